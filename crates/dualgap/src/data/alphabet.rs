@@ -1,0 +1,73 @@
+//! Names of labels and their numbers.
+
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Label names in a fixed order; a label's number is its place.
+///
+/// ```
+/// # use dualgap::data::Alphabet;
+/// let alphabet = Alphabet::new(["10", "9", "-1", "9"].map(String::from));
+/// assert_eq!(alphabet.names(), ["-1", "9", "10"]); // numbers by value, words by letter
+/// assert_eq!(alphabet.index("9"), Some(1));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<String>", into = "Vec<String>")]
+pub struct Alphabet {
+    names: Vec<String>,
+    numbers: HashMap<String, usize>,
+}
+
+impl Alphabet {
+    /// The distinct names in their natural order: by value if all are numbers, else by letter.
+    pub fn new(names: impl IntoIterator<Item = String>) -> Self {
+        let mut names: Vec<String> = names.into_iter().collect();
+        names.sort_unstable();
+        names.dedup();
+        let values: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
+        if let Some(values) = values {
+            let mut pairs: Vec<(f64, String)> = values.into_iter().zip(names).collect();
+            pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+            names = pairs.into_iter().map(|(_, name)| name).collect();
+        }
+        Self::from(names)
+    }
+
+    /// In order of their numbers.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The number of a name.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.numbers.get(name).copied()
+    }
+
+    /// How many labels there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is no label.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+/// In the given order.
+impl From<Vec<String>> for Alphabet {
+    fn from(names: Vec<String>) -> Self {
+        let numbers = names
+            .iter()
+            .enumerate()
+            .map(|(k, name)| (name.clone(), k))
+            .collect();
+        Self { names, numbers }
+    }
+}
+
+impl From<Alphabet> for Vec<String> {
+    fn from(alphabet: Alphabet) -> Self {
+        alphabet.names
+    }
+}

@@ -1,0 +1,260 @@
+//! Data sets: rows with one label each, and sequences of labelled rows.
+
+use super::Alphabet;
+use crate::linalg::{Row, Rows};
+use crate::{Error, Result};
+
+/// Rows with one label each.
+///
+/// ```
+/// # use dualgap::data::Examples;
+/// let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &["no", "yes"])?;
+/// assert_eq!((data.len(), data.labels[1]), (2, 1));
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Examples {
+    /// One row per example.
+    pub rows: Rows,
+    /// One label per row, a number of the alphabet.
+    pub labels: Vec<u32>,
+    /// The names of the labels.
+    pub alphabet: Alphabet,
+}
+
+impl Examples {
+    /// From dense rows and the names of their labels.
+    pub fn from_dense(rows: &[Vec<f64>], labels: &[&str]) -> Result<Self> {
+        let alphabet = Alphabet::new(labels.iter().map(ToString::to_string));
+        let numbers = labels
+            .iter()
+            .filter_map(|name| alphabet.index(name))
+            .map(|k| k as u32);
+        Self::new(Rows::dense(rows)?, numbers.collect(), alphabet)
+    }
+
+    /// Checks that everything fits together.
+    pub fn new(rows: Rows, labels: Vec<u32>, alphabet: Alphabet) -> Result<Self> {
+        if rows.len() != labels.len() {
+            return Err(Error::setting(format!(
+                "there are {} rows and {} labels",
+                rows.len(),
+                labels.len()
+            )));
+        }
+        if labels.iter().any(|&label| label as usize >= alphabet.len()) {
+            return Err(Error::setting("a label is not in the alphabet"));
+        }
+        check_finite(&rows)?;
+        Ok(Self {
+            rows,
+            labels,
+            alphabet,
+        })
+    }
+
+    /// n.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there is no example.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+}
+
+/// A feature that is no finite number would make every sum meaningless.
+fn check_finite(rows: &Rows) -> Result<()> {
+    match (0..rows.len()).find(|&i| rows.row(i).iter().any(|(_, x)| !x.is_finite())) {
+        Some(i) => Err(Error::setting(format!(
+            "row {i} has a value that is not finite"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Sequences of rows with a label for each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sequences {
+    /// One row per position, sequence after sequence.
+    pub rows: Rows,
+    /// One label per position, a number of the alphabet.
+    pub labels: Vec<u16>,
+    /// Sequence `i` has the positions `starts[i]..starts[i + 1]`.
+    pub starts: Vec<usize>,
+    /// The names of the labels.
+    pub alphabet: Alphabet,
+}
+
+impl Sequences {
+    /// From dense rows; labels are numbers of `names`.
+    ///
+    /// ```
+    /// # use dualgap::data::Sequences;
+    /// let names = ["a", "b"].map(String::from);
+    /// let data = Sequences::from_dense(&[vec![vec![1.0], vec![2.0]]], &[vec![0, 1]], &names)?;
+    /// assert_eq!((data.len(), data.truth(0)), (1, &[0, 1][..]));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn from_dense(
+        sequences: &[Vec<Vec<f64>>],
+        labels: &[Vec<u16>],
+        names: &[String],
+    ) -> Result<Self> {
+        if sequences.len() != labels.len()
+            || sequences
+                .iter()
+                .zip(labels)
+                .any(|(x, y)| x.len() != y.len())
+        {
+            return Err(Error::setting(
+                "every position of every sequence needs one label",
+            ));
+        }
+        let mut starts = vec![0];
+        starts.extend(sequences.iter().scan(0, |end, x| {
+            *end += x.len();
+            Some(*end)
+        }));
+        let rows = Rows::dense(&sequences.concat())?;
+        Self::new(
+            rows,
+            labels.concat(),
+            starts,
+            Alphabet::from(names.to_vec()),
+        )
+    }
+
+    /// Checks that everything fits together.
+    pub fn new(
+        rows: Rows,
+        labels: Vec<u16>,
+        starts: Vec<usize>,
+        alphabet: Alphabet,
+    ) -> Result<Self> {
+        if rows.len() != labels.len()
+            || starts.first() != Some(&0)
+            || starts.last() != Some(&labels.len())
+            || !starts.is_sorted()
+        {
+            return Err(Error::setting(
+                "rows, labels and sequence bounds do not fit together",
+            ));
+        }
+        if labels.iter().any(|&label| label as usize >= alphabet.len()) {
+            return Err(Error::setting("a label is not in the alphabet"));
+        }
+        check_finite(&rows)?;
+        Ok(Self {
+            rows,
+            labels,
+            starts,
+            alphabet,
+        })
+    }
+
+    /// n, the number of sequences.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether there is no sequence.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The inputs of sequence `i`.
+    #[inline]
+    pub fn sequence(&self, i: usize) -> Sequence<'_> {
+        Sequence {
+            rows: &self.rows,
+            first: self.starts[i],
+            length: self.starts[i + 1] - self.starts[i],
+        }
+    }
+
+    /// The labels of sequence `i`.
+    #[inline]
+    pub fn truth(&self, i: usize) -> &[u16] {
+        &self.labels[self.starts[i]..self.starts[i + 1]]
+    }
+
+    /// The given sequences in the given order, with the same alphabet and features.
+    #[must_use]
+    pub fn select(&self, chosen: &[usize]) -> Self {
+        let positions = || {
+            chosen
+                .iter()
+                .flat_map(|&i| self.starts[i]..self.starts[i + 1])
+        };
+        let mut starts = vec![0];
+        starts.extend(chosen.iter().scan(0, |end, &i| {
+            *end += self.truth(i).len();
+            Some(*end)
+        }));
+        Self {
+            rows: self.rows.select(positions()),
+            labels: positions().map(|t| self.labels[t]).collect(),
+            starts,
+            alphabet: self.alphabet.clone(),
+        }
+    }
+}
+
+/// The inputs of one sequence, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct Sequence<'a> {
+    rows: &'a Rows,
+    first: usize,
+    length: usize,
+}
+
+impl<'a> Sequence<'a> {
+    /// T.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(self) -> usize {
+        self.length
+    }
+
+    /// x_t.
+    #[inline]
+    pub fn row(self, t: usize) -> Row<'a> {
+        debug_assert!(t < self.length);
+        self.rows.row(self.first + t)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selected_sequences_keep_rows_and_labels_together() {
+        let names = ["a", "b"].map(String::from);
+        let rows = [
+            vec![vec![1.0], vec![2.0]],
+            vec![vec![3.0]],
+            vec![vec![4.0], vec![5.0]],
+        ];
+        let labels = [vec![0, 1], vec![1], vec![1, 0]];
+        let data = Sequences::from_dense(&rows, &labels, &names).unwrap();
+        let chosen = data.select(&[2, 1]);
+        assert_eq!(
+            (chosen.len(), chosen.truth(0), chosen.truth(1)),
+            (2, &[1, 0][..], &[1][..])
+        );
+        assert_eq!(chosen.sequence(0).row(1).norm1(), 5.0);
+        assert_eq!(chosen.sequence(1).row(0).norm1(), 3.0);
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        let names = ["a", "b"].map(String::from);
+        assert!(Sequences::from_dense(&[vec![vec![1.0]]], &[vec![0, 1]], &names).is_err());
+        assert!(Sequences::from_dense(&[vec![vec![1.0]]], &[vec![2]], &names).is_err());
+        assert!(Sequences::from_dense(&[vec![vec![f64::NAN]]], &[vec![0]], &names).is_err());
+        assert!(Examples::from_dense(&[vec![f64::INFINITY]], &["a"]).is_err());
+        assert!(Examples::from_dense(&[vec![1.0], vec![1.0]], &["a"]).is_err());
+    }
+}

@@ -1,0 +1,142 @@
+//! What tells one data set from another: a SHA-256 over what a certificate depends on.
+//!
+//! The contents count, not the file: compression, comments and line ends make no difference; a value,
+//! a label, the order of the examples do. Fields are written with their lengths in little-endian
+//! order, so that no two data sets give the same bytes.
+
+use super::{Examples, Sequences};
+use crate::linalg::Rows;
+use sha2::Digest as _;
+use std::fmt::Write as _;
+
+/// A running SHA-256.
+///
+/// ```
+/// # use dualgap::data::Digest;
+/// let mut digest = Digest::default();
+/// digest.bytes(b"abc");
+/// assert!(digest.hex().starts_with("ba7816bf8f01cfea")); // the standard's own test vector
+/// ```
+#[derive(Clone, Default)]
+pub struct Digest(sha2::Sha256);
+
+impl Digest {
+    /// Takes in raw bytes.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.bytes(text.as_bytes());
+    }
+
+    /// The digest in hexadecimal.
+    pub fn hex(self) -> String {
+        self.0
+            .finalize()
+            .iter()
+            .fold(String::new(), |mut hex, byte| {
+                let _ = write!(hex, "{byte:02x}");
+                hex
+            })
+    }
+}
+
+/// A data set that has a fingerprint.
+pub trait Fingerprint {
+    /// Takes everything that matters into the digest.
+    fn digest(&self, digest: &mut Digest);
+}
+
+/// The fingerprint of a data set.
+///
+/// ```
+/// use dualgap::data::{Examples, fingerprint};
+/// let data = |x: f64| Examples::from_dense(&[vec![x], vec![1.0]], &["a", "b"]).unwrap();
+/// assert_eq!(fingerprint(&data(0.5)), fingerprint(&data(0.5)));
+/// assert_ne!(fingerprint(&data(0.5)), fingerprint(&data(0.25)));
+/// ```
+pub fn fingerprint(data: &impl Fingerprint) -> String {
+    let mut digest = Digest::default();
+    data.digest(&mut digest);
+    digest.hex()
+}
+
+impl Fingerprint for Rows {
+    fn digest(&self, digest: &mut Digest) {
+        digest.number(self.len() as u64);
+        digest.number(self.width() as u64);
+        let mut buffer = Vec::new();
+        for i in 0..self.len() {
+            // Zeros are left out, so that sparse and dense forms of the same rows agree.
+            buffer.clear();
+            let mut stored = 0_u64;
+            for (j, x) in self.row(i).iter().filter(|&(_, x)| x != 0.0) {
+                stored += 1;
+                buffer.extend_from_slice(&(j as u32).to_le_bytes());
+                buffer.extend_from_slice(&x.to_le_bytes());
+            }
+            digest.number(stored);
+            digest.bytes(&buffer);
+        }
+    }
+}
+
+impl Fingerprint for Examples {
+    fn digest(&self, digest: &mut Digest) {
+        digest.text("examples");
+        self.rows.digest(digest);
+        for &label in &self.labels {
+            digest.text(&self.alphabet.names()[label as usize]);
+        }
+    }
+}
+
+impl Fingerprint for Sequences {
+    fn digest(&self, digest: &mut Digest) {
+        digest.text("sequences");
+        self.rows.digest(digest);
+        digest.number(self.starts.len() as u64);
+        for &start in &self.starts {
+            digest.number(start as u64);
+        }
+        for &label in &self.labels {
+            digest.text(&self.alphabet.names()[label as usize]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_data_set_counts() {
+        let names = ["a", "b"].map(String::from);
+        let data = |rows: [f64; 3], labels: [u16; 3], split: usize| {
+            let positions: Vec<Vec<f64>> = rows.iter().map(|&x| vec![x]).collect();
+            let rows = [positions[..split].to_vec(), positions[split..].to_vec()];
+            let labels = [labels[..split].to_vec(), labels[split..].to_vec()];
+            fingerprint(&Sequences::from_dense(&rows, &labels, &names).unwrap())
+        };
+        let original = data([1.0, 2.0, 3.0], [0, 1, 0], 1);
+        assert_eq!(original, data([1.0, 2.0, 3.0], [0, 1, 0], 1));
+        assert_ne!(original, data([1.0, 2.0, 3.0], [0, 1, 0], 2));
+        assert_ne!(original, data([1.0, 2.0, 3.0], [0, 1, 1], 1));
+        assert_ne!(original, data([1.0, 3.0, 2.0], [0, 1, 0], 1));
+    }
+
+    #[test]
+    fn sparse_and_dense_forms_of_the_same_rows_agree() {
+        let mut sparse = Rows::sparse();
+        sparse.push_sparse(&[(0, 1.0), (2, 3.0)]);
+        let dense = Rows::dense(&[vec![1.0, 0.0, 3.0]]).unwrap();
+        let hex = |rows: &Rows| fingerprint(rows);
+        assert_eq!(hex(&sparse), hex(&dense));
+    }
+}

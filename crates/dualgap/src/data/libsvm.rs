@@ -1,0 +1,180 @@
+//! LIBSVM files: `label index:value index:value …`, one example a line, indices from one, ascending.
+//!
+//! A `#` begins a comment; blank lines are passed over. Labels are numbers and are known by their value:
+//! `1`, `+1` and `1.0` are one label.
+
+use super::source::Complaint;
+use super::{Alphabet, Examples, Source};
+use crate::Result;
+use crate::linalg::Rows;
+use std::collections::HashMap;
+
+/// Reads a whole file.
+///
+/// ```
+/// use dualgap::data::{Source, libsvm};
+/// let data = libsvm::read(Source::from_bytes("demo", b"+1 1:0.5 3:2\n-1 2:1 # a comment\n"))?;
+/// assert_eq!(data.alphabet.names(), ["-1", "1"]);
+/// assert_eq!((data.rows.width(), data.labels), (3, vec![1, 0]));
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn read(mut source: Source<'_>) -> Result<Examples> {
+    let mut rows = Rows::sparse();
+    let mut names: Vec<String> = Vec::new(); // in order of appearance
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let mut labels = Vec::new();
+    let mut row = Vec::new();
+    while let Some(line) = source.next_line()? {
+        let line = line.split('#').next().unwrap_or_default();
+        let mut tokens = line.split_ascii_whitespace();
+        let Some(label) = tokens.next() else { continue };
+        let parsed = parse(label, tokens, &mut row);
+        let label = parsed.map_err(|(message, remedy)| source.error(message, remedy))?;
+        let number = *numbers.entry(label).or_insert_with_key(|label| {
+            names.push(label.clone());
+            names.len() as u32 - 1
+        });
+        labels.push(number);
+        rows.push_sparse(&row);
+    }
+    if labels.is_empty() {
+        return Err(source.file_error(
+            "has no examples",
+            "a LIBSVM file has a line `label index:value …` for each",
+        ));
+    }
+    let alphabet = Alphabet::new(names.iter().cloned());
+    let order: Vec<u32> = names
+        .iter()
+        .filter_map(|name| alphabet.index(name))
+        .map(|k| k as u32)
+        .collect();
+    let labels = labels
+        .into_iter()
+        .map(|label| order[label as usize])
+        .collect();
+    Examples::new(rows, labels, alphabet)
+}
+
+fn parse<'t>(
+    label: &str,
+    tokens: impl Iterator<Item = &'t str>,
+    row: &mut Vec<(u32, f64)>,
+) -> Result<String, Complaint> {
+    const LABEL: &str = "a line begins with the label, a number";
+    const PAIR: &str = "features are written index:value, with a space between them";
+    let value: f64 = label
+        .parse()
+        .map_err(|_| (format!("`{label}` is not a label"), LABEL))?;
+    if !value.is_finite() {
+        return Err((format!("the label `{label}` is not finite"), LABEL));
+    }
+    row.clear();
+    for token in tokens {
+        let complain = |what: &str, remedy| (format!("`{token}`: {what}"), remedy);
+        let (index, value) = token
+            .split_once(':')
+            .ok_or_else(|| complain("no colon", PAIR))?;
+        let index: u32 = index
+            .parse()
+            .map_err(|_| complain("the index is not a whole number", PAIR))?;
+        let value: f64 = value
+            .parse()
+            .map_err(|_| complain("the value is not a number", PAIR))?;
+        if !value.is_finite() {
+            return Err(complain(
+                "the value is not finite",
+                "leave it out or replace it",
+            ));
+        }
+        let Some(index) = index.checked_sub(1) else {
+            return Err(complain(
+                "indices start at 1",
+                "add one to every index of the file",
+            ));
+        };
+        match row.last() {
+            Some(&(last, _)) if last == index => {
+                return Err(complain("the index came before", "keep one of the two"));
+            }
+            Some(&(last, _)) if last > index => {
+                return Err(complain(
+                    "indices must ascend",
+                    "sort the features of the line",
+                ));
+            }
+            _ => row.push((index, value)),
+        }
+    }
+    // Adding zero turns −0 into 0; integers are written without a point.
+    Ok(format!("{}", value + 0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+    use proptest::prelude::*;
+
+    fn read_text(text: &str) -> Result<Examples> {
+        read(Source::from_bytes("test.svm", text.as_bytes()))
+    }
+
+    #[test]
+    fn rows_and_labels_are_what_the_file_says() {
+        let data = read_text("3 1:1 4:-2.5e-1\r\n\n10\n-1.5 2:7 # c\n3.0 1:0").unwrap();
+        assert_eq!(data.alphabet.names(), ["-1.5", "3", "10"]);
+        assert_eq!(data.labels, [1, 2, 0, 1]);
+        let row: Vec<_> = data.rows.row(0).iter().collect();
+        assert_eq!(row, [(0, 1.0), (3, -0.25)]);
+        assert_eq!((data.rows.row(1).stored(), data.rows.width()), (0, 4));
+    }
+
+    #[test]
+    fn mistakes_name_the_line_and_the_token() {
+        for (text, line, token) in [
+            ("1 1:1\nx 1:1", 2, "`x`"),
+            ("1 1", 1, "`1`: no colon"),
+            ("1 0:1", 1, "`0:1`: indices start at 1"),
+            ("1 a:1", 1, "`a:1`"),
+            ("1 1:b", 1, "`1:b`"),
+            ("1 1:nan", 1, "`1:nan`: the value is not finite"),
+            ("inf 1:1", 1, "`inf`"),
+            ("1 2:1 2:1", 1, "`2:1`: the index came before"),
+            ("1 2:1 1:1", 1, "`1:1`: indices must ascend"),
+            ("1 99999999999:1", 1, "`99999999999:1`"),
+            ("1 -1:1", 1, "`-1:1`"),
+        ] {
+            let error = read_text(text).unwrap_err();
+            let message = error.to_string();
+            assert!(
+                message.starts_with(&format!("test.svm:{line}: ")),
+                "{message}"
+            );
+            assert!(message.contains(token), "{message}");
+            assert!(error.remedy().is_some());
+        }
+        assert!(matches!(read_text("# nothing\n"), Err(Error::File { .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "[0-9:. \\-+enaif#x\n]{0,60}") {
+            let _ = read_text(&text);
+        }
+
+        #[test]
+        fn what_is_written_is_read(rows in prop::collection::vec((-3_i32..3, prop::collection::btree_map(1_u32..20, -1e3..1e3_f64, 0..5)), 1..8)) {
+            let text: String = rows.iter().map(|(label, row)| {
+                let features: Vec<String> = row.iter().map(|(j, x)| format!("{j}:{x}")).collect();
+                format!("{label} {}\n", features.join(" "))
+            }).collect();
+            let data = read_text(&text).unwrap();
+            for (i, (label, row)) in rows.iter().enumerate() {
+                prop_assert_eq!(&data.alphabet.names()[data.labels[i] as usize], &label.to_string());
+                let expected: Vec<(usize, f64)> = row.iter().map(|(&j, &x)| (j as usize - 1, x)).collect();
+                prop_assert_eq!(data.rows.row(i).iter().collect::<Vec<_>>(), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Data sets and where they come from.
+//!
+//! - [`examples`]: rows with one label each, and sequences of them.
+//! - [`alphabet`]: names of labels and their numbers.
+//! - [`source`]: files, plain or gzip, line by line, with errors that name the place.
+//! - [`libsvm`], [`letters`], [`tables`]: readers.
+//! - [`fingerprint`]: what tells one data set from another.
+
+pub mod alphabet;
+pub mod examples;
+pub mod fingerprint;
+pub mod letters;
+pub mod libsvm;
+pub mod source;
+pub mod tables;
+
+pub use alphabet::Alphabet;
+pub use examples::{Examples, Sequence, Sequences};
+pub use fingerprint::{Digest, fingerprint};
+pub use source::Source;

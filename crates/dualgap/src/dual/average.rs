@@ -1,0 +1,121 @@
+//! Averages of the iterates, kept block by block and only when a block changes.
+//!
+//! With w^(t) the iterate after t steps,
+//!
+//! ```text
+//! weighted   w̄ = 2/(k(k+1)) Σ_{t=1}^{k} t·w^(t)              BCFW-wavg, the optional line of Algorithm 4
+//! suffix     w̄ = mean of w^(t) for 2^r ≤ t ≤ k < 2^{r+1}     BCFW-tavg, the doubling trick
+//! ```
+//!
+//! The averaged dual point ᾱ is kept, not w̄: its blocks are a feasible point with a certificate and a
+//! witness of its own, and w̄ = w(ᾱ) is rebuilt from them whenever it is certified. A block that stood
+//! still through the steps m+1 … k enters all of them at once, with the share that they have in the
+//! average's total weight.
+
+use super::Blocks;
+use serde::{Deserialize, Serialize};
+
+/// Which iterate a run returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Average {
+    /// The iterates themselves.
+    #[default]
+    None,
+    /// Weight t on iterate t.
+    Weighted,
+    /// The plain mean since the last step whose number is a power of two.
+    Suffix,
+}
+
+impl Average {
+    /// The share of steps `m + 1 ..= k` in the average over steps up to `k`.
+    ///
+    /// ```
+    /// # use dualgap::dual::Average;
+    /// assert_eq!(Average::Weighted.share(1, 2), 2.0 / 3.0); // weights 1 and 2
+    /// assert_eq!(Average::Suffix.share(3, 4), 1.0); // 4 is a power of two: all begins anew
+    /// assert_eq!(Average::Suffix.share(5, 7), 0.5); // steps 6 and 7 of 4, 5, 6, 7
+    /// ```
+    pub fn share(self, m: u64, k: u64) -> f64 {
+        if k <= m {
+            return 0.0;
+        }
+        match self {
+            Self::None => 1.0,
+            Self::Weighted => {
+                let (m, k) = (m as f64, k as f64);
+                // (k(k+1) − m(m+1)) / (k(k+1)), without the cancellation
+                (k - m) * (k + m + 1.0) / (k * (k + 1.0))
+            }
+            Self::Suffix => {
+                let first = 1_u64 << k.ilog2();
+                let before = (m + 1).saturating_sub(first);
+                let all = k + 1 - first;
+                (all - before) as f64 / all as f64
+            }
+        }
+    }
+}
+
+/// ᾱ, and up to which step each of its blocks has been averaged.
+pub(super) struct Averages<P> {
+    kind: Average,
+    pub points: Vec<P>,
+    covered: Vec<u64>,
+}
+
+impl<P: Clone> Averages<P> {
+    pub fn new(kind: Average, points: &[P]) -> Self {
+        Self {
+            kind,
+            points: points.to_vec(),
+            covered: vec![0; points.len()],
+        }
+    }
+
+    /// Block i stood at `point` in all iterates up to the k-th that are not yet averaged.
+    pub fn cover<B: Blocks<Point = P>>(&mut self, blocks: &B, i: usize, k: u64, point: &P) {
+        let share = self.kind.share(self.covered[i], k);
+        if share > 0.0 {
+            blocks.blend(i, share, &mut self.points[i], point);
+        }
+        self.covered[i] = k;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        // The recursion of Algorithm 4 (and its uniform sibling) on one number is the judge.
+        #[test]
+        fn lazy_averages_equal_the_paper_s_recursion(values in prop::collection::vec((-1.0..1.0_f64, any::<bool>()), 1..70)) {
+            for kind in [Average::Weighted, Average::Suffix] {
+                let (mut lazy, mut covered, mut current) = (0.0, 0_u64, 0.0);
+                let mut eager = 0.0;
+                for (step, &(value, changes)) in values.iter().enumerate() {
+                    let k = step as u64; // steps done so far
+                    if changes {
+                        lazy += kind.share(covered, k) * (current - lazy);
+                        covered = k;
+                        current = value;
+                    }
+                    let t = k + 1;
+                    eager = match kind {
+                        Average::Weighted => k as f64 / (k as f64 + 2.0) * eager + 2.0 / (k as f64 + 2.0) * current,
+                        _ if t.is_power_of_two() => current,
+                        _ => {
+                            let count = (t - (1 << t.ilog2()) + 1) as f64;
+                            eager + (current - eager) / count
+                        }
+                    };
+                    let now = lazy + kind.share(covered, t) * (current - lazy);
+                    prop_assert!((now - eager).abs() < 1e-12, "{kind:?} step {t}: {now} {eager}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! Algorithm 4 of the BCFW paper, and Prox-SDCA's outer loop, over any [`Blocks`].
+//!
+//! ```text
+//! pick blocks of a mini-batch, find their best corners at the same w (in parallel)
+//! for each of them in order:
+//!     gap_i = rise − slope at the current w
+//!     γ     = line search, or 2n/(k + 2n)
+//!     α_i  ← α_i + γ (s − α_i),     v ← v + γ (mass_i/λ) X_i (s − α_i)
+//!     k    ← k + 1
+//! ```
+//!
+//! With a batch of one this is the paper's algorithm to the letter. Everything that influences the
+//! iterates depends on the seed and the batch size, never on the number of threads or the clock.
+
+use super::average::Averages;
+use super::primal::weights;
+use super::sampling::Order;
+use super::{Average, Blocks, Joined, Primal, Problem, Sampling};
+use crate::linalg::Measured;
+use crate::run::{Budget, Certificate, Certified, Observer, Quota, Report, Solver, Work, run};
+use crate::term::Link;
+use crate::{Error, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// How far a step goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// To the top of the dual along the segment.
+    #[default]
+    LineSearch,
+    /// `γ = 2n/(k + 2n)`, whatever the dual does.
+    Predefined,
+}
+
+/// Which blocks a step moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// One at a time: block-coordinate Frank-Wolfe, Algorithm 4.
+    #[default]
+    Bcfw,
+    /// All at once: batch Frank-Wolfe, Algorithm 2.
+    Fw,
+}
+
+/// How the engine is set up. Everything has a default that needs no thought but `lambda`.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The strength of the regulariser, in `mean loss + λ g(w)`.
+    pub lambda: f64,
+    /// One block a step, or all.
+    pub method: Method,
+    /// The step length.
+    pub step: Step,
+    /// The order of the blocks.
+    pub sampling: Sampling,
+    /// Which average of the iterates is returned.
+    pub average: Average,
+    /// How many corners are looked for at the same w.
+    pub batch: usize,
+    /// Zero stands for all cores. The result does not depend on it.
+    pub threads: usize,
+    /// Of the random order.
+    pub seed: u64,
+    /// What each example counts; one each when absent.
+    pub sample_weights: Option<Vec<f64>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            lambda: 0.01,
+            method: Method::default(),
+            step: Step::default(),
+            sampling: Sampling::default(),
+            average: Average::default(),
+            batch: 1,
+            threads: 0,
+            seed: 0,
+            sample_weights: None,
+        }
+    }
+}
+
+/// What a run of the engine ends with: weights, and a feasible dual point as their witness.
+#[derive(Clone, Debug)]
+pub struct Solution<P> {
+    /// The weights that the certificate's primal value is of.
+    pub weights: Vec<f64>,
+    /// The dual point that the certificate's dual value is of, block by block.
+    pub points: Vec<P>,
+}
+
+/// Trains: the engine in the one training loop.
+pub fn train<B: Blocks, L: Link>(
+    blocks: &B,
+    link: L,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Solution<B::Point>>> {
+    let weights = settings.sample_weights.as_deref();
+    match settings.method {
+        Method::Bcfw => {
+            let problem = Problem::new(blocks, link, settings.lambda, weights)?;
+            run(Engine::new(problem, settings)?, budget, observer)
+        }
+        Method::Fw => {
+            let joined = Joined::new(blocks, weights)?;
+            let problem = Problem::new(&joined, link, settings.lambda, None)?;
+            let report = run(Engine::new(problem, settings)?, budget, observer)?;
+            Ok(report.map(|solution| Solution {
+                weights: solution.weights,
+                points: solution.points.into_iter().flatten().collect(),
+            }))
+        }
+    }
+}
+
+/// One place of a mini-batch.
+struct Slot<B: Blocks> {
+    block: usize,
+    corner: B::Corner,
+    scratch: B::Scratch,
+}
+
+/// The block-dual engine; see the module's head.
+pub struct Engine<'a, B: Blocks, L> {
+    problem: Problem<'a, B, L>,
+    step: Step,
+    average: Average,
+    pool: Arc<rayon::ThreadPool>,
+    /// k, the number of steps so far.
+    steps: u64,
+    order: Order,
+    slots: Vec<Slot<B>>,
+    primal: Primal<L>,
+    points: Vec<B::Point>,
+    averages: Option<Averages<B::Point>>,
+    best: Best<B::Point>,
+}
+
+/// The best of each side among all certified iterates. Weak duality makes any such pair valid.
+struct Best<P> {
+    primal: Option<(Measured, bool, Vec<f64>)>,
+    dual: Option<Measured>,
+    /// Kept only where the dual can fall; under line search the newest point is the best one.
+    points: Option<Vec<P>>,
+}
+
+impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
+    /// At the blocks' starting points.
+    pub fn new(problem: Problem<'a, B, L>, settings: &Settings) -> Result<Self> {
+        if settings.batch == 0 {
+            return Err(Error::setting("a batch has at least one block"));
+        }
+        let blocks = problem.blocks;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(settings.threads)
+            .build()
+            .map_err(|error| Error::setting(format!("no threads can be started: {error}")))?;
+        let points: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
+        let v = problem.dual(&points)?.v;
+        let averages =
+            (settings.average != Average::None).then(|| Averages::new(settings.average, &points));
+        Ok(Self {
+            step: settings.step,
+            average: settings.average,
+            pool: Arc::new(pool),
+            steps: 0,
+            order: Order::new(settings.sampling, blocks.len(), settings.seed),
+            slots: (0..settings.batch.min(blocks.len()))
+                .map(|_| Slot {
+                    block: 0,
+                    corner: B::Corner::default(),
+                    scratch: blocks.scratch(),
+                })
+                .collect(),
+            primal: Primal::new(problem.link.clone(), v),
+            points,
+            averages,
+            best: Best {
+                primal: None,
+                dual: None,
+                points: None,
+            },
+            problem,
+        })
+    }
+
+    /// The current weights, before any averaging.
+    pub fn weights(&self) -> &[f64] {
+        self.primal.w()
+    }
+
+    /// Where the blocks stand, before any averaging.
+    pub fn points(&self) -> &[B::Point] {
+        &self.points
+    }
+
+    /// Finds the corners of a mini-batch, all at the current w, then steps toward them in order.
+    fn step_batch(&mut self, size: usize) -> Result<()> {
+        let Self {
+            problem,
+            slots,
+            order,
+            primal,
+            ..
+        } = self;
+        let slots = &mut slots[..size];
+        let (blocks, w) = (problem.blocks, primal.w());
+        let find = |slot: &mut Slot<B>| -> Result<()> {
+            blocks
+                .best_corner(slot.block, w, &mut slot.corner, &mut slot.scratch)
+                .map(|_| ())
+        };
+        slots
+            .iter_mut()
+            .for_each(|slot| slot.block = order.next_block());
+        if let [slot] = slots {
+            find(slot)?;
+        } else {
+            slots.par_iter_mut().try_for_each(find)?;
+        }
+        (0..size).try_for_each(|place| self.step_toward(place))
+    }
+
+    fn step_toward(&mut self, place: usize) -> Result<()> {
+        let Self {
+            problem,
+            slots,
+            primal,
+            points,
+            averages,
+            ..
+        } = self;
+        let Slot {
+            block,
+            corner,
+            scratch,
+        } = &mut slots[place];
+        let (i, blocks) = (*block, problem.blocks);
+        let scale = problem.scale(i);
+        let rise = blocks.difference(i, &points[i], corner, scratch);
+        let gamma = match self.step {
+            Step::LineSearch => {
+                if place > 0 {
+                    // The earlier steps of this batch have moved w.
+                    blocks.rescore(i, primal.w(), scratch);
+                }
+                let gap = rise - blocks.slope(i, primal.w(), scratch);
+                if gap.is_nan() {
+                    return Err(Error::Unsound {
+                        message: format!("the gap of example {i} is no number"),
+                    });
+                }
+                if gap > 0.0 {
+                    blocks.line_search(gap, blocks.curvature(i, scratch), scale)
+                } else {
+                    0.0
+                }
+            }
+            Step::Predefined => {
+                let n = blocks.len() as f64;
+                2.0 * n / (self.steps as f64 + 2.0 * n)
+            }
+        };
+        if gamma > 0.0 {
+            if let Some(averages) = averages {
+                averages.cover(blocks, i, self.steps, &points[i]);
+            }
+            blocks.displace(i, gamma * scale, primal, scratch);
+            blocks.mix(i, gamma, &mut points[i], corner);
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    fn advance_in_pool(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        let calls = self.problem.blocks.calls_per_step();
+        let mut done = Work::default();
+        while quota.allows(done, calls) {
+            let affordable = (quota.oracle_calls - done.oracle_calls) / calls;
+            let size = (self.slots.len() as u64).min(affordable);
+            self.step_batch(size as usize)?;
+            done += Work {
+                steps: size,
+                oracle_calls: size * calls,
+            };
+        }
+        Ok(done)
+    }
+
+    fn certify_in_pool(&mut self) -> Result<Certified> {
+        let blocks = self.problem.blocks;
+        let points = match &mut self.averages {
+            Some(averages) => {
+                for (i, point) in self.points.iter().enumerate() {
+                    averages.cover(blocks, i, self.steps, point);
+                }
+                &averages.points
+            }
+            None => &self.points,
+        };
+        let dual = self.problem.dual(points)?;
+        let w = weights(&self.problem.link, &dual.v);
+        let primal = self.problem.primal(&w)?;
+        let iterate = Certificate::new(primal.value, dual.value, primal.certified)?;
+
+        let best = &mut self.best;
+        // An upper bound beats a value that bounds nothing.
+        let key = |value: Measured, certified: bool| (!certified, value.value + value.error);
+        let better = best.primal.as_ref().is_none_or(|(value, certified, _)| {
+            key(primal.value, primal.certified) < key(*value, *certified)
+        });
+        if better {
+            best.primal = Some((primal.value, primal.certified, w));
+        }
+        let can_fall = self.step != Step::LineSearch || self.average != Average::None;
+        let floor = |dual: Measured| dual.value - dual.error;
+        if !can_fall {
+            best.dual = Some(dual.value);
+        } else if best
+            .dual
+            .is_none_or(|before| floor(dual.value) > floor(before))
+        {
+            best.dual = Some(dual.value);
+            best.points = Some(points.clone());
+        }
+        if self.averages.is_none() {
+            // v has drifted by rounding since it was last rebuilt; here is the exact one, for nothing.
+            self.primal = Primal::new(self.problem.link.clone(), dual.v);
+        }
+        let (value, certified, _) = best.primal.as_ref().expect("set above");
+        let model = Certificate::new(*value, best.dual.expect("set above"), *certified)?;
+        Ok(Certified { model, iterate })
+    }
+}
+
+impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
+    type Model = Solution<B::Point>;
+
+    fn calls_per_pass(&self) -> u64 {
+        self.problem.blocks.len() as u64 * self.problem.blocks.calls_per_step()
+    }
+
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        let pool = Arc::clone(&self.pool);
+        pool.install(|| self.advance_in_pool(quota))
+    }
+
+    fn certify(&mut self) -> Result<Certified> {
+        let pool = Arc::clone(&self.pool);
+        pool.install(|| self.certify_in_pool())
+    }
+
+    fn into_model(self) -> Solution<B::Point> {
+        let weights = match self.best.primal {
+            Some((_, _, weights)) => weights,
+            None => self.primal.w().to_vec(),
+        };
+        Solution {
+            weights,
+            points: self.best.points.unwrap_or(self.points),
+        }
+    }
+}

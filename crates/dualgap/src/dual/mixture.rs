@@ -1,0 +1,181 @@
+//! A sparse mixture: non-negative weights on keys, with one lazy scale.
+//!
+//! The point of a block is a convex combination of corners, and a corner is a set of keys: one class,
+//! or the edges that a labeling passes through. A step scales everything by 1 − γ, which costs one
+//! multiplication, and adds γ to the corner's keys.
+
+/// Weights on ascending keys.
+///
+/// ```
+/// # use dualgap::dual::Mixture;
+/// let mut at = Mixture::corner(&[3]);
+/// at.step(0.25, &[7]);
+/// assert_eq!(at.iter().collect::<Vec<_>>(), [(3, 0.75), (7, 0.25)]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Mixture {
+    scale: f64,
+    /// Keys strictly ascending; the weight of an entry is `scale` times what is stored.
+    entries: Vec<(u64, f64)>,
+}
+
+/// Below this the lazy scale is multiplied out, long before anything could underflow.
+const SMALLEST_SCALE: f64 = 1e-100;
+
+impl Mixture {
+    /// All weight on one corner, given by its ascending keys.
+    pub fn corner(keys: &[u64]) -> Self {
+        Self {
+            scale: 1.0,
+            entries: keys.iter().map(|&key| (key, 1.0)).collect(),
+        }
+    }
+
+    /// From keys and weights, or `None` when the keys do not ascend.
+    pub fn from_entries(entries: Vec<(u64, f64)>) -> Option<Self> {
+        entries.is_sorted_by(|a, b| a.0 < b.0).then_some(Self {
+            scale: 1.0,
+            entries,
+        })
+    }
+
+    /// Keys, ascending, and their weights.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (u64, f64)> + '_ {
+        self.entries
+            .iter()
+            .map(|&(key, weight)| (key, self.scale * weight))
+    }
+
+    /// How many keys carry weight.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether no key carries weight.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// `self ← (1 − γ) self + γ corner`, the corner given by its ascending keys.
+    pub fn step(&mut self, gamma: f64, corner: &[u64]) {
+        if gamma >= 1.0 {
+            self.scale = 1.0;
+            self.entries.clear();
+            self.entries.extend(corner.iter().map(|&key| (key, 1.0)));
+        } else {
+            self.shrink(1.0 - gamma);
+            let amount = gamma / self.scale;
+            self.merge(corner.len(), |k| (corner[k], amount));
+        }
+    }
+
+    /// `self ← (1 − share) self + share other`.
+    pub fn blend(&mut self, share: f64, other: &Self) {
+        if share >= 1.0 {
+            self.scale = other.scale;
+            self.entries.clone_from(&other.entries);
+        } else if share > 0.0 {
+            self.shrink(1.0 - share);
+            let factor = share * other.scale / self.scale;
+            self.merge(other.entries.len(), |k| {
+                let (key, weight) = other.entries[k];
+                (key, factor * weight)
+            });
+        }
+    }
+
+    fn shrink(&mut self, factor: f64) {
+        self.scale *= factor;
+        if self.scale < SMALLEST_SCALE {
+            for (_, weight) in &mut self.entries {
+                *weight *= self.scale;
+            }
+            self.scale = 1.0;
+        }
+    }
+
+    /// Adds `count` terms with ascending keys. Present keys are found on one walk; only if some are
+    /// missing is the list grown and merged from its end, in place.
+    fn merge(&mut self, count: usize, term: impl Fn(usize) -> (u64, f64)) {
+        let mut missing = 0;
+        let mut e = 0;
+        for k in 0..count {
+            let (key, amount) = term(k);
+            while e < self.entries.len() && self.entries[e].0 < key {
+                e += 1;
+            }
+            match self.entries.get_mut(e) {
+                Some(entry) if entry.0 == key => entry.1 += amount,
+                _ => missing += 1,
+            }
+        }
+        if missing == 0 {
+            return;
+        }
+        let mut read = self.entries.len();
+        let mut write = read + missing;
+        self.entries.resize(write, (0, 0.0));
+        for k in (0..count).rev() {
+            let (key, amount) = term(k);
+            while read > 0 && self.entries[read - 1].0 > key {
+                read -= 1;
+                write -= 1;
+                self.entries[write] = self.entries[read];
+            }
+            if read == 0 || self.entries[read - 1].0 != key {
+                write -= 1;
+                self.entries[write] = (key, amount);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn keys() -> impl Strategy<Value = Vec<u64>> {
+        prop::collection::btree_set(0_u64..12, 1..5)
+            .prop_map(|set: BTreeSet<u64>| set.into_iter().collect())
+    }
+
+    proptest! {
+        // A map that is scaled entry by entry is the judge.
+        #[test]
+        fn steps_and_blends_agree_with_a_plain_map(moves in prop::collection::vec((keys(), 0.0..=1.0_f64, any::<bool>()), 1..30)) {
+            let mut mixture = Mixture::corner(&[2, 5]);
+            let mut plain = BTreeMap::from([(2, 1.0), (5, 1.0)]);
+            for (keys, share, as_blend) in moves {
+                if as_blend {
+                    mixture.blend(share, &Mixture::corner(&keys));
+                } else {
+                    mixture.step(share, &keys);
+                }
+                plain.values_mut().for_each(|weight| *weight *= 1.0 - share);
+                for key in keys {
+                    *plain.entry(key).or_insert(0.0) += share;
+                }
+                let present: BTreeMap<u64, f64> = mixture.iter().collect();
+                prop_assert!(present.keys().is_sorted());
+                for (key, weight) in &plain {
+                    prop_assert!((present.get(key).copied().unwrap_or(0.0) - weight).abs() < 1e-13);
+                }
+                prop_assert!(present.keys().all(|key| plain.contains_key(key)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_scale_that_vanishes_is_multiplied_out() {
+        let mut mixture = Mixture::corner(&[1]);
+        for _ in 0..200 {
+            mixture.step(0.99, &[2]);
+        }
+        let weights: BTreeMap<u64, f64> = mixture.iter().collect();
+        assert!((weights[&2] - 1.0).abs() < 1e-14);
+        assert!(weights[&1] >= 0.0 && weights[&1] < 1e-200);
+    }
+}

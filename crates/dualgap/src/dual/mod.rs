@@ -1,0 +1,32 @@
+//! The block-dual engine: one algorithm for every problem of the form
+//!
+//! ```text
+//! P(w) = Σ mass_i · loss_i(w) + λ g(w)            mass_i = c_i / Σ c   (1/n without weights)
+//! D(α) = Σ mass_i · dual_i(α_i) − λ g*(v)         v = (1/λ) Σ mass_i X_i α_i,   w = ∇g*(v)
+//! ```
+//!
+//! - [`blocks`]: what a block is, the trait that every problem is written against.
+//! - [`problem`]: blocks, masses, λ and link together, and both sides of the certificate.
+//! - [`engine`]: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
+//! - [`joined`]: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
+//! - [`mixture`]: a sparse mixture of corners, the point most blocks stand at.
+//! - [`average`], [`sampling`]: small values that the engine is set up with.
+//! - [`primal`]: v and w, kept in step.
+
+pub mod average;
+pub mod blocks;
+pub mod engine;
+pub mod joined;
+pub mod mixture;
+pub mod primal;
+pub mod problem;
+pub mod sampling;
+
+pub use average::Average;
+pub use blocks::{Audit, Blocks, Found};
+pub use engine::{Engine, Method, Settings, Solution, Step, train};
+pub use joined::Joined;
+pub use mixture::Mixture;
+pub use primal::Primal;
+pub use problem::Problem;
+pub use sampling::Sampling;

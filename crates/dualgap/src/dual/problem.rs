@@ -1,0 +1,170 @@
+//! What is solved, and both sides of its certificate, each from scratch.
+
+use super::primal::weights;
+use super::{Blocks, Found};
+use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, sum::squared_norm};
+use crate::term::Link;
+use crate::{Error, Result};
+use rayon::prelude::*;
+
+/// Blocks, how much each counts, λ, and the regulariser's link.
+#[derive(Debug)]
+pub struct Problem<'a, B, L> {
+    pub(super) blocks: &'a B,
+    pub(super) link: L,
+    pub(super) lambda: f64,
+    pub(super) masses: Vec<f64>,
+}
+
+/// One side of a certificate.
+#[derive(Clone, Copy, Debug)]
+pub struct PrimalValue {
+    /// P(w).
+    pub value: Measured,
+    /// Whether every block could bound its loss.
+    pub certified: bool,
+}
+
+/// The other side, and the v that belongs to it.
+#[derive(Clone, Debug)]
+pub struct DualValue {
+    /// D(α).
+    pub value: Measured,
+    /// `(1/λ) Σ mass_i X_i α_i`, rebuilt from the blocks.
+    pub v: Vec<f64>,
+}
+
+/// `c_i / Σ c`: what each of n examples counts. A weight of two is the same as a duplicate.
+///
+/// ```
+/// # use dualgap::dual::problem::masses;
+/// assert_eq!(masses(4, None)?, [0.25; 4]);
+/// assert_eq!(masses(2, Some(&[1.0, 3.0]))?, [0.25, 0.75]);
+/// assert!(masses(2, Some(&[1.0, -1.0])).is_err());
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
+    let Some(weights) = weights else {
+        return Ok(vec![1.0 / n as f64; n]);
+    };
+    if weights.len() != n {
+        return Err(Error::setting(format!(
+            "there are {} sample weights for {n} examples",
+            weights.len()
+        )));
+    }
+    if let Some(i) = weights.iter().position(|c| !(*c >= 0.0 && c.is_finite())) {
+        return Err(Error::setting(format!(
+            "sample weight {} is {}; weights are not negative",
+            i + 1,
+            weights[i]
+        )));
+    }
+    let total = weights.iter().copied().collect::<Sum>().total().value;
+    if !(total > 0.0 && total.is_finite()) {
+        return Err(Error::setting(format!(
+            "the sample weights add up to {total}"
+        )));
+    }
+    Ok(weights.iter().map(|c| c / total).collect())
+}
+
+/// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
+const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
+
+impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
+    /// `sample_weights` default to one each.
+    pub fn new(
+        blocks: &'a B,
+        link: L,
+        lambda: f64,
+        sample_weights: Option<&[f64]>,
+    ) -> Result<Self> {
+        if blocks.is_empty() {
+            return Err(Error::setting("there is no example to train on"));
+        }
+        if !(lambda > 0.0 && lambda.is_finite()) {
+            return Err(Error::setting(format!(
+                "lambda must be positive, not {lambda}"
+            )));
+        }
+        Ok(Self {
+            blocks,
+            link,
+            lambda,
+            masses: masses(blocks.len(), sample_weights)?,
+        })
+    }
+
+    /// `mass_i / λ`: the factor of `X_i α_i` in v.
+    #[inline]
+    pub(super) fn scale(&self, i: usize) -> f64 {
+        self.masses[i] / self.lambda
+    }
+
+    /// P(w), with one search for a corner in every block.
+    pub fn primal(&self, w: &[f64]) -> Result<PrimalValue> {
+        if w.len() != self.blocks.dim() {
+            return Err(Error::setting(format!(
+                "there are {} weights and {} are needed",
+                w.len(),
+                self.blocks.dim()
+            )));
+        }
+        let found: Vec<Found> = (0..self.blocks.len())
+            .into_par_iter()
+            .map_init(
+                || (self.blocks.scratch(), B::Corner::default()),
+                |(scratch, corner), i| self.blocks.best_corner(i, w, corner, scratch),
+            )
+            .collect::<Result<_>>()?;
+        let certified = found.iter().all(|found| found.bound < f64::INFINITY);
+        let largest = w.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
+        let mut sum = Sum::default();
+        let mut magnitude = 0.0;
+        for (i, found) in found.iter().enumerate() {
+            let loss = Measured {
+                value: if certified { found.bound } else { found.value },
+                error: self.blocks.rounding(i, largest),
+            };
+            sum.add_measured(loss.scaled(self.masses[i]));
+            magnitude += self.masses[i] * loss.value.abs();
+        }
+        sum.add_measured(self.link.value(w).scaled(self.lambda));
+        let mut value = sum.total();
+        value.error += MASS_ROUNDING * magnitude * 1.000_001;
+        Ok(PrimalValue { value, certified })
+    }
+
+    /// D(α), with v rebuilt from the blocks and every block proved feasible.
+    ///
+    /// v is summed with compensation; by how much it can still be off, E, moves λ g*(v) by at most
+    /// λ(‖w‖E + E²/2), because g* is 1-smooth with gradient w.
+    pub fn dual(&self, points: &[B::Point]) -> Result<DualValue> {
+        let mut scratch = self.blocks.scratch();
+        let mut v = CompensatedVec::zeros(self.blocks.dim());
+        let mut sum = Sum::default();
+        let (mut magnitude, mut reach) = (0.0, 0.0);
+        for (i, at) in points.iter().enumerate() {
+            let audit = self.blocks.audit(i, at, &mut scratch)?;
+            sum.add_measured(audit.dual.scaled(self.masses[i]));
+            magnitude += self.masses[i] * audit.dual.value.abs();
+            reach += self.scale(i) * audit.reach;
+            self.blocks.add(i, at, self.scale(i), &mut v, &mut scratch);
+        }
+        let v = v.round();
+        let conjugate = self.link.conjugate(&v);
+        sum.add_measured(conjugate.scaled(-self.lambda));
+        let norm = squared_norm(&v).value.sqrt();
+        let w_norm = if L::IDENTITY {
+            norm
+        } else {
+            squared_norm(&weights(&self.link, &v)).value.sqrt()
+        };
+        let distance = (reach + 2.0 * UNIT_ROUNDOFF * norm) * 1.000_001;
+        let mut value = sum.total();
+        value.error += MASS_ROUNDING * magnitude * 1.000_001
+            + self.lambda * distance * (w_norm + distance / 2.0) * 1.000_001;
+        Ok(DualValue { value, v })
+    }
+}

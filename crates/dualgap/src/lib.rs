@@ -1,0 +1,47 @@
+//! **dualgap** trains linear and structured predictors to a *certified* optimum.
+//!
+//! Every run ends with a model and a duality gap that was recomputed from the data: the primal
+//! value at exactly the weights that are returned, the dual value at a feasible dual point, and a
+//! bound on the rounding of both. Nothing else may end a run as "gap reached".
+//!
+//! ```
+//! use dualgap::data::Examples;
+//! use dualgap::run::Budget;
+//! use dualgap::ssvm::{self, Costs, Multiclass, Settings};
+//!
+//! let data = Examples::from_dense(
+//!     &[vec![1.0, 0.0], vec![0.9, 0.2], vec![0.0, 1.0], vec![0.1, 0.8]],
+//!     &["cat", "cat", "dog", "dog"],
+//! )?;
+//! let blocks = Multiclass::new(&data, &Costs::ZeroOne)?;
+//! let settings = Settings { lambda: 0.1, ..Settings::default() };
+//! let report = ssvm::train(&blocks, &settings, &Budget::relative(1e-3), &mut ())?;
+//! assert!(report.certificate.gap() <= 1e-3 * report.certificate.primal);
+//! # Ok::<(), dualgap::Error>(())
+//! ```
+//!
+//! The rooms, from the ground up; a lower one never imports a higher one (a test sees to it):
+//!
+//! | room | what it is for |
+//! | --- | --- |
+//! | [`linalg`] | rows, kernels, compensated sums, the seeded generator |
+//! | [`data`] | readers, alphabets, data sets, fingerprints |
+//! | [`term`] | what objectives are made of: for now the regulariser's link |
+//! | [`oracle`] | the max-oracle trait and the structures: multiclass, chain |
+//! | [`run`] | certificate, budget, observers, and the one training loop |
+//! | [`dual`] | the block-dual engine |
+//! | [`ssvm`] | structural SVMs: blocks made of structures and of users' oracles |
+//! | [`model`] | fitted models: predict, save, load, check a certificate again |
+
+mod error;
+
+pub mod data;
+pub mod dual;
+pub mod linalg;
+pub mod model;
+pub mod oracle;
+pub mod run;
+pub mod ssvm;
+pub mod term;
+
+pub use error::{Error, Result};

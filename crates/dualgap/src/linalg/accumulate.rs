@@ -1,0 +1,203 @@
+//! What a feature vector can be added to: weights, a compensated sum, a sparse list.
+//!
+//! A structure says once how its feature vector is made, and the receiver decides what becomes of
+//! it: the same code moves the weights during training and rebuilds them for a certificate.
+
+use super::Row;
+use super::sum::two_sum;
+
+/// Receives a vector coordinate by coordinate; a coordinate may come more than once.
+pub trait Accumulate {
+    /// Adds `value` at `index`.
+    fn add(&mut self, index: usize, value: f64);
+
+    /// Adds `factor · values` from `start` on.
+    fn add_run(&mut self, start: usize, values: &[f64], factor: f64) {
+        for (k, &value) in values.iter().enumerate() {
+            if value != 0.0 {
+                self.add(start + k, factor * value);
+            }
+        }
+    }
+
+    /// Adds `factor · x ⊗ d`, laid out feature-major: `x_f · d_y` at `f·d.len() + y`.
+    fn add_outer(&mut self, row: Row<'_>, d: &[f64], factor: f64) {
+        for (f, x) in row.iter() {
+            self.add_run(f * d.len(), d, factor * x);
+        }
+    }
+}
+
+/// A dense vector summed with compensation: nearly exact whatever the number of terms.
+///
+/// ```
+/// # use dualgap::linalg::{Accumulate, CompensatedVec};
+/// let mut sum = CompensatedVec::zeros(1);
+/// for term in [1e16, 1.0, -1e16] {
+///     sum.add(0, term);
+/// }
+/// assert_eq!(sum.round(), [1.0]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct CompensatedVec {
+    high: Vec<f64>,
+    low: Vec<f64>,
+}
+
+impl CompensatedVec {
+    /// The zero vector of `dim` coordinates.
+    pub fn zeros(dim: usize) -> Self {
+        Self {
+            high: vec![0.0; dim],
+            low: vec![0.0; dim],
+        }
+    }
+
+    /// The sum, each coordinate rounded once.
+    pub fn round(mut self) -> Vec<f64> {
+        for (high, low) in self.high.iter_mut().zip(&self.low) {
+            *high += low;
+        }
+        self.high
+    }
+}
+
+impl Accumulate for CompensatedVec {
+    #[inline]
+    fn add(&mut self, index: usize, value: f64) {
+        two_sum(&mut self.high[index], &mut self.low[index], value);
+    }
+}
+
+impl Accumulate for [f64] {
+    #[inline]
+    fn add(&mut self, index: usize, value: f64) {
+        self[index] += value;
+    }
+
+    fn add_outer(&mut self, row: Row<'_>, d: &[f64], factor: f64) {
+        super::kernels::add_outer(row, d, factor, self);
+    }
+}
+
+impl Accumulate for Vec<f64> {
+    #[inline]
+    fn add(&mut self, index: usize, value: f64) {
+        self[index] += value;
+    }
+
+    fn add_outer(&mut self, row: Row<'_>, d: &[f64], factor: f64) {
+        super::kernels::add_outer(row, d, factor, self);
+    }
+}
+
+/// A sparse vector: indices ascending, none twice, once [`SparseVec::settle`] was called.
+///
+/// ```
+/// # use dualgap::linalg::{Accumulate, SparseVec};
+/// let mut x = SparseVec::default();
+/// x.add(7, 1.0);
+/// x.add(2, 3.0);
+/// x.add(7, 1.0);
+/// x.settle();
+/// assert_eq!(x.entries(), [(2, 3.0), (7, 2.0)]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SparseVec {
+    entries: Vec<(usize, f64)>,
+}
+
+impl SparseVec {
+    /// Empties the vector and keeps its memory.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Sorts the entries, adds up those of one index, and drops zeros.
+    pub fn settle(&mut self) {
+        self.entries.sort_by_key(|&(j, _)| j);
+        self.entries.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            if same {
+                kept.1 += later.1;
+            }
+            same
+        });
+        self.entries.retain(|&(_, x)| x != 0.0);
+    }
+
+    /// Index and value, as stored.
+    pub fn entries(&self) -> &[(usize, f64)] {
+        &self.entries
+    }
+
+    /// `a · x + b · y` of two settled vectors.
+    #[must_use]
+    pub fn combined(a: f64, x: &Self, b: f64, y: &Self) -> Self {
+        let mut entries = Vec::with_capacity(x.entries.len() + y.entries.len());
+        let (mut left, mut right) = (x.entries.as_slice(), y.entries.as_slice());
+        while let (Some(&(i, u)), Some(&(j, v))) = (left.first(), right.first()) {
+            entries.push((
+                i.min(j),
+                if i <= j { a * u } else { 0.0 } + if j <= i { b * v } else { 0.0 },
+            ));
+            left = &left[usize::from(i <= j)..];
+            right = &right[usize::from(j <= i)..];
+        }
+        entries.extend(left.iter().map(|&(i, u)| (i, a * u)));
+        entries.extend(right.iter().map(|&(j, v)| (j, b * v)));
+        Self { entries }
+    }
+
+    /// Adds `factor · self` to `out`.
+    pub fn add_to(&self, factor: f64, out: &mut (impl Accumulate + ?Sized)) {
+        for &(j, x) in &self.entries {
+            out.add(j, factor * x);
+        }
+    }
+
+    /// `⟨w, self⟩`.
+    pub fn dot(&self, w: &[f64]) -> f64 {
+        self.entries.iter().map(|&(j, x)| w[j] * x).sum()
+    }
+
+    /// `Σ x²`.
+    pub fn squared_norm(&self) -> f64 {
+        self.entries.iter().map(|&(_, x)| x * x).sum()
+    }
+}
+
+impl Accumulate for SparseVec {
+    fn add(&mut self, index: usize, value: f64) {
+        self.entries.push((index, value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_receiver_takes_up_the_same_outer_product() {
+        let row = Row::Sparse {
+            indices: &[1, 3],
+            values: &[2.0, -1.0],
+        };
+        let d = [1.0, 0.0, 0.5];
+        let mut dense = vec![0.0; 12];
+        dense.add_outer(row, &d, 3.0);
+        let mut careful = CompensatedVec::zeros(12);
+        careful.add_outer(row, &d, 3.0);
+        let mut sparse = SparseVec::default();
+        sparse.add_outer(row, &d, 3.0);
+        sparse.settle();
+        let mut spread = vec![0.0; 12];
+        sparse.add_to(1.0, &mut spread);
+        let combined = SparseVec::combined(2.0, &sparse, -2.0, &sparse);
+        assert!(combined.entries().iter().all(|&(_, x)| x == 0.0));
+        assert_eq!(combined.entries().len(), sparse.entries().len());
+        assert_eq!(dense[3..6], [6.0, 0.0, 3.0]);
+        assert_eq!(dense, careful.round());
+        assert_eq!(dense, spread);
+    }
+}

@@ -1,0 +1,150 @@
+//! Sums that know how wrong they can be.
+//!
+//! A gap is a difference of two nearly equal numbers, so its rounding has to be bounded, not hoped
+//! for. In the standard model of floating point every operation is exact up to a factor 1 + δ with
+//! |δ| ≤ u = 2⁻⁵³, and m operations in a row up to γ_m = m·u/(1 − m·u).
+
+/// u = 2⁻⁵³: the largest relative error of one rounded operation.
+pub const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
+
+/// γ_m, the relative error bound of `operations` roundings in a row.
+///
+/// ```
+/// # use dualgap::linalg::{gamma, UNIT_ROUNDOFF};
+/// assert_eq!(gamma(0), 0.0);
+/// assert!(gamma(10) > 10.0 * UNIT_ROUNDOFF);
+/// ```
+pub fn gamma(operations: usize) -> f64 {
+    let m = operations as f64 * UNIT_ROUNDOFF;
+    // Rounding the bound itself must not make it too small.
+    m / (1.0 - m) * (1.0 + 8.0 * UNIT_ROUNDOFF)
+}
+
+/// A computed number and a bound on its distance from the exact one.
+///
+/// ```
+/// # use dualgap::linalg::Measured;
+/// let third = Measured { value: 1.0 / 3.0, error: 1e-16 };
+/// assert!(third.scaled(3.0).error >= 3e-16);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The number as computed.
+    pub value: f64,
+    /// The exact one lies within `value ± error`.
+    pub error: f64,
+}
+
+impl Measured {
+    /// `factor · self`, with the rounding of that product.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let value = self.value * factor;
+        Self {
+            value,
+            error: self.error * factor.abs() * 1.000_001 + value.abs() * UNIT_ROUNDOFF,
+        }
+    }
+}
+
+/// Neumaier's compensated sum with a running error bound.
+///
+/// ```
+/// # use dualgap::linalg::Sum;
+/// let sum: Sum = [1e16, 1.0, -1e16].into_iter().collect();
+/// assert_eq!(sum.total().value, 1.0); // a plain sum gives 0
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum {
+    high: f64,
+    low: f64,
+    magnitude: f64,
+    terms: f64,
+    error: f64,
+}
+
+impl Sum {
+    /// Adds an exact term.
+    pub fn add(&mut self, term: f64) {
+        two_sum(&mut self.high, &mut self.low, term);
+        self.magnitude += term.abs();
+        self.terms += 1.0;
+    }
+
+    /// Adds a term that is itself only known up to an error.
+    pub fn add_measured(&mut self, term: Measured) {
+        self.add(term.value);
+        self.error += term.error;
+    }
+
+    /// The sum. Its own rounding is one final addition, and second order in the number of terms.
+    pub fn total(&self) -> Measured {
+        let value = self.high + self.low;
+        let second_order = (self.terms * UNIT_ROUNDOFF).powi(2) * self.magnitude;
+        // The factor covers the plain additions in `error` itself.
+        let carried = self.error * (1.0 + self.terms * f64::EPSILON);
+        Measured {
+            value,
+            error: 2.0 * UNIT_ROUNDOFF * value.abs() + second_order + carried,
+        }
+    }
+}
+
+impl FromIterator<f64> for Sum {
+    fn from_iter<I: IntoIterator<Item = f64>>(terms: I) -> Self {
+        let mut sum = Self::default();
+        terms.into_iter().for_each(|term| sum.add(term));
+        sum
+    }
+}
+
+/// `high + low` stays the running sum: `low` collects exactly what `high` rounds away.
+#[inline]
+pub fn two_sum(high: &mut f64, low: &mut f64, term: f64) {
+    let sum = *high + term;
+    *low += if high.abs() >= term.abs() {
+        (*high - sum) + term
+    } else {
+        (term - sum) + *high
+    };
+    *high = sum;
+}
+
+/// `Σ x²`, compensated, with the rounding of the squares in the bound.
+///
+/// ```
+/// # use dualgap::linalg::sum::squared_norm;
+/// assert_eq!(squared_norm(&[3.0, 4.0]).value, 25.0);
+/// ```
+pub fn squared_norm(x: &[f64]) -> Measured {
+    let mut sum = Sum::default();
+    x.iter().for_each(|x| sum.add(x * x));
+    let total = sum.total();
+    Measured {
+        value: total.value,
+        error: total.error + 2.0 * UNIT_ROUNDOFF * total.value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        // Integers scaled by powers of two are summed exactly in 128 bits: an independent judge.
+        #[test]
+        fn the_error_bound_holds(terms in prop::collection::vec((-1_000_000_i64..1_000_000, 0_u32..40), 0..60)) {
+            let exact: i128 = terms.iter().map(|&(m, e)| i128::from(m) << e).sum();
+            let sum: Sum = terms.iter().map(|&(m, e)| m as f64 * f64::from(e).exp2()).collect();
+            let total = sum.total();
+            prop_assert!((total.value - exact as f64).abs() <= total.error + exact.unsigned_abs() as f64 * UNIT_ROUNDOFF);
+        }
+    }
+
+    #[test]
+    fn cancellation_does_not_lose_the_small_terms() {
+        let sum: Sum = [1.0, 1e100, 1.0, -1e100].into_iter().collect();
+        assert_eq!(sum.total().value, 2.0);
+    }
+}

@@ -1,0 +1,92 @@
+//! The certificate: a primal value, a dual value, and how much rounding may be in them.
+//!
+//! Weak duality makes the pair valid whatever produced it: for any weights w and any feasible dual
+//! point α, `D(α) ≤ optimum ≤ P(w)`. So `gap + rounding_error` bounds how far w is from optimal.
+
+use crate::linalg::Measured;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How far from optimal a model can be at most.
+///
+/// ```
+/// use dualgap::linalg::Measured;
+/// use dualgap::run::Certificate;
+///
+/// let side = |value| Measured { value, error: 1e-15 };
+/// let certificate = Certificate::new(side(0.5), side(0.49), true)?;
+/// assert!((certificate.gap() - 0.01).abs() < 1e-12);
+/// assert!(Certificate::new(side(0.49), side(0.5), true).is_err(), "a negative gap is an error");
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// P(w) at exactly the weights of the model.
+    pub primal: f64,
+    /// D(α) at a feasible dual point.
+    pub dual: f64,
+    /// `primal` and `dual` together are wrong by at most this.
+    pub rounding_error: f64,
+    /// Whether `primal` is an upper bound. It is not when an oracle could not bound what it may have
+    /// missed: then the run is uncertified, and `primal` is only the best value that was found.
+    pub certified: bool,
+}
+
+impl Certificate {
+    /// Pairs a primal value with a dual one. A pair that cannot be true is an error.
+    pub fn new(primal: Measured, dual: Measured, certified: bool) -> Result<Self> {
+        let certificate = Self {
+            primal: primal.value,
+            dual: dual.value,
+            rounding_error: primal.error + dual.error,
+            certified,
+        };
+        let Self {
+            primal,
+            dual,
+            rounding_error,
+            ..
+        } = certificate;
+        if !(primal.is_finite() && dual.is_finite() && rounding_error.is_finite()) {
+            return Err(Error::Unsound {
+                message: format!(
+                    "the primal value is {primal} and the dual {dual}, with a rounding error of \
+                     {rounding_error}; are there huge feature values, or is lambda extremely small?"
+                ),
+            });
+        }
+        if certified && dual - primal > rounding_error {
+            return Err(Error::Unsound {
+                message: format!(
+                    "the dual value {dual} exceeds the primal {primal} by more than the rounding \
+                     error {rounding_error:e}: an oracle's bound is too low, or a dual point \
+                     is not feasible"
+                ),
+            });
+        }
+        Ok(certificate)
+    }
+
+    /// `primal − dual`; infinite when the run could not be certified.
+    pub fn gap(&self) -> f64 {
+        if self.certified {
+            self.primal - self.dual
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// The gap relative to the primal value.
+    pub fn relative_gap(&self) -> f64 {
+        if self.gap() <= 0.0 {
+            0.0
+        } else {
+            self.gap() / self.primal.abs()
+        }
+    }
+
+    /// Whether the exact gap, whatever the rounding was, is within the absolute tolerance.
+    pub fn is_within(&self, tolerance: f64) -> bool {
+        self.gap() + self.rounding_error <= tolerance
+    }
+}

@@ -1,0 +1,19 @@
+//! The one training loop, and what it needs to know when to stop.
+//!
+//! - [`certificate`]: what a certified gap is.
+//! - [`budget`]: tolerances, limits, and the flag that Ctrl-C raises.
+//! - [`solver`]: what a solver has to offer: it only steps and certifies.
+//! - [`observer`]: who looks on; the JSON-lines trace.
+//! - [`train`]: the loop itself.
+
+pub mod budget;
+pub mod certificate;
+pub mod observer;
+pub mod solver;
+pub mod train;
+
+pub use budget::{Budget, Interrupt};
+pub use certificate::Certificate;
+pub use observer::{JsonLines, Observer, Progress};
+pub use solver::{Certified, Quota, Solver, Work};
+pub use train::{Report, Stop, run};

@@ -1,0 +1,125 @@
+//! Who looks on while a run goes: a trace, a progress bar, a plot.
+
+use crate::run::{Certificate, Work};
+use crate::{Error, Result};
+use serde::Serialize;
+use std::io::Write;
+
+/// Where a run stands after a certification.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Progress {
+    /// Passes over the data, certification not counted.
+    pub passes: f64,
+    /// Steps and oracle calls of solving.
+    #[serde(flatten)]
+    pub work: Work,
+    /// Seconds spent on solving.
+    pub solve_seconds: f64,
+    /// Seconds spent on certifying.
+    pub certify_seconds: f64,
+    /// Of the model that the run would return if it ended now.
+    #[serde(flatten)]
+    pub certificate: Certificate,
+    /// `primal − dual`, or nothing when uncertified.
+    pub gap: Option<f64>,
+    /// P at the current iterate.
+    pub iterate_primal: f64,
+    /// D at the current iterate.
+    pub iterate_dual: f64,
+}
+
+/// Is told of every certification. An error ends the run.
+pub trait Observer {
+    /// A certification has been made.
+    fn certified(&mut self, progress: &Progress) -> Result<()>;
+}
+
+/// Nobody looks.
+impl Observer for () {
+    fn certified(&mut self, _: &Progress) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Two observers, told in order.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn certified(&mut self, progress: &Progress) -> Result<()> {
+        self.0.certified(progress)?;
+        self.1.certified(progress)
+    }
+}
+
+/// An observer that may be absent.
+impl<O: Observer> Observer for Option<O> {
+    fn certified(&mut self, progress: &Progress) -> Result<()> {
+        self.as_mut()
+            .map_or(Ok(()), |observer| observer.certified(progress))
+    }
+}
+
+/// One JSON object a line, flushed at once so that a run that is cut off leaves what it had seen.
+pub struct JsonLines<W: Write> {
+    out: W,
+    name: String,
+}
+
+impl<W: Write> JsonLines<W> {
+    /// Writes to `out`; `name` is what an error message calls it.
+    pub fn new(out: W, name: impl Into<String>) -> Self {
+        Self {
+            out,
+            name: name.into(),
+        }
+    }
+}
+
+impl<W: Write> Observer for JsonLines<W> {
+    fn certified(&mut self, progress: &Progress) -> Result<()> {
+        serde_json::to_writer(&mut self.out, progress)
+            .map_err(std::io::Error::from)
+            .and_then(|()| self.out.write_all(b"\n"))
+            .and_then(|()| self.out.flush())
+            .map_err(|error| Error::File {
+                file: self.name.clone(),
+                message: format!("the trace cannot be written: {error}"),
+                remedy: "is there space, and may you write there?".into(),
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Measured;
+
+    #[test]
+    fn the_trace_is_one_json_object_a_line() {
+        let side = |value| Measured { value, error: 0.0 };
+        let certificate = Certificate::new(side(0.5), side(0.25), true).unwrap();
+        let progress = Progress {
+            passes: 4.0,
+            work: Work {
+                steps: 8,
+                oracle_calls: 8,
+            },
+            solve_seconds: 0.1,
+            certify_seconds: 0.2,
+            certificate,
+            gap: Some(0.25),
+            iterate_primal: 0.6,
+            iterate_dual: 0.25,
+        };
+        let mut out = Vec::new();
+        let mut trace = JsonLines::new(&mut out, "trace");
+        trace.certified(&progress).unwrap();
+        trace.certified(&progress).unwrap();
+        let lines: Vec<serde_json::Value> = String::from_utf8(out)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[0]["primal"], 0.5);
+        assert_eq!(lines[0]["oracle_calls"], 8);
+    }
+}

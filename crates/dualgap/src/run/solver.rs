@@ -1,0 +1,65 @@
+//! What the training loop asks of a solver: to step, to certify, to hand over its model.
+
+use crate::Result;
+use crate::run::Certificate;
+use serde::Serialize;
+use std::ops::AddAssign;
+
+/// Work done, counted and never timed: what influences iterates is decided by these numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Work {
+    /// Block steps.
+    pub steps: u64,
+    /// Calls of the max-oracle.
+    pub oracle_calls: u64,
+}
+
+impl AddAssign for Work {
+    fn add_assign(&mut self, more: Self) {
+        self.steps += more.steps;
+        self.oracle_calls += more.oracle_calls;
+    }
+}
+
+/// How much a solver may do before it returns.
+pub struct Quota<'a> {
+    /// At most so many oracle calls.
+    pub oracle_calls: u64,
+    /// Whether to return at once all the same: Ctrl-C, or the time is up.
+    pub halted: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Quota<'_> {
+    /// Whether work that costs `calls` may still be begun after `done`.
+    pub fn allows(&self, done: Work, calls: u64) -> bool {
+        done.oracle_calls + calls <= self.oracle_calls && !(self.halted)()
+    }
+}
+
+/// What a certification pass found.
+#[derive(Clone, Copy, Debug)]
+pub struct Certified {
+    /// Of the model that [`Solver::into_model`] would return now.
+    pub model: Certificate,
+    /// Of the current iterate (or its average), which need not be the best one seen.
+    pub iterate: Certificate,
+}
+
+/// A solver only steps and certifies. No clock, no printing, no stopping test.
+pub trait Solver {
+    /// What a run ends with.
+    type Model;
+
+    /// How many oracle calls make one pass over the data. A certification costs as many.
+    fn calls_per_pass(&self) -> u64;
+
+    /// Steps until the quota is used up. May return early; having done nothing means that not even
+    /// one step fits into the quota.
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work>;
+
+    /// Evaluates both sides from the data.
+    fn certify(&mut self) -> Result<Certified>;
+
+    /// The model that was certified last.
+    fn into_model(self) -> Self::Model;
+}

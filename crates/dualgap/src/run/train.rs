@@ -1,0 +1,291 @@
+//! The only training loop of the project.
+//!
+//! Solve for a while, certify, look whether to stop. When to certify is decided by counted work:
+//! a certification costs one pass, and it is due as soon as all of them together stay within
+//! `certify_share` of the solving work. The clock can stop a run and does nothing else.
+
+use crate::run::{Budget, Certificate, Observer, Progress, Quota, Solver, Work};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The certified gap, rounding included, is within the tolerance.
+    GapReached,
+    /// The passes are used up.
+    PassLimit,
+    /// The time is up.
+    TimeLimit,
+    /// The oracle calls are used up.
+    OracleLimit,
+    /// Someone raised the [`crate::run::Interrupt`].
+    Interrupted,
+    /// Nothing moves any more: the gap is down to rounding, or neither side has improved for long.
+    Stalled,
+}
+
+/// How a run went and what it ended with.
+#[derive(Clone, Debug)]
+pub struct Report<M> {
+    /// The model.
+    pub model: M,
+    /// Of exactly this model.
+    pub certificate: Certificate,
+    /// Why the run ended.
+    pub stop: Stop,
+    /// What solving took.
+    pub work: Work,
+    /// Passes over the data, certification not counted.
+    pub passes: f64,
+    /// Seconds spent on solving.
+    pub solve_seconds: f64,
+    /// Seconds spent on certifying.
+    pub certify_seconds: f64,
+    /// Every certification of the run, the last one included.
+    pub history: Vec<Progress>,
+}
+
+impl<M> Report<M> {
+    /// The same report of another form of the model.
+    pub fn map<N>(self, form: impl FnOnce(M) -> N) -> Report<N> {
+        Report {
+            model: form(self.model),
+            certificate: self.certificate,
+            stop: self.stop,
+            work: self.work,
+            passes: self.passes,
+            solve_seconds: self.solve_seconds,
+            certify_seconds: self.certify_seconds,
+            history: self.history,
+        }
+    }
+}
+
+/// So many certifications in a row without any progress are taken for a standstill.
+const PATIENCE: u32 = 25;
+
+/// Trains until the budget says stop, and always ends by certifying the model it returns.
+pub fn run<S: Solver>(
+    mut solver: S,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<S::Model>> {
+    budget.check()?;
+    let begin = Instant::now();
+    let deadline = match budget.seconds.map(Duration::try_from_secs_f64) {
+        Some(Ok(limit)) => begin.checked_add(limit),
+        _ => None, // longer than a clock can count is no limit
+    };
+    let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let halted = || budget.interrupt.raised() || late();
+
+    let pass = solver.calls_per_pass();
+    let pass_limit = budget
+        .passes
+        .map_or(u64::MAX, |passes| passes.saturating_mul(pass));
+    let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
+
+    let mut work = Work::default();
+    let (mut solving, mut certifying) = (Duration::ZERO, Duration::ZERO);
+    let mut history: Vec<Progress> = Vec::new();
+    let mut standstill = 0;
+    loop {
+        let certifications = history.len() as f64 + 1.0;
+        let due = (certifications * pass as f64 / budget.certify_share).ceil() as u64;
+        let target = due.min(limit);
+        let mut fits = true; // whether one more step fits into what is left
+        let start = Instant::now();
+        while fits && work.oracle_calls < target && !halted() {
+            let quota = Quota {
+                oracle_calls: target - work.oracle_calls,
+                halted: &halted,
+            };
+            let done = solver.advance(&quota)?;
+            fits = done != Work::default();
+            work += done;
+        }
+        solving += start.elapsed();
+        // Before the certification, so that it cannot turn a finished run into a late one.
+        let stop = if budget.interrupt.raised() {
+            Some(Stop::Interrupted)
+        } else if late() {
+            Some(Stop::TimeLimit)
+        } else if target == limit && (work.oracle_calls >= limit || !fits) {
+            Some(if limit == pass_limit {
+                Stop::PassLimit
+            } else {
+                Stop::OracleLimit
+            })
+        } else {
+            None
+        };
+
+        let start = Instant::now();
+        let certified = solver.certify()?;
+        certifying += start.elapsed();
+        let certificate = certified.model;
+        let progress = Progress {
+            passes: work.oracle_calls as f64 / pass as f64,
+            work,
+            solve_seconds: solving.as_secs_f64(),
+            certify_seconds: certifying.as_secs_f64(),
+            certificate,
+            gap: certificate.certified.then(|| certificate.gap()),
+            iterate_primal: certified.iterate.primal,
+            iterate_dual: certified.iterate.dual,
+        };
+        if let Some(before) = history.last().map(|before| before.certificate) {
+            let better = certificate.primal < before.primal || certificate.dual > before.dual;
+            standstill = if better { 0 } else { standstill + 1 };
+        }
+        observer.certified(&progress)?;
+        history.push(progress);
+
+        let reached = budget.is_met(&certificate).then_some(Stop::GapReached);
+        let stalled = certificate.gap() <= certificate.rounding_error || standstill >= PATIENCE;
+        if let Some(stop) = reached.or(stop).or(stalled.then_some(Stop::Stalled)) {
+            return Ok(Report {
+                model: solver.into_model(),
+                certificate,
+                stop,
+                work,
+                passes: progress.passes,
+                solve_seconds: progress.solve_seconds,
+                certify_seconds: progress.certify_seconds,
+                history,
+            });
+        }
+        if pass == 0 {
+            return Err(Error::setting("there is nothing to train on"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Measured;
+    use crate::run::Certified;
+
+    /// Halves its gap with every pass of ten calls; the optimum is 1.
+    struct Halving {
+        calls: u64,
+        certifications: u64,
+        interrupt_at: Option<(u64, crate::run::Interrupt)>,
+    }
+
+    impl Halving {
+        fn new() -> Self {
+            Self {
+                calls: 0,
+                certifications: 0,
+                interrupt_at: None,
+            }
+        }
+    }
+
+    impl Solver for Halving {
+        type Model = (u64, u64);
+
+        fn calls_per_pass(&self) -> u64 {
+            10
+        }
+
+        fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+            let mut done = Work::default();
+            while quota.allows(done, 1) {
+                done += Work {
+                    steps: 1,
+                    oracle_calls: 1,
+                };
+                self.calls += 1;
+                if let Some((at, interrupt)) = &self.interrupt_at
+                    && *at == self.calls
+                {
+                    interrupt.raise();
+                }
+            }
+            Ok(done)
+        }
+
+        fn certify(&mut self) -> Result<Certified> {
+            self.certifications += 1;
+            let gap = (-(self.calls as f64) / 10.0).exp2();
+            let side = |value| Measured {
+                value,
+                error: 1e-16,
+            };
+            let certificate = Certificate::new(side(1.0 + gap), side(1.0), true)?;
+            Ok(Certified {
+                model: certificate,
+                iterate: certificate,
+            })
+        }
+
+        fn into_model(self) -> (u64, u64) {
+            (self.calls, self.certifications)
+        }
+    }
+
+    #[test]
+    fn certification_takes_at_most_a_quarter_of_the_solving_work() {
+        let report = run(Halving::new(), &Budget::relative(1e-6), &mut ()).unwrap();
+        let (calls, certifications) = report.model;
+        assert_eq!(report.stop, Stop::GapReached);
+        assert!(
+            certifications * 10 * 4 <= calls,
+            "{certifications} after {calls} calls"
+        );
+        assert!(report.certificate.gap() <= 1e-6 * report.certificate.primal);
+        assert_eq!(report.history.len() as u64, certifications);
+    }
+
+    #[test]
+    fn limits_are_kept_to_the_call() {
+        let report = run(Halving::new(), &Budget::passes(7), &mut ()).unwrap();
+        assert_eq!((report.stop, report.model.0), (Stop::PassLimit, 70));
+        let budget = Budget {
+            oracle_calls: Some(33),
+            ..Budget::relative(1e-9)
+        };
+        let report = run(Halving::new(), &budget, &mut ()).unwrap();
+        assert_eq!((report.stop, report.model.0), (Stop::OracleLimit, 33));
+        let budget = Budget {
+            seconds: Some(0.0),
+            ..Budget::relative(1e-9)
+        };
+        let report = run(Halving::new(), &budget, &mut ()).unwrap();
+        assert_eq!((report.stop, report.model.0), (Stop::TimeLimit, 0));
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_run_with_a_certificate() {
+        let budget = Budget::relative(1e-9);
+        let solver = Halving {
+            interrupt_at: Some((15, budget.interrupt.clone())),
+            ..Halving::new()
+        };
+        let report = run(solver, &budget, &mut ()).unwrap();
+        assert_eq!((report.stop, report.model), (Stop::Interrupted, (15, 1)));
+    }
+
+    #[test]
+    fn a_gap_below_rounding_is_a_standstill_and_not_a_success() {
+        let report = run(Halving::new(), &Budget::relative(0.0), &mut ()).unwrap();
+        assert_eq!(report.stop, Stop::Stalled);
+    }
+
+    #[test]
+    fn a_gap_that_only_rounding_brings_under_the_tolerance_does_not_count() {
+        let side = |value, error| Measured { value, error };
+        let budget = Budget {
+            absolute: Some(0.1),
+            ..Budget::passes(1)
+        };
+        let near = Certificate::new(side(1.0, 0.01), side(0.905, 0.0), true).unwrap();
+        assert!(near.gap() < 0.1 && !budget.is_met(&near));
+    }
+}

@@ -1,0 +1,463 @@
+//! Chain blocks: the dual point of a sequence is its edge marginals.
+//!
+//! Per position t the point keeps μ_t(y, y'), the weight of the labelings with y at t and y' at t + 1;
+//! at the last position y' is a mark. Labels sum up from it, μ_t(y) = Σ_{y'} μ_t(y, y'), and marginals
+//! that agree from edge to edge are exactly the convex hull of all labelings, so the point can be
+//! proved feasible. (Transitions summed over positions could not: they can look right and claim a
+//! dual value above the optimum.)
+//!
+//! With d_t(y) = μ_t(y) − [y = y*_t], likewise for the edges, and a_t(y) the node scores that Viterbi's
+//! algorithm has computed anyway,
+//!
+//! ```text
+//! X_i (e_{y*} − μ) = Σ_t x_t ⊗ d_t  and  start d_1,  end d_T,  transitions Σ_t d_t(·,·)
+//! gap_i = −Σ_t ⟨d_t, a_t⟩ − ⟨w_transitions, Σ_t d_t(·,·)⟩
+//! ```
+
+use super::geometry::Geometry;
+use super::witness::{DEFECT, Witnessed};
+use crate::data::{Sequence, Sequences};
+use crate::dual::{Audit, Blocks, Found, Mixture};
+use crate::linalg::kernels::dot;
+use crate::linalg::{Accumulate, Measured, Sum, UNIT_ROUNDOFF, gamma};
+use crate::oracle::Hamming;
+use crate::oracle::chain::{Label, Layout, Viterbi};
+use crate::{Error, Result};
+use rayon::prelude::*;
+
+/// Stands for "and then the sequence ends" in the place of the next label.
+const END: Label = Label::MAX;
+
+/// A change this small in a position's marginals is what rounding has left of none. Steps leave it
+/// out; certificates, which rebuild everything from the marginals themselves, do not.
+const NEGLIGIBLE: f64 = 1e-13;
+
+/// `t << 32 | y << 16 | y'`, so that keys ascend with the position.
+fn edge_key(t: usize, y: Label, next: Label) -> u64 {
+    (t as u64) << 32 | u64::from(y) << 16 | u64::from(next)
+}
+
+fn edge_of(key: u64) -> (usize, Label, Label) {
+    ((key >> 32) as usize, (key >> 16) as Label, key as Label)
+}
+
+/// The keys of the edges a labeling passes through.
+fn keys_of(path: &[Label]) -> impl Iterator<Item = u64> + '_ {
+    let next = path.iter().skip(1).copied().chain([END]);
+    path.iter()
+        .zip(next)
+        .enumerate()
+        .map(|(t, (&y, next))| edge_key(t, y, next))
+}
+
+/// What is known of a sequence before training.
+#[derive(Debug)]
+struct Shape {
+    geometry: Geometry,
+    /// `Σ_t ‖x_t‖₁`.
+    norm1: f64,
+    /// `Σ_t (‖x_t‖₂ + 3)`; a position also touches a transition, and perhaps start and end.
+    norm2: f64,
+    /// The most features of a position.
+    stored: usize,
+}
+
+/// The structural SVM of first-order chains over borrowed sequences.
+///
+/// ```
+/// use dualgap::data::Sequences;
+/// use dualgap::dual::Blocks;
+/// use dualgap::ssvm::{Chain, Hamming};
+/// let names = ["noun", "verb"].map(String::from);
+/// let words = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
+/// let data = Sequences::from_dense(&[words], &[vec![0, 1]], &names)?;
+/// let blocks = Chain::new(&data, Hamming::Plain)?;
+/// assert_eq!(blocks.dim(), 2 * 2 + 2 + 2 + 4); // emissions, start, end, transitions
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Chain<'a> {
+    data: &'a Sequences,
+    layout: Layout,
+    hamming: Hamming,
+    shapes: Vec<Shape>,
+}
+
+impl<'a> Chain<'a> {
+    /// Fewer than two labels leave nothing to learn and are refused.
+    pub fn new(data: &'a Sequences, hamming: Hamming) -> Result<Self> {
+        let labels = data.alphabet.len();
+        if labels < 2 {
+            return Err(Error::setting(format!(
+                "there must be at least two labels to tell apart, and the data have {labels}"
+            )));
+        }
+        let width = data.rows.width();
+        super::check_dim(
+            width
+                .checked_add(labels + 2)
+                .and_then(|f| f.checked_mul(labels)),
+        )?;
+        let layout = Layout::new(width, labels)?;
+        let shape = |i: usize| {
+            let x = data.sequence(i);
+            let rows = || (0..x.len()).map(|t| x.row(t));
+            Shape {
+                geometry: Geometry::of(x),
+                norm1: rows().map(|row| row.norm1()).sum(),
+                norm2: rows().map(|row| row.squared_norm().sqrt() + 3.0).sum(),
+                stored: rows().map(|row| row.stored()).max().unwrap_or(0),
+            }
+        };
+        Ok(Self {
+            data,
+            layout,
+            hamming,
+            shapes: (0..data.len()).into_par_iter().map(shape).collect(),
+        })
+    }
+
+    /// Where the weights lie.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    fn sequence(&self, i: usize) -> Sequence<'a> {
+        self.data.sequence(i)
+    }
+
+    fn cost(&self, i: usize) -> f64 {
+        self.hamming.cost(self.data.truth(i).len())
+    }
+}
+
+/// The buffers of a chain block.
+#[derive(Debug)]
+pub struct ChainScratch {
+    viterbi: Viterbi,
+    path: Vec<Label>,
+    /// `T × K`, the difference of the label marginals.
+    d: Vec<f64>,
+    /// The positions where d is not zero.
+    active: Vec<usize>,
+    /// The difference of the transitions, summed over positions: index and value.
+    edges: Vec<(usize, f64)>,
+    /// `K × K`, all zero between calls: where `edges` are summed up.
+    table: Vec<f64>,
+    touched: Vec<usize>,
+    row: Vec<f64>,
+}
+
+impl ChainScratch {
+    /// Prepares `at − to` for a labeling given by its keys.
+    fn subtract(
+        &mut self,
+        labels: usize,
+        length: usize,
+        at: &Mixture,
+        to: impl Iterator<Item = u64>,
+        negligible: f64,
+    ) {
+        let Self {
+            d,
+            active,
+            edges,
+            table,
+            touched,
+            ..
+        } = self;
+        d.clear();
+        d.resize(length * labels, 0.0);
+        let corner = to.map(|key| (key, -1.0));
+        for (key, weight) in at.iter().chain(corner) {
+            let (t, y, next) = edge_of(key);
+            d[t * labels + y as usize] += weight;
+            if next != END {
+                let edge = y as usize * labels + next as usize;
+                if table[edge] == 0.0 {
+                    touched.push(edge);
+                }
+                table[edge] += weight;
+            }
+        }
+        edges.clear();
+        for edge in touched.drain(..) {
+            let value = std::mem::take(&mut table[edge]);
+            if value.abs() > negligible {
+                edges.push((edge, value));
+            }
+        }
+        active.clear();
+        for (t, d) in d.chunks_exact_mut(labels).enumerate() {
+            if d.iter().any(|d| d.abs() > negligible) {
+                active.push(t);
+            } else {
+                d.fill(0.0);
+            }
+        }
+    }
+}
+
+impl Blocks for Chain<'_> {
+    type Corner = Vec<u64>;
+    type Point = Mixture;
+    type Scratch = ChainScratch;
+
+    fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.layout.dim()
+    }
+
+    fn scratch(&self) -> ChainScratch {
+        ChainScratch {
+            viterbi: Viterbi::default(),
+            path: Vec::new(),
+            d: Vec::new(),
+            active: Vec::new(),
+            edges: Vec::new(),
+            table: vec![0.0; self.layout.labels * self.layout.labels],
+            touched: Vec::new(),
+            row: Vec::new(),
+        }
+    }
+
+    fn start(&self, i: usize) -> Mixture {
+        Mixture::corner(&keys_of(self.data.truth(i)).collect::<Vec<_>>())
+    }
+
+    fn best_corner(
+        &self,
+        i: usize,
+        w: &[f64],
+        corner: &mut Vec<u64>,
+        scratch: &mut ChainScratch,
+    ) -> Result<Found> {
+        self.rescore(i, w, scratch);
+        let ChainScratch { viterbi, path, .. } = scratch;
+        let best = viterbi.decode(self.layout, w, path);
+        corner.clear();
+        corner.extend(keys_of(path));
+        Ok(Found::exact(
+            best - viterbi.path_score(self.layout, w, self.data.truth(i)),
+        ))
+    }
+
+    fn rescore(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) {
+        let loss = (self.data.truth(i), self.cost(i));
+        scratch
+            .viterbi
+            .score(self.layout, w, self.sequence(i), Some(loss));
+    }
+
+    fn difference(&self, i: usize, at: &Mixture, to: &Vec<u64>, scratch: &mut ChainScratch) -> f64 {
+        let labels = self.layout.labels;
+        let truth = self.data.truth(i);
+        scratch.subtract(labels, truth.len(), at, to.iter().copied(), NEGLIGIBLE);
+        let wrong = |&t: &usize| {
+            let d = &scratch.d[t * labels..(t + 1) * labels];
+            d.iter().sum::<f64>() - d[truth[t] as usize]
+        };
+        -self.cost(i) * scratch.active.iter().map(wrong).sum::<f64>()
+    }
+
+    fn slope(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) -> f64 {
+        let labels = self.layout.labels;
+        let (truth, cost) = (self.data.truth(i), self.cost(i));
+        let nodes = |&t: &usize| {
+            let range = t * labels..(t + 1) * labels;
+            let d = &scratch.d[range.clone()];
+            // The node scores have the losses in them, which are no part of ⟨w, ·⟩.
+            let losses = cost * (d.iter().sum::<f64>() - d[truth[t] as usize]);
+            dot(d, &scratch.viterbi.nodes[range]) - losses
+        };
+        let transitions = &w[self.layout.transitions()];
+        scratch.active.iter().map(nodes).sum::<f64>()
+            + scratch
+                .edges
+                .iter()
+                .map(|&(edge, d)| d * transitions[edge])
+                .sum::<f64>()
+    }
+
+    fn curvature(&self, i: usize, scratch: &mut ChainScratch) -> f64 {
+        let labels = self.layout.labels;
+        let ChainScratch {
+            d,
+            active,
+            edges,
+            row,
+            ..
+        } = scratch;
+        let last = d.len().saturating_sub(labels);
+        let (first, last) = (&d[..labels.min(d.len())], &d[last..]);
+        self.shapes[i].geometry.squared_norm(labels, d, active, row)
+            + dot(first, first)
+            + dot(last, last)
+            + edges.iter().map(|&(_, d)| d * d).sum::<f64>()
+    }
+
+    fn displace(
+        &self,
+        i: usize,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut ChainScratch,
+    ) {
+        let labels = self.layout.labels;
+        let x = self.sequence(i);
+        for &t in &scratch.active {
+            let d = &scratch.d[t * labels..(t + 1) * labels];
+            out.add_outer(x.row(t), d, factor);
+            if t == 0 {
+                out.add_run(self.layout.start().start, d, factor);
+            }
+            if t + 1 == x.len() {
+                out.add_run(self.layout.end().start, d, factor);
+            }
+        }
+        let transitions = self.layout.transitions().start;
+        for &(edge, d) in &scratch.edges {
+            out.add(transitions + edge, factor * d);
+        }
+    }
+
+    fn mix(&self, _: usize, gamma: f64, at: &mut Mixture, to: &Vec<u64>) {
+        at.step(gamma, to);
+    }
+
+    fn blend(&self, _: usize, share: f64, into: &mut Mixture, from: &Mixture) {
+        into.blend(share, from);
+    }
+
+    fn add(
+        &self,
+        i: usize,
+        at: &Mixture,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut ChainScratch,
+    ) {
+        let truth = self.data.truth(i);
+        scratch.subtract(self.layout.labels, truth.len(), at, keys_of(truth), 0.0);
+        self.displace(i, -factor, out, scratch);
+    }
+
+    /// Marginals whose labels agree from edge to edge belong to a distribution over labelings. If they
+    /// disagree at position t by δ_t (in the sum of absolute differences), the chain with the same
+    /// first labels and the same conditional next labels is feasible and differs by at most
+    /// Δ_t = δ_1 + … + δ_t there.
+    fn audit(&self, i: usize, at: &Mixture, _: &mut ChainScratch) -> Result<Audit> {
+        let (labels, truth) = (self.layout.labels, self.data.truth(i));
+        let (length, cost) = (truth.len(), self.cost(i));
+        let refuse = |message: String| {
+            Err(Error::Witness {
+                example: i,
+                message,
+            })
+        };
+        // What sums of up to K and T rounded numbers can be off by, relative to their size.
+        let rounding = gamma(labels + length + 8);
+
+        let mut entries = at.iter().peekable();
+        let mut arriving = vec![0.0; labels]; // Σ_y μ_{t−1}(y, ·)
+        let (mut next_arriving, mut leaving) = (vec![0.0; labels], vec![0.0; labels]);
+        let mut dual = Sum::default();
+        let (mut off, mut total_off, mut image_off) = (0.0, 0.0, 0.0);
+        for (t, &right) in truth.iter().enumerate() {
+            next_arriving.fill(0.0);
+            leaving.fill(0.0);
+            while let Some((key, weight)) = entries.next_if(|&(key, _)| edge_of(key).0 == t) {
+                let (_, y, next) = edge_of(key);
+                let last = t + 1 == length;
+                if y as usize >= labels
+                    || last != (next == END)
+                    || (!last && next as usize >= labels)
+                {
+                    return refuse(format!("position {} has no edge {y} → {next}", t + 1));
+                }
+                if !(weight >= 0.0 && weight.is_finite()) {
+                    return refuse(format!("an edge at position {} has weight {weight}", t + 1));
+                }
+                leaving[y as usize] += weight;
+                if !last {
+                    next_arriving[next as usize] += weight;
+                }
+                if y != right {
+                    let term = weight * cost;
+                    dual.add_measured(Measured {
+                        value: term,
+                        error: 2.0 * term * UNIT_ROUNDOFF,
+                    });
+                }
+            }
+            let disagreement: f64 = if t == 0 {
+                (leaving.iter().sum::<f64>() - 1.0).abs()
+            } else {
+                leaving
+                    .iter()
+                    .zip(&arriving)
+                    .map(|(out, into)| (out - into).abs())
+                    .sum()
+            };
+            if disagreement > DEFECT || disagreement.is_nan() {
+                return refuse(if t == 0 {
+                    format!(
+                        "its first labels have the weight {}, not 1",
+                        disagreement + 1.0
+                    )
+                } else {
+                    format!(
+                        "the label weights at position {} disagree by {disagreement:e} with the \
+                         edges that lead there",
+                        t + 1
+                    )
+                });
+            }
+            off += disagreement + 3.0 * rounding;
+            total_off += off;
+            image_off += off * (self.sequence(i).row(t).squared_norm().sqrt() + 3.0);
+            std::mem::swap(&mut arriving, &mut next_arriving);
+        }
+        if let Some((key, _)) = entries.next() {
+            return refuse(format!(
+                "it has a position {} and the sequence ends at {length}",
+                edge_of(key).0 + 1
+            ));
+        }
+        let mut dual = dual.total();
+        dual.error += total_off * cost;
+        // The entries of a position's d add up to two at most, each summed and scaled in the
+        // roundings counted above.
+        let reach = image_off + 2.0 * rounding * self.shapes[i].norm2;
+        Ok(Audit {
+            dual,
+            reach: reach * (1.0 + 1e-9),
+        })
+    }
+
+    fn rounding(&self, i: usize, largest_weight: f64) -> f64 {
+        let Shape { norm1, stored, .. } = self.shapes[i];
+        let length = self.data.truth(i).len();
+        // The weights that a labeling meets: its features, start, end and transitions.
+        let weights = (norm1 + length as f64 + 2.0) * largest_weight;
+        let magnitude = weights + length as f64 * self.cost(i);
+        // Two labelings are compared, each a sum of such terms.
+        2.0 * gamma(stored + 3 * length + 8) * magnitude * (1.0 + 1e-9)
+    }
+}
+
+impl Witnessed for Chain<'_> {
+    fn entries(&self, at: &Mixture) -> Vec<(u64, f64)> {
+        at.iter().collect()
+    }
+
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<Mixture> {
+        Mixture::from_entries(entries).ok_or_else(|| Error::Witness {
+            example: i,
+            message: "its edges do not ascend".into(),
+        })
+    }
+}

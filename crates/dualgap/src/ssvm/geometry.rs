@@ -1,0 +1,130 @@
+//! `‖Σ_t x_t ⊗ d_t‖²` for the positions of a sequence: the denominator of a chain's line search.
+//!
+//! Short sequences keep the Gram matrix of their inputs, `Σ_{s,t} ⟨x_s, x_t⟩⟨d_s, d_t⟩`, which costs T²
+//! short products. Long ones keep their inputs by feature, `Σ_f ‖Σ_t x_tf d_t‖²`, which costs as much
+//! as scoring and needs no more memory than the inputs themselves.
+
+use crate::data::Sequence;
+use crate::linalg::kernels::{add_scaled, dot};
+
+/// Up to this length the Gram matrix is the cheaper form: it has no more entries than a position
+/// with some thirty features has in all.
+const LONGEST_GRAM: usize = 64;
+
+#[derive(Debug)]
+pub(super) enum Geometry {
+    /// `⟨x_s, x_t⟩` for s ≤ t, at `t(t + 1)/2 + s`.
+    Gram(Box<[f64]>),
+    /// For each feature the positions it occurs at, with its values; `ends` close the features.
+    Features {
+        ends: Box<[u32]>,
+        entries: Box<[(u32, f64)]>,
+    },
+}
+
+impl Geometry {
+    pub fn of(x: Sequence<'_>) -> Self {
+        if x.len() <= LONGEST_GRAM {
+            Self::gram(x)
+        } else {
+            Self::features(x)
+        }
+    }
+
+    fn gram(x: Sequence<'_>) -> Self {
+        let pairs = (0..x.len()).flat_map(|t| (0..=t).map(move |s| (s, t)));
+        Self::Gram(pairs.map(|(s, t)| x.row(s).dot(x.row(t))).collect())
+    }
+
+    fn features(x: Sequence<'_>) -> Self {
+        let mut all: Vec<(usize, u32, f64)> = (0..x.len())
+            .flat_map(|t| x.row(t).iter().map(move |(f, value)| (f, t as u32, value)))
+            .collect();
+        all.sort_by_key(|&(f, t, _)| (f, t));
+        let ends = (1..=all.len())
+            .filter(|&k| k == all.len() || all[k].0 != all[k - 1].0)
+            .map(|k| k as u32)
+            .collect();
+        let entries = all.into_iter().map(|(_, t, value)| (t, value)).collect();
+        Self::Features { ends, entries }
+    }
+
+    /// The squared norm for `d` as `T × K`, which is zero but at the `active` positions (ascending).
+    /// `row` is a buffer.
+    pub fn squared_norm(
+        &self,
+        labels: usize,
+        d: &[f64],
+        active: &[usize],
+        row: &mut Vec<f64>,
+    ) -> f64 {
+        let at = |t: usize| &d[t * labels..(t + 1) * labels];
+        let total: f64 = match self {
+            Self::Gram(gram) => active
+                .iter()
+                .enumerate()
+                .map(|(k, &t)| {
+                    let products = &gram[t * (t + 1) / 2..=t * (t + 1) / 2 + t];
+                    let cross: f64 = active[..k]
+                        .iter()
+                        .map(|&s| products[s] * dot(at(s), at(t)))
+                        .sum();
+                    2.0 * cross + products[t] * dot(at(t), at(t))
+                })
+                .sum(),
+            Self::Features { ends, entries } => {
+                row.clear();
+                row.resize(labels, 0.0);
+                let mut start = 0;
+                let mut total = 0.0;
+                for &end in ends {
+                    row.fill(0.0);
+                    for &(t, x) in &entries[start..end as usize] {
+                        add_scaled(at(t as usize), x, row);
+                    }
+                    total += dot(row, row);
+                    start = end as usize;
+                }
+                total
+            }
+        };
+        // Cancellation in the cross terms can leave a tiny negative number.
+        total.max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Sequences;
+    use crate::linalg::Accumulate;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn both_forms_equal_the_norm_of_the_vector_itself(
+            rows in prop::collection::vec(prop::collection::vec(prop_oneof![Just(0.0), -1.0..1.0_f64], 3), 1..6),
+            values in prop::collection::vec(-1.0..1.0_f64, 12),
+            sleeping in 0_usize..6,
+        ) {
+            let length = rows.len();
+            let names = ["a", "b"].map(String::from);
+            let data = Sequences::from_dense(&[rows], &[vec![0; length]], &names).unwrap();
+            let x = data.sequence(0);
+            let mut d: Vec<f64> = values[..2 * length].to_vec();
+            let active: Vec<usize> = (0..length).filter(|&t| t != sleeping).collect();
+            if sleeping < length {
+                d[2 * sleeping..2 * sleeping + 2].fill(0.0);
+            }
+            let mut vector = vec![0.0; 6];
+            for t in 0..length {
+                vector.add_outer(x.row(t), &d[2 * t..2 * t + 2], 1.0);
+            }
+            let expected = dot(&vector, &vector);
+            for geometry in [Geometry::gram(x), Geometry::features(x)] {
+                let norm = geometry.squared_norm(2, &d, &active, &mut Vec::new());
+                prop_assert!((norm - expected).abs() < 1e-12, "{norm} {expected}");
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Structural SVMs: blocks made of structures, and of users' oracles.
+//!
+//! ```text
+//! P(w) = Σ mass_i · max_y [L_i(y) − ⟨w, ψ_i(y)⟩] + (λ/2)‖w‖²,    ψ_i(y) = φ(x_i, y_i) − φ(x_i, y)
+//! ```
+//!
+//! A block is an example's simplex over its outputs. The built-in structures keep it in coordinates of
+//! their own, a class distribution or edge marginals; [`OracleBlocks`] keeps the corners themselves,
+//! for any [`crate::oracle::Oracle`].
+
+pub mod chain;
+mod geometry;
+pub mod multiclass;
+pub mod oracle_blocks;
+pub mod witness;
+
+pub use crate::dual::{Average, Method, Sampling, Settings, Solution, Step};
+pub use crate::oracle::{Costs, Hamming};
+pub use chain::Chain;
+pub use multiclass::Multiclass;
+pub use oracle_blocks::OracleBlocks;
+pub use witness::{Witness, Witnessed};
+
+use crate::dual::{self, Blocks};
+use crate::run::{Budget, Observer, Report};
+use crate::term::L2;
+use crate::{Error, Result};
+
+/// Trains a structural SVM with `g(w) = ½‖w‖²`.
+pub fn train<B: Blocks>(
+    blocks: &B,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Solution<B::Point>>> {
+    dual::train(blocks, L2, settings, budget, observer)
+}
+
+/// More weights than this, 2 GiB a vector and several vectors of them, are taken for a mistake in the
+/// data, such as one absurd feature index: an error is better than a machine without memory.
+const MOST_WEIGHTS: usize = 1 << 28;
+
+/// Refuses a dimension that could not be allocated.
+fn check_dim(dim: Option<usize>) -> Result<()> {
+    match dim {
+        Some(dim) if dim <= MOST_WEIGHTS => Ok(()),
+        _ => Err(Error::setting(format!(
+            "the model would have more than {MOST_WEIGHTS} weights: the largest feature index times \
+             the number of labels; number the features of the data without gaps"
+        ))),
+    }
+}

@@ -1,0 +1,266 @@
+//! Multiclass blocks: the dual point of an example is a distribution over the K classes.
+//!
+//! With the class scores a_y = c(y_i, y) + ⟨w_y, x_i⟩ and d = β − e_{y*},
+//!
+//! ```text
+//! X_i β = x_i ⊗ (e_{y_i} − β),  X_i (e_{y*} − β) = x_i ⊗ d,  ‖·‖² = ‖x_i‖²‖d‖²,  gap_i = −⟨d, a⟩
+//! ```
+
+use super::witness::{DEFECT, Witnessed};
+use crate::data::Examples;
+use crate::dual::{Audit, Blocks, Found, Mixture};
+use crate::linalg::kernels::add_scores;
+use crate::linalg::{Accumulate, Measured, Row, Sum, UNIT_ROUNDOFF, gamma};
+use crate::oracle::Costs;
+use crate::oracle::multiclass::{CostMatrix, argmax};
+use crate::{Error, Result};
+
+/// The multiclass structural SVM over borrowed examples.
+///
+/// ```
+/// use dualgap::data::Examples;
+/// use dualgap::dual::Blocks;
+/// use dualgap::ssvm::{Costs, Multiclass};
+/// let data = Examples::from_dense(&[vec![1.0], vec![-1.0], vec![0.1]], &["a", "b", "c"])?;
+/// let blocks = Multiclass::new(&data, &Costs::ZeroOne)?;
+/// assert_eq!((blocks.len(), blocks.dim()), (3, 3));
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Multiclass<'a> {
+    data: &'a Examples,
+    classes: usize,
+    costs: CostMatrix,
+    /// ‖x_i‖².
+    squared_norms: Vec<f64>,
+    largest_cost: f64,
+}
+
+impl<'a> Multiclass<'a> {
+    /// Fewer than two classes leave nothing to learn and are refused.
+    pub fn new(data: &'a Examples, costs: &Costs) -> Result<Self> {
+        let classes = data.alphabet.len();
+        if classes < 2 {
+            return Err(Error::setting(format!(
+                "there must be at least two classes to tell apart, and the data have {classes}"
+            )));
+        }
+        super::check_dim(data.rows.width().checked_mul(classes))?;
+        let costs = costs.check(classes)?;
+        Ok(Self {
+            data,
+            classes,
+            squared_norms: (0..data.len())
+                .map(|i| data.rows.row(i).squared_norm())
+                .collect(),
+            largest_cost: costs
+                .entries()
+                .iter()
+                .fold(0.0, |largest, &cost| largest.max(cost)),
+            costs,
+        })
+    }
+
+    fn truth(&self, i: usize) -> usize {
+        self.data.labels[i] as usize
+    }
+
+    fn costs_of(&self, i: usize) -> &[f64] {
+        self.costs.of(self.classes, self.truth(i))
+    }
+
+    /// Adds `factor · x ⊗ d` for a d with few entries.
+    fn add_sparse_outer(
+        &self,
+        row: Row<'_>,
+        d: &[(usize, f64)],
+        factor: f64,
+        out: &mut impl Accumulate,
+    ) {
+        for (f, x) in row.iter() {
+            for &(y, d) in d {
+                out.add(f * self.classes + y, factor * d * x);
+            }
+        }
+    }
+}
+
+/// The buffers of a multiclass block.
+#[derive(Debug, Default)]
+pub struct MulticlassScratch {
+    /// a, losses included.
+    scores: Vec<f64>,
+    /// The entries of d that are not zero.
+    d: Vec<(usize, f64)>,
+}
+
+impl MulticlassScratch {
+    /// d = at − e_to.
+    fn subtract(&mut self, at: &Mixture, to: usize) {
+        self.d.clear();
+        let mut met = false;
+        for (y, weight) in at.iter() {
+            let here = y as usize == to;
+            met |= here;
+            let d = if here { weight - 1.0 } else { weight };
+            if d != 0.0 {
+                self.d.push((y as usize, d));
+            }
+        }
+        if !met {
+            self.d.push((to, -1.0));
+        }
+    }
+}
+
+impl Blocks for Multiclass<'_> {
+    type Corner = u64;
+    type Point = Mixture;
+    type Scratch = MulticlassScratch;
+
+    fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.data.rows.width() * self.classes
+    }
+
+    fn scratch(&self) -> MulticlassScratch {
+        MulticlassScratch::default()
+    }
+
+    fn start(&self, i: usize) -> Mixture {
+        Mixture::corner(&[self.truth(i) as u64])
+    }
+
+    fn best_corner(
+        &self,
+        i: usize,
+        w: &[f64],
+        corner: &mut u64,
+        scratch: &mut MulticlassScratch,
+    ) -> Result<Found> {
+        self.rescore(i, w, scratch);
+        let (y, score) = argmax(scratch.scores.iter().copied());
+        *corner = y as u64;
+        Ok(Found::exact(score - scratch.scores[self.truth(i)]))
+    }
+
+    fn rescore(&self, i: usize, w: &[f64], scratch: &mut MulticlassScratch) {
+        scratch.scores.clear();
+        scratch.scores.extend_from_slice(self.costs_of(i));
+        add_scores(self.data.rows.row(i), w, &mut scratch.scores);
+    }
+
+    fn difference(&self, i: usize, at: &Mixture, to: &u64, scratch: &mut MulticlassScratch) -> f64 {
+        scratch.subtract(at, *to as usize);
+        let costs = self.costs_of(i);
+        -scratch.d.iter().map(|&(y, d)| d * costs[y]).sum::<f64>()
+    }
+
+    fn slope(&self, i: usize, _: &[f64], scratch: &mut MulticlassScratch) -> f64 {
+        // The scores have the costs in them, which are no part of ⟨w, ·⟩.
+        let costs = self.costs_of(i);
+        scratch
+            .d
+            .iter()
+            .map(|&(y, d)| d * (scratch.scores[y] - costs[y]))
+            .sum()
+    }
+
+    fn curvature(&self, i: usize, scratch: &mut MulticlassScratch) -> f64 {
+        self.squared_norms[i] * scratch.d.iter().map(|&(_, d)| d * d).sum::<f64>()
+    }
+
+    fn displace(
+        &self,
+        i: usize,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut MulticlassScratch,
+    ) {
+        self.add_sparse_outer(self.data.rows.row(i), &scratch.d, factor, out);
+    }
+
+    fn mix(&self, _: usize, gamma: f64, at: &mut Mixture, to: &u64) {
+        at.step(gamma, &[*to]);
+    }
+
+    fn blend(&self, _: usize, share: f64, into: &mut Mixture, from: &Mixture) {
+        into.blend(share, from);
+    }
+
+    fn add(
+        &self,
+        i: usize,
+        at: &Mixture,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut MulticlassScratch,
+    ) {
+        scratch.subtract(at, self.truth(i));
+        self.add_sparse_outer(self.data.rows.row(i), &scratch.d, -factor, out);
+    }
+
+    fn audit(&self, i: usize, at: &Mixture, _: &mut MulticlassScratch) -> Result<Audit> {
+        let costs = self.costs_of(i);
+        let (mut total, mut dual) = (Sum::default(), Sum::default());
+        for (y, weight) in at.iter() {
+            if y >= self.classes as u64 {
+                return Err(Error::Witness {
+                    example: i,
+                    message: format!("class {y} of {}", self.classes),
+                });
+            }
+            if !(weight >= 0.0 && weight.is_finite()) {
+                return Err(Error::Witness {
+                    example: i,
+                    message: format!("class {y} has the weight {weight}"),
+                });
+            }
+            total.add(weight);
+            let term = weight * costs[y as usize];
+            dual.add_measured(Measured {
+                value: term,
+                error: term * UNIT_ROUNDOFF,
+            });
+        }
+        let total = total.total();
+        // A feasible distribution is at most this far away in the sum of absolute differences.
+        let defect = (total.value - 1.0).abs() + total.error;
+        if defect > DEFECT {
+            return Err(Error::Witness {
+                example: i,
+                message: format!("its weights add up to {}, not to 1", total.value),
+            });
+        }
+        let mut dual = dual.total();
+        dual.error += defect * self.largest_cost;
+        // `add` rounds each term four times: the weight, minus one, times the factor, times x; the
+        // entries of d add up to two at most.
+        let rounding = gamma(6) * 2.0;
+        let reach = self.squared_norms[i].sqrt() * (1.0 + 1e-9) * (defect + rounding);
+        Ok(Audit { dual, reach })
+    }
+
+    fn rounding(&self, i: usize, largest_weight: f64) -> f64 {
+        let row = self.data.rows.row(i);
+        // Two scores are compared: a cost and a product and a sum per stored entry each.
+        let magnitude = self.largest_cost + row.norm1() * largest_weight;
+        2.0 * gamma(row.stored() + 3) * magnitude * (1.0 + 1e-9)
+    }
+}
+
+impl Witnessed for Multiclass<'_> {
+    fn entries(&self, at: &Mixture) -> Vec<(u64, f64)> {
+        at.iter().collect()
+    }
+
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<Mixture> {
+        Mixture::from_entries(entries).ok_or_else(|| Error::Witness {
+            example: i,
+            message: "its classes do not ascend".into(),
+        })
+    }
+}

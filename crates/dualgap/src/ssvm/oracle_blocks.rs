@@ -1,0 +1,338 @@
+//! Blocks made of any oracle: the dual point of an example is a mixture of the outputs it has met.
+//!
+//! What a structure's own coordinates would make faster is done here in full, with the difference
+//! vectors ψ_i(y) of every corner at hand. It asks of a user nothing but an [`Oracle`], and it watches
+//! the oracle's contract.
+
+use crate::dual::{Audit, Blocks, Found};
+use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNIT_ROUNDOFF, gamma};
+use crate::oracle::{Bound, Oracle};
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// A corner: an output, its loss, and its difference vector.
+#[derive(Debug)]
+pub struct Plane<Y> {
+    /// y.
+    pub output: Y,
+    /// L_i(y).
+    pub loss: f64,
+    /// ψ_i(y) = φ(x_i, y_i) − φ(x_i, y).
+    pub psi: SparseVec,
+}
+
+/// Where a block stands: corners with their weights, and the mixture of their vectors.
+#[derive(Debug)]
+pub struct OraclePoint<Y> {
+    /// Corners and weights; the weights add up to one.
+    pub corners: Vec<(Arc<Plane<Y>>, f64)>,
+    psi: SparseVec,
+    loss: f64,
+}
+
+// Not derived: the corners are shared, so outputs need not be cloned.
+impl<Y> Clone for OraclePoint<Y> {
+    fn clone(&self) -> Self {
+        Self {
+            corners: self.corners.clone(),
+            psi: self.psi.clone(),
+            loss: self.loss,
+        }
+    }
+}
+
+impl<Y: Eq> OraclePoint<Y> {
+    /// `self ← (1 − share) self + share · (corners, psi, loss)`.
+    fn move_toward<'c>(
+        &mut self,
+        share: f64,
+        corners: impl Iterator<Item = (&'c Arc<Plane<Y>>, f64)>,
+        psi: &SparseVec,
+        loss: f64,
+    ) where
+        Y: 'c,
+    {
+        let keep = 1.0 - share;
+        if keep <= 0.0 {
+            self.corners.clear();
+        }
+        self.corners
+            .iter_mut()
+            .for_each(|(_, weight)| *weight *= keep);
+        for (plane, weight) in corners {
+            let weight = share * weight;
+            match self
+                .corners
+                .iter_mut()
+                .find(|(known, _)| known.output == plane.output)
+            {
+                Some((_, known)) => *known += weight,
+                None => self.corners.push((Arc::clone(plane), weight)),
+            }
+        }
+        self.psi = SparseVec::combined(keep, &self.psi, share, psi);
+        self.loss = keep * self.loss + share * loss;
+    }
+}
+
+/// The adapter from an [`Oracle`] and its examples; see [`Oracle`] for one in use.
+pub struct OracleBlocks<'a, O: Oracle> {
+    oracle: &'a O,
+    examples: &'a [(O::Input, O::Output)],
+}
+
+impl<'a, O: Oracle> OracleBlocks<'a, O> {
+    /// Inputs and true outputs.
+    pub fn new(oracle: &'a O, examples: &'a [(O::Input, O::Output)]) -> Result<Self> {
+        for (i, (x, truth)) in examples.iter().enumerate() {
+            let loss = oracle.loss(x, truth, truth);
+            if loss != 0.0 {
+                return Err(Error::Oracle {
+                    example: i,
+                    message: format!("the loss of the truth is {loss}, not 0"),
+                });
+            }
+        }
+        Ok(Self { oracle, examples })
+    }
+
+    fn plane(&self, i: usize, output: O::Output) -> Result<Plane<O::Output>> {
+        let (x, truth) = &self.examples[i];
+        let loss = self.oracle.loss(x, truth, &output);
+        if !(loss >= 0.0 && loss.is_finite()) {
+            return Err(Error::Oracle {
+                example: i,
+                message: format!("a loss of {loss}"),
+            });
+        }
+        let mut psi = SparseVec::default();
+        self.oracle.features(x, truth, &mut psi);
+        self.oracle.features(x, &output, &mut Negated(&mut psi));
+        psi.settle();
+        let fits = |&(j, x): &(usize, f64)| j < self.oracle.dim() && x.is_finite();
+        if let Some((j, x)) = psi.entries().iter().find(|entry| !fits(entry)) {
+            return Err(Error::Oracle {
+                example: i,
+                message: format!("a feature {x} at index {j} of {}", self.oracle.dim()),
+            });
+        }
+        Ok(Plane { output, loss, psi })
+    }
+}
+
+/// Adds with the opposite sign.
+struct Negated<'a, A>(&'a mut A);
+
+impl<A: Accumulate> Accumulate for Negated<'_, A> {
+    fn add(&mut self, index: usize, value: f64) {
+        self.0.add(index, -value);
+    }
+}
+
+/// ⟨w, φ⟩ and Σ|w φ|, for scores and their rounding.
+struct Score<'a> {
+    w: &'a [f64],
+    value: f64,
+    magnitude: f64,
+    terms: usize,
+}
+
+impl Accumulate for Score<'_> {
+    fn add(&mut self, index: usize, value: f64) {
+        // An index out of range is no number, and the check of the bound then says so.
+        let term = self.w.get(index).map_or(f64::NAN, |w| w * value);
+        self.value += term;
+        self.magnitude += term.abs();
+        self.terms += 1;
+    }
+}
+
+/// The buffers of a block.
+#[derive(Default)]
+pub struct OracleScratch<S> {
+    of_the_oracle: S,
+    difference: SparseVec,
+}
+
+impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
+    type Corner = Option<Arc<Plane<O::Output>>>;
+    type Point = OraclePoint<O::Output>;
+    type Scratch = OracleScratch<O::Scratch>;
+
+    fn len(&self) -> usize {
+        self.examples.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.oracle.dim()
+    }
+
+    fn scratch(&self) -> Self::Scratch {
+        OracleScratch::default()
+    }
+
+    fn start(&self, i: usize) -> Self::Point {
+        let truth = self.examples[i].1.clone();
+        let plane = Plane {
+            output: truth,
+            loss: 0.0,
+            psi: SparseVec::default(),
+        };
+        OraclePoint {
+            corners: vec![(Arc::new(plane), 1.0)],
+            psi: SparseVec::default(),
+            loss: 0.0,
+        }
+    }
+
+    fn best_corner(
+        &self,
+        i: usize,
+        w: &[f64],
+        corner: &mut Self::Corner,
+        scratch: &mut Self::Scratch,
+    ) -> Result<Found> {
+        let (x, truth) = &self.examples[i];
+        let decoded = self
+            .oracle
+            .decode(w, x, Some(truth), &mut scratch.of_the_oracle)?;
+        let plane = self.plane(i, decoded.output)?;
+        let score_of = |y| {
+            let mut score = Score {
+                w,
+                value: 0.0,
+                magnitude: 0.0,
+                terms: 0,
+            };
+            self.oracle.features(x, y, &mut score);
+            score
+        };
+        let (found, right) = (score_of(&plane.output), score_of(truth));
+        let value = plane.loss + found.value - right.value;
+        // Both the oracle and these lines may round every term of either score.
+        let terms = found.terms + right.terms + 4;
+        let slack = 4.0 * gamma(terms) * (plane.loss + found.magnitude + right.magnitude);
+        let bound = match decoded.bound {
+            Bound::Exact => value + slack,
+            Bound::AtMost(score) => score - right.value + slack,
+            Bound::Unknown => f64::INFINITY,
+        };
+        // The truth itself scores zero here, so no true bound is negative.
+        if bound < value - slack || bound < -slack || bound.is_nan() {
+            let what = if bound < value - slack {
+                "its own output"
+            } else {
+                "the truth"
+            };
+            return Err(Error::Oracle {
+                example: i,
+                message: format!(
+                    "{what} scores higher than the bound it gave, by {:e}",
+                    value.max(0.0) - bound
+                ),
+            });
+        }
+        *corner = Some(Arc::new(plane));
+        Ok(Found {
+            value,
+            bound: bound.max(0.0),
+        })
+    }
+
+    // `slope` reads w itself; there are no scores to bring up to date.
+    fn rescore(&self, _: usize, _: &[f64], _: &mut Self::Scratch) {}
+
+    fn difference(
+        &self,
+        _: usize,
+        at: &Self::Point,
+        to: &Self::Corner,
+        scratch: &mut Self::Scratch,
+    ) -> f64 {
+        let Some(to) = to else { return 0.0 };
+        scratch.difference = SparseVec::combined(1.0, &to.psi, -1.0, &at.psi);
+        to.loss - at.loss
+    }
+
+    fn slope(&self, _: usize, w: &[f64], scratch: &mut Self::Scratch) -> f64 {
+        scratch.difference.dot(w)
+    }
+
+    fn curvature(&self, _: usize, scratch: &mut Self::Scratch) -> f64 {
+        scratch.difference.squared_norm()
+    }
+
+    fn displace(
+        &self,
+        _: usize,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut Self::Scratch,
+    ) {
+        scratch.difference.add_to(factor, out);
+    }
+
+    fn mix(&self, _: usize, gamma: f64, at: &mut Self::Point, to: &Self::Corner) {
+        if let Some(to) = to {
+            at.move_toward(gamma, [(to, 1.0)].into_iter(), &to.psi, to.loss);
+        }
+    }
+
+    fn blend(&self, _: usize, share: f64, into: &mut Self::Point, from: &Self::Point) {
+        let corners = from.corners.iter().map(|(plane, weight)| (plane, *weight));
+        into.move_toward(share, corners, &from.psi, from.loss);
+    }
+
+    fn add(
+        &self,
+        _: usize,
+        at: &Self::Point,
+        factor: f64,
+        out: &mut impl Accumulate,
+        _: &mut Self::Scratch,
+    ) {
+        for (plane, weight) in &at.corners {
+            plane.psi.add_to(factor * weight, out);
+        }
+    }
+
+    fn audit(&self, i: usize, at: &Self::Point, _: &mut Self::Scratch) -> Result<Audit> {
+        let (mut total, mut dual) = (Sum::default(), Sum::default());
+        let (mut largest_loss, mut largest_psi, mut image) = (0.0_f64, 0.0_f64, 0.0);
+        for (plane, weight) in &at.corners {
+            if !(*weight >= 0.0 && weight.is_finite()) {
+                return Err(Error::Witness {
+                    example: i,
+                    message: format!("a weight of {weight}"),
+                });
+            }
+            let term = weight * plane.loss;
+            total.add(*weight);
+            dual.add_measured(Measured {
+                value: term,
+                error: term * UNIT_ROUNDOFF,
+            });
+            let norm = plane.psi.squared_norm().sqrt();
+            (largest_loss, largest_psi) = (largest_loss.max(plane.loss), largest_psi.max(norm));
+            image += weight * norm;
+        }
+        let total = total.total();
+        let defect = (total.value - 1.0).abs() + total.error;
+        if defect > super::witness::DEFECT {
+            return Err(Error::Witness {
+                example: i,
+                message: format!("its weights add up to {}, not to 1", total.value),
+            });
+        }
+        let mut dual = dual.total();
+        dual.error += defect * largest_loss;
+        // ψ itself is a difference of sums of features: some roundings, then weight and factor.
+        let reach = (defect * largest_psi + gamma(16) * image) * (1.0 + 1e-9);
+        Ok(Audit { dual, reach })
+    }
+
+    // The bounds above have the rounding in them already.
+    fn rounding(&self, _: usize, _: f64) -> f64 {
+        0.0
+    }
+}

@@ -1,0 +1,75 @@
+//! Witnesses that can be stored: dual points as plain arrays, block after block.
+
+use crate::dual::Blocks;
+use crate::{Error, Result};
+
+/// By how much a witness may miss feasibility, in the sum of its absolute differences from a feasible
+/// point. Whatever it misses is charged to the certificate's error bound, so any number is sound
+/// here; a real point misses by no more than accumulated rounding.
+pub(super) const DEFECT: f64 = 1e-9;
+
+/// The dual points of all blocks as arrays: block `i` has the entries `starts[i]..starts[i + 1]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Witness {
+    /// One more than there are blocks, ascending from zero.
+    pub starts: Vec<u64>,
+    /// What carries weight; each structure says how its keys are made.
+    pub keys: Vec<u64>,
+    /// How much.
+    pub weights: Vec<f64>,
+}
+
+/// Blocks whose points can be stored and proved feasible when they come back.
+pub trait Witnessed: Blocks {
+    /// The entries of a point, keys ascending.
+    fn entries(&self, at: &Self::Point) -> Vec<(u64, f64)>;
+
+    /// The point of these entries. [`Blocks::audit`] then proves it feasible or refuses it.
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<Self::Point>;
+}
+
+impl Witness {
+    /// Stores the points of all blocks.
+    pub fn of<B: Witnessed>(blocks: &B, points: &[B::Point]) -> Self {
+        let mut witness = Self {
+            starts: vec![0],
+            ..Self::default()
+        };
+        for at in points {
+            for (key, weight) in blocks.entries(at) {
+                witness.keys.push(key);
+                witness.weights.push(weight);
+            }
+            witness.starts.push(witness.keys.len() as u64);
+        }
+        witness
+    }
+
+    /// The points again. Feasibility is proved where it matters, in [`Blocks::audit`].
+    pub fn points<B: Witnessed>(&self, blocks: &B) -> Result<Vec<B::Point>> {
+        let malformed = |message: &str| Error::Witness {
+            example: 0,
+            message: message.into(),
+        };
+        if self.starts.len() != blocks.len() + 1 {
+            return Err(malformed("it has another number of examples than the data"));
+        }
+        if self.keys.len() != self.weights.len()
+            || self.starts.first() != Some(&0)
+            || self.starts.last() != Some(&(self.keys.len() as u64))
+            || !self.starts.is_sorted()
+        {
+            return Err(malformed("its arrays do not fit together"));
+        }
+        self.starts
+            .windows(2)
+            .enumerate()
+            .map(|(i, range)| {
+                let range = range[0] as usize..range[1] as usize;
+                let keys = self.keys[range.clone()].iter().copied();
+                let weights = self.weights[range].iter().copied();
+                blocks.point(i, keys.zip(weights).collect())
+            })
+            .collect()
+    }
+}
