@@ -52,6 +52,14 @@ pub enum Error {
         /// How it fails.
         message: String,
     },
+    /// A model file's certificate does not hold for the data at hand.
+    #[error("refused: {message}")]
+    Refused {
+        /// What does not agree.
+        message: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// The certificate cannot be true: a negative gap beyond rounding, or a number that is none.
     #[error("no certificate: {message}")]
     Unsound {
@@ -63,9 +71,7 @@ pub enum Error {
 impl Error {
     /// A bad setting.
     pub fn setting(message: impl Into<String>) -> Self {
-        Self::Setting {
-            message: message.into(),
-        }
+        Self::Setting { message: message.into() }
     }
 
     /// A file that cannot be used.
@@ -87,7 +93,9 @@ impl Error {
     /// ```
     pub fn remedy(&self) -> Option<&str> {
         match self {
-            Self::Line { remedy, .. } | Self::File { remedy, .. } => Some(remedy),
+            Self::Line { remedy, .. }
+            | Self::File { remedy, .. }
+            | Self::Refused { remedy, .. } => Some(remedy),
             Self::Oracle { .. } => Some(
                 "an oracle's bound must never be below the score of any output, \
                  and its loss must be 0 at the truth and nowhere negative",

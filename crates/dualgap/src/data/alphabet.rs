@@ -57,11 +57,7 @@ impl Alphabet {
 /// In the given order.
 impl From<Vec<String>> for Alphabet {
     fn from(names: Vec<String>) -> Self {
-        let numbers = names
-            .iter()
-            .enumerate()
-            .map(|(k, name)| (name.clone(), k))
-            .collect();
+        let numbers = names.iter().enumerate().map(|(k, name)| (name.clone(), k)).collect();
         Self { names, numbers }
     }
 }

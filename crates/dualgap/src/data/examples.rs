@@ -26,10 +26,7 @@ impl Examples {
     /// From dense rows and the names of their labels.
     pub fn from_dense(rows: &[Vec<f64>], labels: &[&str]) -> Result<Self> {
         let alphabet = Alphabet::new(labels.iter().map(ToString::to_string));
-        let numbers = labels
-            .iter()
-            .filter_map(|name| alphabet.index(name))
-            .map(|k| k as u32);
+        let numbers = labels.iter().filter_map(|name| alphabet.index(name)).map(|k| k as u32);
         Self::new(Rows::dense(rows)?, numbers.collect(), alphabet)
     }
 
@@ -46,11 +43,7 @@ impl Examples {
             return Err(Error::setting("a label is not in the alphabet"));
         }
         check_finite(&rows)?;
-        Ok(Self {
-            rows,
-            labels,
-            alphabet,
-        })
+        Ok(Self { rows, labels, alphabet })
     }
 
     /// n.
@@ -67,9 +60,7 @@ impl Examples {
 /// A feature that is no finite number would make every sum meaningless.
 fn check_finite(rows: &Rows) -> Result<()> {
     match (0..rows.len()).find(|&i| rows.row(i).iter().any(|(_, x)| !x.is_finite())) {
-        Some(i) => Err(Error::setting(format!(
-            "row {i} has a value that is not finite"
-        ))),
+        Some(i) => Err(Error::setting(format!("row {i} has a value that is not finite"))),
         None => Ok(()),
     }
 }
@@ -103,14 +94,9 @@ impl Sequences {
         names: &[String],
     ) -> Result<Self> {
         if sequences.len() != labels.len()
-            || sequences
-                .iter()
-                .zip(labels)
-                .any(|(x, y)| x.len() != y.len())
+            || sequences.iter().zip(labels).any(|(x, y)| x.len() != y.len())
         {
-            return Err(Error::setting(
-                "every position of every sequence needs one label",
-            ));
+            return Err(Error::setting("every position of every sequence needs one label"));
         }
         let mut starts = vec![0];
         starts.extend(sequences.iter().scan(0, |end, x| {
@@ -118,12 +104,7 @@ impl Sequences {
             Some(*end)
         }));
         let rows = Rows::dense(&sequences.concat())?;
-        Self::new(
-            rows,
-            labels.concat(),
-            starts,
-            Alphabet::from(names.to_vec()),
-        )
+        Self::new(rows, labels.concat(), starts, Alphabet::from(names.to_vec()))
     }
 
     /// Checks that everything fits together.
@@ -138,20 +119,13 @@ impl Sequences {
             || starts.last() != Some(&labels.len())
             || !starts.is_sorted()
         {
-            return Err(Error::setting(
-                "rows, labels and sequence bounds do not fit together",
-            ));
+            return Err(Error::setting("rows, labels and sequence bounds do not fit together"));
         }
         if labels.iter().any(|&label| label as usize >= alphabet.len()) {
             return Err(Error::setting("a label is not in the alphabet"));
         }
         check_finite(&rows)?;
-        Ok(Self {
-            rows,
-            labels,
-            starts,
-            alphabet,
-        })
+        Ok(Self { rows, labels, starts, alphabet })
     }
 
     /// n, the number of sequences.
@@ -183,11 +157,7 @@ impl Sequences {
     /// The given sequences in the given order, with the same alphabet and features.
     #[must_use]
     pub fn select(&self, chosen: &[usize]) -> Self {
-        let positions = || {
-            chosen
-                .iter()
-                .flat_map(|&i| self.starts[i]..self.starts[i + 1])
-        };
+        let positions = || chosen.iter().flat_map(|&i| self.starts[i]..self.starts[i + 1]);
         let mut starts = vec![0];
         starts.extend(chosen.iter().scan(0, |end, &i| {
             *end += self.truth(i).len();
@@ -198,6 +168,17 @@ impl Sequences {
             labels: positions().map(|t| self.labels[t]).collect(),
             starts,
             alphabet: self.alphabet.clone(),
+        }
+    }
+}
+
+/// Every position as an example of its own.
+impl From<Sequences> for Examples {
+    fn from(sequences: Sequences) -> Self {
+        Self {
+            rows: sequences.rows,
+            labels: sequences.labels.into_iter().map(u32::from).collect(),
+            alphabet: sequences.alphabet,
         }
     }
 }
@@ -232,18 +213,11 @@ mod tests {
     #[test]
     fn selected_sequences_keep_rows_and_labels_together() {
         let names = ["a", "b"].map(String::from);
-        let rows = [
-            vec![vec![1.0], vec![2.0]],
-            vec![vec![3.0]],
-            vec![vec![4.0], vec![5.0]],
-        ];
+        let rows = [vec![vec![1.0], vec![2.0]], vec![vec![3.0]], vec![vec![4.0], vec![5.0]]];
         let labels = [vec![0, 1], vec![1], vec![1, 0]];
         let data = Sequences::from_dense(&rows, &labels, &names).unwrap();
         let chosen = data.select(&[2, 1]);
-        assert_eq!(
-            (chosen.len(), chosen.truth(0), chosen.truth(1)),
-            (2, &[1, 0][..], &[1][..])
-        );
+        assert_eq!((chosen.len(), chosen.truth(0), chosen.truth(1)), (2, &[1, 0][..], &[1][..]));
         assert_eq!(chosen.sequence(0).row(1).norm1(), 5.0);
         assert_eq!(chosen.sequence(1).row(0).norm1(), 3.0);
     }

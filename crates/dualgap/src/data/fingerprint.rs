@@ -37,13 +37,10 @@ impl Digest {
 
     /// The digest in hexadecimal.
     pub fn hex(self) -> String {
-        self.0
-            .finalize()
-            .iter()
-            .fold(String::new(), |mut hex, byte| {
-                let _ = write!(hex, "{byte:02x}");
-                hex
-            })
+        self.0.finalize().iter().fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
     }
 }
 

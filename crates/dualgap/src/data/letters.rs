@@ -28,9 +28,7 @@ pub struct Letters {
 impl Letters {
     /// The numbers of the words in the given folds.
     pub fn in_folds(&self, folds: &[u8]) -> Vec<usize> {
-        (0..self.folds.len())
-            .filter(|&i| folds.contains(&self.folds[i]))
-            .collect()
+        (0..self.folds.len()).filter(|&i| folds.contains(&self.folds[i])).collect()
     }
 }
 
@@ -54,12 +52,7 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
             continue;
         }
         let parsed = parse(line, &mut row);
-        let Line {
-            letter,
-            ends_word,
-            position,
-            fold,
-        } = match parsed {
+        let Line { letter, ends_word, position, fold } = match parsed {
             Ok(line) => line,
             Err((message, remedy)) => return Err(source.error(message, remedy)),
         };
@@ -95,15 +88,9 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
         ));
     }
     let alphabet = Alphabet::new(letters.iter().cloned());
-    let labels = letters
-        .iter()
-        .filter_map(|letter| alphabet.index(letter))
-        .map(|k| k as u16)
-        .collect();
-    Ok(Letters {
-        words: Sequences::new(rows, labels, starts, alphabet)?,
-        folds,
-    })
+    let labels =
+        letters.iter().filter_map(|letter| alphabet.index(letter)).map(|k| k as u16).collect();
+    Ok(Letters { words: Sequences::new(rows, labels, starts, alphabet)?, folds })
 }
 
 fn parse<'l>(line: &'l str, row: &mut Vec<(u32, f64)>) -> Result<Line<'l>, Complaint> {
@@ -111,10 +98,7 @@ fn parse<'l>(line: &'l str, row: &mut Vec<(u32, f64)>) -> Result<Line<'l>, Compl
                           separated by tabs";
     let count = line.split_ascii_whitespace().count();
     if count != 6 + PIXELS {
-        return Err((
-            format!("{count} columns where {} belong", 6 + PIXELS),
-            LAYOUT,
-        ));
+        return Err((format!("{count} columns where {} belong", 6 + PIXELS), LAYOUT));
     }
     let mut columns = line.split_ascii_whitespace();
     let mut column = || columns.next().unwrap_or_default();
@@ -136,20 +120,12 @@ fn parse<'l>(line: &'l str, row: &mut Vec<(u32, f64)>) -> Result<Line<'l>, Compl
         }
     }
     row.push((PIXELS as u32, 1.0));
-    Ok(Line {
-        letter,
-        ends_word: next < 0,
-        position,
-        fold,
-    })
+    Ok(Line { letter, ends_word: next < 0, position, fold })
 }
 
 fn parse_column<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, Complaint> {
     text.parse().map_err(|_| {
-        (
-            format!("{name} is `{text}`"),
-            "it must be a whole number, as in Taskar's letter.data",
-        )
+        (format!("{name} is `{text}`"), "it must be a whole number, as in Taskar's letter.data")
     })
 }
 
@@ -163,9 +139,8 @@ mod tests {
             .iter()
             .enumerate()
             .map(|(id, (letter, next, position, fold, on))| {
-                let pixels: Vec<&str> = (0..PIXELS)
-                    .map(|k| if on.contains(&k) { "1" } else { "0" })
-                    .collect();
+                let pixels: Vec<&str> =
+                    (0..PIXELS).map(|k| if on.contains(&k) { "1" } else { "0" }).collect();
                 format!(
                     "{}\t{letter}\t{next}\t1\t{position}\t{fold}\t{}\t\n",
                     id + 1,
@@ -181,18 +156,11 @@ mod tests {
 
     #[test]
     fn words_pixels_and_folds_are_what_the_file_says() {
-        let file = text(&[
-            ("c", 2, 1, 3, &[0, 127]),
-            ("a", -1, 2, 3, &[]),
-            ("b", -1, 1, 0, &[5]),
-        ]);
+        let file = text(&[("c", 2, 1, 3, &[0, 127]), ("a", -1, 2, 3, &[]), ("b", -1, 1, 0, &[5])]);
         let letters = read_text(&file).unwrap();
         assert_eq!((letters.words.len(), &letters.folds[..]), (2, &[3, 0][..]));
         assert_eq!(letters.words.alphabet.names(), ["a", "b", "c"]);
-        assert_eq!(
-            (letters.words.truth(0), letters.words.truth(1)),
-            (&[2, 0][..], &[1][..])
-        );
+        assert_eq!((letters.words.truth(0), letters.words.truth(1)), (&[2, 0][..], &[1][..]));
         let row: Vec<_> = letters.words.sequence(0).row(0).iter().collect();
         assert_eq!(row, [(0, 1.0), (127, 1.0), (128, 1.0)]);
         assert_eq!(letters.words.rows.width(), PIXELS + 1);
@@ -203,19 +171,10 @@ mod tests {
     fn mistakes_name_the_line() {
         let good = text(&[("a", -1, 1, 0, &[])]);
         for (bad, what) in [
-            (
-                text(&[("a", 2, 1, 0, &[]), ("b", -1, 3, 0, &[])]),
-                "letters:2: position 3",
-            ),
-            (
-                text(&[("a", 2, 1, 0, &[]), ("b", -1, 2, 1, &[])]),
-                "letters:2: fold 1 within",
-            ),
+            (text(&[("a", 2, 1, 0, &[]), ("b", -1, 3, 0, &[])]), "letters:2: position 3"),
+            (text(&[("a", 2, 1, 0, &[]), ("b", -1, 2, 1, &[])]), "letters:2: fold 1 within"),
             (text(&[("a", 2, 1, 0, &[])]), "letters: ends within a word"),
-            (
-                good.replace("\t0\t\n", "\t2\t\n"),
-                "letters:1: pixel 128 is `2`",
-            ),
+            (good.replace("\t0\t\n", "\t2\t\n"), "letters:1: pixel 128 is `2`"),
             (good.replace("\t0\t\n", "\n"), "letters:1: 133 columns"),
             (text(&[("a", -1, 1, 12, &[])]), "letters:1: fold 12"),
             (String::new(), "letters: has no letters"),

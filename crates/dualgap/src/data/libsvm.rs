@@ -44,15 +44,9 @@ pub fn read(mut source: Source<'_>) -> Result<Examples> {
         ));
     }
     let alphabet = Alphabet::new(names.iter().cloned());
-    let order: Vec<u32> = names
-        .iter()
-        .filter_map(|name| alphabet.index(name))
-        .map(|k| k as u32)
-        .collect();
-    let labels = labels
-        .into_iter()
-        .map(|label| order[label as usize])
-        .collect();
+    let order: Vec<u32> =
+        names.iter().filter_map(|name| alphabet.index(name)).map(|k| k as u32).collect();
+    let labels = labels.into_iter().map(|label| order[label as usize]).collect();
     Examples::new(rows, labels, alphabet)
 }
 
@@ -63,45 +57,29 @@ fn parse<'t>(
 ) -> Result<String, Complaint> {
     const LABEL: &str = "a line begins with the label, a number";
     const PAIR: &str = "features are written index:value, with a space between them";
-    let value: f64 = label
-        .parse()
-        .map_err(|_| (format!("`{label}` is not a label"), LABEL))?;
+    let value: f64 = label.parse().map_err(|_| (format!("`{label}` is not a label"), LABEL))?;
     if !value.is_finite() {
         return Err((format!("the label `{label}` is not finite"), LABEL));
     }
     row.clear();
     for token in tokens {
         let complain = |what: &str, remedy| (format!("`{token}`: {what}"), remedy);
-        let (index, value) = token
-            .split_once(':')
-            .ok_or_else(|| complain("no colon", PAIR))?;
-        let index: u32 = index
-            .parse()
-            .map_err(|_| complain("the index is not a whole number", PAIR))?;
-        let value: f64 = value
-            .parse()
-            .map_err(|_| complain("the value is not a number", PAIR))?;
+        let (index, value) = token.split_once(':').ok_or_else(|| complain("no colon", PAIR))?;
+        let index: u32 =
+            index.parse().map_err(|_| complain("the index is not a whole number", PAIR))?;
+        let value: f64 = value.parse().map_err(|_| complain("the value is not a number", PAIR))?;
         if !value.is_finite() {
-            return Err(complain(
-                "the value is not finite",
-                "leave it out or replace it",
-            ));
+            return Err(complain("the value is not finite", "leave it out or replace it"));
         }
         let Some(index) = index.checked_sub(1) else {
-            return Err(complain(
-                "indices start at 1",
-                "add one to every index of the file",
-            ));
+            return Err(complain("indices start at 1", "add one to every index of the file"));
         };
         match row.last() {
             Some(&(last, _)) if last == index => {
                 return Err(complain("the index came before", "keep one of the two"));
             }
             Some(&(last, _)) if last > index => {
-                return Err(complain(
-                    "indices must ascend",
-                    "sort the features of the line",
-                ));
+                return Err(complain("indices must ascend", "sort the features of the line"));
             }
             _ => row.push((index, value)),
         }
@@ -147,10 +125,7 @@ mod tests {
         ] {
             let error = read_text(text).unwrap_err();
             let message = error.to_string();
-            assert!(
-                message.starts_with(&format!("test.svm:{line}: ")),
-                "{message}"
-            );
+            assert!(message.starts_with(&format!("test.svm:{line}: ")), "{message}");
             assert!(message.contains(token), "{message}");
             assert!(error.remedy().is_some());
         }

@@ -4,6 +4,7 @@
 //! - [`alphabet`]: names of labels and their numbers.
 //! - [`source`]: files, plain or gzip, line by line, with errors that name the place.
 //! - [`libsvm`], [`letters`], [`tables`]: readers.
+//! - [`recipe`]: how a file becomes a data set, in a form that a model file can keep.
 //! - [`fingerprint`]: what tells one data set from another.
 
 pub mod alphabet;
@@ -11,10 +12,12 @@ pub mod examples;
 pub mod fingerprint;
 pub mod letters;
 pub mod libsvm;
+pub mod recipe;
 pub mod source;
 pub mod tables;
 
 pub use alphabet::Alphabet;
 pub use examples::{Examples, Sequence, Sequences};
 pub use fingerprint::{Digest, fingerprint};
+pub use recipe::{Format, Recipe};
 pub use source::Source;

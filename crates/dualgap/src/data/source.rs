@@ -47,16 +47,12 @@ impl<'a> Source<'a> {
             return Err(Error::file(path, "is a folder", "name a file in it"));
         }
         let file = File::open(path).map_err(unreadable)?;
-        Source::new(
-            path.display().to_string(),
-            BufReader::with_capacity(1 << 16, file),
-        )
+        Source::new(path.display().to_string(), BufReader::with_capacity(1 << 16, file))
     }
 
     /// Text or gzip in memory.
     pub fn from_bytes(name: &str, bytes: &'a [u8]) -> Self {
-        // Looking at the first bytes of a slice cannot fail.
-        Self::new(name.into(), bytes).expect("memory can be read")
+        Self::with_reader(name.into(), bytes, bytes.starts_with(&GZIP))
     }
 
     fn new(name: String, mut reader: impl BufRead + 'a) -> Result<Self> {
@@ -65,20 +61,17 @@ impl<'a> Source<'a> {
             message: format!("cannot be read: {error}"),
             remedy: "check the path and the permissions".into(),
         })?;
-        let reader: Box<dyn BufRead + 'a> = if head.starts_with(&GZIP) {
-            Box::new(BufReader::with_capacity(
-                1 << 16,
-                MultiGzDecoder::new(reader),
-            ))
+        let compressed = head.starts_with(&GZIP);
+        Ok(Self::with_reader(name, reader, compressed))
+    }
+
+    fn with_reader(name: String, reader: impl BufRead + 'a, compressed: bool) -> Self {
+        let reader: Box<dyn BufRead + 'a> = if compressed {
+            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(reader)))
         } else {
             Box::new(reader)
         };
-        Ok(Self {
-            name,
-            reader,
-            line: Vec::new(),
-            number: 0,
-        })
+        Self { name, reader, line: Vec::new(), number: 0 }
     }
 
     /// The next line without its end, or `None` after the last.
@@ -86,14 +79,12 @@ impl<'a> Source<'a> {
         self.line.clear();
         self.number += 1;
         let mut limited = (&mut self.reader).take(LONGEST_LINE);
-        let read = limited
-            .read_until(b'\n', &mut self.line)
-            .map_err(|error| Error::Line {
-                file: self.name.clone(),
-                line: self.number,
-                message: format!("cannot be read: {error}"),
-                remedy: "is the file cut off or damaged?".into(),
-            })?;
+        let read = limited.read_until(b'\n', &mut self.line).map_err(|error| Error::Line {
+            file: self.name.clone(),
+            line: self.number,
+            message: format!("cannot be read: {error}"),
+            remedy: "is the file cut off or damaged?".into(),
+        })?;
         if read == 0 {
             return Ok(None);
         }
@@ -103,11 +94,7 @@ impl<'a> Source<'a> {
         while let Some(b'\n' | b'\r') = self.line.last() {
             self.line.pop();
         }
-        let bom = if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
-            3
-        } else {
-            0
-        };
+        let bom = if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         match std::str::from_utf8(&self.line[bom..]) {
             Ok(line) => Ok(Some(line)),
             Err(_) => Err(Error::Line {
@@ -141,11 +128,7 @@ impl<'a> Source<'a> {
 
     /// An error about the file as a whole.
     pub fn file_error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::File {
-            file: self.name.clone(),
-            message: message.into(),
-            remedy: remedy.into(),
-        }
+        Error::File { file: self.name.clone(), message: message.into(), remedy: remedy.into() }
     }
 }
 
@@ -186,10 +169,7 @@ mod tests {
         let error = lines(&whole[..whole.len() - 20]).unwrap_err();
         assert!(error.to_string().starts_with("test:"), "{error}");
         let error = lines(b"fine\n\xff\xfe\n").unwrap_err();
-        assert!(
-            error.to_string().starts_with("test:2: is not UTF-8"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("test:2: is not UTF-8"), "{error}");
     }
 
     #[test]

@@ -66,10 +66,8 @@ pub fn read_costs(mut source: Source<'_>, alphabet: &Alphabet) -> Result<Vec<f64
             })
         };
         let Some(columns) = &columns else {
-            let named: Vec<usize> = tokens
-                .iter()
-                .map(|name| label(&source, name))
-                .collect::<Result<_>>()?;
+            let named: Vec<usize> =
+                tokens.iter().map(|name| label(&source, name)).collect::<Result<_>>()?;
             let distinct: std::collections::HashSet<usize> = named.iter().copied().collect();
             if named.len() != classes || distinct.len() != classes {
                 return Err(source.error(
@@ -82,10 +80,9 @@ pub fn read_costs(mut source: Source<'_>, alphabet: &Alphabet) -> Result<Vec<f64
         };
         let truth = label(&source, &tokens[0])?;
         if tokens.len() != classes + 1 {
-            return Err(source.error(
-                format!("{} costs where {classes} belong", tokens.len() - 1),
-                REMEDY,
-            ));
+            return Err(
+                source.error(format!("{} costs where {classes} belong", tokens.len() - 1), REMEDY)
+            );
         }
         for (token, &y) in tokens[1..].iter().zip(columns) {
             let cost: f64 = token
@@ -105,10 +102,7 @@ pub fn read_costs(mut source: Source<'_>, alphabet: &Alphabet) -> Result<Vec<f64
         }
     }
     costs.into_iter().collect::<Option<_>>().ok_or_else(|| {
-        source.file_error(
-            format!("not all of {classes} labels have their costs"),
-            REMEDY,
-        )
+        source.file_error(format!("not all of {classes} labels have their costs"), REMEDY)
     })
 }
 
@@ -123,10 +117,7 @@ mod tests {
 
     #[test]
     fn labels_may_stand_in_any_order() {
-        assert_eq!(
-            costs("  a b\na 0 1\nb 5 0\n").unwrap(),
-            [0.0, 1.0, 5.0, 0.0]
-        );
+        assert_eq!(costs("  a b\na 0 1\nb 5 0\n").unwrap(), [0.0, 1.0, 5.0, 0.0]);
         assert_eq!(costs("b a\nb 0 5\n\na 1 0").unwrap(), [0.0, 1.0, 5.0, 0.0]);
     }
 
@@ -150,17 +141,7 @@ mod tests {
     #[test]
     fn weights_must_be_as_many_as_the_examples() {
         let read = |text: &'static str| read_weights(Source::from_bytes("w", text.as_bytes()), 2);
-        assert!(
-            read("1\n")
-                .unwrap_err()
-                .to_string()
-                .contains("1 weights for 2")
-        );
-        assert!(
-            read("1\nnan\n")
-                .unwrap_err()
-                .to_string()
-                .starts_with("w:2:")
-        );
+        assert!(read("1\n").unwrap_err().to_string().contains("1 weights for 2"));
+        assert!(read("1\nnan\n").unwrap_err().to_string().starts_with("w:2:"));
     }
 }

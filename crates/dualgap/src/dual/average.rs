@@ -67,11 +67,7 @@ pub(super) struct Averages<P> {
 
 impl<P: Clone> Averages<P> {
     pub fn new(kind: Average, points: &[P]) -> Self {
-        Self {
-            kind,
-            points: points.to_vec(),
-            covered: vec![0; points.len()],
-        }
+        Self { kind, points: points.to_vec(), covered: vec![0; points.len()] }
     }
 
     /// Block i stood at `point` in all iterates up to the k-th that are not yet averaged.

@@ -15,10 +15,7 @@ pub struct Found {
 impl Found {
     /// An exact search: nothing is better than what was found.
     pub fn exact(value: f64) -> Self {
-        Self {
-            value,
-            bound: value,
-        }
+        Self { value, bound: value }
     }
 }
 

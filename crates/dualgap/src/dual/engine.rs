@@ -173,20 +173,12 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             steps: 0,
             order: Order::new(settings.sampling, blocks.len(), settings.seed),
             slots: (0..settings.batch.min(blocks.len()))
-                .map(|_| Slot {
-                    block: 0,
-                    corner: B::Corner::default(),
-                    scratch: blocks.scratch(),
-                })
+                .map(|_| Slot { block: 0, corner: B::Corner::default(), scratch: blocks.scratch() })
                 .collect(),
             primal: Primal::new(problem.link.clone(), v),
             points,
             averages,
-            best: Best {
-                primal: None,
-                dual: None,
-                points: None,
-            },
+            best: Best { primal: None, dual: None, points: None },
             problem,
         })
     }
@@ -203,23 +195,13 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
 
     /// Finds the corners of a mini-batch, all at the current w, then steps toward them in order.
     fn step_batch(&mut self, size: usize) -> Result<()> {
-        let Self {
-            problem,
-            slots,
-            order,
-            primal,
-            ..
-        } = self;
+        let Self { problem, slots, order, primal, .. } = self;
         let slots = &mut slots[..size];
         let (blocks, w) = (problem.blocks, primal.w());
         let find = |slot: &mut Slot<B>| -> Result<()> {
-            blocks
-                .best_corner(slot.block, w, &mut slot.corner, &mut slot.scratch)
-                .map(|_| ())
+            blocks.best_corner(slot.block, w, &mut slot.corner, &mut slot.scratch).map(|_| ())
         };
-        slots
-            .iter_mut()
-            .for_each(|slot| slot.block = order.next_block());
+        slots.iter_mut().for_each(|slot| slot.block = order.next_block());
         if let [slot] = slots {
             find(slot)?;
         } else {
@@ -229,19 +211,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     }
 
     fn step_toward(&mut self, place: usize) -> Result<()> {
-        let Self {
-            problem,
-            slots,
-            primal,
-            points,
-            averages,
-            ..
-        } = self;
-        let Slot {
-            block,
-            corner,
-            scratch,
-        } = &mut slots[place];
+        let Self { problem, slots, primal, points, averages, .. } = self;
+        let Slot { block, corner, scratch } = &mut slots[place];
         let (i, blocks) = (*block, problem.blocks);
         let scale = problem.scale(i);
         let rise = blocks.difference(i, &points[i], corner, scratch);
@@ -286,10 +257,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             let affordable = (quota.oracle_calls - done.oracle_calls) / calls;
             let size = (self.slots.len() as u64).min(affordable);
             self.step_batch(size as usize)?;
-            done += Work {
-                steps: size,
-                oracle_calls: size * calls,
-            };
+            done += Work { steps: size, oracle_calls: size * calls };
         }
         Ok(done)
     }
@@ -323,10 +291,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let floor = |dual: Measured| dual.value - dual.error;
         if !can_fall {
             best.dual = Some(dual.value);
-        } else if best
-            .dual
-            .is_none_or(|before| floor(dual.value) > floor(before))
-        {
+        } else if best.dual.is_none_or(|before| floor(dual.value) > floor(before)) {
             best.dual = Some(dual.value);
             best.points = Some(points.clone());
         }
@@ -362,9 +327,6 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
             Some((_, _, weights)) => weights,
             None => self.primal.w().to_vec(),
         };
-        Solution {
-            weights,
-            points: self.best.points.unwrap_or(self.points),
-        }
+        Solution { weights, points: self.best.points.unwrap_or(self.points) }
     }
 }

@@ -20,10 +20,7 @@ pub struct Joined<'a, B> {
 impl<'a, B: Blocks> Joined<'a, B> {
     /// The sample weights of the blocks become part of the one block.
     pub fn new(blocks: &'a B, sample_weights: Option<&[f64]>) -> Result<Self> {
-        Ok(Self {
-            blocks,
-            masses: masses(blocks.len(), sample_weights)?,
-        })
+        Ok(Self { blocks, masses: masses(blocks.len(), sample_weights)? })
     }
 }
 
@@ -59,9 +56,7 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
     }
 
     fn start(&self, _: usize) -> Self::Point {
-        (0..self.blocks.len())
-            .map(|i| self.blocks.start(i))
-            .collect()
+        (0..self.blocks.len()).map(|i| self.blocks.start(i)).collect()
     }
 
     fn best_corner(
@@ -81,21 +76,14 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
             )
             .collect::<Result<_>>()?;
         let total = |part: fn(&Found) -> f64| -> f64 {
-            let terms = found
-                .iter()
-                .zip(&self.masses)
-                .map(|(found, mass)| mass * part(found));
+            let terms = found.iter().zip(&self.masses).map(|(found, mass)| mass * part(found));
             terms.collect::<Sum>().total().value
         };
         // A compensated sum of infinities is no number.
         let bounded = found.iter().all(|found| found.bound < f64::INFINITY);
         Ok(Found {
             value: total(|found| found.value),
-            bound: if bounded {
-                total(|found| found.bound)
-            } else {
-                f64::INFINITY
-            },
+            bound: if bounded { total(|found| found.bound) } else { f64::INFINITY },
         })
     }
 
@@ -113,8 +101,7 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
         for (i, (at, to)) in at.iter().zip(to).enumerate() {
             let mass = self.masses[i];
             rise.add(mass * self.blocks.difference(i, at, to, &mut scratch.of_a_block));
-            self.blocks
-                .displace(i, mass, &mut scratch.difference, &mut scratch.of_a_block);
+            self.blocks.displace(i, mass, &mut scratch.difference, &mut scratch.of_a_block);
         }
         rise.total().value
     }
@@ -158,8 +145,7 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
         scratch: &mut Self::Scratch,
     ) {
         for (i, at) in at.iter().enumerate() {
-            self.blocks
-                .add(i, at, factor * self.masses[i], out, &mut scratch.of_a_block);
+            self.blocks.add(i, at, factor * self.masses[i], out, &mut scratch.of_a_block);
         }
     }
 

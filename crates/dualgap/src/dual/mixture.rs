@@ -25,26 +25,18 @@ const SMALLEST_SCALE: f64 = 1e-100;
 impl Mixture {
     /// All weight on one corner, given by its ascending keys.
     pub fn corner(keys: &[u64]) -> Self {
-        Self {
-            scale: 1.0,
-            entries: keys.iter().map(|&key| (key, 1.0)).collect(),
-        }
+        Self { scale: 1.0, entries: keys.iter().map(|&key| (key, 1.0)).collect() }
     }
 
     /// From keys and weights, or `None` when the keys do not ascend.
     pub fn from_entries(entries: Vec<(u64, f64)>) -> Option<Self> {
-        entries.is_sorted_by(|a, b| a.0 < b.0).then_some(Self {
-            scale: 1.0,
-            entries,
-        })
+        entries.is_sorted_by(|a, b| a.0 < b.0).then_some(Self { scale: 1.0, entries })
     }
 
     /// Keys, ascending, and their weights.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u64, f64)> + '_ {
-        self.entries
-            .iter()
-            .map(|&(key, weight)| (key, self.scale * weight))
+        self.entries.iter().map(|&(key, weight)| (key, self.scale * weight))
     }
 
     /// How many keys carry weight.

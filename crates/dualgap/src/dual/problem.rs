@@ -62,9 +62,7 @@ pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
     }
     let total = weights.iter().copied().collect::<Sum>().total().value;
     if !(total > 0.0 && total.is_finite()) {
-        return Err(Error::setting(format!(
-            "the sample weights add up to {total}"
-        )));
+        return Err(Error::setting(format!("the sample weights add up to {total}")));
     }
     Ok(weights.iter().map(|c| c / total).collect())
 }
@@ -84,16 +82,9 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             return Err(Error::setting("there is no example to train on"));
         }
         if !(lambda > 0.0 && lambda.is_finite()) {
-            return Err(Error::setting(format!(
-                "lambda must be positive, not {lambda}"
-            )));
+            return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
         }
-        Ok(Self {
-            blocks,
-            link,
-            lambda,
-            masses: masses(blocks.len(), sample_weights)?,
-        })
+        Ok(Self { blocks, link, lambda, masses: masses(blocks.len(), sample_weights)? })
     }
 
     /// `mass_i / λ`: the factor of `X_i α_i` in v.
@@ -156,11 +147,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         let conjugate = self.link.conjugate(&v);
         sum.add_measured(conjugate.scaled(-self.lambda));
         let norm = squared_norm(&v).value.sqrt();
-        let w_norm = if L::IDENTITY {
-            norm
-        } else {
-            squared_norm(&weights(&self.link, &v)).value.sqrt()
-        };
+        let w_norm =
+            if L::IDENTITY { norm } else { squared_norm(&weights(&self.link, &v)).value.sqrt() };
         let distance = (reach + 2.0 * UNIT_ROUNDOFF * norm) * 1.000_001;
         let mut value = sum.total();
         value.error += MASS_ROUNDING * magnitude * 1.000_001

@@ -29,12 +29,7 @@ impl Order {
     /// Over `blocks` blocks.
     pub fn new(sampling: Sampling, blocks: usize, seed: u64) -> Self {
         // `next` at the end: the first permutation is drawn with the first step.
-        Self {
-            sampling,
-            random: Random::new(seed),
-            sequence: (0..blocks).collect(),
-            next: blocks,
-        }
+        Self { sampling, random: Random::new(seed), sequence: (0..blocks).collect(), next: blocks }
     }
 
     /// The next block.

@@ -47,10 +47,7 @@ pub struct CompensatedVec {
 impl CompensatedVec {
     /// The zero vector of `dim` coordinates.
     pub fn zeros(dim: usize) -> Self {
-        Self {
-            high: vec![0.0; dim],
-            low: vec![0.0; dim],
-        }
+        Self { high: vec![0.0; dim], low: vec![0.0; dim] }
     }
 
     /// The sum, each coordinate rounded once.
@@ -179,10 +176,7 @@ mod tests {
 
     #[test]
     fn every_receiver_takes_up_the_same_outer_product() {
-        let row = Row::Sparse {
-            indices: &[1, 3],
-            values: &[2.0, -1.0],
-        };
+        let row = Row::Sparse { indices: &[1, 3], values: &[2.0, -1.0] };
         let d = [1.0, 0.0, 0.5];
         let mut dense = vec![0.0; 12];
         dense.add_outer(row, &d, 3.0);

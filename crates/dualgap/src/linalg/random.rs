@@ -77,11 +77,6 @@ mod tests {
         }
         assert_eq!(counts.len(), 6);
         // Six standard deviations of a binomial with p = 1/6.
-        assert!(
-            counts
-                .values()
-                .all(|&count: &i32| (count - 1000).abs() < 180),
-            "{counts:?}"
-        );
+        assert!(counts.values().all(|&count: &i32| (count - 1000).abs() < 180), "{counts:?}");
     }
 }

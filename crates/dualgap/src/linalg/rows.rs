@@ -59,20 +59,10 @@ impl<'a> Row<'a> {
     pub fn dot(self, other: Row<'_>) -> f64 {
         match (self, other) {
             (Row::Dense(a), Row::Dense(b)) => a.iter().zip(b).map(|(a, b)| a * b).sum(),
-            (sparse, Row::Dense(dense)) | (Row::Dense(dense), sparse) => sparse
-                .iter()
-                .map(|(j, x)| x * dense.get(j).copied().unwrap_or(0.0))
-                .sum(),
-            (
-                Row::Sparse {
-                    indices: a,
-                    values: x,
-                },
-                Row::Sparse {
-                    indices: b,
-                    values: y,
-                },
-            ) => {
+            (sparse, Row::Dense(dense)) | (Row::Dense(dense), sparse) => {
+                sparse.iter().map(|(j, x)| x * dense.get(j).copied().unwrap_or(0.0)).sum()
+            }
+            (Row::Sparse { indices: a, values: x }, Row::Sparse { indices: b, values: y }) => {
                 let (mut i, mut j, mut total) = (0, 0, 0.0);
                 while i < a.len() && j < b.len() {
                     if a[i] == b[j] {
@@ -121,12 +111,7 @@ pub enum Rows {
 impl Rows {
     /// No rows yet; sparse ones will follow.
     pub fn sparse() -> Self {
-        Self::Sparse {
-            starts: vec![0],
-            indices: Vec::new(),
-            values: Vec::new(),
-            width: 0,
-        }
+        Self::Sparse { starts: vec![0], indices: Vec::new(), values: Vec::new(), width: 0 }
     }
 
     /// Dense rows, all of one length.
@@ -138,10 +123,7 @@ impl Rows {
                 rows[i].len()
             )));
         }
-        Ok(Self::Dense {
-            width,
-            values: rows.concat(),
-        })
+        Ok(Self::Dense { width, values: rows.concat() })
     }
 
     /// Appends a sparse row.
@@ -149,19 +131,10 @@ impl Rows {
     /// # Panics
     /// On dense rows, and when the indices do not ascend.
     pub fn push_sparse(&mut self, row: &[(u32, f64)]) {
-        let Self::Sparse {
-            starts,
-            indices,
-            values,
-            width,
-        } = self
-        else {
+        let Self::Sparse { starts, indices, values, width } = self else {
             panic!("a sparse row among dense ones");
         };
-        assert!(
-            row.windows(2).all(|pair| pair[0].0 < pair[1].0),
-            "indices must ascend"
-        );
+        assert!(row.windows(2).all(|pair| pair[0].0 < pair[1].0), "indices must ascend");
         indices.extend(row.iter().map(|&(j, _)| j));
         values.extend(row.iter().map(|&(_, x)| x));
         starts.push(indices.len());
@@ -202,17 +175,9 @@ impl Rows {
     #[inline]
     pub fn row(&self, i: usize) -> Row<'_> {
         match self {
-            Self::Sparse {
-                starts,
-                indices,
-                values,
-                ..
-            } => {
+            Self::Sparse { starts, indices, values, .. } => {
                 let range = starts[i]..starts[i + 1];
-                Row::Sparse {
-                    indices: &indices[range.clone()],
-                    values: &values[range],
-                }
+                Row::Sparse { indices: &indices[range.clone()], values: &values[range] }
             }
             Self::Dense { width, values } => Row::Dense(&values[i * width..(i + 1) * width]),
         }
@@ -224,27 +189,14 @@ impl Rows {
         match self {
             Self::Dense { width, values } => Self::Dense {
                 width: *width,
-                values: rows
-                    .flat_map(|i| &values[i * width..(i + 1) * width])
-                    .copied()
-                    .collect(),
+                values: rows.flat_map(|i| &values[i * width..(i + 1) * width]).copied().collect(),
             },
             Self::Sparse { width: all, .. } => {
                 let mut chosen = Self::sparse();
-                if let Self::Sparse {
-                    starts,
-                    indices,
-                    values,
-                    width,
-                } = &mut chosen
-                {
+                if let Self::Sparse { starts, indices, values, width } = &mut chosen {
                     *width = *all;
                     for i in rows {
-                        if let Row::Sparse {
-                            indices: j,
-                            values: x,
-                        } = self.row(i)
-                        {
+                        if let Row::Sparse { indices: j, values: x } = self.row(i) {
                             indices.extend_from_slice(j);
                             values.extend_from_slice(x);
                             starts.push(indices.len());
@@ -280,10 +232,7 @@ impl Rows {
                     .chunks(*old)
                     .flat_map(|row| row.iter().copied().chain((*old..width).map(|_| 0.0)))
                     .collect();
-                *self = Self::Dense {
-                    width,
-                    values: rows,
-                };
+                *self = Self::Dense { width, values: rows };
             }
         }
         before.saturating_sub(self.stored())
@@ -295,11 +244,7 @@ mod tests {
     use super::*;
 
     fn sample() -> (Rows, Rows) {
-        let dense = vec![
-            vec![1.0, 0.0, 2.0],
-            vec![0.0, -3.0, 4.0],
-            vec![0.0, 0.0, 0.0],
-        ];
+        let dense = vec![vec![1.0, 0.0, 2.0], vec![0.0, -3.0, 4.0], vec![0.0, 0.0, 0.0]];
         let mut sparse = Rows::sparse();
         for row in &dense {
             let entries: Vec<(u32, f64)> = row
@@ -341,10 +286,7 @@ mod tests {
     fn features_beyond_the_width_are_dropped_and_counted() {
         let (mut sparse, mut dense) = sample();
         assert_eq!(sparse.fit_width(2), 2);
-        assert_eq!(
-            (sparse.width(), sparse.row(1).dot(Row::Dense(&[1.0, 1.0]))),
-            (2, -3.0)
-        );
+        assert_eq!((sparse.width(), sparse.row(1).dot(Row::Dense(&[1.0, 1.0]))), (2, -3.0));
         assert_eq!(dense.fit_width(5), 0);
         assert_eq!((dense.width(), dense.len()), (5, 3));
         assert_eq!(dense.row(1).squared_norm(), 25.0);

@@ -40,10 +40,7 @@ impl Measured {
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let value = self.value * factor;
-        Self {
-            value,
-            error: self.error * factor.abs() * 1.000_001 + value.abs() * UNIT_ROUNDOFF,
-        }
+        Self { value, error: self.error * factor.abs() * 1.000_001 + value.abs() * UNIT_ROUNDOFF }
     }
 }
 
@@ -83,10 +80,7 @@ impl Sum {
         let second_order = (self.terms * UNIT_ROUNDOFF).powi(2) * self.magnitude;
         // The factor covers the plain additions in `error` itself.
         let carried = self.error * (1.0 + self.terms * f64::EPSILON);
-        Measured {
-            value,
-            error: 2.0 * UNIT_ROUNDOFF * value.abs() + second_order + carried,
-        }
+        Measured { value, error: 2.0 * UNIT_ROUNDOFF * value.abs() + second_order + carried }
     }
 }
 
@@ -102,11 +96,7 @@ impl FromIterator<f64> for Sum {
 #[inline]
 pub fn two_sum(high: &mut f64, low: &mut f64, term: f64) {
     let sum = *high + term;
-    *low += if high.abs() >= term.abs() {
-        (*high - sum) + term
-    } else {
-        (term - sum) + *high
-    };
+    *low += if high.abs() >= term.abs() { (*high - sum) + term } else { (term - sum) + *high };
     *high = sum;
 }
 
@@ -120,10 +110,7 @@ pub fn squared_norm(x: &[f64]) -> Measured {
     let mut sum = Sum::default();
     x.iter().for_each(|x| sum.add(x * x));
     let total = sum.total();
-    Measured {
-        value: total.value,
-        error: total.error + 2.0 * UNIT_ROUNDOFF * total.value,
-    }
+    Measured { value: total.value, error: total.error + 2.0 * UNIT_ROUNDOFF * total.value }
 }
 
 #[cfg(test)]

@@ -1,1 +1,18 @@
-//! Fitted models.
+//! Fitted models: predict, evaluate, save, load, and check a certificate again.
+//!
+//! - [`fit`]: data in, certified model out.
+//! - [`fitted`]: a model and what it can do.
+//! - [`evaluation`]: predictions beside the truth.
+//! - [`file`](mod@file): the model file.
+//! - [`verify`](mod@verify): a stored certificate, computed again from the data.
+
+pub mod evaluation;
+pub mod file;
+pub mod fit;
+pub mod fitted;
+pub mod verify;
+
+pub use evaluation::Evaluation;
+pub use fit::{fit_chain, fit_multiclass};
+pub use fitted::{Model, Provenance, Structure};
+pub use verify::{DualEvidence, Verified, verify_examples, verify_sequences};

@@ -143,8 +143,7 @@ impl Viterbi {
             return 0.0;
         }
         let transitions = &w[layout.transitions()];
-        self.forward
-            .resize(self.nodes.len().max(self.forward.len()), 0.0);
+        self.forward.resize(self.nodes.len().max(self.forward.len()), 0.0);
         self.forward[..k].copy_from_slice(&self.nodes[..k]);
         for t in 1..length {
             let (done, rest) = self.forward.split_at_mut(t * k);
@@ -156,12 +155,7 @@ impl Viterbi {
         best[length - 1] = y as Label;
         for t in (1..length).rev() {
             let from = &self.forward[(t - 1) * k..t * k];
-            y = argmax(
-                from.iter()
-                    .enumerate()
-                    .map(|(x, f)| f + transitions[x * k + y]),
-            )
-            .0;
+            y = argmax(from.iter().enumerate().map(|(x, f)| f + transitions[x * k + y])).0;
             best[t - 1] = y as Label;
         }
         score
@@ -171,15 +165,10 @@ impl Viterbi {
     pub fn path_score(&self, layout: Layout, w: &[f64], path: &[Label]) -> f64 {
         let k = layout.labels;
         let transitions = &w[layout.transitions()];
-        let nodes: f64 = path
-            .iter()
-            .enumerate()
-            .map(|(t, &y)| self.nodes[t * k + y as usize])
-            .sum();
-        let edges: f64 = path
-            .windows(2)
-            .map(|pair| transitions[pair[0] as usize * k + pair[1] as usize])
-            .sum();
+        let nodes: f64 =
+            path.iter().enumerate().map(|(t, &y)| self.nodes[t * k + y as usize]).sum();
+        let edges: f64 =
+            path.windows(2).map(|pair| transitions[pair[0] as usize * k + pair[1] as usize]).sum();
         nodes + edges
     }
 }
@@ -195,11 +184,7 @@ pub struct Chain<'a> {
 impl Chain<'_> {
     /// A chain of this layout and loss.
     pub fn new(layout: Layout, hamming: Hamming) -> Self {
-        Self {
-            layout,
-            hamming,
-            sequences: PhantomData,
-        }
+        Self { layout, hamming, sequences: PhantomData }
     }
 }
 
@@ -231,11 +216,7 @@ impl<'a> Oracle for Chain<'a> {
 
     fn loss(&self, _: &Sequence<'a>, truth: &Vec<Label>, y: &Vec<Label>) -> f64 {
         let wrong = truth.iter().zip(y).filter(|(truth, y)| truth != y).count();
-        if wrong == 0 {
-            0.0
-        } else {
-            wrong as f64 * self.hamming.cost(truth.len())
-        }
+        if wrong == 0 { 0.0 } else { wrong as f64 * self.hamming.cost(truth.len()) }
     }
 
     fn decode(
@@ -249,10 +230,7 @@ impl<'a> Oracle for Chain<'a> {
         viterbi.score(self.layout, w, *x, loss);
         let mut output = Vec::new();
         viterbi.decode(self.layout, w, &mut output);
-        Ok(Decoded {
-            output,
-            bound: Bound::Exact,
-        })
+        Ok(Decoded { output, bound: Bound::Exact })
     }
 }
 
@@ -266,9 +244,7 @@ mod tests {
     /// Every labeling of a sequence of this length.
     fn labelings(labels: usize, length: usize) -> impl Iterator<Item = Vec<Label>> {
         (0..labels.pow(length as u32)).map(move |code| {
-            (0..length)
-                .map(|t| (code / labels.pow(t as u32) % labels) as Label)
-                .collect()
+            (0..length).map(|t| (code / labels.pow(t as u32) % labels) as Label).collect()
         })
     }
 
@@ -283,7 +259,7 @@ mod tests {
         ) {
             let truth = truth[..rows.len()].to_vec();
             let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
-            let data = Sequences::from_dense(&[rows.clone()], std::slice::from_ref(&truth), &names).unwrap();
+            let data = Sequences::from_dense(std::slice::from_ref(&rows), std::slice::from_ref(&truth), &names).unwrap();
             let x = data.sequence(0);
             let chain = Chain::new(Layout::new(2, 3).unwrap(), Hamming::Plain);
             let against = augmented.then_some(&truth);

@@ -92,12 +92,7 @@ pub struct Multiclass<'a> {
 impl Multiclass<'_> {
     /// For rows with so many features and so many labels.
     pub fn new(features: usize, classes: usize, costs: &Costs) -> Result<Self> {
-        Ok(Self {
-            features,
-            classes,
-            costs: costs.check(classes)?,
-            rows: PhantomData,
-        })
+        Ok(Self { features, classes, costs: costs.check(classes)?, rows: PhantomData })
     }
 }
 
@@ -145,9 +140,6 @@ impl<'a> Oracle for Multiclass<'a> {
             None => scores.resize(self.classes, 0.0),
         }
         add_scores(*x, w, scores);
-        Ok(Decoded {
-            output: argmax(scores.iter().copied()).0 as u32,
-            bound: Bound::Exact,
-        })
+        Ok(Decoded { output: argmax(scores.iter().copied()).0 as u32, bound: Bound::Exact })
     }
 }

@@ -63,18 +63,12 @@ impl Default for Budget {
 impl Budget {
     /// A relative tolerance and nothing else.
     pub fn relative(tolerance: f64) -> Self {
-        Self {
-            relative: Some(tolerance),
-            ..Self::unlimited()
-        }
+        Self { relative: Some(tolerance), ..Self::unlimited() }
     }
 
     /// So many passes, whatever gap they reach.
     pub fn passes(passes: u64) -> Self {
-        Self {
-            passes: Some(passes),
-            ..Self::unlimited()
-        }
+        Self { passes: Some(passes), ..Self::unlimited() }
     }
 
     fn unlimited() -> Self {
@@ -93,27 +87,20 @@ impl Budget {
     pub fn check(&self) -> Result<()> {
         let proper = |x: Option<f64>| x.is_none_or(|x| x >= 0.0 && x.is_finite());
         if !proper(self.relative) || !proper(self.absolute) {
-            return Err(Error::setting(
-                "a tolerance must be a number that is not negative",
-            ));
+            return Err(Error::setting("a tolerance must be a number that is not negative"));
         }
         if !proper(self.seconds) {
-            return Err(Error::setting(
-                "a time limit must be a number that is not negative",
-            ));
+            return Err(Error::setting("a time limit must be a number that is not negative"));
         }
         if !(self.certify_share > 0.0 && self.certify_share.is_finite()) {
-            return Err(Error::setting(
-                "the share of certification must be a positive number",
-            ));
+            return Err(Error::setting("the share of certification must be a positive number"));
         }
         Ok(())
     }
 
     /// Whether the certificate, rounding included, meets one of the tolerances.
     pub fn is_met(&self, certificate: &Certificate) -> bool {
-        self.absolute
-            .is_some_and(|tolerance| certificate.is_within(tolerance))
+        self.absolute.is_some_and(|tolerance| certificate.is_within(tolerance))
             || self
                 .relative
                 .is_some_and(|share| certificate.is_within(share * certificate.primal.abs()))

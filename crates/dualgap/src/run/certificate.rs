@@ -41,12 +41,7 @@ impl Certificate {
             rounding_error: primal.error + dual.error,
             certified,
         };
-        let Self {
-            primal,
-            dual,
-            rounding_error,
-            ..
-        } = certificate;
+        let Self { primal, dual, rounding_error, .. } = certificate;
         if !(primal.is_finite() && dual.is_finite() && rounding_error.is_finite()) {
             return Err(Error::Unsound {
                 message: format!(
@@ -69,20 +64,12 @@ impl Certificate {
 
     /// `primal − dual`; infinite when the run could not be certified.
     pub fn gap(&self) -> f64 {
-        if self.certified {
-            self.primal - self.dual
-        } else {
-            f64::INFINITY
-        }
+        if self.certified { self.primal - self.dual } else { f64::INFINITY }
     }
 
     /// The gap relative to the primal value.
     pub fn relative_gap(&self) -> f64 {
-        if self.gap() <= 0.0 {
-            0.0
-        } else {
-            self.gap() / self.primal.abs()
-        }
+        if self.gap() <= 0.0 { 0.0 } else { self.gap() / self.primal.abs() }
     }
 
     /// Whether the exact gap, whatever the rounding was, is within the absolute tolerance.

@@ -52,8 +52,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 /// An observer that may be absent.
 impl<O: Observer> Observer for Option<O> {
     fn certified(&mut self, progress: &Progress) -> Result<()> {
-        self.as_mut()
-            .map_or(Ok(()), |observer| observer.certified(progress))
+        self.as_mut().map_or(Ok(()), |observer| observer.certified(progress))
     }
 }
 
@@ -66,10 +65,7 @@ pub struct JsonLines<W: Write> {
 impl<W: Write> JsonLines<W> {
     /// Writes to `out`; `name` is what an error message calls it.
     pub fn new(out: W, name: impl Into<String>) -> Self {
-        Self {
-            out,
-            name: name.into(),
-        }
+        Self { out, name: name.into() }
     }
 }
 
@@ -98,10 +94,7 @@ mod tests {
         let certificate = Certificate::new(side(0.5), side(0.25), true).unwrap();
         let progress = Progress {
             passes: 4.0,
-            work: Work {
-                steps: 8,
-                oracle_calls: 8,
-            },
+            work: Work { steps: 8, oracle_calls: 8 },
             solve_seconds: 0.1,
             certify_seconds: 0.2,
             certificate,

@@ -83,9 +83,7 @@ pub fn run<S: Solver>(
     let halted = || budget.interrupt.raised() || late();
 
     let pass = solver.calls_per_pass();
-    let pass_limit = budget
-        .passes
-        .map_or(u64::MAX, |passes| passes.saturating_mul(pass));
+    let pass_limit = budget.passes.map_or(u64::MAX, |passes| passes.saturating_mul(pass));
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
 
     let mut work = Work::default();
@@ -99,10 +97,7 @@ pub fn run<S: Solver>(
         let mut fits = true; // whether one more step fits into what is left
         let start = Instant::now();
         while fits && work.oracle_calls < target && !halted() {
-            let quota = Quota {
-                oracle_calls: target - work.oracle_calls,
-                halted: &halted,
-            };
+            let quota = Quota { oracle_calls: target - work.oracle_calls, halted: &halted };
             let done = solver.advance(&quota)?;
             fits = done != Work::default();
             work += done;
@@ -114,11 +109,7 @@ pub fn run<S: Solver>(
         } else if late() {
             Some(Stop::TimeLimit)
         } else if target == limit && (work.oracle_calls >= limit || !fits) {
-            Some(if limit == pass_limit {
-                Stop::PassLimit
-            } else {
-                Stop::OracleLimit
-            })
+            Some(if limit == pass_limit { Stop::PassLimit } else { Stop::OracleLimit })
         } else {
             None
         };
@@ -179,11 +170,7 @@ mod tests {
 
     impl Halving {
         fn new() -> Self {
-            Self {
-                calls: 0,
-                certifications: 0,
-                interrupt_at: None,
-            }
+            Self { calls: 0, certifications: 0, interrupt_at: None }
         }
     }
 
@@ -197,10 +184,7 @@ mod tests {
         fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
             let mut done = Work::default();
             while quota.allows(done, 1) {
-                done += Work {
-                    steps: 1,
-                    oracle_calls: 1,
-                };
+                done += Work { steps: 1, oracle_calls: 1 };
                 self.calls += 1;
                 if let Some((at, interrupt)) = &self.interrupt_at
                     && *at == self.calls
@@ -214,15 +198,9 @@ mod tests {
         fn certify(&mut self) -> Result<Certified> {
             self.certifications += 1;
             let gap = (-(self.calls as f64) / 10.0).exp2();
-            let side = |value| Measured {
-                value,
-                error: 1e-16,
-            };
+            let side = |value| Measured { value, error: 1e-16 };
             let certificate = Certificate::new(side(1.0 + gap), side(1.0), true)?;
-            Ok(Certified {
-                model: certificate,
-                iterate: certificate,
-            })
+            Ok(Certified { model: certificate, iterate: certificate })
         }
 
         fn into_model(self) -> (u64, u64) {
@@ -235,10 +213,7 @@ mod tests {
         let report = run(Halving::new(), &Budget::relative(1e-6), &mut ()).unwrap();
         let (calls, certifications) = report.model;
         assert_eq!(report.stop, Stop::GapReached);
-        assert!(
-            certifications * 10 * 4 <= calls,
-            "{certifications} after {calls} calls"
-        );
+        assert!(certifications * 10 * 4 <= calls, "{certifications} after {calls} calls");
         assert!(report.certificate.gap() <= 1e-6 * report.certificate.primal);
         assert_eq!(report.history.len() as u64, certifications);
     }
@@ -247,16 +222,10 @@ mod tests {
     fn limits_are_kept_to_the_call() {
         let report = run(Halving::new(), &Budget::passes(7), &mut ()).unwrap();
         assert_eq!((report.stop, report.model.0), (Stop::PassLimit, 70));
-        let budget = Budget {
-            oracle_calls: Some(33),
-            ..Budget::relative(1e-9)
-        };
+        let budget = Budget { oracle_calls: Some(33), ..Budget::relative(1e-9) };
         let report = run(Halving::new(), &budget, &mut ()).unwrap();
         assert_eq!((report.stop, report.model.0), (Stop::OracleLimit, 33));
-        let budget = Budget {
-            seconds: Some(0.0),
-            ..Budget::relative(1e-9)
-        };
+        let budget = Budget { seconds: Some(0.0), ..Budget::relative(1e-9) };
         let report = run(Halving::new(), &budget, &mut ()).unwrap();
         assert_eq!((report.stop, report.model.0), (Stop::TimeLimit, 0));
     }
@@ -264,10 +233,8 @@ mod tests {
     #[test]
     fn an_interrupt_ends_the_run_with_a_certificate() {
         let budget = Budget::relative(1e-9);
-        let solver = Halving {
-            interrupt_at: Some((15, budget.interrupt.clone())),
-            ..Halving::new()
-        };
+        let solver =
+            Halving { interrupt_at: Some((15, budget.interrupt.clone())), ..Halving::new() };
         let report = run(solver, &budget, &mut ()).unwrap();
         assert_eq!((report.stop, report.model), (Stop::Interrupted, (15, 1)));
     }
@@ -281,10 +248,7 @@ mod tests {
     #[test]
     fn a_gap_that_only_rounding_brings_under_the_tolerance_does_not_count() {
         let side = |value, error| Measured { value, error };
-        let budget = Budget {
-            absolute: Some(0.1),
-            ..Budget::passes(1)
-        };
+        let budget = Budget { absolute: Some(0.1), ..Budget::passes(1) };
         let near = Certificate::new(side(1.0, 0.01), side(0.905, 0.0), true).unwrap();
         assert!(near.gap() < 0.1 && !budget.is_met(&near));
     }

@@ -44,10 +44,7 @@ fn edge_of(key: u64) -> (usize, Label, Label) {
 /// The keys of the edges a labeling passes through.
 fn keys_of(path: &[Label]) -> impl Iterator<Item = u64> + '_ {
     let next = path.iter().skip(1).copied().chain([END]);
-    path.iter()
-        .zip(next)
-        .enumerate()
-        .map(|(t, (&y, next))| edge_key(t, y, next))
+    path.iter().zip(next).enumerate().map(|(t, (&y, next))| edge_key(t, y, next))
 }
 
 /// What is known of a sequence before training.
@@ -93,20 +90,16 @@ impl<'a> Chain<'a> {
             )));
         }
         let width = data.rows.width();
-        super::check_dim(
-            width
-                .checked_add(labels + 2)
-                .and_then(|f| f.checked_mul(labels)),
-        )?;
+        super::check_dim(width.checked_add(labels + 2).and_then(|f| f.checked_mul(labels)))?;
         let layout = Layout::new(width, labels)?;
         let shape = |i: usize| {
             let x = data.sequence(i);
             let rows = || (0..x.len()).map(|t| x.row(t));
             Shape {
                 geometry: Geometry::of(x),
-                norm1: rows().map(|row| row.norm1()).sum(),
+                norm1: rows().map(super::super::linalg::rows::Row::norm1).sum(),
                 norm2: rows().map(|row| row.squared_norm().sqrt() + 3.0).sum(),
-                stored: rows().map(|row| row.stored()).max().unwrap_or(0),
+                stored: rows().map(super::super::linalg::rows::Row::stored).max().unwrap_or(0),
             }
         };
         Ok(Self {
@@ -158,14 +151,7 @@ impl ChainScratch {
         to: impl Iterator<Item = u64>,
         negligible: f64,
     ) {
-        let Self {
-            d,
-            active,
-            edges,
-            table,
-            touched,
-            ..
-        } = self;
+        let Self { d, active, edges, table, touched, .. } = self;
         d.clear();
         d.resize(length * labels, 0.0);
         let corner = to.map(|key| (key, -1.0));
@@ -240,16 +226,12 @@ impl Blocks for Chain<'_> {
         let best = viterbi.decode(self.layout, w, path);
         corner.clear();
         corner.extend(keys_of(path));
-        Ok(Found::exact(
-            best - viterbi.path_score(self.layout, w, self.data.truth(i)),
-        ))
+        Ok(Found::exact(best - viterbi.path_score(self.layout, w, self.data.truth(i))))
     }
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) {
         let loss = (self.data.truth(i), self.cost(i));
-        scratch
-            .viterbi
-            .score(self.layout, w, self.sequence(i), Some(loss));
+        scratch.viterbi.score(self.layout, w, self.sequence(i), Some(loss));
     }
 
     fn difference(&self, i: usize, at: &Mixture, to: &Vec<u64>, scratch: &mut ChainScratch) -> f64 {
@@ -275,22 +257,12 @@ impl Blocks for Chain<'_> {
         };
         let transitions = &w[self.layout.transitions()];
         scratch.active.iter().map(nodes).sum::<f64>()
-            + scratch
-                .edges
-                .iter()
-                .map(|&(edge, d)| d * transitions[edge])
-                .sum::<f64>()
+            + scratch.edges.iter().map(|&(edge, d)| d * transitions[edge]).sum::<f64>()
     }
 
     fn curvature(&self, i: usize, scratch: &mut ChainScratch) -> f64 {
         let labels = self.layout.labels;
-        let ChainScratch {
-            d,
-            active,
-            edges,
-            row,
-            ..
-        } = scratch;
+        let ChainScratch { d, active, edges, row, .. } = scratch;
         let last = d.len().saturating_sub(labels);
         let (first, last) = (&d[..labels.min(d.len())], &d[last..]);
         self.shapes[i].geometry.squared_norm(labels, d, active, row)
@@ -352,12 +324,7 @@ impl Blocks for Chain<'_> {
     fn audit(&self, i: usize, at: &Mixture, _: &mut ChainScratch) -> Result<Audit> {
         let (labels, truth) = (self.layout.labels, self.data.truth(i));
         let (length, cost) = (truth.len(), self.cost(i));
-        let refuse = |message: String| {
-            Err(Error::Witness {
-                example: i,
-                message,
-            })
-        };
+        let refuse = |message: String| Err(Error::Witness { example: i, message });
         // What sums of up to K and T rounded numbers can be off by, relative to their size.
         let rounding = gamma(labels + length + 8);
 
@@ -387,27 +354,17 @@ impl Blocks for Chain<'_> {
                 }
                 if y != right {
                     let term = weight * cost;
-                    dual.add_measured(Measured {
-                        value: term,
-                        error: 2.0 * term * UNIT_ROUNDOFF,
-                    });
+                    dual.add_measured(Measured { value: term, error: 2.0 * term * UNIT_ROUNDOFF });
                 }
             }
             let disagreement: f64 = if t == 0 {
                 (leaving.iter().sum::<f64>() - 1.0).abs()
             } else {
-                leaving
-                    .iter()
-                    .zip(&arriving)
-                    .map(|(out, into)| (out - into).abs())
-                    .sum()
+                leaving.iter().zip(&arriving).map(|(out, into)| (out - into).abs()).sum()
             };
             if disagreement > DEFECT || disagreement.is_nan() {
                 return refuse(if t == 0 {
-                    format!(
-                        "its first labels have the weight {}, not 1",
-                        disagreement + 1.0
-                    )
+                    format!("its first labels have the weight {}, not 1", disagreement + 1.0)
                 } else {
                     format!(
                         "the label weights at position {} disagree by {disagreement:e} with the \
@@ -432,10 +389,7 @@ impl Blocks for Chain<'_> {
         // The entries of a position's d add up to two at most, each summed and scaled in the
         // roundings counted above.
         let reach = image_off + 2.0 * rounding * self.shapes[i].norm2;
-        Ok(Audit {
-            dual,
-            reach: reach * (1.0 + 1e-9),
-        })
+        Ok(Audit { dual, reach: reach * (1.0 + 1e-9) })
     }
 
     fn rounding(&self, i: usize, largest_weight: f64) -> f64 {
@@ -455,9 +409,7 @@ impl Witnessed for Chain<'_> {
     }
 
     fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<Mixture> {
-        Mixture::from_entries(entries).ok_or_else(|| Error::Witness {
-            example: i,
-            message: "its edges do not ascend".into(),
-        })
+        Mixture::from_entries(entries)
+            .ok_or_else(|| Error::Witness { example: i, message: "its edges do not ascend".into() })
     }
 }

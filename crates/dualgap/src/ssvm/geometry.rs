@@ -16,19 +16,12 @@ pub(super) enum Geometry {
     /// `⟨x_s, x_t⟩` for s ≤ t, at `t(t + 1)/2 + s`.
     Gram(Box<[f64]>),
     /// For each feature the positions it occurs at, with its values; `ends` close the features.
-    Features {
-        ends: Box<[u32]>,
-        entries: Box<[(u32, f64)]>,
-    },
+    Features { ends: Box<[u32]>, entries: Box<[(u32, f64)]> },
 }
 
 impl Geometry {
     pub fn of(x: Sequence<'_>) -> Self {
-        if x.len() <= LONGEST_GRAM {
-            Self::gram(x)
-        } else {
-            Self::features(x)
-        }
+        if x.len() <= LONGEST_GRAM { Self::gram(x) } else { Self::features(x) }
     }
 
     fn gram(x: Sequence<'_>) -> Self {
@@ -65,10 +58,8 @@ impl Geometry {
                 .enumerate()
                 .map(|(k, &t)| {
                     let products = &gram[t * (t + 1) / 2..=t * (t + 1) / 2 + t];
-                    let cross: f64 = active[..k]
-                        .iter()
-                        .map(|&s| products[s] * dot(at(s), at(t)))
-                        .sum();
+                    let cross: f64 =
+                        active[..k].iter().map(|&s| products[s] * dot(at(s), at(t))).sum();
                     2.0 * cross + products[t] * dot(at(t), at(t))
                 })
                 .sum(),

@@ -50,13 +50,8 @@ impl<'a> Multiclass<'a> {
         Ok(Self {
             data,
             classes,
-            squared_norms: (0..data.len())
-                .map(|i| data.rows.row(i).squared_norm())
-                .collect(),
-            largest_cost: costs
-                .entries()
-                .iter()
-                .fold(0.0, |largest, &cost| largest.max(cost)),
+            squared_norms: (0..data.len()).map(|i| data.rows.row(i).squared_norm()).collect(),
+            largest_cost: costs.entries().iter().fold(0.0, |largest, &cost| largest.max(cost)),
             costs,
         })
     }
@@ -162,11 +157,7 @@ impl Blocks for Multiclass<'_> {
     fn slope(&self, i: usize, _: &[f64], scratch: &mut MulticlassScratch) -> f64 {
         // The scores have the costs in them, which are no part of ⟨w, ·⟩.
         let costs = self.costs_of(i);
-        scratch
-            .d
-            .iter()
-            .map(|&(y, d)| d * (scratch.scores[y] - costs[y]))
-            .sum()
+        scratch.d.iter().map(|&(y, d)| d * (scratch.scores[y] - costs[y])).sum()
     }
 
     fn curvature(&self, i: usize, scratch: &mut MulticlassScratch) -> f64 {
@@ -221,10 +212,7 @@ impl Blocks for Multiclass<'_> {
             }
             total.add(weight);
             let term = weight * costs[y as usize];
-            dual.add_measured(Measured {
-                value: term,
-                error: term * UNIT_ROUNDOFF,
-            });
+            dual.add_measured(Measured { value: term, error: term * UNIT_ROUNDOFF });
         }
         let total = total.total();
         // A feasible distribution is at most this far away in the sum of absolute differences.

@@ -33,11 +33,7 @@ pub struct OraclePoint<Y> {
 // Not derived: the corners are shared, so outputs need not be cloned.
 impl<Y> Clone for OraclePoint<Y> {
     fn clone(&self) -> Self {
-        Self {
-            corners: self.corners.clone(),
-            psi: self.psi.clone(),
-            loss: self.loss,
-        }
+        Self { corners: self.corners.clone(), psi: self.psi.clone(), loss: self.loss }
     }
 }
 
@@ -56,16 +52,10 @@ impl<Y: Eq> OraclePoint<Y> {
         if keep <= 0.0 {
             self.corners.clear();
         }
-        self.corners
-            .iter_mut()
-            .for_each(|(_, weight)| *weight *= keep);
+        self.corners.iter_mut().for_each(|(_, weight)| *weight *= keep);
         for (plane, weight) in corners {
             let weight = share * weight;
-            match self
-                .corners
-                .iter_mut()
-                .find(|(known, _)| known.output == plane.output)
-            {
+            match self.corners.iter_mut().find(|(known, _)| known.output == plane.output) {
                 Some((_, known)) => *known += weight,
                 None => self.corners.push((Arc::clone(plane), weight)),
             }
@@ -100,10 +90,7 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
         let (x, truth) = &self.examples[i];
         let loss = self.oracle.loss(x, truth, &output);
         if !(loss >= 0.0 && loss.is_finite()) {
-            return Err(Error::Oracle {
-                example: i,
-                message: format!("a loss of {loss}"),
-            });
+            return Err(Error::Oracle { example: i, message: format!("a loss of {loss}") });
         }
         let mut psi = SparseVec::default();
         self.oracle.features(x, truth, &mut psi);
@@ -173,16 +160,8 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
 
     fn start(&self, i: usize) -> Self::Point {
         let truth = self.examples[i].1.clone();
-        let plane = Plane {
-            output: truth,
-            loss: 0.0,
-            psi: SparseVec::default(),
-        };
-        OraclePoint {
-            corners: vec![(Arc::new(plane), 1.0)],
-            psi: SparseVec::default(),
-            loss: 0.0,
-        }
+        let plane = Plane { output: truth, loss: 0.0, psi: SparseVec::default() };
+        OraclePoint { corners: vec![(Arc::new(plane), 1.0)], psi: SparseVec::default(), loss: 0.0 }
     }
 
     fn best_corner(
@@ -193,17 +172,10 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         scratch: &mut Self::Scratch,
     ) -> Result<Found> {
         let (x, truth) = &self.examples[i];
-        let decoded = self
-            .oracle
-            .decode(w, x, Some(truth), &mut scratch.of_the_oracle)?;
+        let decoded = self.oracle.decode(w, x, Some(truth), &mut scratch.of_the_oracle)?;
         let plane = self.plane(i, decoded.output)?;
         let score_of = |y| {
-            let mut score = Score {
-                w,
-                value: 0.0,
-                magnitude: 0.0,
-                terms: 0,
-            };
+            let mut score = Score { w, value: 0.0, magnitude: 0.0, terms: 0 };
             self.oracle.features(x, y, &mut score);
             score
         };
@@ -219,11 +191,7 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         };
         // The truth itself scores zero here, so no true bound is negative.
         if bound < value - slack || bound < -slack || bound.is_nan() {
-            let what = if bound < value - slack {
-                "its own output"
-            } else {
-                "the truth"
-            };
+            let what = if bound < value - slack { "its own output" } else { "the truth" };
             return Err(Error::Oracle {
                 example: i,
                 message: format!(
@@ -233,10 +201,7 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
             });
         }
         *corner = Some(Arc::new(plane));
-        Ok(Found {
-            value,
-            bound: bound.max(0.0),
-        })
+        Ok(Found { value, bound: bound.max(0.0) })
     }
 
     // `slope` reads w itself; there are no scores to bring up to date.
@@ -308,10 +273,7 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
             }
             let term = weight * plane.loss;
             total.add(*weight);
-            dual.add_measured(Measured {
-                value: term,
-                error: term * UNIT_ROUNDOFF,
-            });
+            dual.add_measured(Measured { value: term, error: term * UNIT_ROUNDOFF });
             let norm = plane.psi.squared_norm().sqrt();
             (largest_loss, largest_psi) = (largest_loss.max(plane.loss), largest_psi.max(norm));
             image += weight * norm;

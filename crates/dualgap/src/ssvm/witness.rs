@@ -31,10 +31,7 @@ pub trait Witnessed: Blocks {
 impl Witness {
     /// Stores the points of all blocks.
     pub fn of<B: Witnessed>(blocks: &B, points: &[B::Point]) -> Self {
-        let mut witness = Self {
-            starts: vec![0],
-            ..Self::default()
-        };
+        let mut witness = Self { starts: vec![0], ..Self::default() };
         for at in points {
             for (key, weight) in blocks.entries(at) {
                 witness.keys.push(key);
@@ -47,10 +44,7 @@ impl Witness {
 
     /// The points again. Feasibility is proved where it matters, in [`Blocks::audit`].
     pub fn points<B: Witnessed>(&self, blocks: &B) -> Result<Vec<B::Point>> {
-        let malformed = |message: &str| Error::Witness {
-            example: 0,
-            message: message.into(),
-        };
+        let malformed = |message: &str| Error::Witness { example: 0, message: message.into() };
         if self.starts.len() != blocks.len() + 1 {
             return Err(malformed("it has another number of examples than the data"));
         }

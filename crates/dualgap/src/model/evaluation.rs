@@ -1,0 +1,100 @@
+//! Predictions beside the truth.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How predictions compare with the truth. A label on its own is a sequence of length one.
+///
+/// ```
+/// # use dualgap::model::Evaluation;
+/// let mut evaluation = Evaluation::default();
+/// evaluation.compare(&["c", "a", "t"], &["c", "o", "t"]);
+/// evaluation.compare(&["a"], &["a"]);
+/// assert_eq!(evaluation.accuracy(), 0.75);
+/// assert_eq!(evaluation.hamming(), 0.5); // one wrong label in two sequences
+/// assert_eq!(evaluation.most_confused(), [("a", "o", 1)]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Evaluation {
+    sequences: usize,
+    wrong_sequences: usize,
+    labels: usize,
+    wrong: usize,
+    wrong_fractions: f64,
+    confusions: BTreeMap<(String, String), usize>,
+}
+
+/// The figures of an [`Evaluation`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// Sequences, or examples.
+    pub examples: usize,
+    /// Labels in all of them.
+    pub labels: usize,
+    /// The fraction of labels that are right.
+    pub accuracy: f64,
+    /// The fraction of labels that are wrong.
+    pub error: f64,
+    /// The mean number of wrong labels in a sequence.
+    pub hamming: f64,
+    /// The mean fraction of wrong labels in a sequence.
+    pub normalized_hamming: f64,
+    /// The fraction of sequences with any wrong label.
+    pub sequence_error: f64,
+}
+
+impl Evaluation {
+    /// Counts one sequence.
+    pub fn compare<S: AsRef<str>>(&mut self, truth: &[S], predicted: &[S]) {
+        let mut wrong = 0;
+        for (truth, predicted) in truth.iter().zip(predicted) {
+            let (truth, predicted) = (truth.as_ref(), predicted.as_ref());
+            if truth != predicted {
+                wrong += 1;
+                *self.confusions.entry((truth.into(), predicted.into())).or_insert(0) += 1;
+            }
+        }
+        self.sequences += 1;
+        self.wrong_sequences += usize::from(wrong > 0);
+        self.labels += truth.len();
+        self.wrong += wrong;
+        self.wrong_fractions += wrong as f64 / truth.len().max(1) as f64;
+    }
+
+    /// The fraction of labels that are right.
+    pub fn accuracy(&self) -> f64 {
+        1.0 - self.error()
+    }
+
+    /// The fraction of labels that are wrong.
+    pub fn error(&self) -> f64 {
+        self.wrong as f64 / self.labels.max(1) as f64
+    }
+
+    /// The mean number of wrong labels in a sequence.
+    pub fn hamming(&self) -> f64 {
+        self.wrong as f64 / self.sequences.max(1) as f64
+    }
+
+    /// All figures.
+    pub fn figures(&self) -> Figures {
+        let sequences = self.sequences.max(1) as f64;
+        Figures {
+            examples: self.sequences,
+            labels: self.labels,
+            accuracy: self.accuracy(),
+            error: self.error(),
+            hamming: self.hamming(),
+            normalized_hamming: self.wrong_fractions / sequences,
+            sequence_error: self.wrong_sequences as f64 / sequences,
+        }
+    }
+
+    /// Truth, prediction and how often, the most frequent mistake first.
+    pub fn most_confused(&self) -> Vec<(&str, &str, usize)> {
+        let mut all: Vec<_> =
+            self.confusions.iter().map(|((t, p), &n)| (t.as_str(), p.as_str(), n)).collect();
+        all.sort_by_key(|&(.., n)| std::cmp::Reverse(n));
+        all
+    }
+}

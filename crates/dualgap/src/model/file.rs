@@ -1,0 +1,350 @@
+//! The model file: a safetensors file whose metadata say what the tensors mean.
+//!
+//! ```text
+//! tensors   multiclass   weights [F, K], costs [K, K]?
+//!           chain        emissions [F, K], start [K], end [K], transitions [K, K]
+//!           both         sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?
+//! metadata  dualgap      {"seal": SHA-256 of the header's text, "header": {…}}
+//! ```
+//!
+//! The header has the format version, the task, labels, loss, settings, data recipe and fingerprint, the
+//! certificate, and the SHA-256 of every tensor. Numbers are 64 bits, little-endian.
+//!
+//! **Compatibility.** A program reads every format version up to its own. Within a version, fields and
+//! tensors may be added, and what a program does not know it leaves alone; whatever would change the
+//! meaning of a file raises the version, and a program refuses a version it does not know.
+//!
+//! **Safety.** A file from a stranger is data and nothing else. It is refused when it is cut off, when its
+//! header lies about sizes, when a tensor is missing, has another shape or another digest than the
+//! header says, or holds a number that is not finite; memory is only taken in proportion to the file.
+
+use super::{Model, Provenance, Structure};
+use crate::data::{Alphabet, Digest};
+use crate::oracle::Hamming;
+use crate::oracle::chain::Layout;
+use crate::run::Certificate;
+use crate::ssvm::Witness;
+use crate::{Error, Result};
+use safetensors::SafeTensors;
+use safetensors::tensor::{Dtype, TensorView};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+use std::path::Path;
+
+/// The version this program writes.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The key of our metadata.
+const KEY: &str = "dualgap";
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format_version: u32,
+    task: Task,
+    labels: Alphabet,
+    features: usize,
+    certificate: Certificate,
+    provenance: Provenance,
+    digests: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+enum Task {
+    Multiclass,
+    Chain { hamming: Hamming },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    seal: String,
+    header: Box<RawValue>,
+}
+
+/// A tensor about to be written, or just read: its shape and its little-endian bytes.
+struct Tensor {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Tensor {
+    fn f64(shape: &[usize], values: &[f64]) -> Self {
+        let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        Self { dtype: Dtype::F64, shape: shape.to_vec(), bytes }
+    }
+
+    fn u64(values: &[u64]) -> Self {
+        let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        Self { dtype: Dtype::U64, shape: vec![values.len()], bytes }
+    }
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let mut digest = Digest::default();
+    digest.bytes(bytes);
+    digest.hex()
+}
+
+impl Model {
+    /// The bytes of the model file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let tensors = self.tensors();
+        let header = Header {
+            format_version: FORMAT_VERSION,
+            task: match self.structure {
+                Structure::Multiclass { .. } => Task::Multiclass,
+                Structure::Chain { hamming } => Task::Chain { hamming },
+            },
+            labels: self.alphabet.clone(),
+            features: self.features,
+            certificate: self.certificate,
+            provenance: self.provenance.clone(),
+            digests: tensors
+                .iter()
+                .map(|(name, tensor)| (name.clone(), digest(&tensor.bytes)))
+                .collect(),
+        };
+        let unwritable = |error: &dyn std::fmt::Display| {
+            Error::setting(format!("the model cannot be written: {error}"))
+        };
+        let header = serde_json::value::to_raw_value(&header).map_err(|e| unwritable(&e))?;
+        let sealed = Sealed { seal: digest(header.get().as_bytes()), header };
+        let sealed = serde_json::to_string(&sealed).map_err(|e| unwritable(&e))?;
+        let views: BTreeMap<&str, TensorView<'_>> = tensors
+            .iter()
+            .map(|(name, t)| {
+                TensorView::new(t.dtype, t.shape.clone(), &t.bytes).map(|view| (&name[..], view))
+            })
+            .collect::<Result<_, _>>()
+            .map_err(|e| unwritable(&e))?;
+        let metadata = HashMap::from([(KEY.to_string(), sealed)]);
+        safetensors::serialize(views, Some(metadata)).map_err(|e| unwritable(&e))
+    }
+
+    fn tensors(&self) -> BTreeMap<String, Tensor> {
+        let (f, k, w) = (self.features, self.alphabet.len(), &self.weights);
+        let mut tensors = BTreeMap::new();
+        let mut put = |name: &str, tensor| tensors.insert(name.to_string(), tensor);
+        match &self.structure {
+            Structure::Multiclass { costs } => {
+                put("weights", Tensor::f64(&[f, k], w));
+                if let Some(costs) = costs {
+                    put("costs", Tensor::f64(&[k, k], costs));
+                }
+            }
+            Structure::Chain { .. } => {
+                let layout = Layout { features: f, labels: k };
+                put("emissions", Tensor::f64(&[f, k], &w[..f * k]));
+                put("start", Tensor::f64(&[k], &w[layout.start()]));
+                put("end", Tensor::f64(&[k], &w[layout.end()]));
+                put("transitions", Tensor::f64(&[k, k], &w[layout.transitions()]));
+            }
+        }
+        if let Some(weights) = &self.sample_weights {
+            put("sample_weights", Tensor::f64(&[weights.len()], weights));
+        }
+        if let Some(witness) = &self.witness {
+            put("witness.starts", Tensor::u64(&witness.starts));
+            put("witness.keys", Tensor::u64(&witness.keys));
+            put("witness.weights", Tensor::f64(&[witness.weights.len()], &witness.weights));
+        }
+        tensors
+    }
+
+    /// Writes the model file: whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        write_atomically(path, &self.to_bytes()?)
+    }
+
+    /// Reads a model file.
+    pub fn load(path: &Path) -> Result<Self> {
+        let unreadable = |error: &dyn std::fmt::Display| {
+            Error::file(
+                path,
+                format!("cannot be read: {error}"),
+                "check the path and the permissions",
+            )
+        };
+        // Anything else, a device say, might never end.
+        if !std::fs::metadata(path).map_err(|e| unreadable(&e))?.is_file() {
+            return Err(Error::file(path, "is not a file", "name a model file"));
+        }
+        let bytes = std::fs::read(path).map_err(|e| unreadable(&e))?;
+        Self::from_bytes(&bytes).map_err(|message| {
+            Error::file(
+                path,
+                message,
+                "the file is damaged, was altered, or is no dualgap model; get it again or train it anew",
+            )
+        })
+    }
+
+    /// Reads the bytes of a model file; what is wrong with them is returned in words.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let broken = |error: safetensors::SafeTensorError| {
+            format!("is not a whole safetensors file: {error}")
+        };
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
+        let sealed = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|metadata| metadata.get(KEY))
+            .ok_or("is a safetensors file, but not a dualgap model")?;
+        let sealed: Sealed = serde_json::from_str(sealed)
+            .map_err(|error| format!("has metadata that make no sense: {error}"))?;
+        if digest(sealed.header.get().as_bytes()) != sealed.seal {
+            return Err("has a header that was altered: its seal does not fit".into());
+        }
+        check_version(sealed.header.get())?;
+        let header: Header = serde_json::from_str(sealed.header.get())
+            .map_err(|error| format!("has a header that makes no sense: {error}"))?;
+        let file = SafeTensors::deserialize(bytes).map_err(broken)?;
+        Reading { file, header: &header }.model()
+    }
+}
+
+/// A newer file may look different in every other respect, so its version is read first.
+fn check_version(header: &str) -> Result<(), String> {
+    #[derive(Deserialize)]
+    struct Version {
+        format_version: u32,
+    }
+    let Version { format_version } = serde_json::from_str(header)
+        .map_err(|error| format!("has a header without a version: {error}"))?;
+    if format_version == 0 || format_version > FORMAT_VERSION {
+        return Err(format!(
+            "has format version {format_version}, and this program reads 1 to {FORMAT_VERSION}: \
+             use a newer dualgap"
+        ));
+    }
+    Ok(())
+}
+
+/// A file being read, against what its header says.
+struct Reading<'a> {
+    file: SafeTensors<'a>,
+    header: &'a Header,
+}
+
+impl<'a> Reading<'a> {
+    fn model(&self) -> Result<Model, String> {
+        let Header { task, labels, features, certificate, provenance, .. } = self.header;
+        let (f, k) = (*features, labels.len());
+        if labels.names().iter().collect::<std::collections::HashSet<_>>().len() != k || k == 0 {
+            return Err("has labels that are not distinct".into());
+        }
+        if !(certificate.primal.is_finite()
+            && certificate.dual.is_finite()
+            && certificate.rounding_error >= 0.0)
+        {
+            return Err("has a certificate of numbers that are not finite".into());
+        }
+        let (structure, weights) = match *task {
+            Task::Multiclass => {
+                let costs = self.has("costs").then(|| self.floats("costs", &[k, k])).transpose()?;
+                (Structure::Multiclass { costs }, self.floats("weights", &[f, k])?)
+            }
+            Task::Chain { hamming } => {
+                Layout::new(f, k).map_err(|error| error.to_string())?;
+                let mut weights = self.floats("emissions", &[f, k])?;
+                weights.extend(self.floats("start", &[k])?);
+                weights.extend(self.floats("end", &[k])?);
+                weights.extend(self.floats("transitions", &[k, k])?);
+                (Structure::Chain { hamming }, weights)
+            }
+        };
+        let n = provenance.examples;
+        let sample_weights =
+            self.has("sample_weights").then(|| self.floats("sample_weights", &[n])).transpose()?;
+        let witness = self.has("witness.starts").then(|| self.witness()).transpose()?;
+        Ok(Model {
+            structure,
+            alphabet: labels.clone(),
+            features: f,
+            weights,
+            certificate: *certificate,
+            provenance: provenance.clone(),
+            sample_weights,
+            witness,
+        })
+    }
+
+    fn witness(&self) -> Result<Witness, String> {
+        let words = |name| -> Result<Vec<u64>, String> {
+            Ok(words(self.bytes(name, Dtype::U64, None)?).map(u64::from_le_bytes).collect())
+        };
+        let (starts, keys) = (words("witness.starts")?, words("witness.keys")?);
+        let weights = self.floats("witness.weights", &[keys.len()])?;
+        Ok(Witness { starts, keys, weights })
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.header.digests.contains_key(name)
+    }
+
+    /// The bytes of a tensor that is as the header says.
+    fn bytes(&self, name: &str, dtype: Dtype, shape: Option<&[usize]>) -> Result<&'a [u8], String> {
+        let tensor = self.file.tensor(name).map_err(|_| format!("has no tensor `{name}`"))?;
+        if tensor.dtype() != dtype
+            || tensor.shape().len() != shape.map_or(1, <[usize]>::len)
+            || shape.is_some_and(|shape| tensor.shape() != shape)
+        {
+            return Err(format!(
+                "has a tensor `{name}` of {:?} {:?}, which does not fit its header",
+                tensor.dtype(),
+                tensor.shape()
+            ));
+        }
+        match self.header.digests.get(name) {
+            Some(expected) if *expected == digest(tensor.data()) => {}
+            _ => {
+                return Err(format!("has a tensor `{name}` that was altered: its digest differs"));
+            }
+        }
+        Ok(tensor.data())
+    }
+
+    fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, String> {
+        let values: Vec<f64> =
+            words(self.bytes(name, Dtype::F64, Some(shape))?).map(f64::from_le_bytes).collect();
+        match values.iter().find(|x| !x.is_finite()) {
+            Some(x) => Err(format!("has a tensor `{name}` with the value {x}")),
+            None => Ok(values),
+        }
+    }
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = [u8; 8]> + '_ {
+    bytes.chunks_exact(8).map(|word| word.try_into().expect("chunks of eight"))
+}
+
+/// Writes a file that is whole or not there: to a temporary neighbour first, then renamed.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let unwritable = |error: std::io::Error| {
+        Error::file(
+            path,
+            format!("cannot be written: {error}"),
+            "is there space, and may you write there?",
+        )
+    };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".dualgap-");
+    #[cfg(unix)]
+    {
+        // As any other new file: the user's umask decides, not the caution of temporary files.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(unwritable)?;
+    file.write_all(bytes).map_err(unwritable)?;
+    file.as_file().sync_all().map_err(unwritable)?;
+    file.persist(path).map_err(|error| unwritable(error.error))?;
+    Ok(())
+}

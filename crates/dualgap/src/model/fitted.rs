@@ -1,0 +1,156 @@
+//! A model: weights, what they mean, and the certificate they came with.
+
+use super::Evaluation;
+use crate::data::{Alphabet, Examples, Recipe, Sequence, Sequences};
+use crate::dual::{Average, Method, Sampling, Step};
+use crate::linalg::Row;
+use crate::linalg::kernels::add_scores;
+use crate::oracle::Hamming;
+use crate::oracle::chain::{Layout, Viterbi};
+use crate::oracle::multiclass::argmax;
+use crate::run::{Certificate, Stop};
+use crate::ssvm::Witness;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What is predicted, and under which loss the model was trained.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Structure {
+    /// One label per example.
+    Multiclass {
+        /// `K × K`, row by row; the 0/1 loss when absent.
+        costs: Option<Vec<f64>>,
+    },
+    /// One label per position of a sequence.
+    Chain {
+        /// How mistakes were counted.
+        hamming: Hamming,
+    },
+}
+
+/// How a model was made: the settings of the run, and how the run went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The program that trained it.
+    pub program: String,
+    /// The strength of the regulariser.
+    pub lambda: f64,
+    /// One block a step, or all.
+    pub solver: Method,
+    /// The step length.
+    pub step: Step,
+    /// The order of the blocks.
+    pub sampling: Sampling,
+    /// Which average of the iterates was returned.
+    pub average: Average,
+    /// How many corners were looked for at the same weights.
+    pub batch: usize,
+    /// Of the random order.
+    pub seed: u64,
+    /// Why the run ended.
+    pub stop: Stop,
+    /// Passes over the data.
+    pub passes: f64,
+    /// Oracle calls for solving.
+    pub oracle_calls: u64,
+    /// Training examples.
+    pub examples: usize,
+    /// How the data file was read, and the features made; absent when they came from memory.
+    pub recipe: Option<Recipe>,
+    /// Of the training data.
+    pub fingerprint: String,
+}
+
+/// A fitted model.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// What is predicted.
+    pub structure: Structure,
+    /// The names of the labels.
+    pub alphabet: Alphabet,
+    /// F, the number of features of a row.
+    pub features: usize,
+    /// As the structure lays them out.
+    pub weights: Vec<f64>,
+    /// Of exactly these weights.
+    pub certificate: Certificate,
+    /// How it was made.
+    pub provenance: Provenance,
+    /// What each training example counted, if not the same.
+    pub sample_weights: Option<Vec<f64>>,
+    /// The dual point behind the certificate, if it was kept.
+    pub witness: Option<Witness>,
+}
+
+impl Model {
+    /// The label of a row, whatever is beyond the known features left out.
+    ///
+    /// For a chain this is the best label of the row on its own.
+    pub fn predict_row(&self, row: Row<'_>) -> usize {
+        let mut scores = vec![0.0; self.alphabet.len()];
+        let emissions = &self.weights[..self.features * scores.len()];
+        add_scores(self.known(row, &mut (Vec::new(), Vec::new())), emissions, &mut scores);
+        argmax(scores).0
+    }
+
+    /// The row without features that the model has not seen.
+    fn known<'r>(&self, row: Row<'r>, buffer: &'r mut (Vec<u32>, Vec<f64>)) -> Row<'r> {
+        let beyond = match row {
+            Row::Sparse { indices, .. } => {
+                indices.last().is_some_and(|&last| last as usize >= self.features)
+            }
+            Row::Dense(values) => values.len() > self.features,
+        };
+        if !beyond {
+            return row;
+        }
+        for (j, x) in row.iter().filter(|&(j, _)| j < self.features) {
+            buffer.0.push(j as u32);
+            buffer.1.push(x);
+        }
+        Row::Sparse { indices: &buffer.0, values: &buffer.1 }
+    }
+
+    /// The labels of a sequence.
+    pub fn predict_sequence(&self, x: Sequence<'_>) -> Vec<usize> {
+        let Structure::Chain { .. } = self.structure else {
+            return (0..x.len()).map(|t| self.predict_row(x.row(t))).collect();
+        };
+        let layout = Layout { features: self.features, labels: self.alphabet.len() };
+        let (mut viterbi, mut best) = (Viterbi::default(), Vec::new());
+        viterbi.score(layout, &self.weights, x, None);
+        viterbi.decode(layout, &self.weights, &mut best);
+        best.into_iter().map(usize::from).collect()
+    }
+
+    /// Predictions on examples beside their labels.
+    pub fn evaluate_examples(&self, data: &Examples) -> Evaluation {
+        let predicted: Vec<usize> =
+            (0..data.len()).into_par_iter().map(|i| self.predict_row(data.rows.row(i))).collect();
+        let mut evaluation = Evaluation::default();
+        for (&truth, predicted) in data.labels.iter().zip(predicted) {
+            evaluation.compare(
+                &[&data.alphabet.names()[truth as usize]],
+                &[&self.alphabet.names()[predicted]],
+            );
+        }
+        evaluation
+    }
+
+    /// Predictions on sequences beside their labels. The features must be those of the training data.
+    pub fn evaluate_sequences(&self, data: &Sequences) -> Evaluation {
+        let predicted: Vec<Vec<usize>> = (0..data.len())
+            .into_par_iter()
+            .map(|i| self.predict_sequence(data.sequence(i)))
+            .collect();
+        let mut evaluation = Evaluation::default();
+        for (i, predicted) in predicted.iter().enumerate() {
+            let truth: Vec<&String> =
+                data.truth(i).iter().map(|&y| &data.alphabet.names()[y as usize]).collect();
+            let predicted: Vec<&String> =
+                predicted.iter().map(|&y| &self.alphabet.names()[y]).collect();
+            evaluation.compare(&truth, &predicted);
+        }
+        evaluation
+    }
+}

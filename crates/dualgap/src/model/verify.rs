@@ -1,0 +1,107 @@
+//! A stored certificate, computed again from the data without trusting a number in the file.
+
+use super::{Model, Structure};
+use crate::data::fingerprint::Fingerprint;
+use crate::data::{Alphabet, Examples, Sequences, fingerprint};
+use crate::dual::Problem;
+use crate::linalg::Measured;
+use crate::run::Certificate;
+use crate::ssvm::{Chain, Costs, Multiclass, Witnessed};
+use crate::term::L2;
+use crate::{Error, Result};
+
+/// What the dual side of a verified certificate rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DualEvidence {
+    /// A witness was proved feasible and its dual value computed.
+    Witness,
+    /// The file has no witness: the dual value is the word of the run that made it.
+    Word,
+}
+
+/// A certificate that was checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Verified {
+    /// Computed again; the dual value only if there is a witness.
+    pub certificate: Certificate,
+    /// What the dual value rests on.
+    pub evidence: DualEvidence,
+}
+
+/// Checks a multiclass model against its training data.
+pub fn verify_examples(model: &Model, data: &Examples) -> Result<Verified> {
+    let Structure::Multiclass { costs } = &model.structure else {
+        return Err(refused("the model is not one of independent examples"));
+    };
+    check_data(model, data, &data.alphabet, data.len())?;
+    let costs = costs.clone().map_or(Costs::ZeroOne, Costs::Matrix);
+    verify(model, &Multiclass::new(data, &costs)?)
+}
+
+/// Checks a chain model against its training data.
+pub fn verify_sequences(model: &Model, data: &Sequences) -> Result<Verified> {
+    let Structure::Chain { hamming } = model.structure else {
+        return Err(refused("the model is not one of sequences"));
+    };
+    check_data(model, data, &data.alphabet, data.len())?;
+    verify(model, &Chain::new(data, hamming)?)
+}
+
+fn refused(message: impl Into<String>) -> Error {
+    Error::Refused {
+        message: message.into(),
+        remedy: "the certificate is worth nothing for this file and these data".into(),
+    }
+}
+
+fn check_data(
+    model: &Model,
+    data: &impl Fingerprint,
+    alphabet: &Alphabet,
+    examples: usize,
+) -> Result<()> {
+    let (stored, found) = (&model.provenance.fingerprint, fingerprint(data));
+    if *stored != found || examples != model.provenance.examples || *alphabet != model.alphabet {
+        return Err(Error::Refused {
+            message: format!(
+                "these are not the data the model was trained on: their fingerprint is {found}, \
+                 and the model's is {stored}"
+            ),
+            remedy: "give the training file itself, unchanged".into(),
+        });
+    }
+    Ok(())
+}
+
+fn verify<B: Witnessed>(model: &Model, blocks: &B) -> Result<Verified> {
+    let lambda = model.provenance.lambda;
+    let problem = Problem::new(blocks, L2, lambda, model.sample_weights.as_deref())?;
+    let stored = model.certificate;
+    let primal = problem.primal(&model.weights)?;
+    agree("primal", primal.value, stored.primal, stored.rounding_error)?;
+    if stored.certified != primal.certified {
+        return Err(refused("the file is wrong about whether its primal value is a bound"));
+    }
+    let (dual, evidence) = if let Some(witness) = &model.witness {
+        let dual = problem.dual(&witness.points(blocks)?)?;
+        agree("dual", dual.value, stored.dual, stored.rounding_error)?;
+        (dual.value, DualEvidence::Witness)
+    } else {
+        let word = Measured { value: stored.dual, error: stored.rounding_error };
+        (word, DualEvidence::Word)
+    };
+    Ok(Verified { certificate: Certificate::new(primal.value, dual, primal.certified)?, evidence })
+}
+
+/// The computed value and the stored one may differ by rounding and by nothing else. The stored
+/// error bound is not trusted to excuse more than a millionth.
+fn agree(side: &str, computed: Measured, stored: f64, stored_error: f64) -> Result<()> {
+    let allowed = computed.error + stored_error.min(1e-6 * computed.value.abs());
+    if (computed.value - stored).abs() <= allowed {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "the file claims a {side} value of {stored}, and the data give {}",
+        computed.value
+    )))
+}
