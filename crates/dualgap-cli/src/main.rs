@@ -1,2 +1,47 @@
-//! x
-fn main() {}
+//! `dualgap`: train to a certified optimum, and check certificates again, from the command line.
+
+mod args;
+mod certify;
+mod curve;
+mod demo;
+mod report;
+mod train;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// How the program ends when nothing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// What was asked for has been reached: exit code 0.
+    Reached,
+    /// The run is sound, but a tolerance was not reached: exit code 1.
+    NotReached,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Train(task) => train::run(&task),
+        Command::Certify(args) => certify::run(&args),
+        Command::Demo(args) => demo::run(&args),
+    };
+    match outcome {
+        Ok(Outcome::Reached) => ExitCode::SUCCESS,
+        Ok(Outcome::NotReached) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error}");
+            if let Some(remedy) = error.remedy() {
+                eprintln!("  help: {remedy}");
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints to standard output. A reader that has gone away, such as `head`, is no error of ours.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

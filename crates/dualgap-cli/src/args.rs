@@ -1,0 +1,316 @@
+//! The options of the program, each declared once for parsing and help.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dualgap::ssvm;
+use std::path::PathBuf;
+
+/// Train linear and structured predictors to a certified optimum.
+///
+/// Every run ends with a model and a duality gap that was recomputed from the data, is stored with the
+/// model, and can be checked again by anyone: dualgap certify MODEL DATA.
+#[derive(Debug, Parser)]
+#[command(name = "dualgap", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant)] // parsed once
+pub enum Command {
+    /// Train a model until its certified gap is small enough.
+    #[command(subcommand)]
+    Train(Task),
+    /// Check a model's certificate again, from the data it was trained on.
+    Certify(CertifyArgs),
+    /// Train a structural SVM on handwritten words that come with the program.
+    Demo(DemoArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Task {
+    /// One label out of several for each example.
+    #[command(after_help = "\
+Examples:
+  dualgap train multiclass DATA.svm --lambda 1/n --tolerance 0.01 -o model.dualgap
+  dualgap train multiclass DATA.svm --test TEST.svm --c 1 --average weighted --passes 20")]
+    Multiclass {
+        #[command(flatten)]
+        common: TrainArgs,
+        /// What each mistake costs: a table with the labels as its first line and first column.
+        #[arg(long, value_name = "FILE", help_heading = "Problem")]
+        costs: Option<PathBuf>,
+    },
+    /// A label for each position of a sequence, by a first-order chain.
+    #[command(after_help = "\
+Examples:
+  dualgap train chain letter.data.gz --format letters --train-folds 1-9 --test-folds 0 -o m.dualgap
+  dualgap train chain letter.data.gz --lambda 0.01 --tolerance 0.05 --witness -o m.dualgap")]
+    Chain {
+        #[command(flatten)]
+        common: TrainArgs,
+        /// Count the wrong labels of a sequence, or their fraction.
+        #[arg(long, value_enum, default_value = "normalized", help_heading = "Problem")]
+        hamming: Hamming,
+    },
+}
+
+/// What all training tasks have in common.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Data")]
+pub struct TrainArgs {
+    /// The data, plain or gzip.
+    pub data: PathBuf,
+    /// How the data are written [default: libsvm for multiclass, letters for chain].
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Train on these folds only, such as 1-9 or 0,2,5-7.
+    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
+    pub train_folds: Option<Folds>,
+    /// Test on these folds of the same file.
+    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
+    pub test_folds: Option<Folds>,
+    /// Test on this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "test_folds")]
+    pub test: Option<PathBuf>,
+    /// What each example of the data file counts: one number a line.
+    #[arg(long, value_name = "FILE")]
+    pub sample_weights: Option<PathBuf>,
+
+    /// The regularisation, in mean loss + λ/2·‖w‖²: a number, or a/n [default: 1/n].
+    #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, help_heading = "Problem")]
+    pub lambda: Option<Lambda>,
+    /// The same as C = 1/(λn).
+    #[arg(long = "c", value_name = "C", value_parser = parse_positive, conflicts_with = "lambda", help_heading = "Problem")]
+    pub c: Option<f64>,
+
+    /// Stop at this gap, as a fraction of the primal value [default: 0.01, unless
+    /// --absolute-tolerance is given].
+    #[arg(long, value_name = "R", value_parser = parse_tolerance, help_heading = "When to stop")]
+    pub tolerance: Option<f64>,
+    /// Stop at this gap, in units of the objective.
+    #[arg(long, value_name = "A", value_parser = parse_tolerance, help_heading = "When to stop")]
+    pub absolute_tolerance: Option<f64>,
+    /// Stop after so many passes over the data.
+    #[arg(long, value_name = "N", help_heading = "When to stop")]
+    pub passes: Option<u64>,
+    /// Stop after so many oracle calls.
+    #[arg(long, value_name = "N", help_heading = "When to stop")]
+    pub oracle_calls: Option<u64>,
+    /// Stop after so many seconds.
+    #[arg(long, value_name = "S", value_parser = parse_tolerance, help_heading = "When to stop")]
+    pub time: Option<f64>,
+
+    /// Block-coordinate Frank-Wolfe, or batch Frank-Wolfe.
+    #[arg(long, value_enum, default_value = "bcfw", help_heading = "Method")]
+    pub solver: Solver,
+    /// How far a step goes.
+    #[arg(long, value_enum, default_value = "line-search", help_heading = "Method")]
+    pub step: Step,
+    /// In which order the examples are visited.
+    #[arg(long, value_enum, default_value = "permuted", help_heading = "Method")]
+    pub sampling: Sampling,
+    /// Which average of the iterates is returned.
+    #[arg(long, value_enum, default_value = "none", help_heading = "Method")]
+    pub average: Average,
+    /// Look for so many corners at the same weights, in parallel.
+    #[arg(long, value_name = "B", default_value_t = 1, value_parser = parse_count, help_heading = "Method")]
+    pub batch: usize,
+    /// Threads; 0 stands for all cores. The result does not depend on it.
+    #[arg(long, value_name = "T", default_value_t = 0, help_heading = "Method")]
+    pub threads: usize,
+    /// Of the random order.
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
+    pub seed: u64,
+
+    /// Save the model here.
+    #[arg(short, long, value_name = "MODEL", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Store the dual point with the model, so that anyone can check the gap itself.
+    #[arg(long, requires = "output", help_heading = "Output")]
+    pub witness: bool,
+    /// Write every certification to this file, one JSON object a line.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub trace: Option<PathBuf>,
+    /// Print one JSON object instead of a table.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print nothing but errors (and JSON, if asked for).
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct CertifyArgs {
+    /// A model file.
+    pub model: PathBuf,
+    /// The data it was trained on; format and folds are taken from the model file.
+    pub data: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct DemoArgs {
+    /// Where to leave the data and the model.
+    #[arg(short, long, value_name = "FOLDER", default_value = "dualgap-demo")]
+    pub output: PathBuf,
+}
+
+/// λ as the user may write it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lambda {
+    Value(f64),
+    /// a/n, where n is the number of examples or the sum of their weights.
+    PerExample(f64),
+}
+
+impl Lambda {
+    pub fn resolve(self, total_weight: f64) -> f64 {
+        match self {
+            Self::Value(lambda) => lambda,
+            Self::PerExample(a) => a / total_weight,
+        }
+    }
+}
+
+fn parse_lambda(text: &str) -> Result<Lambda, String> {
+    match text.strip_suffix("/n") {
+        Some(a) => parse_positive(a).map(Lambda::PerExample),
+        None => parse_positive(text).map(Lambda::Value),
+    }
+    .map_err(|_| "a positive number such as 0.01, or a multiple of 1/n such as 10/n".into())
+}
+
+fn parse_positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
+        _ => Err("must be a positive number".into()),
+    }
+}
+
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
+        _ => Err("must be a number that is not negative".into()),
+    }
+}
+
+fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "must be a whole number from 1 on".into())
+}
+
+/// Fold numbers, ascending. (A type of its own: clap would take a `Vec` for several values.)
+#[derive(Clone, Debug, PartialEq)]
+pub struct Folds(pub Vec<u8>);
+
+fn parse_folds(text: &str) -> Result<Folds, String> {
+    let complain = || "folds are 0 to 9, such as 1-9 or 0,2,5-7".to_string();
+    let mut folds = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let first: u8 = first.trim().parse().map_err(|_| complain())?;
+        let last: u8 = last.trim().parse().map_err(|_| complain())?;
+        if first > last || last > 9 {
+            return Err(complain());
+        }
+        folds.extend(first..=last);
+    }
+    folds.sort_unstable();
+    folds.dedup();
+    Ok(Folds(folds))
+}
+
+/// An option's values, and the library's values they stand for.
+macro_rules! choices {
+    ($name:ident => $target:ty { $($(#[$meta:meta])* $variant:ident => $value:ident),+ $(,)? }) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+        pub enum $name {
+            $($(#[$meta])* $variant),+
+        }
+
+        impl From<$name> for $target {
+            fn from(choice: $name) -> Self {
+                match choice {
+                    $($name::$variant => Self::$value),+
+                }
+            }
+        }
+    };
+}
+
+choices!(Format => dualgap::data::Format {
+    /// label index:value index:value …
+    Libsvm => Libsvm,
+    /// Taskar's letter.data
+    Letters => Letters,
+});
+
+choices!(Hamming => ssvm::Hamming {
+    /// The number of wrong labels
+    Plain => Plain,
+    /// The fraction of wrong labels
+    Normalized => Normalized,
+});
+
+choices!(Solver => ssvm::Method {
+    /// One example a step (Algorithm 4)
+    Bcfw => Bcfw,
+    /// All examples a step (Algorithm 2)
+    Fw => Fw,
+});
+
+choices!(Step => ssvm::Step {
+    /// To the top of the dual along the segment
+    LineSearch => LineSearch,
+    /// 2n/(k + 2n)
+    Predefined => Predefined,
+});
+
+choices!(Sampling => ssvm::Sampling {
+    /// A new random order for every pass
+    Permuted => Permuted,
+    /// Each step draws an example
+    Uniform => Uniform,
+    /// In the order of the file
+    Cyclic => Cyclic,
+});
+
+choices!(Average => ssvm::Average {
+    /// The last iterates themselves
+    None => None,
+    /// Weight t on iterate t
+    Weighted => Weighted,
+    /// The mean since the last step that was a power of two
+    Suffix => Suffix,
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declaration_of_the_options_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn lambda_is_a_number_or_a_multiple_of_one_over_n() {
+        assert_eq!(parse_lambda("0.01"), Ok(Lambda::Value(0.01)));
+        assert_eq!(parse_lambda("10/n"), Ok(Lambda::PerExample(10.0)));
+        assert_eq!(Lambda::PerExample(10.0).resolve(4.0), 2.5);
+        for bad in ["", "/n", "n", "0", "-1", "nan", "inf", "1/m"] {
+            assert!(parse_lambda(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn folds_are_numbers_and_ranges() {
+        assert_eq!(parse_folds("1-3,0,2"), Ok(Folds(vec![0, 1, 2, 3])));
+        for bad in ["", "10", "3-1", "a", "1-", "-1", "1,,2"] {
+            assert!(parse_folds(bad).is_err(), "{bad}");
+        }
+    }
+}

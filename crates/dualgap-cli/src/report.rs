@@ -1,0 +1,274 @@
+//! How a run is told: a table for people, one JSON object for machines.
+
+use crate::args::TrainArgs;
+use dualgap::model::evaluation::Figures;
+use dualgap::model::{Evaluation, Model};
+use dualgap::run::{Budget, Certificate, Report, Stop};
+use dualgap::ssvm::{Method, Settings};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Everything there is to tell about a run.
+pub struct Summary<'a> {
+    pub task: &'static str,
+    pub report: &'a Report<Model>,
+    pub settings: &'a Settings,
+    pub test: Option<&'a Evaluation>,
+}
+
+/// The object that `--json` prints. Fields may be added; none changes its meaning.
+#[derive(Serialize)]
+struct Json<'a> {
+    task: &'a str,
+    solver: Method,
+    n: usize,
+    dim: usize,
+    lambda: f64,
+    primal: f64,
+    dual: f64,
+    /// Null when the run could not be certified.
+    gap: Option<f64>,
+    relative_gap: Option<f64>,
+    rounding_error: f64,
+    certified: bool,
+    stop: Stop,
+    passes: f64,
+    oracle_calls: u64,
+    solve_seconds: f64,
+    certify_seconds: f64,
+    seed: u64,
+    version: &'a str,
+    fingerprint: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<Figures>,
+}
+
+impl Summary<'_> {
+    pub fn json(&self) -> String {
+        let Self { task, report, settings, test } = self;
+        let certificate = report.certificate;
+        let finite = |x: f64| x.is_finite().then_some(x);
+        let json = Json {
+            task,
+            solver: settings.method,
+            n: report.model.provenance.examples,
+            dim: report.model.weights.len(),
+            lambda: settings.lambda,
+            primal: certificate.primal,
+            dual: certificate.dual,
+            gap: finite(certificate.gap()),
+            relative_gap: finite(certificate.relative_gap()),
+            rounding_error: certificate.rounding_error,
+            certified: certificate.certified,
+            stop: report.stop,
+            passes: report.passes,
+            oracle_calls: report.work.oracle_calls,
+            solve_seconds: report.solve_seconds,
+            certify_seconds: report.certify_seconds,
+            seed: settings.seed,
+            version: env!("CARGO_PKG_VERSION"),
+            fingerprint: &report.model.provenance.fingerprint,
+            test: test.map(Evaluation::figures),
+        };
+        to_json(&json)
+    }
+
+    pub fn table(&self, budget: &Budget, args: &TrainArgs) -> String {
+        let Self { task, report, settings, test } = self;
+        let model = &report.model;
+        let mut rows = vec![
+            ("task", format!("{task}, {} labels", model.alphabet.len())),
+            ("examples", thousands(model.provenance.examples as u64)),
+            ("weights", thousands(model.weights.len() as u64)),
+            ("lambda", format!("{}", settings.lambda)),
+            ("solver", method_name(settings.method).into()),
+        ];
+        rows.extend(certificate_rows(&report.certificate));
+        rows.push((
+            "work",
+            format!(
+                "{} passes, {} oracle calls",
+                trimmed(report.passes),
+                thousands(report.work.oracle_calls)
+            ),
+        ));
+        rows.push((
+            "time",
+            format!(
+                "{:.2} s solving, {:.2} s certifying",
+                report.solve_seconds, report.certify_seconds
+            ),
+        ));
+        if let Some(test) = test {
+            let figures = test.figures();
+            let mut line = format!("{} of {} labels", percent(figures.error), figures.labels);
+            if figures.labels > figures.examples {
+                let _ = write!(
+                    line,
+                    ", {} of {} sequences",
+                    percent(figures.sequence_error),
+                    figures.examples
+                );
+            }
+            rows.push(("test error", line));
+        }
+        if let Some(path) = &args.output {
+            let witness = if args.witness { " with its witness" } else { "" };
+            rows.push(("saved", format!("{}{witness}", path.display())));
+        }
+        let mut text = aligned(&rows);
+        let _ = writeln!(text, "\n{}", closing_line(report, budget));
+        text
+    }
+}
+
+/// The rows of a table that state a certificate.
+pub fn certificate_rows(certificate: &Certificate) -> Vec<(&'static str, String)> {
+    let gap = if certificate.certified {
+        format!(
+            "{}   {} of the primal value",
+            number(certificate.gap()),
+            percent(certificate.relative_gap())
+        )
+    } else {
+        "unknown: the oracle could not bound what it may have missed".into()
+    };
+    vec![
+        ("primal", number(certificate.primal)),
+        ("dual", number(certificate.dual)),
+        ("gap", gap),
+        ("rounding", format!("at most {:.1e}", certificate.rounding_error)),
+    ]
+}
+
+/// One sentence that says what is certified, and whether that is what was asked for.
+fn closing_line(report: &Report<Model>, budget: &Budget) -> String {
+    let certificate = report.certificate;
+    let asked = match (budget.relative, budget.absolute) {
+        (Some(share), Some(gap)) => format!("{} or {gap}", percent(share)),
+        (Some(share), None) => percent(share),
+        (None, Some(gap)) => format!("{gap}"),
+        (None, None) => String::new(),
+    };
+    let verdict = match report.stop {
+        Stop::GapReached => format!("The tolerance of {asked} is reached."),
+        Stop::Stalled => "Nothing moves any more: this is as far as rounding allows.".into(),
+        stop => {
+            let why = match stop {
+                Stop::PassLimit => "the passes were used up",
+                Stop::OracleLimit => "the oracle calls were used up",
+                Stop::TimeLimit => "the time was up",
+                _ => "the run was interrupted",
+            };
+            format!("The tolerance of {asked} is NOT reached: {why}.")
+        }
+    };
+    if !certificate.certified {
+        return format!("Not certified. {verdict}");
+    }
+    format!("{} {verdict}", certified_sentence(&certificate))
+}
+
+/// What a certificate says, in words.
+pub fn certified_sentence(certificate: &Certificate) -> String {
+    // Rounded up: the sentence must stay true.
+    let bound = certificate.gap().max(0.0) + certificate.rounding_error;
+    let share = bound / certificate.primal.abs();
+    format!(
+        "Certified: the objective of this model is at most {} ({}) above the optimum.",
+        rounded_up(bound),
+        percent(share * 1.0005)
+    )
+}
+
+/// Three digits, never less than the number itself.
+fn rounded_up(x: f64) -> String {
+    if x <= 0.0 {
+        return "0".into();
+    }
+    let unit = 10_f64.powi(x.log10().floor() as i32 - 2);
+    number((x / unit).ceil() * unit)
+}
+
+pub fn to_json(value: &impl Serialize) -> String {
+    // Only maps with odd keys and failing writers can fail here; there are neither.
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+pub fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::Bcfw => "block-coordinate Frank-Wolfe (bcfw)",
+        Method::Fw => "batch Frank-Wolfe (fw)",
+    }
+}
+
+/// Names to the left, values to the right.
+pub fn aligned(rows: &[(&str, String)]) -> String {
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    rows.iter().map(|(name, value)| format!("  {name:<width$}   {value}\n")).collect()
+}
+
+/// Six digits that matter.
+pub fn number(x: f64) -> String {
+    let digits = if x == 0.0 { 0 } else { x.abs().log10().floor() as i32 };
+    if (-4..6).contains(&digits) {
+        format!("{x:.*}", (5 - digits).max(0) as usize)
+    } else {
+        format!("{x:.5e}")
+    }
+}
+
+pub fn percent(share: f64) -> String {
+    let x = 100.0 * share;
+    if !x.is_finite() {
+        "unknown".into()
+    } else if x == 0.0 || x >= 0.095 {
+        trimmed((x * 100.0).round() / 100.0) + " %"
+    } else {
+        format!("{x:.1e} %")
+    }
+}
+
+/// Without zeros after the point.
+fn trimmed(x: f64) -> String {
+    let text = format!("{x:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_as_a_person_would() {
+        assert_eq!(thousands(1_234_567), "1,234,567");
+        assert_eq!(thousands(12), "12");
+        assert_eq!(percent(0.05), "5 %");
+        assert_eq!(percent(0.0123), "1.23 %");
+        assert_eq!(percent(1e-6), "1.0e-4 %");
+        assert_eq!(number(0.385_079_1), "0.385079");
+        assert_eq!(number(12.5), "12.5000");
+    }
+
+    #[test]
+    fn a_bound_is_never_rounded_down() {
+        for x in [0.001_234_1, 9.99e-7, 5.0, 123_456.0, 1e-15] {
+            let told: f64 = rounded_up(x).parse().unwrap();
+            assert!(told >= x * (1.0 - 1e-12) && told <= x * 1.011, "{x} {told}");
+        }
+    }
+}
