@@ -2,7 +2,7 @@
 
 use super::primal::weights;
 use super::{Blocks, Found};
-use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, sum::squared_norm};
+use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, kernels::dot};
 use crate::term::Link;
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -146,9 +146,9 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         let v = v.round();
         let conjugate = self.link.conjugate(&v);
         sum.add_measured(conjugate.scaled(-self.lambda));
-        let norm = squared_norm(&v).value.sqrt();
-        let w_norm =
-            if L::IDENTITY { norm } else { squared_norm(&weights(&self.link, &v)).value.sqrt() };
+        let length = |x: &[f64]| dot(x, x).sqrt();
+        let norm = length(&v);
+        let w_norm = if L::IDENTITY { norm } else { length(&weights(&self.link, &v)) };
         let distance = (reach + 2.0 * UNIT_ROUNDOFF * norm) * 1.000_001;
         let mut value = sum.total();
         value.error += MASS_ROUNDING * magnitude * 1.000_001

@@ -40,29 +40,27 @@ pub trait Accumulate {
 /// ```
 #[derive(Clone, Debug)]
 pub struct CompensatedVec {
-    high: Vec<f64>,
-    low: Vec<f64>,
+    /// High and low part side by side: they are always needed together.
+    parts: Vec<[f64; 2]>,
 }
 
 impl CompensatedVec {
     /// The zero vector of `dim` coordinates.
     pub fn zeros(dim: usize) -> Self {
-        Self { high: vec![0.0; dim], low: vec![0.0; dim] }
+        Self { parts: vec![[0.0; 2]; dim] }
     }
 
     /// The sum, each coordinate rounded once.
-    pub fn round(mut self) -> Vec<f64> {
-        for (high, low) in self.high.iter_mut().zip(&self.low) {
-            *high += low;
-        }
-        self.high
+    pub fn round(self) -> Vec<f64> {
+        self.parts.into_iter().map(|[high, low]| high + low).collect()
     }
 }
 
 impl Accumulate for CompensatedVec {
     #[inline]
     fn add(&mut self, index: usize, value: f64) {
-        two_sum(&mut self.high[index], &mut self.low[index], value);
+        let [high, low] = &mut self.parts[index];
+        two_sum(high, low, value);
     }
 }
 

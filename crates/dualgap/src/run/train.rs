@@ -2,7 +2,9 @@
 //!
 //! Solve for a while, certify, look whether to stop. When to certify is decided by counted work:
 //! a certification costs one pass, and it is due as soon as all of them together stay within
-//! `certify_share` of the solving work. The clock can stop a run and does nothing else.
+//! `certify_share` of the solving work, but in a long run no sooner than when the work has grown by
+//! some percent: a run of a thousand passes need not be certified every fourth. The clock can stop a
+//! run and does nothing else.
 
 use crate::run::{Budget, Certificate, Observer, Progress, Quota, Solver, Work};
 use crate::{Error, Result};
@@ -65,7 +67,18 @@ impl<M> Report<M> {
 }
 
 /// So many certifications in a row without any progress are taken for a standstill.
-const PATIENCE: u32 = 25;
+const PATIENCE: u32 = 10;
+
+/// At the default share of a quarter the work grows by 5 % from one certification to the next.
+const LEAST_GROWTH: f64 = 0.05 * 0.25;
+
+/// After how many oracle calls the next certification is due.
+fn next_certification(before: &[Progress], pass: u64, share: f64) -> u64 {
+    let within_share = (before.len() as f64 + 1.0) * pass as f64 / share;
+    let last = before.last().map_or(0, |progress| progress.work.oracle_calls);
+    let grown = last as f64 * (1.0 + LEAST_GROWTH / share);
+    within_share.max(grown).ceil() as u64
+}
 
 /// Trains until the budget says stop, and always ends by certifying the model it returns.
 pub fn run<S: Solver>(
@@ -91,9 +104,7 @@ pub fn run<S: Solver>(
     let mut history: Vec<Progress> = Vec::new();
     let mut standstill = 0;
     loop {
-        let certifications = history.len() as f64 + 1.0;
-        let due = (certifications * pass as f64 / budget.certify_share).ceil() as u64;
-        let target = due.min(limit);
+        let target = next_certification(&history, pass, budget.certify_share).min(limit);
         let mut fits = true; // whether one more step fits into what is left
         let start = Instant::now();
         while fits && work.oracle_calls < target && !halted() {
@@ -216,6 +227,44 @@ mod tests {
         assert!(certifications * 10 * 4 <= calls, "{certifications} after {calls} calls");
         assert!(report.certificate.gap() <= 1e-6 * report.certificate.primal);
         assert_eq!(report.history.len() as u64, certifications);
+    }
+
+    #[test]
+    fn a_long_run_is_certified_ever_less_often() {
+        let budget = Budget { relative: Some(0.0), ..Budget::passes(2000) };
+        let report = run(Steady::default(), &budget, &mut ()).unwrap();
+        let calls: Vec<f64> =
+            report.history.iter().map(|progress| progress.work.oracle_calls as f64).collect();
+        assert_eq!(report.stop, Stop::PassLimit);
+        assert!(calls.len() < 150, "{} certifications", calls.len());
+        // … but never is more than a twentieth of the work done in the dark.
+        assert!(calls.windows(2).all(|pair| pair[1] <= (pair[0] + 40.0).max(pair[0] * 1.051)));
+    }
+
+    /// Improves for ever, and never enough.
+    #[derive(Default)]
+    struct Steady(u64);
+
+    impl Solver for Steady {
+        type Model = ();
+
+        fn calls_per_pass(&self) -> u64 {
+            10
+        }
+
+        fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+            self.0 += quota.oracle_calls;
+            Ok(Work { steps: quota.oracle_calls, oracle_calls: quota.oracle_calls })
+        }
+
+        fn certify(&mut self) -> Result<Certified> {
+            let primal = Measured { value: 1.0 + 1.0 / self.0 as f64, error: 0.0 };
+            let dual = Measured { value: 0.5, error: 0.0 };
+            let certificate = Certificate::new(primal, dual, true)?;
+            Ok(Certified { model: certificate, iterate: certificate })
+        }
+
+        fn into_model(self) {}
     }
 
     #[test]
