@@ -1,2 +1,37 @@
-//! x
-fn main() {}
+//! Benchmarks of dualgap. Each prints the command that makes its figures again.
+//!
+//! Machines are noisy: compare figures of one run with each other, or count instructions (`make
+//! instructions`).
+
+mod engine;
+mod letters;
+
+use clap::{Parser, Subcommand};
+
+/// Benchmarks of dualgap.
+#[derive(Debug, Parser)]
+struct Cli {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// BCFW passes over the OCR letters: seconds a pass, and the gap after the last one.
+    Letters(letters::Options),
+    /// The engine on a multiclass hinge beside a loop written by hand for nothing else.
+    Engine(engine::Options),
+    /// All of the above with their defaults.
+    All,
+}
+
+fn main() -> dualgap::Result<()> {
+    match Cli::parse().bench {
+        Bench::Letters(options) => letters::run(&options),
+        Bench::Engine(options) => engine::run(&options),
+        Bench::All => {
+            letters::run(&letters::Options::default())?;
+            engine::run(&engine::Options::default())
+        }
+    }
+}

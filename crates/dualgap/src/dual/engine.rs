@@ -214,7 +214,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let Self { problem, slots, primal, points, averages, .. } = self;
         let Slot { block, corner, scratch } = &mut slots[place];
         let (i, blocks) = (*block, problem.blocks);
-        let scale = problem.scale(i);
+        let scale = problem.scales[i];
         let rise = blocks.difference(i, &points[i], corner, scratch);
         let gamma = match self.step {
             Step::LineSearch => {

@@ -13,7 +13,9 @@ pub struct Problem<'a, B, L> {
     pub(super) blocks: &'a B,
     pub(super) link: L,
     pub(super) lambda: f64,
-    pub(super) masses: Vec<f64>,
+    masses: Vec<f64>,
+    /// `mass_i / λ`: the factor of `X_i α_i` in v. A division saved in every step.
+    pub(super) scales: Vec<f64>,
 }
 
 /// One side of a certificate.
@@ -84,13 +86,9 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         if !(lambda > 0.0 && lambda.is_finite()) {
             return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
         }
-        Ok(Self { blocks, link, lambda, masses: masses(blocks.len(), sample_weights)? })
-    }
-
-    /// `mass_i / λ`: the factor of `X_i α_i` in v.
-    #[inline]
-    pub(super) fn scale(&self, i: usize) -> f64 {
-        self.masses[i] / self.lambda
+        let masses = masses(blocks.len(), sample_weights)?;
+        let scales = masses.iter().map(|mass| mass / lambda).collect();
+        Ok(Self { blocks, link, lambda, masses, scales })
     }
 
     /// P(w), with one search for a corner in every block.
@@ -140,8 +138,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             let audit = self.blocks.audit(i, at, &mut scratch)?;
             sum.add_measured(audit.dual.scaled(self.masses[i]));
             magnitude += self.masses[i] * audit.dual.value.abs();
-            reach += self.scale(i) * audit.reach;
-            self.blocks.add(i, at, self.scale(i), &mut v, &mut scratch);
+            reach += self.scales[i] * audit.reach;
+            self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
         }
         let v = v.round();
         let conjugate = self.link.conjugate(&v);

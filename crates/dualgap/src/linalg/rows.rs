@@ -32,6 +32,17 @@ impl<'a> Row<'a> {
             .map(move |(k, &x)| (indices.map_or(k, |indices| indices[k] as usize), x))
     }
 
+    /// Calls `visit` with every stored entry: [`Row::iter`] where each nanosecond counts.
+    #[inline]
+    pub fn for_each(self, mut visit: impl FnMut(usize, f64)) {
+        match self {
+            Row::Sparse { indices, values } => {
+                indices.iter().zip(values).for_each(|(&j, &x)| visit(j as usize, x));
+            }
+            Row::Dense(values) => values.iter().enumerate().for_each(|(j, &x)| visit(j, x)),
+        }
+    }
+
     /// How many entries are stored.
     pub fn stored(self) -> usize {
         match self {

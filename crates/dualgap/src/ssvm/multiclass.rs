@@ -63,21 +63,6 @@ impl<'a> Multiclass<'a> {
     fn costs_of(&self, i: usize) -> &[f64] {
         self.costs.of(self.classes, self.truth(i))
     }
-
-    /// Adds `factor · x ⊗ d` for a d with few entries.
-    fn add_sparse_outer(
-        &self,
-        row: Row<'_>,
-        d: &[(usize, f64)],
-        factor: f64,
-        out: &mut impl Accumulate,
-    ) {
-        for (f, x) in row.iter() {
-            for &(y, d) in d {
-                out.add(f * self.classes + y, factor * d * x);
-            }
-        }
-    }
 }
 
 /// The buffers of a multiclass block.
@@ -87,6 +72,8 @@ pub struct MulticlassScratch {
     scores: Vec<f64>,
     /// The entries of d that are not zero.
     d: Vec<(usize, f64)>,
+    /// The same times the factor of a step.
+    scaled: Vec<(usize, f64)>,
 }
 
 impl MulticlassScratch {
@@ -105,6 +92,17 @@ impl MulticlassScratch {
         if !met {
             self.d.push((to, -1.0));
         }
+    }
+
+    /// Adds `factor · x ⊗ d`.
+    fn add_outer(&mut self, row: Row<'_>, classes: usize, factor: f64, out: &mut impl Accumulate) {
+        self.scaled.clear();
+        self.scaled.extend(self.d.iter().map(|&(y, d)| (y, factor * d)));
+        row.for_each(|f, x| {
+            for &(y, d) in &self.scaled {
+                out.add(f * classes + y, d * x);
+            }
+        });
     }
 }
 
@@ -171,7 +169,7 @@ impl Blocks for Multiclass<'_> {
         out: &mut impl Accumulate,
         scratch: &mut MulticlassScratch,
     ) {
-        self.add_sparse_outer(self.data.rows.row(i), &scratch.d, factor, out);
+        scratch.add_outer(self.data.rows.row(i), self.classes, factor, out);
     }
 
     fn mix(&self, _: usize, gamma: f64, at: &mut Mixture, to: &u64) {
@@ -191,7 +189,7 @@ impl Blocks for Multiclass<'_> {
         scratch: &mut MulticlassScratch,
     ) {
         scratch.subtract(at, self.truth(i));
-        self.add_sparse_outer(self.data.rows.row(i), &scratch.d, -factor, out);
+        scratch.add_outer(self.data.rows.row(i), self.classes, -factor, out);
     }
 
     fn audit(&self, i: usize, at: &Mixture, _: &mut MulticlassScratch) -> Result<Audit> {
