@@ -297,6 +297,19 @@ mod tests {
     }
 
     #[test]
+    fn the_book_has_every_option() {
+        let book = include_str!("../../../docs/command-line.md");
+        let mut commands = vec![Cli::command()];
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands().cloned());
+            for option in command.get_arguments().filter_map(|argument| argument.get_long()) {
+                let named = book.contains(&format!("--{option}"));
+                assert!(named || option == "help" || option == "version", "--{option}");
+            }
+        }
+    }
+
+    #[test]
     fn lambda_is_a_number_or_a_multiple_of_one_over_n() {
         assert_eq!(parse_lambda("0.01"), Ok(Lambda::Value(0.01)));
         assert_eq!(parse_lambda("10/n"), Ok(Lambda::PerExample(10.0)));

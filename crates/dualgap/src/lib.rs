@@ -35,6 +35,11 @@
 
 mod error;
 
+/// The README's example is run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 pub mod data;
 pub mod dual;
 pub mod linalg;

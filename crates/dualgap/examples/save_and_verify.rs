@@ -1,0 +1,41 @@
+//! From rows to a model file, and back to a certificate that was computed again from the data.
+
+use dualgap::data::Examples;
+use dualgap::linalg::Random;
+use dualgap::model::{DualEvidence, Model, fit_multiclass, verify_examples};
+use dualgap::run::Budget;
+use dualgap::ssvm::{Average, Costs, Settings};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Three clouds in the plane.
+    let mut random = Random::new(7);
+    let centres = [("red", [2.0, 0.0]), ("green", [-1.0, 2.0]), ("blue", [-1.0, -2.0])];
+    let (mut rows, mut labels) = (Vec::new(), Vec::new());
+    for _ in 0..300 {
+        let (name, centre) = centres[random.below(3)];
+        rows.push(vec![centre[0] + random.unit(), centre[1] + random.unit(), 1.0]);
+        labels.push(name);
+    }
+    let data = Examples::from_dense(&rows, &labels)?;
+
+    let settings = Settings { lambda: 0.001, average: Average::Weighted, ..Settings::default() };
+    let budget = Budget::relative(0.01);
+    let report = fit_multiclass(&data, &Costs::ZeroOne, &settings, &budget, &mut ())?;
+
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("clouds.dualgap");
+    report.model.save(&path)?;
+
+    // Someone else, with the file and the data:
+    let model = Model::load(&path)?;
+    let verified = verify_examples(&model, &data)?;
+    assert_eq!(verified.evidence, DualEvidence::Witness);
+    println!(
+        "primal {:.6}, dual {:.6}: at most {:.2} % above the optimum, proved again",
+        verified.certificate.primal,
+        verified.certificate.dual,
+        100.0 * verified.certificate.relative_gap()
+    );
+    println!("training accuracy {:.3}", model.evaluate_examples(&data).accuracy());
+    Ok(())
+}
