@@ -117,7 +117,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = parse_count, help_heading = "Method")]
     pub batch: usize,
     /// Threads; 0 stands for all cores. The result does not depend on it.
-    #[arg(long, value_name = "T", default_value_t = 0, help_heading = "Method")]
+    #[arg(long, value_name = "T", default_value_t = 0, value_parser = parse_threads, help_heading = "Method")]
     pub threads: usize,
     /// Of the random order.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
@@ -199,6 +199,11 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
 
 fn parse_count(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "must be a whole number from 1 on".into())
+}
+
+/// More threads than any machine has would only fail later, and less clearly.
+fn parse_threads(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n <= 1024).ok_or_else(|| "must be 0 (all cores) to 1024".into())
 }
 
 /// Fold numbers, ascending. (A type of its own: clap would take a `Vec` for several values.)

@@ -112,10 +112,14 @@ impl Summary<'_> {
             }
             rows.push(("test error", line));
         }
-        if let Some(path) = &args.output {
-            let witness = if args.witness { " with its witness" } else { "" };
-            rows.push(("saved", format!("{}{witness}", path.display())));
-        }
+        rows.push((
+            "saved",
+            match &args.output {
+                Some(path) if args.witness => format!("{} with its witness", path.display()),
+                Some(path) => path.display().to_string(),
+                None => "no: give -o MODEL to keep the model".into(),
+            },
+        ));
         let mut text = aligned(&rows);
         let _ = writeln!(text, "\n{}", closing_line(report, budget));
         text

@@ -88,6 +88,12 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
         ));
     }
     let alphabet = Alphabet::new(letters.iter().cloned());
+    if alphabet.len() > usize::from(u16::MAX) {
+        return Err(source.file_error(
+            format!("has {} different letters", alphabet.len()),
+            "the second column is the letter, and there are few of them",
+        ));
+    }
     let labels =
         letters.iter().filter_map(|letter| alphabet.index(letter)).map(|k| k as u16).collect();
     Ok(Letters { words: Sequences::new(rows, labels, starts, alphabet)?, folds })

@@ -57,7 +57,7 @@ impl Recipe {
         }
     }
 
-    /// Which examples of the file are meant, by their numbers among all `read_all` would give.
+    /// The data as sequences.
     pub fn sequences(&self, source: Source<'_>) -> Result<Selected<Sequences>> {
         let name = source.name().to_string();
         match self.format {

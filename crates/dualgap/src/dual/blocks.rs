@@ -76,7 +76,8 @@ pub trait Blocks: Sync {
         scratch: &mut Self::Scratch,
     ) -> Result<Found>;
 
-    /// Brings the scores in the scratch up to date with a w that has moved since the corner was found.
+    /// Brings the scores in the scratch up to date with a w that has moved since the corner was found;
+    /// only those that [`slope`](Self::slope) needs for the prepared difference.
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut Self::Scratch);
 
     /// Prepares `X_i (to − at)` in the scratch and returns by how much the dual term rises toward `to`.

@@ -115,22 +115,37 @@ impl Viterbi {
         x: Sequence<'_>,
         loss: Option<(&[Label], f64)>,
     ) {
-        let k = layout.labels;
         self.nodes.clear();
-        self.nodes.resize(x.len() * k, 0.0);
-        if x.len() == 0 {
-            return;
-        }
-        for (t, nodes) in self.nodes.chunks_exact_mut(k).enumerate() {
-            if let Some((truth, cost)) = loss {
+        self.nodes.resize(x.len() * layout.labels, 0.0);
+        (0..x.len()).for_each(|t| self.score_position(layout, w, x, loss, t));
+    }
+
+    /// Computes the node scores of one position again.
+    #[inline]
+    pub fn score_position(
+        &mut self,
+        layout: Layout,
+        w: &[f64],
+        x: Sequence<'_>,
+        loss: Option<(&[Label], f64)>,
+        t: usize,
+    ) {
+        let k = layout.labels;
+        let nodes = &mut self.nodes[t * k..(t + 1) * k];
+        match loss {
+            Some((truth, cost)) => {
                 nodes.fill(cost);
                 nodes[truth[t] as usize] = 0.0;
             }
-            add_scores(x.row(t), w, nodes);
+            None => nodes.fill(0.0),
         }
-        let last = self.nodes.len() - k;
-        add_scaled(&w[layout.start()], 1.0, &mut self.nodes[..k]);
-        add_scaled(&w[layout.end()], 1.0, &mut self.nodes[last..]);
+        add_scores(x.row(t), w, nodes);
+        if t == 0 {
+            add_scaled(&w[layout.start()], 1.0, nodes);
+        }
+        if t + 1 == x.len() {
+            add_scaled(&w[layout.end()], 1.0, nodes);
+        }
     }
 
     /// The best labeling for the node scores, put into `best`, and its score.

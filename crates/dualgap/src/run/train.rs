@@ -97,6 +97,9 @@ pub fn run<S: Solver>(
     let halted = || budget.interrupt.raised() || late();
 
     let pass = solver.calls_per_pass();
+    if pass == 0 {
+        return Err(Error::setting("there is nothing to train on"));
+    }
     let pass_limit = budget.passes.map_or(u64::MAX, |passes| passes.saturating_mul(pass));
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
 
@@ -160,9 +163,6 @@ pub fn run<S: Solver>(
                 certify_seconds: progress.certify_seconds,
                 history,
             });
-        }
-        if pass == 0 {
-            return Err(Error::setting("there is nothing to train on"));
         }
     }
 }

@@ -122,6 +122,11 @@ impl<'a> Chain<'a> {
     fn cost(&self, i: usize) -> f64 {
         self.hamming.cost(self.data.truth(i).len())
     }
+
+    /// The true labels, and what each other label costs.
+    fn loss(&self, i: usize) -> (&'a [Label], f64) {
+        (self.data.truth(i), self.cost(i))
+    }
 }
 
 /// The buffers of a chain block.
@@ -221,8 +226,8 @@ impl Blocks for Chain<'_> {
         corner: &mut Vec<u64>,
         scratch: &mut ChainScratch,
     ) -> Result<Found> {
-        self.rescore(i, w, scratch);
         let ChainScratch { viterbi, path, .. } = scratch;
+        viterbi.score(self.layout, w, self.sequence(i), Some(self.loss(i)));
         let best = viterbi.decode(self.layout, w, path);
         corner.clear();
         corner.extend(keys_of(path));
@@ -230,8 +235,9 @@ impl Blocks for Chain<'_> {
     }
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) {
-        let loss = (self.data.truth(i), self.cost(i));
-        scratch.viterbi.score(self.layout, w, self.sequence(i), Some(loss));
+        let ChainScratch { viterbi, active, .. } = scratch;
+        let (x, loss) = (self.sequence(i), Some(self.loss(i)));
+        active.iter().for_each(|&t| viterbi.score_position(self.layout, w, x, loss, t));
     }
 
     fn difference(&self, i: usize, at: &Mixture, to: &Vec<u64>, scratch: &mut ChainScratch) -> f64 {
@@ -247,7 +253,7 @@ impl Blocks for Chain<'_> {
 
     fn slope(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) -> f64 {
         let labels = self.layout.labels;
-        let (truth, cost) = (self.data.truth(i), self.cost(i));
+        let (truth, cost) = self.loss(i);
         let nodes = |&t: &usize| {
             let range = t * labels..(t + 1) * labels;
             let d = &scratch.d[range.clone()];
@@ -322,8 +328,9 @@ impl Blocks for Chain<'_> {
     /// first labels and the same conditional next labels is feasible and differs by at most
     /// Δ_t = δ_1 + … + δ_t there.
     fn audit(&self, i: usize, at: &Mixture, _: &mut ChainScratch) -> Result<Audit> {
-        let (labels, truth) = (self.layout.labels, self.data.truth(i));
-        let (length, cost) = (truth.len(), self.cost(i));
+        let labels = self.layout.labels;
+        let (truth, cost) = self.loss(i);
+        let length = truth.len();
         let refuse = |message: String| Err(Error::Witness { example: i, message });
         // What sums of up to K and T rounded numbers can be off by, relative to their size.
         let rounding = gamma(labels + length + 8);
