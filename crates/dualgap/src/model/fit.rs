@@ -4,9 +4,7 @@ use super::{Model, Provenance, Structure};
 use crate::Result;
 use crate::data::{Alphabet, Examples, Sequences, fingerprint};
 use crate::run::{Budget, Observer, Report};
-use crate::ssvm::{
-    self, Chain, Costs, Hamming, Multiclass, Settings, Solution, Witness, Witnessed,
-};
+use crate::ssvm::{self, Chain, Costs, Hamming, Multiclass, Settings, Witness, Witnessed};
 
 /// Trains a multiclass model.
 ///
@@ -36,18 +34,13 @@ pub fn fit_multiclass(
         Costs::ZeroOne => None,
         Costs::Matrix(costs) => Some(costs.clone()),
     };
-    let report = ssvm::train(&blocks, settings, budget, observer)?;
-    let structure = Structure::Multiclass { costs };
-    let features = data.rows.width();
-    Ok(with_model(
-        report,
-        &blocks,
-        structure,
-        &data.alphabet,
-        features,
-        settings,
-        fingerprint(data),
-    ))
+    let kind = Kind {
+        structure: Structure::Multiclass { costs },
+        alphabet: &data.alphabet,
+        features: data.rows.width(),
+        fingerprint: fingerprint(data),
+    };
+    fit(&blocks, kind, settings, budget, observer)
 }
 
 /// Trains a chain model.
@@ -59,29 +52,31 @@ pub fn fit_chain(
     observer: &mut dyn Observer,
 ) -> Result<Report<Model>> {
     let blocks = Chain::new(data, hamming)?;
-    let report = ssvm::train(&blocks, settings, budget, observer)?;
-    let structure = Structure::Chain { hamming };
-    let features = data.rows.width();
-    Ok(with_model(
-        report,
-        &blocks,
-        structure,
-        &data.alphabet,
-        features,
-        settings,
-        fingerprint(data),
-    ))
+    let kind = Kind {
+        structure: Structure::Chain { hamming },
+        alphabet: &data.alphabet,
+        features: data.rows.width(),
+        fingerprint: fingerprint(data),
+    };
+    fit(&blocks, kind, settings, budget, observer)
 }
 
-fn with_model<B: Witnessed>(
-    report: Report<Solution<B::Point>>,
-    blocks: &B,
+/// What is known of a model before it is trained.
+struct Kind<'a> {
     structure: Structure,
-    alphabet: &Alphabet,
+    alphabet: &'a Alphabet,
     features: usize,
-    settings: &Settings,
     fingerprint: String,
-) -> Report<Model> {
+}
+
+fn fit<B: Witnessed>(
+    blocks: &B,
+    kind: Kind<'_>,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Model>> {
+    let report = ssvm::train(blocks, settings, budget, observer)?;
     let provenance = Provenance {
         program: concat!("dualgap ", env!("CARGO_PKG_VERSION")).into(),
         lambda: settings.lambda,
@@ -96,17 +91,17 @@ fn with_model<B: Witnessed>(
         oracle_calls: report.work.oracle_calls,
         examples: blocks.len(),
         recipe: None,
-        fingerprint,
+        fingerprint: kind.fingerprint,
     };
     let certificate = report.certificate;
-    report.map(|solution| Model {
-        structure,
-        alphabet: alphabet.clone(),
-        features,
+    Ok(report.map(|solution| Model {
+        structure: kind.structure,
+        alphabet: kind.alphabet.clone(),
+        features: kind.features,
         witness: Some(Witness::of(blocks, &solution.points)),
         weights: solution.weights,
         certificate,
         provenance,
         sample_weights: settings.sample_weights.clone(),
-    })
+    }))
 }

@@ -6,7 +6,7 @@
 //! X_i β = x_i ⊗ (e_{y_i} − β),  X_i (e_{y*} − β) = x_i ⊗ d,  ‖·‖² = ‖x_i‖²‖d‖²,  gap_i = −⟨d, a⟩
 //! ```
 
-use super::witness::{DEFECT, Witnessed};
+use super::witness::{Witnessed, distribution};
 use crate::data::Examples;
 use crate::dual::{Audit, Blocks, Found, Mixture};
 use crate::linalg::kernels::add_scores;
@@ -194,33 +194,16 @@ impl Blocks for Multiclass<'_> {
 
     fn audit(&self, i: usize, at: &Mixture, _: &mut MulticlassScratch) -> Result<Audit> {
         let costs = self.costs_of(i);
-        let (mut total, mut dual) = (Sum::default(), Sum::default());
+        let mut dual = Sum::default();
         for (y, weight) in at.iter() {
-            if y >= self.classes as u64 {
-                return Err(Error::Witness {
-                    example: i,
-                    message: format!("class {y} of {}", self.classes),
-                });
-            }
-            if !(weight >= 0.0 && weight.is_finite()) {
-                return Err(Error::Witness {
-                    example: i,
-                    message: format!("class {y} has the weight {weight}"),
-                });
-            }
-            total.add(weight);
-            let term = weight * costs[y as usize];
+            let Some(cost) = costs.get(y as usize) else {
+                let message = format!("there is no class {y} of {}", self.classes);
+                return Err(Error::Witness { example: i, message });
+            };
+            let term = weight * cost;
             dual.add_measured(Measured { value: term, error: term * UNIT_ROUNDOFF });
         }
-        let total = total.total();
-        // A feasible distribution is at most this far away in the sum of absolute differences.
-        let defect = (total.value - 1.0).abs() + total.error;
-        if defect > DEFECT {
-            return Err(Error::Witness {
-                example: i,
-                message: format!("its weights add up to {}, not to 1", total.value),
-            });
-        }
+        let defect = distribution(i, at.iter().map(|(_, weight)| weight))?;
         let mut dual = dual.total();
         dual.error += defect * self.largest_cost;
         // `add` rounds each term four times: the weight, minus one, times the factor, times x; the

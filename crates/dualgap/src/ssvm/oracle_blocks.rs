@@ -4,6 +4,7 @@
 //! vectors ψ_i(y) of every corner at hand. It asks of a user nothing but an [`Oracle`], and it watches
 //! the oracle's contract.
 
+use super::witness::distribution;
 use crate::dual::{Audit, Blocks, Found};
 use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNIT_ROUNDOFF, gamma};
 use crate::oracle::{Bound, Oracle};
@@ -262,29 +263,15 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
     }
 
     fn audit(&self, i: usize, at: &Self::Point, _: &mut Self::Scratch) -> Result<Audit> {
-        let (mut total, mut dual) = (Sum::default(), Sum::default());
+        let defect = distribution(i, at.corners.iter().map(|(_, weight)| *weight))?;
+        let mut dual = Sum::default();
         let (mut largest_loss, mut largest_psi, mut image) = (0.0_f64, 0.0_f64, 0.0);
         for (plane, weight) in &at.corners {
-            if !(*weight >= 0.0 && weight.is_finite()) {
-                return Err(Error::Witness {
-                    example: i,
-                    message: format!("a weight of {weight}"),
-                });
-            }
             let term = weight * plane.loss;
-            total.add(*weight);
             dual.add_measured(Measured { value: term, error: term * UNIT_ROUNDOFF });
             let norm = plane.psi.squared_norm().sqrt();
             (largest_loss, largest_psi) = (largest_loss.max(plane.loss), largest_psi.max(norm));
             image += weight * norm;
-        }
-        let total = total.total();
-        let defect = (total.value - 1.0).abs() + total.error;
-        if defect > super::witness::DEFECT {
-            return Err(Error::Witness {
-                example: i,
-                message: format!("its weights add up to {}, not to 1", total.value),
-            });
         }
         let mut dual = dual.total();
         dual.error += defect * largest_loss;

@@ -1,12 +1,33 @@
 //! Witnesses that can be stored: dual points as plain arrays, block after block.
 
 use crate::dual::Blocks;
+use crate::linalg::Sum;
 use crate::{Error, Result};
 
 /// By how much a witness may miss feasibility, in the sum of its absolute differences from a feasible
 /// point. Whatever it misses is charged to the certificate's error bound, so any number is sound
 /// here; a real point misses by no more than accumulated rounding.
 pub(super) const DEFECT: f64 = 1e-9;
+
+/// Proves that weights are a distribution, and returns by how much they miss one: dividing them by
+/// their sum moves them no further than that.
+pub(super) fn distribution(example: usize, weights: impl Iterator<Item = f64>) -> Result<f64> {
+    let mut total = Sum::default();
+    for weight in weights {
+        if !(weight >= 0.0 && weight.is_finite()) {
+            let message = format!("it has a weight of {weight}");
+            return Err(Error::Witness { example, message });
+        }
+        total.add(weight);
+    }
+    let total = total.total();
+    let defect = (total.value - 1.0).abs() + total.error;
+    if defect > DEFECT {
+        let message = format!("its weights add up to {}, not to 1", total.value);
+        return Err(Error::Witness { example, message });
+    }
+    Ok(defect)
+}
 
 /// The dual points of all blocks as arrays: block `i` has the entries `starts[i]..starts[i + 1]`.
 #[derive(Clone, Debug, Default, PartialEq)]
