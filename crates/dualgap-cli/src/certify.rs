@@ -52,7 +52,7 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
             lambda: provenance.lambda,
             n: provenance.examples,
             fingerprint: &provenance.fingerprint,
-        }));
+        }))?;
         return Ok(Outcome::Reached);
     }
     let mut rows = vec![
@@ -79,6 +79,6 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     };
     rows.push(("primal value", "computed from the data, at the stored weights".into()));
     rows.push(("dual value", evidence.into()));
-    print(&format!("{}\n{sentence}\n", aligned(&rows)));
+    print(&format!("{}\n{sentence}\n", aligned(&rows)))?;
     Ok(Outcome::Reached)
 }

@@ -10,8 +10,8 @@ use dualgap::model::{Evaluation, fit_chain};
 use dualgap::run::{Budget, Stop};
 use dualgap::ssvm::{Hamming, Settings};
 use dualgap::{Error, Result};
-use std::fmt::Write;
-use std::io::IsTerminal;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
 
 /// The OCR letters; NOTICE.md beside the file says where they are from.
 const LETTERS: &[u8] = include_bytes!("../data/letters.data.gz");
@@ -38,7 +38,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
          A structural SVM, lambda = 0.01, trained until its gap is certified below 5 % …\n\n",
         thousands(train.len() as u64),
         thousands(test.len() as u64)
-    ));
+    ))?;
 
     let settings = Settings { lambda: 0.01, ..Settings::default() };
     // A certification after every pass: more than it needs, but the curve is to be seen.
@@ -47,7 +47,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
     let mut status = std::io::stderr().is_terminal().then_some(StatusLine);
     let mut report = fit_chain(&train, Hamming::Normalized, &settings, &budget, &mut status)?;
     if status.is_some() {
-        eprint!("\r\x1b[K");
+        let _ = std::io::stderr().write_all(b"\r\x1b[K");
     }
     report.model.provenance.recipe = Some(Recipe { format: Format::Letters, folds: Some(folds) });
     report.model.save(&model_file)?;
@@ -91,7 +91,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         data_file.display(),
         data_file.display(),
     );
-    print(&text);
+    print(&text)?;
     Ok(if report.stop == Stop::GapReached { Outcome::Reached } else { Outcome::NotReached })
 }
 

@@ -9,7 +9,8 @@ mod train;
 
 use args::{Cli, Command};
 use clap::Parser;
-use std::io::Write;
+use dualgap::{Error, Result};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 /// How the program ends when nothing went wrong.
@@ -31,17 +32,23 @@ fn main() -> ExitCode {
         Ok(Outcome::Reached) => ExitCode::SUCCESS,
         Ok(Outcome::NotReached) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("error: {error}");
-            if let Some(remedy) = error.remedy() {
-                eprintln!("  help: {remedy}");
-            }
+            let help = error.remedy().map_or(String::new(), |help| format!("\n  help: {help}"));
+            // Where nobody listens there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "error: {error}{help}");
             ExitCode::from(2)
         }
     }
 }
 
 /// Prints to standard output. A reader that has gone away, such as `head`, is no error of ours.
-pub fn print(text: &str) {
+pub fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::file(
+            "standard output".as_ref(),
+            format!("cannot be written: {error}"),
+            "is there space where it goes?",
+        )),
+        _ => Ok(()),
+    }
 }

@@ -181,7 +181,7 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
     format!(
         "Certified: the objective of this model is at most {} ({}) above the optimum.",
         rounded_up(bound),
-        percent(share * 1.0005)
+        format_args!("{} %", rounded_up(100.0 * share))
     )
 }
 
@@ -190,8 +190,14 @@ fn rounded_up(x: f64) -> String {
     if x <= 0.0 {
         return "0".into();
     }
-    let unit = 10_f64.powi(x.log10().floor() as i32 - 2);
-    number((x / unit).ceil() * unit)
+    let digits = x.log10().floor() as i32;
+    let unit = 10_f64.powi(digits - 2);
+    let x = (x / unit).ceil() * unit;
+    if (-4..6).contains(&digits) {
+        format!("{x:.*}", (2 - digits).max(0) as usize)
+    } else {
+        format!("{x:.2e}")
+    }
 }
 
 pub fn to_json(value: &impl Serialize) -> String {

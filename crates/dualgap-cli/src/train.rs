@@ -4,7 +4,7 @@ use crate::args::{Lambda, Task, TrainArgs};
 use crate::report::{self, Summary};
 use crate::{Outcome, print};
 use dualgap::data::recipe::Selected;
-use dualgap::data::{Examples, Format, Recipe, Sequences, Source, tables};
+use dualgap::data::{Alphabet, Examples, Format, Recipe, Sequences, Source, tables};
 use dualgap::model::{Evaluation, Model, fit_chain, fit_multiclass};
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Report, Stop};
 use dualgap::ssvm::{Costs, Settings};
@@ -19,6 +19,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
         Task::Multiclass { common, costs } => {
             let setup = Setup::new(common, Format::Libsvm)?;
             let train: Selected<Examples> = setup.train.examples(Source::open(&common.data)?)?;
+            check_labels(&common.data, &train.data.alphabet, "classes")?;
             let test = setup.test(common, Recipe::examples)?;
             let costs = match costs {
                 None => Costs::ZeroOne,
@@ -37,6 +38,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
         Task::Chain { common, hamming } => {
             let setup = Setup::new(common, Format::Letters)?;
             let train: Selected<Sequences> = setup.train.sequences(Source::open(&common.data)?)?;
+            check_labels(&common.data, &train.data.alphabet, "labels")?;
             let test = setup.test(common, Recipe::sequences)?;
             let settings = settings(common, &train)?;
             let report = setup.go(common, |budget, observer| {
@@ -59,9 +61,7 @@ impl Setup {
     /// Whatever can be refused before the work begins is refused here.
     fn new(args: &TrainArgs, default_format: Format) -> Result<Self> {
         let format = args.format.map_or(default_format, Into::into);
-        if let Some(path) = &args.output {
-            check_writable(path)?;
-        }
+        check_outputs(args)?;
         let folds = args.train_folds.as_ref().map(|folds| folds.0.clone());
         if let (Some(train), Some(test)) = (&folds, &args.test_folds)
             && let Some(fold) = train.iter().find(|fold| test.0.contains(fold))
@@ -127,7 +127,7 @@ impl Setup {
         let progress = (!args.quiet && std::io::stderr().is_terminal()).then_some(StatusLine);
         let report = fit(&self.budget, &mut (trace, progress));
         if !args.quiet && std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K");
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
         report
     }
@@ -138,7 +138,16 @@ fn settings<D>(args: &TrainArgs, train: &Selected<D>) -> Result<Settings> {
         None => None,
         Some(path) => {
             let all = tables::read_weights(Source::open(path)?, train.of)?;
-            Some(train.chosen.iter().map(|&i| all[i]).collect::<Vec<f64>>())
+            let chosen: Vec<f64> = train.chosen.iter().map(|&i| all[i]).collect();
+            let total: f64 = chosen.iter().sum();
+            if !(total > 0.0 && total.is_finite()) {
+                return Err(Error::file(
+                    path,
+                    format!("the weights add up to {total} on the examples to train on"),
+                    "some example must count, and the sum must be a number",
+                ));
+            }
+            Some(chosen)
         }
     };
     let total = sample_weights.as_ref().map_or(train.chosen.len() as f64, |c| c.iter().sum());
@@ -179,41 +188,82 @@ fn finish(
     let outcome = outcome(args, report.stop);
     let summary = Summary { task, report: &report, settings, test: evaluation.as_ref() };
     if args.json {
-        print(&summary.json());
+        print(&summary.json())?;
     } else if !args.quiet {
-        print(&summary.table(&setup.budget, args));
+        print(&summary.table(&setup.budget, args))?;
     }
     Ok(outcome)
 }
 
-/// Exit 0 when the tolerance was reached, or when the user set a limit and asked for no tolerance.
+/// Exit 0 when the tolerance was reached, or when the user set a limit and asked for no tolerance; a
+/// tolerance of zero asks for none.
 fn outcome(args: &TrainArgs, stop: Stop) -> Outcome {
-    let no_tolerance = args.tolerance.is_none() && args.absolute_tolerance.is_none();
-    let at_limit = matches!(stop, Stop::PassLimit | Stop::OracleLimit | Stop::TimeLimit);
-    if stop == Stop::GapReached || (no_tolerance && at_limit) {
+    let asked = [args.tolerance, args.absolute_tolerance].into_iter().flatten().any(|t| t > 0.0);
+    let limited = args.passes.is_some() || args.oracle_calls.is_some() || args.time.is_some();
+    if stop == Stop::GapReached || (limited && !asked && stop != Stop::Interrupted) {
         Outcome::Reached
     } else {
         Outcome::NotReached
     }
 }
 
-/// Nobody wants to learn after an hour of training that the model has nowhere to go.
-pub fn check_writable(path: &Path) -> Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if path.is_dir() {
-        return Err(Error::file(path, "is a folder", "name a file for the model"));
+fn check_labels(path: &Path, labels: &Alphabet, what: &str) -> Result<()> {
+    if labels.len() > 1 {
+        return Ok(());
     }
-    match tempfile::tempfile_in(folder) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Error::file(
+    Err(Error::file(
+        path,
+        format!("there must be at least two {what} to tell apart, and it has {}", labels.len()),
+        "is the label where the format has it, and are the folds the right ones?",
+    ))
+}
+
+/// No output may take the place of an input, and the model must have somewhere to go.
+fn check_outputs(args: &TrainArgs) -> Result<()> {
+    let outputs = [&args.output, &args.trace];
+    let inputs = [Some(&args.data), args.test.as_ref(), args.sample_weights.as_ref()];
+    for output in outputs.into_iter().flatten() {
+        // What is not there yet has no canonical path, and cannot be an input either.
+        let Ok(place) = output.canonicalize() else { continue };
+        if inputs.into_iter().flatten().any(|input| input.canonicalize().is_ok_and(|i| i == place))
+        {
+            return Err(Error::file(
+                output,
+                "is read by this run and would be overwritten",
+                "name another file to write to",
+            ));
+        }
+    }
+    args.output.as_deref().map_or(Ok(()), check_writable)
+}
+
+/// Nobody wants to learn after an hour of training that the model has nowhere to go.
+fn check_writable(path: &Path) -> Result<()> {
+    let unwritable = |error: std::io::Error| {
+        Error::file(
             path,
             format!("cannot be written: {error}"),
             "does the folder exist, and may you write there?",
-        )),
+        )
+    };
+    if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(Error::file(path, "is a folder", "name a file for the model"));
     }
+    match std::fs::metadata(path) {
+        Ok(there) if !there.is_file() => {
+            return Err(Error::file(path, "is not a plain file", "name a file for the model"));
+        }
+        // What is there stays as it is until the new model takes its place.
+        Ok(_) => drop(File::options().append(true).open(path).map_err(unwritable)?),
+        // Only making the file shows whether its name can be used.
+        Err(_) => {
+            File::create_new(path).map_err(unwritable)?;
+            std::fs::remove_file(path).map_err(unwritable)?;
+        }
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map_err(unwritable)?;
+    Ok(())
 }
 
 /// The first Ctrl-C ends the run with a certified model, the second ends the program.

@@ -9,6 +9,9 @@ use crate::Result;
 use crate::linalg::Rows;
 use std::collections::HashMap;
 
+/// An index beyond this would ask for gigabytes of weights: it is taken for a mistake in the file.
+const LARGEST_INDEX: u32 = 1 << 28;
+
 /// Reads a whole file.
 ///
 /// ```
@@ -56,6 +59,7 @@ fn parse<'t>(
     row: &mut Vec<(u32, f64)>,
 ) -> Result<String, Complaint> {
     const LABEL: &str = "a line begins with the label, a number";
+    const RENUMBER: &str = "number the features from 1 on, without gaps";
     const PAIR: &str = "features are written index:value, with a space between them";
     let value: f64 = label.parse().map_err(|_| (format!("`{label}` is not a label"), LABEL))?;
     if !value.is_finite() {
@@ -70,6 +74,9 @@ fn parse<'t>(
         let value: f64 = value.parse().map_err(|_| complain("the value is not a number", PAIR))?;
         if !value.is_finite() {
             return Err(complain("the value is not finite", "leave it out or replace it"));
+        }
+        if index > LARGEST_INDEX {
+            return Err(complain("so large an index asks for gigabytes of weights", RENUMBER));
         }
         let Some(index) = index.checked_sub(1) else {
             return Err(complain("indices start at 1", "add one to every index of the file"));

@@ -87,9 +87,15 @@ impl Recipe {
                 Ok(Selected { of: data.len(), chosen: (0..data.len()).collect(), data })
             }
             Format::Letters => {
-                let words = self.sequences(source)?.data;
-                let data = Examples::from(words);
-                Ok(Selected { of: data.len(), chosen: (0..data.len()).collect(), data })
+                let name = source.name().to_string();
+                let letters = letters::read(source)?;
+                let words = self.chosen(&letters, &name)?;
+                let starts = &letters.words.starts;
+                Ok(Selected {
+                    data: Examples::from(letters.words.select(&words)),
+                    of: letters.words.labels.len(),
+                    chosen: words.iter().flat_map(|&i| starts[i]..starts[i + 1]).collect(),
+                })
             }
         }
     }

@@ -109,9 +109,10 @@ pub trait Blocks: Sync {
     fn line_search(&self, gap: f64, curvature: f64, scale: f64) -> f64 {
         if gap <= 0.0 {
             0.0
-        } else {
-            // Without curvature the quotient is infinite: the whole way, as it should be.
+        } else if curvature > 0.0 {
             (gap / (scale * curvature)).min(1.0)
+        } else {
+            1.0
         }
     }
 

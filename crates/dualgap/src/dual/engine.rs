@@ -131,7 +131,6 @@ struct Slot<B: Blocks> {
 pub struct Engine<'a, B: Blocks, L> {
     problem: Problem<'a, B, L>,
     step: Step,
-    average: Average,
     pool: Arc<rayon::ThreadPool>,
     /// k, the number of steps so far.
     steps: u64,
@@ -143,10 +142,15 @@ pub struct Engine<'a, B: Blocks, L> {
     best: Best<B::Point>,
 }
 
+/// Whether the dual value never falls from one certification to the next.
+fn monotone(settings: &Settings) -> bool {
+    settings.step == Step::LineSearch && settings.average == Average::None
+}
+
 /// The best of each side among all certified iterates. Weak duality makes any such pair valid.
 struct Best<P> {
     primal: Option<(Measured, bool, Vec<f64>)>,
-    dual: Option<Measured>,
+    dual: Measured,
     /// Kept only where the dual can fall; under line search the newest point is the best one.
     points: Option<Vec<P>>,
 }
@@ -163,22 +167,25 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             .build()
             .map_err(|error| Error::setting(format!("no threads can be started: {error}")))?;
         let points: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
-        let v = problem.dual(&points)?.v;
+        let start = problem.dual(&points)?;
         let averages =
             (settings.average != Average::None).then(|| Averages::new(settings.average, &points));
         Ok(Self {
             step: settings.step,
-            average: settings.average,
             pool: Arc::new(pool),
             steps: 0,
             order: Order::new(settings.sampling, blocks.len(), settings.seed),
             slots: (0..settings.batch.min(blocks.len()))
                 .map(|_| Slot { block: 0, corner: B::Corner::default(), scratch: blocks.scratch() })
                 .collect(),
-            primal: Primal::new(problem.link.clone(), v),
+            primal: Primal::new(problem.link.clone(), start.v),
+            best: Best {
+                primal: None,
+                dual: start.value,
+                points: (!monotone(settings)).then(|| points.clone()),
+            },
             points,
             averages,
-            best: Best { primal: None, dual: None, points: None },
             problem,
         })
     }
@@ -287,20 +294,21 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if better {
             best.primal = Some((primal.value, primal.certified, w));
         }
-        let can_fall = self.step != Step::LineSearch || self.average != Average::None;
         let floor = |dual: Measured| dual.value - dual.error;
-        if !can_fall {
-            best.dual = Some(dual.value);
-        } else if best.dual.is_none_or(|before| floor(dual.value) > floor(before)) {
-            best.dual = Some(dual.value);
-            best.points = Some(points.clone());
+        if let Some(kept) = &mut best.points {
+            if floor(dual.value) > floor(best.dual) {
+                best.dual = dual.value;
+                kept.clone_from(points);
+            }
+        } else {
+            best.dual = dual.value;
         }
         if self.averages.is_none() {
             // v has drifted by rounding since it was last rebuilt; here is the exact one, for nothing.
             self.primal = Primal::new(self.problem.link.clone(), dual.v);
         }
         let (value, certified, _) = best.primal.as_ref().expect("set above");
-        let model = Certificate::new(*value, best.dual.expect("set above"), *certified)?;
+        let model = Certificate::new(*value, best.dual, *certified)?;
         Ok(Certified { model, iterate })
     }
 }

@@ -321,8 +321,14 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = [u8; 8]> + '_ {
     bytes.chunks_exact(8).map(|word| word.try_into().expect("chunks of eight"))
 }
 
-/// Writes a file that is whole or not there: to a temporary neighbour first, then renamed.
+/// Writes a file that is whole or not there: to a temporary neighbour first, then renamed. A link is
+/// followed; what exists and is no plain file, a pipe or a device, is left alone.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let followed = std::fs::canonicalize(path);
+    let path = followed.as_deref().unwrap_or(path);
+    if path.exists() && !path.is_file() {
+        return Err(Error::file(path, "is not a plain file", "name a file to write to"));
+    }
     let unwritable = |error: std::io::Error| {
         Error::file(
             path,

@@ -87,16 +87,20 @@ fn verify<B: Witnessed>(model: &Model, blocks: &B) -> Result<Verified> {
         agree("dual", dual.value, stored.dual, stored.rounding_error)?;
         (dual.value, DualEvidence::Witness)
     } else {
-        let word = Measured { value: stored.dual, error: stored.rounding_error };
-        (word, DualEvidence::Word)
+        let error = believable(stored.rounding_error, stored.dual);
+        (Measured { value: stored.dual, error }, DualEvidence::Word)
     };
     Ok(Verified { certificate: Certificate::new(primal.value, dual, primal.certified)?, evidence })
 }
 
-/// The computed value and the stored one may differ by rounding and by nothing else. The stored
-/// error bound is not trusted to excuse more than a millionth.
+/// A stored error bound is not trusted to excuse more than a millionth.
+fn believable(stored_error: f64, value: f64) -> f64 {
+    stored_error.min(1e-6 * value.abs())
+}
+
+/// The computed value and the stored one may differ by rounding and by nothing else.
 fn agree(side: &str, computed: Measured, stored: f64, stored_error: f64) -> Result<()> {
-    let allowed = computed.error + stored_error.min(1e-6 * computed.value.abs());
+    let allowed = computed.error + believable(stored_error, computed.value);
     if (computed.value - stored).abs() <= allowed {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 /// ```
 /// # use dualgap::oracle::Costs;
 /// let costs = Costs::Matrix(vec![0.0, 1.0, 5.0, 0.0]); // missing class 1 is five times as bad
-/// assert_eq!(costs.check(2)?.of(2, 1)[0], 5.0);
+/// assert_eq!(costs.check(2)?.of(1, 0), 5.0);
 /// assert!(Costs::Matrix(vec![1.0; 4]).check(2).is_err(), "a right answer costs nothing");
 /// # Ok::<(), dualgap::Error>(())
 /// ```
@@ -24,16 +24,14 @@ pub enum Costs {
 }
 
 impl Costs {
-    /// The costs as a full matrix for `classes` labels, or what is wrong with them.
-    pub fn check(&self, classes: usize) -> Result<CostMatrix> {
+    /// The costs for `classes` labels, or what is wrong with them.
+    pub fn check(&self, classes: usize) -> Result<CheckedCosts> {
         let Self::Matrix(costs) = self else {
-            let cost = |k: usize| f64::from(u8::from(k / classes != k % classes));
-            return Ok(CostMatrix((0..classes * classes).map(cost).collect()));
+            return Ok(CheckedCosts { classes, matrix: None });
         };
-        if costs.len() != classes * classes {
+        if Some(costs.len()) != classes.checked_mul(classes) {
             return Err(Error::setting(format!(
-                "a cost matrix for {classes} labels has {} entries, not {}",
-                classes * classes,
+                "a cost matrix for {classes} labels has {classes} times as many entries, not {}",
                 costs.len()
             )));
         }
@@ -50,24 +48,42 @@ impl Costs {
                 )));
             }
         }
-        Ok(CostMatrix(costs.clone()))
+        Ok(CheckedCosts { classes, matrix: Some(costs.clone()) })
     }
 }
 
-/// A cost matrix that was checked.
+/// Costs that were checked. The 0/1 loss takes no memory, however many labels there are.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CostMatrix(Vec<f64>);
+pub struct CheckedCosts {
+    classes: usize,
+    matrix: Option<Vec<f64>>,
+}
 
-impl CostMatrix {
-    /// The costs of all predictions under this truth.
+impl CheckedCosts {
+    /// What predicting `y` costs under this truth.
     #[inline]
-    pub fn of(&self, classes: usize, truth: usize) -> &[f64] {
-        &self.0[truth * classes..(truth + 1) * classes]
+    pub fn of(&self, truth: usize, y: usize) -> f64 {
+        match &self.matrix {
+            Some(matrix) => matrix[truth * self.classes + y],
+            None => f64::from(u8::from(truth != y)),
+        }
     }
 
-    /// All entries, row by row.
-    pub fn entries(&self) -> &[f64] {
-        &self.0
+    /// Puts the costs of all labels under this truth into `scores`.
+    #[inline]
+    pub fn fill(&self, truth: usize, scores: &mut Vec<f64>) {
+        scores.clear();
+        if let Some(matrix) = &self.matrix {
+            scores.extend_from_slice(&matrix[truth * self.classes..(truth + 1) * self.classes]);
+        } else {
+            scores.resize(self.classes, 1.0);
+            scores[truth] = 0.0;
+        }
+    }
+
+    /// The largest cost.
+    pub fn largest(&self) -> f64 {
+        self.matrix.as_ref().map_or(1.0, |costs| costs.iter().fold(0.0, |a, &b| b.max(a)))
     }
 }
 
@@ -85,7 +101,7 @@ impl CostMatrix {
 pub struct Multiclass<'a> {
     features: usize,
     classes: usize,
-    costs: CostMatrix,
+    costs: CheckedCosts,
     rows: PhantomData<&'a ()>,
 }
 
@@ -124,7 +140,7 @@ impl<'a> Oracle for Multiclass<'a> {
     }
 
     fn loss(&self, _: &Row<'a>, truth: &u32, y: &u32) -> f64 {
-        self.costs.of(self.classes, *truth as usize)[*y as usize]
+        self.costs.of(*truth as usize, *y as usize)
     }
 
     fn decode(
@@ -134,10 +150,11 @@ impl<'a> Oracle for Multiclass<'a> {
         against: Option<&u32>,
         scores: &mut Vec<f64>,
     ) -> Result<Decoded<u32>> {
-        scores.clear();
-        match against {
-            Some(&truth) => scores.extend(self.costs.of(self.classes, truth as usize)),
-            None => scores.resize(self.classes, 0.0),
+        if let Some(&truth) = against {
+            self.costs.fill(truth as usize, scores);
+        } else {
+            scores.clear();
+            scores.resize(self.classes, 0.0);
         }
         add_scores(*x, w, scores);
         Ok(Decoded { output: argmax(scores.iter().copied()).0 as u32, bound: Bound::Exact })

@@ -12,7 +12,7 @@ use crate::dual::{Audit, Blocks, Found, Mixture};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::{Accumulate, Measured, Row, Sum, UNIT_ROUNDOFF, gamma};
 use crate::oracle::Costs;
-use crate::oracle::multiclass::{CostMatrix, argmax};
+use crate::oracle::multiclass::{CheckedCosts, argmax};
 use crate::{Error, Result};
 
 /// The multiclass structural SVM over borrowed examples.
@@ -30,7 +30,7 @@ use crate::{Error, Result};
 pub struct Multiclass<'a> {
     data: &'a Examples,
     classes: usize,
-    costs: CostMatrix,
+    costs: CheckedCosts,
     /// ‖x_i‖².
     squared_norms: Vec<f64>,
     largest_cost: f64,
@@ -51,7 +51,7 @@ impl<'a> Multiclass<'a> {
             data,
             classes,
             squared_norms: (0..data.len()).map(|i| data.rows.row(i).squared_norm()).collect(),
-            largest_cost: costs.entries().iter().fold(0.0, |largest, &cost| largest.max(cost)),
+            largest_cost: costs.largest(),
             costs,
         })
     }
@@ -60,8 +60,8 @@ impl<'a> Multiclass<'a> {
         self.data.labels[i] as usize
     }
 
-    fn costs_of(&self, i: usize) -> &[f64] {
-        self.costs.of(self.classes, self.truth(i))
+    fn cost(&self, i: usize, y: usize) -> f64 {
+        self.costs.of(self.truth(i), y)
     }
 }
 
@@ -141,21 +141,18 @@ impl Blocks for Multiclass<'_> {
     }
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut MulticlassScratch) {
-        scratch.scores.clear();
-        scratch.scores.extend_from_slice(self.costs_of(i));
+        self.costs.fill(self.truth(i), &mut scratch.scores);
         add_scores(self.data.rows.row(i), w, &mut scratch.scores);
     }
 
     fn difference(&self, i: usize, at: &Mixture, to: &u64, scratch: &mut MulticlassScratch) -> f64 {
         scratch.subtract(at, *to as usize);
-        let costs = self.costs_of(i);
-        -scratch.d.iter().map(|&(y, d)| d * costs[y]).sum::<f64>()
+        -scratch.d.iter().map(|&(y, d)| d * self.cost(i, y)).sum::<f64>()
     }
 
     fn slope(&self, i: usize, _: &[f64], scratch: &mut MulticlassScratch) -> f64 {
         // The scores have the costs in them, which are no part of ⟨w, ·⟩.
-        let costs = self.costs_of(i);
-        scratch.d.iter().map(|&(y, d)| d * (scratch.scores[y] - costs[y])).sum()
+        scratch.d.iter().map(|&(y, d)| d * (scratch.scores[y] - self.cost(i, y))).sum()
     }
 
     fn curvature(&self, i: usize, scratch: &mut MulticlassScratch) -> f64 {
@@ -193,14 +190,13 @@ impl Blocks for Multiclass<'_> {
     }
 
     fn audit(&self, i: usize, at: &Mixture, _: &mut MulticlassScratch) -> Result<Audit> {
-        let costs = self.costs_of(i);
         let mut dual = Sum::default();
         for (y, weight) in at.iter() {
-            let Some(cost) = costs.get(y as usize) else {
+            if y >= self.classes as u64 {
                 let message = format!("there is no class {y} of {}", self.classes);
                 return Err(Error::Witness { example: i, message });
-            };
-            let term = weight * cost;
+            }
+            let term = weight * self.cost(i, y as usize);
             dual.add_measured(Measured { value: term, error: term * UNIT_ROUNDOFF });
         }
         let defect = distribution(i, at.iter().map(|(_, weight)| weight))?;

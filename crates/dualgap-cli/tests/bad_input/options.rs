@@ -1,0 +1,50 @@
+//! Options that make no sense.
+
+use crate::{desk, refuses};
+
+#[test]
+fn numbers_out_of_range_are_refused_and_the_option_is_named() {
+    let desk = desk();
+    for (option, values) in [
+        ("--lambda", &["0", "-1", "nan", "inf", "1e999", "x", "/n", "0/n", "-1/n", "1/m", "n"][..]),
+        ("--c", &["0", "-1", "nan", "inf", "x", "1/n"]),
+        ("--tolerance", &["-1", "nan", "inf", "x", "1%"]),
+        ("--absolute-tolerance", &["-0.1", "nan", "x"]),
+        ("--passes", &["-1", "1.5", "x", "18446744073709551616"]),
+        ("--oracle-calls", &["-1", "1e3", "x"]),
+        ("--time", &["-1", "nan", "inf", "x"]),
+        ("--batch", &["0", "-1", "1.5", "x"]),
+        ("--threads", &["-1", "x"]),
+        ("--seed", &["-1", "x", "18446744073709551616"]),
+        ("--train-folds", &["10", "3-1", "x", "1-", "1,,2", "1-2-3", "256"]),
+        ("--test-folds", &["10", "3-1", "x"]),
+        ("--format", &["csv", "LIBSVM"]),
+        ("--step", &["fast"]),
+        ("--sampling", &["random"]),
+        ("--average", &["mean"]),
+    ] {
+        for value in values {
+            // Joined, because a value may begin with a minus sign.
+            refuses(&desk, &format!("multiclass data.svm {option}={value}"), &[option, value]);
+        }
+    }
+    refuses(&desk, "chain words.data --hamming=both", &["--hamming"]);
+}
+
+#[test]
+fn empty_values_are_refused() {
+    let desk = desk();
+    for option in ["--lambda=", "--c=", "--tolerance=", "--train-folds=", "--batch=", "--test="] {
+        refuses(&desk, &format!("multiclass data.svm {option}"), &[option.trim_end_matches('=')]);
+    }
+    desk.run_with(&["train", "multiclass", ""]).exits(2);
+    desk.run_with(&["train", "multiclass", "data.svm", "-o", ""]).exits(2);
+}
+
+#[test]
+fn a_c_that_leaves_no_lambda_is_refused() {
+    let desk = desk();
+    for c in ["1e308", "1e-320"] {
+        refuses(&desk, &format!("multiclass data.svm --c {c}"), &["lambda"]);
+    }
+}

@@ -1,0 +1,102 @@
+//! Ctrl-C: the run ends at once, with a model that is certified and saved.
+
+use crate::common::exact::Problem;
+use crate::common::forge::ModelFile;
+use crate::common::{Desk, Run, Table, program};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A program that is ended when its test is, however that ends.
+struct Running(Option<Child>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill().and_then(|()| child.wait());
+        }
+    }
+}
+
+impl Running {
+    /// Starts a training run and waits for its first certification: it is under way then.
+    fn start(desk: &Desk, line: &str) -> Self {
+        let child = Command::new(program())
+            .current_dir(desk.folder())
+            .args(line.split_whitespace())
+            .args(["--trace", "trace"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut running = Self(Some(child));
+        while std::fs::read(desk.path("trace")).unwrap_or_default().is_empty() {
+            let ended = running.0.as_mut().unwrap().try_wait().unwrap();
+            assert!(ended.is_none(), "the run ended by itself: {ended:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        running
+    }
+
+    fn send(&self, signal: &str) {
+        let kill = format!("kill -{signal} {}", self.0.as_ref().unwrap().id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+
+    fn end(mut self) -> Run {
+        let output = self.0.take().unwrap().wait_with_output().unwrap();
+        Run {
+            line: String::new(),
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Batch Frank-Wolfe with fixed steps is far too slow for a gap of zero.
+const ENDLESS: &str =
+    "train multiclass data.svm --solver fw --step predefined --tolerance 0 --witness -o model";
+
+#[test]
+fn an_interrupt_ends_the_run_with_a_model_that_holds() {
+    let (desk, data) = (Desk::new(), Table::new(60, 5, 4, 1));
+    desk.write("data.svm", data.text());
+    for signal in ["INT", "TERM"] {
+        let running = Running::start(&desk, &format!("{ENDLESS} --json"));
+        running.send(signal);
+        let run = running.end().exits(1);
+        let json = run.json();
+        assert_eq!(json["stop"], "interrupted", "{signal}");
+        assert!(run.stderr.contains("stopping"), "{run:#?}");
+        let exact = Problem::multiclass(&data, None, None, 1.0 / 60.0);
+        exact.confirms(&json, &ModelFile::parse(&desk.read("model")));
+        let checked = desk.certify("model", "data.svm");
+        assert_eq!(checked["dual_proved"], true);
+        exact.confirms(&checked, &ModelFile::parse(&desk.read("model")));
+        std::fs::remove_file(desk.path("model")).unwrap();
+        std::fs::remove_file(desk.path("trace")).unwrap();
+    }
+}
+
+#[test]
+fn an_interrupted_run_says_so_in_its_table() {
+    let desk = Desk::new();
+    desk.write("data.svm", Table::new(60, 5, 4, 2).text());
+    let running = Running::start(&desk, ENDLESS);
+    running.send("INT");
+    let run = running.end().exits(1);
+    let last = run.stdout.lines().last().unwrap();
+    assert!(last.starts_with("Certified: ") && last.contains("interrupted"), "{run:#?}");
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_the_old_model_as_it_was() {
+    let desk = Desk::new();
+    desk.write("data.svm", Table::new(60, 5, 4, 3).text());
+    desk.write("model", "the old one");
+    let running = Running::start(&desk, ENDLESS);
+    running.send("KILL");
+    assert_eq!(running.end().code, None);
+    assert_eq!(desk.read("model"), b"the old one");
+    assert_eq!(desk.files(), ["data.svm", "model", "trace"]);
+}

@@ -1,0 +1,19 @@
+//! `dualgap train` and `dualgap demo`, as their users see them.
+//!
+//! Numbers are judged by [`common::exact`], which goes through all outputs, or by relations that hold
+//! for any correct program; none is copied from a run.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod demo;
+mod determinism;
+mod folds;
+#[cfg(unix)]
+mod interrupt;
+mod limits;
+mod methods;
+mod output;
+mod spellings;
+mod trace;
+mod weights;
