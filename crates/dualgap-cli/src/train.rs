@@ -195,12 +195,12 @@ fn finish(
     Ok(outcome)
 }
 
-/// Exit 0 when the tolerance was reached, or when the user set a limit and asked for no tolerance; a
-/// tolerance of zero asks for none.
+/// Exit 0 when the tolerance was reached, or at a limit when the user asked for no tolerance; a tolerance
+/// of zero asks for none. A run that stalls has done neither.
 fn outcome(args: &TrainArgs, stop: Stop) -> Outcome {
     let asked = [args.tolerance, args.absolute_tolerance].into_iter().flatten().any(|t| t > 0.0);
-    let limited = args.passes.is_some() || args.oracle_calls.is_some() || args.time.is_some();
-    if stop == Stop::GapReached || (limited && !asked && stop != Stop::Interrupted) {
+    let at_limit = matches!(stop, Stop::PassLimit | Stop::OracleLimit | Stop::TimeLimit);
+    if stop == Stop::GapReached || (at_limit && !asked) {
         Outcome::Reached
     } else {
         Outcome::NotReached
