@@ -87,8 +87,9 @@ impl Summary<'_> {
         rows.push((
             "work",
             format!(
-                "{} passes, {} oracle calls",
+                "{} {}, {} oracle calls",
                 trimmed(report.passes),
+                if report.passes == 1.0 { "pass" } else { "passes" },
                 thousands(report.work.oracle_calls)
             ),
         ));
@@ -148,24 +149,23 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<(&'static str, String)
 /// One sentence that says what is certified, and whether that is what was asked for.
 fn closing_line(report: &Report<Model>, budget: &Budget) -> String {
     let certificate = report.certificate;
-    let asked = match (budget.relative, budget.absolute) {
-        (Some(share), Some(gap)) => format!("{} or {gap}", percent(share)),
-        (Some(share), None) => percent(share),
-        (None, Some(gap)) => format!("{gap}"),
-        (None, None) => String::new(),
+    // A tolerance of zero asks for none.
+    let relative = budget.relative.filter(|&share| share > 0.0).map(percent);
+    let absolute = budget.absolute.filter(|&gap| gap > 0.0).map(|gap| gap.to_string());
+    let asked: Vec<String> = relative.into_iter().chain(absolute).collect();
+    let asked = asked.join(" or ");
+    let why = match report.stop {
+        Stop::GapReached => "",
+        Stop::Stalled => "nothing moves any more, this is as far as rounding allows",
+        Stop::PassLimit => "the passes were used up",
+        Stop::OracleLimit => "the oracle calls were used up",
+        Stop::TimeLimit => "the time was up",
+        Stop::Interrupted => "the run was interrupted",
     };
     let verdict = match report.stop {
         Stop::GapReached => format!("The tolerance of {asked} is reached."),
-        Stop::Stalled => "Nothing moves any more: this is as far as rounding allows.".into(),
-        stop => {
-            let why = match stop {
-                Stop::PassLimit => "the passes were used up",
-                Stop::OracleLimit => "the oracle calls were used up",
-                Stop::TimeLimit => "the time was up",
-                _ => "the run was interrupted",
-            };
-            format!("The tolerance of {asked} is NOT reached: {why}.")
-        }
+        _ if asked.is_empty() => format!("The run ended because {why}."),
+        _ => format!("The tolerance of {asked} is NOT reached: {why}."),
     };
     if !certificate.certified {
         return format!("Not certified. {verdict}");

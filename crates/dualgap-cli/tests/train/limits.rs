@@ -79,8 +79,8 @@ fn limits_of_work_are_kept_to_the_call() {
     for passes in [0, 1, 2, 3, 5, 17] {
         for options in ["", "--batch 7", "--sampling uniform", "--solver fw", "--average suffix"] {
             let line = format!("multiclass data.svm --absolute-tolerance 0 {options}");
-            let run = desk.run(&format!("train {line} --passes {passes} --json")).exits(1);
-            let json = run.json();
+            // A tolerance of zero asks for none, so the limit is all that was asked for.
+            let json = desk.train(&format!("{line} --passes {passes}"));
             assert_eq!(number(&json, "passes"), f64::from(passes), "{options}");
             assert_eq!(json["oracle_calls"], 30 * passes, "{options}");
             assert_eq!(json["stop"], "pass_limit", "{options}");

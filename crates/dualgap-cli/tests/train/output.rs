@@ -133,10 +133,10 @@ fn told(sentence: &str, before: &str, after: &str) -> f64 {
 #[test]
 fn the_bound_in_the_sentence_is_never_below_the_one_that_was_certified() {
     let (desk, _) = desk();
-    for passes in 1..60 {
+    for passes in (1..60).step_by(3) {
         let line = format!("train multiclass data.svm --tolerance 0 --passes {passes}");
-        let sentence = desk.run(&line).exits(1).stdout;
-        let json = desk.run(&format!("{line} --json")).exits(1).json();
+        let sentence = desk.run(&line).ok().stdout;
+        let json = desk.run(&format!("{line} --json")).ok().json();
         let bound = number(&json, "gap") + number(&json, "rounding_error");
         let absolute = told(&sentence, "is at most ", " (");
         assert!((bound..1.02 * bound).contains(&absolute), "{bound}: {sentence}");
@@ -146,10 +146,10 @@ fn the_bound_in_the_sentence_is_never_below_the_one_that_was_certified() {
 #[test]
 fn the_percentage_in_the_sentence_is_never_below_the_one_that_was_certified() {
     let (desk, _) = desk();
-    for passes in 1..60 {
+    for passes in (1..60).step_by(3) {
         let line = format!("train multiclass data.svm --tolerance 0 --passes {passes}");
-        let sentence = desk.run(&line).exits(1).stdout;
-        let json = desk.run(&format!("{line} --json")).exits(1).json();
+        let sentence = desk.run(&line).ok().stdout;
+        let json = desk.run(&format!("{line} --json")).ok().json();
         let bound = number(&json, "gap") + number(&json, "rounding_error");
         let share = 100.0 * bound / number(&json, "primal");
         let (_, sentence) = sentence.split_once("Certified").unwrap();
