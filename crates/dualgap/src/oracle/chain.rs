@@ -10,7 +10,7 @@
 //! transitions `[K × K]` by the label they come from.
 
 use super::multiclass::argmax;
-use super::{Bound, Decoded, Oracle};
+use super::{Bound, Decoded, Extent, Oracle};
 use crate::data::Sequence;
 use crate::linalg::Accumulate;
 use crate::linalg::kernels::{add_scaled, add_scores, max_plus};
@@ -232,6 +232,16 @@ impl<'a> Oracle for Chain<'a> {
     fn loss(&self, _: &Sequence<'a>, truth: &Vec<Label>, y: &Vec<Label>) -> f64 {
         let wrong = truth.iter().zip(y).filter(|(truth, y)| truth != y).count();
         if wrong == 0 { 0.0 } else { wrong as f64 * self.hamming.cost(truth.len()) }
+    }
+
+    fn extent(&self, x: &Sequence<'a>) -> Option<Extent> {
+        let rows = || (0..x.len()).map(|t| x.row(t));
+        // Every position has its features, a transition, and perhaps a start or an end.
+        Some(Extent {
+            terms: rows().map(|row| row.stored() + 3).sum(),
+            norm1: rows().map(|row| row.norm1() + 3.0).sum(),
+            loss: x.len() as f64 * self.hamming.cost(x.len()),
+        })
     }
 
     fn decode(

@@ -16,12 +16,26 @@ use std::hash::Hash;
 /// How good a decoded output is known to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// No output scores higher, up to the rounding of a plain sum of the score's terms.
+    /// No output scores higher, up to the rounding of a plain sum of the score's terms. That rounding is
+    /// charged to the certificate: of any output if the oracle knows its [`Extent`], else of the
+    /// output that was found and the truth.
     Exact,
     /// No output scores higher than this, rounding included.
     AtMost(f64),
     /// Nothing is known. The solver can step with it, but a run is then reported as uncertified.
     Unknown,
+}
+
+/// How large scores can get, over all outputs of an input: what bounds the rounding of those outputs that were
+/// compared and not chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// The most features that are added up.
+    pub terms: usize,
+    /// The largest sum of their absolute values.
+    pub norm1: f64,
+    /// The largest loss.
+    pub loss: f64,
 }
 
 /// What an oracle found.
@@ -100,6 +114,11 @@ pub trait Oracle: Sync {
 
     /// L(truth, y).
     fn loss(&self, x: &Self::Input, truth: &Self::Output, y: &Self::Output) -> f64;
+
+    /// An upper bound for all outputs of `x`, if one is known.
+    fn extent(&self, _x: &Self::Input) -> Option<Extent> {
+        None
+    }
 
     /// `argmax_y ⟨w, φ(x, y)⟩`, plus `L(against, y)` when a truth is given to decode against.
     fn decode(

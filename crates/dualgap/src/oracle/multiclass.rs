@@ -1,6 +1,6 @@
 //! One label out of K: φ(x, y) = x ⊗ e_y, laid out feature-major.
 
-use super::{Bound, Decoded, Oracle};
+use super::{Bound, Decoded, Extent, Oracle};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::{Accumulate, Row};
 use crate::{Error, Result};
@@ -141,6 +141,10 @@ impl<'a> Oracle for Multiclass<'a> {
 
     fn loss(&self, _: &Row<'a>, truth: &u32, y: &u32) -> f64 {
         self.costs.of(*truth as usize, *y as usize)
+    }
+
+    fn extent(&self, x: &Row<'a>) -> Option<Extent> {
+        Some(Extent { terms: x.stored(), norm1: x.norm1(), loss: self.costs.largest() })
     }
 
     fn decode(

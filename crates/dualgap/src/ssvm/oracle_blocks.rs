@@ -7,7 +7,7 @@
 use super::witness::distribution;
 use crate::dual::{Audit, Blocks, Found};
 use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNIT_ROUNDOFF, gamma};
-use crate::oracle::{Bound, Oracle};
+use crate::oracle::{Bound, Extent, Oracle};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -280,8 +280,11 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         Ok(Audit { dual, reach })
     }
 
-    // The bounds above have the rounding in them already.
-    fn rounding(&self, _: usize, _: f64) -> f64 {
-        0.0
+    // The bounds above have the rounding of the outputs in them that were looked at. What the oracle may have
+    // lost on the others it can only be charged for if it knows how large they are.
+    fn rounding(&self, i: usize, largest_weight: f64) -> f64 {
+        self.oracle.extent(&self.examples[i].0).map_or(0.0, |Extent { terms, norm1, loss }| {
+            2.0 * gamma(terms + 4) * (norm1 * largest_weight + loss)
+        })
     }
 }

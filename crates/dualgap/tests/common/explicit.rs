@@ -58,6 +58,21 @@ impl Explicit {
         best.0
     }
 
+    /// Whether rounding decides which output of some example is best. At w = 0 nothing is rounded, and
+    /// of outputs that tie the first is taken on either side. A line search, though, can end exactly
+    /// where two outputs tie.
+    pub fn is_tied(&self, w: &[f64]) -> bool {
+        let size = w.iter().fold(0.0_f64, |size, w| size.max(w.abs()));
+        size > 0.0
+            && (0..self.examples.len()).any(|i| {
+                let best = self.best(i, w);
+                let corners = &self.examples[i];
+                let score = |y: usize| corners[y].loss - dot(&corners[y].psi, w);
+                (0..corners.len())
+                    .any(|y| y != best && score(best) - score(y) < 1e-9 * (1.0 + size))
+            })
+    }
+
     /// P(w).
     pub fn primal(&self, w: &[f64]) -> Wide {
         let losses: Wide =

@@ -28,6 +28,22 @@ pub enum Kind {
     Multiclass(Costs),
 }
 
+impl Kind {
+    /// One of each, with a cost matrix without symmetry for this many labels.
+    pub fn all(labels: usize) -> [Self; 4] {
+        let cost = |k: usize| {
+            let (truth, y) = (k / labels, k % labels);
+            if truth == y { 0.0 } else { 0.5 + truth as f64 / 3.0 + y as f64 / 7.0 }
+        };
+        [
+            Self::Chain(Hamming::Plain),
+            Self::Chain(Hamming::Normalized),
+            Self::Multiclass(Costs::ZeroOne),
+            Self::Multiclass(Costs::Matrix((0..labels * labels).map(cost).collect())),
+        ]
+    }
+}
+
 /// A problem with few outputs.
 #[derive(Clone, Debug)]
 pub struct Small {
@@ -180,9 +196,8 @@ impl Small {
         let truth = &self.truths[i];
         let wrong = truth.iter().zip(y).filter(|(truth, y)| truth != y).count() as f64;
         match &self.kind {
-            Kind::Chain(Hamming::Plain) => wrong.into(),
+            Kind::Chain(Hamming::Plain) | Kind::Multiclass(Costs::ZeroOne) => wrong.into(),
             Kind::Chain(Hamming::Normalized) => Wide::from(wrong) / Wide::from(y.len() as f64),
-            Kind::Multiclass(Costs::ZeroOne) => wrong.into(),
             Kind::Multiclass(Costs::Matrix(costs)) => {
                 costs[usize::from(truth[0]) * self.labels + usize::from(y[0])].into()
             }
@@ -261,7 +276,8 @@ impl Small {
     }
 
     pub fn train(&self, settings: &Settings, budget: &Budget) -> Report<Solution<Mixture>> {
-        with_blocks!(self, |blocks| dualgap::ssvm::train(&blocks, settings, budget, &mut ()).unwrap())
+        with_blocks!(self, |blocks| dualgap::ssvm::train(&blocks, settings, budget, &mut ())
+            .unwrap())
     }
 }
 

@@ -95,7 +95,16 @@ pub fn optimum(problem: &Explicit) -> Bracket {
             let weights: Vec<Wide> =
                 multipliers.by_ref().take(corners.len()).map(|z| z.max(0.0).into()).collect();
             let total: Wide = weights.iter().copied().sum();
-            weights.into_iter().map(|weight| weight / total).collect()
+            if total > Wide::ZERO {
+                weights.into_iter().map(|weight| weight / total).collect()
+            } else {
+                // An example that counts nothing: any distribution will do.
+                corners
+                    .iter()
+                    .enumerate()
+                    .map(|(y, _)| f64::from(u8::from(y == 0)).into())
+                    .collect()
+            }
         })
         .collect();
     Bracket {

@@ -1,0 +1,123 @@
+//! The seed and the batch size decide a run, bit for bit; the number of threads and the clock do not.
+
+use crate::common::{Kind, Small, with_blocks};
+use dualgap::dual::{Average, Method, Mixture, Sampling, Settings, Solution, Step};
+use dualgap::run::{Budget, Report};
+use dualgap::ssvm::{Hamming, Witness};
+
+const SEVERAL: [Average; 3] = [Average::None, Average::Weighted, Average::Suffix];
+
+fn problems() -> [Small; 2] {
+    let mut chains = Small::random(2, Kind::Chain(Hamming::Normalized), 40, 4, 5);
+    chains.weights = Some((0..40).map(|i| 1.0 + f64::from(i % 3)).collect());
+    let classes = Small::random(3, Kind::all(5)[3].clone(), 60, 5, 1);
+    [chains, classes]
+}
+
+/// Everything of a run that must not depend on how it was computed, as bits.
+#[derive(Debug, PartialEq)]
+struct Trace {
+    weights: Vec<u64>,
+    witness: (Vec<u64>, Vec<u64>),
+    steps: u64,
+    certificates: Vec<[u64; 5]>,
+}
+
+impl Trace {
+    fn of(small: &Small, settings: &Settings) -> Self {
+        // Nine passes: two certifications on the way and one at the end.
+        let Report { model, work, history, .. } = small.train(settings, &Budget::passes(9));
+        let Solution { weights, points } = model;
+        let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+        let Witness { keys, weights: masses, .. } = witness(small, &points);
+        let certificates = history
+            .iter()
+            .map(|at| {
+                let c = at.certificate;
+                let numbers =
+                    [c.primal, c.dual, c.rounding_error, at.iterate_primal, at.iterate_dual];
+                numbers.map(f64::to_bits)
+            })
+            .collect();
+        Self {
+            weights: bits(weights),
+            witness: (keys, bits(masses)),
+            steps: work.steps,
+            certificates,
+        }
+    }
+}
+
+fn witness(small: &Small, points: &[Mixture]) -> Witness {
+    with_blocks!(small, |blocks| Witness::of(&blocks, points))
+}
+
+#[test]
+fn a_run_is_the_same_bit_for_bit_whatever_the_number_of_threads() {
+    for small in problems() {
+        for method in [Method::Bcfw, Method::Fw] {
+            for average in SEVERAL {
+                for batch in [1, 7] {
+                    let run = |threads| {
+                        let base = Settings { method, average, batch, ..small.settings() };
+                        Trace::of(&small, &Settings { threads, ..base })
+                    };
+                    let one = run(1);
+                    assert_eq!(one.certificates.len(), 3);
+                    for threads in [2, 3] {
+                        assert_eq!(run(threads), one, "{method:?} {average:?} batch {batch}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_matter_for_predefined_steps_and_drawn_blocks_either() {
+    for small in problems() {
+        for sampling in [Sampling::Uniform, Sampling::Cyclic] {
+            let run = |threads| {
+                let base = Settings { sampling, step: Step::Predefined, ..small.settings() };
+                Trace::of(&small, &Settings { batch: 7, threads, ..base })
+            };
+            assert_eq!(run(1), run(3), "{sampling:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_another_seed_another() {
+    for small in problems() {
+        for sampling in [Sampling::Permuted, Sampling::Uniform] {
+            for average in SEVERAL {
+                let run = |seed| {
+                    let base = Settings { sampling, average, ..small.settings() };
+                    Trace::of(&small, &Settings { seed, ..base })
+                };
+                assert_eq!(run(5), run(5));
+                assert_ne!(run(5).weights, run(6).weights, "{sampling:?} {average:?}");
+            }
+        }
+    }
+}
+
+// A batch looks for its corners at one w: it is another algorithm, not a faster form of the same.
+#[test]
+fn the_batch_size_is_part_of_what_decides_a_run() {
+    for small in problems() {
+        let run = |batch| Trace::of(&small, &Settings { batch, ..small.settings() });
+        assert_ne!(run(1).weights, run(7).weights);
+    }
+}
+
+#[test]
+fn a_cyclic_order_needs_no_seed() {
+    for small in problems() {
+        let run = |seed| {
+            let base = Settings { sampling: Sampling::Cyclic, ..small.settings() };
+            Trace::of(&small, &Settings { seed, ..base })
+        };
+        assert_eq!(run(5), run(6));
+    }
+}

@@ -1,0 +1,320 @@
+//! The house has floors: a lower room never imports a higher one. This reads the library's source and
+//! names every path that leads upward.
+//!
+//! A path is `crate::room`, also in the braces of a `use`, or a chain of `super::` that climbs out of its
+//! own room. Comments, strings and `#[cfg(test)]` items do not count.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// From the ground up. A room may import itself and whatever stands before it.
+const FLOORS: [&str; 11] =
+    ["error", "linalg", "data", "term", "oracle", "run", "dual", "ssvm", "sdca", "pdbfw", "model"];
+
+/// What the crate's root offers under another name, and the room it comes from.
+const AT_THE_ROOT: [(&str, &str); 2] = [("Error", "error"), ("Result", "error")];
+
+/// A path that leads upward.
+#[derive(Debug, PartialEq)]
+struct Violation {
+    file: String,
+    line: usize,
+    from: String,
+    to: String,
+}
+
+/// A word or a sign of the source, and its line.
+#[derive(Clone, Debug, PartialEq)]
+struct Token {
+    text: String,
+    line: usize,
+}
+
+/// The source as tokens, without comments, and with strings and characters left out.
+fn tokens(source: &str) -> Vec<Token> {
+    let text: Vec<char> = source.chars().collect();
+    let (mut tokens, mut line, mut k) = (Vec::new(), 1, 0);
+    let at = |k: usize| text.get(k).copied().unwrap_or('\0');
+    let named = |c: char| c.is_alphanumeric() || c == '_';
+    while k < text.len() {
+        let start = k;
+        match (at(k), at(k + 1)) {
+            ('/', '/') => k += text[k..].iter().take_while(|&&c| c != '\n').count(),
+            ('/', '*') => {
+                let mut depth = 0;
+                loop {
+                    match (at(k), at(k + 1)) {
+                        ('/', '*') => (depth, k) = (depth + 1, k + 2),
+                        ('*', '/') => (depth, k) = (depth - 1, k + 2),
+                        _ => k += 1,
+                    }
+                    if depth == 0 || k >= text.len() {
+                        break;
+                    }
+                }
+            }
+            ('r', '"' | '#') if raw_string(&text[k..]).is_some() => {
+                k += raw_string(&text[k..]).unwrap_or(1);
+            }
+            ('"', _) => k += quoted(&text[k..], '"'),
+            // A character, or a lifetime: that has no closing quote behind its first letter.
+            ('\'', '\\') => k += quoted(&text[k..], '\''),
+            ('\'', _) if at(k + 2) == '\'' => k += 3,
+            (c, _) if named(c) => {
+                k += text[k..].iter().take_while(|&&c| named(c)).count();
+                tokens.push(Token { text: text[start..k].iter().collect(), line });
+            }
+            (':', ':') => {
+                k += 2;
+                tokens.push(Token { text: "::".into(), line });
+            }
+            (c, _) => {
+                k += 1;
+                if !c.is_whitespace() {
+                    tokens.push(Token { text: c.into(), line });
+                }
+            }
+        }
+        line += text[start..k.min(text.len())].iter().filter(|&&c| c == '\n').count();
+    }
+    tokens
+}
+
+/// The length of a text in quotes, escapes included.
+fn quoted(text: &[char], quote: char) -> usize {
+    let mut k = 1;
+    while k < text.len() && text[k] != quote {
+        k += if text[k] == '\\' { 2 } else { 1 };
+    }
+    k + 1
+}
+
+/// The length of `r"…"` or `r#"…"#`, if this is one.
+fn raw_string(text: &[char]) -> Option<usize> {
+    let hashes = text[1..].iter().take_while(|&&c| c == '#').count();
+    if text.get(1 + hashes) != Some(&'"') {
+        return None;
+    }
+    let closing: Vec<char> = std::iter::once('"').chain(vec!['#'; hashes]).collect();
+    let start = 2 + hashes;
+    let end = text[start..].windows(closing.len()).position(|window| window == closing)?;
+    Some(start + end + closing.len())
+}
+
+/// The tokens without the items that only tests are compiled with.
+fn without_tests(tokens: &[Token]) -> Vec<Token> {
+    let mut kept = Vec::new();
+    let mut k = 0;
+    let is = |k: usize, texts: &[&str]| {
+        texts.iter().enumerate().all(|(j, text)| tokens.get(k + j).is_some_and(|t| t.text == *text))
+    };
+    while k < tokens.len() {
+        if is(k, &["#", "[", "cfg", "(", "test", ")", "]"]) {
+            // The item ends with its braces, or with a semicolon before any.
+            let (mut depth, mut open) = (0_i32, false);
+            k += 7;
+            while k < tokens.len() {
+                let text = tokens[k].text.as_str();
+                depth += i32::from(text == "{") - i32::from(text == "}");
+                open |= text == "{";
+                k += 1;
+                if (open && depth == 0) || (!open && text == ";") {
+                    break;
+                }
+            }
+        } else {
+            kept.push(tokens[k].clone());
+            k += 1;
+        }
+    }
+    kept
+}
+
+/// The names that directly follow `crate::` from token k on: one, or several in braces.
+fn first_names(tokens: &[Token], k: usize) -> Vec<&Token> {
+    let Some(first) = tokens.get(k) else { return Vec::new() };
+    if first.text != "{" {
+        return vec![first];
+    }
+    let (mut names, mut depth, mut expected) = (Vec::new(), 0_i32, false);
+    for token in &tokens[k..] {
+        match token.text.as_str() {
+            "{" => (depth, expected) = (depth + 1, depth == 0),
+            "}" => depth -= 1,
+            "," => expected = depth == 1,
+            _ if expected => {
+                names.push(token);
+                expected = false;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    names
+}
+
+/// The modules that a file is in, from the crate's root: `dual`, `engine` for `dual/engine.rs`.
+fn modules(file: &Path) -> Vec<String> {
+    let parts = file.with_extension("");
+    let mut modules: Vec<String> =
+        parts.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if modules.last().is_some_and(|last| last == "mod") {
+        modules.pop();
+    }
+    modules
+}
+
+/// Every path of this source, as a file of the library, that leads upward.
+fn violations(file: &Path, source: &str) -> Vec<Violation> {
+    let tokens = without_tests(&tokens(source));
+    let modules = modules(file);
+    let from = modules[0].clone();
+    let floor = |room: &str| FLOORS.iter().position(|floor| *floor == room);
+    let own = floor(&from).unwrap_or_else(|| panic!("{from} has no floor"));
+    let mut found = Vec::new();
+    for k in 0..tokens.len() {
+        let begins = k == 0 || tokens[k - 1].text != "::";
+        // How many modules the path goes up, and where the names begin.
+        let (up, names) = match tokens[k].text.as_str() {
+            "crate" if begins && tokens.get(k + 1).is_some_and(|t| t.text == "::") => {
+                (modules.len(), k + 2)
+            }
+            "super" if begins => {
+                let supers = tokens[k..]
+                    .chunks(2)
+                    .take_while(|pair| {
+                        pair[0].text == "super" && pair.get(1).is_some_and(|t| t.text == "::")
+                    })
+                    .count();
+                (supers, k + 2 * supers)
+            }
+            _ => continue,
+        };
+        if up < modules.len() {
+            continue; // still within the room
+        }
+        for name in first_names(&tokens, names) {
+            let alias = AT_THE_ROOT.iter().find(|(alias, _)| *alias == name.text);
+            let to = alias.map_or(name.text.as_str(), |(_, room)| room);
+            // What is on no floor is a new name at the root: it must be given one above.
+            if floor(to).is_none_or(|floor| floor > own) {
+                found.push(Violation {
+                    file: file.display().to_string(),
+                    line: name.line,
+                    from: from.clone(),
+                    to: to.to_string(),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn source_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+#[test]
+fn no_room_imports_a_higher_one() {
+    let folder = source_folder();
+    let mut found = Vec::new();
+    let mut downward = 0;
+    for path in files(&folder) {
+        let file = path.strip_prefix(&folder).unwrap();
+        if file == Path::new("lib.rs") {
+            continue; // the roof: it names every room
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        downward += without_tests(&tokens(&source)).iter().filter(|t| t.text == "crate").count();
+        found.extend(violations(file, &source));
+    }
+    assert!(downward > 50, "only {downward} paths were seen: is the scanner blind?");
+    let list: Vec<String> = found
+        .iter()
+        .map(|v| format!("src/{}:{}: {} imports {}", v.file, v.line, v.from, v.to))
+        .collect();
+    assert!(found.is_empty(), "a lower floor imports a higher one:\n{}", list.join("\n"));
+}
+
+#[test]
+fn every_room_has_a_floor() {
+    let folder = source_folder();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let room = path.file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(room == "lib" || FLOORS.contains(&room.as_str()), "{room} is on no floor");
+    }
+    // And lib.rs declares no room that the folder does not have.
+    let lib = tokens(&fs::read_to_string(folder.join("lib.rs")).unwrap());
+    for pair in without_tests(&lib).windows(2).filter(|pair| pair[0].text == "mod") {
+        let room = pair[1].text.as_str();
+        assert!(FLOORS.contains(&room), "{room} is on no floor");
+    }
+}
+
+#[test]
+fn the_scanner_sees_every_form_of_a_path_that_leads_upward() {
+    let seen = |file: &str, source: &str| -> Vec<(usize, String)> {
+        violations(Path::new(file), source).into_iter().map(|v| (v.line, v.to)).collect()
+    };
+    let upward = |line: usize, to: &str| vec![(line, to.to_string())];
+    assert_eq!(seen("linalg/rows.rs", "use crate::data::Examples;"), upward(1, "data"));
+    assert_eq!(seen("linalg/rows.rs", "\nuse crate::{Error, run::Budget};"), upward(2, "run"));
+    assert_eq!(
+        seen("run/mod.rs", "use crate::{\n  data::{self, ssvm},\n  ssvm};"),
+        upward(3, "ssvm")
+    );
+    assert_eq!(
+        seen("term/link.rs", "fn f() { let x = crate :: oracle::best(); }"),
+        upward(1, "oracle")
+    );
+    assert_eq!(seen("oracle/chain.rs", "use super::super::dual::Blocks;"), upward(1, "dual"));
+    assert_eq!(seen("oracle/mod.rs", "use super::{data, model::Model};"), upward(1, "model"));
+    assert_eq!(seen("error.rs", "use super::linalg::Sum;"), upward(1, "linalg"));
+    assert_eq!(
+        seen("ssvm/chain.rs", "pub(in crate::ssvm) fn f() -> crate::sdca::X {}"),
+        upward(1, "sdca")
+    );
+    assert_eq!(seen("dual/mod.rs", "use crate::attic::Box;"), upward(1, "attic"));
+    let after_a_string =
+        "const A: &str = \"a \\\" //\"; const B: char = '\"'; use crate::model::Model;";
+    assert_eq!(seen("run/train.rs", after_a_string), upward(1, "model"));
+    let after_tests = "#[cfg(test)]\nmod tests { use crate::model::A; }\nuse crate::model::B;";
+    assert_eq!(seen("run/train.rs", after_tests), upward(3, "model"));
+}
+
+#[test]
+fn the_scanner_lets_pass_what_leads_downward_or_is_no_code() {
+    let fine = [
+        ("ssvm/chain.rs", "use crate::{Error, Result, dual::{Blocks, model}, linalg::sum};"),
+        ("ssvm/chain.rs", "use super::witness::{model, Witness}; use super::super::linalg::rows;"),
+        ("ssvm/mod.rs", "use self::chain::Chain; use ssvm::model; use crate::ssvm::chain;"),
+        ("linalg/sum.rs", "//! use crate::model::Model;\n/// [`crate::run`]\n// crate::dual"),
+        ("linalg/sum.rs", "/* crate::model /* nested */ crate::run */ fn f<'a>(x: &'a str) {}"),
+        ("linalg/sum.rs", "const A: &str = \"crate::model\"; const B: &str = r#\"\"crate::run\"#;"),
+        ("linalg/sum.rs", "#[cfg(test)]\nmod tests { fn f() { use crate::data::Examples; } }"),
+        ("linalg/sum.rs", "#[cfg(test)]\nuse crate::data::Examples;\nuse crate::Result;"),
+        ("data/mod.rs", "pub(crate) fn f() {} pub(super) fn g() {}"),
+        ("data/mod.rs", "fn f() { other::crate_name::model(); let supers = 1; }"),
+    ];
+    for (file, source) in fine {
+        assert_eq!(violations(Path::new(file), source), [], "{source}");
+    }
+}
