@@ -5,7 +5,7 @@
 //! - [`source`]: files, plain or gzip, line by line, with errors that name the place.
 //! - [`libsvm`], [`letters`], [`tables`]: readers.
 //! - [`recipe`]: how a file becomes a data set, in a form that a model file can keep.
-//! - [`fingerprint`]: what tells one data set from another.
+//! - [`fingerprint`](mod@fingerprint): what tells one data set from another.
 
 pub mod alphabet;
 pub mod examples;
