@@ -16,7 +16,7 @@ unit:
 		echo "example $$example: ok"; \
 	done
 
-# Speed lives here, not in the tests. DUALGAP_DATA names the folder with the data sets.
+# Speed lives here, not in the tests. `dualgap-bench --help` has more, for data that are not bundled.
 bench:
 	cargo run --release --locked --package dualgap-bench -- all
 

@@ -3,6 +3,7 @@
 //! Machines are noisy: compare figures of one run with each other, or count instructions (`make
 //! instructions`).
 
+mod conll;
 mod engine;
 mod letters;
 
@@ -21,7 +22,9 @@ enum Bench {
     Letters(letters::Options),
     /// The engine on a multiclass hinge beside a loop written by hand for nothing else.
     Engine(engine::Options),
-    /// All of the above with their defaults.
+    /// Text chunking, CoNLL-2000; needs the data.
+    Conll(conll::Options),
+    /// All that need no data from elsewhere, with their defaults.
     All,
 }
 
@@ -29,6 +32,7 @@ fn main() -> dualgap::Result<()> {
     match Cli::parse().bench {
         Bench::Letters(options) => letters::run(&options),
         Bench::Engine(options) => engine::run(&options),
+        Bench::Conll(options) => conll::run(&options),
         Bench::All => {
             letters::run(&letters::Options::default())?;
             engine::run(&engine::Options::default())

@@ -2,10 +2,11 @@
 //!
 //! - [`fit`]: data in, certified model out.
 //! - [`fitted`]: a model and what it can do.
-//! - [`evaluation`]: predictions beside the truth.
+//! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
 //! - [`file`](mod@file): the model file.
 //! - [`verify`](mod@verify): a stored certificate, computed again from the data.
 
+pub mod chunks;
 pub mod evaluation;
 pub mod file;
 pub mod fit;

@@ -9,7 +9,7 @@
 //! and is not believed either: its weights give an upper bound and its multipliers, made a
 //! distribution over outputs, a lower one, both evaluated to 32 digits.
 
-use super::explicit::Explicit;
+use super::explicit::{Corner, Explicit};
 use super::wide::Wide;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
@@ -50,7 +50,10 @@ impl Triplets {
 
 /// Brackets the optimum. The variables are w, then one ξ per example, then u if there is an l1 term.
 pub fn optimum(problem: &Explicit) -> Bracket {
-    let (dim, n) = (problem.dim, problem.examples.len());
+    // An example that counts nothing would leave its ξ without a cost.
+    let counted: Vec<usize> =
+        (0..problem.examples.len()).filter(|&i| problem.masses[i] > Wide::ZERO).collect();
+    let (dim, n) = (problem.dim, counted.len());
     let absolutes = if problem.l1 > 0.0 { dim } else { 0 };
     let variables = dim + n + absolutes;
 
@@ -60,11 +63,11 @@ pub fn optimum(problem: &Explicit) -> Bracket {
     q[dim + n..].fill(problem.lambda * problem.l1);
 
     let (mut a, mut b) = (Triplets::default(), Vec::new());
-    for (i, corners) in problem.examples.iter().enumerate() {
-        q[dim + i] = problem.masses[i].float();
-        for corner in corners {
+    for (k, &i) in counted.iter().enumerate() {
+        q[dim + k] = problem.masses[i].float();
+        for corner in &problem.examples[i] {
             corner.psi.iter().enumerate().for_each(|(j, &psi)| a.push(b.len(), j, -psi));
-            a.push(b.len(), dim + i, -1.0);
+            a.push(b.len(), dim + k, -1.0);
             b.push(-corner.loss);
         }
     }
@@ -88,25 +91,17 @@ pub fn optimum(problem: &Explicit) -> Bracket {
     solver.solve();
 
     let mut multipliers = solver.solution.z.iter();
-    let alpha: Vec<Vec<Wide>> = problem
-        .examples
-        .iter()
-        .map(|corners| {
-            let weights: Vec<Wide> =
-                multipliers.by_ref().take(corners.len()).map(|z| z.max(0.0).into()).collect();
-            let total: Wide = weights.iter().copied().sum();
-            if total > Wide::ZERO {
-                weights.into_iter().map(|weight| weight / total).collect()
-            } else {
-                // An example that counts nothing: any distribution will do.
-                corners
-                    .iter()
-                    .enumerate()
-                    .map(|(y, _)| f64::from(u8::from(y == 0)).into())
-                    .collect()
-            }
-        })
-        .collect();
+    let distribution = |(i, corners): (usize, &Vec<Corner>)| -> Vec<Wide> {
+        if !counted.contains(&i) {
+            // Any distribution will do.
+            return corners.iter().map(|_| Wide::ONE / Wide::from(corners.len() as f64)).collect();
+        }
+        let weights: Vec<Wide> =
+            multipliers.by_ref().take(corners.len()).map(|z| z.max(0.0).into()).collect();
+        let total: Wide = weights.iter().copied().sum();
+        weights.into_iter().map(|weight| weight / total).collect()
+    };
+    let alpha: Vec<Vec<Wide>> = problem.examples.iter().enumerate().map(distribution).collect();
     Bracket {
         lower: problem.dual(&alpha).float(),
         upper: problem.primal(&solver.solution.x[..dim]).float(),

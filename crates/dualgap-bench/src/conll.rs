@@ -1,0 +1,83 @@
+//! Text chunking, CoNLL-2000, with the features of the BCFW paper: n = 8,936, d = 1,643,026.
+
+use clap::Args;
+use dualgap::data::features::{read_known, read_training};
+use dualgap::data::{ColumnRecipe, Source};
+use dualgap::model::chunks::ChunkEvaluation;
+use dualgap::model::fit_chain;
+use dualgap::run::Budget;
+use dualgap::ssvm::{Average, Hamming, Settings};
+use dualgap::{Error, Result};
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// The folder that has conll2000/train.txt.gz and test.txt.gz [default: $DUALGAP_DATA].
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// How many passes.
+    #[arg(long, default_value_t = 10)]
+    passes: u64,
+    /// λ times n.
+    #[arg(long, default_value_t = 1.0)]
+    lambda_n: f64,
+    /// Count the wrong labels of a sentence, not their fraction.
+    #[arg(long)]
+    plain: bool,
+    /// Keep every feature, however rare.
+    #[arg(long)]
+    every_feature: bool,
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    let Options { data, passes, lambda_n, plain, every_feature } = options.clone();
+    let Some(data) = data.or_else(|| std::env::var_os("DUALGAP_DATA").map(PathBuf::from)) else {
+        return Err(Error::setting(
+            "the CoNLL-2000 data are not bundled: name their folder with --data or DUALGAP_DATA",
+        ));
+    };
+    println!(
+        "dualgap-bench conll --passes {passes} --lambda-n {lambda_n}{}{}",
+        if plain { " --plain" } else { "" },
+        if every_feature { " --every-feature" } else { "" },
+    );
+    let mut recipe = ColumnRecipe::preset("paper-conll2000")
+        .ok_or_else(|| Error::setting("there is no preset of this name"))?;
+    if every_feature {
+        recipe.min_count = 1;
+    }
+    let file = |name: &str| Source::open(&data.join("conll2000").join(name));
+    let start = Instant::now();
+    let training = read_training(file("train.txt.gz")?, &recipe)?;
+    println!("  reading and features: {:.2} s", start.elapsed().as_secs_f64());
+    let sequences = &training.sequences;
+    let test =
+        read_known(file("test.txt.gz")?, &recipe, &training.dictionary, &sequences.alphabet)?;
+
+    let lambda = lambda_n / sequences.len() as f64;
+    let settings =
+        Settings { lambda, threads: 1, average: Average::Weighted, ..Settings::default() };
+    let hamming = if plain { Hamming::Plain } else { Hamming::Normalized };
+    let report = fit_chain(sequences, hamming, &settings, &Budget::passes(passes), &mut ())?;
+    let mut chunks = ChunkEvaluation::default();
+    for i in 0..test.len() {
+        let names = test.alphabet.names();
+        let truth: Vec<&str> = test.truth(i).iter().map(|&y| names[y as usize].as_str()).collect();
+        let found = report.model.predict_sequence(test.sequence(i));
+        let found: Vec<&str> =
+            found.iter().map(|&y| report.model.alphabet.names()[y].as_str()).collect();
+        chunks.compare(&truth, &found);
+    }
+    println!(
+        "  n = {}, d = {}; {:.2} s solving, {:.2} s certifying; primal {:.6}, dual {:.6}; F1 {:.2}\n",
+        sequences.len(),
+        report.model.weights.len(),
+        report.solve_seconds,
+        report.certify_seconds,
+        report.certificate.primal,
+        report.certificate.dual,
+        100.0 * chunks.overall().figures().f1
+    );
+    Ok(())
+}

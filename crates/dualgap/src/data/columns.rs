@@ -1,0 +1,151 @@
+//! Column files, as in the CoNLL shared tasks: one token a line, its columns separated by white space,
+//! an empty line after each sentence.
+//!
+//! If the first token line has a tab, tabs separate the columns of the whole file, and a cell may then hold
+//! spaces or be empty. Every token line has the same number of columns.
+
+use super::Source;
+use crate::Result;
+
+/// The cells of one sentence.
+#[derive(Clone, Debug, Default)]
+pub struct Sentence {
+    text: String,
+    /// Where each cell ends in the text, token by token.
+    ends: Vec<usize>,
+    width: usize,
+}
+
+impl Sentence {
+    /// How many tokens it has.
+    pub fn len(&self) -> usize {
+        self.ends.len() / self.width.max(1)
+    }
+
+    /// Whether it has no token.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// How many columns a token has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// A cell.
+    #[inline]
+    pub fn cell(&self, token: usize, column: usize) -> &str {
+        let k = token * self.width + column;
+        let start = if k == 0 { 0 } else { self.ends[k - 1] };
+        &self.text[start..self.ends[k]]
+    }
+
+    fn push(&mut self, cell: &str) {
+        self.text.push_str(cell);
+        self.ends.push(self.text.len());
+    }
+}
+
+/// Reads sentence by sentence.
+///
+/// ```
+/// use dualgap::data::{Source, columns::ColumnReader};
+/// let mut reader = ColumnReader::new(Source::from_bytes("demo", b"He PRP\nruns VBZ\n\n\nYes UH"));
+/// let first = reader.next_sentence()?.unwrap();
+/// assert_eq!((first.len(), first.cell(1, 0)), (2, "runs"));
+/// assert_eq!(reader.next_sentence()?.unwrap().cell(0, 1), "UH");
+/// assert!(reader.next_sentence()?.is_none());
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub struct ColumnReader<'a> {
+    source: Source<'a>,
+    /// Known from the first token line on: the number of columns, and whether tabs separate them.
+    layout: Option<(usize, bool)>,
+}
+
+impl<'a> ColumnReader<'a> {
+    /// From the beginning of a file.
+    pub fn new(source: Source<'a>) -> Self {
+        Self { source, layout: None }
+    }
+
+    /// The source, for errors that name the place.
+    pub fn source(&self) -> &Source<'a> {
+        &self.source
+    }
+
+    /// The next sentence that has tokens.
+    pub fn next_sentence(&mut self) -> Result<Option<Sentence>> {
+        let mut sentence = Sentence::default();
+        while let Some(line) = self.source.next_line()? {
+            if line.trim().is_empty() {
+                if sentence.is_empty() {
+                    continue;
+                }
+                break;
+            }
+            let before = sentence.ends.len();
+            let (width, tabs) = *self.layout.get_or_insert_with(|| {
+                let tabs = line.contains('\t');
+                let width =
+                    if tabs { line.split('\t').count() } else { line.split_whitespace().count() };
+                (width, tabs)
+            });
+            sentence.width = width;
+            if tabs {
+                line.split('\t').for_each(|cell| sentence.push(cell.trim()));
+            } else {
+                line.split_whitespace().for_each(|cell| sentence.push(cell));
+            }
+            let found = sentence.ends.len() - before;
+            if found != width {
+                let separator = if tabs { "tabs" } else { "white space" };
+                return Err(self.source.error(
+                    format!("{found} columns where the lines before have {width}"),
+                    format!(
+                        "every token has the same columns, separated by {separator}; an empty line \
+                         ends a sentence"
+                    ),
+                ));
+            }
+        }
+        Ok((!sentence.is_empty()).then_some(sentence))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> Result<Vec<Sentence>> {
+        let mut reader = ColumnReader::new(Source::from_bytes("test", text));
+        let mut sentences = Vec::new();
+        while let Some(sentence) = reader.next_sentence()? {
+            sentences.push(sentence);
+        }
+        Ok(sentences)
+    }
+
+    #[test]
+    fn blank_lines_however_many_part_sentences() {
+        let sentences = read(b"\n\na x\nb y\r\n\r\n \nc z").unwrap();
+        assert_eq!(sentences.iter().map(Sentence::len).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(sentences[0].cell(1, 1), "y");
+        assert_eq!(sentences[1].cell(0, 0), "c");
+        assert!(read(b"\n\n").unwrap().is_empty());
+    }
+
+    #[test]
+    fn tabs_keep_spaces_and_empty_cells() {
+        let sentences = read(b"New York\t\tB\nis\tV\tO\n").unwrap();
+        assert_eq!(sentences[0].cell(0, 0), "New York");
+        assert_eq!(sentences[0].cell(0, 1), "");
+        assert_eq!(sentences[0].cell(1, 2), "O");
+    }
+
+    #[test]
+    fn ragged_columns_name_the_line() {
+        let error = read(b"a b c\n\nd e f\ng h\n").unwrap_err().to_string();
+        assert!(error.starts_with("test:4: 2 columns where the lines before have 3"), "{error}");
+    }
+}

@@ -1,0 +1,285 @@
+//! Feature templates in the manner of CRF++: one a line, macros stand for cells near the current token.
+//!
+//! ```text
+//! # a comment
+//! U00:%x[-1,0]            the first column of the token before
+//! U01:%x[-1,0]/%x[0,0]    two cells together
+//! U02:%suffix3[0,0]       a function of a cell
+//! U03:                    no macro: a constant, which gives every label a bias
+//! B                       weights for pairs of neighbouring labels (a chain always has them)
+//! ```
+//!
+//! A feature is the template's text with its macros replaced, so a name before the colon keeps the features of
+//! two templates apart. The functions are `x` (the cell as it is), `lower`, `shape` (`Xx0-` for `Ab12-`, runs
+//! shortened), `prefixN` and `suffixN` (the first or last N characters; nothing when the cell is shorter).
+
+use super::columns::Sentence;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// What a macro makes of its cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Function {
+    Same,
+    Lower,
+    Shape,
+    Prefix(usize),
+    Suffix(usize),
+}
+
+/// A part of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Cell { function: Function, offset: isize, column: usize },
+}
+
+/// What stands in for a token outside the sentence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pad {
+    /// `_B-1`, `_B-2`, `_B+1` …, as in CRF++.
+    #[default]
+    ByDistance,
+    /// The same mark on either side, whatever the distance.
+    One,
+}
+
+/// Templates, ready to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Templates {
+    unigrams: Vec<Vec<Piece>>,
+    /// One more than the largest column that a macro names.
+    columns: usize,
+}
+
+impl Templates {
+    /// Reads templates; what is wrong is told with the number of the line, counted from one.
+    ///
+    /// ```
+    /// use dualgap::data::templates::Templates;
+    /// assert_eq!(Templates::parse("U0:%x[0,0]\nB\n").unwrap().len(), 1);
+    /// assert_eq!(Templates::parse("U0:%y[0,0]").unwrap_err().0, 1);
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, (u64, String)> {
+        let mut templates = Self { unigrams: Vec::new(), columns: 0 };
+        for (k, line) in text.lines().enumerate() {
+            let line = line.trim();
+            let complain = |message: String| (k as u64 + 1, message);
+            match line.chars().next() {
+                None | Some('#') => {}
+                Some('U') => {
+                    let pieces = parse_template(line).map_err(complain)?;
+                    for piece in &pieces {
+                        if let Piece::Cell { column, .. } = piece {
+                            templates.columns = templates.columns.max(column + 1);
+                        }
+                    }
+                    templates.unigrams.push(pieces);
+                }
+                // Pairs of labels have their weights in any case.
+                Some('B') if !line.contains('%') => {}
+                Some('B') => {
+                    return Err(complain(format!(
+                        "`{line}`: label pairs that depend on a cell are not supported"
+                    )));
+                }
+                Some(_) => {
+                    return Err(complain(format!(
+                        "`{line}`: a template begins with U, B or # for a comment"
+                    )));
+                }
+            }
+        }
+        if templates.unigrams.is_empty() {
+            return Err((1, "there is no template that begins with U".into()));
+        }
+        Ok(templates)
+    }
+
+    /// How many templates make features of cells.
+    pub fn len(&self) -> usize {
+        self.unigrams.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.unigrams.is_empty()
+    }
+
+    /// How many columns a token must have.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Calls `visit` with every feature of a token; `feature` is a buffer.
+    pub fn features(
+        &self,
+        sentence: &Sentence,
+        token: usize,
+        pad: Pad,
+        feature: &mut String,
+        mut visit: impl FnMut(&str),
+    ) {
+        for pieces in &self.unigrams {
+            feature.clear();
+            for piece in pieces {
+                match piece {
+                    Piece::Text(text) => feature.push_str(text),
+                    Piece::Cell { function, offset, column } => {
+                        expand(sentence, token, *offset, *column, *function, pad, feature);
+                    }
+                }
+            }
+            visit(feature);
+        }
+    }
+}
+
+fn expand(
+    sentence: &Sentence,
+    token: usize,
+    offset: isize,
+    column: usize,
+    function: Function,
+    pad: Pad,
+    out: &mut String,
+) {
+    let Some(at) = token.checked_add_signed(offset).filter(|&at| at < sentence.len()) else {
+        // Writing to a string cannot fail.
+        let _ = match (pad, token.checked_add_signed(offset)) {
+            (Pad::One, _) => out.write_str("_PAD"),
+            (Pad::ByDistance, None) => write!(out, "_B-{}", offset.unsigned_abs() - token),
+            (Pad::ByDistance, Some(at)) => write!(out, "_B+{}", at - sentence.len() + 1),
+        };
+        return;
+    };
+    let cell = sentence.cell(at, column);
+    match function {
+        Function::Same => out.push_str(cell),
+        Function::Lower => out.extend(cell.chars().flat_map(char::to_lowercase)),
+        Function::Shape => shape(cell, out),
+        Function::Prefix(n) => {
+            if let Some((end, c)) = cell.char_indices().nth(n - 1) {
+                out.push_str(&cell[..end + c.len_utf8()]);
+            }
+        }
+        Function::Suffix(n) => {
+            if let Some((start, _)) = cell.char_indices().rev().nth(n - 1) {
+                out.push_str(&cell[start..]);
+            }
+        }
+    }
+}
+
+/// Upper case X, lower case x, digits 0, the rest as it is; a run of the same is written once or twice.
+fn shape(cell: &str, out: &mut String) {
+    let mut last = ['\0'; 2];
+    for c in cell.chars() {
+        let kind = match c {
+            c if c.is_uppercase() => 'X',
+            c if c.is_alphabetic() => 'x',
+            c if c.is_numeric() => '0',
+            c => c,
+        };
+        if last != [kind; 2] {
+            out.push(kind);
+        }
+        last = [last[1], kind];
+    }
+}
+
+fn parse_template(line: &str) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    let mut rest = line;
+    while let Some(start) = rest.find('%') {
+        if start > 0 {
+            pieces.push(Piece::Text(rest[..start].into()));
+        }
+        let (call, after) = rest[start..]
+            .split_once(']')
+            .ok_or_else(|| format!("`{line}`: a macro is written %x[row,column]"))?;
+        pieces.push(parse_macro(call).ok_or_else(|| {
+            format!(
+                "`{call}]`: a macro is written %x[row,column], with x, lower, shape, prefixN or \
+                 suffixN as its name and whole numbers in the brackets"
+            )
+        })?);
+        rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest.into()));
+    }
+    Ok(pieces)
+}
+
+/// `%name[row,column`, without the closing bracket.
+fn parse_macro(call: &str) -> Option<Piece> {
+    let (name, place) = call.strip_prefix('%')?.split_once('[')?;
+    let (offset, column) = place.split_once(',')?;
+    let count = |name: &str, prefix: &str| -> Option<usize> {
+        name.strip_prefix(prefix)?.parse().ok().filter(|&n: &usize| n > 0)
+    };
+    let function = match name {
+        "x" => Function::Same,
+        "lower" => Function::Lower,
+        "shape" => Function::Shape,
+        name => count(name, "prefix")
+            .map(Function::Prefix)
+            .or_else(|| count(name, "suffix").map(Function::Suffix))?,
+    };
+    let offset: i32 = offset.trim().parse().ok()?;
+    let column: u16 = column.trim().parse().ok()?;
+    Some(Piece::Cell { function, offset: offset as isize, column: column.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Source;
+    use super::super::columns::ColumnReader;
+    use super::*;
+
+    fn features(templates: &str, pad: Pad, token: usize) -> Vec<String> {
+        let text = "Über-2019 NN\nruns VBZ\n".as_bytes();
+        let mut reader = ColumnReader::new(Source::from_bytes("t", text));
+        let sentence = reader.next_sentence().unwrap().unwrap();
+        let templates = Templates::parse(templates).unwrap();
+        let mut all = Vec::new();
+        templates.features(&sentence, token, pad, &mut String::new(), |f| all.push(f.into()));
+        all
+    }
+
+    #[test]
+    fn macros_are_replaced_by_cells_and_functions_of_them() {
+        let templates = "# words\nU0:%x[0,0]/%x[1,1]\n\nU1:%lower[0,0]\nU2:%shape[0,0]\n\
+                         U3:%prefix2[0,0]\nU4:%suffix3[0,0]\nU5:%suffix30[0,0]|\nU6:\nB\n";
+        assert_eq!(
+            features(templates, Pad::ByDistance, 0),
+            ["U0:Über-2019/VBZ", "U1:über-2019", "U2:Xxx-00", "U3:Üb", "U4:019", "U5:|", "U6:"]
+        );
+    }
+
+    #[test]
+    fn tokens_outside_the_sentence_are_padded() {
+        let templates = "U0:%x[-2,0]\nU1:%x[1,0]\nU2:%x[2,1]";
+        assert_eq!(features(templates, Pad::ByDistance, 1), ["U0:_B-1", "U1:_B+1", "U2:_B+2"]);
+        assert_eq!(features(templates, Pad::One, 1), ["U0:_PAD", "U1:_PAD", "U2:_PAD"]);
+    }
+
+    #[test]
+    fn mistakes_name_the_line() {
+        for (text, line) in [
+            ("U0:%x[0,0]\nU1:%x[0]", 2),
+            ("U0:%x[0,0", 1),
+            ("U0:%prefix0[0,0]", 1),
+            ("U0:%upper[0,0]", 1),
+            ("U0:%x[a,0]", 1),
+            ("U0:%x[0,-1]", 1),
+            ("\nX0:%x[0,0]", 2),
+            ("U0:%x[0,0]\nB0:%x[0,0]", 2),
+            ("B", 1),
+        ] {
+            assert_eq!(Templates::parse(text).unwrap_err().0, line, "{text}");
+        }
+    }
+}
