@@ -130,6 +130,13 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
     /// v is summed with compensation; by how much it can still be off, E, moves λ g*(v) by at most
     /// λ(‖w‖E + E²/2), because g* is 1-smooth with gradient w.
     pub fn dual(&self, points: &[B::Point]) -> Result<DualValue> {
+        if points.len() != self.blocks.len() {
+            return Err(Error::setting(format!(
+                "there are {} dual points for {} blocks",
+                points.len(),
+                self.blocks.len()
+            )));
+        }
         let mut scratch = self.blocks.scratch();
         let mut v = CompensatedVec::zeros(self.blocks.dim());
         let mut sum = Sum::default();

@@ -11,15 +11,29 @@ use crate::oracle::{Bound, Extent, Oracle};
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// A corner: an output, its loss, and its difference vector.
+/// A corner: an output, its loss, and its difference vector. Only the adapter makes them, from what the
+/// oracle says, so that a point cannot claim what no oracle has said.
 #[derive(Debug)]
 pub struct Plane<Y> {
-    /// y.
-    pub output: Y,
+    /// i.
+    example: usize,
+    output: Y,
     /// L_i(y).
-    pub loss: f64,
+    loss: f64,
     /// ψ_i(y) = φ(x_i, y_i) − φ(x_i, y).
-    pub psi: SparseVec,
+    psi: SparseVec,
+}
+
+impl<Y> Plane<Y> {
+    /// y.
+    pub fn output(&self) -> &Y {
+        &self.output
+    }
+
+    /// L_i(y).
+    pub fn loss(&self) -> f64 {
+        self.loss
+    }
 }
 
 /// Where a block stands: corners with their weights, and the mixture of their vectors.
@@ -104,7 +118,7 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
                 message: format!("a feature {x} at index {j} of {}", self.oracle.dim()),
             });
         }
-        Ok(Plane { output, loss, psi })
+        Ok(Plane { example: i, output, loss, psi })
     }
 }
 
@@ -161,7 +175,7 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
 
     fn start(&self, i: usize) -> Self::Point {
         let truth = self.examples[i].1.clone();
-        let plane = Plane { output: truth, loss: 0.0, psi: SparseVec::default() };
+        let plane = Plane { example: i, output: truth, loss: 0.0, psi: SparseVec::default() };
         OraclePoint { corners: vec![(Arc::new(plane), 1.0)], psi: SparseVec::default(), loss: 0.0 }
     }
 
@@ -267,6 +281,10 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         let mut dual = Sum::default();
         let (mut largest_loss, mut largest_psi, mut image) = (0.0_f64, 0.0_f64, 0.0);
         for (plane, weight) in &at.corners {
+            if plane.example != i {
+                let message = format!("it has an output of example {}", plane.example);
+                return Err(Error::Witness { example: i, message });
+            }
             let term = weight * plane.loss;
             dual.add_measured(Measured { value: term, error: term * UNIT_ROUNDOFF });
             let norm = plane.psi.squared_norm().sqrt();

@@ -4,7 +4,7 @@
 
 use crate::common::quadratic::optimum;
 use crate::common::wide::Wide;
-use crate::common::{Small, calls, cases, distance, generic, small, with_blocks};
+use crate::common::{Kind, Small, calls, cases, distance, generic, small, with_blocks};
 use dualgap::dual::{Average, Method, Problem, Sampling, Settings, Step};
 use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::ssvm::Witness;
@@ -35,6 +35,23 @@ fn ways() -> impl Strategy<Value = Settings> {
 fn fit(settings: &Settings, small: &Small) -> Settings {
     let Settings { lambda, sample_weights, threads, .. } = small.settings();
     Settings { lambda, sample_weights, threads, ..settings.clone() }
+}
+
+// A tolerance that the computed gap meets to the last bit is not met: the exact gap may be larger by
+// the rounding error.
+#[test]
+fn the_rounding_error_counts_against_the_tolerance() {
+    for kind in Kind::all(3) {
+        let small = Small::random(1, kind, 8, 3, 3);
+        let run = |absolute: Option<f64>| {
+            let budget = Budget { absolute, ..Budget::passes(4) };
+            small.train(&small.settings(), &budget)
+        };
+        let c = run(None).certificate;
+        assert!(c.rounding_error > 0.0);
+        assert_eq!(run(Some(c.gap())).stop, Stop::PassLimit);
+        assert_eq!(run(Some(c.gap() + 2.0 * c.rounding_error)).stop, Stop::GapReached);
+    }
 }
 
 proptest! {

@@ -194,6 +194,12 @@ fn the_corners_of_an_oracle_s_point_must_weigh_one_together() {
             "{weight}"
         );
     }
+    // Corners of one example prove nothing about another, and every example needs its point.
+    let mut swapped = points.clone();
+    swapped.swap(0, 3);
+    assert!(matches!(problem.dual(&swapped), Err(Error::Witness { .. })));
+    assert!(problem.dual(&points[..3]).is_err());
+    assert!(problem.dual(&[&points[..], &points[..1]].concat()).is_err());
 }
 
 #[test]
