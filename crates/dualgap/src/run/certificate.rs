@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// P(w) at exactly the weights of the model.
+    /// P(w) at exactly the weights of the model; where a user's oracle only bounds its losses, the
+    /// upper bound on it that follows.
     pub primal: f64,
     /// D(α) at a feasible dual point.
     pub dual: f64,

@@ -371,7 +371,7 @@ impl Blocks for Chain<'_> {
             };
             if disagreement > DEFECT || disagreement.is_nan() {
                 return refuse(if t == 0 {
-                    format!("its first labels have the weight {}, not 1", disagreement + 1.0)
+                    format!("its first labels miss a weight of 1 by {disagreement:e}")
                 } else {
                     format!(
                         "the label weights at position {} disagree by {disagreement:e} with the \
