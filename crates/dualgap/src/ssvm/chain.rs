@@ -144,6 +144,8 @@ pub struct ChainScratch {
     table: Vec<f64>,
     touched: Vec<usize>,
     row: Vec<f64>,
+    /// −⟨d, losses⟩, what the dual term rises by.
+    rise: f64,
 }
 
 impl ChainScratch {
@@ -212,6 +214,7 @@ impl Blocks for Chain<'_> {
             table: vec![0.0; self.layout.labels * self.layout.labels],
             touched: Vec::new(),
             row: Vec::new(),
+            rise: 0.0,
         }
     }
 
@@ -248,21 +251,20 @@ impl Blocks for Chain<'_> {
             let d = &scratch.d[t * labels..(t + 1) * labels];
             d.iter().sum::<f64>() - d[truth[t] as usize]
         };
-        -self.cost(i) * scratch.active.iter().map(wrong).sum::<f64>()
+        scratch.rise = -self.cost(i) * scratch.active.iter().map(wrong).sum::<f64>();
+        scratch.rise
     }
 
-    fn slope(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) -> f64 {
+    fn slope(&self, _: usize, w: &[f64], scratch: &mut ChainScratch) -> f64 {
         let labels = self.layout.labels;
-        let (truth, cost) = self.loss(i);
         let nodes = |&t: &usize| {
             let range = t * labels..(t + 1) * labels;
-            let d = &scratch.d[range.clone()];
-            // The node scores have the losses in them, which are no part of ⟨w, ·⟩.
-            let losses = cost * (d.iter().sum::<f64>() - d[truth[t] as usize]);
-            dot(d, &scratch.viterbi.nodes[range]) - losses
+            dot(&scratch.d[range.clone()], &scratch.viterbi.nodes[range])
         };
         let transitions = &w[self.layout.transitions()];
+        // The node scores have the losses in them, which are no part of ⟨w, ·⟩.
         scratch.active.iter().map(nodes).sum::<f64>()
+            + scratch.rise
             + scratch.edges.iter().map(|&(edge, d)| d * transitions[edge]).sum::<f64>()
     }
 

@@ -72,7 +72,9 @@ pub struct MulticlassScratch {
     scores: Vec<f64>,
     /// The entries of d that are not zero.
     d: Vec<(usize, f64)>,
-    /// The same times the factor of a step.
+    /// −⟨d, costs⟩, what the dual term rises by.
+    rise: f64,
+    /// d times the factor of a step.
     scaled: Vec<(usize, f64)>,
 }
 
@@ -147,12 +149,13 @@ impl Blocks for Multiclass<'_> {
 
     fn difference(&self, i: usize, at: &Mixture, to: &u64, scratch: &mut MulticlassScratch) -> f64 {
         scratch.subtract(at, *to as usize);
-        -scratch.d.iter().map(|&(y, d)| d * self.cost(i, y)).sum::<f64>()
+        scratch.rise = -scratch.d.iter().map(|&(y, d)| d * self.cost(i, y)).sum::<f64>();
+        scratch.rise
     }
 
-    fn slope(&self, i: usize, _: &[f64], scratch: &mut MulticlassScratch) -> f64 {
+    fn slope(&self, _: usize, _: &[f64], scratch: &mut MulticlassScratch) -> f64 {
         // The scores have the costs in them, which are no part of ⟨w, ·⟩.
-        scratch.d.iter().map(|&(y, d)| d * (scratch.scores[y] - self.cost(i, y))).sum()
+        scratch.d.iter().map(|&(y, d)| d * scratch.scores[y]).sum::<f64>() + scratch.rise
     }
 
     fn curvature(&self, i: usize, scratch: &mut MulticlassScratch) -> f64 {
