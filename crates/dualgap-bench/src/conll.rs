@@ -1,9 +1,8 @@
 //! Text chunking, CoNLL-2000, with the features of the BCFW paper: n = 8,936, d = 1,643,026.
 
 use clap::Args;
-use dualgap::data::features::{read_known, read_training};
+use dualgap::data::features::{Extractor, read_training};
 use dualgap::data::{ColumnRecipe, Source};
-use dualgap::model::chunks::ChunkEvaluation;
 use dualgap::model::fit_chain;
 use dualgap::run::Budget;
 use dualgap::ssvm::{Average, Hamming, Settings};
@@ -49,26 +48,18 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let file = |name: &str| Source::open(&data.join("conll2000").join(name));
     let start = Instant::now();
-    let training = read_training(file("train.txt.gz")?, &recipe)?;
+    let (sequences, recipe) = read_training(file("train.txt.gz")?, &recipe)?;
     println!("  reading and features: {:.2} s", start.elapsed().as_secs_f64());
-    let sequences = &training.sequences;
-    let test =
-        read_known(file("test.txt.gz")?, &recipe, &training.dictionary, &sequences.alphabet)?;
+    let extractor = Extractor::new(&recipe, sequences.vocabulary())?;
+    let (test, ..) = extractor.read(file("test.txt.gz")?)?;
 
     let lambda = lambda_n / sequences.len() as f64;
     let settings =
         Settings { lambda, threads: 1, average: Average::Weighted, ..Settings::default() };
     let hamming = if plain { Hamming::Plain } else { Hamming::Normalized };
-    let report = fit_chain(sequences, hamming, &settings, &Budget::passes(passes), &mut ())?;
-    let mut chunks = ChunkEvaluation::default();
-    for i in 0..test.len() {
-        let names = test.alphabet.names();
-        let truth: Vec<&str> = test.truth(i).iter().map(|&y| names[y as usize].as_str()).collect();
-        let found = report.model.predict_sequence(test.sequence(i));
-        let found: Vec<&str> =
-            found.iter().map(|&y| report.model.alphabet.names()[y].as_str()).collect();
-        chunks.compare(&truth, &found);
-    }
+    let report = fit_chain(&sequences, hamming, &settings, &Budget::passes(passes), &mut ())?;
+    let evaluation = report.model.evaluate_sequences(&test);
+    let f1 = evaluation.chunks().map_or(f64::NAN, |chunks| chunks.overall().figures().f1);
     println!(
         "  n = {}, d = {}; {:.2} s solving, {:.2} s certifying; primal {:.6}, dual {:.6}; F1 {:.2}\n",
         sequences.len(),
@@ -77,7 +68,7 @@ pub fn run(options: &Options) -> Result<()> {
         report.certify_seconds,
         report.certificate.primal,
         report.certificate.dual,
-        100.0 * chunks.overall().figures().f1
+        100.0 * f1
     );
     Ok(())
 }

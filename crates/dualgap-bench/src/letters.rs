@@ -39,12 +39,13 @@ pub fn run(options: &Options) -> Result<()> {
     println!(
         "dualgap-bench letters --lambda {lambda} --passes {passes} --batch {batch} --threads {threads}"
     );
-    let all = letters::read(Source::from_bytes("letters", LETTERS))?;
+    let all = letters::read(Source::from_bytes("letters", LETTERS)?)?;
     let data = all.words.select(&all.in_folds(&[1, 2, 3, 4, 5, 6, 7, 8, 9]));
     let blocks = Chain::new(&data, Hamming::Normalized)?;
     let settings = Settings { lambda, batch, threads, ..Settings::default() };
     let mut engine = Engine::new(Problem::new(&blocks, L2, lambda, None)?, &settings)?;
-    let quota = Quota { oracle_calls: engine.calls_per_pass(), halted: &|| false };
+    let calls = engine.calls_per_pass();
+    let quota = Quota { oracle_calls: calls, pause: calls, halted: &|| false };
     let mut seconds = Vec::new();
     for _ in 0..passes {
         let start = Instant::now();

@@ -9,7 +9,10 @@ use std::path::PathBuf;
 /// Every run ends with a model and a duality gap that was recomputed from the data, is stored with the
 /// model, and can be checked again by anyone: dualgap certify MODEL DATA.
 #[derive(Debug, Parser)]
-#[command(name = "dualgap", version, arg_required_else_help = true)]
+#[command(name = "dualgap", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    after_help = "dualgap help TOPIC explains: formats, templates, certificates, checkpoints, exit-codes."
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -21,10 +24,52 @@ pub enum Command {
     /// Train a model until its certified gap is small enough.
     #[command(subcommand)]
     Train(Task),
+    /// Label data with a model.
+    #[command(after_help = "\
+Examples:
+  dualgap predict model.dualgap NEW.txt > labelled.txt
+  gunzip -c NEW.txt.gz | dualgap predict model.dualgap - -o labelled.txt")]
+    Predict(PredictArgs),
+    /// Compare a model's predictions with the labels of a file.
+    #[command(after_help = "\
+Examples:
+  dualgap eval model.dualgap TEST.txt
+  dualgap eval model.dualgap TEST.txt --json")]
+    Eval(EvalArgs),
+    /// Look into a model: settings, certificate, the largest weights, all weights as text.
+    #[command(after_help = "\
+Examples:
+  dualgap inspect model.dualgap --top 20
+  dualgap inspect model.dualgap --weights weights.tsv")]
+    Inspect(InspectArgs),
     /// Check a model's certificate again, from the data it was trained on.
     Certify(CertifyArgs),
     /// Train a structural SVM on handwritten words that come with the program.
     Demo(DemoArgs),
+    /// Explain a command or a topic.
+    Help {
+        /// A command such as `train chain`, or a topic; without any, a list of both.
+        about: Vec<String>,
+    },
+    /// Print a completion script for a shell.
+    #[command(after_help = "\
+Examples:
+  dualgap completions bash > ~/.local/share/bash-completion/completions/dualgap
+  dualgap completions zsh > ~/.zfunc/_dualgap")]
+    Completions {
+        /// The shell to complete in.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands to a folder.
+    #[command(after_help = "\
+Examples:
+  dualgap man | man -l -
+  dualgap man --output ~/.local/share/man/man1")]
+    Man {
+        /// Write a page for every command there.
+        #[arg(short, long, value_name = "FOLDER")]
+        output: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -44,8 +89,9 @@ Examples:
     /// A label for each position of a sequence, by a first-order chain.
     #[command(after_help = "\
 Examples:
-  dualgap train chain letter.data.gz --format letters --train-folds 1-9 --test-folds 0 -o m.dualgap
-  dualgap train chain letter.data.gz --lambda 0.01 --tolerance 0.05 --witness -o m.dualgap")]
+  dualgap train chain TRAIN.txt --test TEST.txt -o tagger.dualgap
+  dualgap train chain TRAIN.txt --features TEMPLATES --min-count 2 --average weighted --passes 10
+  dualgap train chain letter.data.gz --train-folds 1-9 --test-folds 0 --witness -o m.dualgap")]
     Chain {
         #[command(flatten)]
         common: TrainArgs,
@@ -58,12 +104,28 @@ Examples:
 /// What all training tasks have in common.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Data")]
+#[allow(clippy::struct_excessive_bools)] // switches are
 pub struct TrainArgs {
-    /// The data, plain or gzip.
+    /// The data: plain, gzip, bzip2 or zstd; `-` for standard input.
     pub data: PathBuf,
-    /// How the data are written [default: libsvm for multiclass, letters for chain].
+    /// How the data are written [default: what the first line looks like].
     #[arg(long, value_enum)]
     pub format: Option<Format>,
+    /// Column files: a file of CRF++ templates, `standard`, or `paper-conll2000`.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub features: Option<PathBuf>,
+    /// Column files: leave out features that occur less often [default: 1, or the preset's].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub min_count: Option<u32>,
+    /// Column files: see cells in lower case, but for their shape.
+    #[arg(long)]
+    pub lowercase: bool,
+    /// csv: the column with the label [default: the last].
+    #[arg(long, value_name = "COLUMN")]
+    pub label: Option<String>,
+    /// csv: columns whose values are names even where they look like numbers.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub categorical: Vec<String>,
     /// Train on these folds only, such as 1-9 or 0,2,5-7.
     #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
     pub train_folds: Option<Folds>,
@@ -73,6 +135,9 @@ pub struct TrainArgs {
     /// Test on this file.
     #[arg(long, value_name = "FILE", conflicts_with = "test_folds")]
     pub test: Option<PathBuf>,
+    /// Show the test error while the run goes on, and put it into the trace.
+    #[arg(long)]
+    pub watch_test: bool,
     /// What each example of the data file counts: one number a line.
     #[arg(long, value_name = "FILE")]
     pub sample_weights: Option<PathBuf>,
@@ -123,6 +188,20 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
     pub seed: u64,
 
+    /// Begin with the dual point of this model, which was saved with its witness: of the same data, of more,
+    /// or under another lambda.
+    #[arg(long, value_name = "MODEL", help_heading = "Runs that survive")]
+    pub warm_start: Option<PathBuf>,
+    /// Keep the run in this file while it goes on.
+    #[arg(long, value_name = "FILE", help_heading = "Runs that survive")]
+    pub checkpoint: Option<PathBuf>,
+    /// After so many passes, which may be a fraction.
+    #[arg(long, value_name = "PASSES", default_value = "5", value_parser = parse_positive, help_heading = "Runs that survive")]
+    pub checkpoint_every: f64,
+    /// Go on from this checkpoint, with the other options as they were; tolerances and limits may differ.
+    #[arg(long, value_name = "FILE", help_heading = "Runs that survive")]
+    pub resume: Option<PathBuf>,
+
     /// Save the model here.
     #[arg(short, long, value_name = "MODEL", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -138,6 +217,52 @@ pub struct TrainArgs {
     /// Print nothing but errors (and JSON, if asked for).
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct PredictArgs {
+    /// A model file.
+    pub model: PathBuf,
+    /// What to label, with or without labels of its own; `-` for standard input.
+    pub data: PathBuf,
+    /// Where to write the labels [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Only these folds, such as 1-9 or 0,2,5-7.
+    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
+    pub folds: Option<Folds>,
+    /// Print nothing but labels and errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct EvalArgs {
+    /// A model file.
+    pub model: PathBuf,
+    /// Labelled data; `-` for standard input.
+    pub data: PathBuf,
+    /// Only these folds, such as 1-9 or 0,2,5-7.
+    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
+    pub folds: Option<Folds>,
+    /// Print one JSON object, with the whole confusion matrix.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct InspectArgs {
+    /// A model file.
+    pub model: PathBuf,
+    /// How many of the largest weights to show for each label.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub top: usize,
+    /// Write all weights that are not zero to this file, one a line; `-` for standard output.
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -245,12 +370,18 @@ macro_rules! choices {
     };
 }
 
-choices!(Format => dualgap::data::Format {
+/// A file format by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One token a line, columns between white space or tabs, the label last
+    Columns,
     /// label index:value index:value …
-    Libsvm => Libsvm,
+    Libsvm,
+    /// A table with a label column
+    Csv,
     /// Taskar's letter.data
-    Letters => Letters,
-});
+    Letters,
+}
 
 choices!(Hamming => ssvm::Hamming {
     /// The number of wrong labels

@@ -1,11 +1,12 @@
 //! `dualgap certify`: a stored certificate, computed again from the data.
 
 use crate::args::CertifyArgs;
+use crate::predict::load;
 use crate::report::{aligned, certificate_rows, certified_sentence, thousands, to_json};
 use crate::{Outcome, print};
+use dualgap::Result;
 use dualgap::data::Source;
-use dualgap::model::{DualEvidence, Model, Structure, verify_examples, verify_sequences};
-use dualgap::{Error, Result};
+use dualgap::model::{DualEvidence, Structure, verify_examples, verify_sequences};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -24,19 +25,14 @@ struct Json<'a> {
 
 /// Refuses what does not hold with an error; the exit code of a certificate that holds is 0.
 pub fn run(args: &CertifyArgs) -> Result<Outcome> {
-    let model = Model::load(&args.model)?;
+    let (model, recipe) = load(&args.model)?;
     let provenance = &model.provenance;
-    let Some(recipe) = &provenance.recipe else {
-        return Err(Error::file(
-            &args.model,
-            "does not say how its data file is read: it was trained from memory",
-            "check it with the library, where its data are",
-        ));
-    };
     let source = Source::open(&args.data)?;
     let verified = match model.structure {
-        Structure::Multiclass { .. } => verify_examples(&model, &recipe.examples(source)?.data)?,
-        Structure::Chain { .. } => verify_sequences(&model, &recipe.sequences(source)?.data)?,
+        Structure::Multiclass { .. } => {
+            verify_examples(&model, &recipe.examples(source, None)?.data)?
+        }
+        Structure::Chain { .. } => verify_sequences(&model, &recipe.sequences(source, None)?.data)?,
     };
     let certificate = verified.certificate;
     let proved = verified.evidence == DualEvidence::Witness;

@@ -1,17 +1,17 @@
 //! `dualgap demo`: handwritten words, a structural SVM, a certificate, in a few seconds.
 
 use crate::args::DemoArgs;
+use crate::progress::Bar;
 use crate::report::{aligned, certificate_rows, certified_sentence, percent, thousands};
-use crate::train::{StatusLine, stop_on_ctrl_c};
+use crate::train::stop_on_ctrl_c;
 use crate::{Outcome, curve, print};
-use dualgap::data::{Format, Recipe, Source, letters};
-use dualgap::model::file::write_atomically;
+use dualgap::data::{Format, Recipe, Source, letters, write_atomically};
 use dualgap::model::{Evaluation, fit_chain};
 use dualgap::run::{Budget, Stop};
 use dualgap::ssvm::{Hamming, Settings};
 use dualgap::{Error, Result};
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
+use std::io::IsTerminal;
 
 /// The OCR letters; NOTICE.md beside the file says where they are from.
 const LETTERS: &[u8] = include_bytes!("../data/letters.data.gz");
@@ -29,7 +29,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         (args.output.join("letters.data.gz"), args.output.join("letters.dualgap"));
     write_atomically(&data_file, LETTERS)?;
 
-    let all = letters::read(Source::from_bytes("the bundled letters", LETTERS))?;
+    let all = letters::read(Source::from_bytes("the bundled letters", LETTERS)?)?;
     let folds: Vec<u8> = (1..=9).collect();
     let train = all.words.select(&all.in_folds(&folds));
     let test = all.words.select(&all.in_folds(&[0]));
@@ -44,11 +44,12 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
     // A certification after every pass: more than it needs, but the curve is to be seen.
     let budget = Budget { certify_share: 1.0, ..Budget::relative(0.05) };
     stop_on_ctrl_c(&budget.interrupt);
-    let mut status = std::io::stderr().is_terminal().then_some(StatusLine);
-    let mut report = fit_chain(&train, Hamming::Normalized, &settings, &budget, &mut status)?;
-    if status.is_some() {
-        let _ = std::io::stderr().write_all(b"\r\x1b[K");
+    let mut bar = std::io::stderr().is_terminal().then(|| Bar::new(&budget));
+    let report = fit_chain(&train, Hamming::Normalized, &settings, &budget, &mut bar);
+    if let Some(bar) = bar {
+        bar.clear();
     }
+    let mut report = report?;
     report.model.provenance.recipe = Some(Recipe { format: Format::Letters, folds: Some(folds) });
     report.model.save(&model_file)?;
 

@@ -4,13 +4,19 @@ mod args;
 mod certify;
 mod curve;
 mod demo;
+mod eval;
+mod help;
+mod inspect;
+mod predict;
+mod progress;
 mod report;
 mod train;
 
 use args::{Cli, Command};
 use clap::Parser;
-use dualgap::{Error, Result};
-use std::io::{ErrorKind, Write};
+use dualgap::Result;
+use dualgap::data::Sink;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// How the program ends when nothing went wrong.
@@ -27,6 +33,12 @@ fn main() -> ExitCode {
         Command::Train(task) => train::run(&task),
         Command::Certify(args) => certify::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Eval(args) => eval::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Help { about } => help::run(&about),
+        Command::Completions { shell } => help::completions(shell),
+        Command::Man { output } => help::manual(output.as_deref()),
     };
     match outcome {
         Ok(Outcome::Reached) => ExitCode::SUCCESS,
@@ -42,13 +54,7 @@ fn main() -> ExitCode {
 
 /// Prints to standard output. A reader that has gone away, such as `head`, is no error of ours.
 pub fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::file(
-            "standard output".as_ref(),
-            format!("cannot be written: {error}"),
-            "is there space where it goes?",
-        )),
-        _ => Ok(()),
-    }
+    let mut sink = Sink::create("-".as_ref())?;
+    sink.text(text)?;
+    sink.finish()
 }

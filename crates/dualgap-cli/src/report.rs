@@ -1,8 +1,9 @@
 //! How a run is told: a table for people, one JSON object for machines.
 
 use crate::args::TrainArgs;
+use dualgap::data::Unseen;
 use dualgap::model::evaluation::Figures;
-use dualgap::model::{Evaluation, Model};
+use dualgap::model::{Evaluation, Model, Scores};
 use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
 use serde::Serialize;
@@ -13,7 +14,9 @@ pub struct Summary<'a> {
     pub task: &'static str,
     pub report: &'a Report<Model>,
     pub settings: &'a Settings,
-    pub test: Option<&'a Evaluation>,
+    pub test: Option<&'a (Evaluation, Unseen)>,
+    /// Until the training began.
+    pub read_seconds: f64,
 }
 
 /// The object that `--json` prints. Fields may be added; none changes its meaning.
@@ -34,18 +37,27 @@ struct Json<'a> {
     stop: Stop,
     passes: f64,
     oracle_calls: u64,
+    read_seconds: f64,
     solve_seconds: f64,
     certify_seconds: f64,
     seed: u64,
     version: &'a str,
     fingerprint: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    test: Option<Figures>,
+    test: Option<TestJson>,
+}
+
+#[derive(Serialize)]
+struct TestJson {
+    #[serde(flatten)]
+    figures: Figures,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunks: Option<Scores>,
 }
 
 impl Summary<'_> {
     pub fn json(&self) -> String {
-        let Self { task, report, settings, test } = self;
+        let Self { task, report, settings, test, read_seconds } = self;
         let certificate = report.certificate;
         let finite = |x: f64| x.is_finite().then_some(x);
         let json = Json {
@@ -63,18 +75,22 @@ impl Summary<'_> {
             stop: report.stop,
             passes: report.passes,
             oracle_calls: report.work.oracle_calls,
+            read_seconds: *read_seconds,
             solve_seconds: report.solve_seconds,
             certify_seconds: report.certify_seconds,
             seed: settings.seed,
             version: env!("CARGO_PKG_VERSION"),
             fingerprint: &report.model.provenance.fingerprint,
-            test: test.map(Evaluation::figures),
+            test: test.map(|(evaluation, _)| TestJson {
+                figures: evaluation.figures(),
+                chunks: evaluation.chunks().map(|chunks| chunks.overall().figures()),
+            }),
         };
         to_json(&json)
     }
 
     pub fn table(&self, budget: &Budget, args: &TrainArgs) -> String {
-        let Self { task, report, settings, test } = self;
+        let Self { task, report, settings, test, read_seconds } = self;
         let model = &report.model;
         let mut rows = vec![
             ("task", format!("{task}, {} labels", model.alphabet.len())),
@@ -96,22 +112,13 @@ impl Summary<'_> {
         rows.push((
             "time",
             format!(
-                "{:.2} s solving, {:.2} s certifying",
+                "{read_seconds:.2} s reading, {:.2} s solving, {:.2} s certifying",
                 report.solve_seconds, report.certify_seconds
             ),
         ));
-        if let Some(test) = test {
-            let figures = test.figures();
-            let mut line = format!("{} of {} labels", percent(figures.error), figures.labels);
-            if figures.labels > figures.examples {
-                let _ = write!(
-                    line,
-                    ", {} of {} sequences",
-                    percent(figures.sequence_error),
-                    figures.examples
-                );
-            }
-            rows.push(("test error", line));
+        if let Some((test, unseen)) = test {
+            rows.extend(test_rows(test));
+            rows.extend(unseen_row(unseen));
         }
         rows.push((
             "saved",
@@ -125,6 +132,40 @@ impl Summary<'_> {
         let _ = writeln!(text, "\n{}", closing_line(report, budget));
         text
     }
+}
+
+/// The rows of a table about predictions beside the truth.
+fn test_rows(test: &Evaluation) -> Vec<(&'static str, String)> {
+    let figures = test.figures();
+    let labels = thousands(figures.labels as u64);
+    let mut line = format!("{} of {labels} labels", percent(figures.error));
+    if figures.labels > figures.examples {
+        let sequences = thousands(figures.examples as u64);
+        let _ = write!(line, ", {} of {sequences} sequences", percent(figures.sequence_error));
+    }
+    let mut rows = vec![("test error", line)];
+    if let Some(chunks) = test.chunks() {
+        rows.push(("test F1", scores(chunks.overall().figures())));
+    }
+    rows
+}
+
+/// Precision, recall and F1 in words.
+pub fn scores(scores: Scores) -> String {
+    let Scores { precision, recall, f1, .. } = scores;
+    let told = |share: f64| format!("{:.2}", 100.0 * share);
+    format!("{} (precision {}, recall {})", told(f1), told(precision), told(recall))
+}
+
+/// What a model had not seen in training, if anything.
+pub fn unseen_row(unseen: &Unseen) -> Option<(&'static str, String)> {
+    let share = unseen.features as f64 / unseen.met.max(1) as f64;
+    let features = (unseen.features > 0)
+        .then(|| format!("{} of the features met, which are left out", percent(share)));
+    let labels = (!unseen.labels.is_empty())
+        .then(|| format!("the labels {}, which are never predicted", unseen.labels.join(", ")));
+    let told: Vec<String> = features.into_iter().chain(labels).collect();
+    (!told.is_empty()).then(|| ("unseen", told.join("; ")))
 }
 
 /// The rows of a table that state a certificate.

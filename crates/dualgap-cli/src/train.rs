@@ -1,80 +1,96 @@
 //! `dualgap train`: read, train, test, save, report.
 
-use crate::args::{Lambda, Task, TrainArgs};
-use crate::report::{self, Summary};
+use crate::args::{self, Lambda, Task, TrainArgs};
+use crate::progress::Bar;
+use crate::report::Summary;
 use crate::{Outcome, print};
-use dualgap::data::recipe::Selected;
-use dualgap::data::{Alphabet, Examples, Format, Recipe, Sequences, Source, tables};
-use dualgap::model::{Evaluation, Model, fit_chain, fit_multiclass};
+use dualgap::data::source::is_stdin;
+use dualgap::data::{
+    Alphabet, ColumnRecipe, CsvRecipe, Format, Loaded, Recipe, Source, Unseen, tables,
+};
+use dualgap::model::{Checkpoints, Evaluation, Model, Plan, fit_chain_with, fit_multiclass_with};
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Report, Stop};
 use dualgap::ssvm::{Costs, Settings};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
+use std::time::Instant;
 
 /// Trains as asked.
 pub fn run(task: &Task) -> Result<Outcome> {
     match task {
-        Task::Multiclass { common, costs } => {
-            let setup = Setup::new(common, Format::Libsvm)?;
-            let train: Selected<Examples> = setup.train.examples(Source::open(&common.data)?)?;
-            check_labels(&common.data, &train.data.alphabet, "classes")?;
-            let test = setup.test(common, Recipe::examples)?;
+        Task::Multiclass { common: args, costs } => {
+            let setup = Setup::new(args)?;
+            let train = setup.train(Format::guess_examples, |r, s| r.examples(s, None))?;
+            check_labels(&args.data, &train.data.alphabet, "classes")?;
+            let known = train.data.vocabulary();
+            let test = setup.test(&train.recipe, |r, s| r.examples(s, Some(known)))?;
             let costs = match costs {
                 None => Costs::ZeroOne,
                 Some(path) => {
                     Costs::Matrix(tables::read_costs(Source::open(path)?, &train.data.alphabet)?)
                 }
             };
-            let settings = settings(common, &train)?;
-            let report = setup.go(common, |budget, observer| {
-                fit_multiclass(&train.data, &costs, &settings, budget, observer)
+            let settings = settings(args, &train)?;
+            let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
+                fit_multiclass_with(&train.data, &costs, plan)
             })?;
-            finish(common, "multiclass", &setup, report, &settings, |model| {
-                test.map(|test| model.evaluate_examples(&test.data))
+            setup.finish("multiclass", report, &settings, &train.recipe, |model| {
+                test.map(|test| (model.evaluate_examples(&test.data), test.unseen))
             })
         }
-        Task::Chain { common, hamming } => {
-            let setup = Setup::new(common, Format::Letters)?;
-            let train: Selected<Sequences> = setup.train.sequences(Source::open(&common.data)?)?;
-            check_labels(&common.data, &train.data.alphabet, "labels")?;
-            let test = setup.test(common, Recipe::sequences)?;
-            let settings = settings(common, &train)?;
-            let report = setup.go(common, |budget, observer| {
-                fit_chain(&train.data, (*hamming).into(), &settings, budget, observer)
+        Task::Chain { common: args, hamming } => {
+            let setup = Setup::new(args)?;
+            let train = setup.train(Format::guess_sequences, |r, s| r.sequences(s, None))?;
+            check_labels(&args.data, &train.data.alphabet, "labels")?;
+            let known = train.data.vocabulary();
+            let test = setup.test(&train.recipe, |r, s| r.sequences(s, Some(known)))?;
+            let settings = settings(args, &train)?;
+            let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
+                fit_chain_with(&train.data, (*hamming).into(), plan)
             })?;
-            finish(common, "chain", &setup, report, &settings, |model| {
-                test.map(|test| model.evaluate_sequences(&test.data))
+            setup.finish("chain", report, &settings, &train.recipe, |model| {
+                test.map(|test| (model.evaluate_sequences(&test.data), test.unseen))
             })
         }
     }
 }
 
 /// What is known before the data are read.
-struct Setup {
-    train: Recipe,
+struct Setup<'a> {
+    args: &'a TrainArgs,
     budget: Budget,
+    warm_start: Option<Model>,
+    begin: Instant,
 }
 
-impl Setup {
+impl<'a> Setup<'a> {
     /// Whatever can be refused before the work begins is refused here.
-    fn new(args: &TrainArgs, default_format: Format) -> Result<Self> {
-        let format = args.format.map_or(default_format, Into::into);
+    fn new(args: &'a TrainArgs) -> Result<Self> {
         check_outputs(args)?;
-        let folds = args.train_folds.as_ref().map(|folds| folds.0.clone());
-        if let (Some(train), Some(test)) = (&folds, &args.test_folds)
-            && let Some(fold) = train.iter().find(|fold| test.0.contains(fold))
+        if let (Some(train), Some(test)) = (&args.train_folds, &args.test_folds)
+            && let Some(fold) = train.0.iter().find(|fold| test.0.contains(fold))
         {
             return Err(Error::setting(format!(
                 "fold {fold} is both trained on and tested on; a test needs other data"
             )));
         }
-        if args.test_folds.is_some() && folds.is_none() {
+        if args.test_folds.is_some() && args.train_folds.is_none() {
             return Err(Error::setting(
                 "--test-folds without --train-folds would test on what was trained on; \
                  name the folds to train on",
             ));
+        }
+        if args.watch_test && args.test.is_none() && args.test_folds.is_none() {
+            return Err(Error::setting(
+                "--watch-test needs test data: give --test or --test-folds",
+            ));
+        }
+        let inputs = [Some(&args.data), args.test.as_ref(), args.sample_weights.as_ref()];
+        let from_stdin = inputs.into_iter().flatten().filter(|path| is_stdin(path)).count();
+        if from_stdin > 1 || (from_stdin > 0 && args.test_folds.is_some()) {
+            return Err(Error::setting("standard input can be read only once: name a file"));
         }
         // Without any tolerance a run needs some other end; the default tolerance is one. A given
         // absolute tolerance takes its place, and zero switches it off.
@@ -90,29 +106,64 @@ impl Setup {
             seconds: args.time,
             ..Budget::default()
         };
-        Ok(Self { train: Recipe { format, folds }, budget })
+        let warm_start = match &args.warm_start {
+            Some(path) if args.resume.is_none() => {
+                let model = Model::load(path)?;
+                if model.witness.is_none() {
+                    return Err(Error::file(
+                        path,
+                        "has no witness, and a warm start begins with one",
+                        "train that model with --witness",
+                    ));
+                }
+                Some(model)
+            }
+            _ => None, // a checkpoint knows more than the model that its run began with
+        };
+        Ok(Self { args, budget, warm_start, begin: Instant::now() })
+    }
+
+    fn train<D>(
+        &self,
+        guess: fn(&str) -> Format,
+        read: impl FnOnce(&Recipe, Source<'_>) -> Result<Loaded<D>>,
+    ) -> Result<Loaded<D>> {
+        let mut source = Source::open(&self.args.data)?;
+        let format = format(self.args, guess(&source.peek()?))?;
+        let folds = self.args.train_folds.as_ref().map(|folds| folds.0.clone());
+        read(&Recipe { format, folds }, source)
     }
 
     fn test<D>(
         &self,
-        args: &TrainArgs,
-        read: impl FnOnce(&Recipe, Source<'_>) -> Result<Selected<D>>,
-    ) -> Result<Option<Selected<D>>> {
-        let (path, folds) = match (&args.test, &args.test_folds) {
+        recipe: &Recipe,
+        read: impl FnOnce(&Recipe, Source<'_>) -> Result<Loaded<D>>,
+    ) -> Result<Option<Loaded<D>>> {
+        let (path, folds) = match (&self.args.test, &self.args.test_folds) {
             (Some(path), _) => (path, None),
-            (None, Some(folds)) => (&args.data, Some(folds.0.clone())),
+            (None, Some(folds)) => (&self.args.data, Some(folds.0.clone())),
             (None, None) => return Ok(None),
         };
-        let recipe = Recipe { folds, ..self.train.clone() };
-        read(&recipe, Source::open(path)?).map(Some)
+        let test = read(&Recipe { folds, ..recipe.clone() }, Source::open(path)?)?;
+        if !test.labelled {
+            return Err(Error::file(
+                path,
+                "has no labels to test against",
+                "test on labelled data; `dualgap predict` labels others",
+            ));
+        }
+        Ok(Some(test))
     }
 
     /// Runs the training under the observers that were asked for.
-    fn go(
+    fn go<D>(
         &self,
-        args: &TrainArgs,
-        fit: impl FnOnce(&Budget, &mut dyn Observer) -> Result<Report<Model>>,
-    ) -> Result<Report<Model>> {
+        settings: &Settings,
+        test: Option<&D>,
+        fit: impl FnOnce(Plan<'_, D>) -> Result<Report<Model>>,
+    ) -> Result<(Report<Model>, f64)> {
+        let read_seconds = self.begin.elapsed().as_secs_f64();
+        let args = self.args;
         stop_on_ctrl_c(&self.budget.interrupt);
         let trace = match &args.trace {
             None => None,
@@ -124,16 +175,120 @@ impl Setup {
                 Some(JsonLines::new(BufWriter::new(file), path.display().to_string()))
             }
         };
-        let progress = (!args.quiet && std::io::stderr().is_terminal()).then_some(StatusLine);
-        let report = fit(&self.budget, &mut (trace, progress));
-        if !args.quiet && std::io::stderr().is_terminal() {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        let bar = (!args.quiet && std::io::stderr().is_terminal()).then(|| Bar::new(&self.budget));
+        let mut observers = (trace, bar);
+        let checkpoints =
+            args.checkpoint.clone().map(|file| Checkpoints { file, every: args.checkpoint_every });
+        let report = fit(Plan {
+            watch: test.filter(|_| args.watch_test),
+            checkpoints,
+            resume: args.resume.as_deref(),
+            warm_start: self.warm_start.as_ref(),
+            ..Plan::new(settings, &self.budget, &mut observers as &mut dyn Observer)
+        });
+        if let Some(bar) = &observers.1 {
+            bar.clear();
         }
-        report
+        Ok((report?, read_seconds))
+    }
+
+    /// Tests, saves, and tells.
+    fn finish(
+        &self,
+        task: &'static str,
+        (mut report, read_seconds): (Report<Model>, f64),
+        settings: &Settings,
+        recipe: &Recipe,
+        test: impl FnOnce(&Model) -> Option<(Evaluation, Unseen)>,
+    ) -> Result<Outcome> {
+        let args = self.args;
+        report.model.provenance.recipe = Some(recipe.clone());
+        if !args.witness {
+            report.model.witness = None;
+        }
+        let test = test(&report.model);
+        if let Some(path) = &args.output {
+            report.model.save(path)?;
+        }
+        let outcome = outcome(args, report.stop);
+        let summary =
+            Summary { task, report: &report, settings, test: test.as_ref(), read_seconds };
+        if args.json {
+            print(&summary.json())?;
+        } else if !args.quiet {
+            print(&summary.table(&self.budget, args))?;
+        }
+        Ok(outcome)
     }
 }
 
-fn settings<D>(args: &TrainArgs, train: &Selected<D>) -> Result<Settings> {
+/// The format that was asked for, or the one that the file looks like, with its options.
+fn format(args: &TrainArgs, guess: Format) -> Result<Format> {
+    let mut format = match args.format {
+        None => guess,
+        Some(args::Format::Libsvm) => Format::Libsvm,
+        Some(args::Format::Letters) => Format::Letters,
+        Some(args::Format::Csv) => Format::Csv(CsvRecipe::default()),
+        Some(args::Format::Columns) => Format::Columns(ColumnRecipe::default()),
+    };
+    let name = format.name();
+    let refuse = |given: bool, option: &str, other: &str| {
+        if !given {
+            return Ok(());
+        }
+        Err(Error::setting(format!(
+            "{option} is for {other} files, and this is read as a {name} file; say --format if \
+             that is wrong"
+        )))
+    };
+    if let Format::Csv(recipe) = &mut format {
+        recipe.label.clone_from(&args.label);
+        recipe.categorical.clone_from(&args.categorical);
+    } else {
+        refuse(args.label.is_some(), "--label", "csv")?;
+        refuse(!args.categorical.is_empty(), "--categorical", "csv")?;
+    }
+    if let Format::Columns(recipe) = &mut format {
+        *recipe = column_recipe(args)?;
+    } else {
+        refuse(args.features.is_some(), "--features", "column")?;
+        refuse(args.min_count.is_some(), "--min-count", "column")?;
+        refuse(args.lowercase, "--lowercase", "column")?;
+    }
+    Ok(format)
+}
+
+/// A preset by its name, or a file of templates.
+fn column_recipe(args: &TrainArgs) -> Result<ColumnRecipe> {
+    let mut recipe = match &args.features {
+        None => ColumnRecipe::default(),
+        Some(name) if name.as_os_str() == "standard" => ColumnRecipe::default(),
+        Some(path) => match path.to_str().and_then(ColumnRecipe::preset) {
+            Some(preset) => preset,
+            None if !path.exists() => {
+                return Err(Error::file(
+                    path,
+                    "is no set of features, and no file",
+                    "name a file of templates, `standard` or `paper-conll2000`",
+                ));
+            }
+            None => {
+                let mut source = Source::open(path)?;
+                let mut templates = String::new();
+                while let Some(line) = source.next_line()? {
+                    templates.push_str(line);
+                    templates.push('\n');
+                }
+                ColumnRecipe::from_templates(&path.display().to_string(), templates)?
+            }
+        },
+    };
+    recipe.min_count = args.min_count.unwrap_or(recipe.min_count);
+    recipe.lowercase |= args.lowercase;
+    Ok(recipe)
+}
+
+fn settings<D>(args: &TrainArgs, train: &Loaded<D>) -> Result<Settings> {
     let sample_weights = match &args.sample_weights {
         None => None,
         Some(path) => {
@@ -168,33 +323,6 @@ fn settings<D>(args: &TrainArgs, train: &Selected<D>) -> Result<Settings> {
     })
 }
 
-/// Tests, saves, and tells.
-fn finish(
-    args: &TrainArgs,
-    task: &'static str,
-    setup: &Setup,
-    mut report: Report<Model>,
-    settings: &Settings,
-    test: impl FnOnce(&Model) -> Option<Evaluation>,
-) -> Result<Outcome> {
-    report.model.provenance.recipe = Some(setup.train.clone());
-    if !args.witness {
-        report.model.witness = None;
-    }
-    let evaluation = test(&report.model);
-    if let Some(path) = &args.output {
-        report.model.save(path)?;
-    }
-    let outcome = outcome(args, report.stop);
-    let summary = Summary { task, report: &report, settings, test: evaluation.as_ref() };
-    if args.json {
-        print(&summary.json())?;
-    } else if !args.quiet {
-        print(&summary.table(&setup.budget, args))?;
-    }
-    Ok(outcome)
-}
-
 /// Exit 0 when the tolerance was reached, or at a limit when the user asked for no tolerance; a tolerance
 /// of zero asks for none. A run that stalls has done neither.
 fn outcome(args: &TrainArgs, stop: Stop) -> Outcome {
@@ -220,8 +348,13 @@ fn check_labels(path: &Path, labels: &Alphabet, what: &str) -> Result<()> {
 
 /// No output may take the place of an input, and the model must have somewhere to go.
 fn check_outputs(args: &TrainArgs) -> Result<()> {
-    let outputs = [&args.output, &args.trace];
-    let inputs = [Some(&args.data), args.test.as_ref(), args.sample_weights.as_ref()];
+    let outputs = [&args.output, &args.trace, &args.checkpoint];
+    let inputs = [
+        Some(&args.data),
+        args.test.as_ref(),
+        args.sample_weights.as_ref(),
+        args.features.as_ref(),
+    ];
     for output in outputs.into_iter().flatten() {
         // What is not there yet has no canonical path, and cannot be an input either.
         let Ok(place) = output.canonicalize() else { continue };
@@ -234,11 +367,26 @@ fn check_outputs(args: &TrainArgs) -> Result<()> {
             ));
         }
     }
-    args.output.as_deref().map_or(Ok(()), check_writable)
+    if let Some(path) = &args.checkpoint {
+        check_writable(path, "the checkpoint")?;
+        let goes_on = args.resume.as_ref().is_some_and(|resume| same(resume, path));
+        if path.exists() && !goes_on {
+            return Err(Error::file(
+                path,
+                "holds a checkpoint already, which would be lost",
+                "go on from it with --resume, or remove it",
+            ));
+        }
+    }
+    args.output.as_deref().map_or(Ok(()), |path| check_writable(path, "the model"))
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }
 
 /// Nobody wants to learn after an hour of training that the model has nowhere to go.
-fn check_writable(path: &Path) -> Result<()> {
+fn check_writable(path: &Path, what: &str) -> Result<()> {
     let unwritable = |error: std::io::Error| {
         Error::file(
             path,
@@ -247,11 +395,15 @@ fn check_writable(path: &Path) -> Result<()> {
         )
     };
     if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        return Err(Error::file(path, "is a folder", "name a file for the model"));
+        return Err(Error::file(path, "is a folder", format!("name a file for {what}")));
+    }
+    if is_stdin(path) {
+        return Err(Error::file(path, "is no file", format!("name a file for {what}")));
     }
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => {
-            return Err(Error::file(path, "is not a plain file", "name a file for the model"));
+            let remedy = format!("name a file for {what}");
+            return Err(Error::file(path, "is not a plain file", remedy));
         }
         // What is there stays as it is until the new model takes its place.
         Ok(_) => drop(File::options().append(true).open(path).map_err(unwritable)?),
@@ -280,21 +432,4 @@ pub fn stop_on_ctrl_c(interrupt: &Interrupt) {
             "\nstopping: the model is being certified (Ctrl-C again to give up)"
         );
     });
-}
-
-/// One line on a terminal, written over with every certification.
-pub struct StatusLine;
-
-impl Observer for StatusLine {
-    fn certified(&mut self, progress: &dualgap::run::Progress) -> Result<()> {
-        let gap = progress.certificate.relative_gap();
-        let _ = write!(
-            std::io::stderr(),
-            "\r\x1b[Kpass {:.0}   gap {}   {:.1} s",
-            progress.passes,
-            report::percent(gap),
-            progress.solve_seconds + progress.certify_seconds
-        );
-        Ok(())
-    }
 }

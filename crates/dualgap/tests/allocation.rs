@@ -32,7 +32,9 @@ fn in_a_late_pass<B: Blocks>(blocks: &B, settings: &Settings) -> usize {
     let problem = Problem::new(blocks, L2, settings.lambda, None).unwrap();
     let mut engine = Engine::new(problem, settings).unwrap();
     let mut advance = |calls| {
-        let done = engine.advance(&Quota { oracle_calls: calls, halted: &|| false }).unwrap();
+        let done = engine
+            .advance(&Quota { oracle_calls: calls, pause: calls, halted: &|| false })
+            .unwrap();
         assert_eq!(done.steps, calls);
     };
     let pass = blocks.len() as u64;

@@ -20,7 +20,7 @@ fn with_column(line: usize, column: usize, value: &str) -> String {
 fn bad(text: impl AsRef<[u8]>, words: &[&str]) {
     let desk = desk();
     desk.write("bad.data", text);
-    fails(&desk, "chain bad.data", words);
+    fails(&desk, "chain bad.data --format letters", words);
     fails(&desk, "multiclass bad.data --format letters", words);
     fails(&desk, "chain words.data --test bad.data", words);
 }

@@ -150,6 +150,7 @@ fn a_gzip_file_that_is_cut_off_or_damaged_is_refused() {
 fn a_libsvm_file_has_no_folds_and_no_sequences() {
     let desk = desk();
     fails(&desk, "multiclass data.svm --train-folds 1", &["data.svm", "folds"]);
-    fails(&desk, "chain data.svm", &["data.svm:1: "]);
+    fails(&desk, "chain data.svm", &["data.svm", "sequences"]);
+    fails(&desk, "chain data.svm --format letters", &["data.svm:1: "]);
     fails(&desk, "chain data.svm --format libsvm", &["data.svm", "sequences"]);
 }

@@ -18,7 +18,7 @@ fn numbers_out_of_range_are_refused_and_the_option_is_named() {
         ("--seed", &["-1", "x", "18446744073709551616"]),
         ("--train-folds", &["10", "3-1", "x", "1-", "1,,2", "1-2-3", "256"]),
         ("--test-folds", &["10", "3-1", "x"]),
-        ("--format", &["csv", "LIBSVM"]),
+        ("--format", &["tsv", "LIBSVM"]),
         ("--step", &["fast"]),
         ("--sampling", &["random"]),
         ("--average", &["mean"]),

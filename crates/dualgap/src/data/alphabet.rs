@@ -33,6 +33,20 @@ impl Alphabet {
         Self::from(names)
     }
 
+    /// The same names, with those that are new behind them.
+    ///
+    /// ```
+    /// # use dualgap::data::Alphabet;
+    /// let alphabet = Alphabet::new(["no", "yes"].map(String::from));
+    /// let more = alphabet.extended(["maybe", "no"].map(String::from));
+    /// assert_eq!(more.names(), ["no", "yes", "maybe"]);
+    /// ```
+    #[must_use]
+    pub fn extended(&self, more: impl IntoIterator<Item = String>) -> Self {
+        let new = Self::new(more.into_iter().filter(|name| self.index(name).is_none()));
+        Self::from(self.names.iter().cloned().chain(new.names).collect::<Vec<_>>())
+    }
+
     /// In order of their numbers.
     pub fn names(&self) -> &[String] {
         &self.names

@@ -50,7 +50,7 @@ impl Sentence {
 ///
 /// ```
 /// use dualgap::data::{Source, columns::ColumnReader};
-/// let mut reader = ColumnReader::new(Source::from_bytes("demo", b"He PRP\nruns VBZ\n\n\nYes UH"));
+/// let mut reader = ColumnReader::new(Source::from_bytes("demo", b"He PRP\nruns VBZ\n\n\nYes UH")?);
 /// let first = reader.next_sentence()?.unwrap();
 /// assert_eq!((first.len(), first.cell(1, 0)), (2, "runs"));
 /// assert_eq!(reader.next_sentence()?.unwrap().cell(0, 1), "UH");
@@ -72,6 +72,11 @@ impl<'a> ColumnReader<'a> {
     /// The source, for errors that name the place.
     pub fn source(&self) -> &Source<'a> {
         &self.source
+    }
+
+    /// Whether tabs separate the columns; known once a sentence was read.
+    pub fn tabs(&self) -> bool {
+        self.layout.is_some_and(|(_, tabs)| tabs)
     }
 
     /// The next sentence that has tokens.
@@ -118,7 +123,7 @@ mod tests {
     use super::*;
 
     fn read(text: &[u8]) -> Result<Vec<Sentence>> {
-        let mut reader = ColumnReader::new(Source::from_bytes("test", text));
+        let mut reader = ColumnReader::new(Source::from_bytes("test", text)?);
         let mut sentences = Vec::new();
         while let Some(sentence) = reader.next_sentence()? {
             sentences.push(sentence);

@@ -1,6 +1,7 @@
 //! Data sets: rows with one label each, and sequences of labelled rows.
 
-use super::Alphabet;
+use super::features::Vocabulary;
+use super::{Alphabet, Dictionary};
 use crate::linalg::{Row, Rows};
 use crate::{Error, Result};
 
@@ -20,6 +21,8 @@ pub struct Examples {
     pub labels: Vec<u32>,
     /// The names of the labels.
     pub alphabet: Alphabet,
+    /// The names of the features, or none.
+    pub dictionary: Dictionary,
 }
 
 impl Examples {
@@ -43,7 +46,7 @@ impl Examples {
             return Err(Error::setting("a label is not in the alphabet"));
         }
         check_finite(&rows)?;
-        Ok(Self { rows, labels, alphabet })
+        Ok(Self { rows, labels, alphabet, dictionary: Dictionary::default() })
     }
 
     /// n.
@@ -54,6 +57,15 @@ impl Examples {
     /// Whether there is no example.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
+    }
+
+    /// The names of its labels and features.
+    pub fn vocabulary(&self) -> Vocabulary<'_> {
+        Vocabulary {
+            alphabet: &self.alphabet,
+            dictionary: &self.dictionary,
+            features: self.rows.width(),
+        }
     }
 }
 
@@ -70,12 +82,17 @@ fn check_finite(rows: &Rows) -> Result<()> {
 pub struct Sequences {
     /// One row per position, sequence after sequence.
     pub rows: Rows,
+    /// Features of pairs of neighbouring labels, if there are any: the row of a position is about the pair of
+    /// its label and the one before. That of a first position means nothing.
+    pub edges: Option<Rows>,
     /// One label per position, a number of the alphabet.
     pub labels: Vec<u16>,
     /// Sequence `i` has the positions `starts[i]..starts[i + 1]`.
     pub starts: Vec<usize>,
     /// The names of the labels.
     pub alphabet: Alphabet,
+    /// The names of the features, or none: those of positions first, then those of pairs.
+    pub dictionary: Dictionary,
 }
 
 impl Sequences {
@@ -125,7 +142,44 @@ impl Sequences {
             return Err(Error::setting("a label is not in the alphabet"));
         }
         check_finite(&rows)?;
-        Ok(Self { rows, labels, starts, alphabet })
+        let dictionary = Dictionary::default();
+        Ok(Self { rows, edges: None, labels, starts, alphabet, dictionary })
+    }
+
+    /// With features of label pairs: a row for every position.
+    ///
+    /// ```
+    /// # use dualgap::{data::Sequences, linalg::Rows};
+    /// let names = ["a", "b"].map(String::from);
+    /// let data = Sequences::from_dense(&[vec![vec![1.0]; 2]], &[vec![0, 1]], &names)?;
+    /// let data = data.with_edges(Rows::dense(&[vec![0.0], vec![1.0]])?)?;
+    /// assert_eq!(data.edge_features(), 1);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn with_edges(self, edges: Rows) -> Result<Self> {
+        if edges.len() != self.rows.len() {
+            return Err(Error::setting(format!(
+                "there are {} rows for label pairs and {} positions",
+                edges.len(),
+                self.rows.len()
+            )));
+        }
+        check_finite(&edges)?;
+        Ok(Self { edges: Some(edges), ..self })
+    }
+
+    /// The names of its labels and features.
+    pub fn vocabulary(&self) -> Vocabulary<'_> {
+        Vocabulary {
+            alphabet: &self.alphabet,
+            dictionary: &self.dictionary,
+            features: self.rows.width(),
+        }
+    }
+
+    /// How many features a pair of labels has, beside the one that all pairs have.
+    pub fn edge_features(&self) -> usize {
+        self.edges.as_ref().map_or(0, Rows::width)
     }
 
     /// n, the number of sequences.
@@ -143,6 +197,7 @@ impl Sequences {
     pub fn sequence(&self, i: usize) -> Sequence<'_> {
         Sequence {
             rows: &self.rows,
+            edges: self.edges.as_ref(),
             first: self.starts[i],
             length: self.starts[i + 1] - self.starts[i],
         }
@@ -165,17 +220,24 @@ impl Sequences {
         }));
         Self {
             rows: self.rows.select(positions()),
+            edges: self.edges.as_ref().map(|edges| edges.select(positions())),
             labels: positions().map(|t| self.labels[t]).collect(),
             starts,
             alphabet: self.alphabet.clone(),
+            dictionary: self.dictionary.clone(),
         }
     }
 }
 
-/// Every position as an example of its own.
+/// Every position as an example of its own; features of label pairs are left behind.
 impl From<Sequences> for Examples {
     fn from(sequences: Sequences) -> Self {
+        let dictionary = sequences.dictionary;
         Self {
+            dictionary: match sequences.edges {
+                Some(_) => dictionary.first(sequences.rows.width()),
+                None => dictionary,
+            },
             rows: sequences.rows,
             labels: sequences.labels.into_iter().map(u32::from).collect(),
             alphabet: sequences.alphabet,
@@ -187,6 +249,7 @@ impl From<Sequences> for Examples {
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence<'a> {
     rows: &'a Rows,
+    edges: Option<&'a Rows>,
     first: usize,
     length: usize,
 }
@@ -203,6 +266,16 @@ impl<'a> Sequence<'a> {
     pub fn row(self, t: usize) -> Row<'a> {
         debug_assert!(t < self.length);
         self.rows.row(self.first + t)
+    }
+
+    /// The features of the pair of labels at t − 1 and t; empty where pairs have none.
+    #[inline]
+    pub fn edge(self, t: usize) -> Row<'a> {
+        debug_assert!(0 < t && t < self.length);
+        match self.edges {
+            Some(edges) => edges.row(self.first + t),
+            None => Row::Dense(&[]),
+        }
     }
 }
 

@@ -6,22 +6,38 @@
 
 use super::columns::{ColumnReader, Sentence};
 use super::templates::{Pad, Templates};
-use super::{Alphabet, Sequences, Source};
+use super::{Alphabet, Dictionary, Sequences, Source};
 use crate::linalg::Rows;
 use crate::{Error, Result};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// How columns become features.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnRecipe {
-    /// The templates as text, see [`super::templates`].
+    /// The templates as text, see [`super::templates`]; empty for [`ColumnRecipe::standard`].
     pub templates: String,
     /// What stands in for tokens outside the sentence.
     pub pad: Pad,
     /// Features that occur less often in the training data are left out.
     pub min_count: u32,
+    /// Whether cells are seen in lower case, but for their shape.
+    pub lowercase: bool,
+    /// How many columns the training data have, the label included; zero before they were read.
+    pub columns: usize,
+}
+
+impl Default for ColumnRecipe {
+    /// Reasonable features, whatever the columns.
+    fn default() -> Self {
+        Self {
+            templates: String::new(),
+            pad: Pad::ByDistance,
+            min_count: 1,
+            lowercase: false,
+            columns: 0,
+        }
+    }
 }
 
 /// The features of Lacoste-Julien et al. (2013) for CoNLL-2000: words in lower case and parts of speech.
@@ -56,12 +72,19 @@ impl ColumnRecipe {
             templates: PAPER_CONLL2000.into(),
             pad: Pad::One,
             min_count: 3,
+            ..Self::default()
         })
     }
 
-    /// Reasonable features for a file with so many columns, the last of which is the label: words around,
-    /// their shape and affixes, and the other columns around.
-    pub fn standard(columns: usize) -> Self {
+    /// Templates from a text, such as a CRF++ template file; `name` is what an error message calls it.
+    pub fn from_templates(name: &str, templates: String) -> Result<Self> {
+        parse(name, &templates)?;
+        Ok(Self { templates, ..Self::default() })
+    }
+
+    /// Templates for a file with so many columns, the last of which is the label: words around, their shape
+    /// and affixes, and the other columns around.
+    pub fn standard(columns: usize) -> String {
         let mut templates = String::new();
         let mut add = |name: &str, body: &str| {
             templates.extend(["U", name, ":", body, "\n"]);
@@ -91,73 +114,45 @@ impl ColumnRecipe {
         }
         add("bias", "");
         templates.push_str("B\n");
-        Self { templates, pad: Pad::ByDistance, min_count: 1 }
+        templates
     }
 
+    /// Ready to use.
     fn parse(&self) -> Result<Templates> {
-        Templates::parse(&self.templates).map_err(|(line, message)| Error::Line {
-            file: "the templates".into(),
-            line,
-            message,
-            remedy: "a template is a line such as U00:%x[0,0]".into(),
-        })
+        let templates = parse("the templates", &self.templates)?;
+        Ok(if self.lowercase { templates.lowercased() } else { templates })
     }
 }
 
-/// Names of features and their numbers.
+fn parse(name: &str, templates: &str) -> Result<Templates> {
+    Templates::parse(templates).map_err(|(line, message)| Error::Line {
+        file: name.into(),
+        line,
+        message,
+        remedy: "a template is a line such as U00:%x[0,0]".into(),
+    })
+}
+
+/// What a model knows by name: its labels and its features.
+#[derive(Clone, Copy, Debug)]
+pub struct Vocabulary<'a> {
+    /// The names of the labels.
+    pub alphabet: &'a Alphabet,
+    /// The names of the features, or none.
+    pub dictionary: &'a Dictionary,
+    /// How many of the features are of a label on its own; the rest are of pairs.
+    pub features: usize,
+}
+
+/// What a data set has that a model did not see in training.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dictionary {
-    names: Vec<String>,
-    numbers: FxHashMap<String, u32>,
-}
-
-impl Dictionary {
-    /// How many features there are.
-    pub fn len(&self) -> usize {
-        self.names.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
-
-    /// In order of their numbers.
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// The number of a feature.
-    pub fn index(&self, name: &str) -> Option<u32> {
-        self.numbers.get(name).copied()
-    }
-
-    fn number(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(name) {
-            return number;
-        }
-        let number = self.names.len() as u32;
-        self.names.push(name.into());
-        self.numbers.insert(name.into(), number);
-        number
-    }
-}
-
-/// In the given order.
-impl From<Vec<String>> for Dictionary {
-    fn from(names: Vec<String>) -> Self {
-        let numbers = names.iter().enumerate().map(|(k, name)| (name.clone(), k as u32)).collect();
-        Self { names, numbers }
-    }
-}
-
-/// A data set and what its features are called.
-#[derive(Clone, Debug)]
-pub struct Extracted {
-    /// The sentences as sequences of rows.
-    pub sequences: Sequences,
-    /// The names of the features.
-    pub dictionary: Dictionary,
+pub struct Unseen {
+    /// How often a feature was met, ...
+    pub met: u64,
+    /// ... and how often it was one that the model does not know: those are left out.
+    pub features: u64,
+    /// Labels that the model can never predict, by name.
+    pub labels: Vec<String>,
 }
 
 /// Sentences of one part, with features numbered within it.
@@ -166,8 +161,12 @@ struct Part {
     dictionary: Dictionary,
     /// Token after token: how many features it has, then which.
     features: Vec<u32>,
+    /// Likewise for the pair that a token makes with the one before; empty without templates for pairs.
+    edges: Vec<u32>,
+    /// Empty when the file has none.
     labels: Vec<String>,
     lengths: Vec<usize>,
+    unseen: Unseen,
 }
 
 /// Sentences of a part: enough that few features are new in the next one.
@@ -176,47 +175,67 @@ const PART: usize = 1000;
 /// Sentences that are in memory as text at the same time.
 const PORTION: usize = 8 * PART;
 
-/// Reads training data: the last column is the label.
+/// Reads training data, the last column of which is the label; the recipe comes back with everything that the
+/// file decided.
 ///
 /// ```
 /// use dualgap::data::{ColumnRecipe, Source, features::read_training};
 /// let text = b"He PRP B-NP\nruns VBZ B-VP\n\nShe PRP B-NP\nruns VBZ B-VP\n";
-/// let recipe = ColumnRecipe::standard(3);
-/// let training = read_training(Source::from_bytes("demo", text), &recipe)?;
-/// assert_eq!(training.sequences.len(), 2);
-/// assert!(training.dictionary.index("Uw0:runs").is_some());
+/// let source = Source::from_bytes("demo", text)?;
+/// let (data, recipe) = read_training(source, &ColumnRecipe::default())?;
+/// assert_eq!((data.len(), recipe.columns), (2, 3));
+/// assert!(data.dictionary.index("Uw0:runs").is_some());
 /// # Ok::<(), dualgap::Error>(())
 /// ```
-pub fn read_training(source: Source<'_>, recipe: &ColumnRecipe) -> Result<Extracted> {
+pub fn read_training(
+    source: Source<'_>,
+    recipe: &ColumnRecipe,
+) -> Result<(Sequences, ColumnRecipe)> {
+    let mut portions = Portions::new(source)?;
+    let columns = portions.columns();
+    let mut recipe = ColumnRecipe { columns, ..recipe.clone() };
+    if recipe.templates.is_empty() {
+        recipe.templates = ColumnRecipe::standard(columns);
+    }
     let templates = recipe.parse()?;
+    let needed = templates.columns() + 1; // and the label
+    if columns < needed.max(2) {
+        return Err(portions.file_error(
+            format!("has {columns} columns, and at least {} are needed", needed.max(2)),
+            "the templates name the columns from 0 on; the label comes last",
+        ));
+    }
     let mut all = Part::default();
     let mut counts: Vec<u32> = Vec::new();
-    for_each_portion(source, &templates, |sentences| {
-        let make = |part: &[Sentence]| extract(part, &templates, recipe.pad, None);
+    while let Some(sentences) = portions.next_portion()? {
+        let make = |part: &[Sentence]| extract(part, &templates, recipe.pad, true, None);
         let parts: Vec<Part> = sentences.par_chunks(PART).map(make).collect();
         for part in parts {
             let numbers: Vec<u32> =
-                part.dictionary.names.iter().map(|name| all.dictionary.number(name)).collect();
+                part.dictionary.names().map(|name| all.dictionary.number(name)).collect();
             counts.resize(all.dictionary.len(), 0);
-            for token in tokens(&part.features) {
-                all.features.push(token.len() as u32);
-                for &feature in token {
-                    let number = numbers[feature as usize];
-                    counts[number as usize] += 1;
-                    all.features.push(number);
+            for (from, to) in [(&part.features, &mut all.features), (&part.edges, &mut all.edges)] {
+                for token in tokens(from) {
+                    to.push(token.len() as u32);
+                    for &feature in token {
+                        let number = numbers[feature as usize];
+                        counts[number as usize] += 1;
+                        to.push(number);
+                    }
                 }
             }
             all.labels.extend(part.labels);
             all.lengths.extend(part.lengths);
         }
-        Ok(())
-    })?;
-    // What is too rare goes, and the rest moves up.
-    let mut kept = Vec::new();
-    let new: Vec<Option<u32>> = std::mem::take(&mut all.dictionary.names)
-        .into_iter()
+    }
+    // What is too rare goes, and the rest moves up: features of a label first, then those of pairs.
+    let mut kept = [Vec::new(), Vec::new()];
+    let names = std::mem::take(&mut all.dictionary);
+    let new: Vec<Option<u32>> = names
+        .names()
         .zip(&counts)
         .map(|(name, &count)| {
+            let kept = &mut kept[usize::from(name.starts_with('B'))];
             (count >= recipe.min_count).then(|| {
                 kept.push(name);
                 kept.len() as u32 - 1
@@ -224,32 +243,108 @@ pub fn read_training(source: Source<'_>, recipe: &ColumnRecipe) -> Result<Extrac
         })
         .collect();
     let alphabet = Alphabet::new(distinct(&all.labels));
-    let sequences = assemble(&all, alphabet, kept.len(), |feature| new[feature as usize])?;
-    Ok(Extracted { sequences, dictionary: Dictionary::from(kept) })
+    let [features, pairs] = &kept;
+    let widths = [features.len(), pairs.len()];
+    let mut sequences = assemble(&all, alphabet, widths, |feature| new[feature as usize])?;
+    sequences.dictionary = features.iter().chain(pairs).copied().collect();
+    Ok((sequences, recipe))
 }
 
-/// Reads other data with the features and labels of a training set. Features it does not have are left out;
-/// labels it does not have are put behind those it has.
-pub fn read_known(
-    source: Source<'_>,
-    recipe: &ColumnRecipe,
-    dictionary: &Dictionary,
-    alphabet: &Alphabet,
-) -> Result<Sequences> {
-    let templates = recipe.parse()?;
-    let mut all = Part::default();
-    for_each_portion(source, &templates, |sentences| {
-        let make = |part: &[Sentence]| extract(part, &templates, recipe.pad, Some(dictionary));
-        for part in sentences.par_chunks(PART).map(make).collect::<Vec<Part>>() {
-            all.features.extend(part.features);
-            all.labels.extend(part.labels);
-            all.lengths.extend(part.lengths);
+/// Makes the features that a model knows, for training's sentences and for any other.
+///
+/// ```
+/// # use dualgap::data::{ColumnRecipe, Source, features::{Extractor, Portions, read_training}};
+/// let source = Source::from_bytes("demo", b"He B-NP\nruns B-VP\n")?;
+/// let (data, recipe) = read_training(source, &ColumnRecipe::default())?;
+/// let extractor = Extractor::new(&recipe, data.vocabulary())?;
+/// let mut portions = Portions::new(Source::from_bytes("more", b"She\nruns\n")?)?;
+/// assert!(!extractor.has_labels(&portions)?);
+/// let sentences = portions.next_portion()?.unwrap();
+/// let (more, unseen) = extractor.sequences(&sentences, false)?;
+/// assert_eq!(more.sequence(0).len(), 2);
+/// assert!(unseen.features > 0); // nothing is known of "she"
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub struct Extractor<'a> {
+    templates: Templates,
+    pad: Pad,
+    columns: usize,
+    known: Vocabulary<'a>,
+}
+
+impl<'a> Extractor<'a> {
+    /// For the recipe and the names of a training set.
+    pub fn new(recipe: &ColumnRecipe, known: Vocabulary<'a>) -> Result<Self> {
+        Ok(Self { templates: recipe.parse()?, pad: recipe.pad, columns: recipe.columns, known })
+    }
+
+    /// Whether a file has the label column or goes without; any other number of columns is an error.
+    pub fn has_labels(&self, portions: &Portions<'_>) -> Result<bool> {
+        let (found, trained) = (portions.columns(), self.columns);
+        if found == trained || found + 1 == trained {
+            return Ok(found == trained);
         }
-        Ok(())
-    })?;
-    let unknown = distinct(&all.labels).filter(|label| alphabet.index(label).is_none());
-    let names: Vec<String> = alphabet.names().iter().cloned().chain(unknown).collect();
-    assemble(&all, Alphabet::from(names), dictionary.len(), Some)
+        Err(portions.file_error(
+            format!("has {found} columns, and the training data had {trained}, the label included"),
+            format!("give it {trained} columns, or {} without the label", trained - 1),
+        ))
+    }
+
+    /// The sentences as sequences of rows, and what of them is not known. Labels that are not are put behind
+    /// those that are; without labels, all of them are the first and mean nothing.
+    pub fn sequences(&self, sentences: &[Sentence], labelled: bool) -> Result<(Sequences, Unseen)> {
+        let all = self.extract(sentences, labelled);
+        Ok((self.assemble(&all)?, self.unseen(&all)))
+    }
+
+    fn extract(&self, sentences: &[Sentence], labelled: bool) -> Part {
+        let known = Some(self.known.dictionary);
+        let make = |part: &[Sentence]| extract(part, &self.templates, self.pad, labelled, known);
+        let mut all = Part::default();
+        for part in sentences.par_chunks(PART).map(make).collect::<Vec<Part>>() {
+            all.append(part);
+        }
+        all
+    }
+
+    fn assemble(&self, all: &Part) -> Result<Sequences> {
+        let Vocabulary { alphabet, dictionary, features } = self.known;
+        let alphabet = alphabet.extended(distinct(&all.labels));
+        let widths = [features, dictionary.len() - features];
+        let first_pair = features as u32;
+        // A pair's feature comes after those of labels in the dictionary, and from zero on in its rows.
+        let number = |feature: u32| Some(feature.checked_sub(first_pair).unwrap_or(feature));
+        let mut sequences = assemble(all, alphabet, widths, number)?;
+        sequences.dictionary = dictionary.clone();
+        Ok(sequences)
+    }
+
+    fn unseen(&self, all: &Part) -> Unseen {
+        let labels = distinct(&all.labels).filter(|l| self.known.alphabet.index(l).is_none());
+        Unseen { labels: labels.collect(), ..all.unseen.clone() }
+    }
+
+    /// A whole file: the sequences, whether it has labels, and what of it is not known.
+    pub fn read(&self, source: Source<'_>) -> Result<(Sequences, bool, Unseen)> {
+        let mut portions = Portions::new(source)?;
+        let labelled = self.has_labels(&portions)?;
+        let mut all = Part::default();
+        while let Some(sentences) = portions.next_portion()? {
+            all.append(self.extract(&sentences, labelled));
+        }
+        Ok((self.assemble(&all)?, labelled, self.unseen(&all)))
+    }
+}
+
+impl Part {
+    fn append(&mut self, later: Self) {
+        self.features.extend(later.features);
+        self.edges.extend(later.edges);
+        self.labels.extend(later.labels);
+        self.lengths.extend(later.lengths);
+        self.unseen.met += later.unseen.met;
+        self.unseen.features += later.unseen.features;
+    }
 }
 
 fn distinct(labels: &[String]) -> impl Iterator<Item = String> + '_ {
@@ -267,44 +362,52 @@ fn tokens(features: &[u32]) -> impl Iterator<Item = &[u32]> {
     })
 }
 
-/// Reads portion by portion.
-fn for_each_portion(
-    source: Source<'_>,
-    templates: &Templates,
-    mut take: impl FnMut(&[Sentence]) -> Result<()>,
-) -> Result<()> {
-    let mut reader = ColumnReader::new(source);
-    let mut portion = Vec::new();
-    let mut any = false;
-    loop {
-        let sentence = reader.next_sentence()?;
-        let ended = sentence.is_none();
-        if let Some(sentence) = sentence {
-            let needed = templates.columns() + 1; // and the label
-            if !any && sentence.width() < needed {
-                return Err(reader.source().file_error(
-                    format!("has {} columns, and {needed} are needed", sentence.width()),
-                    "the templates name the columns from 0 on; the label comes last",
-                ));
-            }
-            any = true;
+/// Sentences in portions, of which only one is in memory at a time.
+pub struct Portions<'a> {
+    reader: ColumnReader<'a>,
+    /// The first one is read at once: its columns are those of the file.
+    first: Option<Sentence>,
+    columns: usize,
+}
+
+impl<'a> Portions<'a> {
+    /// From the beginning of a file, which must have a sentence.
+    pub fn new(source: Source<'a>) -> Result<Self> {
+        let mut reader = ColumnReader::new(source);
+        let Some(first) = reader.next_sentence()? else {
+            return Err(reader.source().file_error(
+                "has no sentences",
+                "a column file has one token a line and an empty line after each sentence",
+            ));
+        };
+        Ok(Self { columns: first.width(), reader, first: Some(first) })
+    }
+
+    /// How many columns every token has.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Whether tabs separate the columns.
+    pub fn tabs(&self) -> bool {
+        self.reader.tabs()
+    }
+
+    /// The next sentences, or `None` after the last.
+    pub fn next_portion(&mut self) -> Result<Option<Vec<Sentence>>> {
+        let mut portion: Vec<Sentence> = self.first.take().into_iter().collect();
+        while portion.len() < PORTION
+            && let Some(sentence) = self.reader.next_sentence()?
+        {
             portion.push(sentence);
         }
-        if portion.len() == PORTION || ended {
-            take(&portion)?;
-            portion.clear();
-        }
-        if ended {
-            break;
-        }
+        Ok((!portion.is_empty()).then_some(portion))
     }
-    if any {
-        return Ok(());
+
+    /// An error about the file as a whole.
+    pub fn file_error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
+        self.reader.source().file_error(message, remedy)
     }
-    Err(reader.source().file_error(
-        "has no sentences",
-        "a column file has one token a line and an empty line after each sentence",
-    ))
 }
 
 /// Makes the features of a part. With a dictionary, only those that it knows.
@@ -312,37 +415,86 @@ fn extract(
     sentences: &[Sentence],
     templates: &Templates,
     pad: Pad,
+    labelled: bool,
     known: Option<&Dictionary>,
 ) -> Part {
     let mut part = Part::default();
     let mut buffer = String::new();
     for sentence in sentences {
         for t in 0..sentence.len() {
-            let count = part.features.len();
-            part.features.push(0);
-            let Part { dictionary, features, .. } = &mut part;
-            templates.features(sentence, t, pad, &mut buffer, |feature| match known {
-                None => features.push(dictionary.number(feature)),
-                Some(known) => features.extend(known.index(feature)),
+            let Part { dictionary, features, edges, unseen, .. } = &mut part;
+            let mut number = |feature: &str| {
+                let number = match known {
+                    None => Some(dictionary.number(feature)),
+                    Some(known) => known.index(feature),
+                };
+                unseen.met += 1;
+                unseen.features += u64::from(number.is_none());
+                number
+            };
+            counted(features, |features| {
+                templates.features(sentence, t, pad, &mut buffer, |feature| {
+                    features.extend(number(feature));
+                });
             });
-            features[count] = (features.len() - count - 1) as u32;
-            part.labels.push(sentence.cell(t, sentence.width() - 1).into());
+            if templates.pairs() > 0 {
+                counted(edges, |edges| {
+                    if t > 0 {
+                        templates.pair_features(sentence, t, pad, &mut buffer, |feature| {
+                            edges.extend(number(feature));
+                        });
+                    }
+                });
+            }
+            if labelled {
+                part.labels.push(sentence.cell(t, sentence.width() - 1).into());
+            }
         }
         part.lengths.push(sentence.len());
     }
     part
 }
 
+/// Appends what `fill` appends, with its count in front.
+fn counted(list: &mut Vec<u32>, fill: impl FnOnce(&mut Vec<u32>)) {
+    let count = list.len();
+    list.push(0);
+    fill(list);
+    list[count] = (list.len() - count - 1) as u32;
+}
+
 /// Rows of the features that have a number, and labels by the alphabet.
 fn assemble(
     part: &Part,
     alphabet: Alphabet,
-    width: usize,
+    [width, edge_width]: [usize; 2],
     number: impl Fn(u32) -> Option<u32>,
 ) -> Result<Sequences> {
+    let labels = if part.labels.is_empty() {
+        vec![0; part.lengths.iter().sum()]
+    } else {
+        part.labels
+            .iter()
+            .map(|label| alphabet.index(label).and_then(|k| u16::try_from(k).ok()))
+            .collect::<Option<Vec<u16>>>()
+            .ok_or_else(|| Error::setting("there are more labels than a chain can have"))?
+    };
+    let mut starts = vec![0];
+    starts.extend(part.lengths.iter().scan(0, |end, length| {
+        *end += length;
+        Some(*end)
+    }));
+    let sequences = Sequences::new(rows(&part.features, width, &number), labels, starts, alphabet)?;
+    if edge_width == 0 {
+        return Ok(sequences);
+    }
+    sequences.with_edges(rows(&part.edges, edge_width, number))
+}
+
+fn rows(features: &[u32], width: usize, number: impl Fn(u32) -> Option<u32>) -> Rows {
     let mut rows = Rows::sparse();
     let mut row: Vec<(u32, f64)> = Vec::new();
-    for token in tokens(&part.features) {
+    for token in tokens(features) {
         row.clear();
         row.extend(token.iter().filter_map(|&feature| number(feature)).map(|j| (j, 1.0)));
         row.sort_unstable_by_key(|&(j, _)| j);
@@ -355,18 +507,7 @@ fn assemble(
         rows.push_sparse(&row);
     }
     rows.fit_width(width);
-    let labels = part
-        .labels
-        .iter()
-        .map(|label| alphabet.index(label).and_then(|k| u16::try_from(k).ok()))
-        .collect::<Option<Vec<u16>>>()
-        .ok_or_else(|| Error::setting("there are more labels than a chain can have"))?;
-    let mut starts = vec![0];
-    starts.extend(part.lengths.iter().scan(0, |end, length| {
-        *end += length;
-        Some(*end)
-    }));
-    Sequences::new(rows, labels, starts, alphabet)
+    rows
 }
 
 #[cfg(test)]
@@ -377,12 +518,12 @@ mod tests {
     const TEXT: &str = "The DT B\ndog NN I\nruns VB O\n\nthe DT B\ncat NN I\n\nRun VB O\n";
 
     fn source(text: &str) -> Source<'_> {
-        Source::from_bytes("columns", text.as_bytes())
+        Source::from_bytes("columns", text.as_bytes()).unwrap()
     }
 
     fn recipe(min_count: u32) -> ColumnRecipe {
         let templates = "U0:%lower[0,0]\nU1:%x[-1,1]|%x[0,1]\nU2:\n".into();
-        ColumnRecipe { templates, pad: Pad::One, min_count }
+        ColumnRecipe { templates, pad: Pad::One, min_count, ..ColumnRecipe::default() }
     }
 
     /// The features of every token, written out by hand for the templates above.
@@ -408,23 +549,30 @@ mod tests {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         by_hand().into_iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
         for min_count in 1..4 {
-            let Extracted { sequences, dictionary } =
-                read_training(source(TEXT), &recipe(min_count)).unwrap();
-            let frequent: BTreeSet<&String> =
-                counts.iter().filter(|(_, n)| **n >= min_count).map(|(name, _)| name).collect();
-            assert_eq!(dictionary.names().iter().collect::<BTreeSet<_>>(), frequent);
+            let (sequences, _) = read_training(source(TEXT), &recipe(min_count)).unwrap();
+            let dictionary = &sequences.dictionary;
+            let frequent: BTreeSet<&str> = counts
+                .iter()
+                .filter(|(_, n)| **n >= min_count)
+                .map(|(name, _)| &name[..])
+                .collect();
+            assert_eq!(dictionary.names().collect::<BTreeSet<_>>(), frequent);
             assert_eq!(sequences.rows.width(), frequent.len());
             for (t, expected) in by_hand().iter().enumerate() {
-                let found: BTreeSet<&String> = sequences
+                let found: BTreeSet<&str> = sequences
                     .rows
                     .row(t)
                     .iter()
                     .map(|(j, x)| {
                         assert_eq!(x, 1.0);
-                        &dictionary.names()[j]
+                        dictionary.name(j).unwrap()
                     })
                     .collect();
-                let kept = expected.iter().filter(|name| frequent.contains(name)).collect();
+                let kept = expected
+                    .iter()
+                    .map(|name| &name[..])
+                    .filter(|n| frequent.contains(n))
+                    .collect();
                 assert_eq!(found, kept);
             }
         }
@@ -432,22 +580,56 @@ mod tests {
 
     #[test]
     fn known_features_keep_their_numbers_and_new_labels_come_last() {
-        let training = read_training(source(TEXT), &recipe(1)).unwrap();
-        let Extracted { sequences, dictionary } = &training;
-        let again = read_known(source(TEXT), &recipe(1), dictionary, &sequences.alphabet).unwrap();
-        assert_eq!(again, *sequences);
-        let other = "A XX NEW\n";
-        let data = read_known(source(other), &recipe(1), dictionary, &sequences.alphabet).unwrap();
-        assert_eq!(data.alphabet.names()[data.labels[0] as usize], "NEW");
-        assert_eq!(data.alphabet.names()[..3], *sequences.alphabet.names());
-        let row: Vec<_> = data.rows.row(0).iter().map(|(j, _)| &dictionary.names()[j]).collect();
-        assert_eq!(row, ["U2:"]);
+        let (data, recipe) = read_training(source(TEXT), &recipe(1)).unwrap();
+        let extractor = Extractor::new(&recipe, data.vocabulary()).unwrap();
+        let (again, labelled, unseen) = extractor.read(source(TEXT)).unwrap();
+        assert_eq!((again, labelled), (data.clone(), true));
+        assert_eq!(unseen, Unseen { met: 18, ..Unseen::default() });
+        let (other, _, unseen) = extractor.read(source("A XX NEW\n")).unwrap();
+        assert_eq!(other.alphabet.names()[other.labels[0] as usize], "NEW");
+        assert_eq!(other.alphabet.names()[..3], *data.alphabet.names());
+        let row: Vec<_> = other.rows.row(0).iter().map(|(j, _)| data.dictionary.name(j)).collect();
+        assert_eq!(row, [Some("U2:")]);
+        assert_eq!(unseen, Unseen { met: 3, features: 2, labels: vec!["NEW".into()] });
+    }
+
+    #[test]
+    fn a_file_may_go_without_labels_and_nothing_else() {
+        let (data, recipe) = read_training(source(TEXT), &recipe(1)).unwrap();
+        let extractor = Extractor::new(&recipe, data.vocabulary()).unwrap();
+        let bare: String = TEXT
+            .lines()
+            .map(|line| line.rsplit_once(' ').map_or("", |x| x.0).to_owned() + "\n")
+            .collect();
+        let (without, labelled, _) = extractor.read(source(&bare)).unwrap();
+        assert!(!labelled);
+        assert_eq!(without.rows, data.rows);
+        for wrong in ["a\n", "a b c d\n"] {
+            let error = extractor.read(source(wrong)).unwrap_err().to_string();
+            assert!(error.contains("and the training data had 3"), "{error}");
+        }
+    }
+
+    #[test]
+    fn pairs_of_labels_have_rows_of_their_own() {
+        let templates = "U0:%x[0,0]\nB1:%x[-1,1]/%x[0,1]\nB\n";
+        let recipe = ColumnRecipe { templates: templates.into(), ..recipe(1) };
+        let (data, recipe) = read_training(source(TEXT), &recipe).unwrap();
+        assert_eq!((data.rows.width(), data.edge_features()), (6, 2));
+        let edges = data.edges.as_ref().unwrap();
+        let names: Vec<Option<&str>> = (0..6)
+            .map(|t| edges.row(t).iter().next().and_then(|(j, _)| data.dictionary.name(6 + j)))
+            .collect();
+        let (dog, runs) = (Some("B1:DT/NN"), Some("B1:NN/VB"));
+        assert_eq!(names, [None, dog, runs, None, dog, None]);
+        let extractor = Extractor::new(&recipe, data.vocabulary()).unwrap();
+        assert_eq!(extractor.read(source(TEXT)).unwrap().0, data);
     }
 
     #[test]
     fn too_few_columns_and_bad_templates_are_told() {
         let error = read_training(source("a b\n"), &recipe(1)).unwrap_err().to_string();
-        assert!(error.contains("has 2 columns, and 3 are needed"), "{error}");
+        assert!(error.contains("has 2 columns, and at least 3 are needed"), "{error}");
         let bad = ColumnRecipe { templates: "U0:%z[0,0]".into(), ..recipe(1) };
         assert!(read_training(source(TEXT), &bad).unwrap_err().to_string().contains("%z[0,0]"));
         assert!(read_training(source("\n"), &recipe(1)).is_err());
@@ -459,7 +641,7 @@ mod tests {
         assert_eq!(preset.parse().unwrap().len(), 20); // 19 templates and a constant
         assert!(ColumnRecipe::preset("no such preset").is_none());
         for columns in 2..5 {
-            let templates = ColumnRecipe::standard(columns).parse().unwrap();
+            let templates = Templates::parse(&ColumnRecipe::standard(columns)).unwrap();
             assert_eq!(templates.columns(), columns - 1);
         }
     }

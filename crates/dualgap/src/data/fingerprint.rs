@@ -98,6 +98,10 @@ impl Fingerprint for Sequences {
     fn digest(&self, digest: &mut Digest) {
         digest.text("sequences");
         self.rows.digest(digest);
+        if let Some(edges) = &self.edges {
+            digest.text("edges");
+            edges.digest(digest);
+        }
         digest.number(self.starts.len() as u64);
         for &start in &self.starts {
             digest.number(start as u64);

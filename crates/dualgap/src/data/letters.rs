@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn read_text(text: &str) -> Result<Letters> {
-        read(Source::from_bytes("letters", text.as_bytes()))
+        read(Source::from_bytes("letters", text.as_bytes())?)
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! `1`, `+1` and `1.0` are one label.
 
 use super::source::Complaint;
-use super::{Alphabet, Examples, Source};
+use super::{Alphabet, Examples, Source, Unseen, Vocabulary};
 use crate::Result;
 use crate::linalg::Rows;
 use std::collections::HashMap;
@@ -16,55 +16,129 @@ const LARGEST_INDEX: u32 = 1 << 28;
 ///
 /// ```
 /// use dualgap::data::{Source, libsvm};
-/// let data = libsvm::read(Source::from_bytes("demo", b"+1 1:0.5 3:2\n-1 2:1 # a comment\n"))?;
+/// let data = libsvm::read(Source::from_bytes("demo", b"+1 1:0.5 3:2\n-1 2:1 # a comment\n")?)?;
 /// assert_eq!(data.alphabet.names(), ["-1", "1"]);
 /// assert_eq!((data.rows.width(), data.labels), (3, vec![1, 0]));
 /// # Ok::<(), dualgap::Error>(())
 /// ```
-pub fn read(mut source: Source<'_>) -> Result<Examples> {
+pub fn read(source: Source<'_>) -> Result<Examples> {
+    let Lines { rows, names, labels, .. } = read_lines(source, None)?;
+    let alphabet = Alphabet::new(names.iter().cloned());
+    examples(rows, &names, &labels, alphabet)
+}
+
+/// Reads a file with the features and labels that a model knows: the examples, whether they have labels, and
+/// what of them is not known. Lines may begin with their first feature; all do, or none.
+///
+/// ```
+/// use dualgap::data::{Source, libsvm};
+/// let model = libsvm::read(Source::from_bytes("old", b"1 1:1 2:1\n2 1:-1\n")?)?;
+/// let new = Source::from_bytes("new", b"1:0.5 7:2\n2:1\n")?;
+/// let (data, labelled, unseen) = libsvm::read_known(new, model.vocabulary())?;
+/// assert_eq!((data.len(), data.rows.width(), labelled, unseen.features), (2, 2, false, 1));
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn read_known(source: Source<'_>, known: Vocabulary<'_>) -> Result<(Examples, bool, Unseen)> {
+    let Lines { mut rows, names, labels, labelled, mut unseen } =
+        read_lines(source, Some(known.features))?;
+    rows.fit_width(known.features);
+    let alphabet = known.alphabet.extended(names.iter().cloned());
+    unseen.labels = alphabet.names()[known.alphabet.len()..].to_vec();
+    let data = if labelled {
+        examples(rows, &names, &labels, alphabet)?
+    } else {
+        let count = rows.len();
+        Examples::new(rows, vec![0; count], alphabet)?
+    };
+    Ok((data, labelled, unseen))
+}
+
+fn examples(rows: Rows, names: &[String], labels: &[u32], alphabet: Alphabet) -> Result<Examples> {
+    let order: Vec<u32> =
+        names.iter().filter_map(|name| alphabet.index(name)).map(|k| k as u32).collect();
+    let labels = labels.iter().map(|&label| order[label as usize]).collect();
+    Examples::new(rows, labels, alphabet)
+}
+
+/// What the lines of a file say.
+struct Lines {
+    rows: Rows,
+    /// Labels in order of appearance, ...
+    names: Vec<String>,
+    /// ... and for every line the number of its label among them.
+    labels: Vec<u32>,
+    labelled: bool,
+    unseen: Unseen,
+}
+
+/// With a number of features that is known, lines may go without a label and lose the features beyond it.
+fn read_lines(mut source: Source<'_>, known: Option<usize>) -> Result<Lines> {
     let mut rows = Rows::sparse();
     let mut names: Vec<String> = Vec::new(); // in order of appearance
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut labels = Vec::new();
     let mut row = Vec::new();
+    let mut unseen = Unseen::default();
+    let mut labelled = None;
     while let Some(line) = source.next_line()? {
         let line = line.split('#').next().unwrap_or_default();
-        let mut tokens = line.split_ascii_whitespace();
-        let Some(label) = tokens.next() else { continue };
-        let parsed = parse(label, tokens, &mut row);
+        let mut tokens = line.split_ascii_whitespace().peekable();
+        let Some(first) = tokens.peek() else { continue };
+        let has_label = known.is_none() || !is_feature(first);
+        if *labelled.get_or_insert(has_label) != has_label {
+            return Err(source.error(
+                if has_label { "a label, and the lines before have none" } else { "no label" },
+                "give every line a label, or none of them",
+            ));
+        }
+        let parsed = if has_label { tokens.next().map(parse_label).transpose() } else { Ok(None) };
+        let parsed = parsed.and_then(|label| parse_features(tokens, &mut row).map(|()| label));
         let label = parsed.map_err(|(message, remedy)| source.error(message, remedy))?;
-        let number = *numbers.entry(label).or_insert_with_key(|label| {
-            names.push(label.clone());
-            names.len() as u32 - 1
-        });
-        labels.push(number);
+        if let Some(label) = label {
+            labels.push(*numbers.entry(label).or_insert_with_key(|label| {
+                names.push(label.clone());
+                names.len() as u32 - 1
+            }));
+        }
+        unseen.met += row.len() as u64;
+        if let Some(features) = known {
+            let met = row.len();
+            row.retain(|&(index, _)| (index as usize) < features);
+            unseen.features += (met - row.len()) as u64;
+        }
         rows.push_sparse(&row);
     }
-    if labels.is_empty() {
+    let Some(labelled) = labelled else {
         return Err(source.file_error(
             "has no examples",
             "a LIBSVM file has a line `label index:value …` for each",
         ));
-    }
-    let alphabet = Alphabet::new(names.iter().cloned());
-    let order: Vec<u32> =
-        names.iter().filter_map(|name| alphabet.index(name)).map(|k| k as u32).collect();
-    let labels = labels.into_iter().map(|label| order[label as usize]).collect();
-    Examples::new(rows, labels, alphabet)
+    };
+    Ok(Lines { rows, names, labels, labelled, unseen })
 }
 
-fn parse<'t>(
-    label: &str,
-    tokens: impl Iterator<Item = &'t str>,
-    row: &mut Vec<(u32, f64)>,
-) -> Result<String, Complaint> {
+/// Whether a token is meant as `index:value`.
+pub(super) fn is_feature(token: &str) -> bool {
+    token.split_once(':').is_some_and(|(index, _)| index.parse::<u32>().is_ok())
+}
+
+/// The label's one spelling.
+fn parse_label(label: &str) -> Result<String, Complaint> {
     const LABEL: &str = "a line begins with the label, a number";
-    const RENUMBER: &str = "number the features from 1 on, without gaps";
-    const PAIR: &str = "features are written index:value, with a space between them";
     let value: f64 = label.parse().map_err(|_| (format!("`{label}` is not a label"), LABEL))?;
     if !value.is_finite() {
         return Err((format!("the label `{label}` is not finite"), LABEL));
     }
+    // Adding zero turns −0 into 0; integers are written without a point.
+    Ok(format!("{}", value + 0.0))
+}
+
+fn parse_features<'t>(
+    tokens: impl Iterator<Item = &'t str>,
+    row: &mut Vec<(u32, f64)>,
+) -> Result<(), Complaint> {
+    const RENUMBER: &str = "number the features from 1 on, without gaps";
+    const PAIR: &str = "features are written index:value, with a space between them";
     row.clear();
     for token in tokens {
         let complain = |what: &str, remedy| (format!("`{token}`: {what}"), remedy);
@@ -91,8 +165,7 @@ fn parse<'t>(
             _ => row.push((index, value)),
         }
     }
-    // Adding zero turns −0 into 0; integers are written without a point.
-    Ok(format!("{}", value + 0.0))
+    Ok(())
 }
 
 #[cfg(test)]
@@ -102,7 +175,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read_text(text: &str) -> Result<Examples> {
-        read(Source::from_bytes("test.svm", text.as_bytes()))
+        read(Source::from_bytes("test.svm", text.as_bytes())?)
     }
 
     #[test]
@@ -137,6 +210,26 @@ mod tests {
             assert!(error.remedy().is_some());
         }
         assert!(matches!(read_text("# nothing\n"), Err(Error::File { .. })));
+    }
+
+    #[test]
+    fn lines_without_labels_are_for_models_only_and_all_or_none() {
+        let model = read_text("1 1:1 3:2\n-1 2:1\n").unwrap();
+        let known = |text: &'static str| {
+            read_known(Source::from_bytes("new", text.as_bytes()).unwrap(), model.vocabulary())
+        };
+        assert!(read_text("1:1\n").is_err());
+        let (data, labelled, unseen) = known("7 1:1 4:1\n1 2:1 3:1 9:1\n").unwrap();
+        assert_eq!(
+            (labelled, data.alphabet.names()),
+            (true, &["-1", "1", "7"].map(String::from)[..])
+        );
+        assert_eq!(data.labels, [2, 1]);
+        assert_eq!(unseen, Unseen { met: 5, features: 2, labels: vec!["7".into()] });
+        for mixed in ["1 1:1\n2:1\n", "1:1\n1 2:1\n"] {
+            let message = known(mixed).unwrap_err().to_string();
+            assert!(message.starts_with("new:2: "), "{message}");
+        }
     }
 
     proptest! {

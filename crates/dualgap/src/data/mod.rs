@@ -1,28 +1,35 @@
 //! Data sets and where they come from.
 //!
 //! - [`examples`]: rows with one label each, and sequences of them.
-//! - [`alphabet`]: names of labels and their numbers.
-//! - [`source`]: files, plain or gzip, line by line, with errors that name the place.
-//! - [`libsvm`], [`letters`], [`tables`]: readers.
+//! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
+//! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
+//! - [`sink`]: standard output, or files that are there whole or not at all.
+//! - [`libsvm`], [`csv`], [`letters`], [`tables`]: readers.
 //! - [`columns`], [`templates`], [`features`]: column files, and how their cells become features.
 //! - [`recipe`]: how a file becomes a data set, in a form that a model file can keep.
 //! - [`fingerprint`](mod@fingerprint): what tells one data set from another.
 
 pub mod alphabet;
 pub mod columns;
+pub mod csv;
+pub mod dictionary;
 pub mod examples;
 pub mod features;
 pub mod fingerprint;
 pub mod letters;
 pub mod libsvm;
 pub mod recipe;
+pub mod sink;
 pub mod source;
 pub mod tables;
 pub mod templates;
 
 pub use alphabet::Alphabet;
+pub use csv::CsvRecipe;
+pub use dictionary::Dictionary;
 pub use examples::{Examples, Sequence, Sequences};
-pub use features::{ColumnRecipe, Dictionary};
+pub use features::{ColumnRecipe, Unseen, Vocabulary};
 pub use fingerprint::{Digest, fingerprint};
-pub use recipe::{Format, Recipe};
+pub use recipe::{Format, Loaded, Recipe};
+pub use sink::{Sink, write_atomically};
 pub use source::Source;

@@ -1,18 +1,81 @@
-//! How a file becomes a data set: format and folds. A model file keeps its recipe, so that its
-//! certificate can be checked with nothing but the data file.
+//! How a file becomes a data set: format, features and folds. A model file keeps its recipe, so that its
+//! certificate can be checked, and other files be read as it was, with nothing but the data file.
 
-use super::{Examples, Sequences, Source, letters, libsvm};
+use super::features::{self, Extractor};
+use super::{
+    ColumnRecipe, CsvRecipe, Examples, Sequences, Source, Unseen, Vocabulary, csv, letters, libsvm,
+};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// A file format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// `label index:value …`, see [`libsvm`].
     Libsvm,
     /// Taskar's `letter.data`, see [`letters`].
     Letters,
+    /// A table with a label column, see [`csv`].
+    Csv(CsvRecipe),
+    /// One token a line, see [`super::columns`].
+    Columns(ColumnRecipe),
+}
+
+/// Whether a line has as many cells as those of `letter.data`: six, and 128 pixels.
+fn is_letter(line: &str) -> bool {
+    line.trim_end().split('\t').count() == 6 + 128
+}
+
+fn is_libsvm(line: &str) -> bool {
+    let mut cells = line.split_whitespace().take_while(|cell| !cell.starts_with('#'));
+    let first = |cell: &str| libsvm::is_feature(cell) || cell.parse::<f64>().is_ok();
+    cells.next().is_some_and(first) && cells.all(libsvm::is_feature)
+}
+
+impl Format {
+    /// What the first line of a file looks like, where sequences are wanted.
+    ///
+    /// ```
+    /// # use dualgap::data::Format;
+    /// assert!(matches!(Format::guess_sequences("He PRP B-NP"), Format::Columns(_)));
+    /// ```
+    pub fn guess_sequences(line: &str) -> Self {
+        if is_letter(line) {
+            Self::Letters
+        } else if is_libsvm(line) && line.contains(':') {
+            Self::Libsvm
+        } else {
+            Self::Columns(ColumnRecipe::default())
+        }
+    }
+
+    /// What the first line of a file looks like, where independent examples are wanted.
+    ///
+    /// ```
+    /// # use dualgap::data::Format;
+    /// assert_eq!(Format::guess_examples("-1 1:0.5 3:2"), Format::Libsvm);
+    /// assert!(matches!(Format::guess_examples("age,colour,label"), Format::Csv(_)));
+    /// ```
+    pub fn guess_examples(line: &str) -> Self {
+        if is_letter(line) {
+            Self::Letters
+        } else if !is_libsvm(line) && line.contains([',', ';', '\t', '|']) {
+            Self::Csv(CsvRecipe::default())
+        } else {
+            Self::Libsvm
+        }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Libsvm => "LIBSVM",
+            Self::Letters => "letters",
+            Self::Csv(_) => "csv",
+            Self::Columns(_) => "column",
+        }
+    }
 }
 
 /// A format, and which folds of the file are meant.
@@ -24,10 +87,150 @@ pub struct Recipe {
     pub folds: Option<Vec<u8>>,
 }
 
+/// A file, or a part of it, as a data set.
+#[derive(Clone, Debug)]
+pub struct Loaded<D> {
+    /// The examples that were asked for.
+    pub data: D,
+    /// Their numbers in the file.
+    pub chosen: Vec<usize>,
+    /// How many the file has.
+    pub of: usize,
+    /// The recipe, with everything that the file decided.
+    pub recipe: Recipe,
+    /// Whether the file has labels; where it has none, those of the data mean nothing.
+    pub labelled: bool,
+    /// What a model that the file is read for has not seen in training.
+    pub unseen: Unseen,
+}
+
+impl<D> Loaded<D> {
+    fn whole(data: D, of: usize, format: Format, labelled: bool, unseen: Unseen) -> Self {
+        let recipe = Recipe { format, folds: None };
+        Self { data, chosen: (0..of).collect(), of, recipe, labelled, unseen }
+    }
+
+    fn map<E>(self, form: impl FnOnce(D) -> E) -> Loaded<E> {
+        let Self { data, chosen, of, recipe, labelled, unseen } = self;
+        Loaded { data: form(data), chosen, of, recipe, labelled, unseen }
+    }
+}
+
 impl Recipe {
     /// The whole file.
     pub fn whole(format: Format) -> Self {
         Self { format, folds: None }
+    }
+
+    /// The data as sequences: to train on, or with the names that a model knows.
+    pub fn sequences(
+        &self,
+        source: Source<'_>,
+        known: Option<Vocabulary<'_>>,
+    ) -> Result<Loaded<Sequences>> {
+        match &self.format {
+            Format::Letters => self.words(source, known).map(|(words, _)| words),
+            Format::Columns(recipe) => {
+                self.no_folds(source.name())?;
+                let (data, recipe, labelled, unseen) = match known {
+                    None => {
+                        let (data, recipe) = features::read_training(source, recipe)?;
+                        (data, recipe, true, Unseen::default())
+                    }
+                    Some(known) => {
+                        let (data, labelled, unseen) =
+                            Extractor::new(recipe, known)?.read(source)?;
+                        (data, recipe.clone(), labelled, unseen)
+                    }
+                };
+                let of = data.len();
+                Ok(Loaded::whole(data, of, Format::Columns(recipe), labelled, unseen))
+            }
+            Format::Libsvm | Format::Csv(_) => Err(source.file_error(
+                format!("a {} file has no sequences", self.format.name()),
+                "chains are trained on column files (--format columns) and letters",
+            )),
+        }
+    }
+
+    /// The data as independent examples, of sequences every position: to train on, or with the names that a
+    /// model knows.
+    pub fn examples(
+        &self,
+        source: Source<'_>,
+        known: Option<Vocabulary<'_>>,
+    ) -> Result<Loaded<Examples>> {
+        match &self.format {
+            Format::Libsvm => {
+                self.no_folds(source.name())?;
+                let (data, labelled, unseen) = match known {
+                    None => (libsvm::read(source)?, true, Unseen::default()),
+                    Some(known) => libsvm::read_known(source, known)?,
+                };
+                let of = data.len();
+                Ok(Loaded::whole(data, of, Format::Libsvm, labelled, unseen))
+            }
+            Format::Csv(recipe) => {
+                self.no_folds(source.name())?;
+                let (data, recipe, labelled, unseen) = match known {
+                    None => {
+                        let (data, recipe) = csv::read_training(source, recipe)?;
+                        (data, recipe, true, Unseen::default())
+                    }
+                    Some(known) => {
+                        let (data, labelled, unseen) = csv::read_known(source, recipe, known)?;
+                        (data, recipe.clone(), labelled, unseen)
+                    }
+                };
+                let of = data.len();
+                Ok(Loaded::whole(data, of, Format::Csv(recipe), labelled, unseen))
+            }
+            Format::Columns(_) => {
+                let name = source.name().to_string();
+                let sequences = self.sequences(source, known)?;
+                if sequences.data.edges.is_some() {
+                    return Err(Error::File {
+                        file: name,
+                        message: "the templates have features of label pairs, and examples on \
+                                  their own have no pairs"
+                            .into(),
+                        remedy: "train a chain, or leave out the templates B…%x[…]".into(),
+                    });
+                }
+                let of = sequences.data.labels.len();
+                let examples = sequences.map(Examples::from);
+                Ok(Loaded { chosen: (0..of).collect(), of, ..examples })
+            }
+            Format::Letters => {
+                let (words, starts) = self.words(source, known)?;
+                let positions = |&i: &usize| starts[i]..starts[i + 1];
+                let chosen = words.chosen.iter().flat_map(positions).collect();
+                let of = starts.last().copied().unwrap_or(0);
+                Ok(Loaded { chosen, of, ..words.map(Examples::from) })
+            }
+        }
+    }
+
+    /// The words, and where each word of the file begins.
+    fn words(
+        &self,
+        source: Source<'_>,
+        known: Option<Vocabulary<'_>>,
+    ) -> Result<(Loaded<Sequences>, Vec<usize>)> {
+        let name = source.name().to_string();
+        let letters = letters::read(source)?;
+        let chosen = self.chosen(&letters, &name)?;
+        let data = letters.words.select(&chosen);
+        let known = known.map(|known| known.alphabet);
+        let is_new = |label: &&String| known.is_some_and(|known| known.index(label).is_none());
+        let unseen = Unseen {
+            met: data.rows.stored() as u64,
+            labels: data.alphabet.names().iter().filter(is_new).cloned().collect(),
+            ..Unseen::default()
+        };
+        let (of, recipe) = (letters.words.len(), self.clone());
+        let loaded = Loaded { data, chosen, of, recipe, labelled: true, unseen };
+        Ok((loaded, letters.words.starts))
     }
 
     fn chosen(&self, words: &letters::Letters, name: &str) -> Result<Vec<usize>> {
@@ -51,63 +254,9 @@ impl Recipe {
             None => Ok(()),
             Some(_) => Err(Error::File {
                 file: name.into(),
-                message: "a LIBSVM file has no folds".into(),
+                message: format!("a {} file has no folds", self.format.name()),
                 remedy: "leave the folds out, or name a file of the letters format".into(),
             }),
         }
     }
-
-    /// The data as sequences.
-    pub fn sequences(&self, source: Source<'_>) -> Result<Selected<Sequences>> {
-        let name = source.name().to_string();
-        match self.format {
-            Format::Letters => {
-                let letters = letters::read(source)?;
-                let chosen = self.chosen(&letters, &name)?;
-                Ok(Selected {
-                    data: letters.words.select(&chosen),
-                    of: letters.words.len(),
-                    chosen,
-                })
-            }
-            Format::Libsvm => Err(Error::File {
-                file: name,
-                message: "a LIBSVM file has no sequences".into(),
-                remedy: "chains are trained on the letters format (--format letters)".into(),
-            }),
-        }
-    }
-
-    /// The data as independent examples; of sequences, every position is one.
-    pub fn examples(&self, source: Source<'_>) -> Result<Selected<Examples>> {
-        match self.format {
-            Format::Libsvm => {
-                self.no_folds(source.name())?;
-                let data = libsvm::read(source)?;
-                Ok(Selected { of: data.len(), chosen: (0..data.len()).collect(), data })
-            }
-            Format::Letters => {
-                let name = source.name().to_string();
-                let letters = letters::read(source)?;
-                let words = self.chosen(&letters, &name)?;
-                let starts = &letters.words.starts;
-                Ok(Selected {
-                    data: Examples::from(letters.words.select(&words)),
-                    of: letters.words.labels.len(),
-                    chosen: words.iter().flat_map(|&i| starts[i]..starts[i + 1]).collect(),
-                })
-            }
-        }
-    }
-}
-
-/// A part of a data file.
-#[derive(Clone, Debug)]
-pub struct Selected<D> {
-    /// The examples that were asked for.
-    pub data: D,
-    /// Their numbers in the file.
-    pub chosen: Vec<usize>,
-    /// How many the file has.
-    pub of: usize,
 }

@@ -1,6 +1,7 @@
-//! A text file, plain or gzip, read line by line, with errors that name the place.
+//! A text file, plain or compressed, read line by line, with errors that name the place.
 
 use crate::{Error, Result};
+use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -13,7 +14,7 @@ const LONGEST_LINE: u64 = 1 << 28;
 ///
 /// ```
 /// # use dualgap::data::Source;
-/// let mut source = Source::from_bytes("demo", b"one\r\ntwo");
+/// let mut source = Source::from_bytes("demo", b"one\r\ntwo")?;
 /// let mut lines = Vec::new();
 /// while let Some(line) = source.next_line()? {
 ///     lines.push(line.to_string());
@@ -31,11 +32,33 @@ pub struct Source<'a> {
 /// What is wrong with a line, and what to do about it; the source adds where.
 pub(super) type Complaint = (String, &'static str);
 
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// The first bytes of a compressed file, and what they stand for.
+const MAGIC: [(&[u8], Compression); 3] = [
+    (&[0x1f, 0x8b], Compression::Gzip),
+    (b"BZh", Compression::Bzip2),
+    (&[0x28, 0xb5, 0x2f, 0xfd], Compression::Zstd),
+];
+
+#[derive(Clone, Copy)]
+enum Compression {
+    Gzip,
+    Bzip2,
+    Zstd,
+}
+
+/// The byte-order mark that some editors put in front.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Larger than any line but the oddest, and a few pages: reading is never the slow part.
+const BUFFER: usize = 1 << 16;
 
 impl<'a> Source<'a> {
-    /// A file; whether it is compressed is told by its first bytes, not by its name.
+    /// A file, or standard input for `-`; whether it is compressed is told by its first bytes, not by its
+    /// name.
     pub fn open(path: &Path) -> Result<Source<'static>> {
+        if is_stdin(path) {
+            return Source::new("standard input".into(), std::io::stdin().lock());
+        }
         let unreadable = |error: std::io::Error| {
             Error::file(
                 path,
@@ -47,31 +70,49 @@ impl<'a> Source<'a> {
             return Err(Error::file(path, "is a folder", "name a file in it"));
         }
         let file = File::open(path).map_err(unreadable)?;
-        Source::new(path.display().to_string(), BufReader::with_capacity(1 << 16, file))
+        Source::new(path.display().to_string(), BufReader::with_capacity(BUFFER, file))
     }
 
-    /// Text or gzip in memory.
-    pub fn from_bytes(name: &str, bytes: &'a [u8]) -> Self {
-        Self::with_reader(name.into(), bytes, bytes.starts_with(&GZIP))
+    /// Text in memory, plain or compressed.
+    pub fn from_bytes(name: &str, bytes: &'a [u8]) -> Result<Self> {
+        Self::new(name.into(), bytes)
     }
 
     fn new(name: String, mut reader: impl BufRead + 'a) -> Result<Self> {
-        let head = reader.fill_buf().map_err(|error| Error::File {
+        let unreadable = |error: std::io::Error| Error::File {
             file: name.clone(),
             message: format!("cannot be read: {error}"),
             remedy: "check the path and the permissions".into(),
-        })?;
-        let compressed = head.starts_with(&GZIP);
-        Ok(Self::with_reader(name, reader, compressed))
+        };
+        let head = reader.fill_buf().map_err(unreadable)?;
+        let compression =
+            MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| *kind);
+        let boxed: Box<dyn BufRead + 'a> = match compression {
+            None => Box::new(reader),
+            Some(Compression::Gzip) => buffered(MultiGzDecoder::new(reader)),
+            Some(Compression::Bzip2) => buffered(MultiBzDecoder::new(reader)),
+            Some(Compression::Zstd) => {
+                buffered(zstd::stream::read::Decoder::with_buffer(reader).map_err(unreadable)?)
+            }
+        };
+        Ok(Self { name, reader: boxed, line: Vec::new(), number: 0 })
     }
 
-    fn with_reader(name: String, reader: impl BufRead + 'a, compressed: bool) -> Self {
-        let reader: Box<dyn BufRead + 'a> = if compressed {
-            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(reader)))
-        } else {
-            Box::new(reader)
-        };
-        Self { name, reader, line: Vec::new(), number: 0 }
+    /// Looks at the first line that is not blank without taking it, as far as it has been buffered: enough to
+    /// tell one format from another.
+    pub fn peek(&mut self) -> Result<String> {
+        let head = self.reader.fill_buf().map_err(|error| Error::File {
+            file: self.name.clone(),
+            message: format!("cannot be read: {error}"),
+            remedy: "is the file cut off or damaged?".into(),
+        })?;
+        let head = String::from_utf8_lossy(head.strip_prefix(BOM).unwrap_or(head));
+        Ok(head.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().into())
+    }
+
+    /// The bytes from here on, for readers that find their lines themselves.
+    pub(super) fn into_reader(self) -> Box<dyn BufRead + 'a> {
+        self.reader
     }
 
     /// The next line without its end, or `None` after the last.
@@ -94,7 +135,7 @@ impl<'a> Source<'a> {
         while let Some(b'\n' | b'\r') = self.line.last() {
             self.line.pop();
         }
-        let bom = if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let bom = if self.number == 1 && self.line.starts_with(BOM) { BOM.len() } else { 0 };
         match std::str::from_utf8(&self.line[bom..]) {
             Ok(line) => Ok(Some(line)),
             Err(_) => Err(Error::Line {
@@ -132,6 +173,15 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Whether a path stands for standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn buffered<'a>(reader: impl Read + 'a) -> Box<dyn BufRead + 'a> {
+    Box::new(BufReader::with_capacity(BUFFER, reader))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,7 +189,7 @@ mod tests {
     use std::io::Write;
 
     fn lines(bytes: &[u8]) -> Result<Vec<String>> {
-        let mut source = Source::from_bytes("test", bytes);
+        let mut source = Source::from_bytes("test", bytes)?;
         let mut lines = Vec::new();
         while let Some(line) = source.next_line()? {
             lines.push(line.to_string());
@@ -153,21 +203,38 @@ mod tests {
         encoder.finish().unwrap()
     }
 
+    fn bzip2(text: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd(text: &[u8]) -> Vec<u8> {
+        zstd::encode_all(text, 1).unwrap()
+    }
+
     #[test]
-    fn plain_and_gzip_give_the_same_lines() {
+    fn plain_and_compressed_files_give_the_same_lines() {
         let text = b"\xef\xbb\xbfa 1\r\n\nb 2";
         assert_eq!(lines(text).unwrap(), ["a 1", "", "b 2"]);
-        assert_eq!(lines(&gzip(text)).unwrap(), ["a 1", "", "b 2"]);
-        let two_members = [gzip(b"x\n"), gzip(b"y\n")].concat();
-        assert_eq!(lines(&two_members).unwrap(), ["x", "y"]);
+        for compress in [gzip, bzip2, zstd] {
+            assert_eq!(lines(&compress(text)).unwrap(), ["a 1", "", "b 2"]);
+            let two_members = [compress(b"x\n"), compress(b"y\n")].concat();
+            assert_eq!(lines(&two_members).unwrap(), ["x", "y"]);
+            let mut source = Source::from_bytes("test", text).unwrap();
+            assert_eq!(source.peek().unwrap(), "a 1");
+            assert_eq!(source.next_line().unwrap(), Some("a 1"));
+        }
         assert!(lines(b"").unwrap().is_empty());
     }
 
     #[test]
     fn damaged_files_name_the_line() {
-        let whole = gzip("good\n".repeat(10_000).as_bytes());
-        let error = lines(&whole[..whole.len() - 20]).unwrap_err();
-        assert!(error.to_string().starts_with("test:"), "{error}");
+        for compress in [gzip, bzip2, zstd] {
+            let whole = compress("good\n".repeat(10_000).as_bytes());
+            let error = lines(&whole[..whole.len() - 20]).unwrap_err();
+            assert!(error.to_string().starts_with("test:"), "{error}");
+        }
         let error = lines(b"fine\n\xff\xfe\n").unwrap_err();
         assert!(error.to_string().starts_with("test:2: is not UTF-8"), "{error}");
     }

@@ -8,8 +8,8 @@ use crate::Result;
 ///
 /// ```
 /// use dualgap::data::{Source, tables::read_weights};
-/// assert_eq!(read_weights(Source::from_bytes("w", b"1\n2.5\n"), 2)?, [1.0, 2.5]);
-/// assert!(read_weights(Source::from_bytes("w", b"1\n-2\n"), 2).is_err());
+/// assert_eq!(read_weights(Source::from_bytes("w", b"1\n2.5\n")?, 2)?, [1.0, 2.5]);
+/// assert!(read_weights(Source::from_bytes("w", b"1\n-2\n")?, 2).is_err());
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read_weights(mut source: Source<'_>, count: usize) -> Result<Vec<f64>> {
@@ -112,7 +112,7 @@ mod tests {
 
     fn costs(text: &str) -> Result<Vec<f64>> {
         let alphabet = Alphabet::new(["a", "b"].map(String::from));
-        read_costs(Source::from_bytes("costs", text.as_bytes()), &alphabet)
+        read_costs(Source::from_bytes("costs", text.as_bytes())?, &alphabet)
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn weights_must_be_as_many_as_the_examples() {
-        let read = |text: &'static str| read_weights(Source::from_bytes("w", text.as_bytes()), 2);
+        let read = |text: &'static str| read_weights(Source::from_bytes("w", text.as_bytes())?, 2);
         assert!(read("1\n").unwrap_err().to_string().contains("1 weights for 2"));
         assert!(read("1\nnan\n").unwrap_err().to_string().starts_with("w:2:"));
     }

@@ -7,11 +7,13 @@
 //! U02:%suffix3[0,0]       a function of a cell
 //! U03:                    no macro: a constant, which gives every label a bias
 //! B                       weights for pairs of neighbouring labels (a chain always has them)
+//! B01:%x[0,1]             weights for pairs of labels that depend on a cell
 //! ```
 //!
 //! A feature is the template's text with its macros replaced, so a name before the colon keeps the features of
 //! two templates apart. The functions are `x` (the cell as it is), `lower`, `shape` (`Xx0-` for `Ab12-`, runs
 //! shortened), `prefixN` and `suffixN` (the first or last N characters; nothing when the cell is shorter).
+//! [`Templates::lowercased`] makes all of them but `shape` see their cells in lower case.
 
 use super::columns::Sentence;
 use serde::{Deserialize, Serialize};
@@ -21,7 +23,6 @@ use std::fmt::Write;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Function {
     Same,
-    Lower,
     Shape,
     Prefix(usize),
     Suffix(usize),
@@ -31,7 +32,17 @@ enum Function {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
-    Cell { function: Function, offset: isize, column: usize },
+    Cell(Cell),
+}
+
+/// A macro.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cell {
+    function: Function,
+    /// Whether the function sees the cell in lower case.
+    lower: bool,
+    offset: isize,
+    column: usize,
 }
 
 /// What stands in for a token outside the sentence.
@@ -49,6 +60,8 @@ pub enum Pad {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Templates {
     unigrams: Vec<Vec<Piece>>,
+    /// Those with macros; the plain `B` is not kept, a chain has it in any case.
+    bigrams: Vec<Vec<Piece>>,
     /// One more than the largest column that a macro names.
     columns: usize,
 }
@@ -62,27 +75,25 @@ impl Templates {
     /// assert_eq!(Templates::parse("U0:%y[0,0]").unwrap_err().0, 1);
     /// ```
     pub fn parse(text: &str) -> Result<Self, (u64, String)> {
-        let mut templates = Self { unigrams: Vec::new(), columns: 0 };
+        let mut templates = Self { unigrams: Vec::new(), bigrams: Vec::new(), columns: 0 };
         for (k, line) in text.lines().enumerate() {
             let line = line.trim();
             let complain = |message: String| (k as u64 + 1, message);
             match line.chars().next() {
                 None | Some('#') => {}
-                Some('U') => {
+                Some(kind @ ('U' | 'B')) => {
                     let pieces = parse_template(line).map_err(complain)?;
-                    for piece in &pieces {
-                        if let Piece::Cell { column, .. } = piece {
-                            templates.columns = templates.columns.max(column + 1);
-                        }
+                    let cells = pieces.iter().filter_map(|piece| match piece {
+                        Piece::Cell(cell) => Some(cell.column + 1),
+                        Piece::Text(_) => None,
+                    });
+                    let needed = cells.max();
+                    templates.columns = templates.columns.max(needed.unwrap_or(0));
+                    match (kind, needed) {
+                        ('U', _) => templates.unigrams.push(pieces),
+                        (_, Some(_)) => templates.bigrams.push(pieces),
+                        (_, None) => {}
                     }
-                    templates.unigrams.push(pieces);
-                }
-                // Pairs of labels have their weights in any case.
-                Some('B') if !line.contains('%') => {}
-                Some('B') => {
-                    return Err(complain(format!(
-                        "`{line}`: label pairs that depend on a cell are not supported"
-                    )));
                 }
                 Some(_) => {
                     return Err(complain(format!(
@@ -97,7 +108,18 @@ impl Templates {
         Ok(templates)
     }
 
-    /// How many templates make features of cells.
+    /// The same templates with every cell in lower case, but for those whose shape is taken.
+    #[must_use]
+    pub fn lowercased(mut self) -> Self {
+        for piece in self.unigrams.iter_mut().chain(&mut self.bigrams).flatten() {
+            if let Piece::Cell(cell) = piece {
+                cell.lower |= cell.function != Function::Shape;
+            }
+        }
+        self
+    }
+
+    /// How many templates make features of a label.
     pub fn len(&self) -> usize {
         self.unigrams.len()
     }
@@ -105,6 +127,11 @@ impl Templates {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.unigrams.is_empty()
+    }
+
+    /// How many templates make features of a pair of labels.
+    pub fn pairs(&self) -> usize {
+        self.bigrams.len()
     }
 
     /// How many columns a token must have.
@@ -119,32 +146,46 @@ impl Templates {
         token: usize,
         pad: Pad,
         feature: &mut String,
-        mut visit: impl FnMut(&str),
+        visit: impl FnMut(&str),
     ) {
-        for pieces in &self.unigrams {
-            feature.clear();
-            for piece in pieces {
-                match piece {
-                    Piece::Text(text) => feature.push_str(text),
-                    Piece::Cell { function, offset, column } => {
-                        expand(sentence, token, *offset, *column, *function, pad, feature);
-                    }
-                }
-            }
-            visit(feature);
-        }
+        fill_in(&self.unigrams, sentence, token, pad, feature, visit);
+    }
+
+    /// Calls `visit` with every feature of the pair that a token makes with the one before.
+    pub fn pair_features(
+        &self,
+        sentence: &Sentence,
+        token: usize,
+        pad: Pad,
+        feature: &mut String,
+        visit: impl FnMut(&str),
+    ) {
+        fill_in(&self.bigrams, sentence, token, pad, feature, visit);
     }
 }
 
-fn expand(
+fn fill_in(
+    templates: &[Vec<Piece>],
     sentence: &Sentence,
     token: usize,
-    offset: isize,
-    column: usize,
-    function: Function,
     pad: Pad,
-    out: &mut String,
+    feature: &mut String,
+    mut visit: impl FnMut(&str),
 ) {
+    for pieces in templates {
+        feature.clear();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => feature.push_str(text),
+                Piece::Cell(cell) => expand(sentence, token, *cell, pad, feature),
+            }
+        }
+        visit(feature);
+    }
+}
+
+fn expand(sentence: &Sentence, token: usize, cell: Cell, pad: Pad, out: &mut String) {
+    let Cell { function, lower, offset, column } = cell;
     let Some(at) = token.checked_add_signed(offset).filter(|&at| at < sentence.len()) else {
         // Writing to a string cannot fail.
         let _ = match (pad, token.checked_add_signed(offset)) {
@@ -156,8 +197,16 @@ fn expand(
     };
     let cell = sentence.cell(at, column);
     match function {
+        Function::Same if lower => out.extend(cell.chars().flat_map(char::to_lowercase)),
         Function::Same => out.push_str(cell),
-        Function::Lower => out.extend(cell.chars().flat_map(char::to_lowercase)),
+        _ if lower => apply(function, &cell.to_lowercase(), out),
+        _ => apply(function, cell, out),
+    }
+}
+
+fn apply(function: Function, cell: &str, out: &mut String) {
+    match function {
+        Function::Same => out.push_str(cell),
         Function::Shape => shape(cell, out),
         Function::Prefix(n) => {
             if let Some((end, c)) = cell.char_indices().nth(n - 1) {
@@ -221,8 +270,7 @@ fn parse_macro(call: &str) -> Option<Piece> {
         name.strip_prefix(prefix)?.parse().ok().filter(|&n: &usize| n > 0)
     };
     let function = match name {
-        "x" => Function::Same,
-        "lower" => Function::Lower,
+        "x" | "lower" => Function::Same,
         "shape" => Function::Shape,
         name => count(name, "prefix")
             .map(Function::Prefix)
@@ -230,7 +278,8 @@ fn parse_macro(call: &str) -> Option<Piece> {
     };
     let offset: i32 = offset.trim().parse().ok()?;
     let column: u16 = column.trim().parse().ok()?;
-    Some(Piece::Cell { function, offset: offset as isize, column: column.into() })
+    let lower = name == "lower";
+    Some(Piece::Cell(Cell { function, lower, offset: offset as isize, column: column.into() }))
 }
 
 #[cfg(test)]
@@ -239,11 +288,18 @@ mod tests {
     use super::super::columns::ColumnReader;
     use super::*;
 
-    fn features(templates: &str, pad: Pad, token: usize) -> Vec<String> {
+    fn sentence() -> Sentence {
         let text = "Über-2019 NN\nruns VBZ\n".as_bytes();
-        let mut reader = ColumnReader::new(Source::from_bytes("t", text));
-        let sentence = reader.next_sentence().unwrap().unwrap();
-        let templates = Templates::parse(templates).unwrap();
+        let mut reader = ColumnReader::new(Source::from_bytes("t", text).unwrap());
+        reader.next_sentence().unwrap().unwrap()
+    }
+
+    fn features(templates: &str, pad: Pad, token: usize) -> Vec<String> {
+        features_of(&Templates::parse(templates).unwrap(), pad, token)
+    }
+
+    fn features_of(templates: &Templates, pad: Pad, token: usize) -> Vec<String> {
+        let sentence = sentence();
         let mut all = Vec::new();
         templates.features(&sentence, token, pad, &mut String::new(), |f| all.push(f.into()));
         all
@@ -257,6 +313,27 @@ mod tests {
             features(templates, Pad::ByDistance, 0),
             ["U0:Über-2019/VBZ", "U1:über-2019", "U2:Xxx-00", "U3:Üb", "U4:019", "U5:|", "U6:"]
         );
+    }
+
+    #[test]
+    fn in_lower_case_everything_but_the_shape_is() {
+        let templates = "U0:%x[0,0]\nU1:%shape[0,0]\nU2:%prefix2[0,0]\nU3:%suffix3[0,1]";
+        let templates = Templates::parse(templates).unwrap().lowercased();
+        assert_eq!(
+            features_of(&templates, Pad::One, 0),
+            ["U0:über-2019", "U1:Xxx-00", "U2:üb", "U3:"]
+        );
+    }
+
+    #[test]
+    fn pairs_have_templates_of_their_own() {
+        let templates = Templates::parse("U:\nB\nB0:%x[-1,1]/%x[0,1]\nB1:\n").unwrap();
+        assert_eq!((templates.len(), templates.pairs(), templates.columns()), (1, 1, 2));
+        let mut all = Vec::new();
+        templates.pair_features(&sentence(), 1, Pad::One, &mut String::new(), |f| {
+            all.push(f.to_string());
+        });
+        assert_eq!(all, ["B0:NN/VBZ"]);
     }
 
     #[test]
@@ -276,7 +353,7 @@ mod tests {
             ("U0:%x[a,0]", 1),
             ("U0:%x[0,-1]", 1),
             ("\nX0:%x[0,0]", 2),
-            ("U0:%x[0,0]\nB0:%x[0,0]", 2),
+            ("U0:%x[0,0]\nB0:%x[0]", 2),
             ("B", 1),
         ] {
             assert_eq!(Templates::parse(text).unwrap_err().0, line, "{text}");

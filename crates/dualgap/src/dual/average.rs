@@ -59,10 +59,21 @@ impl Average {
 }
 
 /// ᾱ, and up to which step each of its blocks has been averaged.
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Averages<P> {
     kind: Average,
     pub points: Vec<P>,
     covered: Vec<u64>,
+}
+
+impl<P> Averages<P> {
+    /// Whether these are averages over so many blocks and steps: what came from a file may be anything.
+    pub fn is_sound(&self, kind: Average, blocks: usize, steps: u64) -> bool {
+        self.kind == kind
+            && self.points.len() == blocks
+            && self.covered.len() == blocks
+            && self.covered.iter().all(|&covered| covered <= steps)
+    }
 }
 
 impl<P: Clone> Averages<P> {

@@ -112,11 +112,15 @@ pub fn train<B: Blocks, L: Link>(
             let joined = Joined::new(blocks, weights)?;
             let problem = Problem::new(&joined, link, settings.lambda, None)?;
             let report = run(Engine::new(problem, settings)?, budget, observer)?;
-            Ok(report.map(|solution| Solution {
-                weights: solution.weights,
-                points: solution.points.into_iter().flatten().collect(),
-            }))
+            Ok(report.map(Solution::parted))
         }
+    }
+}
+
+impl<P> Solution<Vec<P>> {
+    /// Of the blocks that were joined.
+    pub(super) fn parted(self) -> Solution<P> {
+        Solution { weights: self.weights, points: self.points.into_iter().flatten().collect() }
     }
 }
 
@@ -147,7 +151,20 @@ fn monotone(settings: &Settings) -> bool {
     settings.step == Step::LineSearch && settings.average == Average::None
 }
 
+/// Everything that the steps and certifications to come depend on, to be put away and taken up again.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct State<P> {
+    steps: u64,
+    order: Order,
+    /// Not to be computed from the points: it has rounding of its own.
+    v: Vec<f64>,
+    points: Vec<P>,
+    averages: Option<Averages<P>>,
+    best: Best<P>,
+}
+
 /// The best of each side among all certified iterates. Weak duality makes any such pair valid.
+#[derive(Clone, Serialize, Deserialize)]
 struct Best<P> {
     primal: Option<(Measured, bool, Vec<f64>)>,
     dual: Measured,
@@ -158,6 +175,76 @@ struct Best<P> {
 impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     /// At the blocks' starting points.
     pub fn new(problem: Problem<'a, B, L>, settings: &Settings) -> Result<Self> {
+        let points = (0..problem.blocks.len()).map(|i| problem.blocks.start(i)).collect();
+        Self::at(problem, settings, points)
+    }
+
+    /// At any feasible points.
+    pub fn at(
+        problem: Problem<'a, B, L>,
+        settings: &Settings,
+        points: Vec<B::Point>,
+    ) -> Result<Self> {
+        let start = problem.dual(&points)?;
+        let state = State {
+            steps: 0,
+            order: Order::new(settings.sampling, points.len(), settings.seed),
+            v: start.v,
+            averages: (settings.average != Average::None)
+                .then(|| Averages::new(settings.average, &points)),
+            best: Best {
+                primal: None,
+                dual: start.value,
+                points: (!monotone(settings)).then(|| points.clone()),
+            },
+            points,
+        };
+        Self::build(problem, settings, state)
+    }
+
+    /// Where an earlier run stood. The settings must be the same; the state may come from a stranger, so
+    /// whatever a certificate will rest on is proved again.
+    pub fn resumed(
+        problem: Problem<'a, B, L>,
+        settings: &Settings,
+        state: State<B::Point>,
+    ) -> Result<Self> {
+        let (blocks, n) = (problem.blocks, problem.blocks.len());
+        let State { steps, order, v, points, averages, best } = &state;
+        let finite = |v: &[f64]| v.len() == blocks.dim() && v.iter().all(|x| x.is_finite());
+        let averaged = match averages {
+            Some(averages) => averages.is_sound(settings.average, n, *steps),
+            None => settings.average == Average::None,
+        };
+        let sound = order.is_sound(settings.sampling, n)
+            && finite(v)
+            && averaged
+            && best.primal.as_ref().is_none_or(|(_, _, w)| finite(w))
+            && best.points.is_some() != monotone(settings);
+        if !sound {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
+        }
+        problem.dual(points)?;
+        if let Some(averages) = averages {
+            problem.dual(&averages.points)?;
+        }
+        let mut state = state;
+        // What is claimed of the best point so far must hold; the newest point speaks for itself.
+        if let Some(points) = &state.best.points {
+            state.best.dual = problem.dual(points)?.value;
+        }
+        if let Some((value, certified, w)) = &mut state.best.primal {
+            let primal = problem.primal(w)?;
+            (*value, *certified) = (primal.value, primal.certified);
+        }
+        Self::build(problem, settings, state)
+    }
+
+    fn build(
+        problem: Problem<'a, B, L>,
+        settings: &Settings,
+        state: State<B::Point>,
+    ) -> Result<Self> {
         if settings.batch == 0 {
             return Err(Error::setting("a batch has at least one block"));
         }
@@ -166,28 +253,33 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             .num_threads(settings.threads)
             .build()
             .map_err(|error| Error::setting(format!("no threads can be started: {error}")))?;
-        let points: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
-        let start = problem.dual(&points)?;
-        let averages =
-            (settings.average != Average::None).then(|| Averages::new(settings.average, &points));
+        let State { steps, order, v, points, averages, best } = state;
         Ok(Self {
             step: settings.step,
             pool: Arc::new(pool),
-            steps: 0,
-            order: Order::new(settings.sampling, blocks.len(), settings.seed),
+            steps,
+            order,
             slots: (0..settings.batch.min(blocks.len()))
                 .map(|_| Slot { block: 0, corner: B::Corner::default(), scratch: blocks.scratch() })
                 .collect(),
-            primal: Primal::new(problem.link.clone(), start.v),
-            best: Best {
-                primal: None,
-                dual: start.value,
-                points: (!monotone(settings)).then(|| points.clone()),
-            },
+            primal: Primal::new(problem.link.clone(), v),
+            best,
             points,
             averages,
             problem,
         })
+    }
+
+    /// What another engine needs to go on as this one would.
+    pub fn state(&self) -> State<B::Point> {
+        State {
+            steps: self.steps,
+            order: self.order.clone(),
+            v: self.primal.v().to_vec(),
+            points: self.points.clone(),
+            averages: self.averages.clone(),
+            best: self.best.clone(),
+        }
     }
 
     /// The current weights, before any averaging.
@@ -262,7 +354,10 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let mut done = Work::default();
         while quota.allows(done, calls) {
             let affordable = (quota.oracle_calls - done.oracle_calls) / calls;
-            let size = (self.slots.len() as u64).min(affordable);
+            // No batch reaches over the end of a pass: where a run may end, all batches do.
+            let blocks = self.problem.blocks.len() as u64;
+            let of_this_pass = blocks - self.steps % blocks;
+            let size = (self.slots.len() as u64).min(affordable).min(of_this_pass);
             self.step_batch(size as usize)?;
             done += Work { steps: size, oracle_calls: size * calls };
         }
@@ -328,6 +423,10 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
     fn certify(&mut self) -> Result<Certified> {
         let pool = Arc::clone(&self.pool);
         pool.install(|| self.certify_in_pool())
+    }
+
+    fn weights(&self) -> &[f64] {
+        self.best.primal.as_ref().map_or(self.primal.w(), |(_, _, weights)| weights)
     }
 
     fn into_model(self) -> Solution<B::Point> {

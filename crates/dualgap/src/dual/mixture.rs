@@ -4,6 +4,8 @@
 //! or the edges that a labeling passes through. A step scales everything by 1 − γ, which costs one
 //! multiplication, and adds γ to the corner's keys.
 
+use serde::{Deserialize, Serialize};
+
 /// Weights on ascending keys.
 ///
 /// ```
@@ -12,11 +14,28 @@
 /// at.step(0.25, &[7]);
 /// assert_eq!(at.iter().collect::<Vec<_>>(), [(3, 0.75), (7, 0.25)]);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "(f64, Vec<(u64, f64)>)", into = "(f64, Vec<(u64, f64)>)")]
 pub struct Mixture {
     scale: f64,
     /// Keys strictly ascending; the weight of an entry is `scale` times what is stored.
     entries: Vec<(u64, f64)>,
+}
+
+/// As it is in memory: what comes back has the same bits.
+impl From<Mixture> for (f64, Vec<(u64, f64)>) {
+    fn from(mixture: Mixture) -> Self {
+        (mixture.scale, mixture.entries)
+    }
+}
+
+impl TryFrom<(f64, Vec<(u64, f64)>)> for Mixture {
+    type Error = &'static str;
+
+    fn try_from((scale, entries): (f64, Vec<(u64, f64)>)) -> Result<Self, Self::Error> {
+        let ascending = entries.is_sorted_by(|a, b| a.0 < b.0);
+        if ascending { Ok(Self { scale, entries }) } else { Err("keys that do not ascend") }
+    }
 }
 
 /// Below this the lazy scale is multiplied out, long before anything could underflow.

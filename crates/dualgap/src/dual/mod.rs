@@ -8,6 +8,7 @@
 //! - [`blocks`]: what a block is, the trait that every problem is written against.
 //! - [`problem`]: blocks, masses, λ and link together, and both sides of the certificate.
 //! - [`engine`]: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
+//! - [`kept`]: runs of the engine that begin where others ended, and are kept from being lost.
 //! - [`joined`]: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
 //! - [`mixture`]: a sparse mixture of corners, the point most blocks stand at.
 //! - [`average`], [`sampling`]: small values that the engine is set up with.
@@ -17,6 +18,7 @@ pub mod average;
 pub mod blocks;
 pub mod engine;
 pub mod joined;
+pub mod kept;
 pub mod mixture;
 pub mod primal;
 pub mod problem;
@@ -26,6 +28,7 @@ pub use average::Average;
 pub use blocks::{Audit, Blocks, Found};
 pub use engine::{Engine, Method, Settings, Solution, Step, train};
 pub use joined::Joined;
+pub use kept::{Begin, Vault, train_kept};
 pub use mixture::Mixture;
 pub use primal::Primal;
 pub use problem::Problem;

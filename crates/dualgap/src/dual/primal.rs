@@ -26,6 +26,11 @@ impl<L: Link> Primal<L> {
         Self { link, v, w }
     }
 
+    /// v, from which a state can be rebuilt bit for bit.
+    pub(super) fn v(&self) -> &[f64] {
+        &self.v
+    }
+
     /// The weights.
     #[inline]
     pub fn w(&self) -> &[f64] {

@@ -17,7 +17,7 @@ pub enum Sampling {
 }
 
 /// An endless sequence of block numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
     sampling: Sampling,
     random: Random,
@@ -30,6 +30,15 @@ impl Order {
     pub fn new(sampling: Sampling, blocks: usize, seed: u64) -> Self {
         // `next` at the end: the first permutation is drawn with the first step.
         Self { sampling, random: Random::new(seed), sequence: (0..blocks).collect(), next: blocks }
+    }
+
+    /// Whether this is an order of so many blocks: what came from a file may be anything.
+    pub(super) fn is_sound(&self, sampling: Sampling, blocks: usize) -> bool {
+        let mut seen = vec![false; blocks];
+        self.sampling == sampling
+            && self.sequence.len() == blocks
+            && self.next <= blocks
+            && self.sequence.iter().all(|&i| i < blocks && !std::mem::replace(&mut seen[i], true))
     }
 
     /// The next block.

@@ -3,6 +3,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
 
 /// A seeded stream of random numbers.
 ///
@@ -11,7 +12,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 /// let (mut a, mut b) = (Random::new(7), Random::new(7));
 /// assert_eq!(a.below(1000), b.below(1000));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Random(ChaCha8Rng);
 
 impl Random {

@@ -4,6 +4,8 @@
 //! for. In the standard model of floating point every operation is exact up to a factor 1 + δ with
 //! |δ| ≤ u = 2⁻⁵³, and m operations in a row up to γ_m = m·u/(1 − m·u).
 
+use serde::{Deserialize, Serialize};
+
 /// u = 2⁻⁵³: the largest relative error of one rounded operation.
 pub const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 
@@ -27,7 +29,7 @@ pub fn gamma(operations: usize) -> f64 {
 /// let third = Measured { value: 1.0 / 3.0, error: 1e-16 };
 /// assert!(third.scaled(3.0).error >= 3e-16);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// The number as computed.
     pub value: f64,

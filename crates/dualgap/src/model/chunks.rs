@@ -71,9 +71,9 @@ pub fn chunks<'a, S: AsRef<str>>(labels: &'a [S]) -> Vec<Chunk<'a>> {
     found
 }
 
-/// Counted chunks of one type, or of all.
+/// How often something is true, predicted, and both: chunks of one type, or of all, or a label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChunkCount {
+pub struct Count {
     /// In the truth.
     pub truth: usize,
     /// In the prediction.
@@ -84,26 +84,26 @@ pub struct ChunkCount {
 
 /// What the shared tasks report, as fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ChunkFigures {
+pub struct Scores {
     /// Right among predicted.
     pub precision: f64,
     /// Right among true.
     pub recall: f64,
     /// Their harmonic mean.
     pub f1: f64,
-    /// True chunks.
-    pub chunks: usize,
+    /// How many are true.
+    pub support: usize,
 }
 
-impl ChunkCount {
+impl Count {
     /// Precision, recall and F1; zero where there is nothing to divide by.
-    pub fn figures(self) -> ChunkFigures {
+    pub fn figures(self) -> Scores {
         let ratio = |a: usize, b: usize| if b == 0 { 0.0 } else { a as f64 / b as f64 };
-        ChunkFigures {
+        Scores {
             precision: ratio(self.right, self.predicted),
             recall: ratio(self.right, self.truth),
             f1: ratio(2 * self.right, self.truth + self.predicted),
-            chunks: self.truth,
+            support: self.truth,
         }
     }
 }
@@ -111,7 +111,7 @@ impl ChunkCount {
 /// Chunks of all sequences, by type.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkEvaluation {
-    by_type: BTreeMap<String, ChunkCount>,
+    by_type: BTreeMap<String, Count>,
 }
 
 impl ChunkEvaluation {
@@ -129,7 +129,7 @@ impl ChunkEvaluation {
     /// Counts one sequence.
     pub fn compare<S: AsRef<str>>(&mut self, truth: &[S], predicted: &[S]) {
         let (truth, predicted) = (chunks(truth), chunks(predicted));
-        let mut count = |kind: &str, what: fn(&mut ChunkCount) -> &mut usize| {
+        let mut count = |kind: &str, what: fn(&mut Count) -> &mut usize| {
             *what(self.by_type.entry(kind.into()).or_default()) += 1;
         };
         truth.iter().for_each(|chunk| count(chunk.2, |c| &mut c.truth));
@@ -147,13 +147,13 @@ impl ChunkEvaluation {
     }
 
     /// Each type's counts.
-    pub fn by_type(&self) -> impl Iterator<Item = (&str, ChunkCount)> {
+    pub fn by_type(&self) -> impl Iterator<Item = (&str, Count)> {
         self.by_type.iter().map(|(kind, &count)| (kind.as_str(), count))
     }
 
     /// The counts of all types together.
-    pub fn overall(&self) -> ChunkCount {
-        let mut all = ChunkCount::default();
+    pub fn overall(&self) -> Count {
+        let mut all = Count::default();
         for count in self.by_type.values() {
             all.truth += count.truth;
             all.predicted += count.predicted;
@@ -171,7 +171,7 @@ mod tests {
     /// The shared task's way of counting: one walk over both sequences, with a flag for "in a chunk that is right
     /// so far". Written from its rules for marks B, I, O and E, independently of `chunks`.
     #[allow(clippy::unnested_or_patterns)] // one pair of marks after the other, as in the rules
-    fn streaming(truth: &[&str], predicted: &[&str]) -> ChunkCount {
+    fn streaming(truth: &[&str], predicted: &[&str]) -> Count {
         let part = |label: &str| -> (String, String) {
             match label.split_once('-') {
                 Some((mark, kind)) => (mark.into(), kind.into()),
@@ -199,7 +199,7 @@ mod tests {
                 || (now.0 != "O" && prev.1 != now.1)
         };
         let outside = || ("O".to_string(), String::new());
-        let (mut count, mut in_correct) = (ChunkCount::default(), false);
+        let (mut count, mut in_correct) = (Count::default(), false);
         let (mut last_truth, mut last_predicted) = (outside(), outside());
         let end = ["O"];
         for (truth, predicted) in truth.iter().chain(&end).zip(predicted.iter().chain(&end)) {

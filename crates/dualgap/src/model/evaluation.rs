@@ -1,5 +1,6 @@
 //! Predictions beside the truth.
 
+use super::chunks::{ChunkEvaluation, Count};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -21,7 +22,9 @@ pub struct Evaluation {
     labels: usize,
     wrong: usize,
     wrong_fractions: f64,
-    confusions: BTreeMap<(String, String), usize>,
+    /// How often each truth was predicted as what, right predictions included.
+    pairs: BTreeMap<(String, String), usize>,
+    chunks: ChunkEvaluation,
 }
 
 /// The figures of an [`Evaluation`].
@@ -49,11 +52,10 @@ impl Evaluation {
         let mut wrong = 0;
         for (truth, predicted) in truth.iter().zip(predicted) {
             let (truth, predicted) = (truth.as_ref(), predicted.as_ref());
-            if truth != predicted {
-                wrong += 1;
-                *self.confusions.entry((truth.into(), predicted.into())).or_insert(0) += 1;
-            }
+            wrong += usize::from(truth != predicted);
+            *self.pairs.entry((truth.into(), predicted.into())).or_insert(0) += 1;
         }
+        self.chunks.compare(truth, predicted);
         self.sequences += 1;
         self.wrong_sequences += usize::from(wrong > 0);
         self.labels += truth.len();
@@ -90,10 +92,42 @@ impl Evaluation {
         }
     }
 
+    /// Truth, prediction and how often, right predictions included, by name.
+    pub fn confusions(&self) -> impl Iterator<Item = (&str, &str, usize)> {
+        self.pairs.iter().map(|((truth, predicted), &n)| (truth.as_str(), predicted.as_str(), n))
+    }
+
+    /// Every label that occurs, and how often it is true, predicted, and both.
+    ///
+    /// ```
+    /// # use dualgap::model::Evaluation;
+    /// let mut evaluation = Evaluation::default();
+    /// evaluation.compare(&["a", "a", "b"], &["a", "b", "b"]);
+    /// let a = evaluation.by_label()["a"].figures();
+    /// assert_eq!((a.precision, a.recall), (1.0, 0.5));
+    /// ```
+    pub fn by_label(&self) -> BTreeMap<&str, Count> {
+        let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
+        for (truth, predicted, n) in self.confusions() {
+            counts.entry(truth).or_default().truth += n;
+            counts.entry(predicted).or_default().predicted += n;
+            if truth == predicted {
+                counts.entry(truth).or_default().right += n;
+            }
+        }
+        counts
+    }
+
+    /// Chunks, where the labels are those of chunks.
+    pub fn chunks(&self) -> Option<&ChunkEvaluation> {
+        let labels: Vec<&str> = self.by_label().into_keys().collect();
+        ChunkEvaluation::applies(&labels).then_some(&self.chunks)
+    }
+
     /// Truth, prediction and how often, the most frequent mistake first.
     pub fn most_confused(&self) -> Vec<(&str, &str, usize)> {
         let mut all: Vec<_> =
-            self.confusions.iter().map(|((t, p), &n)| (t.as_str(), p.as_str(), n)).collect();
+            self.confusions().filter(|(truth, predicted, _)| truth != predicted).collect();
         all.sort_by_key(|&(.., n)| std::cmp::Reverse(n));
         all
     }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! tensors   multiclass   weights [F, K], costs [K, K]?
-//!           chain        emissions [F, K], start [K], end [K], transitions [K, K]
-//!           both         sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?
+//!           chain        emissions [F, K], start [K], end [K], transitions [K, K], pairs [E, K, K]?
+//!           both         names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?
 //! metadata  dualgap      {"seal": SHA-256 of the header's text, "header": {…}}
 //! ```
 //!
@@ -19,7 +19,7 @@
 //! header says, or holds a number that is not finite; memory is only taken in proportion to the file.
 
 use super::{Model, Provenance, Structure};
-use crate::data::{Alphabet, Digest};
+use crate::data::{Alphabet, Dictionary, Digest, write_atomically};
 use crate::oracle::Hamming;
 use crate::oracle::chain::Layout;
 use crate::run::Certificate;
@@ -30,7 +30,6 @@ use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::path::Path;
 
 /// The version this program writes.
@@ -45,6 +44,8 @@ struct Header {
     task: Task,
     labels: Alphabet,
     features: usize,
+    #[serde(default)]
+    pair_features: usize,
     certificate: Certificate,
     provenance: Provenance,
     digests: BTreeMap<String, String>,
@@ -76,13 +77,17 @@ impl Tensor {
         Self { dtype: Dtype::F64, shape: shape.to_vec(), bytes }
     }
 
+    fn bytes(bytes: Vec<u8>) -> Self {
+        Self { dtype: Dtype::U8, shape: vec![bytes.len()], bytes }
+    }
+
     fn u64(values: &[u64]) -> Self {
         let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         Self { dtype: Dtype::U64, shape: vec![values.len()], bytes }
     }
 }
 
-fn digest(bytes: &[u8]) -> String {
+pub(super) fn digest(bytes: &[u8]) -> String {
     let mut digest = Digest::default();
     digest.bytes(bytes);
     digest.hex()
@@ -100,6 +105,7 @@ impl Model {
             },
             labels: self.alphabet.clone(),
             features: self.features,
+            pair_features: self.pair_features,
             certificate: self.certificate,
             provenance: self.provenance.clone(),
             digests: tensors
@@ -136,12 +142,24 @@ impl Model {
                 }
             }
             Structure::Chain { .. } => {
-                let layout = Layout { features: f, labels: k };
+                let layout = self.layout();
                 put("emissions", Tensor::f64(&[f, k], &w[..f * k]));
                 put("start", Tensor::f64(&[k], &w[layout.start()]));
                 put("end", Tensor::f64(&[k], &w[layout.end()]));
                 put("transitions", Tensor::f64(&[k, k], &w[layout.transitions()]));
+                if self.pair_features > 0 {
+                    put("pairs", Tensor::f64(&[self.pair_features, k, k], &w[layout.pairs()]));
+                }
             }
+        }
+        if !self.dictionary.is_empty() {
+            let text: String = self.dictionary.names().collect();
+            let ends = self.dictionary.names().scan(0, |end, name| {
+                *end += name.len() as u64;
+                Some(*end)
+            });
+            put("names.ends", Tensor::u64(&ends.collect::<Vec<_>>()));
+            put("names.text", Tensor::bytes(text.into_bytes()));
         }
         if let Some(weights) = &self.sample_weights {
             put("sample_weights", Tensor::f64(&[weights.len()], weights));
@@ -159,8 +177,8 @@ impl Model {
         write_atomically(path, &self.to_bytes()?)
     }
 
-    /// Reads a model file.
-    pub fn load(path: &Path) -> Result<Self> {
+    /// The bytes of a plain file.
+    pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
         let unreadable = |error: &dyn std::fmt::Display| {
             Error::file(
                 path,
@@ -170,10 +188,18 @@ impl Model {
         };
         // Anything else, a device say, might never end.
         if !std::fs::metadata(path).map_err(|e| unreadable(&e))?.is_file() {
-            return Err(Error::file(path, "is not a file", "name a model file"));
+            return Err(Error::file(
+                path,
+                "is not a file",
+                "name a file that was written by dualgap",
+            ));
         }
-        let bytes = std::fs::read(path).map_err(|e| unreadable(&e))?;
-        Self::from_bytes(&bytes).map_err(|message| {
+        std::fs::read(path).map_err(|e| unreadable(&e))
+    }
+
+    /// Reads a model file.
+    pub fn load(path: &Path) -> Result<Self> {
+        Self::from_bytes(&Self::read_file(path)?).map_err(|message| {
             Error::file(
                 path,
                 message,
@@ -231,8 +257,9 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn model(&self) -> Result<Model, String> {
-        let Header { task, labels, features, certificate, provenance, .. } = self.header;
-        let (f, k) = (*features, labels.len());
+        let Header { task, labels, features, pair_features, certificate, provenance, .. } =
+            self.header;
+        let (f, e, k) = (*features, *pair_features, labels.len());
         if labels.names().iter().collect::<std::collections::HashSet<_>>().len() != k || k == 0 {
             return Err("has labels that are not distinct".into());
         }
@@ -253,6 +280,9 @@ impl<'a> Reading<'a> {
                 weights.extend(self.floats("start", &[k])?);
                 weights.extend(self.floats("end", &[k])?);
                 weights.extend(self.floats("transitions", &[k, k])?);
+                if e > 0 {
+                    weights.extend(self.floats("pairs", &[e, k, k])?);
+                }
                 (Structure::Chain { hamming }, weights)
             }
         };
@@ -260,10 +290,17 @@ impl<'a> Reading<'a> {
         let sample_weights =
             self.has("sample_weights").then(|| self.floats("sample_weights", &[n])).transpose()?;
         let witness = self.has("witness.starts").then(|| self.witness()).transpose()?;
+        let dictionary = if self.has("names.text") {
+            self.dictionary(f.saturating_add(e))?
+        } else {
+            Dictionary::default()
+        };
         Ok(Model {
             structure,
             alphabet: labels.clone(),
             features: f,
+            pair_features: e,
+            dictionary,
             weights,
             certificate: *certificate,
             provenance: provenance.clone(),
@@ -272,11 +309,31 @@ impl<'a> Reading<'a> {
         })
     }
 
+    fn dictionary(&self, features: usize) -> Result<Dictionary, String> {
+        let text = std::str::from_utf8(self.bytes("names.text", Dtype::U8, None)?)
+            .map_err(|_| "has feature names that are no text")?;
+        let mut start = 0;
+        let names: Option<Vec<&str>> = self
+            .words("names.ends")?
+            .into_iter()
+            .map(|end| {
+                let end = usize::try_from(end).ok()?;
+                text.get(std::mem::replace(&mut start, end)..end)
+            })
+            .collect();
+        let dictionary: Dictionary = names.unwrap_or_default().into_iter().collect();
+        if dictionary.len() != features || start != text.len() {
+            return Err(format!("does not have distinct names for its {features} features"));
+        }
+        Ok(dictionary)
+    }
+
+    fn words(&self, name: &str) -> Result<Vec<u64>, String> {
+        Ok(words(self.bytes(name, Dtype::U64, None)?).map(u64::from_le_bytes).collect())
+    }
+
     fn witness(&self) -> Result<Witness, String> {
-        let words = |name| -> Result<Vec<u64>, String> {
-            Ok(words(self.bytes(name, Dtype::U64, None)?).map(u64::from_le_bytes).collect())
-        };
-        let (starts, keys) = (words("witness.starts")?, words("witness.keys")?);
+        let (starts, keys) = (self.words("witness.starts")?, self.words("witness.keys")?);
         let weights = self.floats("witness.weights", &[keys.len()])?;
         Ok(Witness { starts, keys, weights })
     }
@@ -319,38 +376,4 @@ impl<'a> Reading<'a> {
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = [u8; 8]> + '_ {
     bytes.chunks_exact(8).map(|word| word.try_into().expect("chunks of eight"))
-}
-
-/// Writes a file that is whole or not there: to a temporary neighbour first, then renamed. A link is
-/// followed; what exists and is no plain file, a pipe or a device, is left alone.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let followed = std::fs::canonicalize(path);
-    let path = followed.as_deref().unwrap_or(path);
-    if path.exists() && !path.is_file() {
-        return Err(Error::file(path, "is not a plain file", "name a file to write to"));
-    }
-    let unwritable = |error: std::io::Error| {
-        Error::file(
-            path,
-            format!("cannot be written: {error}"),
-            "is there space, and may you write there?",
-        )
-    };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".dualgap-");
-    #[cfg(unix)]
-    {
-        // As any other new file: the user's umask decides, not the caution of temporary files.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(unwritable)?;
-    file.write_all(bytes).map_err(unwritable)?;
-    file.as_file().sync_all().map_err(unwritable)?;
-    file.persist(path).map_err(|error| unwritable(error.error))?;
-    Ok(())
 }

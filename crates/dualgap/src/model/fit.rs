@@ -1,10 +1,13 @@
 //! Data in, certified model out.
 
-use super::{Model, Provenance, Structure};
-use crate::Result;
-use crate::data::{Alphabet, Examples, Sequences, fingerprint};
-use crate::run::{Budget, Observer, Report};
-use crate::ssvm::{self, Chain, Costs, Hamming, Multiclass, Settings, Witness, Witnessed};
+use super::checkpoint::{self, CheckpointFile, Checkpoints};
+use super::{Evaluation, Model, Provenance, Structure};
+use crate::data::{Examples, Sequences, Vocabulary, fingerprint};
+use crate::dual::{Begin, Vault};
+use crate::run::{Budget, Certificate, Observer, Progress, Report, Stop};
+use crate::ssvm::{self, Chain, Costs, Hamming, Multiclass, Settings, Witness, Witnessed, chain};
+use crate::{Error, Result};
+use std::path::Path;
 
 /// Trains a multiclass model.
 ///
@@ -29,18 +32,39 @@ pub fn fit_multiclass(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Model>> {
+    fit_multiclass_with(data, costs, Plan::new(settings, budget, observer))
+}
+
+/// [`fit_multiclass`] with everything that a run can be given.
+pub fn fit_multiclass_with(
+    data: &Examples,
+    costs: &Costs,
+    plan: Plan<'_, Examples>,
+) -> Result<Report<Model>> {
     let blocks = Multiclass::new(data, costs)?;
     let costs = match costs {
         Costs::ZeroOne => None,
         Costs::Matrix(costs) => Some(costs.clone()),
     };
-    let kind = Kind {
-        structure: Structure::Multiclass { costs },
-        alphabet: &data.alphabet,
-        features: data.rows.width(),
-        fingerprint: fingerprint(data),
+    let blank = blank(
+        Structure::Multiclass { costs },
+        data.vocabulary(),
+        0,
+        data.len(),
+        fingerprint(data),
+        plan.settings,
+    );
+    // A point is a distribution over classes, by their numbers.
+    let point = |old: &Model, _: usize, entries: &[(u64, f64)]| {
+        let class = |key: u64| data.alphabet.index(old.alphabet.names().get(key as usize)?);
+        let mut entries: Vec<(u64, f64)> = entries
+            .iter()
+            .map(|&(key, weight)| Some((class(key)? as u64, weight)))
+            .collect::<Option<_>>()?;
+        entries.sort_unstable_by_key(|&(key, _)| key);
+        Some(entries)
     };
-    fit(&blocks, kind, settings, budget, observer)
+    fit(&blocks, blank, plan, Model::evaluate_examples, point)
 }
 
 /// Trains a chain model.
@@ -51,57 +75,182 @@ pub fn fit_chain(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Model>> {
-    let blocks = Chain::new(data, hamming)?;
-    let kind = Kind {
-        structure: Structure::Chain { hamming },
-        alphabet: &data.alphabet,
-        features: data.rows.width(),
-        fingerprint: fingerprint(data),
-    };
-    fit(&blocks, kind, settings, budget, observer)
+    fit_chain_with(data, hamming, Plan::new(settings, budget, observer))
 }
 
-/// What is known of a model before it is trained.
-struct Kind<'a> {
-    structure: Structure,
-    alphabet: &'a Alphabet,
-    features: usize,
-    fingerprint: String,
-}
-
-fn fit<B: Witnessed>(
-    blocks: &B,
-    kind: Kind<'_>,
-    settings: &Settings,
-    budget: &Budget,
-    observer: &mut dyn Observer,
+/// [`fit_chain`] with everything that a run can be given.
+pub fn fit_chain_with(
+    data: &Sequences,
+    hamming: Hamming,
+    plan: Plan<'_, Sequences>,
 ) -> Result<Report<Model>> {
-    let report = ssvm::train(blocks, settings, budget, observer)?;
-    let provenance = Provenance {
-        program: concat!("dualgap ", env!("CARGO_PKG_VERSION")).into(),
-        lambda: settings.lambda,
-        solver: settings.method,
-        step: settings.step,
-        sampling: settings.sampling,
-        average: settings.average,
-        batch: settings.batch,
-        seed: settings.seed,
-        stop: report.stop,
-        passes: report.passes,
-        oracle_calls: report.work.oracle_calls,
-        examples: blocks.len(),
-        recipe: None,
-        fingerprint: kind.fingerprint,
+    let blocks = Chain::new(data, hamming)?;
+    let blank = blank(
+        Structure::Chain { hamming },
+        data.vocabulary(),
+        data.edge_features(),
+        data.len(),
+        fingerprint(data),
+        plan.settings,
+    );
+    // A sequence's point is about its positions and labels, whatever their features.
+    let point = |old: &Model, i: usize, entries: &[(u64, f64)]| {
+        let length = data.truth(i).len();
+        let fits = entries.last().is_some_and(|&(key, _)| chain::position_of(key) + 1 == length);
+        let label = |y: usize| data.alphabet.index(old.alphabet.names().get(y)?);
+        fits.then(|| chain::relabelled(entries, label)).flatten()
     };
-    let certificate = report.certificate;
+    fit(&blocks, blank, plan, Model::evaluate_sequences, point)
+}
+
+/// How a model is to be fitted: the settings and the budget, and what else a run can be given.
+pub struct Plan<'a, D> {
+    /// Of the engine.
+    pub settings: &'a Settings,
+    /// When to stop.
+    pub budget: &'a Budget,
+    /// Who looks on.
+    pub observer: &'a mut dyn Observer,
+    /// Test data whose error the observer is told with every certification.
+    pub watch: Option<&'a D>,
+    /// Where the run is kept from being lost.
+    pub checkpoints: Option<Checkpoints>,
+    /// A checkpoint to go on from.
+    pub resume: Option<&'a Path>,
+    /// A model whose witness to begin with: of the same data, of more or fewer, under any λ.
+    pub warm_start: Option<&'a Model>,
+}
+
+impl<'a, D> Plan<'a, D> {
+    /// A run from the start that nobody keeps.
+    pub fn new(settings: &'a Settings, budget: &'a Budget, observer: &'a mut dyn Observer) -> Self {
+        let (watch, checkpoints, resume, warm_start) = (None, None, None, None);
+        Self { settings, budget, observer, watch, checkpoints, resume, warm_start }
+    }
+}
+
+/// Everything that is known of a model before it is trained.
+fn blank(
+    structure: Structure,
+    vocabulary: Vocabulary<'_>,
+    pair_features: usize,
+    examples: usize,
+    fingerprint: String,
+    settings: &Settings,
+) -> Model {
+    Model {
+        structure,
+        alphabet: vocabulary.alphabet.clone(),
+        features: vocabulary.features,
+        pair_features,
+        dictionary: vocabulary.dictionary.clone(),
+        weights: Vec::new(),
+        certificate: Certificate { primal: 0.0, dual: 0.0, rounding_error: 0.0, certified: false },
+        provenance: Provenance {
+            program: concat!("dualgap ", env!("CARGO_PKG_VERSION")).into(),
+            lambda: settings.lambda,
+            solver: settings.method,
+            step: settings.step,
+            sampling: settings.sampling,
+            average: settings.average,
+            batch: settings.batch,
+            seed: settings.seed,
+            stop: Stop::Interrupted,
+            passes: 0.0,
+            oracle_calls: 0,
+            examples,
+            recipe: None,
+            fingerprint,
+        },
+        sample_weights: settings.sample_weights.clone(),
+        witness: None,
+    }
+}
+
+fn fit<B: Witnessed, D>(
+    blocks: &B,
+    blank: Model,
+    plan: Plan<'_, D>,
+    evaluate: impl Fn(&Model, &D) -> Evaluation,
+    point: impl Fn(&Model, usize, &[(u64, f64)]) -> Option<Vec<(u64, f64)>>,
+) -> Result<Report<Model>> {
+    let Plan { settings, budget, observer, watch, checkpoints, resume, warm_start } = plan;
+    let Model { structure, provenance, .. } = &blank;
+    let identity = checkpoint::identity(structure, &provenance.fingerprint, settings);
+    let begin = match (resume, warm_start) {
+        (Some(path), _) => {
+            let (run, engine) = checkpoint::load(path, &identity)?;
+            Begin::Kept(run, engine)
+        }
+        (None, Some(old)) => Begin::Points(warm_points(blocks, old, point)?),
+        (None, None) => Begin::Fresh,
+    };
+    let mut file = checkpoints.map(|checkpoints| CheckpointFile { checkpoints, identity });
+    let vault = file.as_mut().map(|file| file as &mut dyn Vault);
+    let mut watched;
+    let observer: &mut dyn Observer = match watch {
+        Some(data) => {
+            watched = Watched { model: blank.clone(), data, evaluate, observer };
+            &mut watched
+        }
+        None => observer,
+    };
+    let report = ssvm::train_kept(blocks, settings, begin, budget, observer, vault)?;
+    let Report { certificate, stop, passes, work, .. } = report;
     Ok(report.map(|solution| Model {
-        structure: kind.structure,
-        alphabet: kind.alphabet.clone(),
-        features: kind.features,
         witness: Some(Witness::of(blocks, &solution.points)),
         weights: solution.weights,
         certificate,
-        provenance,
-        sample_weights: settings.sample_weights.clone(),
+        provenance: Provenance {
+            stop,
+            passes,
+            oracle_calls: work.oracle_calls,
+            ..blank.provenance
+        },
+        ..blank
     }))
+}
+
+/// Points to begin with: those of an older model's witness where they fit, else where the blocks begin by
+/// themselves. The engine proves them feasible, as it does with any.
+fn warm_points<B: Witnessed>(
+    blocks: &B,
+    old: &Model,
+    point: impl Fn(&Model, usize, &[(u64, f64)]) -> Option<Vec<(u64, f64)>>,
+) -> Result<Vec<B::Point>> {
+    let Some(witness) = &old.witness else {
+        return Err(Error::setting(
+            "a warm start needs a model with its witness: train that one with --witness",
+        ));
+    };
+    (0..blocks.len())
+        .map(|i| match witness.entries(i).and_then(|entries| point(old, i, &entries)) {
+            Some(entries) => blocks.point(i, entries),
+            None => Ok(blocks.start(i)),
+        })
+        .collect()
+}
+
+/// Adds the error on test data to what the observer is told.
+struct Watched<'a, D, F> {
+    model: Model,
+    data: &'a D,
+    evaluate: F,
+    observer: &'a mut dyn Observer,
+}
+
+impl<D, F: Fn(&Model, &D) -> Evaluation> Observer for Watched<'_, D, F> {
+    fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
+        let mut progress = *progress;
+        if !weights.is_empty() {
+            self.model.weights.clear();
+            self.model.weights.extend_from_slice(weights);
+            progress.test_error = Some((self.evaluate)(&self.model, self.data).error());
+        }
+        self.observer.certified(&progress, weights)
+    }
+
+    fn advanced(&mut self, passes: f64) {
+        self.observer.advanced(passes);
+    }
 }

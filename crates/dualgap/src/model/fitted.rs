@@ -1,7 +1,7 @@
 //! A model: weights, what they mean, and the certificate they came with.
 
 use super::Evaluation;
-use crate::data::{Alphabet, Examples, Recipe, Sequence, Sequences};
+use crate::data::{Alphabet, Dictionary, Examples, Recipe, Sequence, Sequences, Vocabulary};
 use crate::dual::{Average, Method, Sampling, Step};
 use crate::linalg::Row;
 use crate::linalg::kernels::add_scores;
@@ -70,6 +70,10 @@ pub struct Model {
     pub alphabet: Alphabet,
     /// F, the number of features of a row.
     pub features: usize,
+    /// The number of features of a pair of neighbouring labels, in a chain.
+    pub pair_features: usize,
+    /// The names of the features, or none: those of rows first, then those of pairs.
+    pub dictionary: Dictionary,
     /// As the structure lays them out.
     pub weights: Vec<f64>,
     /// Of exactly these weights.
@@ -83,6 +87,21 @@ pub struct Model {
 }
 
 impl Model {
+    /// The names of its labels and features: what other data are read with.
+    pub fn vocabulary(&self) -> Vocabulary<'_> {
+        Vocabulary {
+            alphabet: &self.alphabet,
+            dictionary: &self.dictionary,
+            features: self.features,
+        }
+    }
+
+    /// Where the weights of a chain lie.
+    pub fn layout(&self) -> Layout {
+        let (features, labels, pairs) = (self.features, self.alphabet.len(), self.pair_features);
+        Layout { features, labels, pairs }
+    }
+
     /// The label of a row, whatever is beyond the known features left out.
     ///
     /// For a chain this is the best label of the row on its own.
@@ -111,12 +130,35 @@ impl Model {
         Row::Sparse { indices: &buffer.0, values: &buffer.1 }
     }
 
-    /// The labels of a sequence.
-    pub fn predict_sequence(&self, x: Sequence<'_>) -> Vec<usize> {
+    /// The labels of examples, whatever is beyond the known features left out.
+    pub fn predict_examples(&self, data: &Examples) -> Vec<usize> {
+        (0..data.len()).into_par_iter().map(|i| self.predict_row(data.rows.row(i))).collect()
+    }
+
+    /// The labels of sequences, whatever is beyond the known features left out.
+    pub fn predict_sequences(&self, data: &Sequences) -> Vec<Vec<usize>> {
+        let narrowed;
+        let beyond = data.rows.width() > self.features || data.edge_features() > self.pair_features;
+        let data = if beyond {
+            let mut copy = data.clone();
+            copy.rows.fit_width(self.features);
+            if let Some(edges) = &mut copy.edges {
+                edges.fit_width(self.pair_features);
+            }
+            narrowed = copy;
+            &narrowed
+        } else {
+            data
+        };
+        (0..data.len()).into_par_iter().map(|i| self.predict_sequence(data.sequence(i))).collect()
+    }
+
+    /// The labels of a sequence that has the features of the model and no others.
+    fn predict_sequence(&self, x: Sequence<'_>) -> Vec<usize> {
         let Structure::Chain { .. } = self.structure else {
             return (0..x.len()).map(|t| self.predict_row(x.row(t))).collect();
         };
-        let layout = Layout { features: self.features, labels: self.alphabet.len() };
+        let layout = self.layout();
         let (mut viterbi, mut best) = (Viterbi::default(), Vec::new());
         viterbi.score(layout, &self.weights, x, None);
         viterbi.decode(layout, &self.weights, &mut best);
@@ -125,10 +167,8 @@ impl Model {
 
     /// Predictions on examples beside their labels.
     pub fn evaluate_examples(&self, data: &Examples) -> Evaluation {
-        let predicted: Vec<usize> =
-            (0..data.len()).into_par_iter().map(|i| self.predict_row(data.rows.row(i))).collect();
         let mut evaluation = Evaluation::default();
-        for (&truth, predicted) in data.labels.iter().zip(predicted) {
+        for (&truth, predicted) in data.labels.iter().zip(self.predict_examples(data)) {
             evaluation.compare(
                 &[&data.alphabet.names()[truth as usize]],
                 &[&self.alphabet.names()[predicted]],
@@ -137,14 +177,10 @@ impl Model {
         evaluation
     }
 
-    /// Predictions on sequences beside their labels. The features must be those of the training data.
+    /// Predictions on sequences beside their labels.
     pub fn evaluate_sequences(&self, data: &Sequences) -> Evaluation {
-        let predicted: Vec<Vec<usize>> = (0..data.len())
-            .into_par_iter()
-            .map(|i| self.predict_sequence(data.sequence(i)))
-            .collect();
         let mut evaluation = Evaluation::default();
-        for (i, predicted) in predicted.iter().enumerate() {
+        for (i, predicted) in self.predict_sequences(data).iter().enumerate() {
             let truth: Vec<&String> =
                 data.truth(i).iter().map(|&y| &data.alphabet.names()[y as usize]).collect();
             let predicted: Vec<&String> =

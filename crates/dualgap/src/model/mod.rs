@@ -1,11 +1,12 @@
 //! Fitted models: predict, evaluate, save, load, and check a certificate again.
 //!
-//! - [`fit`]: data in, certified model out.
+//! - [`fit`]: data in, certified model out; [`checkpoint`]: runs that survive.
 //! - [`fitted`]: a model and what it can do.
 //! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
 //! - [`file`](mod@file): the model file.
 //! - [`verify`](mod@verify): a stored certificate, computed again from the data.
 
+pub mod checkpoint;
 pub mod chunks;
 pub mod evaluation;
 pub mod file;
@@ -13,7 +14,9 @@ pub mod fit;
 pub mod fitted;
 pub mod verify;
 
+pub use checkpoint::Checkpoints;
+pub use chunks::{ChunkEvaluation, Count, Scores};
 pub use evaluation::Evaluation;
-pub use fit::{fit_chain, fit_multiclass};
+pub use fit::{Plan, fit_chain, fit_chain_with, fit_multiclass, fit_multiclass_with};
 pub use fitted::{Model, Provenance, Structure};
 pub use verify::{DualEvidence, Verified, verify_examples, verify_sequences};

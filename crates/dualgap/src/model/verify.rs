@@ -2,7 +2,7 @@
 
 use super::{Model, Structure};
 use crate::data::fingerprint::Fingerprint;
-use crate::data::{Alphabet, Examples, Sequences, fingerprint};
+use crate::data::{Examples, Sequences, Vocabulary, fingerprint};
 use crate::dual::Problem;
 use crate::linalg::Measured;
 use crate::run::Certificate;
@@ -33,7 +33,7 @@ pub fn verify_examples(model: &Model, data: &Examples) -> Result<Verified> {
     let Structure::Multiclass { costs } = &model.structure else {
         return Err(refused("the model is not one of independent examples"));
     };
-    check_data(model, data, &data.alphabet, data.len())?;
+    check_data(model, data, data.vocabulary(), data.len())?;
     let costs = costs.clone().map_or(Costs::ZeroOne, Costs::Matrix);
     verify(model, &Multiclass::new(data, &costs)?)
 }
@@ -43,7 +43,7 @@ pub fn verify_sequences(model: &Model, data: &Sequences) -> Result<Verified> {
     let Structure::Chain { hamming } = model.structure else {
         return Err(refused("the model is not one of sequences"));
     };
-    check_data(model, data, &data.alphabet, data.len())?;
+    check_data(model, data, data.vocabulary(), data.len())?;
     verify(model, &Chain::new(data, hamming)?)
 }
 
@@ -57,11 +57,14 @@ fn refused(message: impl Into<String>) -> Error {
 fn check_data(
     model: &Model,
     data: &impl Fingerprint,
-    alphabet: &Alphabet,
+    names: Vocabulary<'_>,
     examples: usize,
 ) -> Result<()> {
     let (stored, found) = (&model.provenance.fingerprint, fingerprint(data));
-    if *stored != found || examples != model.provenance.examples || *alphabet != model.alphabet {
+    if *stored != found
+        || examples != model.provenance.examples
+        || *names.alphabet != model.alphabet
+    {
         return Err(Error::Refused {
             message: format!(
                 "these are not the data the model was trained on: their fingerprint is {found}, \
@@ -69,6 +72,9 @@ fn check_data(
             ),
             remedy: "give the training file itself, unchanged".into(),
         });
+    }
+    if *names.dictionary != model.dictionary {
+        return Err(refused("the file has other names for its features than the data"));
     }
     Ok(())
 }

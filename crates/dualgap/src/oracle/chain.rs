@@ -7,7 +7,9 @@
 //! ```
 //!
 //! The weights are laid out in this order: emissions feature-major `[F × K]`, `start [K]`, `end [K]`,
-//! transitions `[K × K]` by the label they come from.
+//! transitions `[K × K]` by the label they come from. Where pairs of labels have features of their own,
+//! e_t for the labels at t − 1 and t, their weights `[E × K × K]` come last, and Σ_t ⟨pair[·, y_{t−1}, y_t], e_t⟩
+//! is part of the score.
 
 use super::multiclass::argmax;
 use super::{Bound, Decoded, Extent, Oracle};
@@ -56,6 +58,8 @@ pub struct Layout {
     pub features: usize,
     /// K, the number of labels.
     pub labels: usize,
+    /// The number of features of a pair of neighbouring labels, beside the constant one of all pairs.
+    pub pairs: usize,
 }
 
 impl Layout {
@@ -70,12 +74,18 @@ impl Layout {
                 Self::MOST_LABELS
             )));
         }
-        Ok(Self { features, labels })
+        Ok(Self { features, labels, pairs: 0 })
+    }
+
+    /// With so many features of label pairs.
+    #[must_use]
+    pub fn with_pairs(self, pairs: usize) -> Self {
+        Self { pairs, ..self }
     }
 
     /// The number of weights.
     pub fn dim(&self) -> usize {
-        self.transitions().end
+        self.pairs().end
     }
 
     /// Where the weights of the first label lie.
@@ -95,6 +105,12 @@ impl Layout {
         let first = self.end().end;
         first..first + self.labels * self.labels
     }
+
+    /// Where the weights of label pairs under their features lie, feature-major.
+    pub fn pairs(&self) -> Range<usize> {
+        let first = self.transitions().end;
+        first..first + self.pairs * self.labels * self.labels
+    }
 }
 
 /// The buffers of a decoding, and the node scores it has computed.
@@ -102,6 +118,8 @@ impl Layout {
 pub struct Viterbi {
     /// `T × K`: emission scores, with start and end weights and losses already in them.
     pub nodes: Vec<f64>,
+    /// `T × K × K`, only where pairs have features: the scores of the labels at t − 1 and t.
+    tables: Vec<f64>,
     forward: Vec<f64>,
 }
 
@@ -118,6 +136,25 @@ impl Viterbi {
         self.nodes.clear();
         self.nodes.resize(x.len() * layout.labels, 0.0);
         (0..x.len()).for_each(|t| self.score_position(layout, w, x, loss, t));
+        if layout.pairs > 0 {
+            self.score_pairs(layout, w, x);
+        }
+    }
+
+    fn score_pairs(&mut self, layout: Layout, w: &[f64], x: Sequence<'_>) {
+        let size = layout.labels * layout.labels;
+        self.tables.resize((x.len() * size).max(self.tables.len()), 0.0);
+        for t in 1..x.len() {
+            let table = &mut self.tables[t * size..(t + 1) * size];
+            table.copy_from_slice(&w[layout.transitions()]);
+            add_scores(x.edge(t), &w[layout.pairs()], table);
+        }
+    }
+
+    /// The scores of the labels at t − 1 and t together.
+    #[inline]
+    pub fn transitions<'a>(&'a self, layout: Layout, w: &'a [f64], t: usize) -> &'a [f64] {
+        table(&self.tables, layout, w, t)
     }
 
     /// Computes the node scores of one position again.
@@ -157,19 +194,19 @@ impl Viterbi {
         if length == 0 {
             return 0.0;
         }
-        let transitions = &w[layout.transitions()];
         self.forward.resize(self.nodes.len().max(self.forward.len()), 0.0);
         self.forward[..k].copy_from_slice(&self.nodes[..k]);
         for t in 1..length {
             let (done, rest) = self.forward.split_at_mut(t * k);
             let to = &mut rest[..k];
-            max_plus(&done[(t - 1) * k..], transitions, to);
+            max_plus(&done[(t - 1) * k..], table(&self.tables, layout, w, t), to);
             add_scaled(&self.nodes[t * k..(t + 1) * k], 1.0, to);
         }
         let (mut y, score) = argmax(self.forward[(length - 1) * k..length * k].iter().copied());
         best[length - 1] = y as Label;
         for t in (1..length).rev() {
             let from = &self.forward[(t - 1) * k..t * k];
+            let transitions = self.transitions(layout, w, t);
             y = argmax(from.iter().enumerate().map(|(x, f)| f + transitions[x * k + y])).0;
             best[t - 1] = y as Label;
         }
@@ -179,12 +216,22 @@ impl Viterbi {
     /// The score of one labeling under the node scores.
     pub fn path_score(&self, layout: Layout, w: &[f64], path: &[Label]) -> f64 {
         let k = layout.labels;
-        let transitions = &w[layout.transitions()];
         let nodes: f64 =
             path.iter().enumerate().map(|(t, &y)| self.nodes[t * k + y as usize]).sum();
-        let edges: f64 =
-            path.windows(2).map(|pair| transitions[pair[0] as usize * k + pair[1] as usize]).sum();
-        nodes + edges
+        let edge = |(t, pair): (usize, &[Label])| {
+            self.transitions(layout, w, t + 1)[pair[0] as usize * k + pair[1] as usize]
+        };
+        nodes + path.windows(2).enumerate().map(edge).sum::<f64>()
+    }
+}
+
+#[inline]
+fn table<'a>(tables: &'a [f64], layout: Layout, w: &'a [f64], t: usize) -> &'a [f64] {
+    if layout.pairs == 0 {
+        &w[layout.transitions()]
+    } else {
+        let size = layout.labels * layout.labels;
+        &tables[t * size..(t + 1) * size]
     }
 }
 
@@ -223,9 +270,13 @@ impl<'a> Oracle for Chain<'a> {
             out.add(layout.start().start + first as usize, 1.0);
             out.add(layout.end().start + last as usize, 1.0);
         }
-        for pair in y.windows(2) {
+        let size = layout.labels * layout.labels;
+        for (t, pair) in y.windows(2).enumerate() {
             let edge = pair[0] as usize * layout.labels + pair[1] as usize;
             out.add(layout.transitions().start + edge, 1.0);
+            for (f, x) in x.edge(t + 1).iter() {
+                out.add(layout.pairs().start + f * size + edge, x);
+            }
         }
     }
 
@@ -235,11 +286,12 @@ impl<'a> Oracle for Chain<'a> {
     }
 
     fn extent(&self, x: &Sequence<'a>) -> Option<Extent> {
-        let rows = || (0..x.len()).map(|t| x.row(t));
         // Every position has its features, a transition, and perhaps a start or an end.
+        let rows = || (0..x.len()).map(|t| x.row(t));
+        let pairs = || (1..x.len()).map(|t| x.edge(t));
         Some(Extent {
-            terms: rows().map(|row| row.stored() + 3).sum(),
-            norm1: rows().map(|row| row.norm1() + 3.0).sum(),
+            terms: rows().chain(pairs()).map(|row| row.stored() + 3).sum(),
+            norm1: rows().chain(pairs()).map(|row| row.norm1() + 3.0).sum(),
             loss: x.len() as f64 * self.hamming.cost(x.len()),
         })
     }
@@ -278,15 +330,21 @@ mod tests {
         #[test]
         fn viterbi_finds_the_best_of_all_labelings(
             rows in prop::collection::vec(prop::collection::vec(-1.0..1.0_f64, 2), 1..5),
-            w in prop::collection::vec(-1.0..1.0_f64, 6 + 6 + 9),
+            w in prop::collection::vec(-1.0..1.0_f64, 6 + 6 + 9 + 18),
+            pairs in prop::option::of(prop::collection::vec(prop::collection::vec(-1.0..1.0_f64, 2), 5)),
             truth in prop::collection::vec(0_u16..3, 5),
             augmented in any::<bool>(),
         ) {
             let truth = truth[..rows.len()].to_vec();
             let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
             let data = Sequences::from_dense(std::slice::from_ref(&rows), std::slice::from_ref(&truth), &names).unwrap();
+            let data = match pairs {
+                Some(pairs) => data.with_edges(crate::linalg::Rows::dense(&pairs[..rows.len()]).unwrap()).unwrap(),
+                None => data,
+            };
             let x = data.sequence(0);
-            let chain = Chain::new(Layout::new(2, 3).unwrap(), Hamming::Plain);
+            let layout = Layout::new(2, 3).unwrap().with_pairs(data.edge_features());
+            let chain = Chain::new(layout, Hamming::Plain);
             let against = augmented.then_some(&truth);
             let score = |y: &Vec<Label>| {
                 let mut phi = SparseVec::default();

@@ -16,4 +16,4 @@ pub use budget::{Budget, Interrupt};
 pub use certificate::Certificate;
 pub use observer::{JsonLines, Observer, Progress};
 pub use solver::{Certified, Quota, Solver, Work};
-pub use train::{Report, Stop, run};
+pub use train::{Keeper, Report, RunState, Stop, run, run_from};

@@ -2,11 +2,11 @@
 
 use crate::run::{Certificate, Work};
 use crate::{Error, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io::Write;
 
 /// Where a run stands after a certification.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Progress {
     /// Passes over the data, certification not counted.
     pub passes: f64,
@@ -26,33 +26,51 @@ pub struct Progress {
     pub iterate_primal: f64,
     /// D at the current iterate.
     pub iterate_dual: f64,
+    /// The fraction of wrong labels on test data, where someone asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_error: Option<f64>,
 }
 
-/// Is told of every certification. An error ends the run.
+/// Is told how a run goes. An error ends the run.
 pub trait Observer {
-    /// A certification has been made.
-    fn certified(&mut self, progress: &Progress) -> Result<()>;
+    /// A certification has been made, of the model with these weights; a resumed run first tells of those
+    /// that were made before, without weights.
+    fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()>;
+
+    /// So many passes are done. Called about once a pass.
+    fn advanced(&mut self, _passes: f64) {}
 }
 
 /// Nobody looks.
 impl Observer for () {
-    fn certified(&mut self, _: &Progress) -> Result<()> {
+    fn certified(&mut self, _: &Progress, _: &[f64]) -> Result<()> {
         Ok(())
     }
 }
 
 /// Two observers, told in order.
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn certified(&mut self, progress: &Progress) -> Result<()> {
-        self.0.certified(progress)?;
-        self.1.certified(progress)
+    fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
+        self.0.certified(progress, weights)?;
+        self.1.certified(progress, weights)
+    }
+
+    fn advanced(&mut self, passes: f64) {
+        self.0.advanced(passes);
+        self.1.advanced(passes);
     }
 }
 
 /// An observer that may be absent.
 impl<O: Observer> Observer for Option<O> {
-    fn certified(&mut self, progress: &Progress) -> Result<()> {
-        self.as_mut().map_or(Ok(()), |observer| observer.certified(progress))
+    fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
+        self.as_mut().map_or(Ok(()), |observer| observer.certified(progress, weights))
+    }
+
+    fn advanced(&mut self, passes: f64) {
+        if let Some(observer) = self {
+            observer.advanced(passes);
+        }
     }
 }
 
@@ -70,7 +88,7 @@ impl<W: Write> JsonLines<W> {
 }
 
 impl<W: Write> Observer for JsonLines<W> {
-    fn certified(&mut self, progress: &Progress) -> Result<()> {
+    fn certified(&mut self, progress: &Progress, _: &[f64]) -> Result<()> {
         serde_json::to_writer(&mut self.out, progress)
             .map_err(std::io::Error::from)
             .and_then(|()| self.out.write_all(b"\n"))
@@ -101,11 +119,12 @@ mod tests {
             gap: Some(0.25),
             iterate_primal: 0.6,
             iterate_dual: 0.25,
+            test_error: None,
         };
         let mut out = Vec::new();
         let mut trace = JsonLines::new(&mut out, "trace");
-        trace.certified(&progress).unwrap();
-        trace.certified(&progress).unwrap();
+        trace.certified(&progress, &[]).unwrap();
+        trace.certified(&progress, &[]).unwrap();
         let lines: Vec<serde_json::Value> = String::from_utf8(out)
             .unwrap()
             .lines()

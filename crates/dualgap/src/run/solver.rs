@@ -2,11 +2,11 @@
 
 use crate::Result;
 use crate::run::Certificate;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 /// Work done, counted and never timed: what influences iterates is decided by these numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Block steps.
     pub steps: u64,
@@ -25,6 +25,8 @@ impl AddAssign for Work {
 pub struct Quota<'a> {
     /// At most so many oracle calls.
     pub oracle_calls: u64,
+    /// Return once so many are done, at the next place where a pause changes nothing.
+    pub pause: u64,
     /// Whether to return at once all the same: Ctrl-C, or the time is up.
     pub halted: &'a (dyn Fn() -> bool + Sync),
 }
@@ -32,7 +34,9 @@ pub struct Quota<'a> {
 impl Quota<'_> {
     /// Whether work that costs `calls` may still be begun after `done`.
     pub fn allows(&self, done: Work, calls: u64) -> bool {
-        done.oracle_calls + calls <= self.oracle_calls && !(self.halted)()
+        done.oracle_calls + calls <= self.oracle_calls
+            && done.oracle_calls < self.pause
+            && !(self.halted)()
     }
 }
 
@@ -59,6 +63,9 @@ pub trait Solver {
 
     /// Evaluates both sides from the data.
     fn certify(&mut self) -> Result<Certified>;
+
+    /// The weights of that model, or none where they are no plain vector.
+    fn weights(&self) -> &[f64];
 
     /// The model that was certified last.
     fn into_model(self) -> Self::Model;

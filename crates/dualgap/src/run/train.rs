@@ -81,15 +81,83 @@ fn next_certification(before: &[Progress], pass: u64, share: f64) -> u64 {
     (within_share.max(grown) / pass as f64).ceil() as u64 * pass
 }
 
+/// Where a run stands: everything that the loop itself remembers. The solver's own memory is apart.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RunState {
+    /// What solving took.
+    pub work: Work,
+    /// Seconds spent on solving.
+    pub solve_seconds: f64,
+    /// Seconds spent on certifying.
+    pub certify_seconds: f64,
+    /// Certifications in a row without any progress.
+    standstill: u32,
+    /// Every certification so far.
+    pub history: Vec<Progress>,
+}
+
+impl RunState {
+    fn report<S: Solver>(self, solver: S, last: Progress, stop: Stop) -> Report<S::Model> {
+        Report {
+            model: solver.into_model(),
+            certificate: last.certificate,
+            stop,
+            work: self.work,
+            passes: last.passes,
+            solve_seconds: self.solve_seconds,
+            certify_seconds: self.certify_seconds,
+            history: self.history,
+        }
+    }
+}
+
+/// Keeps a run from being lost: puts away what it would need to go on.
+///
+/// A run that goes on from there takes the same steps as one that was never interrupted. What is kept is the
+/// state between two steps on the way, before the certification that ends a run at a limit: with more passes, the
+/// run goes on as if it had been allowed them from the start.
+pub trait Keeper<S> {
+    /// After how many oracle calls the run is to be kept again, if a pass has so many.
+    fn interval(&self, calls_per_pass: u64) -> u64;
+
+    /// Keeps the run.
+    fn keep(&mut self, solver: &S, state: &RunState) -> Result<()>;
+}
+
+/// Nothing is kept.
+impl<S> Keeper<S> for () {
+    fn interval(&self, _: u64) -> u64 {
+        u64::MAX
+    }
+
+    fn keep(&mut self, _: &S, _: &RunState) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// Trains until the budget says stop, and always ends by certifying the model it returns.
 pub fn run<S: Solver>(
-    mut solver: S,
+    solver: S,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<S::Model>> {
+    run_from(solver, RunState::default(), budget, observer, &mut ())
+}
+
+/// [`run`] from where a run stood, kept from being lost.
+pub fn run_from<S: Solver>(
+    mut solver: S,
+    mut state: RunState,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    keeper: &mut impl Keeper<S>,
+) -> Result<Report<S::Model>> {
     budget.check()?;
     let begin = Instant::now();
-    let deadline = match budget.seconds.map(Duration::try_from_secs_f64) {
+    // The time of earlier parts of the run counts.
+    let seconds =
+        budget.seconds.map(|s| (s - state.solve_seconds - state.certify_seconds).max(0.0));
+    let deadline = match seconds.map(Duration::try_from_secs_f64) {
         Some(Ok(limit)) => begin.checked_add(limit),
         _ => None, // longer than a clock can count is no limit
     };
@@ -102,67 +170,87 @@ pub fn run<S: Solver>(
     }
     let pass_limit = budget.passes.map_or(u64::MAX, |passes| passes.saturating_mul(pass));
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
+    let interval = keeper.interval(pass).max(1);
+    let mut kept_at = state.work.oracle_calls;
 
-    let mut work = Work::default();
-    let (mut solving, mut certifying) = (Duration::ZERO, Duration::ZERO);
-    let mut history: Vec<Progress> = Vec::new();
-    let mut standstill = 0;
-    loop {
-        let target = next_certification(&history, pass, budget.certify_share).min(limit);
-        let mut fits = true; // whether one more step fits into what is left
-        let start = Instant::now();
-        while fits && work.oracle_calls < target && !halted() {
-            let quota = Quota { oracle_calls: target - work.oracle_calls, halted: &halted };
-            let done = solver.advance(&quota)?;
-            fits = done != Work::default();
-            work += done;
+    for progress in &state.history {
+        observer.certified(progress, &[])?;
+    }
+    if let Some(&last) = state.history.last()
+        && last.work == state.work
+    {
+        // The run had ended here. What it says of itself may be anything, so it is certified again.
+        let certificate = solver.certify()?.model;
+        if budget.is_met(&certificate) {
+            let last = Progress { certificate, ..last };
+            return Ok(state.report(solver, last, Stop::GapReached));
         }
-        solving += start.elapsed();
+    }
+    loop {
+        let target = next_certification(&state.history, pass, budget.certify_share).min(limit);
+        let mut fits = true; // whether one more step fits into what is left
+        while fits && state.work.oracle_calls < target && !halted() {
+            let done = state.work.oracle_calls;
+            let quota = Quota {
+                oracle_calls: target - done,
+                pause: pass.min(kept_at.saturating_add(interval) - done),
+                halted: &halted,
+            };
+            let start = Instant::now();
+            let done = solver.advance(&quota)?;
+            state.solve_seconds += start.elapsed().as_secs_f64();
+            fits = done != Work::default();
+            state.work += done;
+            observer.advanced(state.work.oracle_calls as f64 / pass as f64);
+            if state.work.oracle_calls - kept_at >= interval {
+                keeper.keep(&solver, &state)?;
+                kept_at = state.work.oracle_calls;
+            }
+        }
         // Before the certification, so that it cannot turn a finished run into a late one.
         let stop = if budget.interrupt.raised() {
             Some(Stop::Interrupted)
         } else if late() {
             Some(Stop::TimeLimit)
-        } else if target == limit && (work.oracle_calls >= limit || !fits) {
+        } else if target == limit && (state.work.oracle_calls >= limit || !fits) {
             Some(if limit == pass_limit { Stop::PassLimit } else { Stop::OracleLimit })
         } else {
             None
         };
+        if stop.is_some() {
+            keeper.keep(&solver, &state)?;
+        }
 
         let start = Instant::now();
         let certified = solver.certify()?;
-        certifying += start.elapsed();
+        state.certify_seconds += start.elapsed().as_secs_f64();
         let certificate = certified.model;
         let progress = Progress {
-            passes: work.oracle_calls as f64 / pass as f64,
-            work,
-            solve_seconds: solving.as_secs_f64(),
-            certify_seconds: certifying.as_secs_f64(),
+            passes: state.work.oracle_calls as f64 / pass as f64,
+            work: state.work,
+            solve_seconds: state.solve_seconds,
+            certify_seconds: state.certify_seconds,
             certificate,
             gap: certificate.certified.then(|| certificate.gap()),
             iterate_primal: certified.iterate.primal,
             iterate_dual: certified.iterate.dual,
+            test_error: None,
         };
-        if let Some(before) = history.last().map(|before| before.certificate) {
+        if let Some(before) = state.history.last().map(|before| before.certificate) {
             let better = certificate.primal < before.primal || certificate.dual > before.dual;
-            standstill = if better { 0 } else { standstill + 1 };
+            state.standstill = if better { 0 } else { state.standstill + 1 };
         }
-        observer.certified(&progress)?;
-        history.push(progress);
+        observer.certified(&progress, solver.weights())?;
+        state.history.push(progress);
 
         let reached = budget.is_met(&certificate).then_some(Stop::GapReached);
-        let stalled = certificate.gap() <= certificate.rounding_error || standstill >= PATIENCE;
-        if let Some(stop) = reached.or(stop).or(stalled.then_some(Stop::Stalled)) {
-            return Ok(Report {
-                model: solver.into_model(),
-                certificate,
-                stop,
-                work,
-                passes: progress.passes,
-                solve_seconds: progress.solve_seconds,
-                certify_seconds: progress.certify_seconds,
-                history,
-            });
+        let standstill = state.standstill >= PATIENCE;
+        let stalled = certificate.gap() <= certificate.rounding_error || standstill;
+        if let Some(end) = reached.or(stop).or(stalled.then_some(Stop::Stalled)) {
+            if stop.is_none() {
+                keeper.keep(&solver, &state)?;
+            }
+            return Ok(state.report(solver, progress, end));
         }
     }
 }
@@ -215,6 +303,10 @@ mod tests {
             Ok(Certified { model: certificate, iterate: certificate })
         }
 
+        fn weights(&self) -> &[f64] {
+            &[]
+        }
+
         fn into_model(self) -> (u64, u64) {
             (self.calls, self.certifications)
         }
@@ -265,6 +357,10 @@ mod tests {
             let dual = Measured { value: 0.5, error: 0.0 };
             let certificate = Certificate::new(primal, dual, true)?;
             Ok(Certified { model: certificate, iterate: certificate })
+        }
+
+        fn weights(&self) -> &[f64] {
+            &[]
         }
 
         fn into_model(self) {}

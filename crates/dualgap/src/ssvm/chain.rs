@@ -13,13 +13,16 @@
 //! X_i (e_{y*} − μ) = Σ_t x_t ⊗ d_t  and  start d_1,  end d_T,  transitions Σ_t d_t(·,·)
 //! gap_i = −Σ_t ⟨d_t, a_t⟩ − ⟨w_transitions, Σ_t d_t(·,·)⟩
 //! ```
+//!
+//! Where pairs of labels have features of their own, e_t for the pair at t − 1 and t, there is also
+//! Σ_t e_{t+1} ⊗ d_t(·,·), and differences of edges are then kept position by position.
 
 use super::geometry::Geometry;
 use super::witness::{DEFECT, Witnessed};
 use crate::data::{Sequence, Sequences};
 use crate::dual::{Audit, Blocks, Found, Mixture};
 use crate::linalg::kernels::dot;
-use crate::linalg::{Accumulate, Measured, Sum, UNIT_ROUNDOFF, gamma};
+use crate::linalg::{Accumulate, Measured, Row, SparseVec, Sum, UNIT_ROUNDOFF, gamma};
 use crate::oracle::Hamming;
 use crate::oracle::chain::{Label, Layout, Viterbi};
 use crate::{Error, Result};
@@ -42,21 +45,51 @@ fn edge_of(key: u64) -> (usize, Label, Label) {
 }
 
 /// The keys of the edges a labeling passes through.
-fn keys_of(path: &[Label]) -> impl Iterator<Item = u64> + '_ {
+fn keys_of(path: &[Label]) -> impl Iterator<Item = u64> + Clone + '_ {
     let next = path.iter().skip(1).copied().chain([END]);
     path.iter().zip(next).enumerate().map(|(t, (&y, next))| edge_key(t, y, next))
+}
+
+/// The position that an entry of a chain's witness is about.
+pub(crate) fn position_of(key: u64) -> usize {
+    edge_of(key).0
+}
+
+/// The same marginals under other numbers of the labels, or `None` when one of them has none.
+pub(crate) fn relabelled(
+    entries: &[(u64, f64)],
+    label: impl Fn(usize) -> Option<usize>,
+) -> Option<Vec<(u64, f64)>> {
+    let number = |y: Label| match y {
+        END => Some(END),
+        y => label(y.into()).map(|y| y as Label),
+    };
+    let renamed = |&(key, weight): &(u64, f64)| {
+        let (t, y, next) = edge_of(key);
+        Some((edge_key(t, number(y)?, number(next)?), weight))
+    };
+    let mut entries: Vec<(u64, f64)> = entries.iter().map(renamed).collect::<Option<_>>()?;
+    entries.sort_unstable_by_key(|&(key, _)| key);
+    Some(entries)
 }
 
 /// What is known of a sequence before training.
 #[derive(Debug)]
 struct Shape {
     geometry: Geometry,
-    /// `Σ_t ‖x_t‖₁`.
+    /// `Σ_t ‖x_t‖₁ + ‖e_t‖₁`.
     norm1: f64,
-    /// `Σ_t (‖x_t‖₂ + 3)`; a position also touches a transition, and perhaps start and end.
+    /// `Σ_t length(t)`.
     norm2: f64,
-    /// The most features of a position.
+    /// The most features of a position and its pair.
     stored: usize,
+}
+
+/// Positions, their pairs with the next, and how long a vector they can make:
+/// `‖x_t‖₂ + ‖e_{t+1}‖₂ + 3`; a position also touches a transition, and perhaps start and end.
+fn length(x: Sequence<'_>, t: usize) -> f64 {
+    let pair = if t + 1 < x.len() { x.edge(t + 1).squared_norm().sqrt() } else { 0.0 };
+    x.row(t).squared_norm().sqrt() + pair + 3.0
 }
 
 /// The structural SVM of first-order chains over borrowed sequences.
@@ -90,16 +123,20 @@ impl<'a> Chain<'a> {
             )));
         }
         let width = data.rows.width();
-        super::check_dim(width.checked_add(labels + 2).and_then(|f| f.checked_mul(labels)))?;
-        let layout = Layout::new(width, labels)?;
+        let pairs = data.edge_features();
+        let per_label = pairs.checked_mul(labels).and_then(|f| f.checked_add(width + labels + 2));
+        super::check_dim(per_label.and_then(|f| f.checked_mul(labels)))?;
+        let layout = Layout::new(width, labels)?.with_pairs(pairs);
         let shape = |i: usize| {
             let x = data.sequence(i);
             let rows = || (0..x.len()).map(|t| x.row(t));
+            let pairs = || (1..x.len()).map(|t| x.edge(t));
+            let most = |stored: Option<usize>| stored.unwrap_or(0);
             Shape {
                 geometry: Geometry::of(x),
-                norm1: rows().map(super::super::linalg::rows::Row::norm1).sum(),
-                norm2: rows().map(|row| row.squared_norm().sqrt() + 3.0).sum(),
-                stored: rows().map(super::super::linalg::rows::Row::stored).max().unwrap_or(0),
+                norm1: rows().chain(pairs()).map(Row::norm1).sum(),
+                norm2: (0..x.len()).map(|t| length(x, t)).sum(),
+                stored: most(rows().map(Row::stored).max()) + most(pairs().map(Row::stored).max()),
             }
         };
         Ok(Self {
@@ -123,6 +160,23 @@ impl<'a> Chain<'a> {
         self.hamming.cost(self.data.truth(i).len())
     }
 
+    /// Adds `factor · Σ_t e_{t+1} ⊗ d_t(·,·)` of the prepared difference.
+    fn displace_pairs(
+        &self,
+        i: usize,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &ChainScratch,
+    ) {
+        let (x, labels) = (self.sequence(i), self.layout.labels);
+        let first = self.layout.pairs().start;
+        scratch.for_each_pair(labels, |t, edge, d| {
+            x.edge(t + 1).for_each(|f, value| {
+                out.add(first + f * labels * labels + edge, factor * value * d);
+            });
+        });
+    }
+
     /// The true labels, and what each other label costs.
     fn loss(&self, i: usize) -> (&'a [Label], f64) {
         (self.data.truth(i), self.cost(i))
@@ -143,25 +197,50 @@ pub struct ChainScratch {
     /// `K × K`, all zero between calls: where `edges` are summed up.
     table: Vec<f64>,
     touched: Vec<usize>,
+    /// Only where pairs have features: the differences of edges one by one, by their keys.
+    pairs: Vec<(u64, f64)>,
+    image: SparseVec,
     row: Vec<f64>,
     /// −⟨d, losses⟩, what the dual term rises by.
     rise: f64,
 }
 
 impl ChainScratch {
+    /// The part of the prepared difference that pairs with features have: `visit` is called with an edge's
+    /// position, its place in a table of transitions, and its value.
+    fn for_each_pair(&self, labels: usize, mut visit: impl FnMut(usize, usize, f64)) {
+        for &(key, d) in &self.pairs {
+            let (t, y, next) = edge_of(key);
+            visit(t, y as usize * labels + next as usize, d);
+        }
+    }
+
     /// Prepares `at − to` for a labeling given by its keys.
     fn subtract(
         &mut self,
         labels: usize,
         length: usize,
         at: &Mixture,
-        to: impl Iterator<Item = u64>,
+        to: impl Iterator<Item = u64> + Clone,
         negligible: f64,
+        pairs_have_features: bool,
     ) {
-        let Self { d, active, edges, table, touched, .. } = self;
+        let Self { d, active, edges, table, touched, pairs, .. } = self;
         d.clear();
         d.resize(length * labels, 0.0);
         let corner = to.map(|key| (key, -1.0));
+        pairs.clear();
+        if pairs_have_features {
+            let inner = |&(key, _): &(u64, f64)| edge_of(key).2 != END;
+            pairs.extend(at.iter().chain(corner.clone()).filter(inner));
+            pairs.sort_by_key(|&(key, _)| key);
+            pairs.dedup_by(|later, kept| {
+                let same = later.0 == kept.0;
+                kept.1 += if same { later.1 } else { 0.0 };
+                same
+            });
+            pairs.retain(|&(_, d)| d.abs() > negligible);
+        }
         for (key, weight) in at.iter().chain(corner) {
             let (t, y, next) = edge_of(key);
             d[t * labels + y as usize] += weight;
@@ -213,6 +292,8 @@ impl Blocks for Chain<'_> {
             edges: Vec::new(),
             table: vec![0.0; self.layout.labels * self.layout.labels],
             touched: Vec::new(),
+            pairs: Vec::new(),
+            image: SparseVec::default(),
             row: Vec::new(),
             rise: 0.0,
         }
@@ -240,13 +321,18 @@ impl Blocks for Chain<'_> {
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) {
         let ChainScratch { viterbi, active, .. } = scratch;
         let (x, loss) = (self.sequence(i), Some(self.loss(i)));
+        if self.layout.pairs > 0 {
+            viterbi.score(self.layout, w, x, loss);
+            return;
+        }
         active.iter().for_each(|&t| viterbi.score_position(self.layout, w, x, loss, t));
     }
 
     fn difference(&self, i: usize, at: &Mixture, to: &Vec<u64>, scratch: &mut ChainScratch) -> f64 {
         let labels = self.layout.labels;
         let truth = self.data.truth(i);
-        scratch.subtract(labels, truth.len(), at, to.iter().copied(), NEGLIGIBLE);
+        let pairs = self.layout.pairs > 0;
+        scratch.subtract(labels, truth.len(), at, to.iter().copied(), NEGLIGIBLE, pairs);
         let wrong = |&t: &usize| {
             let d = &scratch.d[t * labels..(t + 1) * labels];
             d.iter().sum::<f64>() - d[truth[t] as usize]
@@ -261,15 +347,30 @@ impl Blocks for Chain<'_> {
             let range = t * labels..(t + 1) * labels;
             dot(&scratch.d[range.clone()], &scratch.viterbi.nodes[range])
         };
-        let transitions = &w[self.layout.transitions()];
         // The node scores have the losses in them, which are no part of ⟨w, ·⟩.
-        scratch.active.iter().map(nodes).sum::<f64>()
-            + scratch.rise
-            + scratch.edges.iter().map(|&(edge, d)| d * transitions[edge]).sum::<f64>()
+        let nodes = scratch.active.iter().map(nodes).sum::<f64>() + scratch.rise;
+        if self.layout.pairs > 0 {
+            let mut edges = 0.0;
+            scratch.for_each_pair(labels, |t, edge, d| {
+                edges += d * scratch.viterbi.transitions(self.layout, w, t + 1)[edge];
+            });
+            return nodes + edges;
+        }
+        let transitions = &w[self.layout.transitions()];
+        nodes + scratch.edges.iter().map(|&(edge, d)| d * transitions[edge]).sum::<f64>()
     }
 
     fn curvature(&self, i: usize, scratch: &mut ChainScratch) -> f64 {
         let labels = self.layout.labels;
+        let mut pairs = 0.0;
+        if self.layout.pairs > 0 {
+            let mut image = std::mem::take(&mut scratch.image);
+            image.clear();
+            self.displace_pairs(i, 1.0, &mut image, scratch);
+            image.settle();
+            pairs = image.entries().iter().map(|&(_, x)| x * x).sum();
+            scratch.image = image;
+        }
         let ChainScratch { d, active, edges, row, .. } = scratch;
         let last = d.len().saturating_sub(labels);
         let (first, last) = (&d[..labels.min(d.len())], &d[last..]);
@@ -277,6 +378,7 @@ impl Blocks for Chain<'_> {
             + dot(first, first)
             + dot(last, last)
             + edges.iter().map(|&(_, d)| d * d).sum::<f64>()
+            + pairs
     }
 
     fn displace(
@@ -302,6 +404,7 @@ impl Blocks for Chain<'_> {
         for &(edge, d) in &scratch.edges {
             out.add(transitions + edge, factor * d);
         }
+        self.displace_pairs(i, factor, out, scratch);
     }
 
     fn mix(&self, _: usize, gamma: f64, at: &mut Mixture, to: &Vec<u64>) {
@@ -321,7 +424,8 @@ impl Blocks for Chain<'_> {
         scratch: &mut ChainScratch,
     ) {
         let truth = self.data.truth(i);
-        scratch.subtract(self.layout.labels, truth.len(), at, keys_of(truth), 0.0);
+        let (labels, pairs) = (self.layout.labels, self.layout.pairs > 0);
+        scratch.subtract(labels, truth.len(), at, keys_of(truth), 0.0, pairs);
         self.displace(i, -factor, out, scratch);
     }
 
@@ -384,7 +488,7 @@ impl Blocks for Chain<'_> {
             }
             off += disagreement + 3.0 * rounding;
             total_off += off;
-            image_off += off * (self.sequence(i).row(t).squared_norm().sqrt() + 3.0);
+            image_off += off * self::length(self.sequence(i), t);
             std::mem::swap(&mut arriving, &mut next_arriving);
         }
         if let Some((key, _)) = entries.next() {

@@ -21,7 +21,7 @@ pub use multiclass::Multiclass;
 pub use oracle_blocks::OracleBlocks;
 pub use witness::{Witness, Witnessed};
 
-use crate::dual::{self, Blocks};
+use crate::dual::{self, Begin, Blocks, Vault};
 use crate::run::{Budget, Observer, Report};
 use crate::term::L2;
 use crate::{Error, Result};
@@ -34,6 +34,18 @@ pub fn train<B: Blocks>(
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<B::Point>>> {
     dual::train(blocks, L2, settings, budget, observer)
+}
+
+/// [`train`] from anywhere, kept from being lost.
+pub fn train_kept<B: Witnessed>(
+    blocks: &B,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution<B::Point>>> {
+    dual::train_kept(blocks, L2, settings, begin, budget, observer, vault)
 }
 
 /// More weights than this, 2 GiB a vector and several vectors of them, are taken for a mistake in the

@@ -3,6 +3,8 @@
 use crate::dual::Blocks;
 use crate::linalg::Sum;
 use crate::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// By how much a witness may miss feasibility, in the sum of its absolute differences from a feasible
 /// point. Whatever it misses is charged to the certificate's error bound, so any number is sound
@@ -41,7 +43,7 @@ pub struct Witness {
 }
 
 /// Blocks whose points can be stored and proved feasible when they come back.
-pub trait Witnessed: Blocks {
+pub trait Witnessed: Blocks<Point: Serialize + DeserializeOwned> {
     /// The entries of a point, keys ascending.
     fn entries(&self, at: &Self::Point) -> Vec<(u64, f64)>;
 
@@ -61,6 +63,13 @@ impl Witness {
             witness.starts.push(witness.keys.len() as u64);
         }
         witness
+    }
+
+    /// The entries of block `i`, if there are any.
+    pub fn entries(&self, i: usize) -> Option<Vec<(u64, f64)>> {
+        let range = *self.starts.get(i)? as usize..*self.starts.get(i + 1)? as usize;
+        let (keys, weights) = (self.keys.get(range.clone())?, self.weights.get(range)?);
+        Some(keys.iter().copied().zip(weights.iter().copied()).collect())
     }
 
     /// The points again. Feasibility is proved where it matters, in [`Blocks::audit`].

@@ -98,7 +98,7 @@ fn sequences_without_features_are_certified() {
 fn a_sequence_without_positions_counts_in_the_mean_and_nowhere_else() {
     for hamming in [Hamming::Plain, Hamming::Normalized] {
         let small = Small::random(6, Kind::Chain(hamming), 3, 3, 4);
-        let Sequences { rows, labels, mut starts, alphabet } = small.sequences();
+        let Sequences { rows, labels, mut starts, alphabet, .. } = small.sequences();
         starts.insert(2, starts[2]);
         let data = Sequences::new(rows, labels, starts, alphabet).unwrap();
         let blocks = Chain::new(&data, hamming).unwrap();

@@ -1,0 +1,171 @@
+//! `dualgap eval`: predictions beside the labels of a file.
+
+use crate::args::EvalArgs;
+use crate::predict::{Data, chosen, load, read};
+use crate::report::{aligned, number, percent, scores, thousands, to_json, unseen_row};
+use crate::{Outcome, print};
+use dualgap::data::Source;
+use dualgap::model::evaluation::Figures;
+use dualgap::model::{Count, Evaluation, Scores};
+use dualgap::{Error, Result};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Up to so many labels the confusion matrix is shown whole.
+const WIDEST_MATRIX: usize = 12;
+
+/// Of a larger one, so many of its most frequent mistakes.
+const MISTAKES: usize = 15;
+
+/// The object that `--json` prints. Fields may be added; none changes its meaning.
+#[derive(Serialize)]
+struct Json<'a> {
+    #[serde(flatten)]
+    figures: Figures,
+    labels_by_name: BTreeMap<&'a str, Scores>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunks: Option<ChunksJson<'a>>,
+    /// Truth, prediction, and how often; pairs that do not occur are left out.
+    confusion: Vec<(&'a str, &'a str, usize)>,
+    unseen_features: u64,
+    features_met: u64,
+    unseen_labels: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ChunksJson<'a> {
+    #[serde(flatten)]
+    overall: Scores,
+    by_type: BTreeMap<&'a str, Scores>,
+}
+
+pub fn run(args: &EvalArgs) -> Result<Outcome> {
+    let (model, recipe) = load(&args.model)?;
+    let recipe = chosen(recipe, args.folds.as_ref());
+    let data = read(&model, &recipe, Source::open(&args.data)?)?;
+    let (evaluation, labelled, unseen) = match data {
+        Data::Examples(loaded) => {
+            (model.evaluate_examples(&loaded.data), loaded.labelled, loaded.unseen)
+        }
+        Data::Sequences(loaded) => {
+            (model.evaluate_sequences(&loaded.data), loaded.labelled, loaded.unseen)
+        }
+    };
+    if !labelled {
+        return Err(Error::file(
+            &args.data,
+            "has no labels to compare with",
+            "`dualgap predict` labels it",
+        ));
+    }
+    let by_label = evaluation.by_label();
+    if args.json {
+        print(&to_json(&Json {
+            figures: evaluation.figures(),
+            labels_by_name: by_label.iter().map(|(name, c)| (*name, c.figures())).collect(),
+            chunks: evaluation.chunks().map(|chunks| ChunksJson {
+                overall: chunks.overall().figures(),
+                by_type: chunks.by_type().map(|(kind, count)| (kind, count.figures())).collect(),
+            }),
+            confusion: evaluation.confusions().collect(),
+            unseen_features: unseen.features,
+            features_met: unseen.met,
+            unseen_labels: &unseen.labels,
+        }))?;
+        return Ok(Outcome::Reached);
+    }
+    let mut rows = summary(&evaluation);
+    rows.extend(unseen_row(&unseen));
+    let mut text = aligned(&rows);
+    if let Some(chunks) = evaluation.chunks() {
+        let rows = chunks.by_type().map(|(kind, count)| (kind, count.figures()));
+        text += &table("chunk", rows);
+    }
+    text += &table("label", by_label.iter().map(|(name, count)| (*name, count.figures())));
+    text += &confusion(&evaluation, &by_label);
+    print(&text)?;
+    Ok(Outcome::Reached)
+}
+
+fn summary(evaluation: &Evaluation) -> Vec<(&'static str, String)> {
+    let figures = evaluation.figures();
+    let (labels, examples) = (thousands(figures.labels as u64), thousands(figures.examples as u64));
+    let mut rows = vec![("accuracy", format!("{} of {labels} labels", percent(figures.accuracy)))];
+    if figures.labels != figures.examples {
+        let right = percent(1.0 - figures.sequence_error);
+        rows.push(("sequences", format!("{right} of {examples} without a mistake")));
+    }
+    rows.push((
+        "hamming",
+        format!(
+            "{} mistakes an example; normalised {}",
+            number(figures.hamming),
+            number(figures.normalized_hamming)
+        ),
+    ));
+    if let Some(chunks) = evaluation.chunks() {
+        rows.push(("chunk F1", scores(chunks.overall().figures())));
+    }
+    rows
+}
+
+/// Precision, recall and F1 in percent, one name a line.
+fn table<'a>(what: &str, rows: impl Iterator<Item = (&'a str, Scores)>) -> String {
+    let rows: Vec<(&str, Scores)> = rows.collect();
+    let width =
+        rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(what.len());
+    let mut text = format!(
+        "\n  {what:<width$}  {:>9}  {:>9}  {:>9}  {:>9}\n",
+        "precision", "recall", "F1", "count"
+    );
+    for (name, Scores { precision, recall, f1, support }) in rows {
+        let _ = writeln!(
+            text,
+            "  {name:<width$}  {:>9.2}  {:>9.2}  {:>9.2}  {:>9}",
+            100.0 * precision,
+            100.0 * recall,
+            100.0 * f1,
+            thousands(support as u64)
+        );
+    }
+    text
+}
+
+/// The whole matrix where it fits, else the most frequent mistakes.
+fn confusion(evaluation: &Evaluation, by_label: &BTreeMap<&str, Count>) -> String {
+    let most = evaluation.most_confused();
+    if most.is_empty() {
+        return String::new();
+    }
+    if by_label.len() > WIDEST_MATRIX {
+        let rows: Vec<(String, String)> = most
+            .iter()
+            .take(MISTAKES)
+            .map(|(truth, predicted, n)| (format!("{truth} → {predicted}"), thousands(*n as u64)))
+            .collect();
+        let rows: Vec<(&str, String)> = rows.iter().map(|(a, b)| (&a[..], b.clone())).collect();
+        let rest = match most.len().saturating_sub(MISTAKES) {
+            0 => String::new(),
+            rest => format!("  … and {rest} rarer ones; --json has them all\n"),
+        };
+        return format!("\n  mistakes, truth → prediction\n{}{rest}", aligned(&rows));
+    }
+    let names: Vec<&str> = by_label.keys().copied().collect();
+    let counts: BTreeMap<(&str, &str), usize> =
+        evaluation.confusions().map(|(truth, predicted, n)| ((truth, predicted), n)).collect();
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let width = longest.max(7);
+    let mut text = String::from("\n  truth in rows, prediction in columns\n");
+    let header: String = names.iter().map(|name| format!("  {name:>width$}")).collect();
+    let _ = writeln!(text, "  {:<longest$}{header}", "");
+    for truth in &names {
+        let row: String = names
+            .iter()
+            .map(|predicted| counts.get(&(*truth, *predicted)).copied().unwrap_or(0))
+            .map(|n| format!("  {:>width$}", thousands(n as u64)))
+            .collect();
+        let _ = writeln!(text, "  {truth:<longest$}{row}");
+    }
+    text
+}

@@ -1,0 +1,259 @@
+//! `dualgap inspect`: what is in a model.
+
+use crate::args::InspectArgs;
+use crate::report::{
+    aligned, certificate_rows, certified_sentence, method_name, number, thousands, to_json,
+};
+use crate::{Outcome, print};
+use dualgap::Result;
+use dualgap::data::Sink;
+use dualgap::model::{Model, Provenance, Structure};
+use dualgap::run::{Certificate, Stop};
+use dualgap::ssvm::{Average, Hamming};
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::Path;
+
+/// The object that `--json` prints. Fields may be added; none changes its meaning.
+#[derive(Serialize)]
+struct Json<'a> {
+    task: &'a str,
+    labels: &'a [String],
+    features: usize,
+    pair_features: usize,
+    dim: usize,
+    zero_weights: usize,
+    has_witness: bool,
+    certificate: Certificate,
+    provenance: &'a Provenance,
+    largest: Vec<Named>,
+}
+
+/// A weight and what it is of.
+#[derive(Clone, Debug, Serialize)]
+struct Named {
+    /// `feature`, `start`, `end`, `transition` or `pair`.
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feature: Option<String>,
+    /// The label before, for pairs of labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    label: String,
+    weight: f64,
+}
+
+pub fn run(args: &InspectArgs) -> Result<Outcome> {
+    let model = Model::load(&args.model)?;
+    if let Some(path) = &args.weights {
+        export(&model, path)?;
+        if path.as_os_str() == "-" {
+            return Ok(Outcome::Reached);
+        }
+    }
+    let text = if args.json { json(&model, args.top) } else { tell(&model, args) };
+    print(&text)?;
+    Ok(Outcome::Reached)
+}
+
+fn json(model: &Model, top: usize) -> String {
+    let largest = (0..model.alphabet.len())
+        .flat_map(|label| largest_features(model, label, top))
+        .chain(largest(transitions(model), 2 * top))
+        .map(|k| named(model, k));
+    to_json(&Json {
+        task: task_name(model),
+        labels: model.alphabet.names(),
+        features: model.features,
+        pair_features: model.pair_features,
+        dim: model.weights.len(),
+        zero_weights: model.weights.iter().filter(|&&w| w == 0.0).count(),
+        has_witness: model.witness.is_some(),
+        certificate: model.certificate,
+        provenance: &model.provenance,
+        largest: largest.collect(),
+    })
+}
+
+fn tell(model: &Model, args: &InspectArgs) -> String {
+    let mut text = aligned(&settings_rows(model));
+    text.push('\n');
+    text += &aligned(&certificate_rows(&model.certificate));
+    let _ = writeln!(text, "\n{}", certificate_in_words(model));
+    if args.top > 0 {
+        text += "\nThe largest weights of each label:\n";
+        for (label, name) in model.alphabet.names().iter().enumerate() {
+            let _ = writeln!(text, "\n  {name}");
+            for k in largest_features(model, label, args.top) {
+                let weight = named(model, k);
+                let feature = weight.feature.unwrap_or_default();
+                let _ = writeln!(text, "    {:>12}  {feature}", number(weight.weight));
+            }
+        }
+        if matches!(model.structure, Structure::Chain { .. }) {
+            text += "\nThe largest weights of label pairs, first and last labels:\n\n";
+            for k in largest(transitions(model), 2 * args.top) {
+                let Named { kind, feature, from, label, weight } = named(model, k);
+                let what = match (kind, from) {
+                    ("start", _) => format!("begins with {label}"),
+                    ("end", _) => format!("ends with {label}"),
+                    (_, from) => format!("{} → {label}", from.unwrap_or_default()),
+                };
+                let feature = feature.map_or(String::new(), |feature| format!("  at {feature}"));
+                let _ = writeln!(text, "    {:>12}  {what}{feature}", number(weight));
+            }
+        }
+    }
+    if let Some(path) = &args.weights {
+        let _ = writeln!(text, "\nAll weights that are not zero are in {}.", path.display());
+    }
+    text
+}
+
+fn task_name(model: &Model) -> &'static str {
+    match model.structure {
+        Structure::Multiclass { .. } => "multiclass",
+        Structure::Chain { .. } => "chain",
+    }
+}
+
+fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
+    let p = &model.provenance;
+    let loss = match &model.structure {
+        Structure::Multiclass { costs: None } => "every mistake costs 1",
+        Structure::Multiclass { costs: Some(_) } => "a matrix of costs",
+        Structure::Chain { hamming: Hamming::Plain } => "the number of wrong labels",
+        Structure::Chain { hamming: Hamming::Normalized } => "the fraction of wrong labels",
+    };
+    let average = match p.average {
+        Average::None => "",
+        Average::Weighted => ", weighted average",
+        Average::Suffix => ", suffix average",
+    };
+    let pairs = match model.pair_features {
+        0 => String::new(),
+        pairs => format!(" and {} of label pairs", thousands(pairs as u64)),
+    };
+    let zeros = model.weights.iter().filter(|&&w| w == 0.0).count();
+    let mut rows = vec![
+        ("task", format!("{}, {} labels", task_name(model), model.alphabet.len())),
+        ("loss", loss.into()),
+        ("lambda", p.lambda.to_string()),
+        ("features", format!("{}{pairs}", thousands(model.features as u64))),
+        (
+            "weights",
+            format!(
+                "{}, {} of them zero",
+                thousands(model.weights.len() as u64),
+                thousands(zeros as u64)
+            ),
+        ),
+        ("trained by", format!("{}, {}{average}", p.program, method_name(p.solver))),
+        (
+            "trained on",
+            format!(
+                "{} examples, fingerprint {:.16}…",
+                thousands(p.examples as u64),
+                p.fingerprint
+            ),
+        ),
+        ("work", format!("{:.2} passes, seed {}", p.passes, p.seed)),
+    ];
+    if let Some(recipe) = &p.recipe {
+        rows.push(("data", format!("a {} file", recipe.format.name())));
+    }
+    rows.push((
+        "witness",
+        if model.witness.is_some() { "stored: the gap can be proved again" } else { "not stored" }
+            .into(),
+    ));
+    rows
+}
+
+/// What the certificate says, and what it rests on.
+fn certificate_in_words(model: &Model) -> String {
+    let why = match model.provenance.stop {
+        Stop::GapReached => "its tolerance was reached",
+        Stop::PassLimit => "its passes were used up",
+        Stop::OracleLimit => "its oracle calls were used up",
+        Stop::TimeLimit => "its time was up",
+        Stop::Interrupted => "it was interrupted",
+        Stop::Stalled => "nothing moved any more",
+    };
+    let claim = if model.certificate.certified {
+        certified_sentence(&model.certificate)
+    } else {
+        "Not certified: the primal value bounds nothing.".into()
+    };
+    format!("{claim}\nThe run ended because {why}. `dualgap certify MODEL DATA` checks it again.")
+}
+
+/// The places of a label's largest weights in magnitude, the largest first.
+fn largest_features(model: &Model, label: usize, count: usize) -> Vec<(usize, f64)> {
+    let labels = model.alphabet.len();
+    let places = (0..model.features).map(|f| f * labels + label);
+    largest(places.map(|k| (k, model.weights[k])), count)
+}
+
+/// The weights of a chain that are not of a label on its own.
+fn transitions(model: &Model) -> impl Iterator<Item = (usize, f64)> + '_ {
+    let first = model.features * model.alphabet.len();
+    model.weights.iter().copied().enumerate().skip(first)
+}
+
+fn largest(weights: impl Iterator<Item = (usize, f64)>, count: usize) -> Vec<(usize, f64)> {
+    let mut all: Vec<(usize, f64)> = weights.filter(|&(_, w)| w != 0.0).collect();
+    let order =
+        |a: &(usize, f64), b: &(usize, f64)| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0));
+    if count < all.len() && count > 0 {
+        all.select_nth_unstable_by(count, order);
+    }
+    all.truncate(count);
+    all.sort_by(order);
+    all
+}
+
+/// What the weight at a place is of.
+fn named(model: &Model, (place, weight): (usize, f64)) -> Named {
+    let labels = model.alphabet.len();
+    let layout = model.layout();
+    let label = |k: usize| model.alphabet.names()[k].clone();
+    let feature = |f: usize| match model.dictionary.name(f) {
+        Some(name) => name.to_string(),
+        None => (f + 1).to_string(), // as a LIBSVM file counts
+    };
+    let pair = |kind, feature, edge: usize| Named {
+        kind,
+        feature,
+        from: Some(label(edge / labels)),
+        label: label(edge % labels),
+        weight,
+    };
+    let single = |kind, feature, y| Named { kind, feature, from: None, label: label(y), weight };
+    if place < layout.start().start {
+        single("feature", Some(feature(place / labels)), place % labels)
+    } else if place < layout.start().end {
+        single("start", None, place - layout.start().start)
+    } else if place < layout.end().end {
+        single("end", None, place - layout.end().start)
+    } else if place < layout.transitions().end {
+        pair("transition", None, place - layout.transitions().start)
+    } else {
+        let (k, size) = (place - layout.pairs().start, labels * labels);
+        pair("pair", Some(feature(model.features + k / size)), k % size)
+    }
+}
+
+/// `kind`, `feature`, `from`, `label` and `weight` between tabs, one weight a line.
+fn export(model: &Model, path: &Path) -> Result<()> {
+    let mut sink = Sink::create(path)?;
+    sink.text("kind\tfeature\tfrom\tlabel\tweight\n")?;
+    for (place, &weight) in model.weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+        let Named { kind, feature, from, label, weight } = named(model, (place, weight));
+        let (feature, from) = (feature.unwrap_or_default(), from.unwrap_or_default());
+        // A tab or a line end within a name would break the table.
+        let feature = feature.replace(['\t', '\n', '\r'], " ");
+        sink.text(&format!("{kind}\t{feature}\t{from}\t{label}\t{weight}\n"))?;
+    }
+    sink.finish()
+}

@@ -1,0 +1,120 @@
+//! `dualgap predict`: label data with a model.
+
+use crate::Outcome;
+use crate::args::{Folds, PredictArgs};
+use crate::report::unseen_row;
+use dualgap::data::features::{Extractor, Portions};
+use dualgap::data::{Examples, Format, Loaded, Recipe, Sequences, Sink, Source, Unseen};
+use dualgap::model::{Model, Structure};
+use dualgap::{Error, Result};
+use std::io::Write;
+use std::path::Path;
+
+/// A column file comes back with one column more; other data give a label a line, with an empty line after
+/// each sequence.
+pub fn run(args: &PredictArgs) -> Result<Outcome> {
+    let (model, recipe) = load(&args.model)?;
+    let recipe = chosen(recipe, args.folds.as_ref());
+    let output = args.output.as_deref().unwrap_or(Path::new("-"));
+    if output.canonicalize().is_ok_and(|o| args.data.canonicalize().is_ok_and(|d| d == o)) {
+        return Err(Error::file(output, "is what is read", "name another file to write to"));
+    }
+    let source = Source::open(&args.data)?;
+    let mut sink = Sink::create(output)?;
+    let unseen = match &recipe.format {
+        Format::Columns(columns) if recipe.folds.is_none() => {
+            let extractor = Extractor::new(columns, model.vocabulary())?;
+            label_columns(&model, &extractor, source, &mut sink)?
+        }
+        _ => match read(&model, &recipe, source)? {
+            Data::Examples(loaded) => {
+                for label in model.predict_examples(&loaded.data) {
+                    sink.text(&model.alphabet.names()[label])?;
+                    sink.text("\n")?;
+                }
+                loaded.unseen
+            }
+            Data::Sequences(loaded) => {
+                for labels in model.predict_sequences(&loaded.data) {
+                    for label in labels {
+                        sink.text(&model.alphabet.names()[label])?;
+                        sink.text("\n")?;
+                    }
+                    sink.text("\n")?;
+                }
+                loaded.unseen
+            }
+        },
+    };
+    sink.finish()?;
+    // Labels that the data have are not asked for here.
+    let unseen = Unseen { labels: Vec::new(), ..unseen };
+    if let Some((_, told)) = unseen_row(&unseen).filter(|_| !args.quiet) {
+        // Where nobody listens there is nobody to tell.
+        let _ = writeln!(std::io::stderr(), "not seen in training: {told}");
+    }
+    Ok(Outcome::Reached)
+}
+
+/// A model, and how its data file was read.
+pub fn load(path: &Path) -> Result<(Model, Recipe)> {
+    let model = Model::load(path)?;
+    match model.provenance.recipe.clone() {
+        Some(recipe) => Ok((model, recipe)),
+        None => Err(Error::file(
+            path,
+            "does not say how its data file is read: it was trained from memory",
+            "use it from the library, where its data are",
+        )),
+    }
+}
+
+/// The recipe for other data than those of the training.
+pub fn chosen(recipe: Recipe, folds: Option<&Folds>) -> Recipe {
+    Recipe { folds: folds.map(|folds| folds.0.clone()), ..recipe }
+}
+
+/// Data as the model takes them.
+pub enum Data {
+    Examples(Loaded<Examples>),
+    Sequences(Loaded<Sequences>),
+}
+
+/// Reads data with the features and labels of a model.
+pub fn read(model: &Model, recipe: &Recipe, source: Source<'_>) -> Result<Data> {
+    let known = Some(model.vocabulary());
+    match model.structure {
+        Structure::Multiclass { .. } => recipe.examples(source, known).map(Data::Examples),
+        Structure::Chain { .. } => recipe.sequences(source, known).map(Data::Sequences),
+    }
+}
+
+/// Portion by portion, so that a stream of any length can be labelled.
+fn label_columns(
+    model: &Model,
+    extractor: &Extractor<'_>,
+    source: Source<'_>,
+    sink: &mut Sink,
+) -> Result<Unseen> {
+    let mut portions = Portions::new(source)?;
+    let labelled = extractor.has_labels(&portions)?;
+    let separator = if portions.tabs() { "\t" } else { " " };
+    let mut all = Unseen::default();
+    while let Some(sentences) = portions.next_portion()? {
+        let (sequences, unseen) = extractor.sequences(&sentences, labelled)?;
+        for (sentence, labels) in sentences.iter().zip(model.predict_sequences(&sequences)) {
+            for (t, label) in labels.into_iter().enumerate() {
+                for column in 0..sentence.width() {
+                    sink.text(sentence.cell(t, column))?;
+                    sink.text(separator)?;
+                }
+                sink.text(&model.alphabet.names()[label])?;
+                sink.text("\n")?;
+            }
+            sink.text("\n")?;
+        }
+        all.met += unseen.met;
+        all.features += unseen.features;
+    }
+    Ok(all)
+}

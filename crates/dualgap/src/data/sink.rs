@@ -1,0 +1,120 @@
+//! Where text goes: standard output, or a file that is there whole or not at all.
+
+use super::source::is_stdin;
+use crate::{Error, Result};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// A writer to standard output (`-`), or to a file that takes its place only when all was written.
+///
+/// ```
+/// # use dualgap::data::Sink;
+/// # use std::io::Write;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("out.txt");
+/// let mut sink = Sink::create(&path)?;
+/// sink.text("half\n")?;
+/// assert!(!path.exists());
+/// sink.finish()?;
+/// assert_eq!(std::fs::read(&path).unwrap(), b"half\n");
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub struct Sink {
+    name: PathBuf,
+    to: To,
+}
+
+enum To {
+    Stdout(BufWriter<std::io::Stdout>),
+    /// A reader that has gone away, such as `head`, wants no more.
+    Nobody,
+    File(BufWriter<tempfile::NamedTempFile>),
+}
+
+impl Sink {
+    /// Begins to write. A link is followed; what exists and is no plain file, a pipe or a device, is refused.
+    pub fn create(path: &Path) -> Result<Self> {
+        if is_stdin(path) {
+            let to = To::Stdout(BufWriter::new(std::io::stdout()));
+            return Ok(Self { name: "standard output".into(), to });
+        }
+        let followed = std::fs::canonicalize(path);
+        let path = followed.as_deref().unwrap_or(path);
+        if path.exists() && !path.is_file() {
+            return Err(Error::file(path, "is not a plain file", "name a file to write to"));
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".dualgap-");
+        #[cfg(unix)]
+        {
+            // As any other new file: the user's umask decides, not the caution of temporary files.
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let file = builder.tempfile_in(folder).map_err(|error| unwritable(path, &error))?;
+        Ok(Self { name: path.into(), to: To::File(BufWriter::new(file)) })
+    }
+
+    /// Writes text.
+    pub fn text(&mut self, text: &str) -> Result<()> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// Writes bytes.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = match &mut self.to {
+            To::Stdout(out) => out.write_all(bytes),
+            To::Nobody => Ok(()),
+            To::File(file) => file.write_all(bytes),
+        };
+        self.check(written)
+    }
+
+    /// Brings everything to its place; a file appears only now.
+    pub fn finish(mut self) -> Result<()> {
+        let file = match std::mem::replace(&mut self.to, To::Nobody) {
+            To::Stdout(mut out) => {
+                let flushed = out.flush();
+                self.to = To::Stdout(out);
+                return self.check(flushed);
+            }
+            To::Nobody => return Ok(()),
+            To::File(file) => file,
+        };
+        let persist = || -> std::io::Result<()> {
+            let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+            file.as_file().sync_all()?;
+            file.persist(&self.name)?;
+            Ok(())
+        };
+        persist().map_err(|error| unwritable(&self.name, &error))
+    }
+
+    fn check(&mut self, written: std::io::Result<()>) -> Result<()> {
+        match written {
+            Err(error)
+                if error.kind() == ErrorKind::BrokenPipe && matches!(self.to, To::Stdout(_)) =>
+            {
+                self.to = To::Nobody;
+                Ok(())
+            }
+            other => other.map_err(|error| unwritable(&self.name, &error)),
+        }
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Error {
+    let message = format!("cannot be written: {error}");
+    Error::file(path, message, "is there space, and may you write there?")
+}
+
+/// Writes a file that is whole or not there.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut sink = Sink::create(path)?;
+    sink.bytes(bytes)?;
+    sink.finish()
+}

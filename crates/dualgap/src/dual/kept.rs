@@ -1,0 +1,106 @@
+//! Runs of the engine that begin elsewhere than at the start, and that are kept from being lost.
+
+use super::engine::State;
+use super::{Blocks, Engine, Joined, Method, Problem, Settings, Solution};
+use crate::run::{Budget, Keeper, Observer, Report, RunState, run_from};
+use crate::term::Link;
+use crate::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Where a run begins.
+pub enum Begin<P> {
+    /// Where the blocks begin by themselves.
+    Fresh,
+    /// At these points, one of every block.
+    Points(Vec<P>),
+    /// Where an earlier run stood: the loop's memory, and the engine's as it was put into the [`Vault`].
+    Kept(RunState, Vec<u8>),
+}
+
+impl<P> Begin<P> {
+    /// For the blocks as one.
+    fn joined(self) -> Begin<Vec<P>> {
+        match self {
+            Self::Fresh => Begin::Fresh,
+            Self::Points(points) => Begin::Points(vec![points]),
+            Self::Kept(run, engine) => Begin::Kept(run, engine),
+        }
+    }
+}
+
+/// Where a run's memory is put away.
+pub trait Vault {
+    /// After how many oracle calls it is due again, if a pass has so many.
+    fn interval(&self, calls_per_pass: u64) -> u64;
+
+    /// Puts away the loop's memory and the engine's.
+    fn store(&mut self, run: &RunState, engine: Vec<u8>) -> Result<()>;
+}
+
+/// [`super::train`] from anywhere, kept from being lost.
+pub fn train_kept<B: Blocks, L: Link>(
+    blocks: &B,
+    link: L,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    let weights = settings.sample_weights.as_deref();
+    match settings.method {
+        Method::Bcfw => {
+            let problem = Problem::new(blocks, link, settings.lambda, weights)?;
+            train_problem(problem, settings, begin, budget, observer, vault)
+        }
+        Method::Fw => {
+            let joined = Joined::new(blocks, weights)?;
+            let problem = Problem::new(&joined, link, settings.lambda, None)?;
+            train_problem(problem, settings, begin.joined(), budget, observer, vault)
+                .map(|report| report.map(Solution::parted))
+        }
+    }
+}
+
+fn train_problem<B: Blocks, L: Link>(
+    problem: Problem<'_, B, L>,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    let (engine, run) = match begin {
+        Begin::Fresh => (Engine::new(problem, settings)?, RunState::default()),
+        Begin::Points(points) => (Engine::at(problem, settings, points)?, RunState::default()),
+        Begin::Kept(run, bytes) => {
+            let state: State<B::Point> = postcard::from_bytes(&bytes)
+                .map_err(|error| Error::setting(format!("the state makes no sense: {error}")))?;
+            (Engine::resumed(problem, settings, state)?, run)
+        }
+    };
+    run_from(engine, run, budget, observer, &mut Bytes(vault))
+}
+
+/// Turns an engine into bytes for a vault.
+struct Bytes<'v>(Option<&'v mut dyn Vault>);
+
+impl<B: Blocks<Point: Serialize>, L: Link> Keeper<Engine<'_, B, L>> for Bytes<'_> {
+    fn interval(&self, calls_per_pass: u64) -> u64 {
+        self.0.as_ref().map_or(u64::MAX, |vault| vault.interval(calls_per_pass))
+    }
+
+    fn keep(&mut self, engine: &Engine<'_, B, L>, run: &RunState) -> Result<()> {
+        let Some(vault) = &mut self.0 else { return Ok(()) };
+        let bytes = postcard::to_stdvec(&engine.state())
+            .map_err(|error| Error::setting(format!("the state cannot be stored: {error}")))?;
+        vault.store(run, bytes)
+    }
+}

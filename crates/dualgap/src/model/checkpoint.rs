@@ -1,0 +1,148 @@
+//! Checkpoints: a run put away in a file, to be taken up again bit for bit.
+//!
+//! ```text
+//! dualgap checkpoint 1          a line that says what the file is
+//! {"seal": …, "header": {…}}    a line: which run it is, where its loop stands, the digest of what follows
+//! …                             the engine's memory
+//! ```
+//!
+//! A checkpoint belongs to the program that wrote it and to one run: the data, the problem and everything that
+//! decides the iterates must be the same. Tolerances and limits may differ, and a run that has ended at its
+//! limit can be given a larger one. The file is written to a neighbour first and then renamed: a run that is
+//! killed leaves the checkpoint before.
+
+use super::file::digest;
+use super::{Model, Structure};
+use crate::data::write_atomically;
+use crate::dual::{Settings, Vault};
+use crate::run::RunState;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::path::{Path, PathBuf};
+
+const MAGIC: &str = "dualgap checkpoint 1";
+
+/// Where and how often a run is kept.
+///
+/// ```
+/// # use dualgap::model::Checkpoints;
+/// let checkpoints = Checkpoints { file: "run.checkpoint".into(), every: 5.0 };
+/// assert_eq!(checkpoints.every, 5.0); // passes
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoints {
+    /// The file; each checkpoint takes the place of the one before.
+    pub file: PathBuf,
+    /// After so many passes.
+    pub every: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    identity: Value,
+    run: RunState,
+    digest: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    seal: String,
+    header: Box<RawValue>,
+}
+
+/// What must be the same for a run to go on: everything that decides its iterates.
+pub(super) fn identity(structure: &Structure, fingerprint: &str, settings: &Settings) -> Value {
+    let (task, loss) = match structure {
+        Structure::Multiclass { costs } => {
+            ("multiclass", costs.as_ref().map_or("0/1".into(), |costs| numbers(costs)))
+        }
+        Structure::Chain { hamming } => ("chain", format!("{hamming:?}").to_lowercase()),
+    };
+    let Settings { lambda, method, step, sampling, average, batch, threads: _, seed, .. } =
+        settings;
+    serde_json::json!({
+        "task": task,
+        "data": fingerprint,
+        "loss": loss,
+        "lambda": lambda,
+        "solver": method,
+        "step": step,
+        "sampling": sampling,
+        "average": average,
+        "batch": batch,
+        "seed": seed,
+        "sample weights": settings.sample_weights.as_ref().map(|weights| numbers(weights)),
+    })
+}
+
+fn numbers(values: &[f64]) -> String {
+    digest(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
+}
+
+/// The file as a vault.
+pub(super) struct CheckpointFile {
+    pub checkpoints: Checkpoints,
+    pub identity: Value,
+}
+
+impl Vault for CheckpointFile {
+    fn interval(&self, calls_per_pass: u64) -> u64 {
+        // A float that is too large for the type becomes its largest value.
+        (self.checkpoints.every * calls_per_pass as f64).ceil() as u64
+    }
+
+    fn store(&mut self, run: &RunState, engine: Vec<u8>) -> Result<()> {
+        let header =
+            Header { identity: self.identity.clone(), run: run.clone(), digest: digest(&engine) };
+        let unwritable =
+            |error| Error::setting(format!("the checkpoint cannot be written: {error}"));
+        let header = serde_json::value::to_raw_value(&header).map_err(unwritable)?;
+        let sealed = Sealed { seal: digest(header.get().as_bytes()), header };
+        let sealed = serde_json::to_string(&sealed).map_err(unwritable)?;
+        let mut bytes = format!("{MAGIC}\n{sealed}\n").into_bytes();
+        bytes.extend(engine);
+        write_atomically(&self.checkpoints.file, &bytes)
+    }
+}
+
+/// The loop's memory and the engine's, if the file has those of this run.
+pub(super) fn load(path: &Path, identity: &Value) -> Result<(RunState, Vec<u8>)> {
+    let bytes = Model::read_file(path)?;
+    let broken = |message: String| {
+        Error::file(path, message, "name a checkpoint of this program, or begin anew without it")
+    };
+    let (sealed, engine) =
+        parts(&bytes).ok_or_else(|| broken("is not a dualgap checkpoint".into()))?;
+    let sealed: Sealed = serde_json::from_str(sealed)
+        .map_err(|error| broken(format!("has a header that makes no sense: {error}")))?;
+    if digest(sealed.header.get().as_bytes()) != sealed.seal {
+        return Err(broken("has a header that was altered: its seal does not fit".into()));
+    }
+    let header: Header = serde_json::from_str(sealed.header.get())
+        .map_err(|error| broken(format!("has a header that makes no sense: {error}")))?;
+    if digest(engine) != header.digest {
+        return Err(broken("is damaged: its digest does not fit".into()));
+    }
+    if let Some(entries) = identity.as_object() {
+        for (name, here) in entries {
+            let there = &header.identity[name];
+            if there != here {
+                return Err(Error::file(
+                    path,
+                    format!("is of another run: its {name} is {there}, and here it is {here}"),
+                    "give the data and the options of that run; only tolerances and limits may differ",
+                ));
+            }
+        }
+    }
+    Ok((header.run, engine.to_vec()))
+}
+
+/// The header's line and what follows it.
+fn parts(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let rest = bytes.strip_prefix(MAGIC.as_bytes())?.strip_prefix(b"\n")?;
+    let end = rest.iter().position(|&byte| byte == b'\n')?;
+    Some((std::str::from_utf8(&rest[..end]).ok()?, &rest[end + 1..]))
+}
