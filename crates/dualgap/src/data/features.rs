@@ -273,9 +273,15 @@ pub struct Extractor<'a> {
 }
 
 impl<'a> Extractor<'a> {
-    /// For the recipe and the names of a training set.
+    /// For the recipe and the names of a training set. They may come from a stranger's model file.
     pub fn new(recipe: &ColumnRecipe, known: Vocabulary<'a>) -> Result<Self> {
-        Ok(Self { templates: recipe.parse()?, pad: recipe.pad, columns: recipe.columns, known })
+        let templates = recipe.parse()?;
+        if templates.columns() >= recipe.columns || known.features > known.dictionary.len() {
+            return Err(Error::setting(
+                "the templates, the columns and the names of the features do not fit together",
+            ));
+        }
+        Ok(Self { templates, pad: recipe.pad, columns: recipe.columns, known })
     }
 
     /// Whether a file has the label column or goes without; any other number of columns is an error.
@@ -607,6 +613,17 @@ mod tests {
         for wrong in ["a\n", "a b c d\n"] {
             let error = extractor.read(source(wrong)).unwrap_err().to_string();
             assert!(error.contains("and the training data had 3"), "{error}");
+        }
+    }
+
+    #[test]
+    fn recipes_that_contradict_themselves_are_refused() {
+        let (data, recipe) = read_training(source(TEXT), &recipe(1)).unwrap();
+        let nameless = Sequences { dictionary: Dictionary::default(), ..data.clone() };
+        assert!(Extractor::new(&recipe, nameless.vocabulary()).is_err());
+        for columns in 0..3 {
+            let narrow = ColumnRecipe { columns, ..recipe.clone() };
+            assert!(Extractor::new(&narrow, data.vocabulary()).is_err(), "{columns}");
         }
     }
 

@@ -18,8 +18,8 @@ use crate::dual::{Settings, Vault};
 use crate::run::RunState;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 const MAGIC: &str = "dualgap checkpoint 1";
@@ -41,7 +41,7 @@ pub struct Checkpoints {
 
 #[derive(Serialize, Deserialize)]
 struct Header {
-    identity: Value,
+    identity: Identity,
     run: RunState,
     digest: String,
 }
@@ -52,29 +52,42 @@ struct Sealed {
     header: Box<RawValue>,
 }
 
-/// What must be the same for a run to go on: everything that decides its iterates.
-pub(super) fn identity(structure: &Structure, fingerprint: &str, settings: &Settings) -> Value {
+/// What must be the same for a run to go on: everything that decides its iterates, by name, the first things
+/// first.
+pub(super) type Identity = Vec<(String, Value)>;
+
+pub(super) fn identity(structure: &Structure, fingerprint: &str, settings: &Settings) -> Identity {
     let (task, loss) = match structure {
         Structure::Multiclass { costs } => {
             ("multiclass", costs.as_ref().map_or("0/1".into(), |costs| numbers(costs)))
         }
         Structure::Chain { hamming } => ("chain", format!("{hamming:?}").to_lowercase()),
     };
-    let Settings { lambda, method, step, sampling, average, batch, threads: _, seed, .. } =
-        settings;
-    serde_json::json!({
-        "task": task,
-        "data": fingerprint,
-        "loss": loss,
-        "lambda": lambda,
-        "solver": method,
-        "step": step,
-        "sampling": sampling,
-        "average": average,
-        "batch": batch,
-        "seed": seed,
-        "sample weights": settings.sample_weights.as_ref().map(|weights| numbers(weights)),
-    })
+    let Settings {
+        lambda,
+        method,
+        step,
+        sampling,
+        average,
+        batch,
+        threads: _,
+        seed,
+        sample_weights,
+    } = settings;
+    let entries = [
+        ("task", json!(task)),
+        ("data", json!(fingerprint)),
+        ("loss", json!(loss)),
+        ("lambda", json!(lambda)),
+        ("solver", json!(method)),
+        ("step", json!(step)),
+        ("sampling", json!(sampling)),
+        ("average", json!(average)),
+        ("batch", json!(batch)),
+        ("seed", json!(seed)),
+        ("sample weights", json!(sample_weights.as_ref().map(|weights| numbers(weights)))),
+    ];
+    entries.map(|(name, value)| (name.to_string(), value)).to_vec()
 }
 
 fn numbers(values: &[f64]) -> String {
@@ -84,7 +97,7 @@ fn numbers(values: &[f64]) -> String {
 /// The file as a vault.
 pub(super) struct CheckpointFile {
     pub checkpoints: Checkpoints,
-    pub identity: Value,
+    pub identity: Identity,
 }
 
 impl Vault for CheckpointFile {
@@ -108,7 +121,7 @@ impl Vault for CheckpointFile {
 }
 
 /// The loop's memory and the engine's, if the file has those of this run.
-pub(super) fn load(path: &Path, identity: &Value) -> Result<(RunState, Vec<u8>)> {
+pub(super) fn load(path: &Path, identity: &Identity) -> Result<(RunState, Vec<u8>)> {
     let bytes = Model::read_file(path)?;
     let broken = |message: String| {
         Error::file(path, message, "name a checkpoint of this program, or begin anew without it")
@@ -125,16 +138,15 @@ pub(super) fn load(path: &Path, identity: &Value) -> Result<(RunState, Vec<u8>)>
     if digest(engine) != header.digest {
         return Err(broken("is damaged: its digest does not fit".into()));
     }
-    if let Some(entries) = identity.as_object() {
-        for (name, here) in entries {
-            let there = &header.identity[name];
-            if there != here {
-                return Err(Error::file(
-                    path,
-                    format!("is of another run: its {name} is {there}, and here it is {here}"),
-                    "give the data and the options of that run; only tolerances and limits may differ",
-                ));
-            }
+    for (name, here) in identity {
+        let there = header.identity.iter().find(|(other, _)| other == name).map(|(_, value)| value);
+        if there != Some(here) {
+            let there = there.unwrap_or(&Value::Null);
+            return Err(Error::file(
+                path,
+                format!("is of another run: its {name} is {there}, and here it is {here}"),
+                "give the data and the options of that run; only tolerances and limits may differ",
+            ));
         }
     }
     Ok((header.run, engine.to_vec()))

@@ -1,0 +1,133 @@
+//! What the book and the help say is true: every command in them is run.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use common::{Desk, Dice, Table, Words, gzip};
+use std::fmt::Write;
+
+const GETTING_STARTED: &str = include_str!("../../../../docs/getting-started.md");
+const README: &str = include_str!("../../../../README.md");
+
+/// Sentences of nouns, verbs and articles with the labels of chunks.
+fn columns(sentences: usize, seed: u64, labelled: bool) -> String {
+    let mut dice = Dice(seed);
+    let mut text = String::new();
+    for _ in 0..sentences {
+        for _ in 0..=dice.below(3) {
+            let noun = ["dog", "cat", "pound", "market"][dice.below(4)];
+            let verb = ["runs", "falls", "rises"][dice.below(3)];
+            for (word, tag, label) in [
+                ("The", "DT", "B-NP"),
+                (noun, "NN", "I-NP"),
+                (verb, "VBZ", "B-VP"),
+                (".", ".", "O"),
+            ] {
+                let label = if labelled { label } else { "" };
+                let _ = writeln!(text, "{}", format!("{word} {tag} {label}").trim_end());
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn csv(rows: usize, seed: u64, labelled: bool) -> String {
+    let mut dice = Dice(seed);
+    let mut text = String::from(if labelled { "width,colour,species\n" } else { "width,colour\n" });
+    for i in 0..rows {
+        let (species, colour) = [("rose", "red"), ("lily", "white"), ("iris", "blue")][i % 3];
+        let _ = write!(text, "{},{colour}", 1.0 + dice.signed());
+        let _ = if labelled { writeln!(text, ",{species}") } else { writeln!(text) };
+    }
+    text
+}
+
+/// A desk with every file that the examples name.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    for (name, seed, labelled) in [("train", 1, true), ("test", 2, true), ("new", 3, false)] {
+        desk.write(&format!("{name}.txt"), columns(20, seed, labelled));
+        desk.write(&format!("{name}.csv"), csv(30, seed, labelled));
+        let table = Table::new(30, 5, 3, 4).text();
+        let bare = |line: &str| line.split_once(' ').unwrap_or_default().1.to_string() + "\n";
+        let text = if labelled { table } else { table.lines().map(bare).collect() };
+        desk.write(&format!("{name}.svm"), text);
+    }
+    desk.write(
+        "templates.txt",
+        "U0:%x[0,0]\nU1:%suffix2[0,0]\nU2:%x[-1,1]/%x[0,1]\nB1:%x[0,1]\nB\n",
+    );
+    desk.write("letters.data.gz", gzip(Words::new(40, 1).text().as_bytes()));
+    desk
+}
+
+/// Runs the commands one after the other; each must succeed.
+fn run_all<'a>(commands: impl Iterator<Item = &'a str>) -> usize {
+    let desk = desk();
+    let mut count = 0;
+    for command in commands {
+        let arguments = command.trim().strip_prefix("dualgap ").expect("a command of ours");
+        desk.run(arguments).ok();
+        count += 1;
+    }
+    count
+}
+
+/// The lines of a page's shell examples.
+fn shell_lines(page: &str) -> impl Iterator<Item = &str> {
+    page.split("```sh\n")
+        .skip(1)
+        .flat_map(|block| block.split("```").next().unwrap_or_default().lines())
+        .filter(|line| line.starts_with("dualgap "))
+}
+
+#[test]
+fn the_commands_of_getting_started_work() {
+    assert_eq!(run_all(shell_lines(GETTING_STARTED)), 12);
+}
+
+#[test]
+fn the_commands_of_the_readme_work() {
+    assert!(run_all(shell_lines(README)) >= 7);
+}
+
+#[test]
+fn the_examples_of_every_help_topic_work() {
+    let list = Desk::new().run("help").ok().stdout;
+    let topics = list.lines().find_map(|line| line.strip_prefix("Topics: ")).unwrap();
+    let topics: Vec<&str> = topics.split(", ").collect();
+    assert!(topics.len() >= 5, "{topics:?}");
+    for topic in topics {
+        let text = Desk::new().run(&format!("help {topic}")).ok().stdout;
+        let examples = text.lines().filter_map(|line| line.trim().strip_prefix("$ "));
+        assert!(run_all(examples) > 0, "{topic}");
+    }
+}
+
+#[test]
+fn help_knows_every_command_and_refuses_others() {
+    let desk = Desk::new();
+    for command in ["train", "train chain", "predict", "eval", "inspect", "certify", "man"] {
+        let help = desk.run(&format!("help {command}")).ok().stdout;
+        assert!(help.contains(&format!("dualgap {command}")), "{help}");
+    }
+    desk.run("help nonsense").refuses(&["nonsense", "dualgap help"]);
+}
+
+#[test]
+fn completions_and_manual_pages_have_every_option() {
+    let desk = Desk::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = desk.run(&format!("completions {shell}")).ok().stdout;
+        // fish writes long options without their dashes.
+        for option in ["checkpoint-every", "warm-start", "min-count"] {
+            assert!(script.contains(option), "{shell} has no {option}");
+        }
+    }
+    assert!(desk.run("man").ok().stdout.contains(".TH dualgap 1"));
+    desk.run("man --output pages").ok();
+    let page = String::from_utf8(desk.read("pages/dualgap-train-chain.1")).unwrap();
+    assert!(page.contains(r"\-\-checkpoint\-every"), "{page}");
+    assert!(page.contains("dualgap train chain"), "{page}");
+}

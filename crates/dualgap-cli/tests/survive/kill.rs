@@ -1,0 +1,80 @@
+//! Twenty runs are killed in the midst of training, and each ends with the bits of one that was not.
+
+use crate::common::{Desk, Dice, Words, program};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const KILLS: usize = 20;
+const SIGKILL: i32 = 9;
+
+const RUN: &str = "train chain words.data --lambda 0.01 --average weighted --passes 2000 --tolerance 0 \
+                   --batch 3 --seed 7 --witness --quiet";
+
+fn start(desk: &Desk, checkpoint: &str) -> Child {
+    Command::new(program())
+        .current_dir(desk.folder())
+        .args(RUN.split_whitespace())
+        .args(["--checkpoint", checkpoint, "--checkpoint-every", "17.3", "-o", "lost"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Kills a run some time after its first checkpoint; whether it was still under way.
+fn kill_midway(desk: &Desk, checkpoint: &str, dice: &mut Dice) -> bool {
+    let mut child = start(desk, checkpoint);
+    while !desk.path(checkpoint).exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_micros(dice.below(150_000) as u64));
+    child.kill().unwrap();
+    child.wait().unwrap().signal() == Some(SIGKILL)
+}
+
+#[test]
+fn twenty_killed_runs_are_resumed_bit_for_bit() {
+    let desk = Desk::new();
+    desk.write("words.data", Words::new(40, 3).text());
+    desk.run(&format!("{RUN} -o whole")).ok();
+    let whole = desk.read("whole");
+    let mut dice = Dice(1);
+    let mut killed = 0;
+    for attempt in 0.. {
+        assert!(attempt < 10 * KILLS, "only {killed} runs were killed before they had ended");
+        let checkpoint = format!("run{attempt}.ck");
+        if !kill_midway(&desk, &checkpoint, &mut dice) {
+            continue;
+        }
+        assert!(!desk.path("lost").exists(), "a model of a run that never ended");
+        desk.run(&format!("{RUN} --resume {checkpoint} -o resumed")).ok();
+        assert_eq!(desk.read("resumed"), whole, "kill {killed}");
+        killed += 1;
+        if killed == KILLS {
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_run_may_be_killed_again_and_again() {
+    let desk = Desk::new();
+    desk.write("words.data", Words::new(40, 3).text());
+    desk.run(&format!("{RUN} -o whole")).ok();
+    let mut dice = Dice(2);
+    kill_midway(&desk, "run.ck", &mut dice);
+    for _ in 0..5 {
+        let mut child = Command::new(program())
+            .current_dir(desk.folder())
+            .args(RUN.split_whitespace())
+            .args("--checkpoint run.ck --resume run.ck --checkpoint-every 3 -o lost".split(' '))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_micros(dice.below(120_000) as u64));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    desk.run(&format!("{RUN} --checkpoint run.ck --resume run.ck -o resumed")).ok();
+    assert_eq!(desk.read("resumed"), desk.read("whole"));
+}
