@@ -14,7 +14,8 @@ pub struct Bar {
     line: ProgressBar,
     budget: Budget,
     seen: Vec<Seen>,
-    passes: f64,
+    /// What the last certification found, in words.
+    told: String,
 }
 
 /// What the guess is made from.
@@ -34,7 +35,7 @@ impl Bar {
             line.set_style(style.progress_chars("=> "));
         }
         line.enable_steady_tick(Duration::from_millis(250));
-        Self { line, budget: budget.clone(), seen: Vec::new(), passes: 0.0 }
+        Self { line, budget: budget.clone(), seen: Vec::new(), told: String::new() }
     }
 
     /// Leaves the line as if nothing had been there.
@@ -45,7 +46,6 @@ impl Bar {
 
 impl Observer for Bar {
     fn certified(&mut self, progress: &Progress, _: &[f64]) -> Result<()> {
-        self.passes = progress.passes;
         self.seen.push(Seen {
             passes: progress.passes,
             seconds: progress.solve_seconds + progress.certify_seconds,
@@ -55,30 +55,23 @@ impl Observer for Bar {
         let test = progress
             .test_error
             .map_or(String::new(), |error| format!("   test error {}", percent(error)));
-        let left = seconds_left(&self.seen, &self.budget)
-            .map_or(String::new(), |seconds| format!("   about {} left", span(seconds)));
-        self.line.set_position((PARTS as f64 * self.share()) as u64);
-        self.line.set_message(format!(
-            "pass {:.0}   gap {}{test}{left}",
-            progress.passes,
-            percent(progress.certificate.relative_gap())
-        ));
+        self.told = format!("   gap {}{test}", percent(progress.certificate.relative_gap()));
+        self.advanced(progress.passes);
         Ok(())
     }
 
     fn advanced(&mut self, passes: f64) {
-        self.passes = passes;
-        self.line.set_position((PARTS as f64 * self.share()) as u64);
-        if self.seen.is_empty() {
-            self.line.set_message(format!("pass {passes:.0}"));
-        }
+        let left = seconds_left(&self.seen, &self.budget, passes)
+            .map_or(String::new(), |seconds| format!("   about {} left", span(seconds)));
+        self.line.set_position((PARTS as f64 * self.share(passes)) as u64);
+        self.line.set_message(format!("pass {passes:.0}{}{left}", self.told));
     }
 }
 
 impl Bar {
     /// How much of the way is behind, by the limit that is nearest to its end.
-    fn share(&self) -> f64 {
-        let by_passes = self.budget.passes.map(|limit| self.passes / limit.max(1) as f64);
+    fn share(&self, passes: f64) -> f64 {
+        let by_passes = self.budget.passes.map(|limit| passes / limit.max(1) as f64);
         let by_gap = self.seen.first().zip(self.seen.last()).and_then(|(first, last)| {
             let wanted = self.budget.relative.filter(|&r| r > 0.0)?;
             let way = (first.relative_gap / wanted).ln();
@@ -88,12 +81,12 @@ impl Bar {
     }
 }
 
-/// How long the run will take until its first end, as far as can be told.
+/// How long the run will take from here until its first end, as far as can be told.
 ///
 /// For limits on work this is the mean speed so far. For a tolerance the gap is taken to go on falling as a power
 /// of the passes, as it did over their last half; with too little to go by, or a gap that does not fall, there
 /// is no guess.
-fn seconds_left(seen: &[Seen], budget: &Budget) -> Option<f64> {
+fn seconds_left(seen: &[Seen], budget: &Budget, passes: f64) -> Option<f64> {
     let last = seen.last()?;
     let per_pass = last.seconds / last.passes.max(f64::MIN_POSITIVE);
     let by_passes = budget.passes.map(|limit| (limit as f64 - last.passes) * per_pass);
@@ -106,7 +99,9 @@ fn seconds_left(seen: &[Seen], budget: &Budget) -> Option<f64> {
         (share > 0.0).then_some((passes - last.passes) * per_pass)
     });
     let guesses = [by_passes, by_time, by_gap].into_iter().flatten();
-    guesses.filter(|guess| guess.is_finite()).reduce(f64::min).map(|seconds| seconds.max(0.0))
+    let since = (passes - last.passes) * per_pass;
+    let left = guesses.filter(|guess| guess.is_finite()).reduce(f64::min)?;
+    Some((left - since).max(0.0))
 }
 
 /// The exponent of the gap as a power of the passes, over the last half of the passes.
@@ -152,21 +147,24 @@ mod tests {
     #[test]
     fn the_guess_is_right_where_the_gap_falls_as_a_power() {
         let budget = Budget::relative(0.01);
-        let left = seconds_left(&seen(&[4.0, 8.0, 12.0, 16.0, 20.0]), &budget).unwrap();
+        let seen = seen(&[4.0, 8.0, 12.0, 16.0, 20.0]);
+        let left = seconds_left(&seen, &budget, 20.0).unwrap();
         assert!((left - 80.0).abs() < 1e-6, "{left}"); // a gap of 0.01 comes at pass 100
         let both = Budget { passes: Some(30), ..budget };
-        assert_eq!(seconds_left(&seen(&[4.0, 8.0, 12.0, 16.0, 20.0]), &both), Some(10.0));
+        assert_eq!(seconds_left(&seen, &both, 20.0), Some(10.0));
+        assert_eq!(seconds_left(&seen, &both, 23.0), Some(7.0));
     }
 
     #[test]
     fn without_anything_to_go_by_there_is_no_guess() {
-        assert_eq!(seconds_left(&[], &Budget::relative(0.01)), None);
-        assert_eq!(seconds_left(&seen(&[4.0, 8.0]), &Budget::relative(0.01)), None);
+        let budget = Budget::relative(0.01);
+        assert_eq!(seconds_left(&[], &budget, 1.0), None);
+        assert_eq!(seconds_left(&seen(&[4.0, 8.0]), &budget, 8.0), None);
         let stuck: Vec<Seen> = seen(&[8.0, 10.0, 12.0])
             .into_iter()
             .map(|s| Seen { relative_gap: 0.5, gap: 0.5, ..s })
             .collect();
-        assert_eq!(seconds_left(&stuck, &Budget::relative(0.01)), None);
+        assert_eq!(seconds_left(&stuck, &budget, 12.0), None);
     }
 
     #[test]

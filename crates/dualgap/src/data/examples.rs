@@ -1,7 +1,6 @@
 //! Data sets: rows with one label each, and sequences of labelled rows.
 
-use super::features::Vocabulary;
-use super::{Alphabet, Dictionary};
+use super::{Alphabet, Dictionary, Vocabulary};
 use crate::linalg::{Row, Rows};
 use crate::{Error, Result};
 

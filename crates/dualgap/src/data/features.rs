@@ -5,155 +5,12 @@
 //! occurrence in the file, whatever the number of threads. The text itself is dropped portion by portion.
 
 use super::columns::{ColumnReader, Sentence};
+use super::labels::Labels;
 use super::templates::{Pad, Templates};
-use super::{Alphabet, Dictionary, Sequences, Source};
+use super::{Alphabet, ColumnRecipe, Dictionary, Sequences, Source, Unseen, Vocabulary};
 use crate::linalg::Rows;
 use crate::{Error, Result};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-
-/// How columns become features.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ColumnRecipe {
-    /// The templates as text, see [`super::templates`]; empty for [`ColumnRecipe::standard`].
-    pub templates: String,
-    /// What stands in for tokens outside the sentence.
-    pub pad: Pad,
-    /// Features that occur less often in the training data are left out.
-    pub min_count: u32,
-    /// Whether cells are seen in lower case, but for their shape.
-    pub lowercase: bool,
-    /// How many columns the training data have, the label included; zero before they were read.
-    pub columns: usize,
-}
-
-impl Default for ColumnRecipe {
-    /// Reasonable features, whatever the columns.
-    fn default() -> Self {
-        Self {
-            templates: String::new(),
-            pad: Pad::ByDistance,
-            min_count: 1,
-            lowercase: false,
-            columns: 0,
-        }
-    }
-}
-
-/// The features of Lacoste-Julien et al. (2013) for CoNLL-2000: words in lower case and parts of speech.
-const PAPER_CONLL2000: &str = "\
-U00:%lower[-2,0]
-U01:%lower[-1,0]
-U02:%lower[0,0]
-U03:%lower[1,0]
-U04:%lower[2,0]
-U05:%lower[-1,0]|%lower[0,0]
-U06:%lower[0,0]|%lower[1,0]
-U10:%x[-2,1]
-U11:%x[-1,1]
-U12:%x[0,1]
-U13:%x[1,1]
-U14:%x[2,1]
-U15:%x[-2,1]|%x[-1,1]
-U16:%x[-1,1]|%x[0,1]
-U17:%x[0,1]|%x[1,1]
-U18:%x[1,1]|%x[2,1]
-U20:%x[-2,1]|%x[-1,1]|%x[0,1]
-U21:%x[-1,1]|%x[0,1]|%x[1,1]
-U22:%x[0,1]|%x[1,1]|%x[2,1]
-U99:
-B
-";
-
-impl ColumnRecipe {
-    /// The preset of this name.
-    pub fn preset(name: &str) -> Option<Self> {
-        (name == "paper-conll2000").then(|| Self {
-            templates: PAPER_CONLL2000.into(),
-            pad: Pad::One,
-            min_count: 3,
-            ..Self::default()
-        })
-    }
-
-    /// Templates from a text, such as a CRF++ template file; `name` is what an error message calls it.
-    pub fn from_templates(name: &str, templates: String) -> Result<Self> {
-        parse(name, &templates)?;
-        Ok(Self { templates, ..Self::default() })
-    }
-
-    /// Templates for a file with so many columns, the last of which is the label: words around, their shape
-    /// and affixes, and the other columns around.
-    pub fn standard(columns: usize) -> String {
-        let mut templates = String::new();
-        let mut add = |name: &str, body: &str| {
-            templates.extend(["U", name, ":", body, "\n"]);
-        };
-        for offset in -2..=2 {
-            add(&format!("w{offset}"), &format!("%lower[{offset},0]"));
-        }
-        add("w-1w0", "%lower[-1,0]|%lower[0,0]");
-        add("w0w1", "%lower[0,0]|%lower[1,0]");
-        add("form", "%x[0,0]");
-        for offset in -1..=1 {
-            add(&format!("shape{offset}"), &format!("%shape[{offset},0]"));
-        }
-        for n in 1..=4 {
-            add(&format!("prefix{n}"), &format!("%prefix{n}[0,0]"));
-            add(&format!("suffix{n}"), &format!("%suffix{n}[0,0]"));
-        }
-        for c in 1..columns.saturating_sub(1) {
-            for offset in -2..=2 {
-                add(&format!("c{c}.{offset}"), &format!("%x[{offset},{c}]"));
-            }
-            for offset in -2..=1 {
-                let next = offset + 1;
-                add(&format!("c{c}.{offset}{next}"), &format!("%x[{offset},{c}]|%x[{next},{c}]"));
-            }
-            add(&format!("c{c}.tri"), &format!("%x[-1,{c}]|%x[0,{c}]|%x[1,{c}]"));
-        }
-        add("bias", "");
-        templates.push_str("B\n");
-        templates
-    }
-
-    /// Ready to use.
-    fn parse(&self) -> Result<Templates> {
-        let templates = parse("the templates", &self.templates)?;
-        Ok(if self.lowercase { templates.lowercased() } else { templates })
-    }
-}
-
-fn parse(name: &str, templates: &str) -> Result<Templates> {
-    Templates::parse(templates).map_err(|(line, message)| Error::Line {
-        file: name.into(),
-        line,
-        message,
-        remedy: "a template is a line such as U00:%x[0,0]".into(),
-    })
-}
-
-/// What a model knows by name: its labels and its features.
-#[derive(Clone, Copy, Debug)]
-pub struct Vocabulary<'a> {
-    /// The names of the labels.
-    pub alphabet: &'a Alphabet,
-    /// The names of the features, or none.
-    pub dictionary: &'a Dictionary,
-    /// How many of the features are of a label on its own; the rest are of pairs.
-    pub features: usize,
-}
-
-/// What a data set has that a model did not see in training.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unseen {
-    /// How often a feature was met, ...
-    pub met: u64,
-    /// ... and how often it was one that the model does not know: those are left out.
-    pub features: u64,
-    /// Labels that the model can never predict, by name.
-    pub labels: Vec<String>,
-}
 
 /// Sentences of one part, with features numbered within it.
 #[derive(Default)]
@@ -163,8 +20,8 @@ struct Part {
     features: Vec<u32>,
     /// Likewise for the pair that a token makes with the one before; empty without templates for pairs.
     edges: Vec<u32>,
-    /// Empty when the file has none.
-    labels: Vec<String>,
+    /// None when the file has none.
+    labels: Labels,
     lengths: Vec<usize>,
     unseen: Unseen,
 }
@@ -224,7 +81,7 @@ pub fn read_training(
                     }
                 }
             }
-            all.labels.extend(part.labels);
+            all.labels.append(&part.labels);
             all.lengths.extend(part.lengths);
         }
     }
@@ -242,7 +99,7 @@ pub fn read_training(
             })
         })
         .collect();
-    let alphabet = Alphabet::new(distinct(&all.labels));
+    let alphabet = Alphabet::new(all.labels.names());
     let [features, pairs] = &kept;
     let widths = [features.len(), pairs.len()];
     let mut sequences = assemble(&all, alphabet, widths, |feature| new[feature as usize])?;
@@ -315,7 +172,7 @@ impl<'a> Extractor<'a> {
 
     fn assemble(&self, all: &Part) -> Result<Sequences> {
         let Vocabulary { alphabet, dictionary, features } = self.known;
-        let alphabet = alphabet.extended(distinct(&all.labels));
+        let alphabet = alphabet.extended(all.labels.names());
         let widths = [features, dictionary.len() - features];
         let first_pair = features as u32;
         // A pair's feature comes after those of labels in the dictionary, and from zero on in its rows.
@@ -326,8 +183,10 @@ impl<'a> Extractor<'a> {
     }
 
     fn unseen(&self, all: &Part) -> Unseen {
-        let labels = distinct(&all.labels).filter(|l| self.known.alphabet.index(l).is_none());
-        Unseen { labels: labels.collect(), ..all.unseen.clone() }
+        let mut labels: Vec<String> = all.labels.names().collect();
+        labels.retain(|label| self.known.alphabet.index(label).is_none());
+        labels.sort();
+        Unseen { labels, ..all.unseen.clone() }
     }
 
     /// A whole file: the sequences, whether it has labels, and what of it is not known.
@@ -346,15 +205,11 @@ impl Part {
     fn append(&mut self, later: Self) {
         self.features.extend(later.features);
         self.edges.extend(later.edges);
-        self.labels.extend(later.labels);
+        self.labels.append(&later.labels);
         self.lengths.extend(later.lengths);
         self.unseen.met += later.unseen.met;
         self.unseen.features += later.unseen.features;
     }
-}
-
-fn distinct(labels: &[String]) -> impl Iterator<Item = String> + '_ {
-    labels.iter().collect::<std::collections::BTreeSet<_>>().into_iter().cloned()
 }
 
 /// The features of token after token.
@@ -453,7 +308,7 @@ fn extract(
                 });
             }
             if labelled {
-                part.labels.push(sentence.cell(t, sentence.width() - 1).into());
+                part.labels.push(sentence.cell(t, sentence.width() - 1));
             }
         }
         part.lengths.push(sentence.len());
@@ -479,11 +334,10 @@ fn assemble(
     let labels = if part.labels.is_empty() {
         vec![0; part.lengths.iter().sum()]
     } else {
-        part.labels
-            .iter()
-            .map(|label| alphabet.index(label).and_then(|k| u16::try_from(k).ok()))
-            .collect::<Option<Vec<u16>>>()
-            .ok_or_else(|| Error::setting("there are more labels than a chain can have"))?
+        let numbers = part.labels.numbered(&alphabet).into_iter().map(u16::try_from);
+        numbers
+            .collect::<Result<Vec<u16>, _>>()
+            .map_err(|_| Error::setting("there are more labels than a chain can have"))?
     };
     let mut starts = vec![0];
     starts.extend(part.lengths.iter().scan(0, |end, length| {
@@ -650,16 +504,5 @@ mod tests {
         let bad = ColumnRecipe { templates: "U0:%z[0,0]".into(), ..recipe(1) };
         assert!(read_training(source(TEXT), &bad).unwrap_err().to_string().contains("%z[0,0]"));
         assert!(read_training(source("\n"), &recipe(1)).is_err());
-    }
-
-    #[test]
-    fn the_presets_can_be_used() {
-        let preset = ColumnRecipe::preset("paper-conll2000").unwrap();
-        assert_eq!(preset.parse().unwrap().len(), 20); // 19 templates and a constant
-        assert!(ColumnRecipe::preset("no such preset").is_none());
-        for columns in 2..5 {
-            let templates = Templates::parse(&ColumnRecipe::standard(columns)).unwrap();
-            assert_eq!(templates.columns(), columns - 1);
-        }
     }
 }

@@ -3,11 +3,11 @@
 //! A `#` begins a comment; blank lines are passed over. Labels are numbers and are known by their value:
 //! `1`, `+1` and `1.0` are one label.
 
+use super::labels::Labels;
 use super::source::Complaint;
 use super::{Alphabet, Examples, Source, Unseen, Vocabulary};
 use crate::Result;
 use crate::linalg::Rows;
-use std::collections::HashMap;
 
 /// An index beyond this would ask for gigabytes of weights: it is taken for a mistake in the file.
 const LARGEST_INDEX: u32 = 1 << 28;
@@ -22,9 +22,9 @@ const LARGEST_INDEX: u32 = 1 << 28;
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read(source: Source<'_>) -> Result<Examples> {
-    let Lines { rows, names, labels, .. } = read_lines(source, None)?;
-    let alphabet = Alphabet::new(names.iter().cloned());
-    examples(rows, &names, &labels, alphabet)
+    let Lines { rows, labels, .. } = read_lines(source, None)?;
+    let alphabet = Alphabet::new(labels.names());
+    Examples::new(rows, labels.numbered(&alphabet), alphabet)
 }
 
 /// Reads a file with the features and labels that a model knows: the examples, whether they have labels, and
@@ -39,34 +39,19 @@ pub fn read(source: Source<'_>) -> Result<Examples> {
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read_known(source: Source<'_>, known: Vocabulary<'_>) -> Result<(Examples, bool, Unseen)> {
-    let Lines { mut rows, names, labels, labelled, mut unseen } =
+    let Lines { mut rows, labels, labelled, mut unseen } =
         read_lines(source, Some(known.features))?;
     rows.fit_width(known.features);
-    let alphabet = known.alphabet.extended(names.iter().cloned());
+    let alphabet = known.alphabet.extended(labels.names());
     unseen.labels = alphabet.names()[known.alphabet.len()..].to_vec();
-    let data = if labelled {
-        examples(rows, &names, &labels, alphabet)?
-    } else {
-        let count = rows.len();
-        Examples::new(rows, vec![0; count], alphabet)?
-    };
-    Ok((data, labelled, unseen))
-}
-
-fn examples(rows: Rows, names: &[String], labels: &[u32], alphabet: Alphabet) -> Result<Examples> {
-    let order: Vec<u32> =
-        names.iter().filter_map(|name| alphabet.index(name)).map(|k| k as u32).collect();
-    let labels = labels.iter().map(|&label| order[label as usize]).collect();
-    Examples::new(rows, labels, alphabet)
+    let labels = if labelled { labels.numbered(&alphabet) } else { vec![0; rows.len()] };
+    Ok((Examples::new(rows, labels, alphabet)?, labelled, unseen))
 }
 
 /// What the lines of a file say.
 struct Lines {
     rows: Rows,
-    /// Labels in order of appearance, ...
-    names: Vec<String>,
-    /// ... and for every line the number of its label among them.
-    labels: Vec<u32>,
+    labels: Labels,
     labelled: bool,
     unseen: Unseen,
 }
@@ -74,9 +59,7 @@ struct Lines {
 /// With a number of features that is known, lines may go without a label and lose the features beyond it.
 fn read_lines(mut source: Source<'_>, known: Option<usize>) -> Result<Lines> {
     let mut rows = Rows::sparse();
-    let mut names: Vec<String> = Vec::new(); // in order of appearance
-    let mut numbers: HashMap<String, u32> = HashMap::new();
-    let mut labels = Vec::new();
+    let mut labels = Labels::default();
     let mut row = Vec::new();
     let mut unseen = Unseen::default();
     let mut labelled = None;
@@ -95,10 +78,7 @@ fn read_lines(mut source: Source<'_>, known: Option<usize>) -> Result<Lines> {
         let parsed = parsed.and_then(|label| parse_features(tokens, &mut row).map(|()| label));
         let label = parsed.map_err(|(message, remedy)| source.error(message, remedy))?;
         if let Some(label) = label {
-            labels.push(*numbers.entry(label).or_insert_with_key(|label| {
-                names.push(label.clone());
-                names.len() as u32 - 1
-            }));
+            labels.push(&label);
         }
         unseen.met += row.len() as u64;
         if let Some(features) = known {
@@ -114,7 +94,7 @@ fn read_lines(mut source: Source<'_>, known: Option<usize>) -> Result<Lines> {
             "a LIBSVM file has a line `label index:value …` for each",
         ));
     };
-    Ok(Lines { rows, names, labels, labelled, unseen })
+    Ok(Lines { rows, labels, labelled, unseen })
 }
 
 /// Whether a token is meant as `index:value`.

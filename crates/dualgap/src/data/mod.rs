@@ -5,17 +5,21 @@
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
 //! - [`sink`]: standard output, or files that are there whole or not at all.
 //! - [`libsvm`], [`csv`], [`letters`], [`tables`]: readers.
-//! - [`columns`], [`templates`], [`features`]: column files, and how their cells become features.
+//! - [`columns`], [`templates`], [`column_recipe`], [`features`]: column files, and how their cells become
+//!   features.
+//! - [`vocabulary`]: what a model knows by name, and what it does not.
 //! - [`recipe`]: how a file becomes a data set, in a form that a model file can keep.
 //! - [`fingerprint`](mod@fingerprint): what tells one data set from another.
 
 pub mod alphabet;
+pub mod column_recipe;
 pub mod columns;
 pub mod csv;
 pub mod dictionary;
 pub mod examples;
 pub mod features;
 pub mod fingerprint;
+mod labels;
 pub mod letters;
 pub mod libsvm;
 pub mod recipe;
@@ -23,13 +27,15 @@ pub mod sink;
 pub mod source;
 pub mod tables;
 pub mod templates;
+pub mod vocabulary;
 
 pub use alphabet::Alphabet;
+pub use column_recipe::ColumnRecipe;
 pub use csv::CsvRecipe;
 pub use dictionary::Dictionary;
 pub use examples::{Examples, Sequence, Sequences};
-pub use features::{ColumnRecipe, Unseen, Vocabulary};
 pub use fingerprint::{Digest, fingerprint};
 pub use recipe::{Format, Loaded, Recipe};
 pub use sink::{Sink, write_atomically};
 pub use source::Source;
+pub use vocabulary::{Unseen, Vocabulary};

@@ -9,13 +9,13 @@
 //! training file tells which columns are numbers. The recipe keeps all of that but for the separator, so that
 //! other files are read in the same way, whatever separates their cells and in whatever order they come.
 
+mod table;
+
 use super::{Alphabet, Dictionary, Examples, Source, Unseen, Vocabulary};
-use crate::linalg::Rows;
 use crate::{Error, Result};
-use ::csv::{ReaderBuilder, StringRecord, Terminator};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashSet, VecDeque};
-use std::io::{BufRead, Chain, Read};
+use std::collections::HashSet;
+use table::{Table, number};
 
 /// How a csv file is read.
 ///
@@ -57,9 +57,6 @@ pub enum Kind {
 
 /// So many records are looked at to tell columns of numbers from columns of names.
 const BEGINNING: usize = 1000;
-
-/// Put behind every file: a record of its own, unless a double quote was opened and not closed.
-const END: &[u8] = b"\n\x04\n";
 
 /// Reads training data; the recipe comes back with everything that the file decided.
 ///
@@ -110,9 +107,13 @@ pub fn read_training(source: Source<'_>, recipe: &CsvRecipe) -> Result<(Examples
         return Err(table.no_label(line, label));
     }
     read.rows.fit_width(dictionary.len());
-    let names = read.label_names(read.names.names().all(|name| number(name).is_some()));
-    let alphabet = Alphabet::new(names.iter().cloned());
-    let labels = read.labels(&names, &alphabet);
+    let labels = if read.labels.names().all(|name| number(&name).is_some()) {
+        read.labels.renamed(by_value)
+    } else {
+        read.labels
+    };
+    let alphabet = Alphabet::new(labels.names());
+    let labels = labels.numbered(&alphabet);
     let data = Examples { dictionary, ..Examples::new(read.rows, labels, alphabet)? };
     let recipe = CsvRecipe {
         label: Some(table.names[label].clone()),
@@ -162,48 +163,30 @@ pub fn read_known(
     let mut read = table.gather(label, &places, &recipe.columns, |name| {
         known.dictionary.index(name).filter(|&feature| (feature as usize) < known.features)
     })?;
-    let labelled = !read.names.is_empty();
+    let labelled = !read.labels.is_empty();
     if let (Some(line), Some(label), true) = (read.unlabelled, label, labelled) {
         return Err(table.no_label(line, label));
     }
     read.rows.fit_width(known.features);
-    let names = read.label_names(known.alphabet.names().iter().all(|name| number(name).is_some()));
-    let new: BTreeSet<&String> =
-        names.iter().filter(|name| known.alphabet.index(name).is_none()).collect();
-    read.unseen.labels = new.into_iter().cloned().collect();
-    let all: Vec<String> =
-        known.alphabet.names().iter().chain(&read.unseen.labels).cloned().collect();
-    let alphabet = Alphabet::from(all);
-    let labels = if labelled { read.labels(&names, &alphabet) } else { vec![0; read.rows.len()] };
+    let labels = if known.alphabet.names().iter().all(|name| number(name).is_some()) {
+        read.labels.renamed(by_value)
+    } else {
+        read.labels
+    };
+    let alphabet = known.alphabet.extended(labels.names());
+    read.unseen.labels = alphabet.names()[known.alphabet.len()..].to_vec();
+    let labels = if labelled { labels.numbered(&alphabet) } else { vec![0; read.rows.len()] };
     let dictionary = known.dictionary.clone();
     let data = Examples { dictionary, ..Examples::new(read.rows, labels, alphabet)? };
     Ok((data, labelled, read.unseen))
 }
 
-fn number(cell: &str) -> Option<f64> {
-    cell.parse().ok().filter(|value: &f64| value.is_finite())
-}
-
-fn is_missing(cell: &str) -> bool {
-    matches!(cell, "" | "NA" | "NaN" | "?")
-}
-
-/// The most frequent one outside quotes; of equals, the first.
-fn separator(line: &str) -> u8 {
-    const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
-    let mut counts = SEPARATORS.map(|separator| (0, separator));
-    let mut quoted = false;
-    for byte in line.bytes() {
-        quoted ^= byte == b'"';
-        for (count, separator) in &mut counts {
-            *count += u32::from(!quoted && byte == *separator);
-        }
+/// Numbers are known by their value, as in [`super::libsvm`]: `1`, `+1` and `1.0` are one label.
+fn by_value(name: &str) -> String {
+    match number(name) {
+        Some(value) => format!("{}", value + 0.0), // −0 becomes 0
+        None => name.into(),
     }
-    counts
-        .into_iter()
-        .rev()
-        .max_by_key(|&(count, _)| count)
-        .map_or(b',', |(_, separator)| separator)
 }
 
 /// A column of names, and another that is called as one of its features could be. Where there are none, no two
@@ -219,312 +202,6 @@ fn clash(columns: &[CsvColumn]) -> Option<(&str, &str)> {
         let mut shorter = long.match_indices('=').map(|(end, _)| &long[..end]);
         shorter.find(|short| of_names.contains(short)).map(|short| (short, long))
     })
-}
-
-#[derive(Clone, Default)]
-struct Record {
-    /// Where it begins, counted from one.
-    line: u64,
-    cells: StringRecord,
-}
-
-impl Record {
-    fn cell(&self, place: usize) -> &str {
-        self.cells.get(place).unwrap_or_default().trim()
-    }
-}
-
-/// Records of the same length, and the names of their columns.
-struct Table<'a> {
-    file: String,
-    reader: ::csv::Reader<Chain<Box<dyn BufRead + 'a>, &'static [u8]>>,
-    header: bool,
-    /// Empty only until the first record was read.
-    names: Vec<String>,
-    /// Records that were looked at and not yet taken.
-    waiting: VecDeque<Record>,
-}
-
-/// A file's records as numbers.
-struct Gathered {
-    rows: Rows,
-    /// The labels in order of appearance, ...
-    names: Dictionary,
-    /// ... and which of them an example has.
-    numbers: Vec<u32>,
-    /// The line of the first example without a label, in a file that has them.
-    unlabelled: Option<u64>,
-    unseen: Unseen,
-}
-
-impl<'a> Table<'a> {
-    /// Whether there is a header is told by the first record if it is not known.
-    fn open(mut source: Source<'a>, header: Option<bool>) -> Result<Self> {
-        let separator = separator(&source.peek()?);
-        let file = source.name().to_string();
-        // Lines are ended by \n alone, and \r goes when cells are trimmed: where \r ends them as well, the csv
-        // crate's line numbers are too small. Records of other lengths are found below, with a remedy.
-        let reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(separator)
-            .terminator(Terminator::Any(b'\n'))
-            .from_reader(source.into_reader().chain(END));
-        let (names, waiting) = (Vec::new(), VecDeque::new());
-        let mut table = Self { file, reader, header: false, names, waiting };
-        let mut first = Record::default();
-        if !table.read(&mut first)? {
-            return Err(table.no_examples());
-        }
-        let places = 0..first.cells.len();
-        table.header = header
-            .unwrap_or_else(|| places.clone().all(|place| number(first.cell(place)).is_none()));
-        if table.header {
-            table.names = places.map(|place| first.cell(place).to_string()).collect();
-            table.check_names(first.line)?;
-        } else {
-            table.names = places.map(|place| format!("c{}", place + 1)).collect();
-            table.waiting.push_back(first);
-        }
-        Ok(table)
-    }
-
-    fn check_names(&self, line: u64) -> Result<()> {
-        let mut names = HashSet::new();
-        for (place, name) in self.names.iter().enumerate() {
-            if name.is_empty() {
-                return Err(self.error(
-                    line,
-                    format!("column {} has no name", place + 1),
-                    "name it in the header, or take the column out",
-                ));
-            }
-            if !names.insert(name) {
-                return Err(self.error(
-                    line,
-                    format!("two columns are called `{name}`"),
-                    "give every column a name of its own",
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// Without a header, a file may have all columns or all but the label.
-    fn forgo_label(&mut self, label: &str, trained: usize) -> Result<()> {
-        let found = self.names.len();
-        if found + 1 == trained {
-            let names = (1..=trained).map(|k| format!("c{k}"));
-            self.names = names.filter(|name| name != label).collect();
-        } else if found != trained {
-            return Err(self.file_error(
-                format!(
-                    "has {found} columns, and the training data had {trained}, the label included"
-                ),
-                format!("give it {trained} columns, or {} without the label", trained - 1),
-            ));
-        }
-        Ok(())
-    }
-
-    /// The column of this name.
-    fn place(&self, name: &str) -> Result<usize> {
-        const SHOWN: usize = 20;
-        self.names.iter().position(|other| other == name).ok_or_else(|| {
-            let shown = self.names.len().min(SHOWN);
-            let columns = self.names[..shown].join(", ");
-            let more = match self.names.len() - shown {
-                0 => String::new(),
-                rest => format!(" and {rest} more"),
-            };
-            let why =
-                if self.header { "" } else { " (its first line has a number, so it is no header)" };
-            self.file_error(
-                format!("has no column `{name}`"),
-                format!("the columns of the file are {columns}{more}{why}"),
-            )
-        })
-    }
-
-    /// What the records that are waiting say about a column.
-    fn kind(&self, place: usize, categorical: &[String]) -> Kind {
-        let fits = |cell: &str| is_missing(cell) || number(cell).is_some();
-        if !categorical.contains(&self.names[place])
-            && self.waiting.iter().all(|record| fits(record.cell(place)))
-        {
-            Kind::Number
-        } else {
-            Kind::Name
-        }
-    }
-
-    fn look_ahead(&mut self, count: usize) -> Result<()> {
-        let mut record = Record::default();
-        while self.waiting.len() < count && self.read(&mut record)? {
-            self.waiting.push_back(record.clone());
-        }
-        Ok(())
-    }
-
-    fn next(&mut self, record: &mut Record) -> Result<bool> {
-        match self.waiting.pop_front() {
-            Some(waiting) => *record = waiting,
-            None => return self.read(record),
-        }
-        Ok(true)
-    }
-
-    /// The next record of the file that is not blank; false after the last.
-    fn read(&mut self, record: &mut Record) -> Result<bool> {
-        let mut bytes = std::mem::take(&mut record.cells).into_byte_record();
-        loop {
-            let more = self.reader.read_byte_record(&mut bytes).map_err(|error| {
-                let line = self.reader.position().line();
-                let message = format!("cannot be read: {error}");
-                self.error(line, message, "is the file cut off or damaged?")
-            })?;
-            let last = bytes.iter().next_back().unwrap_or_default();
-            if !more || (bytes.len() == 1 && last == END.trim_ascii()) {
-                return Ok(false);
-            }
-            // A record's own position is that of the blank lines before it, so it is counted from its end.
-            let lines = bytes.as_slice().split(|&byte| byte == b'\n').count() as u64;
-            record.line = self.reader.position().line() - lines;
-            if last.ends_with(END) {
-                return Err(self.error(
-                    record.line + 1, // no line end behind it
-                    "a double quote is opened and not closed",
-                    "close it; a double quote that is meant is written twice",
-                ));
-            }
-            if bytes.len() > 1 || !last.trim_ascii().is_empty() {
-                break;
-            }
-        }
-        record.cells = StringRecord::from_byte_record(bytes).map_err(|_| {
-            self.error(
-                record.line,
-                "is not UTF-8 text",
-                "convert the file to UTF-8, and check that it is not a binary one",
-            )
-        })?;
-        let (found, needed) = (record.cells.len(), self.names.len());
-        if needed > 0 && found != needed {
-            return Err(self.error(
-                record.line,
-                format!("has {found} cells, and the first line has {needed}"),
-                "missing cells are left empty, not out; cells with a separator are put in double quotes",
-            ));
-        }
-        Ok(true)
-    }
-
-    /// All records; `feature` gives the number of a feature if it has one. `columns` are at `places`.
-    fn gather(
-        &mut self,
-        label: Option<usize>,
-        places: &[usize],
-        columns: &[CsvColumn],
-        mut feature: impl FnMut(&str) -> Option<u32>,
-    ) -> Result<Gathered> {
-        let mut read = Gathered {
-            rows: Rows::sparse(),
-            names: Dictionary::default(),
-            numbers: Vec::new(),
-            unlabelled: None,
-            unseen: Unseen::default(),
-        };
-        let mut record = Record::default();
-        let mut row: Vec<(u32, f64)> = Vec::new();
-        let mut name = String::new();
-        while self.next(&mut record)? {
-            row.clear();
-            for (&place, column) in places.iter().zip(columns) {
-                let cell = record.cell(place);
-                if is_missing(cell) {
-                    continue;
-                }
-                name.clone_from(&column.name);
-                let value = match column.kind {
-                    Kind::Number => {
-                        number(cell).ok_or_else(|| self.no_number(record.line, cell, &name))?
-                    }
-                    Kind::Name => {
-                        name.extend(["=", cell]);
-                        1.0
-                    }
-                };
-                let number = feature(&name);
-                read.unseen.met += 1;
-                read.unseen.features += u64::from(number.is_none());
-                row.extend(number.filter(|_| value != 0.0).map(|number| (number, value)));
-            }
-            row.sort_unstable_by_key(|&(number, _)| number);
-            // Nothing to do for a recipe of `read_training`, but recipes come out of files, too.
-            row.dedup_by_key(|&mut (number, _)| number);
-            read.rows.push_sparse(&row);
-            match label.map(|place| record.cell(place)) {
-                None => {}
-                Some("") => read.unlabelled = read.unlabelled.or(Some(record.line)),
-                Some(label) => read.numbers.push(read.names.number(label)),
-            }
-        }
-        if read.rows.is_empty() {
-            return Err(self.no_examples());
-        }
-        Ok(read)
-    }
-
-    fn no_examples(&self) -> Error {
-        self.file_error("has no examples", "a csv file has a line for each, below its header")
-    }
-
-    fn no_label(&self, line: u64, label: usize) -> Error {
-        self.error(
-            line,
-            format!("the label is missing: the column `{}` is empty", self.names[label]),
-            "fill it, or take the line out; another column is chosen with --label",
-        )
-    }
-
-    fn no_number(&self, line: u64, cell: &str, column: &str) -> Error {
-        let cell: String = cell.escape_debug().take(40).collect();
-        self.error(
-            line,
-            format!("`{cell}` in the column `{column}` is not a finite number"),
-            format!(
-                "repair the cell, or leave it empty; \
-                 if the column has names, train with --categorical {column}"
-            ),
-        )
-    }
-
-    fn error(&self, line: u64, message: impl Into<String>, remedy: impl Into<String>) -> Error {
-        let file = self.file.clone();
-        Error::Line { file, line, message: message.into(), remedy: remedy.into() }
-    }
-
-    fn file_error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
-        let file = self.file.clone();
-        Error::File { file, message: message.into(), remedy: remedy.into() }
-    }
-}
-
-impl Gathered {
-    /// Numbers are known by their value, as in [`super::libsvm`]: `1`, `+1` and `1.0` are one label.
-    fn label_names(&self, numbers: bool) -> Vec<String> {
-        let plain = |name: &str| match number(name).filter(|_| numbers) {
-            Some(value) => format!("{}", value + 0.0), // −0 becomes 0
-            None => name.into(),
-        };
-        self.names.names().map(plain).collect()
-    }
-
-    fn labels(&self, names: &[String], alphabet: &Alphabet) -> Vec<u32> {
-        let order: Vec<u32> =
-            names.iter().filter_map(|name| alphabet.index(name)).map(|k| k as u32).collect();
-        self.numbers.iter().map(|&label| order[label as usize]).collect()
-    }
 }
 
 #[cfg(test)]
@@ -605,20 +282,6 @@ mod tests {
     fn a_byte_order_mark_is_no_part_of_a_quoted_name() {
         let (data, _) = train_plain("\u{feff}\"a\",b\n1,x\n");
         assert_eq!(names(&data), ["a"]);
-    }
-
-    #[test]
-    fn the_separator_is_the_most_frequent_one_outside_quotes() {
-        for (line, expected) in [
-            ("a,b;c,d", b','),
-            ("a;b;c,d", b';'),
-            ("a\tb", b'\t'),
-            ("\"a,b,c\"|d", b'|'),
-            ("a,b;c", b','),
-            ("a", b','),
-        ] {
-            assert_eq!(separator(line), expected, "{line}");
-        }
     }
 
     #[test]

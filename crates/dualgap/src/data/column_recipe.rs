@@ -1,0 +1,142 @@
+//! How columns become features, in a form that a model file can keep: templates, and what goes with them.
+
+use super::templates::{Pad, Templates};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How columns become features.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnRecipe {
+    /// The templates as text, see [`super::templates`]; empty for [`ColumnRecipe::standard`].
+    pub templates: String,
+    /// What stands in for tokens outside the sentence.
+    pub pad: Pad,
+    /// Features that occur less often in the training data are left out.
+    pub min_count: u32,
+    /// Whether cells are seen in lower case, but for their shape.
+    pub lowercase: bool,
+    /// How many columns the training data have, the label included; zero before they were read.
+    pub columns: usize,
+}
+
+impl Default for ColumnRecipe {
+    /// Reasonable features, whatever the columns.
+    fn default() -> Self {
+        Self {
+            templates: String::new(),
+            pad: Pad::ByDistance,
+            min_count: 1,
+            lowercase: false,
+            columns: 0,
+        }
+    }
+}
+
+/// The features of Lacoste-Julien et al. (2013) for CoNLL-2000: words in lower case and parts of speech.
+const PAPER_CONLL2000: &str = "\
+U00:%lower[-2,0]
+U01:%lower[-1,0]
+U02:%lower[0,0]
+U03:%lower[1,0]
+U04:%lower[2,0]
+U05:%lower[-1,0]|%lower[0,0]
+U06:%lower[0,0]|%lower[1,0]
+U10:%x[-2,1]
+U11:%x[-1,1]
+U12:%x[0,1]
+U13:%x[1,1]
+U14:%x[2,1]
+U15:%x[-2,1]|%x[-1,1]
+U16:%x[-1,1]|%x[0,1]
+U17:%x[0,1]|%x[1,1]
+U18:%x[1,1]|%x[2,1]
+U20:%x[-2,1]|%x[-1,1]|%x[0,1]
+U21:%x[-1,1]|%x[0,1]|%x[1,1]
+U22:%x[0,1]|%x[1,1]|%x[2,1]
+U99:
+B
+";
+
+impl ColumnRecipe {
+    /// The preset of this name.
+    pub fn preset(name: &str) -> Option<Self> {
+        (name == "paper-conll2000").then(|| Self {
+            templates: PAPER_CONLL2000.into(),
+            pad: Pad::One,
+            min_count: 3,
+            ..Self::default()
+        })
+    }
+
+    /// Templates from a text, such as a CRF++ template file; `name` is what an error message calls it.
+    pub fn from_templates(name: &str, templates: String) -> Result<Self> {
+        parse(name, &templates)?;
+        Ok(Self { templates, ..Self::default() })
+    }
+
+    /// Templates for a file with so many columns, the last of which is the label: words around, their shape
+    /// and affixes, and the other columns around.
+    pub fn standard(columns: usize) -> String {
+        let mut templates = String::new();
+        let mut add = |name: &str, body: &str| {
+            templates.extend(["U", name, ":", body, "\n"]);
+        };
+        for offset in -2..=2 {
+            add(&format!("w{offset}"), &format!("%lower[{offset},0]"));
+        }
+        add("w-1w0", "%lower[-1,0]|%lower[0,0]");
+        add("w0w1", "%lower[0,0]|%lower[1,0]");
+        add("form", "%x[0,0]");
+        for offset in -1..=1 {
+            add(&format!("shape{offset}"), &format!("%shape[{offset},0]"));
+        }
+        for n in 1..=4 {
+            add(&format!("prefix{n}"), &format!("%prefix{n}[0,0]"));
+            add(&format!("suffix{n}"), &format!("%suffix{n}[0,0]"));
+        }
+        for c in 1..columns.saturating_sub(1) {
+            for offset in -2..=2 {
+                add(&format!("c{c}.{offset}"), &format!("%x[{offset},{c}]"));
+            }
+            for offset in -2..=1 {
+                let next = offset + 1;
+                add(&format!("c{c}.{offset}{next}"), &format!("%x[{offset},{c}]|%x[{next},{c}]"));
+            }
+            add(&format!("c{c}.tri"), &format!("%x[-1,{c}]|%x[0,{c}]|%x[1,{c}]"));
+        }
+        add("bias", "");
+        templates.push_str("B\n");
+        templates
+    }
+
+    /// Ready to use.
+    pub(super) fn parse(&self) -> Result<Templates> {
+        let templates = parse("the templates", &self.templates)?;
+        Ok(if self.lowercase { templates.lowercased() } else { templates })
+    }
+}
+
+fn parse(name: &str, templates: &str) -> Result<Templates> {
+    Templates::parse(templates).map_err(|(line, message)| Error::Line {
+        file: name.into(),
+        line,
+        message,
+        remedy: "a template is a line such as U00:%x[0,0]".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_presets_can_be_used() {
+        let preset = ColumnRecipe::preset("paper-conll2000").unwrap();
+        assert_eq!(preset.parse().unwrap().len(), 20); // 19 templates and a constant
+        assert!(ColumnRecipe::preset("no such preset").is_none());
+        for columns in 2..5 {
+            let templates = Templates::parse(&ColumnRecipe::standard(columns)).unwrap();
+            assert_eq!(templates.columns(), columns - 1);
+        }
+    }
+}
