@@ -114,6 +114,9 @@ pub struct TrainArgs {
     /// Column files: a file of CRF++ templates, `standard`, or `paper-conll2000`.
     #[arg(long, value_name = "NAME|FILE")]
     pub features: Option<PathBuf>,
+    /// Column files: which columns are meant, counted from 0, the label last, such as 1,3 [default: all].
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = parse_column)]
+    pub columns: Vec<usize>,
     /// Column files: leave out features that occur less often [default: 1, or the preset's].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub min_count: Option<u32>,
@@ -324,6 +327,10 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
 
 fn parse_count(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "must be a whole number from 1 on".into())
+}
+
+fn parse_column(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&k| k < 1000).ok_or_else(|| "must be a number from 0 on".into())
 }
 
 /// More threads than any machine has would only fail later, and less clearly.

@@ -129,7 +129,7 @@ impl<'a> Setup<'a> {
         read: impl FnOnce(&Recipe, Source<'_>) -> Result<Loaded<D>>,
     ) -> Result<Loaded<D>> {
         let mut source = Source::open(&self.args.data)?;
-        let format = format(self.args, guess(&source.peek()?))?;
+        let format = format(self.args, guess(&source.peek(|_| true)?))?;
         let folds = self.args.train_folds.as_ref().map(|folds| folds.0.clone());
         read(&Recipe { format, folds }, source)
     }
@@ -254,6 +254,7 @@ fn format(args: &TrainArgs, guess: Format) -> Result<Format> {
         refuse(args.features.is_some(), "--features", "column")?;
         refuse(args.min_count.is_some(), "--min-count", "column")?;
         refuse(args.lowercase, "--lowercase", "column")?;
+        refuse(!args.columns.is_empty(), "--columns", "column")?;
     }
     Ok(format)
 }
@@ -285,6 +286,7 @@ fn column_recipe(args: &TrainArgs) -> Result<ColumnRecipe> {
     };
     recipe.min_count = args.min_count.unwrap_or(recipe.min_count);
     recipe.lowercase |= args.lowercase;
+    recipe.pick.clone_from(&args.columns);
     Ok(recipe)
 }
 

@@ -15,7 +15,11 @@ pub struct ColumnRecipe {
     pub min_count: u32,
     /// Whether cells are seen in lower case, but for their shape.
     pub lowercase: bool,
-    /// How many columns the training data have, the label included; zero before they were read.
+    /// Which columns of the file are meant, in which order, the label last; all of them when empty.
+    #[serde(default)]
+    pub pick: Vec<usize>,
+    /// How many columns the training data have, of those that are meant, the label included; zero before they
+    /// were read.
     pub columns: usize,
 }
 
@@ -27,6 +31,7 @@ impl Default for ColumnRecipe {
             pad: Pad::ByDistance,
             min_count: 1,
             lowercase: false,
+            pick: Vec::new(),
             columns: 0,
         }
     }
@@ -109,9 +114,28 @@ impl ColumnRecipe {
         templates
     }
 
-    /// Ready to use.
+    /// Where the file has the column that is the `k`-th of those that are meant.
+    pub fn place(&self, k: usize) -> usize {
+        if self.pick.is_empty() { k } else { self.pick.get(k).copied().unwrap_or(usize::MAX) }
+    }
+
+    /// How many columns a file must have for its first `count` columns that are meant.
+    pub(super) fn width(&self, count: usize) -> usize {
+        (0..count).map(|k| self.place(k).saturating_add(1)).max().unwrap_or(0)
+    }
+
+    /// Ready to use, with the columns of the file in the macros. The templates may name all columns that are
+    /// meant but the label.
     pub(super) fn parse(&self) -> Result<Templates> {
         let templates = parse("the templates", &self.templates)?;
+        if templates.columns() >= self.columns.max(2) {
+            let (named, there) = (templates.columns() - 1, self.columns.max(1) - 1);
+            return Err(Error::setting(format!(
+                "the templates name column {named}, counted from 0, and there are {there} beside \
+                 the label"
+            )));
+        }
+        let templates = templates.moved(|k| self.place(k));
         Ok(if self.lowercase { templates.lowercased() } else { templates })
     }
 }
@@ -132,7 +156,7 @@ mod tests {
     #[test]
     fn the_presets_can_be_used() {
         let preset = ColumnRecipe::preset("paper-conll2000").unwrap();
-        assert_eq!(preset.parse().unwrap().len(), 20); // 19 templates and a constant
+        assert_eq!(Templates::parse(&preset.templates).unwrap().len(), 20); // 19 templates and a constant
         assert!(ColumnRecipe::preset("no such preset").is_none());
         for columns in 2..5 {
             let templates = Templates::parse(&ColumnRecipe::standard(columns)).unwrap();

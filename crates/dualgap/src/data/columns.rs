@@ -3,6 +3,10 @@
 //!
 //! If the first token line has a tab, tabs separate the columns of the whole file, and a cell may then hold
 //! spaces or be empty. Every token line has the same number of columns.
+//!
+//! Between sentences, a line that begins with `#` and does not have the columns of a token is a comment. In
+//! CoNLL-U files, which have ten columns between tabs, lines for several tokens together (`3-4`) and for tokens that
+//! were left out (`5.1`) are no tokens and are passed over.
 
 use super::Source;
 use crate::Result;
@@ -79,9 +83,22 @@ impl<'a> ColumnReader<'a> {
         self.layout.is_some_and(|(_, tabs)| tabs)
     }
 
+    /// The number of columns, and whether tabs separate them, from the first line that is no comment for certain.
+    fn look(&mut self) -> Result<(usize, bool)> {
+        let mut line = self.source.peek(|line| !line.starts_with('#'))?;
+        if line.is_empty() {
+            line = self.source.peek(|_| true)?;
+        }
+        let tabs = line.contains('\t');
+        Ok((count(&line, tabs), tabs))
+    }
+
     /// The next sentence that has tokens.
     pub fn next_sentence(&mut self) -> Result<Option<Sentence>> {
         let mut sentence = Sentence::default();
+        let (width, tabs) = if let Some(layout) = self.layout { layout } else { self.look()? };
+        self.layout = Some((width, tabs));
+        let conllu = tabs && width == CONLLU;
         while let Some(line) = self.source.next_line()? {
             if line.trim().is_empty() {
                 if sentence.is_empty() {
@@ -90,12 +107,10 @@ impl<'a> ColumnReader<'a> {
                 break;
             }
             let before = sentence.ends.len();
-            let (width, tabs) = *self.layout.get_or_insert_with(|| {
-                let tabs = line.contains('\t');
-                let width =
-                    if tabs { line.split('\t').count() } else { line.split_whitespace().count() };
-                (width, tabs)
-            });
+            let comment = sentence.is_empty() && line.starts_with('#');
+            if (comment && count(line, tabs) != width) || (conllu && is_no_token(line)) {
+                continue;
+            }
             sentence.width = width;
             if tabs {
                 line.split('\t').for_each(|cell| sentence.push(cell.trim()));
@@ -116,6 +131,20 @@ impl<'a> ColumnReader<'a> {
         }
         Ok((!sentence.is_empty()).then_some(sentence))
     }
+}
+
+/// How many columns a CoNLL-U file has.
+const CONLLU: usize = 10;
+
+fn count(line: &str, tabs: bool) -> usize {
+    if tabs { line.split('\t').count() } else { line.split_whitespace().count() }
+}
+
+/// Whether a line of a CoNLL-U file is about several tokens or one that was left out: its number says so.
+fn is_no_token(line: &str) -> bool {
+    let id = line.split('\t').next().unwrap_or_default();
+    let whole = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    id.split_once(['-', '.']).is_some_and(|(first, last)| whole(first) && whole(last))
 }
 
 #[cfg(test)]
@@ -146,6 +175,25 @@ mod tests {
         assert_eq!(sentences[0].cell(0, 0), "New York");
         assert_eq!(sentences[0].cell(0, 1), "");
         assert_eq!(sentences[0].cell(1, 2), "O");
+    }
+
+    #[test]
+    fn comments_stand_between_sentences_and_are_not_mistaken_for_tokens() {
+        let sentences = read(b"# a comment of five words\n# # O\nx y O\n\n# ten\nz z O\n").unwrap();
+        assert_eq!(sentences.iter().map(Sentence::len).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!((sentences[0].cell(0, 0), sentences[1].cell(0, 0)), ("#", "z"));
+        assert!(read(b"a b\n# three four five\n").is_err(), "a comment within a sentence");
+    }
+
+    #[test]
+    fn of_conllu_files_only_tokens_are_read() {
+        let line = |id: &str, word: &str| format!("{id}\t{word}{}\n", "\t_".repeat(8));
+        let text = ["# sent_id = 1\n".into(), line("1-2", "vamonos"), line("1", "vamos")];
+        let more = [line("2", "nos"), line("2.1", "left out"), line("3", "1-2")];
+        let text: String = text.into_iter().chain(more).collect();
+        let sentence = &read(text.as_bytes()).unwrap()[0];
+        let words: Vec<&str> = (0..sentence.len()).map(|t| sentence.cell(t, 1)).collect();
+        assert_eq!(words, ["vamos", "nos", "1-2"]);
     }
 
     #[test]

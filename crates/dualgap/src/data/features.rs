@@ -49,23 +49,24 @@ pub fn read_training(
     recipe: &ColumnRecipe,
 ) -> Result<(Sequences, ColumnRecipe)> {
     let mut portions = Portions::new(source)?;
-    let columns = portions.columns();
+    let found = portions.columns();
+    let columns = if recipe.pick.is_empty() { found } else { recipe.pick.len() };
     let mut recipe = ColumnRecipe { columns, ..recipe.clone() };
+    if columns < 2 || found < recipe.width(columns) {
+        return Err(portions.file_error(
+            format!("has {found} columns, and {} are needed", recipe.width(columns).max(2)),
+            "a column file has something to tell the label by, and the label, which comes last",
+        ));
+    }
     if recipe.templates.is_empty() {
         recipe.templates = ColumnRecipe::standard(columns);
     }
     let templates = recipe.parse()?;
-    let needed = templates.columns() + 1; // and the label
-    if columns < needed.max(2) {
-        return Err(portions.file_error(
-            format!("has {columns} columns, and at least {} are needed", needed.max(2)),
-            "the templates name the columns from 0 on; the label comes last",
-        ));
-    }
+    let label = Some(recipe.place(columns - 1));
     let mut all = Part::default();
     let mut counts: Vec<u32> = Vec::new();
     while let Some(sentences) = portions.next_portion()? {
-        let make = |part: &[Sentence]| extract(part, &templates, recipe.pad, true, None);
+        let make = |part: &[Sentence]| extract(part, &templates, recipe.pad, label, None);
         let parts: Vec<Part> = sentences.par_chunks(PART).map(make).collect();
         for part in parts {
             let numbers: Vec<u32> =
@@ -124,32 +125,39 @@ pub fn read_training(
 /// ```
 pub struct Extractor<'a> {
     templates: Templates,
-    pad: Pad,
-    columns: usize,
+    recipe: ColumnRecipe,
     known: Vocabulary<'a>,
 }
 
 impl<'a> Extractor<'a> {
     /// For the recipe and the names of a training set. They may come from a stranger's model file.
     pub fn new(recipe: &ColumnRecipe, known: Vocabulary<'a>) -> Result<Self> {
-        let templates = recipe.parse()?;
-        if templates.columns() >= recipe.columns || known.features > known.dictionary.len() {
+        let (columns, picked) = (recipe.columns, recipe.pick.len());
+        let sound = columns >= 2 && (picked == 0 || picked == columns);
+        if !sound || known.features > known.dictionary.len() {
             return Err(Error::setting(
                 "the templates, the columns and the names of the features do not fit together",
             ));
         }
-        Ok(Self { templates, pad: recipe.pad, columns: recipe.columns, known })
+        Ok(Self { templates: recipe.parse()?, recipe: recipe.clone(), known })
     }
 
-    /// Whether a file has the label column or goes without; any other number of columns is an error.
+    /// Whether a file has the label column or goes without; any other number of columns is an error. Where
+    /// columns were picked by number, there may be more of them.
     pub fn has_labels(&self, portions: &Portions<'_>) -> Result<bool> {
-        let (found, trained) = (portions.columns(), self.columns);
-        if found == trained || found + 1 == trained {
-            return Ok(found == trained);
+        let recipe = &self.recipe;
+        let found = portions.columns();
+        let (with, without) = (recipe.width(recipe.columns), recipe.width(recipe.columns - 1));
+        let picked = !recipe.pick.is_empty();
+        if found == with || (picked && found > with) {
+            return Ok(true);
+        }
+        if found == without || (picked && found > without) {
+            return Ok(false);
         }
         Err(portions.file_error(
-            format!("has {found} columns, and the training data had {trained}, the label included"),
-            format!("give it {trained} columns, or {} without the label", trained - 1),
+            format!("has {found} columns, and the training data had {with}, the label included"),
+            format!("give it {with} columns, or {without} without the label"),
         ))
     }
 
@@ -161,8 +169,10 @@ impl<'a> Extractor<'a> {
     }
 
     fn extract(&self, sentences: &[Sentence], labelled: bool) -> Part {
-        let known = Some(self.known.dictionary);
-        let make = |part: &[Sentence]| extract(part, &self.templates, self.pad, labelled, known);
+        let Self { templates, recipe, known } = self;
+        let label = labelled.then(|| recipe.place(recipe.columns - 1));
+        let known = Some(known.dictionary);
+        let make = |part: &[Sentence]| extract(part, templates, recipe.pad, label, known);
         let mut all = Part::default();
         for part in sentences.par_chunks(PART).map(make).collect::<Vec<Part>>() {
             all.append(part);
@@ -271,12 +281,13 @@ impl<'a> Portions<'a> {
     }
 }
 
-/// Makes the features of a part. With a dictionary, only those that it knows.
+/// Makes the features of a part, and takes its labels from their column. With a dictionary, only the features
+/// that it knows.
 fn extract(
     sentences: &[Sentence],
     templates: &Templates,
     pad: Pad,
-    labelled: bool,
+    label: Option<usize>,
     known: Option<&Dictionary>,
 ) -> Part {
     let mut part = Part::default();
@@ -307,8 +318,8 @@ fn extract(
                     }
                 });
             }
-            if labelled {
-                part.labels.push(sentence.cell(t, sentence.width() - 1));
+            if let Some(label) = label {
+                part.labels.push(sentence.cell(t, label));
             }
         }
         part.lengths.push(sentence.len());
@@ -482,6 +493,25 @@ mod tests {
     }
 
     #[test]
+    fn columns_can_be_picked_from_any_place() {
+        let (data, _) = read_training(source(TEXT), &recipe(1)).unwrap();
+        // id, label, tag, something, word
+        let other: String = TEXT
+            .lines()
+            .map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+                [word, tag, label] => format!("7 {label} {tag} x {word}\n"),
+                _ => "\n".into(),
+            })
+            .collect();
+        let picked = ColumnRecipe { pick: vec![4, 2, 1], ..recipe(1) };
+        let (again, recipe) = read_training(source(&other), &picked).unwrap();
+        assert_eq!(again, data);
+        let extractor = Extractor::new(&recipe, again.vocabulary()).unwrap();
+        assert_eq!(extractor.read(source(&other)).unwrap().0, data);
+        assert!(read_training(source(TEXT), &picked).is_err(), "there is no column 4");
+    }
+
+    #[test]
     fn pairs_of_labels_have_rows_of_their_own() {
         let templates = "U0:%x[0,0]\nB1:%x[-1,1]/%x[0,1]\nB\n";
         let recipe = ColumnRecipe { templates: templates.into(), ..recipe(1) };
@@ -500,7 +530,9 @@ mod tests {
     #[test]
     fn too_few_columns_and_bad_templates_are_told() {
         let error = read_training(source("a b\n"), &recipe(1)).unwrap_err().to_string();
-        assert!(error.contains("has 2 columns, and at least 3 are needed"), "{error}");
+        assert!(error.contains("name column 1") && error.contains("there are 1 beside"), "{error}");
+        let error = read_training(source("a\n"), &recipe(1)).unwrap_err().to_string();
+        assert!(error.contains("has 1 columns, and 2 are needed"), "{error}");
         let bad = ColumnRecipe { templates: "U0:%z[0,0]".into(), ..recipe(1) };
         assert!(read_training(source(TEXT), &bad).unwrap_err().to_string().contains("%z[0,0]"));
         assert!(read_training(source("\n"), &recipe(1)).is_err());

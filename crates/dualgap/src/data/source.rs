@@ -98,16 +98,17 @@ impl<'a> Source<'a> {
         Ok(Self { name, reader: boxed, line: Vec::new(), number: 0 })
     }
 
-    /// Looks at the first line that is not blank without taking it, as far as it has been buffered: enough to
-    /// tell one format from another.
-    pub fn peek(&mut self) -> Result<String> {
+    /// Looks at the first line that is not blank and that is wanted, without taking it and as far as it has been
+    /// buffered: enough to tell one format from another. There may be none.
+    pub fn peek(&mut self, wanted: impl Fn(&str) -> bool) -> Result<String> {
         let head = self.reader.fill_buf().map_err(|error| Error::File {
             file: self.name.clone(),
             message: format!("cannot be read: {error}"),
             remedy: "is the file cut off or damaged?".into(),
         })?;
         let head = String::from_utf8_lossy(head.strip_prefix(BOM).unwrap_or(head));
-        Ok(head.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().into())
+        let line = head.lines().find(|line| !line.trim().is_empty() && wanted(line));
+        Ok(line.unwrap_or_default().into())
     }
 
     /// The bytes from here on, for readers that find their lines themselves.
@@ -222,7 +223,7 @@ mod tests {
             let two_members = [compress(b"x\n"), compress(b"y\n")].concat();
             assert_eq!(lines(&two_members).unwrap(), ["x", "y"]);
             let mut source = Source::from_bytes("test", text).unwrap();
-            assert_eq!(source.peek().unwrap(), "a 1");
+            assert_eq!(source.peek(|_| true).unwrap(), "a 1");
             assert_eq!(source.next_line().unwrap(), Some("a 1"));
         }
         assert!(lines(b"").unwrap().is_empty());

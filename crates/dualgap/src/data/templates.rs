@@ -62,8 +62,6 @@ pub struct Templates {
     unigrams: Vec<Vec<Piece>>,
     /// Those with macros; the plain `B` is not kept, a chain has it in any case.
     bigrams: Vec<Vec<Piece>>,
-    /// One more than the largest column that a macro names.
-    columns: usize,
 }
 
 impl Templates {
@@ -75,7 +73,7 @@ impl Templates {
     /// assert_eq!(Templates::parse("U0:%y[0,0]").unwrap_err().0, 1);
     /// ```
     pub fn parse(text: &str) -> Result<Self, (u64, String)> {
-        let mut templates = Self { unigrams: Vec::new(), bigrams: Vec::new(), columns: 0 };
+        let mut templates = Self { unigrams: Vec::new(), bigrams: Vec::new() };
         for (k, line) in text.lines().enumerate() {
             let line = line.trim();
             let complain = |message: String| (k as u64 + 1, message);
@@ -83,16 +81,10 @@ impl Templates {
                 None | Some('#') => {}
                 Some(kind @ ('U' | 'B')) => {
                     let pieces = parse_template(line).map_err(complain)?;
-                    let cells = pieces.iter().filter_map(|piece| match piece {
-                        Piece::Cell(cell) => Some(cell.column + 1),
-                        Piece::Text(_) => None,
-                    });
-                    let needed = cells.max();
-                    templates.columns = templates.columns.max(needed.unwrap_or(0));
-                    match (kind, needed) {
-                        ('U', _) => templates.unigrams.push(pieces),
-                        (_, Some(_)) => templates.bigrams.push(pieces),
-                        (_, None) => {}
+                    if kind == 'U' {
+                        templates.unigrams.push(pieces);
+                    } else if pieces.iter().any(|piece| matches!(piece, Piece::Cell(_))) {
+                        templates.bigrams.push(pieces);
                     }
                 }
                 Some(_) => {
@@ -106,6 +98,17 @@ impl Templates {
             return Err((1, "there is no template that begins with U".into()));
         }
         Ok(templates)
+    }
+
+    /// The same templates about other columns.
+    #[must_use]
+    pub fn moved(mut self, place: impl Fn(usize) -> usize) -> Self {
+        for piece in self.unigrams.iter_mut().chain(&mut self.bigrams).flatten() {
+            if let Piece::Cell(cell) = piece {
+                cell.column = place(cell.column);
+            }
+        }
+        self
     }
 
     /// The same templates with every cell in lower case, but for those whose shape is taken.
@@ -134,9 +137,14 @@ impl Templates {
         self.bigrams.len()
     }
 
-    /// How many columns a token must have.
+    /// One more than the largest column that a macro names.
     pub fn columns(&self) -> usize {
-        self.columns
+        let cells = self.unigrams.iter().chain(&self.bigrams).flatten();
+        let column = |piece: &Piece| match piece {
+            Piece::Cell(cell) => cell.column + 1,
+            Piece::Text(_) => 0,
+        };
+        cells.map(column).max().unwrap_or(0)
     }
 
     /// Calls `visit` with every feature of a token; `feature` is a buffer.

@@ -74,7 +74,7 @@ pub(super) struct Gathered {
 impl<'a> Table<'a> {
     /// Whether there is a header is told by the first record if it is not known.
     pub fn open(mut source: Source<'a>, header: Option<bool>) -> Result<Self> {
-        let separator = separator(&source.peek()?);
+        let separator = separator(&source.peek(|_| true)?);
         let file = source.name().to_string();
         // Lines are ended by \n alone, and \r goes when cells are trimmed: where \r ends them as well, the csv
         // crate's line numbers are too small. Records of other lengths are found below, with a remedy.
