@@ -129,7 +129,7 @@ impl Summary<'_> {
             },
         ));
         let mut text = aligned(&rows);
-        let _ = writeln!(text, "\n{}", closing_line(report, budget));
+        let _ = writeln!(text, "\n{}", closing_line(report, budget, args));
         text
     }
 }
@@ -188,10 +188,12 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<(&'static str, String)
 }
 
 /// One sentence that says what is certified, and whether that is what was asked for.
-fn closing_line(report: &Report<Model>, budget: &Budget) -> String {
+fn closing_line(report: &Report<Model>, budget: &Budget, args: &TrainArgs) -> String {
     let certificate = report.certificate;
-    // A tolerance of zero asks for none.
-    let relative = budget.relative.filter(|&share| share > 0.0).map(percent);
+    // A tolerance of zero asks for none, and nobody asked for the default one who set a limit.
+    let limited = args.passes.is_some() || args.oracle_calls.is_some() || args.time.is_some();
+    let meant = args.tolerance.is_some() || !limited || report.stop == Stop::GapReached;
+    let relative = budget.relative.filter(|&share| share > 0.0 && meant).map(percent);
     let absolute = budget.absolute.filter(|&gap| gap > 0.0).map(|gap| gap.to_string());
     let asked: Vec<String> = relative.into_iter().chain(absolute).collect();
     let asked = asked.join(" or ");

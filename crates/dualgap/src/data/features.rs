@@ -61,7 +61,13 @@ pub fn read_training(
     if recipe.templates.is_empty() {
         recipe.templates = ColumnRecipe::standard(columns);
     }
-    let templates = recipe.parse()?;
+    let templates = recipe.parse().map_err(|error| match error {
+        Error::Setting { message } => portions.file_error(
+            format!("does not have the columns for its features: {message}"),
+            "take other features, or pick other columns",
+        ),
+        other => other,
+    })?;
     let label = Some(recipe.place(columns - 1));
     let mut all = Part::default();
     let mut counts: Vec<u32> = Vec::new();
