@@ -52,15 +52,22 @@ fn a_pass_in_the_steady_state_allocates_far_less_than_once_a_step() {
     let chains = Small::random(1, Kind::Chain(Hamming::Normalized), EXAMPLES, 6, 9);
     let sequences = chains.sequences();
     let chain = Chain::new(&sequences, Hamming::Normalized).unwrap();
+    let pairs = Small::random(1, Kind::Chain(Hamming::Normalized), EXAMPLES, 6, 9).with_pairs(1, 3);
+    let with_pairs = pairs.sequences();
+    let with_pairs = Chain::new(&with_pairs, Hamming::Normalized).unwrap();
     let classes = Small::random(2, Kind::Multiclass(Costs::ZeroOne), EXAMPLES, 8, 1);
     let examples = classes.examples();
     let multiclass = Multiclass::new(&examples, &Costs::ZeroOne).unwrap();
     for (average, batch) in [(Average::None, 1), (Average::None, 7), (Average::Weighted, 1)] {
         let settings = Settings { average, batch, ..chains.settings() };
-        let counts = [in_a_late_pass(&chain, &settings), in_a_late_pass(&multiclass, &settings)];
+        let counts = [
+            in_a_late_pass(&chain, &settings),
+            in_a_late_pass(&with_pairs, &settings),
+            in_a_late_pass(&multiclass, &settings),
+        ];
         assert!(
             counts.iter().all(|&count| count < EXAMPLES / 20),
-            "chains and classes, {average:?}, batch {batch}: {counts:?}"
+            "chains without and with pairs, and classes, {average:?}, batch {batch}: {counts:?}"
         );
     }
 }

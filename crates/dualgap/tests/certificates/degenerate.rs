@@ -20,6 +20,7 @@ fn one_without_features(sparse: bool) -> Small {
         kind: Kind::Multiclass(Costs::ZeroOne),
         labels: 2,
         inputs: vec![vec![vec![1.0]], vec![vec![-0.5]], vec![vec![0.0]]],
+        edges: Vec::new(),
         truths: vec![vec![0], vec![1], vec![1]],
         sparse,
         weights: None,

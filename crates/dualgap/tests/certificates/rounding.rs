@@ -2,7 +2,7 @@
 //! the data, and the stated error is small enough to be of use. The judge computes to 32 digits.
 
 use crate::common::wide::Wide;
-use crate::common::{Kind, Small, cases, small, with_blocks};
+use crate::common::{Kind, MOST_WEIGHTS, Small, cases, small, with_blocks};
 use dualgap::dual::{Average, Method, Mixture, Problem, Settings};
 use dualgap::linalg::{Measured, Random, Row};
 use dualgap::oracle;
@@ -31,6 +31,12 @@ fn off(computed: Measured, exact: Wide) -> f64 {
     (exact - Wide::from(computed.value)).abs().float()
 }
 
+/// The same problem with the features of pairs multiplied by a factor.
+fn with_other_pairs(mut small: Small, factor: f64) -> Small {
+    small.edges.iter_mut().flatten().flatten().for_each(|x| *x *= factor);
+    small
+}
+
 /// Nothing, something like one, very large and very small.
 fn factor() -> impl Strategy<Value = f64> {
     prop_oneof![Just(1.0), Just(1e6), Just(1e-6), (-8.0..8.0_f64).prop_map(|e| 10_f64.powf(e))]
@@ -43,16 +49,18 @@ proptest! {
     fn the_primal_value_is_within_its_error_at_any_scale(
         small in small(),
         of_features in factor(),
+        of_pairs in factor(),
         of_weights in factor(),
-        w in prop::collection::vec(-1.0..1.0_f64, 24),
+        w in prop::collection::vec(-1.0..1.0_f64, MOST_WEIGHTS),
     ) {
-        let small = small.scaled(of_features);
+        let small = with_other_pairs(small.scaled(of_features), of_pairs / of_features);
         let w: Vec<f64> = w[..small.dim()].iter().map(|w| of_weights * w).collect();
         let computed = primal(&small, &w);
         let off = off(computed, small.explicit().primal(&w));
         prop_assert!(off <= computed.error, "{off:e} {computed:?}");
         // A product for each of some ten weights along four positions, and twice that compared.
-        let size = 1.0 + of_features.max(1.0) * of_weights * 40.0 + small.lambda * of_weights.powi(2) * 24.0;
+        let largest = of_features.max(of_pairs).max(1.0) * of_weights;
+        let size = 1.0 + largest * 40.0 + small.lambda * of_weights.powi(2) * MOST_WEIGHTS as f64;
         prop_assert!(computed.error <= 1e-13 * size, "{computed:?} {size}");
     }
 
@@ -61,16 +69,24 @@ proptest! {
     fn the_primal_value_is_within_its_error_when_scores_cancel(
         small in small(),
         x in 1e5..1e6_f64,
-        w in prop::collection::vec(-1.0..1.0_f64, 24),
-        nudge in prop::collection::vec(-4.0..4.0_f64, 24),
+        w in prop::collection::vec(-1.0..1.0_f64, MOST_WEIGHTS),
+        nudge in prop::collection::vec(-4.0..4.0_f64, MOST_WEIGHTS),
     ) {
         let mut small = small;
         small.inputs.iter_mut().flatten().for_each(|row| *row = vec![x, x, 1.0 + row[0]]);
+        small.edges.iter_mut().flatten().for_each(|row| *row = vec![x, x]);
         let labels = small.labels;
         let mut w = w[..small.dim()].to_vec();
         for y in 0..labels {
             // The first two features have the same value and nearly opposite weights.
             w[labels + y] = -w[y] * (1.0 + nudge[y] * f64::EPSILON);
+        }
+        if small.pairs() > 0 {
+            let tables = small.dim() - 2 * labels * labels;
+            let (one, other) = w[tables..].split_at_mut(labels * labels);
+            for (k, (one, other)) in one.iter().zip(other).enumerate() {
+                *other = -one * (1.0 + nudge[k] * f64::EPSILON);
+            }
         }
         let computed = primal(&small, &w);
         let off = off(computed, small.explicit().primal(&w));
@@ -81,11 +97,13 @@ proptest! {
     fn both_sides_of_a_run_are_within_their_error_at_any_scale(
         small in small(),
         scale in factor(),
+        of_pairs in prop_oneof![Just(1.0), Just(1e4), Just(1e-4)],
         fw in any::<bool>(),
         averaged in any::<bool>(),
     ) {
         // λ follows the features, so that the weights are of a size to meet them.
         let small = Small { lambda: small.lambda * scale * scale, ..small.scaled(scale) };
+        let small = with_other_pairs(small, of_pairs);
         let settings = Settings {
             method: if fw { Method::Fw } else { Method::Bcfw },
             average: if averaged { Average::Weighted } else { Average::None },
@@ -111,6 +129,9 @@ fn the_dual_value_of_many_examples_is_within_its_error() {
     for (seed, kind) in Kind::all(3).into_iter().enumerate() {
         for lambda in [1e-6, 1e-2, 1e3] {
             let mut small = Small::random(seed as u64, kind.clone(), 200, 3, 4);
+            if let Kind::Chain(_) = kind {
+                small = small.with_pairs(seed as u64, 2);
+            }
             small.lambda = lambda;
             small.weights =
                 (seed % 2 == 1).then(|| (1..=200).map(|i| f64::from(i) / 7.0).collect());
@@ -129,6 +150,10 @@ fn the_values_of_longer_sequences_are_within_their_errors() {
         let mut small = Small::random(seed, Kind::Chain(Hamming::Normalized), 4, 2, 11);
         small.inputs.iter_mut().flatten().for_each(|row| *row = vec![row[0], 0.1, 1.0 / 3.0]);
         small.lambda = 1e-3;
+        if seed % 2 == 0 {
+            small = small.with_pairs(seed, 1);
+            small.edges.iter_mut().flatten().for_each(|row| *row = vec![row[0], 0.1, 1.0 / 3.0]);
+        }
         let report = small.train(&small.settings(), &Budget::passes(20));
         let problem = small.explicit();
         let side = primal(&small, &report.model.weights);

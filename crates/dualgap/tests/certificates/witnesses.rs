@@ -97,6 +97,7 @@ fn sequence() -> Small {
         kind: Kind::Chain(Hamming::Plain),
         labels: 2,
         inputs: vec![vec![vec![10.0], vec![0.0], vec![10.0]]],
+        edges: Vec::new(),
         truths: vec![vec![0, 0, 0]],
         sparse: false,
         weights: None,

@@ -51,6 +51,8 @@ pub struct Small {
     pub labels: usize,
     /// Example, position, feature. A multiclass example has one position.
     pub inputs: Vec<Vec<Vec<f64>>>,
+    /// Example, position, feature of the pair with the label before; empty where pairs have none.
+    pub edges: Vec<Vec<Vec<f64>>>,
     pub truths: Vec<Vec<u16>>,
     /// Whether the library is given sparse rows.
     pub sparse: bool,
@@ -86,10 +88,20 @@ impl Small {
         self.inputs[0][0].len()
     }
 
+    /// E, how many features a pair of labels has.
+    pub fn pairs(&self) -> usize {
+        match self.kind {
+            Kind::Chain(_) => self.edges.first().map_or(0, |rows| rows[0].len()),
+            Kind::Multiclass(_) => 0,
+        }
+    }
+
     pub fn dim(&self) -> usize {
         let emissions = self.width() * self.labels;
         match self.kind {
-            Kind::Chain(_) => emissions + 2 * self.labels + self.labels * self.labels,
+            Kind::Chain(_) => {
+                emissions + 2 * self.labels + (1 + self.pairs()) * self.labels * self.labels
+            }
             Kind::Multiclass(_) => emissions,
         }
     }
@@ -98,6 +110,10 @@ impl Small {
     pub fn select(&self, chosen: &[usize]) -> Self {
         Self {
             inputs: chosen.iter().map(|&i| self.inputs[i].clone()).collect(),
+            edges: match &self.edges[..] {
+                [] => Vec::new(),
+                edges => chosen.iter().map(|&i| edges[i].clone()).collect(),
+            },
             truths: chosen.iter().map(|&i| self.truths[i].clone()).collect(),
             weights: self.weights.as_ref().map(|c| chosen.iter().map(|&i| c[i]).collect()),
             ..self.clone()
@@ -106,7 +122,8 @@ impl Small {
 
     /// The same problem with all features multiplied by a factor.
     pub fn scaled(mut self, factor: f64) -> Self {
-        self.inputs.iter_mut().flatten().flatten().for_each(|x| *x *= factor);
+        let rows = self.inputs.iter_mut().chain(&mut self.edges);
+        rows.flatten().flatten().for_each(|x| *x *= factor);
         self
     }
 
@@ -129,11 +146,26 @@ impl Small {
             inputs.push(input.collect());
             truths.push(truth);
         }
-        Self { kind, labels, inputs, truths, sparse: seed % 2 == 1, weights: None, lambda: 0.1 }
+        let (edges, sparse) = (Vec::new(), seed % 2 == 1);
+        Self { kind, labels, inputs, edges, truths, sparse, weights: None, lambda: 0.1 }
     }
 
-    fn rows(&self) -> Rows {
-        let all: Vec<Vec<f64>> = self.inputs.concat();
+    /// With so many features of label pairs, nowhere zero; the first tells something of the pair.
+    pub fn with_pairs(mut self, seed: u64, pairs: usize) -> Self {
+        let mut random = Random::new(seed);
+        let mut row = |truth: &[u16], t: usize| -> Vec<f64> {
+            let told = if t > 0 && truth[t] == truth[t - 1] { 0.7 } else { 0.0 };
+            let mut row: Vec<f64> = (0..pairs).map(|_| 2.0 * random.unit() - 1.0).collect();
+            row[0] += told;
+            row
+        };
+        let rows = |truth: &Vec<u16>| (0..truth.len()).map(|t| row(truth, t)).collect();
+        self.edges = self.truths.iter().map(rows).collect();
+        self
+    }
+
+    fn rows(&self, of: &[Vec<Vec<f64>>], width: usize) -> Rows {
+        let all: Vec<Vec<f64>> = of.concat();
         if !self.sparse {
             return Rows::dense(&all).unwrap();
         }
@@ -142,7 +174,7 @@ impl Small {
             let entries = row.into_iter().enumerate().map(|(j, x)| (j as u32, x));
             rows.push_sparse(&entries.filter(|&(_, x)| x != 0.0).collect::<Vec<_>>());
         }
-        rows.fit_width(self.width());
+        rows.fit_width(width);
         rows
     }
 
@@ -153,12 +185,17 @@ impl Small {
     pub fn sequences(&self) -> Sequences {
         let mut starts = vec![0];
         self.truths.iter().for_each(|truth| starts.push(starts[starts.len() - 1] + truth.len()));
-        Sequences::new(self.rows(), self.truths.concat(), starts, self.alphabet()).unwrap()
+        let rows = self.rows(&self.inputs, self.width());
+        let data = Sequences::new(rows, self.truths.concat(), starts, self.alphabet()).unwrap();
+        match self.pairs() {
+            0 => data,
+            pairs => data.with_edges(self.rows(&self.edges, pairs)).unwrap(),
+        }
     }
 
     pub fn examples(&self) -> Examples {
         let labels = self.truths.iter().map(|truth| u32::from(truth[0])).collect();
-        Examples::new(self.rows(), labels, self.alphabet()).unwrap()
+        Examples::new(self.rows(&self.inputs, self.width()), labels, self.alphabet()).unwrap()
     }
 
     /// All outputs of example i. The last position changes slowest, so that the first of several tied
@@ -170,7 +207,7 @@ impl Small {
         })
     }
 
-    /// φ(x_i, y): emissions by feature, then start, end and transitions.
+    /// φ(x_i, y): emissions by feature, then start, end and transitions, then pairs by feature.
     pub fn phi(&self, i: usize, y: &[u16]) -> Vec<Wide> {
         let mut phi = vec![Wide::ZERO; self.dim()];
         let mut count = |index: usize, x: f64| phi[index] = phi[index] + x.into();
@@ -184,8 +221,13 @@ impl Small {
             let (end, transitions) = (start + self.labels, start + 2 * self.labels);
             count(start + usize::from(y[0]), 1.0);
             count(end + usize::from(y[y.len() - 1]), 1.0);
-            for pair in y.windows(2) {
-                count(transitions + usize::from(pair[0]) * self.labels + usize::from(pair[1]), 1.0);
+            for (t, pair) in y.windows(2).enumerate() {
+                let place = usize::from(pair[0]) * self.labels + usize::from(pair[1]);
+                count(transitions + place, 1.0);
+                for f in 0..self.pairs() {
+                    let table = transitions + (1 + f) * self.labels * self.labels;
+                    count(table + place, self.edges[i][t + 1][f]);
+                }
             }
         }
         phi
@@ -313,6 +355,11 @@ const MOST_EXAMPLES: usize = 5;
 const LONGEST: usize = 4;
 const MOST_FEATURES: usize = 3;
 const MOST_LABELS: usize = 3;
+const MOST_PAIRS: usize = 2;
+
+/// No small problem has more weights than this.
+pub const MOST_WEIGHTS: usize =
+    MOST_FEATURES * MOST_LABELS + 2 * MOST_LABELS + (1 + MOST_PAIRS) * MOST_LABELS * MOST_LABELS;
 
 /// Every kind of small problem. `value` draws the features; zeros among them are left out of sparse
 /// rows and make outputs tie.
@@ -320,12 +367,13 @@ pub fn small_with(value: impl Strategy<Value = f64>) -> impl Strategy<Value = Sm
     let kind = (0..4_u8, prop::collection::vec(0.0..2.0_f64, MOST_LABELS * MOST_LABELS));
     let sizes = (1..=MOST_EXAMPLES, 1..=MOST_FEATURES, 2..=MOST_LABELS);
     let lengths = prop::collection::vec(1..=LONGEST, MOST_EXAMPLES);
-    let values = prop::collection::vec(value, MOST_EXAMPLES * LONGEST * MOST_FEATURES);
+    let numbers = MOST_EXAMPLES * LONGEST * (MOST_FEATURES + MOST_PAIRS);
+    let values = (prop::collection::vec(value, numbers), 0..=MOST_PAIRS);
     let truths = prop::collection::vec(0..6_u16, MOST_EXAMPLES * LONGEST);
     let counts = prop::collection::vec(0.0..3.0_f64, MOST_EXAMPLES);
     let rest = (prop::option::of(counts), -3.0..0.0_f64, any::<bool>());
     (kind, sizes, lengths, values, truths, rest).prop_map(
-        |((kind, mut costs), (n, width, labels), lengths, values, truths, rest)| {
+        |((kind, mut costs), (n, width, labels), lengths, (values, pairs), truths, rest)| {
             let (weights, exponent, sparse) = rest;
             costs.truncate(labels * labels);
             (0..labels).for_each(|y| costs[y * labels + y] = 0.0);
@@ -341,10 +389,18 @@ pub fn small_with(value: impl Strategy<Value = f64>) -> impl Strategy<Value = Sm
                 let first = position(i, t) * MOST_FEATURES;
                 values[first..first + width].to_vec()
             };
+            let edge = |i, t| {
+                let first = MOST_EXAMPLES * LONGEST * MOST_FEATURES + position(i, t) * MOST_PAIRS;
+                values[first..first + pairs].to_vec()
+            };
             let label = |i, t| truths[position(i, t)] % labels as u16;
             Small {
                 labels,
                 inputs: (0..n).map(|i| (0..length(i)).map(|t| row(i, t)).collect()).collect(),
+                edges: match pairs {
+                    0 => Vec::new(),
+                    _ => (0..n).map(|i| (0..length(i)).map(|t| edge(i, t)).collect()).collect(),
+                },
                 truths: (0..n).map(|i| (0..length(i)).map(|t| label(i, t)).collect()).collect(),
                 sparse,
                 // A sum of zero is refused, and rightly so.

@@ -2,7 +2,7 @@
 //! scales and Gram matrices on one side, a list of corners on the other, the same iterates.
 
 use crate::common::explicit::dot;
-use crate::common::{Kind, Small, calls, cases, distance, generic, small};
+use crate::common::{Kind, MOST_WEIGHTS, Small, calls, cases, distance, generic, small};
 use dualgap::dual::{Average, Method, Sampling, Settings, Step};
 use dualgap::linalg::SparseVec;
 use dualgap::oracle::chain::Layout;
@@ -18,6 +18,7 @@ macro_rules! with_oracle {
             Kind::Chain(hamming) => {
                 let data = $small.sequences();
                 let layout = Layout::new($small.width(), $small.labels).unwrap();
+                let layout = layout.with_pairs($small.pairs());
                 let $oracle = oracle::Chain::new(layout, *hamming);
                 let $examples: Vec<_> =
                     (0..data.len()).map(|i| (data.sequence(i), data.truth(i).to_vec())).collect();
@@ -87,6 +88,9 @@ fn the_adapter_and_a_structure_s_own_blocks_give_the_same_iterates() {
     for seed in 0..4 {
         for kind in Kind::all(3) {
             let mut small = Small::random(seed, kind, 10, 3, 4);
+            if seed % 2 == 0 {
+                small = small.with_pairs(seed, 2);
+            }
             small.weights = (seed == 3).then(|| (0..10).map(|i| 0.5 + f64::from(i % 4)).collect());
             for settings in all_settings(&Settings { seed, ..small.settings() }) {
                 for passes in [1, 2, 3, 7] {
@@ -104,10 +108,15 @@ fn the_adapter_and_the_chain_blocks_agree_on_long_sequences() {
     let mut small = Small::random(5, Kind::Chain(ssvm::Hamming::Normalized), 6, 3, 150);
     assert!(small.truths.iter().any(|truth| truth.len() > 64));
     assert!(small.truths.iter().any(|truth| truth.len() <= 64));
-    for sparse in [false, true] {
-        small.sparse = sparse;
-        for passes in [1, 3, 8] {
-            assert_same(&small, &small.settings(), &calls(passes * small.len() as u64));
+    for pairs in [0, 2] {
+        if pairs > 0 {
+            small = small.with_pairs(7, pairs);
+        }
+        for sparse in [false, true] {
+            small.sparse = sparse;
+            for passes in [1, 3, 8] {
+                assert_same(&small, &small.settings(), &calls(passes * small.len() as u64));
+            }
         }
     }
 }
@@ -130,7 +139,7 @@ proptest! {
     #[test]
     fn features_and_losses_are_those_of_the_documentation(
         small in small(),
-        w in prop::collection::vec(-1.0..1.0_f64, 3 * 3 + 6 + 9),
+        w in prop::collection::vec(-1.0..1.0_f64, MOST_WEIGHTS),
     ) {
         let w = &w[..small.dim()];
         for i in 0..small.len() {

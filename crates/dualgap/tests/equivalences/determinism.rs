@@ -10,6 +10,7 @@ const SEVERAL: [Average; 3] = [Average::None, Average::Weighted, Average::Suffix
 fn problems() -> [Small; 2] {
     let mut chains = Small::random(2, Kind::Chain(Hamming::Normalized), 40, 4, 5);
     chains.weights = Some((0..40).map(|i| 1.0 + f64::from(i % 3)).collect());
+    let chains = chains.with_pairs(2, 3);
     let classes = Small::random(3, Kind::all(5)[3].clone(), 60, 5, 1);
     [chains, classes]
 }

@@ -1,7 +1,9 @@
 //! A weight of two is a duplicate, a weight of zero is an absence, and only ratios count.
 
 use crate::common::quadratic::optimum;
-use crate::common::{Kind, Small, calls, cases, distance, generic, small, with_blocks};
+use crate::common::{
+    Kind, MOST_WEIGHTS, Small, calls, cases, distance, generic, small, with_blocks,
+};
 use dualgap::Error;
 use dualgap::dual::{Method, Mixture, Problem, Settings};
 use dualgap::linalg::Measured;
@@ -46,7 +48,7 @@ proptest! {
     fn weights_and_duplicates_have_the_same_objective_on_both_sides(
         small in small(),
         counts in prop::collection::vec(0..4_usize, 5),
-        w in prop::collection::vec(-2.0..2.0_f64, 24),
+        w in prop::collection::vec(-2.0..2.0_f64, MOST_WEIGHTS),
     ) {
         let (weighted, repeated, chosen) = both(small, &counts);
         let w = &w[..weighted.dim()];

@@ -1,0 +1,17 @@
+//! Fitted models and the runs that make them, through real files.
+//!
+//! - `pairs`: model files with features of label pairs and names of features.
+//! - `resumed`: a run that was interrupted any number of times is the run that never was.
+//! - `forgeries`: checkpoints of other runs, damaged ones, and ones that lie.
+//! - `warm_starts`: runs that begin with an older model's witness.
+//!
+//! One program, so that the engine and the judge are compiled once for all of them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod fitting;
+mod forgeries;
+mod pairs;
+mod resumed;
+mod warm_starts;
