@@ -9,7 +9,7 @@ use dualgap::data::{
     Alphabet, ColumnRecipe, CsvRecipe, Format, Loaded, Recipe, Source, Unseen, tables,
 };
 use dualgap::model::{Checkpoints, Evaluation, Model, Plan, fit_chain_with, fit_multiclass_with};
-use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Report, Stop};
+use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report, Stop};
 use dualgap::ssvm::{Costs, Settings};
 use dualgap::{Error, Result};
 use std::fs::File;
@@ -176,7 +176,7 @@ impl<'a> Setup<'a> {
             }
         };
         let bar = (!args.quiet && std::io::stderr().is_terminal()).then(|| Bar::new(&self.budget));
-        let mut observers = (trace, bar);
+        let mut observers = (trace, (bar, Warning::default()));
         let checkpoints =
             args.checkpoint.clone().map(|file| Checkpoints { file, every: args.checkpoint_every });
         let report = fit(Plan {
@@ -186,7 +186,7 @@ impl<'a> Setup<'a> {
             warm_start: self.warm_start.as_ref(),
             ..Plan::new(settings, &self.budget, &mut observers as &mut dyn Observer)
         });
-        if let Some(bar) = &observers.1 {
+        if let Some(bar) = &observers.1.0 {
             bar.clear();
         }
         Ok((report?, read_seconds))
@@ -418,6 +418,28 @@ fn check_writable(path: &Path, what: &str) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map_err(unwritable)?;
     Ok(())
+}
+
+/// Says once that the run cannot be kept, and lets it go on: it may end well all the same.
+#[derive(Default)]
+struct Warning {
+    given: bool,
+}
+
+impl Observer for Warning {
+    fn certified(&mut self, _: &Progress, _: &[f64]) -> Result<()> {
+        Ok(())
+    }
+
+    fn not_kept(&mut self, error: &Error) -> bool {
+        if !std::mem::replace(&mut self.given, true) {
+            let _ = writeln!(
+                std::io::stderr(),
+                "warning: {error}; the run goes on, and is not safe until this is mended"
+            );
+        }
+        true
+    }
 }
 
 /// The first Ctrl-C ends the run with a certified model, the second ends the program.

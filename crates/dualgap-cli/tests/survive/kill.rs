@@ -78,3 +78,27 @@ fn a_run_may_be_killed_again_and_again() {
     desk.run(&format!("{RUN} --checkpoint run.ck --resume run.ck -o resumed")).ok();
     assert_eq!(desk.read("resumed"), desk.read("whole"));
 }
+
+#[test]
+fn a_run_whose_folder_is_taken_away_goes_on_and_says_so() {
+    let desk = Desk::new();
+    desk.write("words.data", Words::new(40, 3).text());
+    desk.run(&format!("{RUN} -o whole")).ok();
+    std::fs::create_dir(desk.path("kept")).unwrap();
+    let child = Command::new(program())
+        .current_dir(desk.folder())
+        .args(RUN.split_whitespace())
+        .args("--checkpoint kept/run.ck --checkpoint-every 11 -o model".split(' '))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !desk.path("kept/run.ck").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::fs::rename(desk.path("kept"), desk.path("elsewhere")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(said.matches("warning: ").count(), 1, "{said}");
+    assert_eq!(desk.read("model"), desk.read("whole"));
+}

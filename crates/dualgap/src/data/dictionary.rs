@@ -13,7 +13,7 @@ use rustc_hash::FxBuildHasher;
 /// let dictionary: Dictionary = ["age", "colour=red"].into_iter().collect();
 /// assert_eq!((dictionary.index("colour=red"), dictionary.name(0)), (Some(1), Some("age")));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Dictionary(std::sync::Arc<IndexSet<String, FxBuildHasher>>);
 
 impl Dictionary {
@@ -58,6 +58,15 @@ impl Dictionary {
     }
 }
 
+/// The same names under the same numbers. (Sets of names would be the same in any order.)
+impl PartialEq for Dictionary {
+    fn eq(&self, other: &Self) -> bool {
+        self.names().eq(other.names())
+    }
+}
+
+impl Eq for Dictionary {}
+
 /// In the given order; a name that came before keeps its first number.
 impl<S: Into<String>> FromIterator<S> for Dictionary {
     fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
@@ -76,6 +85,8 @@ mod tests {
         let mut second = first.clone();
         assert_eq!((second.number("c"), second.len(), first.len()), (2, 3, 2));
         assert_eq!(first.index("c"), None);
+        let swapped: Dictionary = ["b", "a"].into_iter().collect();
+        assert_ne!(first, swapped);
         assert_eq!(second.first(1).names().collect::<Vec<_>>(), ["a"]);
     }
 }

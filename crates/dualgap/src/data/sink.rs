@@ -38,6 +38,10 @@ impl Sink {
             let to = To::Stdout(BufWriter::new(std::io::stdout()));
             return Ok(Self { name: "standard output".into(), to });
         }
+        Self::file(path)
+    }
+
+    fn file(path: &Path) -> Result<Self> {
         let followed = std::fs::canonicalize(path);
         let path = followed.as_deref().unwrap_or(path);
         if path.exists() && !path.is_file() {
@@ -114,7 +118,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Error {
 
 /// Writes a file that is whole or not there.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut sink = Sink::create(path)?;
+    let mut sink = Sink::file(path)?;
     sink.bytes(bytes)?;
     sink.finish()
 }

@@ -146,6 +146,9 @@ pub struct Engine<'a, B: Blocks, L> {
     best: Best<B::Point>,
 }
 
+/// More steps than any run has time for; a state that claims more is no state of ours.
+const MOST_STEPS: u64 = 1 << 60;
+
 /// Whether the dual value never falls from one certification to the next.
 fn monotone(settings: &Settings) -> bool {
     settings.step == Step::LineSearch && settings.average == Average::None
@@ -210,13 +213,14 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         state: State<B::Point>,
     ) -> Result<Self> {
         let (blocks, n) = (problem.blocks, problem.blocks.len());
-        let State { steps, order, v, points, averages, best } = &state;
+        let State { steps, order, v, averages, best, .. } = &state;
         let finite = |v: &[f64]| v.len() == blocks.dim() && v.iter().all(|x| x.is_finite());
         let averaged = match averages {
             Some(averages) => averages.is_sound(settings.average, n, *steps),
             None => settings.average == Average::None,
         };
-        let sound = order.is_sound(settings.sampling, n)
+        let sound = *steps <= MOST_STEPS
+            && order.is_sound(settings.sampling, n)
             && finite(v)
             && averaged
             && best.primal.as_ref().is_none_or(|(_, _, w)| finite(w))
@@ -224,20 +228,28 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
+        let mut engine = Self::build(problem, settings, state)?;
+        let pool = Arc::clone(&engine.pool);
+        pool.install(|| engine.prove())?;
+        Ok(engine)
+    }
+
+    /// Proves every point feasible, and replaces what is claimed of the best ones by what they are worth; the
+    /// newest point speaks for itself.
+    fn prove(&mut self) -> Result<()> {
+        let Self { problem, points, averages, best, .. } = self;
         problem.dual(points)?;
         if let Some(averages) = averages {
             problem.dual(&averages.points)?;
         }
-        let mut state = state;
-        // What is claimed of the best point so far must hold; the newest point speaks for itself.
-        if let Some(points) = &state.best.points {
-            state.best.dual = problem.dual(points)?.value;
+        if let Some(points) = &best.points {
+            best.dual = problem.dual(points)?.value;
         }
-        if let Some((value, certified, w)) = &mut state.best.primal {
+        if let Some((value, certified, w)) = &mut best.primal {
             let primal = problem.primal(w)?;
             (*value, *certified) = (primal.value, primal.certified);
         }
-        Self::build(problem, settings, state)
+        Ok(())
     }
 
     fn build(

@@ -5,9 +5,9 @@
 
 use super::problem::masses;
 use super::{Audit, Blocks, Found};
-use crate::Result;
 use crate::linalg::kernels::dot;
 use crate::linalg::{Accumulate, Sum};
+use crate::{Error, Result};
 use rayon::prelude::*;
 
 /// The blocks of `B` as one.
@@ -150,6 +150,10 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
     }
 
     fn audit(&self, _: usize, at: &Self::Point, scratch: &mut Self::Scratch) -> Result<Audit> {
+        if at.len() != self.blocks.len() {
+            let message = format!("it has {} points for {} blocks", at.len(), self.blocks.len());
+            return Err(Error::Witness { example: 0, message });
+        }
         let mut sum = Sum::default();
         let mut reach = 0.0;
         for (i, at) in at.iter().enumerate() {

@@ -110,7 +110,8 @@ impl SparseVec {
 
     /// Sorts the entries, adds up those of one index, and drops zeros.
     pub fn settle(&mut self) {
-        self.entries.sort_by_key(|&(j, _)| j);
+        // By value where indices are the same: the sum does not depend on the order in which they came.
+        self.entries.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         self.entries.dedup_by(|later, kept| {
             let same = later.0 == kept.0;
             if same {

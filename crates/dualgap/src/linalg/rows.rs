@@ -240,7 +240,7 @@ impl Rows {
             Self::Dense { width: w, .. } if *w == width => {}
             Self::Dense { width: old, values } => {
                 let rows: Vec<f64> = values
-                    .chunks(*old)
+                    .chunks((*old).max(1)) // without any column there are no values
                     .flat_map(|row| row.iter().copied().chain((*old..width).map(|_| 0.0)))
                     .collect();
                 *self = Self::Dense { width, values: rows };

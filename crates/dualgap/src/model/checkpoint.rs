@@ -15,7 +15,7 @@ use super::file::digest;
 use super::{Model, Structure};
 use crate::data::write_atomically;
 use crate::dual::{Settings, Vault};
-use crate::run::RunState;
+use crate::run::{Budget, RunState};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -56,8 +56,8 @@ struct Sealed {
 /// first.
 pub(super) type Identity = Vec<(String, Value)>;
 
-pub(super) fn identity(structure: &Structure, fingerprint: &str, settings: &Settings) -> Identity {
-    let (task, loss) = match structure {
+pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> Identity {
+    let (task, loss) = match &blank.structure {
         Structure::Multiclass { costs } => {
             ("multiclass", costs.as_ref().map_or("0/1".into(), |costs| numbers(costs)))
         }
@@ -75,8 +75,10 @@ pub(super) fn identity(structure: &Structure, fingerprint: &str, settings: &Sett
         sample_weights,
     } = settings;
     let entries = [
+        ("program", json!(blank.provenance.program)),
         ("task", json!(task)),
-        ("data", json!(fingerprint)),
+        ("data", json!(blank.provenance.fingerprint)),
+        ("list of labels", json!(blank.alphabet)),
         ("loss", json!(loss)),
         ("lambda", json!(lambda)),
         ("solver", json!(method)),
@@ -85,6 +87,7 @@ pub(super) fn identity(structure: &Structure, fingerprint: &str, settings: &Sett
         ("average", json!(average)),
         ("batch", json!(batch)),
         ("seed", json!(seed)),
+        ("share of certification", json!(budget.certify_share)),
         ("sample weights", json!(sample_weights.as_ref().map(|weights| numbers(weights)))),
     ];
     entries.map(|(name, value)| (name.to_string(), value)).to_vec()
@@ -96,8 +99,18 @@ fn numbers(values: &[f64]) -> String {
 
 /// The file as a vault.
 pub(super) struct CheckpointFile {
-    pub checkpoints: Checkpoints,
-    pub identity: Identity,
+    checkpoints: Checkpoints,
+    identity: Identity,
+}
+
+impl CheckpointFile {
+    pub fn new(checkpoints: Checkpoints, identity: Identity) -> Result<Self> {
+        if !(checkpoints.every > 0.0 && checkpoints.every.is_finite()) {
+            let every = checkpoints.every;
+            return Err(Error::setting(format!("no checkpoint can come every {every} passes")));
+        }
+        Ok(Self { checkpoints, identity })
+    }
 }
 
 impl Vault for CheckpointFile {

@@ -175,17 +175,20 @@ fn fit<B: Witnessed, D>(
     point: impl Fn(&Model, usize, &[(u64, f64)]) -> Option<Vec<(u64, f64)>>,
 ) -> Result<Report<Model>> {
     let Plan { settings, budget, observer, watch, checkpoints, resume, warm_start } = plan;
-    let Model { structure, provenance, .. } = &blank;
-    let identity = checkpoint::identity(structure, &provenance.fingerprint, settings);
+    let identity = checkpoint::identity(&blank, settings, budget);
     let begin = match (resume, warm_start) {
         (Some(path), _) => {
             let (run, engine) = checkpoint::load(path, &identity)?;
             Begin::Kept(run, engine)
         }
-        (None, Some(old)) => Begin::Points(warm_points(blocks, old, point)?),
+        (None, Some(old)) => {
+            check_kin(old, &blank)?;
+            Begin::Points(warm_points(blocks, old, point)?)
+        }
         (None, None) => Begin::Fresh,
     };
-    let mut file = checkpoints.map(|checkpoints| CheckpointFile { checkpoints, identity });
+    let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
+    let mut file = file.transpose()?;
     let vault = file.as_mut().map(|file| file as &mut dyn Vault);
     let mut watched;
     let observer: &mut dyn Observer = match watch {
@@ -209,6 +212,14 @@ fn fit<B: Witnessed, D>(
         },
         ..blank
     }))
+}
+
+/// A chain can begin with a chain's point only, and classes with those of classes.
+fn check_kin(old: &Model, new: &Model) -> Result<()> {
+    if std::mem::discriminant(&old.structure) == std::mem::discriminant(&new.structure) {
+        return Ok(());
+    }
+    Err(Error::setting("a warm start needs a model of the same task"))
 }
 
 /// Points to begin with: those of an older model's witness where they fit, else where the blocks begin by
@@ -252,5 +263,9 @@ impl<D, F: Fn(&Model, &D) -> Evaluation> Observer for Watched<'_, D, F> {
 
     fn advanced(&mut self, passes: f64) {
         self.observer.advanced(passes);
+    }
+
+    fn not_kept(&mut self, error: &Error) -> bool {
+        self.observer.not_kept(error)
     }
 }

@@ -33,7 +33,7 @@ pub fn verify_examples(model: &Model, data: &Examples) -> Result<Verified> {
     let Structure::Multiclass { costs } = &model.structure else {
         return Err(refused("the model is not one of independent examples"));
     };
-    check_data(model, data, data.vocabulary(), data.len())?;
+    check_data(model, data, data.vocabulary(), 0, data.len())?;
     let costs = costs.clone().map_or(Costs::ZeroOne, Costs::Matrix);
     verify(model, &Multiclass::new(data, &costs)?)
 }
@@ -43,7 +43,7 @@ pub fn verify_sequences(model: &Model, data: &Sequences) -> Result<Verified> {
     let Structure::Chain { hamming } = model.structure else {
         return Err(refused("the model is not one of sequences"));
     };
-    check_data(model, data, data.vocabulary(), data.len())?;
+    check_data(model, data, data.vocabulary(), data.edge_features(), data.len())?;
     verify(model, &Chain::new(data, hamming)?)
 }
 
@@ -58,6 +58,7 @@ fn check_data(
     model: &Model,
     data: &impl Fingerprint,
     names: Vocabulary<'_>,
+    pair_features: usize,
     examples: usize,
 ) -> Result<()> {
     let (stored, found) = (&model.provenance.fingerprint, fingerprint(data));
@@ -72,6 +73,10 @@ fn check_data(
             ),
             remedy: "give the training file itself, unchanged".into(),
         });
+    }
+    // Another split of as many weights would be another model.
+    if (names.features, pair_features) != (model.features, model.pair_features) {
+        return Err(refused("the file has another number of features than the data"));
     }
     if *names.dictionary != model.dictionary {
         return Err(refused("the file has other names for its features than the data"));

@@ -39,6 +39,11 @@ pub trait Observer {
 
     /// So many passes are done. Called about once a pass.
     fn advanced(&mut self, _passes: f64) {}
+
+    /// The run could not be put away. Whether it is to go on all the same; else it ends with the error.
+    fn not_kept(&mut self, _error: &Error) -> bool {
+        false
+    }
 }
 
 /// Nobody looks.
@@ -59,6 +64,12 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.advanced(passes);
         self.1.advanced(passes);
     }
+
+    fn not_kept(&mut self, error: &Error) -> bool {
+        // Both are told.
+        let first = self.0.not_kept(error);
+        self.1.not_kept(error) || first
+    }
 }
 
 /// An observer that may be absent.
@@ -71,6 +82,10 @@ impl<O: Observer> Observer for Option<O> {
         if let Some(observer) = self {
             observer.advanced(passes);
         }
+    }
+
+    fn not_kept(&mut self, error: &Error) -> bool {
+        self.as_mut().is_some_and(|observer| observer.not_kept(error))
     }
 }
 

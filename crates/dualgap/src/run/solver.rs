@@ -16,8 +16,8 @@ pub struct Work {
 
 impl AddAssign for Work {
     fn add_assign(&mut self, more: Self) {
-        self.steps += more.steps;
-        self.oracle_calls += more.oracle_calls;
+        self.steps = self.steps.saturating_add(more.steps);
+        self.oracle_calls = self.oracle_calls.saturating_add(more.oracle_calls);
     }
 }
 

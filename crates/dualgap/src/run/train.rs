@@ -78,7 +78,7 @@ fn next_certification(before: &[Progress], pass: u64, share: f64) -> u64 {
     let last = before.last().map_or(0, |progress| progress.work.oracle_calls);
     let grown = last as f64 * (1.0 + LEAST_GROWTH / share);
     // In whole passes: a certificate is best looked at when every block has had its turn.
-    (within_share.max(grown) / pass as f64).ceil() as u64 * pass
+    ((within_share.max(grown) / pass as f64).ceil() as u64).saturating_mul(pass)
 }
 
 /// Where a run stands: everything that the loop itself remembers. The solver's own memory is apart.
@@ -97,6 +97,14 @@ pub struct RunState {
 }
 
 impl RunState {
+    /// Why a run with this certificate ends by itself, if it does.
+    fn end(&self, budget: &Budget, certificate: &Certificate) -> Option<Stop> {
+        let stalled =
+            certificate.gap() <= certificate.rounding_error || self.standstill >= PATIENCE;
+        let reached = budget.is_met(certificate).then_some(Stop::GapReached);
+        reached.or(stalled.then_some(Stop::Stalled))
+    }
+
     fn report<S: Solver>(self, solver: S, last: Progress, stop: Stop) -> Report<S::Model> {
         Report {
             model: solver.into_model(),
@@ -135,6 +143,19 @@ impl<S> Keeper<S> for () {
     }
 }
 
+/// A run that cannot be kept may go on all the same: the observer decides.
+fn keep<S>(
+    keeper: &mut impl Keeper<S>,
+    solver: &S,
+    state: &RunState,
+    observer: &mut dyn Observer,
+) -> Result<()> {
+    match keeper.keep(solver, state) {
+        Err(error) if !observer.not_kept(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Trains until the budget says stop, and always ends by certifying the model it returns.
 pub fn run<S: Solver>(
     solver: S,
@@ -155,8 +176,8 @@ pub fn run_from<S: Solver>(
     budget.check()?;
     let begin = Instant::now();
     // The time of earlier parts of the run counts.
-    let seconds =
-        budget.seconds.map(|s| (s - state.solve_seconds - state.certify_seconds).max(0.0));
+    let spent = state.solve_seconds.max(0.0) + state.certify_seconds.max(0.0);
+    let seconds = budget.seconds.map(|seconds| (seconds - spent).max(0.0));
     let deadline = match seconds.map(Duration::try_from_secs_f64) {
         Some(Ok(limit)) => begin.checked_add(limit),
         _ => None, // longer than a clock can count is no limit
@@ -181,9 +202,11 @@ pub fn run_from<S: Solver>(
     {
         // The run had ended here. What it says of itself may be anything, so it is certified again.
         let certificate = solver.certify()?.model;
-        if budget.is_met(&certificate) {
-            let last = Progress { certificate, ..last };
-            return Ok(state.report(solver, last, Stop::GapReached));
+        let last = Progress { certificate, ..last };
+        state.history.pop();
+        state.history.push(last);
+        if let Some(stop) = state.end(budget, &certificate) {
+            return Ok(state.report(solver, last, stop));
         }
     }
     loop {
@@ -203,7 +226,7 @@ pub fn run_from<S: Solver>(
             state.work += done;
             observer.advanced(state.work.oracle_calls as f64 / pass as f64);
             if state.work.oracle_calls - kept_at >= interval {
-                keeper.keep(&solver, &state)?;
+                keep(keeper, &solver, &state, observer)?;
                 kept_at = state.work.oracle_calls;
             }
         }
@@ -218,7 +241,7 @@ pub fn run_from<S: Solver>(
             None
         };
         if stop.is_some() {
-            keeper.keep(&solver, &state)?;
+            keep(keeper, &solver, &state, observer)?;
         }
 
         let start = Instant::now();
@@ -238,17 +261,15 @@ pub fn run_from<S: Solver>(
         };
         if let Some(before) = state.history.last().map(|before| before.certificate) {
             let better = certificate.primal < before.primal || certificate.dual > before.dual;
-            state.standstill = if better { 0 } else { state.standstill + 1 };
+            state.standstill = if better { 0 } else { state.standstill.saturating_add(1) };
         }
         observer.certified(&progress, solver.weights())?;
         state.history.push(progress);
 
-        let reached = budget.is_met(&certificate).then_some(Stop::GapReached);
-        let standstill = state.standstill >= PATIENCE;
-        let stalled = certificate.gap() <= certificate.rounding_error || standstill;
-        if let Some(end) = reached.or(stop).or(stalled.then_some(Stop::Stalled)) {
+        let end = state.end(budget, &certificate);
+        if let Some(end) = end.filter(|&end| end == Stop::GapReached).or(stop).or(end) {
             if stop.is_none() {
-                keeper.keep(&solver, &state)?;
+                keep(keeper, &solver, &state, observer)?;
             }
             return Ok(state.report(solver, progress, end));
         }
@@ -376,6 +397,48 @@ mod tests {
         let budget = Budget { seconds: Some(0.0), ..Budget::relative(1e-9) };
         let report = run(Halving::new(), &budget, &mut ()).unwrap();
         assert_eq!((report.stop, report.model.0), (Stop::TimeLimit, 0));
+    }
+
+    /// A place where nothing can be written.
+    struct FullDisk;
+
+    impl<S> Keeper<S> for FullDisk {
+        fn interval(&self, _: u64) -> u64 {
+            7
+        }
+
+        fn keep(&mut self, _: &S, _: &RunState) -> Result<()> {
+            Err(Error::setting("the disk is full"))
+        }
+    }
+
+    /// Counts what could not be kept, and may want the run to go on.
+    struct Counting {
+        lost: usize,
+        goes_on: bool,
+    }
+
+    impl Observer for Counting {
+        fn certified(&mut self, _: &Progress, _: &[f64]) -> Result<()> {
+            Ok(())
+        }
+
+        fn not_kept(&mut self, _: &Error) -> bool {
+            self.lost += 1;
+            self.goes_on
+        }
+    }
+
+    #[test]
+    fn a_run_that_cannot_be_kept_goes_on_if_its_observer_says_so() {
+        let budget = Budget::passes(7);
+        for goes_on in [true, false] {
+            let mut observer = Counting { lost: 0, goes_on };
+            let begin = RunState::default();
+            let run = run_from(Halving::new(), begin, &budget, &mut observer, &mut FullDisk);
+            assert_eq!(run.is_ok(), goes_on);
+            assert_eq!(observer.lost > 1, goes_on);
+        }
     }
 
     #[test]

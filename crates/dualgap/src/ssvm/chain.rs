@@ -233,7 +233,7 @@ impl ChainScratch {
         if pairs_have_features {
             let inner = |&(key, _): &(u64, f64)| edge_of(key).2 != END;
             pairs.extend(at.iter().chain(corner.clone()).filter(inner));
-            pairs.sort_by_key(|&(key, _)| key);
+            pairs.sort_unstable_by_key(|&(key, _)| key); // each comes once or twice
             pairs.dedup_by(|later, kept| {
                 let same = later.0 == kept.0;
                 kept.1 += if same { later.1 } else { 0.0 };
