@@ -1,0 +1,8 @@
+//! Column files, from training to labels.
+
+mod features;
+mod labels;
+mod mistakes;
+mod pairs;
+mod spellings;
+mod viterbi;
