@@ -1,15 +1,17 @@
 //! `dualgap inspect`: what is in a model.
 
 use crate::args::InspectArgs;
+use crate::predict::check_not_read;
 use crate::report::{
     aligned, certificate_rows, certified_sentence, method_name, number, thousands, to_json,
 };
 use crate::{Outcome, print};
-use dualgap::Result;
 use dualgap::data::Sink;
+use dualgap::data::source::is_stdin;
 use dualgap::model::{Model, Provenance, Structure};
 use dualgap::run::{Certificate, Stop};
 use dualgap::ssvm::{Average, Hamming};
+use dualgap::{Error, Result};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -46,8 +48,14 @@ struct Named {
 pub fn run(args: &InspectArgs) -> Result<Outcome> {
     let model = Model::load(&args.model)?;
     if let Some(path) = &args.weights {
+        check_not_read(path, &[&args.model])?;
+        if is_stdin(path) && args.json {
+            return Err(Error::setting(
+                "the weights and the JSON object cannot both go to standard output; name a file",
+            ));
+        }
         export(&model, path)?;
-        if path.as_os_str() == "-" {
+        if is_stdin(path) {
             return Ok(Outcome::Reached);
         }
     }

@@ -16,9 +16,7 @@ pub fn run(args: &PredictArgs) -> Result<Outcome> {
     let (model, recipe) = load(&args.model)?;
     let recipe = chosen(recipe, args.folds.as_ref());
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
-    if output.canonicalize().is_ok_and(|o| args.data.canonicalize().is_ok_and(|d| d == o)) {
-        return Err(Error::file(output, "is what is read", "name another file to write to"));
-    }
+    check_not_read(output, &[&args.data, &args.model])?;
     let source = Source::open(&args.data)?;
     let mut sink = Sink::create(output)?;
     let unseen = match &recipe.format {
@@ -54,6 +52,20 @@ pub fn run(args: &PredictArgs) -> Result<Outcome> {
         let _ = writeln!(std::io::stderr(), "not seen in training: {told}");
     }
     Ok(Outcome::Reached)
+}
+
+/// No output may take the place of an input.
+pub fn check_not_read(output: &Path, inputs: &[&Path]) -> Result<()> {
+    // What is not there yet has no canonical path, and cannot be an input either.
+    let Ok(place) = output.canonicalize() else { return Ok(()) };
+    if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == place)) {
+        return Err(Error::file(
+            output,
+            "is read here and would be overwritten",
+            "name another file to write to",
+        ));
+    }
+    Ok(())
 }
 
 /// A model, and how its data file was read.

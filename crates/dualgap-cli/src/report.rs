@@ -94,7 +94,10 @@ impl Summary<'_> {
         let model = &report.model;
         let mut rows = vec![
             ("task", format!("{task}, {} labels", model.alphabet.len())),
-            ("examples", thousands(model.provenance.examples as u64)),
+            (
+                "examples",
+                format!("{}{}", thousands(model.provenance.examples as u64), read_as(model)),
+            ),
             ("weights", thousands(model.weights.len() as u64)),
             ("lambda", format!("{}", settings.lambda)),
             ("solver", method_name(settings.method).into()),
@@ -134,6 +137,12 @@ impl Summary<'_> {
     }
 }
 
+/// How the data were read: what was guessed is told.
+fn read_as(model: &Model) -> String {
+    let recipe = model.provenance.recipe.as_ref();
+    recipe.map_or(String::new(), |recipe| format!(" of a {} file", recipe.format.name()))
+}
+
 /// The rows of a table about predictions beside the truth.
 fn test_rows(test: &Evaluation) -> Vec<(&'static str, String)> {
     let figures = test.figures();
@@ -162,8 +171,11 @@ pub fn unseen_row(unseen: &Unseen) -> Option<(&'static str, String)> {
     let share = unseen.features as f64 / unseen.met.max(1) as f64;
     let features = (unseen.features > 0)
         .then(|| format!("{} of the features met, which are left out", percent(share)));
-    let labels = (!unseen.labels.is_empty())
-        .then(|| format!("the labels {}, which are never predicted", unseen.labels.join(", ")));
+    let labels = match &unseen.labels[..] {
+        [] => None,
+        [label] => Some(format!("the label {label}, which is never predicted")),
+        labels => Some(format!("the labels {}, which are never predicted", labels.join(", "))),
+    };
     let told: Vec<String> = features.into_iter().chain(labels).collect();
     (!told.is_empty()).then(|| ("unseen", told.join("; ")))
 }

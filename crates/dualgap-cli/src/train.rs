@@ -1,6 +1,7 @@
 //! `dualgap train`: read, train, test, save, report.
 
 use crate::args::{self, Lambda, Task, TrainArgs};
+use crate::predict::check_not_read;
 use crate::progress::Bar;
 use crate::report::Summary;
 use crate::{Outcome, print};
@@ -14,7 +15,7 @@ use dualgap::ssvm::{Costs, Settings};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Trains as asked.
@@ -357,17 +358,9 @@ fn check_outputs(args: &TrainArgs) -> Result<()> {
         args.sample_weights.as_ref(),
         args.features.as_ref(),
     ];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     for output in outputs.into_iter().flatten() {
-        // What is not there yet has no canonical path, and cannot be an input either.
-        let Ok(place) = output.canonicalize() else { continue };
-        if inputs.into_iter().flatten().any(|input| input.canonicalize().is_ok_and(|i| i == place))
-        {
-            return Err(Error::file(
-                output,
-                "is read by this run and would be overwritten",
-                "name another file to write to",
-            ));
-        }
+        check_not_read(output, &inputs)?;
     }
     if let Some(path) = &args.checkpoint {
         check_writable(path, "the checkpoint")?;

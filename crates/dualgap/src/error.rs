@@ -68,6 +68,11 @@ pub enum Error {
     },
 }
 
+/// A number of things, as a person would say it.
+pub(crate) fn count_of(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
 impl Error {
     /// A bad setting.
     pub fn setting(message: impl Into<String>) -> Self {

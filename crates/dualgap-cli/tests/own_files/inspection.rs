@@ -247,6 +247,17 @@ fn an_export_to_a_file_is_told_of() {
     assert!(text.contains("weights.tsv") && text.contains("Certified"), "{text}");
     assert_eq!(desk.files(), ["model", "templates", "train.txt", "weights.tsv"]);
     desk.run("inspect model --weights missing/weights.tsv")
-        .fails(&["missing", "cannot be written"]);
+        .fails(&["missing", "folder does not exist"]);
     desk.run("inspect model --weights .").fails(&["not a plain file"]);
+    desk.run("inspect model --weights - --json").refuses(&["standard output"]);
+}
+
+#[test]
+fn a_model_is_not_overwritten_by_what_is_made_from_it() {
+    let desk = desk();
+    desk.train("chain train.txt --passes 2 --witness -o model");
+    let model = desk.read("model");
+    desk.run("inspect model --weights model").fails(&["model", "overwritten"]);
+    desk.run("predict model train.txt -o ./model").fails(&["model", "overwritten"]);
+    assert_eq!(desk.read("model"), model);
 }

@@ -278,6 +278,13 @@ fn a_label_that_is_missing_is_an_error_to_train_on_and_to_evaluate() {
 }
 
 #[test]
+fn a_label_of_several_lines_is_refused() {
+    let desk = Desk::new();
+    desk.write("t.csv", "a,kind\n1,x\n2,\"y\nz\"\n");
+    desk.run("train multiclass t.csv").fails(&["t.csv:3: ", "line end"]);
+}
+
+#[test]
 fn tables_that_are_none_are_refused() {
     let desk = desk();
     for (text, words) in [

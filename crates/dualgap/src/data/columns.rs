@@ -1,5 +1,5 @@
-//! Column files, as in the CoNLL shared tasks: one token a line, its columns separated by white space,
-//! an empty line after each sentence.
+//! Column files, as in the CoNLL shared tasks: one token a line, its columns separated by spaces or tabs, an
+//! empty line after each sentence. Other white space, such as the wide one of Japanese text, is part of a cell.
 //!
 //! If the first token line has a tab, tabs separate the columns of the whole file, and a cell may then hold
 //! spaces or be empty. Every token line has the same number of columns.
@@ -10,6 +10,7 @@
 
 use super::Source;
 use crate::Result;
+use crate::error::count_of;
 
 /// The cells of one sentence.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct Sentence {
     /// Where each cell ends in the text, token by token.
     ends: Vec<usize>,
     width: usize,
+    /// Of every token, its line in the file.
+    lines: Vec<u64>,
 }
 
 impl Sentence {
@@ -42,6 +45,11 @@ impl Sentence {
         let k = token * self.width + column;
         let start = if k == 0 { 0 } else { self.ends[k - 1] };
         &self.text[start..self.ends[k]]
+    }
+
+    /// The line that a token has in its file, counted from one.
+    pub fn line(&self, token: usize) -> u64 {
+        self.lines[token]
     }
 
     fn push(&mut self, cell: &str) {
@@ -100,7 +108,7 @@ impl<'a> ColumnReader<'a> {
         self.layout = Some((width, tabs));
         let conllu = tabs && width == CONLLU;
         while let Some(line) = self.source.next_line()? {
-            if line.trim().is_empty() {
+            if line.trim_ascii().is_empty() {
                 if sentence.is_empty() {
                     continue;
                 }
@@ -113,15 +121,16 @@ impl<'a> ColumnReader<'a> {
             }
             sentence.width = width;
             if tabs {
-                line.split('\t').for_each(|cell| sentence.push(cell.trim()));
+                line.split('\t').for_each(|cell| sentence.push(cell.trim_ascii()));
             } else {
-                line.split_whitespace().for_each(|cell| sentence.push(cell));
+                line.split_ascii_whitespace().for_each(|cell| sentence.push(cell));
             }
+            sentence.lines.push(self.source.line_number());
             let found = sentence.ends.len() - before;
             if found != width {
                 let separator = if tabs { "tabs" } else { "white space" };
                 return Err(self.source.error(
-                    format!("{found} columns where the lines before have {width}"),
+                    format!("{} where the lines before have {width}", count_of(found, "column")),
                     format!(
                         "every token has the same columns, separated by {separator}; an empty line \
                          ends a sentence"
@@ -137,7 +146,7 @@ impl<'a> ColumnReader<'a> {
 const CONLLU: usize = 10;
 
 fn count(line: &str, tabs: bool) -> usize {
-    if tabs { line.split('\t').count() } else { line.split_whitespace().count() }
+    if tabs { line.split('\t').count() } else { line.split_ascii_whitespace().count() }
 }
 
 /// Whether a line of a CoNLL-U file is about several tokens or one that was left out: its number says so.
@@ -194,6 +203,13 @@ mod tests {
         let sentence = &read(text.as_bytes()).unwrap()[0];
         let words: Vec<&str> = (0..sentence.len()).map(|t| sentence.cell(t, 1)).collect();
         assert_eq!(words, ["vamos", "nos", "1-2"]);
+    }
+
+    #[test]
+    fn only_spaces_and_tabs_are_between_columns() {
+        let sentences = read("a\u{a0}b DT\n\u{3000} PU\n".as_bytes()).unwrap();
+        assert_eq!((sentences[0].width(), sentences[0].cell(1, 0)), (2, "\u{3000}"));
+        assert_eq!((sentences[0].line(0), sentences[0].line(1)), (1, 2));
     }
 
     #[test]

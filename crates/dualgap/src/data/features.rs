@@ -8,6 +8,7 @@ use super::columns::{ColumnReader, Sentence};
 use super::labels::Labels;
 use super::templates::{Pad, Templates};
 use super::{Alphabet, ColumnRecipe, Dictionary, Sequences, Source, Unseen, Vocabulary};
+use crate::error::count_of;
 use crate::linalg::Rows;
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -54,7 +55,11 @@ pub fn read_training(
     let mut recipe = ColumnRecipe { columns, ..recipe.clone() };
     if columns < 2 || found < recipe.width(columns) {
         return Err(portions.file_error(
-            format!("has {found} columns, and {} are needed", recipe.width(columns).max(2)),
+            format!(
+                "has {}, and {} are needed",
+                count_of(found, "column"),
+                recipe.width(columns).max(2)
+            ),
             "a column file has something to tell the label by, and the label, which comes last",
         ));
     }
@@ -68,11 +73,12 @@ pub fn read_training(
         ),
         other => other,
     })?;
-    let label = Some(recipe.place(columns - 1));
+    let label = recipe.place(columns - 1);
     let mut all = Part::default();
     let mut counts: Vec<u32> = Vec::new();
     while let Some(sentences) = portions.next_portion()? {
-        let make = |part: &[Sentence]| extract(part, &templates, recipe.pad, label, None);
+        portions.check_labels(&sentences, label)?;
+        let make = |part: &[Sentence]| extract(part, &templates, recipe.pad, Some(label), None);
         let parts: Vec<Part> = sentences.par_chunks(PART).map(make).collect();
         for part in parts {
             let numbers: Vec<u32> =
@@ -108,6 +114,12 @@ pub fn read_training(
         .collect();
     let alphabet = Alphabet::new(all.labels.names());
     let [features, pairs] = &kept;
+    if features.is_empty() {
+        return Err(portions.file_error(
+            format!("no feature occurs {} times", recipe.min_count),
+            "lower --min-count",
+        ));
+    }
     let widths = [features.len(), pairs.len()];
     let mut sequences = assemble(&all, alphabet, widths, |feature| new[feature as usize])?;
     sequences.dictionary = features.iter().chain(pairs).copied().collect();
@@ -162,7 +174,10 @@ impl<'a> Extractor<'a> {
             return Ok(false);
         }
         Err(portions.file_error(
-            format!("has {found} columns, and the training data had {with}, the label included"),
+            format!(
+                "has {}, and the training data had {with}, the label included",
+                count_of(found, "column")
+            ),
             format!("give it {with} columns, or {without} without the label"),
         ))
     }
@@ -211,6 +226,9 @@ impl<'a> Extractor<'a> {
         let labelled = self.has_labels(&portions)?;
         let mut all = Part::default();
         while let Some(sentences) = portions.next_portion()? {
+            if labelled {
+                portions.check_labels(&sentences, self.recipe.place(self.recipe.columns - 1))?;
+            }
             all.append(self.extract(&sentences, labelled));
         }
         Ok((self.assemble(&all)?, labelled, self.unseen(&all)))
@@ -268,6 +286,21 @@ impl<'a> Portions<'a> {
     /// Whether tabs separate the columns.
     pub fn tabs(&self) -> bool {
         self.reader.tabs()
+    }
+
+    /// Refuses a label that is empty, as a cell between tabs can be.
+    fn check_labels(&self, sentences: &[Sentence], column: usize) -> Result<()> {
+        for sentence in sentences {
+            if let Some(t) = (0..sentence.len()).find(|&t| sentence.cell(t, column).is_empty()) {
+                return Err(Error::Line {
+                    file: self.reader.source().name().into(),
+                    line: sentence.line(t),
+                    message: "the label is empty".into(),
+                    remedy: "give the token a label, or take it out".into(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The next sentences, or `None` after the last.
@@ -538,9 +571,13 @@ mod tests {
         let error = read_training(source("a b\n"), &recipe(1)).unwrap_err().to_string();
         assert!(error.contains("name column 1") && error.contains("there are 1 beside"), "{error}");
         let error = read_training(source("a\n"), &recipe(1)).unwrap_err().to_string();
-        assert!(error.contains("has 1 columns, and 2 are needed"), "{error}");
+        assert!(error.contains("has 1 column, and 2 are needed"), "{error}");
         let bad = ColumnRecipe { templates: "U0:%z[0,0]".into(), ..recipe(1) };
         assert!(read_training(source(TEXT), &bad).unwrap_err().to_string().contains("%z[0,0]"));
         assert!(read_training(source("\n"), &recipe(1)).is_err());
+        let error = read_training(source(TEXT), &recipe(1000)).unwrap_err().to_string();
+        assert!(error.contains("no feature occurs 1000 times"), "{error}");
+        let error = read_training(source("a\tb\tO\nc\td\t\n"), &recipe(1)).unwrap_err();
+        assert!(error.to_string().starts_with("columns:2: the label is empty"), "{error}");
     }
 }

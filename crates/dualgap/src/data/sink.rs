@@ -41,11 +41,11 @@ impl Sink {
         Self::file(path)
     }
 
-    fn file(path: &Path) -> Result<Self> {
-        let followed = std::fs::canonicalize(path);
-        let path = followed.as_deref().unwrap_or(path);
+    fn file(given: &Path) -> Result<Self> {
+        let followed = std::fs::canonicalize(given);
+        let path = followed.as_deref().unwrap_or(given);
         if path.exists() && !path.is_file() {
-            return Err(Error::file(path, "is not a plain file", "name a file to write to"));
+            return Err(Error::file(given, "is not a plain file", "name a file to write to"));
         }
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -59,7 +59,10 @@ impl Sink {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let file = builder.tempfile_in(folder).map_err(|error| unwritable(path, &error))?;
+        if !folder.is_dir() {
+            return Err(Error::file(given, "its folder does not exist", "make the folder first"));
+        }
+        let file = builder.tempfile_in(folder).map_err(|error| unwritable(given, &error))?;
         Ok(Self { name: path.into(), to: To::File(BufWriter::new(file)) })
     }
 

@@ -85,6 +85,8 @@ impl Templates {
                         templates.unigrams.push(pieces);
                     } else if pieces.iter().any(|piece| matches!(piece, Piece::Cell(_))) {
                         templates.bigrams.push(pieces);
+                    } else if line.contains(char::is_whitespace) {
+                        return Err(complain(format!("`{line}`: is this meant as a template?")));
                     }
                 }
                 Some(_) => {
@@ -363,6 +365,7 @@ mod tests {
             ("\nX0:%x[0,0]", 2),
             ("U0:%x[0,0]\nB0:%x[0]", 2),
             ("B", 1),
+            ("U0:%x[0,0]\nBad template", 2),
         ] {
             assert_eq!(Templates::parse(text).unwrap_err().0, line, "{text}");
         }

@@ -76,8 +76,9 @@ fn altered_pairs_names_and_data_are_refused() {
         let altered = Model { dictionary: names.into_iter().collect(), ..model.clone() };
         verify(&altered, &data).is_err()
     };
-    let [a, b, c, d, _] = NAMES;
+    let [a, b, c, d, e] = NAMES;
     assert!(!renamed(NAMES));
+    assert!(renamed([b, a, c, d, e]) && renamed([a, b, c, e, d]), "names in another order");
     assert!(renamed([a, b, c, d, "another"]));
     assert!(verify(&Model { dictionary: Dictionary::default(), ..model.clone() }, &data).is_err());
     assert!(verify(&model, &small.sequences()).is_err(), "data without names");
@@ -87,6 +88,12 @@ fn altered_pairs_names_and_data_are_refused() {
         other.edges[i][t][1] += 1e-9;
         assert!(verify(&model, &named(&other)).is_err(), "a pair of sequence {i}");
     }
+    // As many weights, laid out differently: K more features of a position for one less of a pair.
+    let bare = small.sequences();
+    let nameless = Model { dictionary: Dictionary::default(), ..model.clone() };
+    assert!(verify(&nameless, &bare).is_ok());
+    let (features, pair_features) = (model.features + 3, model.pair_features - 1);
+    assert!(verify(&Model { features, pair_features, ..nameless }, &bare).is_err());
     let without = Sequences { edges: None, ..data.clone() };
     assert!(verify(&model, &without).is_err());
     // The data are said to be these, and are not: the values give it away.

@@ -154,8 +154,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
         let fit = |tolerance| Fit::new(&settings, limited(tolerance, 24));
-        let first = fit(loose).kept(&file, 2.0).run(&small).unwrap();
-        prop_assume!(first.stop != Stop::Stalled);
+        fit(loose).kept(&file, 2.0).run(&small).unwrap();
         let resumed = fit(loose * share).resumed(&file).run(&small).unwrap();
         prop_assert_eq!(Trace::of(&resumed), Trace::of(&fit(loose * share).run(&small).unwrap()));
     }
@@ -171,7 +170,6 @@ proptest! {
         let file = folder.path().join("run");
         let fit = || Fit::new(&settings, limited(tolerance, 13)).kept(&file, 1.0);
         let first = fit().run(&small).unwrap();
-        prop_assume!(first.stop != Stop::Stalled);
         for _ in 0..2 {
             prop_assert_eq!(Trace::of(&fit().resumed(&file).run(&small).unwrap()), Trace::of(&first));
         }

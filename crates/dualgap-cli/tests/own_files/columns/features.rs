@@ -65,7 +65,11 @@ fn rare_features_are_left_out() {
     has("--min-count 2", "U1:_B-1 U1:the U2:xx U4: U5:DT/NN U6:");
     has("--min-count 3", "U2:xx U4: U6:");
     has("--min-count 5", "U6:");
-    has("--min-count 6", "");
+    let desk = Desk::new();
+    desk.write("train.txt", TEXT);
+    desk.write("templates", TEMPLATES);
+    let run = desk.run("train chain train.txt --features templates --min-count 6");
+    run.fails(&["train.txt", "no feature occurs 6 times", "--min-count"]);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn a_compressed_file_that_is_cut_off_is_refused() {
 fn a_file_of_words_alone_has_no_labels_to_learn_from() {
     let desk = desk();
     desk.write("words.txt", "the\ndog\n\ncat\n");
-    desk.run("train chain words.txt").fails(&["words.txt", "at least 2"]);
+    desk.run("train chain words.txt").fails(&["words.txt", "has 1 column, and 2 are needed"]);
     desk.write("same.txt", "the O\ndog O\n");
     desk.run("train chain same.txt").fails(&["same.txt", "two labels"]);
 }
@@ -71,7 +71,7 @@ fn the_columns_of_other_data_are_those_of_the_training_data_with_or_without_the_
     let desk = desk();
     for (columns, text) in [(1, "the\n"), (4, "the DT B-NP O\n"), (5, "the DT B-NP O O\n")] {
         desk.write("other.txt", text);
-        let found = format!("has {columns} columns");
+        let found = format!("has {columns} column");
         for line in ["predict model other.txt", "eval model other.txt"] {
             desk.run(line).fails(&["other.txt", &found, "3", "or 2 without the label"]);
         }
@@ -79,7 +79,27 @@ fn the_columns_of_other_data_are_those_of_the_training_data_with_or_without_the_
         desk.run(line).fails(&["other.txt", &found, "3"]);
     }
     let run = feed(&desk, "predict model -", b"the\n");
-    run.fails(&["standard input", "has 1 columns"]);
+    run.fails(&["standard input", "has 1 column"]);
+}
+
+#[test]
+fn a_label_that_is_empty_is_named_by_its_line() {
+    let desk = desk();
+    desk.write("gap.txt", "# a comment\nthe\tDT\tB\n\ndog\tNN\t\n");
+    desk.run("train chain gap.txt").fails(&["gap.txt:4: ", "label is empty"]);
+    desk.run("eval model gap.txt").fails(&["gap.txt:4: ", "label is empty"]);
+}
+
+#[test]
+fn columns_that_are_not_there_cannot_be_picked() {
+    let desk = desk();
+    desk.run("train chain train.txt --columns 0,7").fails(&["train.txt", "has 3 columns", "8"]);
+    desk.run("train chain train.txt --columns 2").fails(&["train.txt"]);
+    for bad in ["x", "-1", "1,,2", "1;2"] {
+        desk.run(&format!("train chain train.txt --columns={bad}")).refuses(&["--columns"]);
+    }
+    desk.write("data.svm", "1 1:1\n2 2:1\n");
+    desk.run("train multiclass data.svm --columns 0,1").refuses(&["--columns", "column files"]);
 }
 
 #[test]
@@ -128,8 +148,8 @@ fn a_template_cannot_see_the_label() {
     for column in [2, 3, 60_000] {
         desk.write("templates", format!("U0:%x[0,{column}]\n"));
         let run = desk.run("train chain train.txt --features templates");
-        let needed = format!("at least {}", column + 2);
-        run.fails(&["train.txt", "has 3 columns", &needed, "the label comes last"]);
+        let named = format!("name column {column}");
+        run.fails(&["train.txt", &named, "there are 2 beside the label"]);
     }
 }
 

@@ -279,6 +279,13 @@ impl<'a> Table<'a> {
             match label.map(|place| record.cell(place)) {
                 None => {}
                 Some("") => read.unlabelled = read.unlabelled.or(Some(record.line)),
+                Some(label) if label.contains(['\t', '\n', '\r']) => {
+                    return Err(self.error(
+                        record.line,
+                        "the label has a tab or a line end in it",
+                        "labels are written one a line: take a name without them",
+                    ));
+                }
                 Some(label) => read.labels.push(label),
             }
         }
