@@ -74,6 +74,43 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub enum Task {
+    /// One of two classes for each example, by the sign of a score.
+    #[command(after_help = "\
+Examples:
+  dualgap train binary DATA.svm --loss hinge --lambda 1e-4 --tolerance 1e-4 -o model.dualgap
+  dualgap train binary DATA.svm --loss logistic --l1 0.001 --test TEST.svm")]
+    Binary {
+        #[command(flatten)]
+        common: TrainArgs,
+        /// What a wrong or narrow score costs.
+        #[arg(long, value_enum, default_value = "hinge", help_heading = "Problem")]
+        loss: BinaryLoss,
+        /// Of the smooth hinge: over which width its corner is rounded off.
+        #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = parse_positive, help_heading = "Problem")]
+        width: f64,
+        #[command(flatten)]
+        linear: LinearArgs,
+    },
+    /// A number for each example.
+    #[command(after_help = "\
+Examples:
+  dualgap train regression DATA.svm --loss squared --lambda 0.01 --intercept -o model.dualgap
+  dualgap train regression TABLE.csv --label price --loss huber --width 10 --l1 0.1")]
+    Regression {
+        #[command(flatten)]
+        common: TrainArgs,
+        /// What a number that is off costs.
+        #[arg(long, value_enum, default_value = "squared", help_heading = "Problem")]
+        loss: RegressionLoss,
+        /// Of Huber's loss: how far from the target it is squared.
+        #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = parse_positive, help_heading = "Problem")]
+        width: f64,
+        /// Of the epsilon-insensitive loss: what is forgiven.
+        #[arg(long, value_name = "E", default_value_t = 0.1, value_parser = parse_tolerance, help_heading = "Problem")]
+        epsilon: f64,
+        #[command(flatten)]
+        linear: LinearArgs,
+    },
     /// One label out of several for each example.
     #[command(after_help = "\
 Examples:
@@ -99,6 +136,17 @@ Examples:
         #[arg(long, value_enum, default_value = "normalized", help_heading = "Problem")]
         hamming: Hamming,
     },
+}
+
+/// What the tasks of linear models have in common.
+#[derive(Args, Debug)]
+pub struct LinearArgs {
+    /// Add a feature that is always 1; its weight is regularised like the others.
+    #[arg(long, help_heading = "Problem")]
+    pub intercept: bool,
+    /// How the step of an example is chosen: an option of the Prox-SDCA paper.
+    #[arg(long, value_enum, default_value = "i", help_heading = "Method")]
+    pub option: SdcaOption,
 }
 
 /// What all training tasks have in common.
@@ -146,18 +194,24 @@ pub struct TrainArgs {
     pub sample_weights: Option<PathBuf>,
 
     /// The regularisation, in mean loss + λ/2·‖w‖²: a number, or a/n [default: 1/n].
-    #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, help_heading = "Problem")]
+    #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
     pub lambda: Option<Lambda>,
+    /// σ, in … + σ·‖w‖₁: many weights become zero.
+    #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = parse_tolerance, allow_hyphen_values = true, help_heading = "Problem")]
+    pub l1: f64,
+    /// Allow no negative weights.
+    #[arg(long, help_heading = "Problem")]
+    pub nonnegative: bool,
     /// The same as C = 1/(λn).
-    #[arg(long = "c", value_name = "C", value_parser = parse_positive, conflicts_with = "lambda", help_heading = "Problem")]
+    #[arg(long = "c", value_name = "C", value_parser = parse_positive, allow_hyphen_values = true, conflicts_with = "lambda", help_heading = "Problem")]
     pub c: Option<f64>,
 
     /// Stop at this gap, as a fraction of the primal value [default: 0.01, unless
     /// --absolute-tolerance is given].
-    #[arg(long, value_name = "R", value_parser = parse_tolerance, help_heading = "When to stop")]
+    #[arg(long, value_name = "R", value_parser = parse_tolerance, allow_hyphen_values = true, help_heading = "When to stop")]
     pub tolerance: Option<f64>,
     /// Stop at this gap, in units of the objective.
-    #[arg(long, value_name = "A", value_parser = parse_tolerance, help_heading = "When to stop")]
+    #[arg(long, value_name = "A", value_parser = parse_tolerance, allow_hyphen_values = true, help_heading = "When to stop")]
     pub absolute_tolerance: Option<f64>,
     /// Stop after so many passes over the data.
     #[arg(long, value_name = "N", help_heading = "When to stop")]
@@ -166,7 +220,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", help_heading = "When to stop")]
     pub oracle_calls: Option<u64>,
     /// Stop after so many seconds.
-    #[arg(long, value_name = "S", value_parser = parse_tolerance, help_heading = "When to stop")]
+    #[arg(long, value_name = "S", value_parser = parse_tolerance, allow_hyphen_values = true, help_heading = "When to stop")]
     pub time: Option<f64>,
 
     /// Block-coordinate Frank-Wolfe, or batch Frank-Wolfe.
@@ -199,7 +253,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE", help_heading = "Runs that survive")]
     pub checkpoint: Option<PathBuf>,
     /// After so many passes, which may be a fraction.
-    #[arg(long, value_name = "PASSES", default_value = "5", value_parser = parse_positive, help_heading = "Runs that survive")]
+    #[arg(long, value_name = "PASSES", default_value = "5", requires = "checkpoint", value_parser = parse_positive, help_heading = "Runs that survive")]
     pub checkpoint_every: f64,
     /// Go on from this checkpoint, with the other options as they were; tolerances and limits may differ.
     #[arg(long, value_name = "FILE", help_heading = "Runs that survive")]
@@ -234,6 +288,12 @@ pub struct PredictArgs {
     /// Only these folds, such as 1-9 or 0,2,5-7.
     #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
     pub folds: Option<Folds>,
+    /// Binary and regression: the score behind each label.
+    #[arg(long)]
+    pub scores: bool,
+    /// Logistic loss: the probability of the second class behind each label.
+    #[arg(long)]
+    pub probabilities: bool,
     /// Print nothing but labels and errors.
     #[arg(short, long)]
     pub quiet: bool,
@@ -321,7 +381,7 @@ fn parse_positive(text: &str) -> Result<f64, String> {
 fn parse_tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
-        _ => Err("must be a number that is not negative".into()),
+        _ => Err("must be a number that is not negative, such as 0.01".into()),
     }
 }
 
@@ -388,6 +448,45 @@ pub enum Format {
     Csv,
     /// Taskar's letter.data
     Letters,
+}
+
+choices!(SdcaOption => dualgap::sdca::Choice {
+    /// The best dual variable there is
+    I => I,
+    /// The best on the way to where the loss's slope points
+    Ii => II,
+    /// A closed form on that way
+    Iii => III,
+    /// The same for the longest example
+    Iv => IV,
+    /// A constant share of that way, for smooth losses
+    V => V,
+});
+
+/// A loss of two classes by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BinaryLoss {
+    /// max(0, 1 − m), with m the score times the class
+    Hinge,
+    /// The hinge with its corner rounded off
+    SmoothHinge,
+    /// max(0, 1 − m)²
+    SquaredHinge,
+    /// log(1 + e^−m), with probabilities
+    Logistic,
+}
+
+/// A loss of numbers by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RegressionLoss {
+    /// Half the square of the difference
+    Squared,
+    /// The size of the difference
+    Absolute,
+    /// The size of the difference beyond epsilon
+    EpsilonInsensitive,
+    /// Squared near the target, absolute far from it
+    Huber,
 }
 
 choices!(Hamming => ssvm::Hamming {

@@ -6,7 +6,7 @@ use crate::report::{aligned, certificate_rows, certified_sentence, thousands, to
 use crate::{Outcome, print};
 use dualgap::Result;
 use dualgap::data::Source;
-use dualgap::model::{DualEvidence, Structure, verify_examples, verify_sequences};
+use dualgap::model::{DualEvidence, Structure, verify_examples, verify_linear, verify_sequences};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -32,6 +32,7 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
         Structure::Multiclass { .. } => {
             verify_examples(&model, &recipe.examples(source, None)?.data)?
         }
+        Structure::Linear { .. } => verify_linear(&model, &recipe.examples(source, None)?.data)?,
         Structure::Chain { .. } => verify_sequences(&model, &recipe.sequences(source, None)?.data)?,
     };
     let certificate = verified.certificate;

@@ -50,7 +50,8 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         bar.clear();
     }
     let mut report = report?;
-    report.model.provenance.recipe = Some(Recipe { format: Format::Letters, folds: Some(folds) });
+    report.model.provenance.recipe =
+        Some(Recipe { folds: Some(folds), ..Recipe::whole(Format::Letters) });
     report.model.save(&model_file)?;
 
     let evaluation = report.model.evaluate_sequences(&test);

@@ -2,11 +2,13 @@
 
 use crate::args::EvalArgs;
 use crate::predict::{Data, chosen, load, read};
-use crate::report::{aligned, number, percent, scores, thousands, to_json, unseen_row};
+use crate::report::{
+    aligned, number, number_rows, percent, scores, thousands, to_json, unseen_row,
+};
 use crate::{Outcome, print};
-use dualgap::data::Source;
+use dualgap::data::{Source, Unseen};
 use dualgap::model::evaluation::Figures;
-use dualgap::model::{Count, Evaluation, Scores};
+use dualgap::model::{Count, Evaluation, Scores, Structure};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -44,6 +46,16 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
     let (model, recipe) = load(&args.model)?;
     let recipe = chosen(recipe, args.folds.as_ref());
     let data = read(&model, &recipe, Source::open(&args.data)?)?;
+    if let (Data::Examples(loaded), Structure::Linear { loss }) = (&data, &model.structure)
+        && !loss.is_binary()
+        && loaded.labelled
+    {
+        let errors = model.evaluate_numbers(&loaded.data)?;
+        let mut rows = number_rows(&errors);
+        rows.extend(unseen_row(&Unseen { labels: Vec::new(), ..loaded.unseen.clone() }));
+        print(&if args.json { to_json(&errors) } else { aligned(&rows) })?;
+        return Ok(Outcome::Reached);
+    }
     let (evaluation, labelled, unseen) = match data {
         Data::Examples(loaded) => {
             (model.evaluate_examples(&loaded.data), loaded.labelled, loaded.unseen)
@@ -92,10 +104,11 @@ fn summary(evaluation: &Evaluation) -> Vec<(&'static str, String)> {
     let figures = evaluation.figures();
     let (labels, examples) = (thousands(figures.labels as u64), thousands(figures.examples as u64));
     let mut rows = vec![("accuracy", format!("{} of {labels} labels", percent(figures.accuracy)))];
-    if figures.labels != figures.examples {
-        let right = percent(1.0 - figures.sequence_error);
-        rows.push(("sequences", format!("{right} of {examples} without a mistake")));
+    if figures.labels == figures.examples {
+        return rows;
     }
+    let right = percent(1.0 - figures.sequence_error);
+    rows.push(("sequences", format!("{right} of {examples} without a mistake")));
     rows.push((
         "hamming",
         format!(

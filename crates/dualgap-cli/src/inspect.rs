@@ -3,12 +3,14 @@
 use crate::args::InspectArgs;
 use crate::predict::check_not_read;
 use crate::report::{
-    aligned, certificate_rows, certified_sentence, method_name, number, thousands, to_json,
+    aligned, and_else, certificate_rows, certified_sentence, loss_name, number, solver_name,
+    task_row, thousands, to_json, trimmed,
 };
 use crate::{Outcome, print};
 use dualgap::data::Sink;
 use dualgap::data::source::is_stdin;
 use dualgap::model::{Model, Provenance, Structure};
+use dualgap::oracle::chain::Layout;
 use dualgap::run::{Certificate, Stop};
 use dualgap::ssvm::{Average, Hamming};
 use dualgap::{Error, Result};
@@ -65,7 +67,7 @@ pub fn run(args: &InspectArgs) -> Result<Outcome> {
 }
 
 fn json(model: &Model, top: usize) -> String {
-    let largest = (0..model.alphabet.len())
+    let largest = (0..columns(model).len())
         .flat_map(|label| largest_features(model, label, top))
         .chain(largest(transitions(model), 2 * top))
         .map(|k| named(model, k));
@@ -90,7 +92,7 @@ fn tell(model: &Model, args: &InspectArgs) -> String {
     let _ = writeln!(text, "\n{}", certificate_in_words(model));
     if args.top > 0 {
         text += "\nThe largest weights of each label:\n";
-        for (label, name) in model.alphabet.names().iter().enumerate() {
+        for (label, name) in columns(model).iter().enumerate() {
             let _ = writeln!(text, "\n  {name}");
             for k in largest_features(model, label, args.top) {
                 let weight = named(model, k);
@@ -122,16 +124,19 @@ fn task_name(model: &Model) -> &'static str {
     match model.structure {
         Structure::Multiclass { .. } => "multiclass",
         Structure::Chain { .. } => "chain",
+        Structure::Linear { loss } if loss.is_binary() => "binary",
+        Structure::Linear { .. } => "regression",
     }
 }
 
 fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
     let p = &model.provenance;
     let loss = match &model.structure {
-        Structure::Multiclass { costs: None } => "every mistake costs 1",
-        Structure::Multiclass { costs: Some(_) } => "a matrix of costs",
-        Structure::Chain { hamming: Hamming::Plain } => "the number of wrong labels",
-        Structure::Chain { hamming: Hamming::Normalized } => "the fraction of wrong labels",
+        Structure::Multiclass { costs: None } => "every mistake costs 1".into(),
+        Structure::Multiclass { costs: Some(_) } => "a matrix of costs".into(),
+        Structure::Chain { hamming: Hamming::Plain } => "the number of wrong labels".into(),
+        Structure::Chain { hamming: Hamming::Normalized } => "the fraction of wrong labels".into(),
+        Structure::Linear { loss } => loss_name(*loss),
     };
     let average = match p.average {
         Average::None => "",
@@ -144,9 +149,9 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
     };
     let zeros = model.weights.iter().filter(|&&w| w == 0.0).count();
     let mut rows = vec![
-        ("task", format!("{}, {} labels", task_name(model), model.alphabet.len())),
-        ("loss", loss.into()),
-        ("lambda", p.lambda.to_string()),
+        ("task", task_row(task_name(model), model)),
+        ("loss", loss),
+        ("lambda", format!("{}{}", number(p.lambda), and_else(p.regulariser))),
         ("features", format!("{}{pairs}", thousands(model.features as u64))),
         (
             "weights",
@@ -156,7 +161,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
                 thousands(zeros as u64)
             ),
         ),
-        ("trained by", format!("{}, {}{average}", p.program, method_name(p.solver))),
+        ("trained by", format!("{}, {}{average}", p.program, solver_name(p.solver, model))),
         (
             "trained on",
             format!(
@@ -165,7 +170,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
                 p.fingerprint
             ),
         ),
-        ("work", format!("{:.2} passes, seed {}", p.passes, p.seed)),
+        ("work", format!("{} passes, seed {}", trimmed(p.passes), p.seed)),
     ];
     if let Some(recipe) = &p.recipe {
         rows.push(("data", format!("a {} file", recipe.format.name())));
@@ -196,16 +201,25 @@ fn certificate_in_words(model: &Model) -> String {
     format!("{claim}\nThe run ended because {why}. `dualgap certify MODEL DATA` checks it again.")
 }
 
+/// What a feature has a weight for: every label, or, in a linear model, the second of two classes, or the number.
+fn columns(model: &Model) -> Vec<String> {
+    match model.structure {
+        Structure::Linear { loss } if loss.is_binary() => vec![model.alphabet.names()[1].clone()],
+        Structure::Linear { .. } => vec!["the number".into()],
+        _ => model.alphabet.names().to_vec(),
+    }
+}
+
 /// The places of a label's largest weights in magnitude, the largest first.
 fn largest_features(model: &Model, label: usize, count: usize) -> Vec<(usize, f64)> {
-    let labels = model.alphabet.len();
+    let labels = columns(model).len();
     let places = (0..model.features).map(|f| f * labels + label);
     largest(places.map(|k| (k, model.weights[k])), count)
 }
 
 /// The weights of a chain that are not of a label on its own.
 fn transitions(model: &Model) -> impl Iterator<Item = (usize, f64)> + '_ {
-    let first = model.features * model.alphabet.len();
+    let first = model.features * columns(model).len();
     model.weights.iter().copied().enumerate().skip(first)
 }
 
@@ -223,9 +237,10 @@ fn largest(weights: impl Iterator<Item = (usize, f64)>, count: usize) -> Vec<(us
 
 /// What the weight at a place is of.
 fn named(model: &Model, (place, weight): (usize, f64)) -> Named {
-    let labels = model.alphabet.len();
-    let layout = model.layout();
-    let label = |k: usize| model.alphabet.names()[k].clone();
+    let names = columns(model);
+    let labels = names.len();
+    let layout = Layout { labels, ..model.layout() };
+    let label = |k: usize| names[k].clone();
     let feature = |f: usize| match model.dictionary.name(f) {
         Some(name) => name.to_string(),
         None => (f + 1).to_string(), // as a LIBSVM file counts

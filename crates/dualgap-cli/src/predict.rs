@@ -3,11 +3,13 @@
 use crate::Outcome;
 use crate::args::{Folds, PredictArgs};
 use crate::report::unseen_row;
-use dualgap::data::features::{Extractor, Portions};
+use dualgap::data::features::Extractor;
 use dualgap::data::{Examples, Format, Loaded, Recipe, Sequences, Sink, Source, Unseen};
 use dualgap::model::{Model, Structure};
+use dualgap::term::ScalarLoss;
 use dualgap::{Error, Result};
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
 /// A column file comes back with one column more; other data give a label a line, with an empty line after
@@ -15,6 +17,7 @@ use std::path::Path;
 pub fn run(args: &PredictArgs) -> Result<Outcome> {
     let (model, recipe) = load(&args.model)?;
     let recipe = chosen(recipe, args.folds.as_ref());
+    check_asked(&model, args)?;
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
     check_not_read(output, &[&args.data, &args.model])?;
     let source = Source::open(&args.data)?;
@@ -26,10 +29,7 @@ pub fn run(args: &PredictArgs) -> Result<Outcome> {
         }
         _ => match read(&model, &recipe, source)? {
             Data::Examples(loaded) => {
-                for label in model.predict_examples(&loaded.data) {
-                    sink.text(&model.alphabet.names()[label])?;
-                    sink.text("\n")?;
-                }
+                label_examples(&model, &loaded.data, args, &mut sink)?;
                 loaded.unseen
             }
             Data::Sequences(loaded) => {
@@ -52,6 +52,23 @@ pub fn run(args: &PredictArgs) -> Result<Outcome> {
         let _ = writeln!(std::io::stderr(), "not seen in training: {told}");
     }
     Ok(Outcome::Reached)
+}
+
+/// Scores are those of linear models, and probabilities of logistic ones.
+fn check_asked(model: &Model, args: &PredictArgs) -> Result<()> {
+    let linear = match model.structure {
+        Structure::Linear { loss } => Some(loss),
+        _ => None,
+    };
+    if args.scores && linear.is_none() {
+        return Err(Error::setting("--scores is for models of binary and regression"));
+    }
+    if args.probabilities && linear != Some(ScalarLoss::Logistic) {
+        return Err(Error::setting(
+            "--probabilities is for models of the logistic loss; others have none",
+        ));
+    }
+    Ok(())
 }
 
 /// No output may take the place of an input.
@@ -96,9 +113,42 @@ pub enum Data {
 pub fn read(model: &Model, recipe: &Recipe, source: Source<'_>) -> Result<Data> {
     let known = Some(model.vocabulary());
     match model.structure {
-        Structure::Multiclass { .. } => recipe.examples(source, known).map(Data::Examples),
+        Structure::Multiclass { .. } | Structure::Linear { .. } => {
+            recipe.examples(source, known).map(Data::Examples)
+        }
         Structure::Chain { .. } => recipe.sequences(source, known).map(Data::Sequences),
     }
+}
+
+/// A label or a number a line; scores and probabilities behind it, if asked for.
+fn label_examples(
+    model: &Model,
+    data: &Examples,
+    args: &PredictArgs,
+    sink: &mut Sink,
+) -> Result<()> {
+    let Structure::Linear { loss } = model.structure else {
+        for label in model.predict_examples(data) {
+            sink.text(&format!("{}\n", model.alphabet.names()[label]))?;
+        }
+        return Ok(());
+    };
+    for score in model.scores(data) {
+        let mut line = if loss.is_binary() {
+            model.alphabet.names()[usize::from(score > 0.0)].clone()
+        } else {
+            score.to_string()
+        };
+        if args.scores {
+            let _ = write!(line, "\t{score}");
+        }
+        if args.probabilities {
+            let _ = write!(line, "\t{}", 1.0 / (1.0 + (-score).exp()));
+        }
+        line.push('\n');
+        sink.text(&line)?;
+    }
+    Ok(())
 }
 
 /// Portion by portion, so that a stream of any length can be labelled.
@@ -108,10 +158,11 @@ fn label_columns(
     source: Source<'_>,
     sink: &mut Sink,
 ) -> Result<Unseen> {
-    let mut portions = Portions::new(source)?;
+    let mut portions = extractor.portions(source)?;
     let labelled = extractor.has_labels(&portions)?;
     let separator = if portions.tabs() { "\t" } else { " " };
     let mut all = Unseen::default();
+    let mut strange = labelled;
     while let Some(sentences) = portions.next_portion()? {
         let (sequences, unseen) = extractor.sequences(&sentences, labelled)?;
         for (sentence, labels) in sentences.iter().zip(model.predict_sequences(&sequences)) {
@@ -127,6 +178,14 @@ fn label_columns(
         }
         all.met += unseen.met;
         all.features += unseen.features;
+        let known = |&label: &u16| usize::from(label) < model.alphabet.len();
+        strange &= !sequences.labels.iter().any(known);
+    }
+    if strange {
+        let _ = writeln!(
+            std::io::stderr(),
+            "the last column was taken for labels, and the model knows none of them"
+        );
     }
     Ok(all)
 }

@@ -1,11 +1,13 @@
 //! How a run is told: a table for people, one JSON object for machines.
 
 use crate::args::TrainArgs;
-use dualgap::data::Unseen;
-use dualgap::model::evaluation::Figures;
-use dualgap::model::{Evaluation, Model, Scores};
+use dualgap::data::csv::Kind;
+use dualgap::data::{Format, Unseen};
+use dualgap::model::evaluation::{Figures, NumberErrors};
+use dualgap::model::{Evaluation, Model, Scores, Structure};
 use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
+use dualgap::term::{Regulariser, ScalarLoss};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -14,9 +16,27 @@ pub struct Summary<'a> {
     pub task: &'static str,
     pub report: &'a Report<Model>,
     pub settings: &'a Settings,
-    pub test: Option<&'a (Evaluation, Unseen)>,
+    pub test: Option<&'a (Outcomes, Unseen)>,
     /// Until the training began.
     pub read_seconds: f64,
+}
+
+/// How a model did on test data: labels, or numbers.
+pub enum Outcomes {
+    Labels(Box<Evaluation>),
+    Numbers(NumberErrors),
+}
+
+impl From<Evaluation> for Outcomes {
+    fn from(evaluation: Evaluation) -> Self {
+        Self::Labels(Box::new(evaluation))
+    }
+}
+
+impl From<NumberErrors> for Outcomes {
+    fn from(errors: NumberErrors) -> Self {
+        Self::Numbers(errors)
+    }
 }
 
 /// The object that `--json` prints. Fields may be added; none changes its meaning.
@@ -48,11 +68,27 @@ struct Json<'a> {
 }
 
 #[derive(Serialize)]
-struct TestJson {
-    #[serde(flatten)]
-    figures: Figures,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chunks: Option<Scores>,
+#[serde(untagged)]
+enum TestJson {
+    Labels {
+        #[serde(flatten)]
+        figures: Figures,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        chunks: Option<Scores>,
+    },
+    Numbers(NumberErrors),
+}
+
+impl From<&Outcomes> for TestJson {
+    fn from(outcomes: &Outcomes) -> Self {
+        match outcomes {
+            Outcomes::Labels(evaluation) => Self::Labels {
+                figures: evaluation.figures(),
+                chunks: evaluation.chunks().map(|chunks| chunks.overall().figures()),
+            },
+            Outcomes::Numbers(errors) => Self::Numbers(*errors),
+        }
+    }
 }
 
 impl Summary<'_> {
@@ -81,10 +117,7 @@ impl Summary<'_> {
             seed: settings.seed,
             version: env!("CARGO_PKG_VERSION"),
             fingerprint: &report.model.provenance.fingerprint,
-            test: test.map(|(evaluation, _)| TestJson {
-                figures: evaluation.figures(),
-                chunks: evaluation.chunks().map(|chunks| chunks.overall().figures()),
-            }),
+            test: test.map(|(outcomes, _)| outcomes.into()),
         };
         to_json(&json)
     }
@@ -93,14 +126,14 @@ impl Summary<'_> {
         let Self { task, report, settings, test, read_seconds } = self;
         let model = &report.model;
         let mut rows = vec![
-            ("task", format!("{task}, {} labels", model.alphabet.len())),
+            ("task", task_row(task, model)),
             (
                 "examples",
                 format!("{}{}", thousands(model.provenance.examples as u64), read_as(model)),
             ),
             ("weights", thousands(model.weights.len() as u64)),
-            ("lambda", format!("{}", settings.lambda)),
-            ("solver", method_name(settings.method).into()),
+            ("lambda", format!("{}{}", number(settings.lambda), and_else(settings.regulariser))),
+            ("solver", solver_name(settings.method, model).into()),
         ];
         rows.extend(certificate_rows(&report.certificate));
         rows.push((
@@ -120,7 +153,10 @@ impl Summary<'_> {
             ),
         ));
         if let Some((test, unseen)) = test {
-            rows.extend(test_rows(test));
+            rows.extend(match test {
+                Outcomes::Labels(evaluation) => test_rows(evaluation),
+                Outcomes::Numbers(errors) => number_rows(errors),
+            });
             rows.extend(unseen_row(unseen));
         }
         rows.push((
@@ -131,16 +167,57 @@ impl Summary<'_> {
                 None => "no: give -o MODEL to keep the model".into(),
             },
         ));
+        if let Some(path) = &args.checkpoint {
+            let path = path.display();
+            rows.push((
+                "kept",
+                format!("{path}: the same with --resume {path} goes on from there"),
+            ));
+        }
         let mut text = aligned(&rows);
         let _ = writeln!(text, "\n{}", closing_line(report, budget, args));
         text
     }
 }
 
+/// The task, and what it is to tell apart.
+pub fn task_row(task: &str, model: &Model) -> String {
+    match &model.structure {
+        Structure::Linear { loss } if loss.is_binary() => {
+            let [first, second] = [0, 1].map(|k| model.alphabet.names()[k].as_str());
+            format!("{task}, {first} or {second}, {} loss", loss_name(*loss))
+        }
+        Structure::Linear { loss } => format!("{task}, {} loss", loss_name(*loss)),
+        _ => format!("{task}, {} labels", model.alphabet.len()),
+    }
+}
+
+/// A loss as the command line calls it, with its width.
+pub fn loss_name(loss: ScalarLoss) -> String {
+    match loss {
+        ScalarLoss::Hinge => "hinge".into(),
+        ScalarLoss::SmoothHinge { width } => format!("smooth-hinge (width {width})"),
+        ScalarLoss::SquaredHinge => "squared-hinge".into(),
+        ScalarLoss::Logistic => "logistic".into(),
+        ScalarLoss::Squared => "squared".into(),
+        ScalarLoss::Absolute => "absolute".into(),
+        ScalarLoss::EpsilonInsensitive { epsilon } => {
+            format!("epsilon-insensitive (epsilon {epsilon})")
+        }
+        ScalarLoss::Huber { width } => format!("huber (width {width})"),
+    }
+}
+
 /// How the data were read: what was guessed is told.
 fn read_as(model: &Model) -> String {
-    let recipe = model.provenance.recipe.as_ref();
-    recipe.map_or(String::new(), |recipe| format!(" of a {} file", recipe.format.name()))
+    let Some(recipe) = &model.provenance.recipe else { return String::new() };
+    let mut text = format!(" of a {} file", recipe.format.name());
+    if let Format::Csv(csv) = &recipe.format {
+        let numbers = csv.columns.iter().filter(|column| column.kind == Kind::Number).count();
+        let (names, label) = (csv.columns.len() - numbers, csv.label.as_deref().unwrap_or("?"));
+        let _ = write!(text, ": label {label}, {numbers} columns of numbers, {names} of names");
+    }
+    text
 }
 
 /// The rows of a table about predictions beside the truth.
@@ -156,6 +233,17 @@ fn test_rows(test: &Evaluation) -> Vec<(&'static str, String)> {
     if let Some(chunks) = test.chunks() {
         rows.push(("test F1", scores(chunks.overall().figures())));
     }
+    rows
+}
+
+/// The rows of a table about predicted numbers beside the true ones.
+pub fn number_rows(errors: &NumberErrors) -> Vec<(&'static str, String)> {
+    let NumberErrors { examples, rmse, mae, r2 } = *errors;
+    let examples = thousands(examples as u64);
+    let mut rows =
+        vec![("error", format!("{} root mean square over {examples} numbers", number(rmse)))];
+    rows.push(("absolute", format!("{} in the mean", number(mae))));
+    rows.extend(r2.map(|r2| ("explained", format!("{} of the variance", percent(r2)))));
     rows
 }
 
@@ -215,7 +303,7 @@ fn closing_line(report: &Report<Model>, budget: &Budget, args: &TrainArgs) -> St
         Stop::PassLimit => "the passes were used up",
         Stop::OracleLimit => "the oracle calls were used up",
         Stop::TimeLimit => "the time was up",
-        Stop::Interrupted => "the run was interrupted",
+        Stop::Interrupted => "it was interrupted",
     };
     let verdict = match report.stop {
         Stop::GapReached => format!("The tolerance of {asked} is reached."),
@@ -234,7 +322,7 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
     let bound = certificate.gap().max(0.0) + certificate.rounding_error;
     let share = bound / certificate.primal.abs();
     format!(
-        "Certified: the objective of this model is at most {} ({}) above the optimum.",
+        "Certified: the objective of this model is at most {} above the optimum ({} of the objective).",
         rounded_up(bound),
         format_args!("{} %", rounded_up(100.0 * share))
     )
@@ -262,7 +350,24 @@ pub fn to_json(value: &impl Serialize) -> String {
     text
 }
 
-pub fn method_name(method: Method) -> &'static str {
+/// What is in the regulariser beside λ.
+pub fn and_else(regulariser: Regulariser) -> String {
+    let Regulariser { l1, nonnegative } = regulariser;
+    let l1 = if l1 > 0.0 { format!(", l1 {}", number(l1)) } else { String::new() };
+    format!("{l1}{}", if nonnegative { ", no negative weights" } else { "" })
+}
+
+/// The method by the name it has for this kind of model.
+pub fn solver_name(method: Method, model: &Model) -> &'static str {
+    match (method, &model.structure) {
+        (Method::Bcfw, Structure::Linear { .. }) => {
+            "proximal stochastic dual coordinate ascent (sdca)"
+        }
+        _ => method_name(method),
+    }
+}
+
+fn method_name(method: Method) -> &'static str {
     match method {
         Method::Bcfw => "block-coordinate Frank-Wolfe (bcfw)",
         Method::Fw => "batch Frank-Wolfe (fw)",
@@ -297,9 +402,13 @@ pub fn percent(share: f64) -> String {
 }
 
 /// Without zeros after the point.
-fn trimmed(x: f64) -> String {
-    let text = format!("{x:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
+pub fn trimmed(x: f64) -> String {
+    let text = format!("{:.2}", x.fract());
+    let fraction = text.trim_start_matches('0').trim_end_matches('0').trim_end_matches('.');
+    if text.starts_with('1') {
+        return thousands(x as u64 + 1); // 0.999 is told as 1
+    }
+    format!("{}{fraction}", thousands(x as u64))
 }
 
 pub fn thousands(n: u64) -> String {

@@ -1,17 +1,20 @@
 //! `dualgap train`: read, train, test, save, report.
 
-use crate::args::{self, Lambda, Task, TrainArgs};
+use crate::args::{self, BinaryLoss, Lambda, LinearArgs, RegressionLoss, Task, TrainArgs};
 use crate::predict::check_not_read;
 use crate::progress::Bar;
-use crate::report::Summary;
+use crate::report::{Outcomes, Summary};
 use crate::{Outcome, print};
 use dualgap::data::source::is_stdin;
 use dualgap::data::{
     Alphabet, ColumnRecipe, CsvRecipe, Format, Loaded, Recipe, Source, Unseen, tables,
 };
-use dualgap::model::{Checkpoints, Evaluation, Model, Plan, fit_chain_with, fit_multiclass_with};
+use dualgap::model::{
+    Checkpoints, Model, Plan, fit_chain_with, fit_linear_with, fit_multiclass_with,
+};
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report, Stop};
 use dualgap::ssvm::{Costs, Settings};
+use dualgap::term::{Regulariser, ScalarLoss};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -21,6 +24,26 @@ use std::time::Instant;
 /// Trains as asked.
 pub fn run(task: &Task) -> Result<Outcome> {
     match task {
+        Task::Binary { common, loss, width, linear } => {
+            let loss = match loss {
+                BinaryLoss::Hinge => ScalarLoss::Hinge,
+                BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: *width },
+                BinaryLoss::SquaredHinge => ScalarLoss::SquaredHinge,
+                BinaryLoss::Logistic => ScalarLoss::Logistic,
+            };
+            train_linear("binary", common, loss, linear)
+        }
+        Task::Regression { common, loss, width, epsilon, linear } => {
+            let loss = match loss {
+                RegressionLoss::Squared => ScalarLoss::Squared,
+                RegressionLoss::Absolute => ScalarLoss::Absolute,
+                RegressionLoss::EpsilonInsensitive => {
+                    ScalarLoss::EpsilonInsensitive { epsilon: *epsilon }
+                }
+                RegressionLoss::Huber => ScalarLoss::Huber { width: *width },
+            };
+            train_linear("regression", common, loss, linear)
+        }
         Task::Multiclass { common: args, costs } => {
             let setup = Setup::new(args)?;
             let train = setup.train(Format::guess_examples, |r, s| r.examples(s, None))?;
@@ -38,7 +61,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
                 fit_multiclass_with(&train.data, &costs, plan)
             })?;
             setup.finish("multiclass", report, &settings, &train.recipe, |model| {
-                test.map(|test| (model.evaluate_examples(&test.data), test.unseen))
+                Ok(test.map(|test| (model.evaluate_examples(&test.data).into(), test.unseen)))
             })
         }
         Task::Chain { common: args, hamming } => {
@@ -52,10 +75,46 @@ pub fn run(task: &Task) -> Result<Outcome> {
                 fit_chain_with(&train.data, (*hamming).into(), plan)
             })?;
             setup.finish("chain", report, &settings, &train.recipe, |model| {
-                test.map(|test| (model.evaluate_sequences(&test.data), test.unseen))
+                Ok(test.map(|test| (model.evaluate_sequences(&test.data).into(), test.unseen)))
             })
         }
     }
+}
+
+fn train_linear(
+    task: &'static str,
+    args: &TrainArgs,
+    loss: ScalarLoss,
+    linear: &LinearArgs,
+) -> Result<Outcome> {
+    if args.step == args::Step::Predefined {
+        return Err(Error::setting("--step is for structural tasks; --option chooses steps here"));
+    }
+    let setup = Setup { constant: linear.intercept, ..Setup::new(args)? };
+    let train = setup.train(Format::guess_examples, |r, s| r.examples(s, None))?;
+    if let Err(Error::Setting { message }) = train.data.targets(loss.is_binary()) {
+        let remedy = if loss.is_binary() {
+            "`dualgap train multiclass` takes any number of classes"
+        } else {
+            "is the label where the format has it?"
+        };
+        return Err(Error::file(&args.data, message, remedy));
+    }
+    let known = train.data.vocabulary();
+    let test = setup.test(&train.recipe, |r, s| r.examples(s, Some(known)))?;
+    let settings = settings(args, &train)?;
+    let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
+        fit_linear_with(&train.data, loss, linear.option.into(), plan)
+    })?;
+    setup.finish(task, report, &settings, &train.recipe, |model| {
+        let Some(Loaded { data, unseen, .. }) = test else { return Ok(None) };
+        let outcome = if loss.is_binary() {
+            model.evaluate_examples(&data).into()
+        } else {
+            model.evaluate_numbers(&data)?.into()
+        };
+        Ok(Some((outcome, unseen)))
+    })
 }
 
 /// What is known before the data are read.
@@ -63,6 +122,8 @@ struct Setup<'a> {
     args: &'a TrainArgs,
     budget: Budget,
     warm_start: Option<Model>,
+    /// Whether a feature that is always 1 is added.
+    constant: bool,
     begin: Instant,
 }
 
@@ -121,7 +182,7 @@ impl<'a> Setup<'a> {
             }
             _ => None, // a checkpoint knows more than the model that its run began with
         };
-        Ok(Self { args, budget, warm_start, begin: Instant::now() })
+        Ok(Self { args, budget, warm_start, constant: false, begin: Instant::now() })
     }
 
     fn train<D>(
@@ -130,9 +191,9 @@ impl<'a> Setup<'a> {
         read: impl FnOnce(&Recipe, Source<'_>) -> Result<Loaded<D>>,
     ) -> Result<Loaded<D>> {
         let mut source = Source::open(&self.args.data)?;
-        let format = format(self.args, guess(&source.peek(|_| true)?))?;
+        let format = format(self.args, guess(&source.head()?))?;
         let folds = self.args.train_folds.as_ref().map(|folds| folds.0.clone());
-        read(&Recipe { format, folds }, source)
+        read(&Recipe { format, folds, constant: self.constant }, source)
     }
 
     fn test<D>(
@@ -200,14 +261,14 @@ impl<'a> Setup<'a> {
         (mut report, read_seconds): (Report<Model>, f64),
         settings: &Settings,
         recipe: &Recipe,
-        test: impl FnOnce(&Model) -> Option<(Evaluation, Unseen)>,
+        test: impl FnOnce(&Model) -> Result<Option<(Outcomes, Unseen)>>,
     ) -> Result<Outcome> {
         let args = self.args;
         report.model.provenance.recipe = Some(recipe.clone());
         if !args.witness {
             report.model.witness = None;
         }
-        let test = test(&report.model);
+        let test = test(&report.model)?;
         if let Some(path) = &args.output {
             report.model.save(path)?;
         }
@@ -315,6 +376,7 @@ fn settings<D>(args: &TrainArgs, train: &Loaded<D>) -> Result<Settings> {
     };
     Ok(Settings {
         lambda,
+        regulariser: Regulariser { l1: args.l1, nonnegative: args.nonnegative },
         method: args.solver.into(),
         step: args.step.into(),
         sampling: args.sampling.into(),
@@ -366,11 +428,15 @@ fn check_outputs(args: &TrainArgs) -> Result<()> {
         check_writable(path, "the checkpoint")?;
         let goes_on = args.resume.as_ref().is_some_and(|resume| same(resume, path));
         if path.exists() && !goes_on {
-            return Err(Error::file(
-                path,
-                "holds a checkpoint already, which would be lost",
-                "go on from it with --resume, or remove it",
-            ));
+            return Err(if Checkpoints::is_one(path) {
+                Error::file(
+                    path,
+                    "holds a checkpoint already, which would be lost",
+                    "go on from it with --resume, or name another file",
+                )
+            } else {
+                Error::file(path, "is there and is no checkpoint", "name another file")
+            });
         }
     }
     args.output.as_deref().map_or(Ok(()), |path| check_writable(path, "the model"))

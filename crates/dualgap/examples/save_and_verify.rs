@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let verified = verify_examples(&model, &data)?;
     assert_eq!(verified.evidence, DualEvidence::Witness);
     println!(
-        "primal {:.6}, dual {:.6}: at most {:.2} % above the optimum, proved again",
+        "primal {:.6}, dual {:.6}: a gap of at most {:.2} % of the primal value, proved again",
         verified.certificate.primal,
         verified.certificate.dual,
         100.0 * verified.certificate.relative_gap()

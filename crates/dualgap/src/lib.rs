@@ -46,6 +46,7 @@ pub mod linalg;
 pub mod model;
 pub mod oracle;
 pub mod run;
+pub mod sdca;
 pub mod ssvm;
 pub mod term;
 

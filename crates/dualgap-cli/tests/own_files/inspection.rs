@@ -82,7 +82,7 @@ fn the_text_tells_the_settings_too() {
         "the number of wrong labels",
         "0.125",
         "seed 17",
-        "2.00 passes",
+        "2 passes",
         "weighted average",
         "30 examples",
         "bcfw",

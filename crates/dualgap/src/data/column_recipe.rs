@@ -18,6 +18,9 @@ pub struct ColumnRecipe {
     /// Which columns of the file are meant, in which order, the label last; all of them when empty.
     #[serde(default)]
     pub pick: Vec<usize>,
+    /// Whether tabs separated the columns of the training data.
+    #[serde(default)]
+    pub tabs: bool,
     /// How many columns the training data have, of those that are meant, the label included; zero before they
     /// were read.
     pub columns: usize,
@@ -32,6 +35,7 @@ impl Default for ColumnRecipe {
             min_count: 1,
             lowercase: false,
             pick: Vec::new(),
+            tabs: false,
             columns: 0,
         }
     }

@@ -73,12 +73,19 @@ pub struct ColumnReader<'a> {
     source: Source<'a>,
     /// Known from the first token line on: the number of columns, and whether tabs separate them.
     layout: Option<(usize, bool)>,
+    tabs_only: bool,
 }
 
 impl<'a> ColumnReader<'a> {
     /// From the beginning of a file.
     pub fn new(source: Source<'a>) -> Self {
-        Self { source, layout: None }
+        Self { source, layout: None, tabs_only: false }
+    }
+
+    /// Whether tabs separate the columns even where there is none.
+    #[must_use]
+    pub fn tabs_only(self, tabs_only: bool) -> Self {
+        Self { tabs_only, ..self }
     }
 
     /// The source, for errors that name the place.
@@ -97,7 +104,7 @@ impl<'a> ColumnReader<'a> {
         if line.is_empty() {
             line = self.source.peek(|_| true)?;
         }
-        let tabs = line.contains('\t');
+        let tabs = self.tabs_only || line.contains('\t');
         Ok((count(&line, tabs), tabs))
     }
 

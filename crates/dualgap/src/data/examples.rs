@@ -48,6 +48,36 @@ impl Examples {
         Ok(Self { rows, labels, alphabet, dictionary: Dictionary::default() })
     }
 
+    /// The labels as numbers: −1 and 1 for the first and the second of two classes, or their own values.
+    ///
+    /// ```
+    /// # use dualgap::data::Examples;
+    /// let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &["2.5", "7"])?;
+    /// assert_eq!(data.targets(false)?, [2.5, 7.0]);
+    /// assert_eq!(data.targets(true)?, [-1.0, 1.0]);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn targets(&self, binary: bool) -> Result<Vec<f64>> {
+        let names = self.alphabet.names();
+        let values: Vec<f64> = if binary {
+            if names.len() != 2 {
+                return Err(Error::setting(format!(
+                    "there must be two classes, and the data have {}",
+                    names.len()
+                )));
+            }
+            vec![-1.0, 1.0]
+        } else {
+            let value = |name: &String| name.parse().ok().filter(|x: &f64| x.is_finite());
+            let not_one = |name: &String| Error::setting(format!("the label {name} is no number"));
+            names
+                .iter()
+                .map(|name| value(name).ok_or_else(|| not_one(name)))
+                .collect::<Result<_>>()?
+        };
+        Ok(self.labels.iter().map(|&label| values[label as usize]).collect())
+    }
+
     /// n.
     pub fn len(&self) -> usize {
         self.labels.len()

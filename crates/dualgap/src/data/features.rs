@@ -52,7 +52,7 @@ pub fn read_training(
     let mut portions = Portions::new(source)?;
     let found = portions.columns();
     let columns = if recipe.pick.is_empty() { found } else { recipe.pick.len() };
-    let mut recipe = ColumnRecipe { columns, ..recipe.clone() };
+    let mut recipe = ColumnRecipe { columns, tabs: portions.tabs(), ..recipe.clone() };
     if columns < 2 || found < recipe.width(columns) {
         return Err(portions.file_error(
             format!(
@@ -60,7 +60,7 @@ pub fn read_training(
                 count_of(found, "column"),
                 recipe.width(columns).max(2)
             ),
-            "a column file has something to tell the label by, and the label, which comes last",
+            "columns are separated by spaces or tabs; the label comes last",
         ));
     }
     if recipe.templates.is_empty() {
@@ -129,11 +129,11 @@ pub fn read_training(
 /// Makes the features that a model knows, for training's sentences and for any other.
 ///
 /// ```
-/// # use dualgap::data::{ColumnRecipe, Source, features::{Extractor, Portions, read_training}};
+/// # use dualgap::data::{ColumnRecipe, Source, features::{Extractor, read_training}};
 /// let source = Source::from_bytes("demo", b"He B-NP\nruns B-VP\n")?;
 /// let (data, recipe) = read_training(source, &ColumnRecipe::default())?;
 /// let extractor = Extractor::new(&recipe, data.vocabulary())?;
-/// let mut portions = Portions::new(Source::from_bytes("more", b"She\nruns\n")?)?;
+/// let mut portions = extractor.portions(Source::from_bytes("more", b"She\nruns\n")?)?;
 /// assert!(!extractor.has_labels(&portions)?);
 /// let sentences = portions.next_portion()?.unwrap();
 /// let (more, unseen) = extractor.sequences(&sentences, false)?;
@@ -158,6 +158,13 @@ impl<'a> Extractor<'a> {
             ));
         }
         Ok(Self { templates: recipe.parse()?, recipe: recipe.clone(), known })
+    }
+
+    /// The sentences of a file. A single column has no separator to tell which one is meant: it is that of the
+    /// training data.
+    pub fn portions<'s>(&self, source: Source<'s>) -> Result<Portions<'s>> {
+        let single = self.recipe.width(self.recipe.columns - 1) == 1;
+        Portions::read(ColumnReader::new(source).tabs_only(self.recipe.tabs && single))
     }
 
     /// Whether a file has the label column or goes without; any other number of columns is an error. Where
@@ -222,7 +229,7 @@ impl<'a> Extractor<'a> {
 
     /// A whole file: the sequences, whether it has labels, and what of it is not known.
     pub fn read(&self, source: Source<'_>) -> Result<(Sequences, bool, Unseen)> {
-        let mut portions = Portions::new(source)?;
+        let mut portions = self.portions(source)?;
         let labelled = self.has_labels(&portions)?;
         let mut all = Part::default();
         while let Some(sentences) = portions.next_portion()? {
@@ -268,7 +275,10 @@ pub struct Portions<'a> {
 impl<'a> Portions<'a> {
     /// From the beginning of a file, which must have a sentence.
     pub fn new(source: Source<'a>) -> Result<Self> {
-        let mut reader = ColumnReader::new(source);
+        Self::read(ColumnReader::new(source))
+    }
+
+    fn read(mut reader: ColumnReader<'a>) -> Result<Self> {
         let Some(first) = reader.next_sentence()? else {
             return Err(reader.source().file_error(
                 "has no sentences",
@@ -501,6 +511,16 @@ mod tests {
         let row: Vec<_> = other.rows.row(0).iter().map(|(j, _)| data.dictionary.name(j)).collect();
         assert_eq!(row, [Some("U2:")]);
         assert_eq!(unseen, Unseen { met: 3, features: 2, labels: vec!["NEW".into()] });
+    }
+
+    #[test]
+    fn a_single_column_is_separated_as_the_training_data_were() {
+        let (data, recipe) =
+            read_training(source("New York\tN\nruns\tV\n"), &ColumnRecipe::default()).unwrap();
+        let extractor = Extractor::new(&recipe, data.vocabulary()).unwrap();
+        let (other, labelled, _) = extractor.read(source("New York\nruns\n")).unwrap();
+        assert!(!labelled);
+        assert_eq!(other.rows, data.rows);
     }
 
     #[test]

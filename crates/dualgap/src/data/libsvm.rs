@@ -104,8 +104,7 @@ pub(super) fn is_feature(token: &str) -> bool {
 
 /// The label's one spelling.
 fn parse_label(label: &str) -> Result<String, Complaint> {
-    const LABEL: &str =
-        "a line of a LIBSVM file begins with the label, a number; --format names other formats";
+    const LABEL: &str = "a line of a LIBSVM file begins with the label, a number; `dualgap help formats` has others";
     let value: f64 = label.parse().map_err(|_| (format!("`{label}` is not a label"), LABEL))?;
     if !value.is_finite() {
         return Err((format!("the label `{label}` is not finite"), LABEL));

@@ -27,6 +27,10 @@ fn is_letter(line: &str) -> bool {
     line.trim_end().split('\t').count() == 6 + 128
 }
 
+fn first_line(head: &str) -> &str {
+    head.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
+}
+
 fn is_libsvm(line: &str) -> bool {
     let mut cells = line.split_whitespace().take_while(|cell| !cell.starts_with('#'));
     let first = |cell: &str| libsvm::is_feature(cell) || cell.parse::<f64>().is_ok();
@@ -34,13 +38,14 @@ fn is_libsvm(line: &str) -> bool {
 }
 
 impl Format {
-    /// What the first line of a file looks like, where sequences are wanted.
+    /// What the beginning of a file looks like, where sequences are wanted.
     ///
     /// ```
     /// # use dualgap::data::Format;
     /// assert!(matches!(Format::guess_sequences("He PRP B-NP"), Format::Columns(_)));
     /// ```
-    pub fn guess_sequences(line: &str) -> Self {
+    pub fn guess_sequences(head: &str) -> Self {
+        let line = first_line(head);
         if is_letter(line) {
             Self::Letters
         } else if is_libsvm(line) && line.contains(':') {
@@ -50,16 +55,21 @@ impl Format {
         }
     }
 
-    /// What the first line of a file looks like, where independent examples are wanted.
+    /// What the beginning of a file looks like, where independent examples are wanted. Tables have no blank lines
+    /// in their midst, and sentences between tabs do.
     ///
     /// ```
     /// # use dualgap::data::Format;
     /// assert_eq!(Format::guess_examples("-1 1:0.5 3:2"), Format::Libsvm);
-    /// assert!(matches!(Format::guess_examples("age,colour,label"), Format::Csv(_)));
+    /// assert!(matches!(Format::guess_examples("age,colour,label\n5,red,no\n"), Format::Csv(_)));
+    /// assert!(matches!(Format::guess_examples("He\tNP\n\nShe\tNP\n"), Format::Columns(_)));
     /// ```
-    pub fn guess_examples(line: &str) -> Self {
+    pub fn guess_examples(head: &str) -> Self {
+        let line = first_line(head);
         if is_letter(line) {
             Self::Letters
+        } else if line.contains('\t') && head.trim().lines().any(|line| line.trim().is_empty()) {
+            Self::Columns(ColumnRecipe::default())
         } else if !is_libsvm(line) && line.contains([',', ';', '\t', '|']) {
             Self::Csv(CsvRecipe::default())
         } else {
@@ -85,7 +95,13 @@ pub struct Recipe {
     pub format: Format,
     /// Only these folds; all of the file when absent.
     pub folds: Option<Vec<u8>>,
+    /// Whether a feature that is always 1 comes behind those of the file; of independent examples only.
+    #[serde(default)]
+    pub constant: bool,
 }
+
+/// The name of the feature that is always 1, where features have names.
+const CONSTANT: &str = "(constant)";
 
 /// A file, or a part of it, as a data set.
 #[derive(Clone, Debug)]
@@ -106,7 +122,7 @@ pub struct Loaded<D> {
 
 impl<D> Loaded<D> {
     fn whole(data: D, of: usize, format: Format, labelled: bool, unseen: Unseen) -> Self {
-        let recipe = Recipe { format, folds: None };
+        let recipe = Recipe::whole(format);
         Self { data, chosen: (0..of).collect(), of, recipe, labelled, unseen }
     }
 
@@ -119,7 +135,7 @@ impl<D> Loaded<D> {
 impl Recipe {
     /// The whole file.
     pub fn whole(format: Format) -> Self {
-        Self { format, folds: None }
+        Self { format, folds: None, constant: false }
     }
 
     /// The data as sequences: to train on, or with the names that a model knows.
@@ -156,6 +172,31 @@ impl Recipe {
     /// The data as independent examples, of sequences every position: to train on, or with the names that a
     /// model knows.
     pub fn examples(
+        &self,
+        source: Source<'_>,
+        known: Option<Vocabulary<'_>>,
+    ) -> Result<Loaded<Examples>> {
+        if !self.constant {
+            return self.plain_examples(source, known);
+        }
+        if let Format::Columns(_) = self.format {
+            return Err(source.file_error(
+                "a column file has its constant feature from a template",
+                "a template without a macro, such as U99:, is one",
+            ));
+        }
+        let known =
+            known.map(|known| Vocabulary { features: known.features.saturating_sub(1), ..known });
+        let mut loaded = self.plain_examples(source, known)?;
+        loaded.data.rows.append_constant();
+        if known.is_none() && !loaded.data.dictionary.is_empty() {
+            loaded.data.dictionary.number(CONSTANT);
+        }
+        loaded.recipe.constant = true;
+        Ok(loaded)
+    }
+
+    fn plain_examples(
         &self,
         source: Source<'_>,
         known: Option<Vocabulary<'_>>,

@@ -98,15 +98,20 @@ impl<'a> Source<'a> {
         Ok(Self { name, reader: boxed, line: Vec::new(), number: 0 })
     }
 
-    /// Looks at the first line that is not blank and that is wanted, without taking it and as far as it has been
-    /// buffered: enough to tell one format from another. There may be none.
-    pub fn peek(&mut self, wanted: impl Fn(&str) -> bool) -> Result<String> {
+    /// The beginning of the text without taking it, as far as it has been buffered: enough to tell one format
+    /// from another.
+    pub fn head(&mut self) -> Result<String> {
         let head = self.reader.fill_buf().map_err(|error| Error::File {
             file: self.name.clone(),
             message: format!("cannot be read: {error}"),
             remedy: "is the file cut off or damaged?".into(),
         })?;
-        let head = String::from_utf8_lossy(head.strip_prefix(BOM).unwrap_or(head));
+        Ok(String::from_utf8_lossy(head.strip_prefix(BOM).unwrap_or(head)).into())
+    }
+
+    /// The first line of the [`head`](Self::head) that is not blank and that is wanted, if there is one.
+    pub fn peek(&mut self, wanted: impl Fn(&str) -> bool) -> Result<String> {
+        let head = self.head()?;
         let line = head.lines().find(|line| !line.trim().is_empty() && wanted(line));
         Ok(line.unwrap_or_default().into())
     }

@@ -19,6 +19,19 @@ impl Found {
     }
 }
 
+/// The segment that a step goes along.
+#[derive(Clone, Copy, Debug)]
+pub struct Along {
+    /// The rise of the block's term of the dual to the end of the segment, less the slope.
+    pub gap: f64,
+    /// `‖X_i (to − at)‖²`.
+    pub curvature: f64,
+    /// `mass_i / λ`.
+    pub scale: f64,
+    /// Whether w is still the one that the end of the segment was found at.
+    pub fresh: bool,
+}
+
 /// A block's point, looked at from scratch for a certificate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Audit {
@@ -32,7 +45,7 @@ pub struct Audit {
 /// The blocks of a dual problem. Solvers speak to this; users write an oracle or a loss, and an
 /// adapter makes blocks of it.
 ///
-/// A step on block i goes: [`best_corner`](Self::best_corner) at the current w, then
+/// A step on block i goes: [`aim`](Self::aim) at the current w, then
 /// [`difference`](Self::difference) prepares `X_i (to − at)` in the scratch, of which
 /// [`slope`](Self::slope), [`curvature`](Self::curvature) and [`displace`](Self::displace) then
 /// speak, and last [`mix`](Self::mix) moves the point. All of it is free of allocation in the
@@ -76,6 +89,20 @@ pub trait Blocks: Sync {
         scratch: &mut Self::Scratch,
     ) -> Result<Found>;
 
+    /// Finds where a step from `at` is to go: the best corner, or whatever is better for a block that knows where
+    /// it stands and its `scale = mass_i / λ`.
+    fn aim(
+        &self,
+        i: usize,
+        w: &[f64],
+        _at: &Self::Point,
+        _scale: f64,
+        corner: &mut Self::Corner,
+        scratch: &mut Self::Scratch,
+    ) -> Result<()> {
+        self.best_corner(i, w, corner, scratch).map(|_| ())
+    }
+
     /// Brings the scores in the scratch up to date with a w that has moved since the corner was found;
     /// only those that [`slope`](Self::slope) needs for the prepared difference.
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut Self::Scratch);
@@ -104,9 +131,17 @@ pub trait Blocks: Sync {
         scratch: &mut Self::Scratch,
     );
 
-    /// The step length toward the corner: the top of the dual's quadratic lower bound along the
-    /// segment. `gap` is `rise − slope`, and `scale = mass_i / λ`.
-    fn line_search(&self, gap: f64, curvature: f64, scale: f64) -> f64 {
+    /// The step length toward the corner: the top of the dual's quadratic lower bound along the segment, which
+    /// is exact where the block's term of the dual is linear and the link the identity.
+    fn line_search(
+        &self,
+        _i: usize,
+        _at: &Self::Point,
+        _to: &Self::Corner,
+        along: &Along,
+        _scratch: &mut Self::Scratch,
+    ) -> f64 {
+        let Along { gap, curvature, scale, .. } = *along;
         if gap <= 0.0 {
             0.0
         } else if curvature > 0.0 {

@@ -15,10 +15,10 @@
 use super::average::Averages;
 use super::primal::weights;
 use super::sampling::Order;
-use super::{Average, Blocks, Joined, Primal, Problem, Sampling};
+use super::{Along, Average, Blocks, Joined, Primal, Problem, Sampling};
 use crate::linalg::Measured;
 use crate::run::{Budget, Certificate, Certified, Observer, Quota, Report, Solver, Work, run};
-use crate::term::Link;
+use crate::term::{Link, Regulariser};
 use crate::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,10 @@ pub enum Method {
 /// How the engine is set up. Everything has a default that needs no thought but `lambda`.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The strength of the regulariser, in `mean loss + λ g(w)`.
+    /// The strength of the regulariser, in `mean loss + λ/2‖w‖² + …`.
     pub lambda: f64,
+    /// What is added to `λ/2‖w‖²`, where the regulariser is chosen by these settings.
+    pub regulariser: Regulariser,
     /// One block a step, or all.
     pub method: Method,
     /// The step length.
@@ -73,6 +75,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             lambda: 0.01,
+            regulariser: Regulariser::default(),
             method: Method::default(),
             step: Step::default(),
             sampling: Sampling::default(),
@@ -306,11 +309,12 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
 
     /// Finds the corners of a mini-batch, all at the current w, then steps toward them in order.
     fn step_batch(&mut self, size: usize) -> Result<()> {
-        let Self { problem, slots, order, primal, .. } = self;
+        let Self { problem, slots, order, primal, points, .. } = self;
         let slots = &mut slots[..size];
         let (blocks, w) = (problem.blocks, primal.w());
         let find = |slot: &mut Slot<B>| -> Result<()> {
-            blocks.best_corner(slot.block, w, &mut slot.corner, &mut slot.scratch).map(|_| ())
+            let (i, Slot { corner, scratch, .. }) = (slot.block, slot);
+            blocks.aim(i, w, &points[i], problem.scales[i], corner, scratch)
         };
         slots.iter_mut().for_each(|slot| slot.block = order.next_block());
         if let [slot] = slots {
@@ -340,7 +344,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
                     });
                 }
                 if gap > 0.0 {
-                    blocks.line_search(gap, blocks.curvature(i, scratch), scale)
+                    let curvature = blocks.curvature(i, scratch);
+                    let along = Along { gap, curvature, scale, fresh: place == 0 };
+                    blocks.line_search(i, &points[i], corner, &along, scratch)
                 } else {
                     0.0
                 }

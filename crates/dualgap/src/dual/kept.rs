@@ -3,7 +3,7 @@
 use super::engine::State;
 use super::{Blocks, Engine, Joined, Method, Problem, Settings, Solution};
 use crate::run::{Budget, Keeper, Observer, Report, RunState, run_from};
-use crate::term::Link;
+use crate::term::{L2, Link};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -64,6 +64,25 @@ where
                 .map(|report| report.map(Solution::parted))
         }
     }
+}
+
+/// [`train_kept`] with the regulariser that the settings name.
+pub fn train_regularised<B: Blocks>(
+    blocks: &B,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    if settings.regulariser.is_plain() {
+        return train_kept(blocks, L2, settings, begin, budget, observer, vault);
+    }
+    let link = settings.regulariser.link(settings.lambda)?;
+    train_kept(blocks, link, settings, begin, budget, observer, vault)
 }
 
 fn train_problem<B: Blocks, L: Link>(

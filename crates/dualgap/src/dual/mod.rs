@@ -13,6 +13,7 @@
 //! - [`mixture`]: a sparse mixture of corners, the point most blocks stand at.
 //! - [`average`], [`sampling`]: small values that the engine is set up with.
 //! - [`primal`]: v and w, kept in step.
+//! - [`witness`]: dual points that can be stored and proved feasible when they come back.
 
 pub mod average;
 pub mod blocks;
@@ -23,13 +24,15 @@ pub mod mixture;
 pub mod primal;
 pub mod problem;
 pub mod sampling;
+pub mod witness;
 
 pub use average::Average;
-pub use blocks::{Audit, Blocks, Found};
+pub use blocks::{Along, Audit, Blocks, Found};
 pub use engine::{Engine, Method, Settings, Solution, Step, train};
 pub use joined::Joined;
-pub use kept::{Begin, Vault, train_kept};
+pub use kept::{Begin, Vault, train_kept, train_regularised};
 pub use mixture::Mixture;
 pub use primal::Primal;
 pub use problem::Problem;
 pub use sampling::Sampling;
+pub use witness::{Witness, Witnessed};

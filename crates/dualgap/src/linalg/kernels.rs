@@ -95,6 +95,23 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + tail
 }
 
+/// `Σ_f x_f w_f`: the score of a row where there is one weight a feature.
+///
+/// ```
+/// # use dualgap::linalg::{Row, kernels::score};
+/// let row = Row::Sparse { indices: &[0, 2], values: &[2.0, 1.0] };
+/// assert_eq!(score(row, &[1.0, 5.0, -3.0]), -1.0);
+/// ```
+#[inline]
+pub fn score(row: Row<'_>, w: &[f64]) -> f64 {
+    match row {
+        Row::Sparse { indices, values } => {
+            indices.iter().zip(values).map(|(&f, &x)| x * w[f as usize]).sum()
+        }
+        Row::Dense(values) => dot(values, &w[..values.len()]),
+    }
+}
+
 /// `to += factor · from`. Inlined into its callers, so it takes on their instruction set.
 #[inline(always)]
 #[allow(clippy::inline_always)]

@@ -219,6 +219,29 @@ impl Rows {
         }
     }
 
+    /// Appends a feature that is 1 in every row.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Rows;
+    /// let mut rows = Rows::dense(&[vec![2.0], vec![3.0]])?;
+    /// rows.append_constant();
+    /// assert_eq!(rows.row(1).iter().collect::<Vec<_>>(), [(0, 3.0), (1, 1.0)]);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn append_constant(&mut self) {
+        let last = self.width() as u32;
+        let mut wider = Self::sparse();
+        let mut row: Vec<(u32, f64)> = Vec::new();
+        for i in 0..self.len() {
+            row.clear();
+            row.extend(self.row(i).iter().map(|(j, x)| (j as u32, x)));
+            row.push((last, 1.0));
+            wider.push_sparse(&row);
+        }
+        wider.fit_width(last as usize + 1);
+        *self = wider;
+    }
+
     /// Widens or narrows the matrix to `width` features; entries beyond are dropped and counted.
     pub fn fit_width(&mut self, width: usize) -> usize {
         let before = self.stored();

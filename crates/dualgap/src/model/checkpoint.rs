@@ -8,21 +8,22 @@
 //!
 //! A checkpoint belongs to the program that wrote it and to one run: the data, the problem and everything that
 //! decides the iterates must be the same. Tolerances and limits may differ, and a run that has ended at its
-//! limit can be given a larger one. The file is written to a neighbour first and then renamed: a run that is
-//! killed leaves the checkpoint before.
+//! limit can be given a larger one. The file is written to a neighbour (`FILE.part`) first and then renamed: a
+//! run that is killed leaves the checkpoint before.
 
 use super::file::digest;
 use super::{Model, Structure};
-use crate::data::write_atomically;
 use crate::dual::{Settings, Vault};
 use crate::run::{Budget, RunState};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-const MAGIC: &str = "dualgap checkpoint 1";
+pub(super) const MAGIC: &str = "dualgap checkpoint 1";
 
 /// Where and how often a run is kept.
 ///
@@ -37,6 +38,15 @@ pub struct Checkpoints {
     pub file: PathBuf,
     /// After so many passes.
     pub every: f64,
+}
+
+impl Checkpoints {
+    /// Whether a file looks like a checkpoint.
+    pub fn is_one(path: &Path) -> bool {
+        let mut head = [0; MAGIC.len()];
+        File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
+            && head == MAGIC.as_bytes()
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -62,9 +72,11 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
             ("multiclass", costs.as_ref().map_or("0/1".into(), |costs| numbers(costs)))
         }
         Structure::Chain { hamming } => ("chain", format!("{hamming:?}").to_lowercase()),
+        Structure::Linear { loss } => ("linear", json!(loss).to_string()),
     };
     let Settings {
         lambda,
+        regulariser,
         method,
         step,
         sampling,
@@ -81,6 +93,7 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         ("list of labels", json!(blank.alphabet)),
         ("loss", json!(loss)),
         ("lambda", json!(lambda)),
+        ("regulariser", json!(regulariser)),
         ("solver", json!(method)),
         ("step", json!(step)),
         ("sampling", json!(sampling)),
@@ -129,7 +142,21 @@ impl Vault for CheckpointFile {
         let sealed = serde_json::to_string(&sealed).map_err(unwritable)?;
         let mut bytes = format!("{MAGIC}\n{sealed}\n").into_bytes();
         bytes.extend(engine);
-        write_atomically(&self.checkpoints.file, &bytes)
+        // Always under the same name: a run that is killed here leaves one such file, and the next takes its
+        // place.
+        let file = &self.checkpoints.file;
+        let mut part = file.clone().into_os_string();
+        part.push(".part");
+        let write = || -> std::io::Result<()> {
+            let mut out = File::create(&part)?;
+            out.write_all(&bytes)?;
+            out.sync_all()?;
+            std::fs::rename(&part, file)
+        };
+        write().map_err(|error| {
+            let message = format!("cannot be written: {error}");
+            Error::file(file, message, "is there space, and may you write there?")
+        })
     }
 }
 

@@ -46,6 +46,43 @@ pub struct Figures {
     pub sequence_error: f64,
 }
 
+/// How predicted numbers compare with the true ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct NumberErrors {
+    /// How many there are.
+    pub examples: usize,
+    /// The root of the mean squared error.
+    pub rmse: f64,
+    /// The mean absolute error.
+    pub mae: f64,
+    /// The share of the variance that is explained; none without any variance.
+    pub r2: Option<f64>,
+}
+
+impl NumberErrors {
+    /// Of predictions beside the truth.
+    ///
+    /// ```
+    /// # use dualgap::model::evaluation::NumberErrors;
+    /// let errors = NumberErrors::of(&[1.0, 3.0], &[1.0, 2.0]);
+    /// assert_eq!((errors.mae, errors.r2), (0.5, Some(0.5)));
+    /// ```
+    pub fn of(truth: &[f64], predicted: &[f64]) -> Self {
+        let n = truth.len().max(1) as f64;
+        let mean = |terms: &mut dyn Iterator<Item = f64>| terms.sum::<f64>() / n;
+        let centre = mean(&mut truth.iter().copied());
+        let off = || truth.iter().zip(predicted).map(|(t, p)| t - p);
+        let squared = mean(&mut off().map(|r| r * r));
+        let variance = mean(&mut truth.iter().map(|t| (t - centre).powi(2)));
+        Self {
+            examples: truth.len(),
+            rmse: squared.sqrt(),
+            mae: mean(&mut off().map(f64::abs)),
+            r2: (variance > 0.0).then(|| 1.0 - squared / variance),
+        }
+    }
+}
+
 impl Evaluation {
     /// Counts one sequence.
     pub fn compare<S: AsRef<str>>(&mut self, truth: &[S], predicted: &[S]) {

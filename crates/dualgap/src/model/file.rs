@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! tensors   multiclass   weights [F, K], costs [K, K]?
+//!           linear       weights [F]
 //!           chain        emissions [F, K], start [K], end [K], transitions [K, K], pairs [E, K, K]?
-//!           both         names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?
+//!           all          names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?
 //! metadata  dualgap      {"seal": SHA-256 of the header's text, "header": {…}}
 //! ```
 //!
@@ -18,12 +19,14 @@
 //! header lies about sizes, when a tensor is missing, has another shape or another digest than the
 //! header says, or holds a number that is not finite; memory is only taken in proportion to the file.
 
+use super::checkpoint::MAGIC;
 use super::{Model, Provenance, Structure};
 use crate::data::{Alphabet, Dictionary, Digest, write_atomically};
+use crate::dual::Witness;
 use crate::oracle::Hamming;
 use crate::oracle::chain::Layout;
 use crate::run::Certificate;
-use crate::ssvm::Witness;
+use crate::term::ScalarLoss;
 use crate::{Error, Result};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
@@ -56,6 +59,7 @@ struct Header {
 enum Task {
     Multiclass,
     Chain { hamming: Hamming },
+    Linear { loss: ScalarLoss },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -102,6 +106,7 @@ impl Model {
             task: match self.structure {
                 Structure::Multiclass { .. } => Task::Multiclass,
                 Structure::Chain { hamming } => Task::Chain { hamming },
+                Structure::Linear { loss } => Task::Linear { loss },
             },
             labels: self.alphabet.clone(),
             features: self.features,
@@ -140,6 +145,9 @@ impl Model {
                 if let Some(costs) = costs {
                     put("costs", Tensor::f64(&[k, k], costs));
                 }
+            }
+            Structure::Linear { .. } => {
+                put("weights", Tensor::f64(&[f], w));
             }
             Structure::Chain { .. } => {
                 let layout = self.layout();
@@ -199,11 +207,19 @@ impl Model {
 
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
-        Self::from_bytes(&Self::read_file(path)?).map_err(|message| {
+        let bytes = Self::read_file(path)?;
+        if bytes.starts_with(MAGIC.as_bytes()) {
+            return Err(Error::file(
+                path,
+                "is a checkpoint and no model",
+                "a run that goes on from it (--resume) saves the model with -o",
+            ));
+        }
+        Self::from_bytes(&bytes).map_err(|message| {
             Error::file(
                 path,
                 message,
-                "the file is damaged, was altered, or is no dualgap model; get it again or train it anew",
+                "the file is damaged, was altered, or is no dualgap model (which comes before the data)",
             )
         })
     }
@@ -260,8 +276,14 @@ impl<'a> Reading<'a> {
         let Header { task, labels, features, pair_features, certificate, provenance, .. } =
             self.header;
         let (f, e, k) = (*features, *pair_features, labels.len());
-        if labels.names().iter().collect::<std::collections::HashSet<_>>().len() != k || k == 0 {
-            return Err("has labels that are not distinct".into());
+        let expected = match *task {
+            Task::Linear { loss } if !loss.is_binary() => k == 0,
+            Task::Linear { .. } => k == 2,
+            Task::Multiclass | Task::Chain { .. } => k > 0,
+        };
+        let distinct = labels.names().iter().collect::<std::collections::HashSet<_>>().len() == k;
+        if !distinct || !expected {
+            return Err("has labels that are not distinct, or not as many as its task has".into());
         }
         if !(certificate.primal.is_finite()
             && certificate.dual.is_finite()
@@ -273,6 +295,10 @@ impl<'a> Reading<'a> {
             Task::Multiclass => {
                 let costs = self.has("costs").then(|| self.floats("costs", &[k, k])).transpose()?;
                 (Structure::Multiclass { costs }, self.floats("weights", &[f, k])?)
+            }
+            Task::Linear { loss } => {
+                loss.check().map_err(|error| error.to_string())?;
+                (Structure::Linear { loss }, self.floats("weights", &[f])?)
             }
             Task::Chain { hamming } => {
                 Layout::new(f, k).map_err(|error| error.to_string())?;

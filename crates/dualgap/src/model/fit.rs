@@ -1,11 +1,13 @@
 //! Data in, certified model out.
 
 use super::checkpoint::{self, CheckpointFile, Checkpoints};
-use super::{Evaluation, Model, Provenance, Structure};
-use crate::data::{Examples, Sequences, Vocabulary, fingerprint};
-use crate::dual::{Begin, Vault};
+use super::{Model, Provenance, Structure};
+use crate::data::{Alphabet, Examples, Sequences, Vocabulary, fingerprint};
+use crate::dual::{self, Begin, Vault, Witness, Witnessed};
 use crate::run::{Budget, Certificate, Observer, Progress, Report, Stop};
-use crate::ssvm::{self, Chain, Costs, Hamming, Multiclass, Settings, Witness, Witnessed, chain};
+use crate::sdca::{Choice, Linear};
+use crate::ssvm::{Chain, Costs, Hamming, Multiclass, Settings, chain};
+use crate::term::ScalarLoss;
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -64,7 +66,7 @@ pub fn fit_multiclass_with(
         entries.sort_unstable_by_key(|&(key, _)| key);
         Some(entries)
     };
-    fit(&blocks, blank, plan, Model::evaluate_examples, point)
+    fit(&blocks, blank, plan, |model, test| model.evaluate_examples(test).error(), point)
 }
 
 /// Trains a chain model.
@@ -100,7 +102,65 @@ pub fn fit_chain_with(
         let label = |y: usize| data.alphabet.index(old.alphabet.names().get(y)?);
         fits.then(|| chain::relabelled(entries, label)).flatten()
     };
-    fit(&blocks, blank, plan, Model::evaluate_sequences, point)
+    fit(&blocks, blank, plan, |model, test| model.evaluate_sequences(test).error(), point)
+}
+
+/// Trains a linear model: a number per example, or the sign of one for losses of two classes.
+///
+/// ```
+/// use dualgap::data::Examples;
+/// use dualgap::model::{fit_linear, verify_linear};
+/// use dualgap::run::Budget;
+/// use dualgap::sdca::{Choice, Settings};
+/// use dualgap::term::ScalarLoss;
+///
+/// let data = Examples::from_dense(&[vec![1.0], vec![2.0], vec![3.0]], &["2", "4", "6"])?;
+/// let settings = Settings { lambda: 1e-6, ..Settings::default() };
+/// let budget = Budget { absolute: Some(1e-9), ..Budget::relative(0.0) };
+/// let report = fit_linear(&data, ScalarLoss::Squared, Choice::I, &settings, &budget, &mut ())?;
+/// assert!((report.model.weights[0] - 2.0).abs() < 1e-3);
+/// verify_linear(&report.model, &data)?;
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn fit_linear(
+    data: &Examples,
+    loss: ScalarLoss,
+    choice: Choice,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Model>> {
+    fit_linear_with(data, loss, choice, Plan::new(settings, budget, observer))
+}
+
+/// [`fit_linear`] with everything that a run can be given.
+pub fn fit_linear_with(
+    data: &Examples,
+    loss: ScalarLoss,
+    choice: Choice,
+    plan: Plan<'_, Examples>,
+) -> Result<Report<Model>> {
+    loss.check()?;
+    let blocks = Linear::new(&data.rows, data.targets(loss.is_binary())?, loss, choice)?;
+    let no_labels = Alphabet::from(Vec::new());
+    let alphabet = if loss.is_binary() { &data.alphabet } else { &no_labels };
+    let blank = blank(
+        Structure::Linear { loss },
+        Vocabulary { alphabet, ..data.vocabulary() },
+        0,
+        data.len(),
+        fingerprint(data),
+        plan.settings,
+    );
+    let point = |_: &Model, _: usize, entries: &[(u64, f64)]| Some(entries.to_vec());
+    let error = move |model: &Model, test: &Examples| {
+        if loss.is_binary() {
+            model.evaluate_examples(test).error()
+        } else {
+            model.evaluate_numbers(test).map_or(f64::NAN, |errors| errors.rmse)
+        }
+    };
+    fit(&blocks, blank, plan, error, point)
 }
 
 /// How a model is to be fitted: the settings and the budget, and what else a run can be given.
@@ -111,7 +171,7 @@ pub struct Plan<'a, D> {
     pub budget: &'a Budget,
     /// Who looks on.
     pub observer: &'a mut dyn Observer,
-    /// Test data whose error the observer is told with every certification.
+    /// Test data whose error, the fraction of wrong labels or the root mean square, the observer is told with every certification.
     pub watch: Option<&'a D>,
     /// Where the run is kept from being lost.
     pub checkpoints: Option<Checkpoints>,
@@ -149,6 +209,7 @@ fn blank(
         provenance: Provenance {
             program: concat!("dualgap ", env!("CARGO_PKG_VERSION")).into(),
             lambda: settings.lambda,
+            regulariser: settings.regulariser,
             solver: settings.method,
             step: settings.step,
             sampling: settings.sampling,
@@ -171,7 +232,7 @@ fn fit<B: Witnessed, D>(
     blocks: &B,
     blank: Model,
     plan: Plan<'_, D>,
-    evaluate: impl Fn(&Model, &D) -> Evaluation,
+    error: impl Fn(&Model, &D) -> f64,
     point: impl Fn(&Model, usize, &[(u64, f64)]) -> Option<Vec<(u64, f64)>>,
 ) -> Result<Report<Model>> {
     let Plan { settings, budget, observer, watch, checkpoints, resume, warm_start } = plan;
@@ -193,12 +254,12 @@ fn fit<B: Witnessed, D>(
     let mut watched;
     let observer: &mut dyn Observer = match watch {
         Some(data) => {
-            watched = Watched { model: blank.clone(), data, evaluate, observer };
+            watched = Watched { model: blank.clone(), data, error, observer };
             &mut watched
         }
         None => observer,
     };
-    let report = ssvm::train_kept(blocks, settings, begin, budget, observer, vault)?;
+    let report = dual::train_regularised(blocks, settings, begin, budget, observer, vault)?;
     let Report { certificate, stop, passes, work, .. } = report;
     Ok(report.map(|solution| Model {
         witness: Some(Witness::of(blocks, &solution.points)),
@@ -246,17 +307,17 @@ fn warm_points<B: Witnessed>(
 struct Watched<'a, D, F> {
     model: Model,
     data: &'a D,
-    evaluate: F,
+    error: F,
     observer: &'a mut dyn Observer,
 }
 
-impl<D, F: Fn(&Model, &D) -> Evaluation> Observer for Watched<'_, D, F> {
+impl<D, F: Fn(&Model, &D) -> f64> Observer for Watched<'_, D, F> {
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
         let mut progress = *progress;
         if !weights.is_empty() {
             self.model.weights.clear();
             self.model.weights.extend_from_slice(weights);
-            progress.test_error = Some((self.evaluate)(&self.model, self.data).error());
+            progress.test_error = Some((self.error)(&self.model, self.data));
         }
         self.observer.certified(&progress, weights)
     }

@@ -1,15 +1,18 @@
 //! A model: weights, what they mean, and the certificate they came with.
 
 use super::Evaluation;
+use super::evaluation::NumberErrors;
+use crate::Result;
 use crate::data::{Alphabet, Dictionary, Examples, Recipe, Sequence, Sequences, Vocabulary};
+use crate::dual::Witness;
 use crate::dual::{Average, Method, Sampling, Step};
 use crate::linalg::Row;
-use crate::linalg::kernels::add_scores;
+use crate::linalg::kernels::{add_scores, score};
 use crate::oracle::Hamming;
 use crate::oracle::chain::{Layout, Viterbi};
 use crate::oracle::multiclass::argmax;
 use crate::run::{Certificate, Stop};
-use crate::ssvm::Witness;
+use crate::term::{Regulariser, ScalarLoss};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +29,11 @@ pub enum Structure {
         /// How mistakes were counted.
         hamming: Hamming,
     },
+    /// A number per example: a target, or for losses of two classes a score whose sign tells them apart.
+    Linear {
+        /// Under which the model was trained.
+        loss: ScalarLoss,
+    },
 }
 
 /// How a model was made: the settings of the run, and how the run went.
@@ -35,6 +43,9 @@ pub struct Provenance {
     pub program: String,
     /// The strength of the regulariser.
     pub lambda: f64,
+    /// What else is in it.
+    #[serde(flatten)]
+    pub regulariser: Regulariser,
     /// One block a step, or all.
     pub solver: Method,
     /// The step length.
@@ -102,10 +113,18 @@ impl Model {
         Layout { features, labels, pairs }
     }
 
+    /// The prediction of a linear model for a row, whatever is beyond the known features left out.
+    pub fn score_row(&self, row: Row<'_>) -> f64 {
+        score(self.known(row, &mut (Vec::new(), Vec::new())), &self.weights)
+    }
+
     /// The label of a row, whatever is beyond the known features left out.
     ///
     /// For a chain this is the best label of the row on its own.
     pub fn predict_row(&self, row: Row<'_>) -> usize {
+        if let Structure::Linear { .. } = self.structure {
+            return usize::from(self.score_row(row) > 0.0);
+        }
         let mut scores = vec![0.0; self.alphabet.len()];
         let emissions = &self.weights[..self.features * scores.len()];
         add_scores(self.known(row, &mut (Vec::new(), Vec::new())), emissions, &mut scores);
@@ -128,6 +147,11 @@ impl Model {
             buffer.1.push(x);
         }
         Row::Sparse { indices: &buffer.0, values: &buffer.1 }
+    }
+
+    /// The predictions of a linear model, whatever is beyond the known features left out.
+    pub fn scores(&self, data: &Examples) -> Vec<f64> {
+        (0..data.len()).into_par_iter().map(|i| self.score_row(data.rows.row(i))).collect()
     }
 
     /// The labels of examples, whatever is beyond the known features left out.
@@ -175,6 +199,11 @@ impl Model {
             );
         }
         evaluation
+    }
+
+    /// Predicted numbers beside the labels, which must be numbers.
+    pub fn evaluate_numbers(&self, data: &Examples) -> Result<NumberErrors> {
+        Ok(NumberErrors::of(&data.targets(false)?, &self.scores(data)))
     }
 
     /// Predictions on sequences beside their labels.

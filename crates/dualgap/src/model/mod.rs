@@ -17,6 +17,9 @@ pub mod verify;
 pub use checkpoint::Checkpoints;
 pub use chunks::{ChunkEvaluation, Count, Scores};
 pub use evaluation::Evaluation;
-pub use fit::{Plan, fit_chain, fit_chain_with, fit_multiclass, fit_multiclass_with};
+pub use fit::{
+    Plan, fit_chain, fit_chain_with, fit_linear, fit_linear_with, fit_multiclass,
+    fit_multiclass_with,
+};
 pub use fitted::{Model, Provenance, Structure};
-pub use verify::{DualEvidence, Verified, verify_examples, verify_sequences};
+pub use verify::{DualEvidence, Verified, verify_examples, verify_linear, verify_sequences};

@@ -1,13 +1,14 @@
 //! A stored certificate, computed again from the data without trusting a number in the file.
 
-use super::{Model, Structure};
+use super::{Model, Provenance, Structure};
 use crate::data::fingerprint::Fingerprint;
 use crate::data::{Examples, Sequences, Vocabulary, fingerprint};
-use crate::dual::Problem;
+use crate::dual::{Problem, Witnessed};
 use crate::linalg::Measured;
 use crate::run::Certificate;
-use crate::ssvm::{Chain, Costs, Multiclass, Witnessed};
-use crate::term::L2;
+use crate::sdca::{Choice, Linear};
+use crate::ssvm::{Chain, Costs, Multiclass};
+use crate::term::{L2, Link};
 use crate::{Error, Result};
 
 /// What the dual side of a verified certificate rests on.
@@ -45,6 +46,20 @@ pub fn verify_sequences(model: &Model, data: &Sequences) -> Result<Verified> {
     };
     check_data(model, data, data.vocabulary(), data.edge_features(), data.len())?;
     verify(model, &Chain::new(data, hamming)?)
+}
+
+/// Checks a linear model against its training data.
+pub fn verify_linear(model: &Model, data: &Examples) -> Result<Verified> {
+    let Structure::Linear { loss } = model.structure else {
+        return Err(refused("the model is not a linear one"));
+    };
+    let names = Vocabulary { alphabet: &model.alphabet, ..data.vocabulary() };
+    if loss.is_binary() && data.alphabet != model.alphabet {
+        return Err(refused("the file has other classes than the data"));
+    }
+    check_data(model, data, names, 0, data.len())?;
+    // The option decides how a point is reached, and nothing about the point.
+    verify(model, &Linear::new(&data.rows, data.targets(loss.is_binary())?, loss, Choice::I)?)
 }
 
 fn refused(message: impl Into<String>) -> Error {
@@ -85,8 +100,17 @@ fn check_data(
 }
 
 fn verify<B: Witnessed>(model: &Model, blocks: &B) -> Result<Verified> {
-    let lambda = model.provenance.lambda;
-    let problem = Problem::new(blocks, L2, lambda, model.sample_weights.as_deref())?;
+    let Provenance { lambda, regulariser, .. } = model.provenance;
+    if regulariser.is_plain() {
+        verify_with(model, blocks, L2)
+    } else {
+        verify_with(model, blocks, regulariser.link(lambda)?)
+    }
+}
+
+fn verify_with<B: Witnessed, L: Link>(model: &Model, blocks: &B, link: L) -> Result<Verified> {
+    let (lambda, weights) = (model.provenance.lambda, model.sample_weights.as_deref());
+    let problem = Problem::new(blocks, link, lambda, weights)?;
     let stored = model.certificate;
     let primal = problem.primal(&model.weights)?;
     agree("primal", primal.value, stored.primal, stored.rounding_error)?;

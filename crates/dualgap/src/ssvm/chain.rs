@@ -18,8 +18,8 @@
 //! Σ_t e_{t+1} ⊗ d_t(·,·), and differences of edges are then kept position by position.
 
 use super::geometry::Geometry;
-use super::witness::{DEFECT, Witnessed};
 use crate::data::{Sequence, Sequences};
+use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{Audit, Blocks, Found, Mixture};
 use crate::linalg::kernels::dot;
 use crate::linalg::{Accumulate, Measured, Row, SparseVec, Sum, UNIT_ROUNDOFF, gamma};

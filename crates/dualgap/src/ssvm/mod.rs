@@ -12,40 +12,29 @@ pub mod chain;
 mod geometry;
 pub mod multiclass;
 pub mod oracle_blocks;
-pub mod witness;
 
-pub use crate::dual::{Average, Method, Sampling, Settings, Solution, Step};
+pub use crate::dual::{Average, Method, Sampling, Settings, Solution, Step, Witness, Witnessed};
 pub use crate::oracle::{Costs, Hamming};
 pub use chain::Chain;
 pub use multiclass::Multiclass;
 pub use oracle_blocks::OracleBlocks;
-pub use witness::{Witness, Witnessed};
 
-use crate::dual::{self, Begin, Blocks, Vault};
+use crate::dual::{self, Blocks};
 use crate::run::{Budget, Observer, Report};
 use crate::term::L2;
 use crate::{Error, Result};
 
-/// Trains a structural SVM with `g(w) = ½‖w‖²`.
+/// Trains a structural SVM, with the regulariser that the settings name.
 pub fn train<B: Blocks>(
     blocks: &B,
     settings: &Settings,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<B::Point>>> {
-    dual::train(blocks, L2, settings, budget, observer)
-}
-
-/// [`train`] from anywhere, kept from being lost.
-pub fn train_kept<B: Witnessed>(
-    blocks: &B,
-    settings: &Settings,
-    begin: Begin<B::Point>,
-    budget: &Budget,
-    observer: &mut dyn Observer,
-    vault: Option<&mut dyn Vault>,
-) -> Result<Report<Solution<B::Point>>> {
-    dual::train_kept(blocks, L2, settings, begin, budget, observer, vault)
+    if settings.regulariser.is_plain() {
+        return dual::train(blocks, L2, settings, budget, observer);
+    }
+    dual::train(blocks, settings.regulariser.link(settings.lambda)?, settings, budget, observer)
 }
 
 /// More weights than this, 2 GiB a vector and several vectors of them, are taken for a mistake in the
@@ -57,8 +46,9 @@ fn check_dim(dim: Option<usize>) -> Result<()> {
     match dim {
         Some(dim) if dim <= MOST_WEIGHTS => Ok(()),
         _ => Err(Error::setting(format!(
-            "the model would have more than {MOST_WEIGHTS} weights: the largest feature index times \
-             the number of labels; number the features of the data without gaps"
+            "the model would have more than {MOST_WEIGHTS} weights, the number of features times the \
+             number of labels: are the labels where they should be, and are features numbered \
+             without gaps?"
         ))),
     }
 }

@@ -6,8 +6,8 @@
 //! X_i β = x_i ⊗ (e_{y_i} − β),  X_i (e_{y*} − β) = x_i ⊗ d,  ‖·‖² = ‖x_i‖²‖d‖²,  gap_i = −⟨d, a⟩
 //! ```
 
-use super::witness::{Witnessed, distribution};
 use crate::data::Examples;
+use crate::dual::witness::{Witnessed, distribution};
 use crate::dual::{Audit, Blocks, Found, Mixture};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::{Accumulate, Measured, Row, Sum, UNIT_ROUNDOFF, gamma};

@@ -4,7 +4,7 @@
 //! vectors ψ_i(y) of every corner at hand. It asks of a user nothing but an [`Oracle`], and it watches
 //! the oracle's contract.
 
-use super::witness::distribution;
+use crate::dual::witness::distribution;
 use crate::dual::{Audit, Blocks, Found};
 use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNIT_ROUNDOFF, gamma};
 use crate::oracle::{Bound, Extent, Oracle};

@@ -1,6 +1,6 @@
 //! Witnesses that can be stored: dual points as plain arrays, block after block.
 
-use crate::dual::Blocks;
+use super::Blocks;
 use crate::linalg::Sum;
 use crate::{Error, Result};
 use serde::Serialize;
@@ -9,11 +9,11 @@ use serde::de::DeserializeOwned;
 /// By how much a witness may miss feasibility, in the sum of its absolute differences from a feasible
 /// point. Whatever it misses is charged to the certificate's error bound, so any number is sound
 /// here; a real point misses by no more than accumulated rounding.
-pub(super) const DEFECT: f64 = 1e-9;
+pub(crate) const DEFECT: f64 = 1e-9;
 
 /// Proves that weights are a distribution, and returns by how much they miss one: dividing them by
 /// their sum moves them no further than that.
-pub(super) fn distribution(example: usize, weights: impl Iterator<Item = f64>) -> Result<f64> {
+pub(crate) fn distribution(example: usize, weights: impl Iterator<Item = f64>) -> Result<f64> {
     let mut total = Sum::default();
     for weight in weights {
         if !(weight >= 0.0 && weight.is_finite()) {

@@ -1,0 +1,275 @@
+//! Blocks of one number: the dual variable α_i of an example under a loss of its prediction a = ⟨x_i, w⟩.
+//!
+//! With q = mass_i‖x_i‖²/λ, u the α that the prediction asks for, and z = u − α, the paper's options are
+//!
+//! ```text
+//! I    the β that maximises −φ*(−β) − aβ − (q/2)(β − α)²: exact coordinate ascent
+//! II   the best β between α and u: since the above is concave, its maximiser brought to that interval
+//! III  α + sz,  s = min(1, (φ(a) + φ*(−α) + aα + (γ/2)z²) / (z²(γ + q)))
+//! IV   the same with the largest ‖x‖² of all examples
+//! V    α + sz,  s = γ/(γ + q) with the largest ‖x‖²: no look at the example; for smooth losses only
+//! ```
+//!
+//! III and IV as printed can exceed 1; the minimum is ours.
+
+use crate::dual::witness::{DEFECT, Witnessed};
+use crate::dual::{Along, Audit, Blocks, Found};
+use crate::linalg::kernels::score;
+use crate::linalg::{Accumulate, Measured, Rows, UNIT_ROUNDOFF, gamma};
+use crate::term::Loss;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How the step of a block is chosen: the options of the paper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// The best dual variable there is.
+    #[default]
+    I,
+    /// The best one on the way to the corner.
+    II,
+    /// A closed form on the way to the corner.
+    III,
+    /// The same for the longest example.
+    IV,
+    /// A constant share of the way, for smooth losses.
+    V,
+}
+
+/// A linear model's blocks over borrowed rows.
+///
+/// ```
+/// use dualgap::dual::Blocks;
+/// use dualgap::linalg::Rows;
+/// use dualgap::sdca::{Choice, Linear};
+/// use dualgap::term::ScalarLoss;
+/// let rows = Rows::dense(&[vec![1.0, 0.0], vec![0.0, 2.0]])?;
+/// let blocks = Linear::new(&rows, vec![1.0, -1.0], ScalarLoss::Hinge, Choice::I)?;
+/// assert_eq!((blocks.len(), blocks.dim()), (2, 2));
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Linear<'a, L> {
+    rows: &'a Rows,
+    targets: Vec<f64>,
+    loss: L,
+    choice: Choice,
+    squared_norms: Vec<f64>,
+    /// The largest ‖x‖².
+    largest: f64,
+}
+
+impl<'a, L: Loss> Linear<'a, L> {
+    /// A target for every row.
+    pub fn new(rows: &'a Rows, targets: Vec<f64>, loss: L, choice: Choice) -> Result<Self> {
+        if rows.len() != targets.len() {
+            let (rows, targets) = (rows.len(), targets.len());
+            return Err(Error::setting(format!("there are {rows} rows and {targets} targets")));
+        }
+        if let Some(y) = targets.iter().find(|y| !y.is_finite()) {
+            return Err(Error::setting(format!("a target is {y}")));
+        }
+        if choice == Choice::V && loss.smoothness() <= 0.0 {
+            return Err(Error::setting("option V is for smooth losses, and this one is not"));
+        }
+        let squared_norms: Vec<f64> = (0..rows.len()).map(|i| rows.row(i).squared_norm()).collect();
+        let largest = squared_norms.iter().copied().fold(0.0, f64::max);
+        Ok(Self { rows, targets, loss, choice, squared_norms, largest })
+    }
+
+    /// The new α by the option, at a prediction.
+    fn choose(&self, i: usize, a: f64, alpha: f64, scale: f64) -> f64 {
+        let (y, loss) = (self.targets[i], &self.loss);
+        let q = scale * self.squared_norms[i];
+        if self.choice == Choice::I {
+            return loss.maximizer(a, y, alpha, q);
+        }
+        let u = loss.corner(a, y);
+        let z = u - alpha;
+        if z == 0.0 {
+            return alpha;
+        }
+        let (smooth, longest) = (loss.smoothness(), scale * self.largest);
+        let share = match self.choice {
+            Choice::I | Choice::II => {
+                return loss.maximizer(a, y, alpha, q).clamp(alpha.min(u), alpha.max(u));
+            }
+            Choice::III | Choice::IV => {
+                let curvature = if self.choice == Choice::III { q } else { longest };
+                let gap = loss.value(a, y).value + loss.conjugate(alpha, y).value + alpha * a;
+                (gap.max(0.0) + 0.5 * smooth * z * z) / (z * z * (smooth + curvature))
+            }
+            Choice::V => smooth / (smooth + longest),
+        };
+        // Without any curvature the quotient is infinite, and all of the way is meant.
+        if share < 1.0 { alpha + share * z } else { u }
+    }
+}
+
+/// What is known of a block during a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinearScratch {
+    /// ⟨x, w⟩.
+    a: f64,
+    /// to − at.
+    z: f64,
+}
+
+impl<L: Loss> Blocks for Linear<'_, L> {
+    type Corner = f64;
+    type Point = f64;
+    type Scratch = LinearScratch;
+
+    fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.rows.width()
+    }
+
+    fn scratch(&self) -> LinearScratch {
+        LinearScratch::default()
+    }
+
+    /// Zero where that is feasible; it is for every loss of the library.
+    fn start(&self, i: usize) -> f64 {
+        let (low, high) = self.loss.domain(self.targets[i]);
+        0.0_f64.clamp(low, high)
+    }
+
+    fn best_corner(
+        &self,
+        i: usize,
+        w: &[f64],
+        corner: &mut f64,
+        scratch: &mut LinearScratch,
+    ) -> Result<Found> {
+        self.rescore(i, w, scratch);
+        *corner = self.loss.corner(scratch.a, self.targets[i]);
+        Ok(Found::exact(self.loss.value(scratch.a, self.targets[i]).value))
+    }
+
+    fn aim(
+        &self,
+        i: usize,
+        w: &[f64],
+        at: &f64,
+        scale: f64,
+        corner: &mut f64,
+        scratch: &mut LinearScratch,
+    ) -> Result<()> {
+        self.rescore(i, w, scratch);
+        *corner = self.choose(i, scratch.a, *at, scale);
+        Ok(())
+    }
+
+    fn rescore(&self, i: usize, w: &[f64], scratch: &mut LinearScratch) {
+        scratch.a = score(self.rows.row(i), w);
+    }
+
+    fn difference(&self, i: usize, at: &f64, to: &f64, scratch: &mut LinearScratch) -> f64 {
+        scratch.z = to - at;
+        let y = self.targets[i];
+        self.loss.conjugate(*at, y).value - self.loss.conjugate(*to, y).value
+    }
+
+    fn slope(&self, _: usize, _: &[f64], scratch: &mut LinearScratch) -> f64 {
+        scratch.a * scratch.z
+    }
+
+    fn curvature(&self, i: usize, scratch: &mut LinearScratch) -> f64 {
+        self.squared_norms[i] * scratch.z * scratch.z
+    }
+
+    /// What was aimed at is where to go, unless w has moved since: then the best point on the way there.
+    fn line_search(
+        &self,
+        i: usize,
+        at: &f64,
+        to: &f64,
+        along: &Along,
+        scratch: &mut LinearScratch,
+    ) -> f64 {
+        if along.fresh {
+            return 1.0;
+        }
+        let q = along.scale * self.squared_norms[i];
+        let best = self.loss.maximizer(scratch.a, self.targets[i], *at, q);
+        ((best - at) / (to - at)).clamp(0.0, 1.0)
+    }
+
+    fn displace(
+        &self,
+        i: usize,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut LinearScratch,
+    ) {
+        let factor = factor * scratch.z;
+        self.rows.row(i).for_each(|j, x| out.add(j, factor * x));
+    }
+
+    fn mix(&self, _: usize, gamma: f64, at: &mut f64, to: &f64) {
+        *at = if gamma >= 1.0 { *to } else { *at + gamma * (to - *at) };
+    }
+
+    fn blend(&self, _: usize, share: f64, into: &mut f64, from: &f64) {
+        *into = if share >= 1.0 { *from } else { *into + share * (from - *into) };
+    }
+
+    fn add(
+        &self,
+        i: usize,
+        at: &f64,
+        factor: f64,
+        out: &mut impl Accumulate,
+        _: &mut LinearScratch,
+    ) {
+        let factor = factor * at;
+        self.rows.row(i).for_each(|j, x| out.add(j, factor * x));
+    }
+
+    /// A mean of feasible numbers can miss the interval by rounding; the nearest feasible one is meant.
+    fn audit(&self, i: usize, at: &f64, _: &mut LinearScratch) -> Result<Audit> {
+        let (low, high) = self.loss.domain(self.targets[i]);
+        let near = at.clamp(low, high);
+        let off = (at - near).abs();
+        if !at.is_finite() || off > DEFECT {
+            let message = format!("its dual variable is {at}, and it lies within {low} to {high}");
+            return Err(Error::Witness { example: i, message });
+        }
+        let conjugate = self.loss.conjugate(near, self.targets[i]);
+        let length = self.squared_norms[i].sqrt() * (1.0 + 1e-9);
+        Ok(Audit {
+            dual: Measured { value: -conjugate.value, error: conjugate.error },
+            // `add` rounds the factor and the product.
+            reach: length * (off + at.abs() * 4.0 * UNIT_ROUNDOFF),
+        })
+    }
+
+    fn rounding(&self, i: usize, largest_weight: f64) -> f64 {
+        let row = self.rows.row(i);
+        let y = self.targets[i];
+        let largest = row.norm1() * largest_weight;
+        let off = gamma(row.stored() + 8) * largest;
+        let steepness = self.loss.steepness(largest + off, y);
+        // The prediction's rounding, and that of the loss itself, whose terms are no larger than this.
+        let terms = 1.0 + steepness * (1.0 + largest + y.abs());
+        (steepness * off + 32.0 * UNIT_ROUNDOFF * terms) * (1.0 + 1e-9)
+    }
+}
+
+impl<L: Loss> Witnessed for Linear<'_, L> {
+    fn entries(&self, at: &f64) -> Vec<(u64, f64)> {
+        vec![(0, *at)]
+    }
+
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<f64> {
+        match entries[..] {
+            [(0, alpha)] => Ok(alpha),
+            _ => Err(Error::Witness { example: i, message: "it has not one number".into() }),
+        }
+    }
+}

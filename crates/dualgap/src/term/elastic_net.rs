@@ -1,0 +1,112 @@
+//! The elastic net, and weights that are not negative: `g(w) = ½‖w‖² + t‖w‖₁`, perhaps for w ≥ 0 only.
+//!
+//! ```text
+//! ∇g*(v) = soft(v, t), or max(v − t, 0) for w ≥ 0,        g*(v) = ½‖∇g*(v)‖²
+//! ```
+//!
+//! In the objective `… + λ/2‖w‖² + σ‖w‖₁` the threshold is t = σ/λ.
+
+use super::Link;
+use crate::linalg::{Measured, Sum, UNIT_ROUNDOFF, sum::squared_norm};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// `½‖w‖² + threshold·‖w‖₁`, and w ≥ 0 if asked for.
+///
+/// ```
+/// # use dualgap::term::{ElasticNet, Link};
+/// let link = ElasticNet { threshold: 1.0, nonnegative: false };
+/// assert_eq!((link.weight(0, -3.0), link.weight(0, 0.5)), (-2.0, 0.0));
+/// assert_eq!(ElasticNet { nonnegative: true, ..link }.weight(0, -3.0), 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ElasticNet {
+    /// σ/λ.
+    pub threshold: f64,
+    /// Whether weights must not be negative.
+    pub nonnegative: bool,
+}
+
+/// What is added to `λ/2‖w‖²`, in the user's units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Regulariser {
+    /// σ, in `… + σ‖w‖₁`.
+    #[serde(default)]
+    pub l1: f64,
+    /// Whether weights must not be negative.
+    #[serde(default)]
+    pub nonnegative: bool,
+}
+
+impl Regulariser {
+    /// Whether nothing is added.
+    pub fn is_plain(self) -> bool {
+        self.l1 == 0.0 && !self.nonnegative
+    }
+
+    /// The link at this λ, or what is wrong with it.
+    pub fn link(self, lambda: f64) -> Result<ElasticNet> {
+        let threshold = self.l1 / lambda;
+        if !(self.l1 >= 0.0 && threshold.is_finite()) {
+            return Err(Error::setting(format!(
+                "the l1 regularisation must be a number that is not negative, not {}",
+                self.l1
+            )));
+        }
+        Ok(ElasticNet { threshold, nonnegative: self.nonnegative })
+    }
+}
+
+impl Link for ElasticNet {
+    #[inline]
+    fn weight(&self, _: usize, v: f64) -> f64 {
+        if v > self.threshold {
+            v - self.threshold
+        } else if v < -self.threshold && !self.nonnegative {
+            v + self.threshold
+        } else {
+            0.0
+        }
+    }
+
+    fn value(&self, w: &[f64]) -> Measured {
+        if self.nonnegative && w.iter().any(|&w| w < 0.0) {
+            return Measured { value: f64::INFINITY, error: 0.0 };
+        }
+        let l1: Sum = w.iter().map(|w| w.abs()).collect();
+        let mut total = Sum::default();
+        total.add_measured(squared_norm(w).scaled(0.5));
+        total.add_measured(l1.total().scaled(self.threshold));
+        total.total()
+    }
+
+    fn conjugate(&self, v: &[f64]) -> Measured {
+        let w: Vec<f64> = v.iter().enumerate().map(|(j, &v)| self.weight(j, v)).collect();
+        let value = squared_norm(&w).scaled(0.5);
+        // Each |v| − t is rounded once, and then squared.
+        Measured { error: value.error + 4.0 * UNIT_ROUNDOFF * value.value, ..value }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::kernels::dot;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn fenchel_young_holds_and_is_tight_at_the_link(
+            v in prop::collection::vec(-3.0..3.0_f64, 4),
+            other in prop::collection::vec(-3.0..3.0_f64, 4),
+            threshold in 0.0..2.0_f64,
+            nonnegative in any::<bool>(),
+        ) {
+            let link = ElasticNet { threshold, nonnegative };
+            let w: Vec<f64> = v.iter().enumerate().map(|(j, &v)| link.weight(j, v)).collect();
+            let product = dot(&w, &v);
+            prop_assert!((link.value(&w).value + link.conjugate(&v).value - product).abs() < 1e-12);
+            prop_assert!(link.value(&other).value + link.conjugate(&v).value >= dot(&other, &v) - 1e-12);
+        }
+    }
+}

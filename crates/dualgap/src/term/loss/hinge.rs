@@ -1,0 +1,68 @@
+//! The hinge, plain or rounded off. With m = ya and β = yα:
+//!
+//! ```text
+//! φ(a)    = 0 if m ≥ 1;  1 − m − γ/2 if m ≤ 1 − γ;  else (1 − m)²/(2γ)       γ = 0: max(0, 1 − m)
+//! φ*(−α)  = −β + γβ²/2 for 0 ≤ β ≤ 1
+//! ```
+
+use super::{Loss, summed};
+use crate::linalg::Measured;
+
+/// `max(0, 1 − ya)`, rounded off over a width γ; zero leaves the corner.
+#[derive(Clone, Copy, Debug)]
+pub struct Hinge {
+    /// γ.
+    pub width: f64,
+}
+
+impl Loss for Hinge {
+    fn value(&self, a: f64, y: f64) -> Measured {
+        let (m, width) = (y * a, self.width);
+        if m >= 1.0 {
+            summed([0.0])
+        } else if m <= 1.0 - width {
+            summed([1.0, -m, -width / 2.0])
+        } else {
+            summed([(1.0 - m) * (1.0 - m) / (2.0 * width)])
+        }
+    }
+
+    fn conjugate(&self, alpha: f64, y: f64) -> Measured {
+        let beta = y * alpha;
+        summed([-beta, self.width * beta * beta / 2.0])
+    }
+
+    fn domain(&self, y: f64) -> (f64, f64) {
+        if y > 0.0 { (0.0, 1.0) } else { (-1.0, 0.0) }
+    }
+
+    fn corner(&self, a: f64, y: f64) -> f64 {
+        let short = 1.0 - y * a;
+        let beta = if short <= 0.0 {
+            0.0
+        } else if short >= self.width {
+            1.0
+        } else {
+            short / self.width
+        };
+        y * beta
+    }
+
+    fn maximizer(&self, a: f64, y: f64, alpha: f64, q: f64) -> f64 {
+        let beta = y * alpha;
+        let rise = 1.0 - y * a - self.width * beta;
+        if rise == 0.0 {
+            return alpha;
+        }
+        // Without any curvature the quotient is infinite, and its end of the interval is meant.
+        y * (beta + rise / (q + self.width)).clamp(0.0, 1.0)
+    }
+
+    fn smoothness(&self) -> f64 {
+        self.width
+    }
+
+    fn steepness(&self, _: f64, _: f64) -> f64 {
+        1.0
+    }
+}

@@ -1,0 +1,92 @@
+//! The logistic loss. With m = ya and β = yα:
+//!
+//! ```text
+//! φ(a)    = log(1 + e^{−m})
+//! φ*(−α)  = β log β + (1 − β) log(1 − β) for 0 ≤ β ≤ 1
+//! ```
+
+use super::{Loss, summed};
+use crate::linalg::Measured;
+
+/// `log(1 + e^{−ya})`.
+#[derive(Clone, Copy, Debug)]
+pub struct Logistic;
+
+/// x log x, which is 0 at 0.
+fn x_log_x(x: f64) -> f64 {
+    if x > 0.0 { x * x.ln() } else { 0.0 }
+}
+
+/// 1/(1 + e^t), without overflow.
+fn sigmoid_of_minus(t: f64) -> f64 {
+    if t >= 0.0 {
+        let e = (-t).exp();
+        e / (1.0 + e)
+    } else {
+        1.0 / (1.0 + t.exp())
+    }
+}
+
+/// Newton's method converges in a handful of steps, bisection in as many as there are bits.
+const MOST_STEPS: usize = 100;
+
+impl Loss for Logistic {
+    fn value(&self, a: f64, y: f64) -> Measured {
+        let m = y * a;
+        if m >= 0.0 { summed([(-m).exp().ln_1p()]) } else { summed([-m, m.exp().ln_1p()]) }
+    }
+
+    fn conjugate(&self, alpha: f64, y: f64) -> Measured {
+        let beta = y * alpha;
+        summed([x_log_x(beta), x_log_x(1.0 - beta)])
+    }
+
+    fn domain(&self, y: f64) -> (f64, f64) {
+        if y > 0.0 { (0.0, 1.0) } else { (-1.0, 0.0) }
+    }
+
+    fn corner(&self, a: f64, y: f64) -> f64 {
+        y * sigmoid_of_minus(y * a)
+    }
+
+    /// β solves log((1 − β)/β) = m + q(β − β₀), whose sides fall and rise. In t = log((1 − β)/β), which has no
+    /// ends to fall off, that is t − m − q(σ(−t) − β₀) = 0 with a slope of 1 + qσ(−t)σ(t): Newton's method on it,
+    /// kept between bounds that shrink.
+    fn maximizer(&self, a: f64, y: f64, alpha: f64, q: f64) -> f64 {
+        let (m, start) = (y * a, y * alpha);
+        // σ(−t) lies in (0, 1), and so t between these.
+        let (mut low, mut high) = (m - q * start, m + q * (1.0 - start));
+        // The prediction's own answer would be t = m; half way to where the block stands is closer.
+        let mut t = m.clamp(low, high);
+        for _ in 0..MOST_STEPS {
+            let beta = sigmoid_of_minus(t);
+            let excess = t - m - q * (beta - start);
+            if excess == 0.0 {
+                break;
+            }
+            if excess > 0.0 {
+                high = t;
+            } else {
+                low = t;
+            }
+            let slope = 1.0 + q * beta * sigmoid_of_minus(-t);
+            let newton = t - excess / slope;
+            let next =
+                if newton > low && newton < high { newton } else { low + (high - low) / 2.0 };
+            let moved = (next - t).abs();
+            t = next;
+            if moved <= 1e-15 * (1.0 + t.abs()) {
+                break;
+            }
+        }
+        y * sigmoid_of_minus(t)
+    }
+
+    fn smoothness(&self) -> f64 {
+        4.0
+    }
+
+    fn steepness(&self, _: f64, _: f64) -> f64 {
+        1.0
+    }
+}

@@ -1,0 +1,190 @@
+//! Losses of a linear prediction: φ(a) for the prediction a = ⟨x, w⟩ of an example with target y.
+//!
+//! A loss enters the dual through its conjugate at −α, where α is the example's dual variable:
+//!
+//! ```text
+//! φ*(−α) = max_a [−α a − φ(a)],        φ(a) + φ*(−α) + α a ≥ 0, and = 0 where −α ∈ ∂φ(a)
+//! ```
+//!
+//! One file a loss, with its formulas at the head; all of them are held against brute force by the same tests,
+//! which a loss of your own can call, too.
+
+mod absolute;
+mod hinge;
+mod huber;
+mod logistic;
+mod squared;
+mod squared_hinge;
+#[cfg(test)]
+mod tests;
+
+pub use absolute::EpsilonInsensitive;
+pub use hinge::Hinge;
+pub use huber::Huber;
+pub use logistic::Logistic;
+pub use squared::Squared;
+pub use squared_hinge::SquaredHinge;
+
+use crate::linalg::{Measured, UNIT_ROUNDOFF};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// A convex loss of one number; see the module's head.
+pub trait Loss: Clone + Send + Sync {
+    /// φ(a), at exactly this a, with its rounding bounded.
+    fn value(&self, a: f64, y: f64) -> Measured;
+
+    /// φ*(−α) for an α of the domain, with its rounding bounded.
+    fn conjugate(&self, alpha: f64, y: f64) -> Measured;
+
+    /// The smallest and the largest α that are feasible; they may be infinite.
+    fn domain(&self, y: f64) -> (f64, f64);
+
+    /// A u with −u ∈ ∂φ(a): the α that this prediction asks for.
+    fn corner(&self, a: f64, y: f64) -> f64;
+
+    /// The β that maximises −φ*(−β) − aβ − (q/2)(β − α)², for q ≥ 0.
+    fn maximizer(&self, a: f64, y: f64, alpha: f64, q: f64) -> f64;
+
+    /// γ, where φ is (1/γ)-smooth; zero where it is not.
+    fn smoothness(&self) -> f64;
+
+    /// No slope of φ is steeper for predictions of at most this size.
+    fn steepness(&self, largest: f64, y: f64) -> f64;
+}
+
+/// A sum of few terms, each rounded a few times.
+fn summed<const N: usize>(terms: [f64; N]) -> Measured {
+    let magnitude: f64 = terms.iter().map(|term| term.abs()).sum();
+    Measured { value: terms.iter().sum(), error: 16.0 * UNIT_ROUNDOFF * magnitude }
+}
+
+/// The losses that come with the library, in a form that a model file can keep.
+///
+/// ```
+/// # use dualgap::term::{Loss, ScalarLoss};
+/// let loss = ScalarLoss::SmoothHinge { width: 1.0 };
+/// assert_eq!(loss.value(0.5, 1.0).value, 0.125); // half of (1 − 0.5)²
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum ScalarLoss {
+    /// `max(0, 1 − ya)`.
+    Hinge,
+    /// The hinge, rounded off over this width: `(1 − ya)²/(2·width)` for `1 − width ≤ ya ≤ 1`.
+    SmoothHinge {
+        /// γ.
+        width: f64,
+    },
+    /// `max(0, 1 − ya)²`, without a half.
+    SquaredHinge,
+    /// `log(1 + e^{−ya})`.
+    Logistic,
+    /// `½(a − y)²`.
+    Squared,
+    /// `|a − y|`.
+    Absolute,
+    /// `max(0, |a − y| − epsilon)`.
+    EpsilonInsensitive {
+        /// The width of the tube.
+        epsilon: f64,
+    },
+    /// `½r²` for `|r| ≤ width`, else `width·(|r| − width/2)`, with `r = a − y`.
+    Huber {
+        /// δ.
+        width: f64,
+    },
+}
+
+impl ScalarLoss {
+    /// Whether targets are the classes −1 and 1.
+    pub fn is_binary(self) -> bool {
+        matches!(self, Self::Hinge | Self::SmoothHinge { .. } | Self::SquaredHinge | Self::Logistic)
+    }
+
+    /// Refuses widths that make no sense.
+    pub fn check(self) -> Result<()> {
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        match self {
+            Self::SmoothHinge { width } | Self::Huber { width } if !positive(width) => {
+                Err(Error::setting(format!("the width of a loss is positive, not {width}")))
+            }
+            Self::EpsilonInsensitive { epsilon } if !(epsilon >= 0.0 && epsilon.is_finite()) => {
+                Err(Error::setting(format!("epsilon is not negative, and it is {epsilon}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Calls a method of the loss that a [`ScalarLoss`] stands for.
+macro_rules! of {
+    ($self:ident, $loss:ident => $call:expr) => {
+        match *$self {
+            ScalarLoss::Hinge => {
+                let $loss = Hinge { width: 0.0 };
+                $call
+            }
+            ScalarLoss::SmoothHinge { width } => {
+                let $loss = Hinge { width };
+                $call
+            }
+            ScalarLoss::SquaredHinge => {
+                let $loss = SquaredHinge;
+                $call
+            }
+            ScalarLoss::Logistic => {
+                let $loss = Logistic;
+                $call
+            }
+            ScalarLoss::Squared => {
+                let $loss = Squared;
+                $call
+            }
+            ScalarLoss::Absolute => {
+                let $loss = EpsilonInsensitive { epsilon: 0.0 };
+                $call
+            }
+            ScalarLoss::EpsilonInsensitive { epsilon } => {
+                let $loss = EpsilonInsensitive { epsilon };
+                $call
+            }
+            ScalarLoss::Huber { width } => {
+                let $loss = Huber { width };
+                $call
+            }
+        }
+    };
+}
+
+impl Loss for ScalarLoss {
+    fn value(&self, a: f64, y: f64) -> Measured {
+        of!(self, loss => loss.value(a, y))
+    }
+
+    fn conjugate(&self, alpha: f64, y: f64) -> Measured {
+        of!(self, loss => loss.conjugate(alpha, y))
+    }
+
+    fn domain(&self, y: f64) -> (f64, f64) {
+        of!(self, loss => loss.domain(y))
+    }
+
+    #[inline]
+    fn corner(&self, a: f64, y: f64) -> f64 {
+        of!(self, loss => loss.corner(a, y))
+    }
+
+    #[inline]
+    fn maximizer(&self, a: f64, y: f64, alpha: f64, q: f64) -> f64 {
+        of!(self, loss => loss.maximizer(a, y, alpha, q))
+    }
+
+    fn smoothness(&self) -> f64 {
+        of!(self, loss => loss.smoothness())
+    }
+
+    fn steepness(&self, largest: f64, y: f64) -> f64 {
+        of!(self, loss => loss.steepness(largest, y))
+    }
+}

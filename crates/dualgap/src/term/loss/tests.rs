@@ -1,0 +1,116 @@
+//! Every loss against brute force: nothing here knows more of it than its values.
+
+use super::{Loss, ScalarLoss};
+use proptest::prelude::*;
+
+const LOSSES: [ScalarLoss; 10] = [
+    ScalarLoss::Hinge,
+    ScalarLoss::SmoothHinge { width: 1.0 },
+    ScalarLoss::SmoothHinge { width: 0.3 },
+    ScalarLoss::SquaredHinge,
+    ScalarLoss::Logistic,
+    ScalarLoss::Squared,
+    ScalarLoss::Absolute,
+    ScalarLoss::EpsilonInsensitive { epsilon: 0.4 },
+    ScalarLoss::Huber { width: 0.7 },
+    ScalarLoss::Huber { width: 2.0 },
+];
+
+/// The top of a concave function on an interval, by golden section.
+fn top(f: impl Fn(f64) -> f64, (mut low, mut high): (f64, f64)) -> f64 {
+    let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
+    for _ in 0..200 {
+        let (a, b) = (high - golden * (high - low), low + golden * (high - low));
+        if f(a) < f(b) { low = a } else { high = b }
+    }
+    f(low).max(f(high)).max(f(low + (high - low) / 2.0))
+}
+
+/// A target of the loss, and an α of its domain.
+fn feasible(loss: ScalarLoss, target: f64, share: f64) -> (f64, f64) {
+    let y = if loss.is_binary() { target.signum() } else { target };
+    let (low, high) = loss.domain(y);
+    let (low, high) = (low.max(-3.0), high.min(3.0));
+    (y, low + share * (high - low))
+}
+
+proptest! {
+    #[test]
+    fn conjugates_are_those_of_the_values(target in -2.0..2.0_f64, share in 0.0..=1.0_f64) {
+        for loss in LOSSES {
+            let (y, alpha) = feasible(loss, target, share);
+            // The maximum is attained far out at the ends of the domain only, where it is a limit.
+            let brute = top(|a| -alpha * a - loss.value(a, y).value, (-60.0, 60.0));
+            let conjugate = loss.conjugate(alpha, y).value;
+            prop_assert!((conjugate - brute).abs() < 1e-7, "{loss:?} {alpha} {y}: {conjugate} {brute}");
+        }
+    }
+
+    #[test]
+    fn fenchel_and_young_agree_and_are_equal_at_the_corner(
+        target in -2.0..2.0_f64,
+        share in 0.0..=1.0_f64,
+        a in -4.0..4.0_f64,
+    ) {
+        for loss in LOSSES {
+            let (y, alpha) = feasible(loss, target, share);
+            let gap = |alpha: f64| {
+                loss.value(a, y).value + loss.conjugate(alpha, y).value + alpha * a
+            };
+            prop_assert!(gap(alpha) >= -1e-12, "{loss:?}");
+            let u = loss.corner(a, y);
+            let (low, high) = loss.domain(y);
+            prop_assert!(low <= u && u <= high, "{loss:?} {u}");
+            prop_assert!(gap(u).abs() < 1e-12, "{loss:?} {}", gap(u));
+        }
+    }
+
+    #[test]
+    fn corners_are_slopes_and_slopes_are_as_steep_as_stated(target in -2.0..2.0_f64, a in -4.0..4.0_f64) {
+        for loss in LOSSES {
+            let (y, _) = feasible(loss, target, 0.0);
+            let h = 1e-6;
+            let (left, right) = (loss.value(a - h, y).value, loss.value(a + h, y).value);
+            let (before, after) = (loss.corner(a - h, y), loss.corner(a + h, y));
+            let slope = -(right - left) / (2.0 * h);
+            // The corner falls as a grows; the difference quotient lies between its values.
+            prop_assert!(after - 1e-6 <= slope && slope <= before + 1e-6, "{loss:?} at {a}");
+            prop_assert!(slope.abs() <= loss.steepness(a.abs(), y) + 1e-6, "{loss:?} at {a}");
+            if loss.smoothness() > 0.0 {
+                prop_assert!(before - after <= 2.0 * h / loss.smoothness() + 1e-9, "{loss:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_maximizer_is_the_best_of_all(
+        target in -2.0..2.0_f64,
+        share in 0.0..=1.0_f64,
+        a in -4.0..4.0_f64,
+        q in prop_oneof![Just(0.0), 1e-3..1e3_f64],
+    ) {
+        for loss in LOSSES {
+            let (y, alpha) = feasible(loss, target, share);
+            let (low, high) = loss.domain(y);
+            let dual = |beta: f64| {
+                -loss.conjugate(beta, y).value - a * beta - 0.5 * q * (beta - alpha).powi(2)
+            };
+            let best = loss.maximizer(a, y, alpha, q);
+            prop_assert!(low <= best && best <= high, "{loss:?}: {best}");
+            let brute = top(dual, (low.max(-20.0), high.min(20.0)));
+            prop_assert!(dual(best) >= brute - 1e-9 * (1.0 + brute.abs()), "{loss:?} {best} {} {brute}", dual(best));
+        }
+    }
+
+    #[test]
+    fn extreme_predictions_are_no_trouble(a in prop_oneof![Just(1e300), Just(-1e300), Just(800.0), Just(-800.0)]) {
+        for loss in LOSSES.into_iter().filter(|loss| loss.steepness(1e300, 1.0) < 10.0) {
+            for y in [-1.0, 1.0] {
+                let u = loss.corner(a, y);
+                prop_assert!(loss.value(a, y).value.is_finite() && u.is_finite(), "{loss:?}");
+                prop_assert!(loss.conjugate(u, y).value.is_finite());
+                prop_assert!(!loss.maximizer(a, y, 0.0, 0.5).is_nan(), "{loss:?}");
+            }
+        }
+    }
+}
