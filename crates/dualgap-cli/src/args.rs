@@ -193,7 +193,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE")]
     pub sample_weights: Option<PathBuf>,
 
-    /// The regularisation, in mean loss + λ/2·‖w‖²: a number, or a/n [default: 1/n].
+    /// The regularisation, in mean loss + λ/2·‖w‖²: a number, or a/n [default: 1/n]. 0 with --l1 is pure l1,
+    /// for binary and regression.
     #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
     pub lambda: Option<Lambda>,
     /// σ, in … + σ·‖w‖₁: many weights become zero.
@@ -366,7 +367,7 @@ impl Lambda {
 fn parse_lambda(text: &str) -> Result<Lambda, String> {
     match text.strip_suffix("/n") {
         Some(a) => parse_positive(a).map(Lambda::PerExample),
-        None => parse_positive(text).map(Lambda::Value),
+        None => parse_tolerance(text).map(Lambda::Value),
     }
     .map_err(|_| "a positive number such as 0.01, or a multiple of 1/n such as 10/n".into())
 }
@@ -556,7 +557,8 @@ mod tests {
         assert_eq!(parse_lambda("0.01"), Ok(Lambda::Value(0.01)));
         assert_eq!(parse_lambda("10/n"), Ok(Lambda::PerExample(10.0)));
         assert_eq!(Lambda::PerExample(10.0).resolve(4.0), 2.5);
-        for bad in ["", "/n", "n", "0", "-1", "nan", "inf", "1/m"] {
+        assert_eq!(parse_lambda("0"), Ok(Lambda::Value(0.0)));
+        for bad in ["", "/n", "n", "0/n", "-1", "nan", "inf", "1/m"] {
             assert!(parse_lambda(bad).is_err(), "{bad}");
         }
     }

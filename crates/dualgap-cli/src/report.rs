@@ -7,7 +7,7 @@ use dualgap::model::evaluation::{Figures, NumberErrors};
 use dualgap::model::{Evaluation, Model, Scores, Structure};
 use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
-use dualgap::term::{Regulariser, ScalarLoss};
+use dualgap::term::{Loss, Regulariser, ScalarLoss};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -360,6 +360,13 @@ pub fn and_else(regulariser: Regulariser) -> String {
 /// The method by the name it has for this kind of model.
 pub fn solver_name(method: Method, model: &Model) -> &'static str {
     match (method, &model.structure) {
+        (_, Structure::Linear { loss }) if model.provenance.lambda == 0.0 => {
+            if loss.smoothness() > 0.0 {
+                "coordinate descent on a working set"
+            } else {
+                "elastic nets with a shrinking lambda (sdca)"
+            }
+        }
         (Method::Bcfw, Structure::Linear { .. }) => {
             "proximal stochastic dual coordinate ascent (sdca)"
         }

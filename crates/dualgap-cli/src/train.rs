@@ -56,7 +56,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
                     Costs::Matrix(tables::read_costs(Source::open(path)?, &train.data.alphabet)?)
                 }
             };
-            let settings = settings(args, &train)?;
+            let settings = settings(args, &train, false)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
                 fit_multiclass_with(&train.data, &costs, plan)
             })?;
@@ -70,7 +70,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
             check_labels(&args.data, &train.data.alphabet, "labels")?;
             let known = train.data.vocabulary();
             let test = setup.test(&train.recipe, |r, s| r.sequences(s, Some(known)))?;
-            let settings = settings(args, &train)?;
+            let settings = settings(args, &train, false)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
                 fit_chain_with(&train.data, (*hamming).into(), plan)
             })?;
@@ -102,7 +102,7 @@ fn train_linear(
     }
     let known = train.data.vocabulary();
     let test = setup.test(&train.recipe, |r, s| r.examples(s, Some(known)))?;
-    let settings = settings(args, &train)?;
+    let settings = settings(args, &train, true)?;
     let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
         fit_linear_with(&train.data, loss, linear.option.into(), plan)
     })?;
@@ -352,7 +352,7 @@ fn column_recipe(args: &TrainArgs) -> Result<ColumnRecipe> {
     Ok(recipe)
 }
 
-fn settings<D>(args: &TrainArgs, train: &Loaded<D>) -> Result<Settings> {
+fn settings<D>(args: &TrainArgs, train: &Loaded<D>, linear: bool) -> Result<Settings> {
     let sample_weights = match &args.sample_weights {
         None => None,
         Some(path) => {
@@ -374,6 +374,11 @@ fn settings<D>(args: &TrainArgs, train: &Loaded<D>) -> Result<Settings> {
         Some(c) => 1.0 / (c * total),
         None => args.lambda.unwrap_or(Lambda::PerExample(1.0)).resolve(total),
     };
+    if lambda == 0.0 && !(args.l1 > 0.0 && linear) {
+        return Err(Error::setting(
+            "lambda must be positive; zero is for binary and regression with --l1",
+        ));
+    }
     Ok(Settings {
         lambda,
         regulariser: Regulariser { l1: args.l1, nonnegative: args.nonnegative },

@@ -26,10 +26,11 @@
 //! | --- | --- |
 //! | [`linalg`] | rows, kernels, compensated sums, the seeded generator |
 //! | [`data`] | readers, alphabets, data sets, fingerprints |
-//! | [`term`] | what objectives are made of: for now the regulariser's link |
+//! | [`term`] | what objectives are made of: losses, and regularisers as links |
 //! | [`oracle`] | the max-oracle trait and the structures: multiclass, chain |
 //! | [`run`] | certificate, budget, observers, and the one training loop |
 //! | [`dual`] | the block-dual engine |
+//! | [`sdca`] | linear models: losses of one number, options I to V, pure l1 |
 //! | [`ssvm`] | structural SVMs: blocks made of structures and of users' oracles |
 //! | [`model`] | fitted models: predict, save, load, check a certificate again |
 

@@ -58,6 +58,8 @@ fn desk() -> Desk {
         "templates.txt",
         "U0:%x[0,0]\nU1:%suffix2[0,0]\nU2:%x[-1,1]/%x[0,1]\nB1:%x[0,1]\nB\n",
     );
+    desk.write("two-classes.svm", Table::new(30, 5, 2, 4).text());
+    desk.write("numbers.svm", "1.5 1:1\n2 1:2 2:1\n-3.25 2:4\n0 1:0.5\n");
     desk.write("letters.data.gz", gzip(Words::new(40, 1).text().as_bytes()));
     desk
 }

@@ -297,6 +297,20 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         }
     }
 
+    /// Goes on with another λ and its link, at the same points.
+    pub(crate) fn retune(&mut self, link: L, lambda: f64) -> Result<()> {
+        self.problem = self.problem.retuned(link, lambda)?;
+        let dual = self.problem.dual(&self.points)?;
+        self.primal = Primal::new(self.problem.link.clone(), dual.v);
+        self.best.primal = None;
+        if let Some(points) = &self.best.points {
+            self.best.dual = self.problem.dual(points)?.value;
+        } else {
+            self.best.dual = dual.value;
+        }
+        Ok(())
+    }
+
     /// The current weights, before any averaging.
     pub fn weights(&self) -> &[f64] {
         self.primal.w()

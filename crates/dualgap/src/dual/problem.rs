@@ -1,6 +1,5 @@
 //! What is solved, and both sides of its certificate, each from scratch.
 
-use super::primal::weights;
 use super::{Blocks, Found};
 use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, kernels::dot};
 use crate::term::Link;
@@ -91,6 +90,16 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         Ok(Self { blocks, link, lambda, masses, scales })
     }
 
+    /// The same blocks and masses under another λ and its link.
+    pub(crate) fn retuned(&self, link: L, lambda: f64) -> Result<Self> {
+        if !(lambda > 0.0 && lambda.is_finite()) {
+            return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
+        }
+        let masses = self.masses.clone();
+        let scales = masses.iter().map(|mass| mass / lambda).collect();
+        Ok(Self { blocks: self.blocks, link, lambda, masses, scales })
+    }
+
     /// P(w), with one search for a corner in every block.
     pub fn primal(&self, w: &[f64]) -> Result<PrimalValue> {
         if w.len() != self.blocks.dim() {
@@ -125,10 +134,19 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         Ok(PrimalValue { value, certified })
     }
 
+    /// v at these points, summed with compensation.
+    pub(crate) fn image(&self, points: &[B::Point]) -> Vec<f64> {
+        let mut scratch = self.blocks.scratch();
+        let mut v = CompensatedVec::zeros(self.blocks.dim());
+        for (i, at) in points.iter().enumerate() {
+            self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
+        }
+        v.round()
+    }
+
     /// D(α), with v rebuilt from the blocks and every block proved feasible.
     ///
-    /// v is summed with compensation; by how much it can still be off, E, moves λ g*(v) by at most
-    /// λ(‖w‖E + E²/2), because g* is 1-smooth with gradient w.
+    /// v is summed with compensation; by how much it can still be off, the link allows for.
     pub fn dual(&self, points: &[B::Point]) -> Result<DualValue> {
         if points.len() != self.blocks.len() {
             return Err(Error::setting(format!(
@@ -149,15 +167,11 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
         }
         let v = v.round();
-        let conjugate = self.link.conjugate(&v);
+        let distance = (reach + 2.0 * UNIT_ROUNDOFF * dot(&v, &v).sqrt()) * 1.000_001;
+        let conjugate = self.link.conjugate_near(&v, distance);
         sum.add_measured(conjugate.scaled(-self.lambda));
-        let length = |x: &[f64]| dot(x, x).sqrt();
-        let norm = length(&v);
-        let w_norm = if L::IDENTITY { norm } else { length(&weights(&self.link, &v)) };
-        let distance = (reach + 2.0 * UNIT_ROUNDOFF * norm) * 1.000_001;
         let mut value = sum.total();
-        value.error += MASS_ROUNDING * magnitude * 1.000_001
-            + self.lambda * distance * (w_norm + distance / 2.0) * 1.000_001;
+        value.error += MASS_ROUNDING * magnitude * 1.000_001;
         Ok(DualValue { value, v })
     }
 }

@@ -3,9 +3,9 @@
 use super::checkpoint::{self, CheckpointFile, Checkpoints};
 use super::{Model, Provenance, Structure};
 use crate::data::{Alphabet, Examples, Sequences, Vocabulary, fingerprint};
-use crate::dual::{self, Begin, Vault, Witness, Witnessed};
+use crate::dual::{self, Begin, Solution, Vault, Witness, Witnessed};
 use crate::run::{Budget, Certificate, Observer, Progress, Report, Stop};
-use crate::sdca::{Choice, Linear};
+use crate::sdca::{Choice, Linear, train_pure_l1};
 use crate::ssvm::{Chain, Costs, Hamming, Multiclass, Settings, chain};
 use crate::term::ScalarLoss;
 use crate::{Error, Result};
@@ -160,7 +160,19 @@ pub fn fit_linear_with(
             model.evaluate_numbers(test).map_or(f64::NAN, |errors| errors.rmse)
         }
     };
-    fit(&blocks, blank, plan, error, point)
+    if plan.settings.lambda > 0.0 {
+        return fit(&blocks, blank, plan, error, point);
+    }
+    if plan.checkpoints.is_some() || plan.resume.is_some() || plan.warm_start.is_some() {
+        return Err(Error::setting(
+            "without lambda a run can neither be kept nor begin elsewhere; a small lambda can",
+        ));
+    }
+    let Plan { settings, budget, observer, watch, .. } = plan;
+    let report = watched(watch, &blank, error, observer, |observer| {
+        train_pure_l1(&blocks, settings, budget, observer)
+    })?;
+    Ok(finished(report, blank, &blocks))
 }
 
 /// How a model is to be fitted: the settings and the budget, and what else a run can be given.
@@ -251,17 +263,34 @@ fn fit<B: Witnessed, D>(
     let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
     let mut file = file.transpose()?;
     let vault = file.as_mut().map(|file| file as &mut dyn Vault);
-    let mut watched;
-    let observer: &mut dyn Observer = match watch {
-        Some(data) => {
-            watched = Watched { model: blank.clone(), data, error, observer };
-            &mut watched
-        }
-        None => observer,
-    };
-    let report = dual::train_regularised(blocks, settings, begin, budget, observer, vault)?;
+    let report = watched(watch, &blank, error, observer, |observer| {
+        dual::train_regularised(blocks, settings, begin, budget, observer, vault)
+    })?;
+    Ok(finished(report, blank, blocks))
+}
+
+/// Runs a training whose observer is told of the error on test data, if there are any.
+fn watched<D, R>(
+    test: Option<&D>,
+    blank: &Model,
+    error: impl Fn(&Model, &D) -> f64,
+    observer: &mut dyn Observer,
+    train: impl FnOnce(&mut dyn Observer) -> R,
+) -> R {
+    match test {
+        Some(data) => train(&mut Watched { model: blank.clone(), data, error, observer }),
+        None => train(observer),
+    }
+}
+
+/// The model that a run has ended with.
+fn finished<B: Witnessed>(
+    report: Report<Solution<B::Point>>,
+    blank: Model,
+    blocks: &B,
+) -> Report<Model> {
     let Report { certificate, stop, passes, work, .. } = report;
-    Ok(report.map(|solution| Model {
+    report.map(|solution| Model {
         witness: Some(Witness::of(blocks, &solution.points)),
         weights: solution.weights,
         certificate,
@@ -272,7 +301,7 @@ fn fit<B: Witnessed, D>(
             ..blank.provenance
         },
         ..blank
-    }))
+    })
 }
 
 /// A chain can begin with a chain's point only, and classes with those of classes.

@@ -8,7 +8,7 @@ use crate::linalg::Measured;
 use crate::run::Certificate;
 use crate::sdca::{Choice, Linear};
 use crate::ssvm::{Chain, Costs, Multiclass};
-use crate::term::{L2, Link};
+use crate::term::{L2, Link, PureL1, Regulariser};
 use crate::{Error, Result};
 
 /// What the dual side of a verified certificate rests on.
@@ -101,15 +101,23 @@ fn check_data(
 
 fn verify<B: Witnessed>(model: &Model, blocks: &B) -> Result<Verified> {
     let Provenance { lambda, regulariser, .. } = model.provenance;
-    if regulariser.is_plain() {
-        verify_with(model, blocks, L2)
+    let Regulariser { l1, nonnegative } = regulariser;
+    if lambda == 0.0 && l1 > 0.0 {
+        verify_with(model, blocks, PureL1 { nonnegative }, l1)
+    } else if regulariser.is_plain() {
+        verify_with(model, blocks, L2, lambda)
     } else {
-        verify_with(model, blocks, regulariser.link(lambda)?)
+        verify_with(model, blocks, regulariser.link(lambda)?, lambda)
     }
 }
 
-fn verify_with<B: Witnessed, L: Link>(model: &Model, blocks: &B, link: L) -> Result<Verified> {
-    let (lambda, weights) = (model.provenance.lambda, model.sample_weights.as_deref());
+fn verify_with<B: Witnessed, L: Link>(
+    model: &Model,
+    blocks: &B,
+    link: L,
+    lambda: f64,
+) -> Result<Verified> {
+    let weights = model.sample_weights.as_deref();
     let problem = Problem::new(blocks, link, lambda, weights)?;
     let stored = model.certificate;
     let primal = problem.primal(&model.weights)?;

@@ -78,6 +78,26 @@ impl<'a, L: Loss> Linear<'a, L> {
         Ok(Self { rows, targets, loss, choice, squared_norms, largest })
     }
 
+    /// The inputs.
+    pub fn rows(&self) -> &'a Rows {
+        self.rows
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> &L {
+        &self.loss
+    }
+
+    /// One for every example.
+    pub fn targets(&self) -> &[f64] {
+        &self.targets
+    }
+
+    /// The largest ‖x‖² of all examples.
+    pub fn largest_squared_norm(&self) -> f64 {
+        self.largest
+    }
+
     /// The new α by the option, at a prediction.
     fn choose(&self, i: usize, a: f64, alpha: f64, scale: f64) -> f64 {
         let (y, loss) = (self.targets[i], &self.loss);

@@ -7,10 +7,13 @@
 //! The engine is the one of the structural SVMs; a block is one number, the dual variable of its example. How far
 //! a step takes it is what the paper's options differ in.
 
+mod coordinates;
 pub mod linear;
+pub mod pure_l1;
 
 pub use crate::dual::{Average, Method, Sampling, Settings, Solution};
 pub use linear::{Choice, Linear};
+pub use pure_l1::train_pure_l1;
 
 use crate::Result;
 use crate::dual::{self, Begin};

@@ -6,7 +6,7 @@
 //! the engine's quadratic line search never lowers the dual), and ∇g* acts on one coordinate at a
 //! time.
 
-use crate::linalg::{Measured, sum::squared_norm};
+use crate::linalg::{Measured, kernels::dot, sum::squared_norm};
 
 /// A regulariser as the engine sees it; see the module's head.
 ///
@@ -51,6 +51,20 @@ pub trait Link: Clone + Send + Sync {
 
     /// g*(v), with its rounding bounded.
     fn conjugate(&self, v: &[f64]) -> Measured;
+
+    /// A bound on g* at a vector that is known only to be within a distance of v: the value at v, off by at most
+    /// `distance·‖w‖ + distance²/2`, because g* is 1-smooth with gradient w.
+    fn conjugate_near(&self, v: &[f64], distance: f64) -> Measured {
+        let length = |squares: f64| squares.sqrt() * 1.000_001;
+        let w_norm = if Self::IDENTITY {
+            length(dot(v, v))
+        } else {
+            length(v.iter().enumerate().map(|(j, &v)| self.weight(j, v).powi(2)).sum())
+        };
+        let mut value = self.conjugate(v);
+        value.error += distance * (w_norm + distance / 2.0) * 1.000_001;
+        value
+    }
 }
 
 /// `g(w) = ½‖w‖²`, its own conjugate; the link is the identity.
@@ -76,7 +90,6 @@ impl Link for L2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::kernels::dot;
     use proptest::prelude::*;
 
     proptest! {

@@ -3,7 +3,9 @@
 pub mod elastic_net;
 pub mod link;
 pub mod loss;
+pub mod pure_l1;
 
 pub use elastic_net::{ElasticNet, Regulariser};
 pub use link::{L2, Link};
 pub use loss::{Loss, ScalarLoss};
+pub use pure_l1::PureL1;

@@ -1,0 +1,230 @@
+//! Pure l1 problems with a smooth loss, weight by weight: proximal coordinate descent on a working set.
+//!
+//! With g_j = Σ mass_i φ_i'(a_i) x_ij and L_j = (1/γ) Σ mass_i x_ij², the step of a weight is
+//!
+//! ```text
+//! w_j ← soft(w_j − g_j/L_j, σ/L_j),     a ← a + Δ_j x_·j
+//! ```
+//!
+//! Few weights are not zero in the end, so only those and the ones that violate their condition of optimality most
+//! take steps, until they have done so to some accuracy; then all are looked at again. The dual point of the
+//! certificate is α_i = −φ_i'(a_i), scaled until it is feasible: the certificate does not care who moved.
+
+use super::Linear;
+use super::pure_l1::Sides;
+use crate::Result;
+use crate::dual::Solution;
+use crate::linalg::Rows;
+use crate::linalg::kernels::score;
+use crate::run::{Certified, Quota, Solver, Work};
+use crate::term::Loss;
+
+/// The weights of the working set have taken their steps when they violate optimality by less than this share of
+/// what all weights did when they were chosen.
+const SOLVED: f64 = 0.1;
+
+/// Weights that are taken in beside those that are not zero, at least, ...
+const LEAST: usize = 64;
+
+/// ... and at most so many steps each before all weights are looked at again.
+const MOST_CYCLES: usize = 100;
+
+/// A matrix by columns.
+struct Columns {
+    starts: Vec<usize>,
+    entries: Vec<(u32, f64)>,
+}
+
+impl Columns {
+    fn of(rows: &Rows) -> Self {
+        let mut starts = vec![0; rows.width() + 1];
+        for i in 0..rows.len() {
+            rows.row(i).for_each(|j, _| starts[j + 1] += 1);
+        }
+        for j in 0..rows.width() {
+            starts[j + 1] += starts[j];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![(0, 0.0); starts[rows.width()]];
+        for i in 0..rows.len() {
+            rows.row(i).for_each(|j, x| {
+                entries[next[j]] = (i as u32, x);
+                next[j] += 1;
+            });
+        }
+        Self { starts, entries }
+    }
+
+    fn column(&self, j: usize) -> &[(u32, f64)] {
+        &self.entries[self.starts[j]..self.starts[j + 1]]
+    }
+}
+
+/// The solver; see the module's head.
+pub(super) struct Coordinates<'a, 'b, L: Loss> {
+    blocks: &'a Linear<'b, L>,
+    sides: Sides<'a, 'b, L>,
+    columns: Columns,
+    masses: Vec<f64>,
+    /// L_j.
+    curvatures: Vec<f64>,
+    w: Vec<f64>,
+    /// a = X w, but for rounding.
+    a: Vec<f64>,
+    /// The weights that take steps, and whose turn it is.
+    set: Vec<usize>,
+    turn: usize,
+    cycles: usize,
+    /// The largest violation: of all weights when the set was chosen, and within the cycle that is under way.
+    chosen_at: f64,
+    in_cycle: f64,
+    /// Entries of the matrix that were touched and are not yet counted as work.
+    touched: u64,
+}
+
+impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
+    pub fn new(blocks: &'a Linear<'b, L>, sides: Sides<'a, 'b, L>, masses: Vec<f64>) -> Self {
+        let columns = Columns::of(blocks.rows());
+        let width = blocks.rows().width();
+        let curvature = |j: usize| {
+            let squares = columns.column(j).iter().map(|&(i, x)| masses[i as usize] * x * x);
+            squares.sum::<f64>() / blocks.loss().smoothness()
+        };
+        Self {
+            curvatures: (0..width).map(curvature).collect(),
+            w: vec![0.0; width],
+            a: vec![0.0; blocks.targets().len()],
+            set: Vec::new(),
+            turn: 0,
+            cycles: 0,
+            chosen_at: 0.0,
+            in_cycle: 0.0,
+            touched: 0,
+            blocks,
+            sides,
+            columns,
+            masses,
+        }
+    }
+
+    /// g_j.
+    fn gradient(&self, j: usize) -> f64 {
+        let (loss, targets) = (self.blocks.loss(), self.blocks.targets());
+        let slope = |&(i, x): &(u32, f64)| {
+            let i = i as usize;
+            -self.masses[i] * loss.corner(self.a[i], targets[i]) * x
+        };
+        self.columns.column(j).iter().map(slope).sum()
+    }
+
+    /// Where the step of a weight leads.
+    fn stepped(&self, j: usize, gradient: f64) -> f64 {
+        let to = self.w[j] - gradient / self.curvatures[j];
+        let threshold = self.sides.sigma / self.curvatures[j];
+        if to > threshold {
+            to - threshold
+        } else if to < -threshold && !self.sides.link.nonnegative {
+            to + threshold
+        } else {
+            0.0
+        }
+    }
+
+    /// Chooses the weights that take steps next: those that are not zero, and those that want to change most.
+    fn choose(&mut self) {
+        let mut violations: Vec<(f64, usize)> = Vec::new();
+        let mut active: Vec<usize> = Vec::new();
+        self.chosen_at = 0.0;
+        for j in 0..self.w.len() {
+            if self.curvatures[j] == 0.0 {
+                continue;
+            }
+            let step = self.stepped(j, self.gradient(j)) - self.w[j];
+            let violation = step.abs() * self.curvatures[j];
+            self.chosen_at = self.chosen_at.max(violation);
+            if self.w[j] != 0.0 {
+                active.push(j);
+            } else if violation > 0.0 {
+                violations.push((violation, j));
+            }
+        }
+        self.touched += self.columns.entries.len() as u64;
+        let count = LEAST.max(active.len()).min(violations.len());
+        if count < violations.len() {
+            let order =
+                |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+            violations.select_nth_unstable_by(count, order);
+        }
+        active.extend(violations[..count].iter().map(|&(_, j)| j));
+        active.sort_unstable();
+        (self.set, self.turn, self.cycles, self.in_cycle) = (active, 0, 0, 0.0);
+    }
+
+    /// One step of the weight whose turn it is.
+    fn step(&mut self) {
+        if self.turn == self.set.len() {
+            self.cycles += 1;
+            let solved = self.in_cycle <= SOLVED * self.chosen_at;
+            if solved || self.cycles >= MOST_CYCLES || self.set.is_empty() {
+                self.choose();
+                return;
+            }
+            (self.turn, self.in_cycle) = (0, 0.0);
+        }
+        let j = self.set[self.turn];
+        self.turn += 1;
+        let to = self.stepped(j, self.gradient(j));
+        let change = to - self.w[j];
+        self.touched += self.columns.column(j).len() as u64;
+        if change != 0.0 {
+            self.in_cycle = self.in_cycle.max(change.abs() * self.curvatures[j]);
+            self.w[j] = to;
+            for &(i, x) in self.columns.column(j) {
+                self.a[i as usize] += change * x;
+            }
+        }
+    }
+}
+
+impl<L: Loss> Solver for Coordinates<'_, '_, L> {
+    type Model = Solution<f64>;
+
+    fn calls_per_pass(&self) -> u64 {
+        self.blocks.targets().len() as u64
+    }
+
+    /// A pass is as many entries of the matrix as there are, whichever weights they belong to.
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        let (pass, all) = (self.calls_per_pass(), self.columns.entries.len().max(1) as u64);
+        let mut done = Work::default();
+        while quota.allows(done, 1) {
+            self.step();
+            let calls = self.touched * pass / all;
+            // What is begun is finished: one look at all weights may take more than is left.
+            self.touched -= calls * all / pass;
+            done += Work { steps: 1, oracle_calls: calls };
+            if self.set.is_empty() {
+                done.oracle_calls = quota.oracle_calls; // nothing is left to do
+            }
+        }
+        Ok(done)
+    }
+
+    fn certify(&mut self) -> Result<Certified> {
+        for (i, a) in self.a.iter_mut().enumerate() {
+            *a = score(self.blocks.rows().row(i), &self.w); // without the rounding of many steps
+        }
+        let (loss, targets) = (self.blocks.loss(), self.blocks.targets());
+        let points: Vec<f64> =
+            self.a.iter().zip(targets).map(|(&a, &y)| loss.corner(a, y)).collect();
+        self.sides.certify(&self.w, &points)
+    }
+
+    fn weights(&self) -> &[f64] {
+        self.sides.weights().unwrap_or(&self.w)
+    }
+
+    fn into_model(self) -> Solution<f64> {
+        self.sides.into_solution(self.w)
+    }
+}
