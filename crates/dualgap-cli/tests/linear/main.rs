@@ -1,0 +1,12 @@
+//! `dualgap train binary` and `dualgap train regression`, and what can be done with their models.
+//!
+//! Objectives, scores, probabilities and errors are computed here again, from the weights that `inspect` shows.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod numbers;
+mod predictions;
+mod refusals;
+mod spellings;
+mod training;

@@ -1,0 +1,93 @@
+//! What is refused, and where the refusal points to.
+
+use crate::common::Desk;
+use crate::numbers::Numbers;
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("binary.svm", Numbers::of("binary", 1).text());
+    desk.write("numbers.svm", Numbers::of("regression", 1).text());
+    desk.write("three.svm", "1 1:1\n2 1:2\n3 2:1\n1 2:2\n");
+    desk.write("table.csv", "size,price\n1,cheap\n2,dear\n3,cheap\n");
+    desk.write("columns.txt", "a b X\nb c Y\n\na c X\n\n");
+    desk
+}
+
+#[test]
+fn binary_is_for_two_classes_and_points_to_multiclass() {
+    let desk = desk();
+    desk.run("train binary three.svm").fails(&["two classes", "3", "train multiclass"]);
+    desk.run("train binary numbers.svm").fails(&["two classes", "train multiclass"]);
+    desk.write("one.svm", "1 1:1\n1 1:2\n");
+    desk.run("train binary one.svm").fails(&["two classes"]);
+    assert!(desk.files().iter().all(|name| name.contains('.')));
+}
+
+#[test]
+fn words_are_no_numbers() {
+    let desk = desk();
+    desk.run("train regression table.csv --label price").fails(&["table.csv", "no number"]);
+    desk.write("nan.csv", "size,price\n1,2\n2,nan\n3,4\n");
+    desk.run("train regression nan.csv --label price").refuses(&["nan"]);
+    desk.write("inf.csv", "size,price\n1,2\n2,inf\n3,4\n");
+    desk.run("train regression inf.csv --label price").refuses(&["inf"]);
+}
+
+#[test]
+fn probabilities_are_for_the_logistic_loss_and_scores_for_linear_models() {
+    let desk = desk();
+    for loss in ["hinge", "smooth-hinge", "squared-hinge"] {
+        desk.train(&format!("binary binary.svm --loss {loss} -o model"));
+        desk.run("predict model binary.svm --probabilities").refuses(&["logistic"]);
+        desk.run("predict model binary.svm --scores").ok();
+    }
+    desk.train("regression numbers.svm -o model");
+    desk.run("predict model numbers.svm --probabilities").refuses(&["logistic"]);
+    desk.train("multiclass three.svm -o model");
+    desk.run("predict model three.svm --scores").refuses(&["--scores"]);
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let desk = desk();
+    for (task, words) in [
+        ("binary binary.svm --step predefined", &["--step", "--option"][..]),
+        ("regression numbers.svm --step predefined", &["--step", "--option"]),
+        ("binary binary.svm --loss hinge --option v", &["smooth"]),
+        ("regression numbers.svm --loss absolute --option v", &["smooth"]),
+        ("regression numbers.svm --loss epsilon-insensitive --option v", &["smooth"]),
+        ("binary binary.svm --option vi", &["--option"]),
+        ("binary binary.svm --lambda 0", &["--lambda"]),
+        ("binary binary.svm --lambda -1", &["--lambda"]),
+        ("regression numbers.svm --lambda 0", &["--lambda"]),
+        ("binary binary.svm --l1 -0.1", &["--l1"]),
+        ("regression numbers.svm --l1 nan", &["--l1"]),
+        ("binary binary.svm --loss smooth-hinge --width 0", &["--width"]),
+        ("regression numbers.svm --loss huber --width 0", &["--width"]),
+        ("regression numbers.svm --loss huber --width inf", &["--width"]),
+        ("regression numbers.svm --epsilon nan", &["--epsilon"]),
+        ("binary binary.svm --loss squared", &["--loss"]),
+        ("regression numbers.svm --loss hinge", &["--loss"]),
+        ("binary columns.txt --format columns --intercept", &["columns.txt", "template"]),
+    ] {
+        desk.run(&format!("train {task} -o model")).refuses(words);
+        assert!(!desk.files().contains(&"model".to_string()), "{task}");
+    }
+}
+
+#[test]
+fn a_model_is_certified_for_its_own_data_only() {
+    let desk = desk();
+    desk.train("binary binary.svm --witness -o model");
+    desk.run("certify model numbers.svm").exits(2);
+    let mut other = Numbers::of("binary", 1);
+    other.rows[7][1] += 0.001;
+    desk.write("other.svm", other.text());
+    desk.run("certify model other.svm").fails(&["refused"]);
+    desk.train("binary binary.svm --witness --lambda 0.3 -o other");
+    let mut one = crate::common::forge::ModelFile::parse(&desk.read("model"));
+    let another = crate::common::forge::ModelFile::parse(&desk.read("other"));
+    one.set_floats("weights", &another.floats("weights"));
+    desk.write("forged", one.sealed());
+    desk.run("certify forged binary.svm").fails(&["refused"]);
+}

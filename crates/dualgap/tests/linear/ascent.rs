@@ -1,0 +1,91 @@
+//! Steps never lower the dual value, whichever option chooses them and however many share the same w.
+
+use crate::case::{Case, LOSSES, REGULARISERS, choices};
+use dualgap::dual::{Method, Sampling, Settings};
+use dualgap::run::{Budget, Stop};
+use dualgap::sdca::Choice;
+
+/// A certification after every pass.
+fn watched(passes: u64) -> Budget {
+    Budget { certify_share: 1000.0, ..Budget::passes(passes) }
+}
+
+fn assert_ascends(case: &Case, choice: Choice, settings: &Settings) {
+    let report = case.train(choice, settings, &watched(60));
+    // Where the first pass comes to the optimum there is nothing to compare.
+    assert!(report.history.len() > 1 || report.stop == Stop::Stalled, "{:?}", report.stop);
+    for pair in report.history.windows(2) {
+        let allowed = pair[0].certificate.rounding_error + pair[1].certificate.rounding_error;
+        assert!(
+            pair[1].iterate_dual >= pair[0].iterate_dual - allowed,
+            "{:?} {choice:?} {settings:?} {pair:?}",
+            case.loss
+        );
+    }
+}
+
+#[test]
+fn the_dual_value_never_falls_from_one_certification_to_the_next() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for regulariser in REGULARISERS {
+            for lambda in [1e-3, 0.3] {
+                // Few examples in a batch that share features: their steps get into each other's way.
+                let random = Case::random(k as u64, loss, 7, 2);
+                let weights = (lambda < 0.01).then(|| (1..=7).map(f64::from).collect());
+                let case = Case { lambda, regulariser, weights, ..random };
+                for choice in choices(loss) {
+                    for (batch, sampling) in [
+                        (1, Sampling::Permuted),
+                        (7, Sampling::Permuted),
+                        (5, Sampling::Uniform),
+                        (2, Sampling::Cyclic),
+                    ] {
+                        let settings = Settings { batch, sampling, ..case.settings() };
+                        assert_ascends(&case, choice, &settings);
+                    }
+                }
+                let settings = Settings { method: Method::Fw, ..case.settings() };
+                assert_ascends(&case, Choice::I, &settings);
+            }
+        }
+    }
+}
+
+// Rows ten to ten thousand times as long as the shortest: where the longest is all that counts, and where not.
+#[test]
+fn the_dual_value_never_falls_for_rows_of_all_lengths() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        let mut case = Case::random(50 + k as u64, loss, 8, 3);
+        for (row, length) in case.rows.iter_mut().zip([0.1, 1.0, 10.0, 1e2, 1e3].iter().cycle()) {
+            row.iter_mut().for_each(|x| *x *= length);
+        }
+        for choice in choices(loss) {
+            for batch in [1, 3] {
+                assert_ascends(&case, choice, &Settings { batch, ..case.settings() });
+            }
+        }
+    }
+}
+
+#[test]
+fn the_exact_step_gains_at_least_as_much_as_every_other() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for regulariser in REGULARISERS {
+            let case = Case { regulariser, ..Case::random(80 + k as u64, loss, 4, 2) };
+            let settings = Settings { sampling: Sampling::Cyclic, ..case.settings() };
+            let after_one = |choice| {
+                let budget = crate::common::calls(1);
+                let c = case.train(choice, &settings, &budget).certificate;
+                (c.dual, c.rounding_error)
+            };
+            // Under the plain regulariser the step is exact; under others it is so for a lower bound.
+            let (best, error) = after_one(Choice::I);
+            for choice in choices(loss) {
+                let (dual, other) = after_one(choice);
+                let exact = regulariser.is_plain();
+                assert!(!exact || dual <= best + error + other, "{loss:?} {choice:?}");
+                assert!(dual >= -error - other, "{loss:?} {choice:?}");
+            }
+        }
+    }
+}

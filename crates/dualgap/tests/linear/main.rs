@@ -1,0 +1,27 @@
+//! Linear models by dual coordinate ascent, held against judges that share nothing with them.
+//!
+//! - `intervals`: the certified interval contains the optimum that a search over the plane finds.
+//! - `ascent`: the dual value never falls.
+//! - `solvers`: quadratic programs, closed forms, Newton's method.
+//! - `weights`: sample weights and duplicates; two classes as a binary problem.
+//! - `theorems`: the iterations that the paper's theorems ask for are enough.
+//! - `witnesses`: models that are verified, and forged ones that are not.
+//! - `rounding`: certificates beside numbers of 32 digits.
+//! - `survival`: checkpoints and warm starts.
+//! - `edges`: data that nobody would wish for.
+//!
+//! One program, so that the engine is compiled once for all of them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod ascent;
+mod case;
+mod edges;
+mod intervals;
+mod rounding;
+mod solvers;
+mod survival;
+mod theorems;
+mod weights;
+mod witnesses;

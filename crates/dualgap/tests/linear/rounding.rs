@@ -1,0 +1,177 @@
+//! Both sides of a certificate are within their stated error of numbers of 32 digits.
+
+use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
+use crate::common::cases;
+use crate::common::wide::Wide;
+use dualgap::dual::{Average, Method, Problem, Settings};
+use dualgap::run::Budget;
+use dualgap::sdca::{Choice, Linear};
+use dualgap::term::ScalarLoss;
+use proptest::prelude::*;
+
+fn wide(x: f64) -> Wide {
+    x.into()
+}
+
+/// By the series of a number halved until it is small, squared as often.
+fn exp(x: Wide) -> Wide {
+    let (mut small, mut halvings) = (x, 0);
+    while small.abs().float() > 0.01 {
+        small = small * wide(0.5);
+        halvings += 1;
+    }
+    let (mut term, mut sum) = (Wide::ONE, Wide::ONE);
+    for k in 1..20 {
+        term = term * small / wide(f64::from(k));
+        sum = sum + term;
+    }
+    (0..halvings).fold(sum, |e, _| e * e)
+}
+
+/// By Newton's method on e^y = x; of numbers too small for it, the float's digits are more than enough.
+fn ln(x: Wide) -> Wide {
+    let mut y = wide(x.float().ln());
+    if x > wide(1e-290) {
+        for _ in 0..2 {
+            y = y + x * exp(-y) - Wide::ONE;
+        }
+    }
+    y
+}
+
+fn x_ln_x(x: Wide) -> Wide {
+    if x > Wide::ZERO { x * ln(x) } else { Wide::ZERO }
+}
+
+/// φ(a).
+fn phi(loss: ScalarLoss, a: Wide, y: f64) -> Wide {
+    let (short, r) = ((Wide::ONE - wide(y) * a).max(Wide::ZERO), (a - wide(y)).abs());
+    let half = wide(0.5);
+    match loss {
+        ScalarLoss::Hinge => short,
+        ScalarLoss::SmoothHinge { width } if short >= wide(width) => short - half * wide(width),
+        ScalarLoss::SmoothHinge { width } => half * short * short / wide(width),
+        ScalarLoss::SquaredHinge => short * short,
+        ScalarLoss::Absolute => r,
+        ScalarLoss::EpsilonInsensitive { epsilon } => (r - wide(epsilon)).max(Wide::ZERO),
+        ScalarLoss::Huber { width } if r > wide(width) => wide(width) * (r - half * wide(width)),
+        ScalarLoss::Squared | ScalarLoss::Huber { .. } => half * r * r,
+        ScalarLoss::Logistic => {
+            let m = wide(y) * a;
+            ln(Wide::ONE + exp(-m.abs())) + (-m).max(Wide::ZERO)
+        }
+    }
+}
+
+/// −φ*(−α).
+fn dual_term(loss: ScalarLoss, alpha: f64, y: f64) -> Wide {
+    let (alpha, linear, half) = (wide(alpha), wide(alpha) * wide(y), wide(0.5));
+    match loss {
+        ScalarLoss::Hinge | ScalarLoss::Absolute => linear,
+        ScalarLoss::SmoothHinge { width } => linear - half * wide(width) * alpha * alpha,
+        ScalarLoss::SquaredHinge => linear - wide(0.25) * alpha * alpha,
+        ScalarLoss::EpsilonInsensitive { epsilon } => linear - wide(epsilon) * alpha.abs(),
+        ScalarLoss::Squared | ScalarLoss::Huber { .. } => linear - half * alpha * alpha,
+        ScalarLoss::Logistic => -(x_ln_x(linear) + x_ln_x(Wide::ONE - linear)),
+    }
+}
+
+fn masses(case: &Case) -> Vec<Wide> {
+    let counts = case.weights.clone().unwrap_or(vec![1.0; case.len()]);
+    let total: Wide = counts.iter().map(|&c| wide(c)).sum();
+    counts.into_iter().map(|c| wide(c) / total).collect()
+}
+
+fn primal(case: &Case, w: &[f64]) -> Wide {
+    let losses: Wide = (masses(case).into_iter().zip(&case.rows).zip(&case.targets))
+        .map(|((mass, x), &y)| {
+            let a: Wide = x.iter().zip(w).map(|(&x, &w)| wide(x) * wide(w)).sum();
+            mass * phi(case.loss, a, y)
+        })
+        .sum();
+    let squares: Wide = w.iter().map(|&w| wide(w) * wide(w)).sum();
+    let absolutes: Wide = w.iter().map(|&w| wide(w).abs()).sum();
+    losses + wide(case.lambda / 2.0) * squares + wide(case.regulariser.l1) * absolutes
+}
+
+fn dual(case: &Case, alpha: &[f64]) -> Wide {
+    let mut sums = vec![Wide::ZERO; case.rows[0].len()]; // λv
+    let mut losses = Wide::ZERO;
+    for (i, mass) in masses(case).into_iter().enumerate() {
+        losses = losses + mass * dual_term(case.loss, alpha[i], case.targets[i]);
+        for (sum, &x) in sums.iter_mut().zip(&case.rows[i]) {
+            *sum = *sum + mass * wide(alpha[i]) * wide(x);
+        }
+    }
+    let squares: Wide = (sums.into_iter())
+        .map(|v| {
+            let size = if case.regulariser.nonnegative { v } else { v.abs() };
+            let beyond = (size - wide(case.regulariser.l1)).max(Wide::ZERO);
+            beyond * beyond
+        })
+        .sum();
+    losses - squares / wide(2.0 * case.lambda)
+}
+
+#[test]
+fn logarithms_undo_exponentials_far_beyond_the_digits_of_floats() {
+    for x in [1e-200, 1e-9, 0.3, 1.0, 2.0, 700.0] {
+        let back = exp(ln(wide(x))) / wide(x) - Wide::ONE;
+        assert!(back.abs() < wide(1e-26), "{x} {back:?}");
+    }
+    // e = 2.71828182845904523536028747135266249775724…
+    let e = wide(std::f64::consts::E) + wide(1.445_646_891_729_250_2e-16);
+    assert!((exp(Wide::ONE) - e).abs() < wide(1e-28));
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    // Features of 1e4 and targets of 1e3, as in a table that nobody has scaled, and everything between.
+    #[test]
+    fn both_sides_are_within_their_stated_error_at_any_scale(
+        seed in 0..10_000_u64,
+        loss in 0..LOSSES.len(),
+        regulariser in 0..REGULARISERS.len(),
+        (of_rows, of_targets) in prop_oneof![
+            Just((1e4, 1e3)),
+            (-6.0..6.0_f64, -6.0..6.0_f64).prop_map(|(a, b)| (10_f64.powf(a), 10_f64.powf(b))),
+        ],
+        exponent in -6.0..3.0_f64,
+        (n, d) in (1..12_usize, 1..5_usize),
+        (weighted, averaged, fw) in any::<(bool, bool, bool)>(),
+        passes in 0..30_u64,
+    ) {
+        let mut case = Case::random(seed, LOSSES[loss], n, d);
+        case.rows.iter_mut().flatten().for_each(|x| *x *= of_rows);
+        if !is_binary(case.loss) {
+            case.targets.iter_mut().for_each(|y| *y *= of_targets);
+        }
+        case.regulariser = REGULARISERS[regulariser];
+        case.lambda = 10_f64.powf(exponent);
+        case.weights = weighted.then(|| (0..n).map(|i| 0.1 + (i * i) as f64 / 7.0).collect());
+        let settings = Settings {
+            average: if averaged { Average::Weighted } else { Average::None },
+            method: if fw { Method::Fw } else { Method::Bcfw },
+            ..case.settings()
+        };
+        let report = case.train(Choice::I, &settings, &Budget::passes(passes));
+        let c = report.certificate;
+        let off = (primal(&case, &report.model.weights) - wide(c.primal)).abs().float();
+        let below = (dual(&case, &report.model.points) - wide(c.dual)).abs().float();
+        prop_assert!(off + below <= c.rounding_error, "{off:e} {below:e} {c:?}");
+        // Each side by itself, at the same weights and points.
+        let rows = case.sparse_or_dense(false);
+        let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
+        let link = case.regulariser.link(case.lambda).unwrap();
+        let problem = Problem::new(&blocks, link, case.lambda, case.weights.as_deref()).unwrap();
+        let side = problem.primal(&report.model.weights).unwrap().value;
+        let off = (primal(&case, &report.model.weights) - wide(side.value)).abs().float();
+        prop_assert!(off <= side.error, "primal {off:e} {side:?}");
+        let side = problem.dual(&report.model.points).unwrap().value;
+        let off = (dual(&case, &report.model.points) - wide(side.value)).abs().float();
+        // The conjugate of the logistic loss is off by a little more, which the primal side's error covers.
+        let logistic = case.loss == ScalarLoss::Logistic;
+        prop_assert!(logistic || off <= side.error, "dual {off:e} {side:?}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Linear models from checkpoints are those of runs that were never interrupted, and another λ is a place to
+//! begin at.
+
+use crate::case::{Case, LOSSES, REGULARISERS, choices};
+use dualgap::dual::{Average, Method, Sampling, Settings};
+use dualgap::model::{Checkpoints, Model, Plan, fit_linear_with, verify_linear};
+use dualgap::run::{Budget, Report};
+use dualgap::sdca::Choice;
+use std::path::Path;
+
+struct Fit<'a> {
+    case: &'a Case,
+    choice: Choice,
+    settings: &'a Settings,
+}
+
+impl Fit<'_> {
+    fn run(&self, passes: u64, keep: Option<&Path>, resume: Option<&Path>) -> Report<Model> {
+        let budget = Budget::passes(passes);
+        let checkpoints = keep.map(|file| Checkpoints { file: file.into(), every: 0.7 });
+        let mut nobody = ();
+        let plan = Plan { checkpoints, resume, ..Plan::new(self.settings, &budget, &mut nobody) };
+        fit_linear_with(&self.case.examples(), self.case.loss, self.choice, plan).unwrap()
+    }
+}
+
+/// Everything but the seconds, as bits.
+fn bits(report: &Report<Model>) -> Vec<u64> {
+    let c = report.certificate;
+    let history =
+        report.history.iter().flat_map(|at| [at.iterate_primal, at.iterate_dual, at.passes]);
+    let witness = &report.model.witness.as_ref().unwrap().weights;
+    [c.primal, c.dual, c.rounding_error, report.passes]
+        .into_iter()
+        .chain(report.model.weights.iter().copied())
+        .chain(witness.iter().copied())
+        .chain(history)
+        .map(f64::to_bits)
+        .collect()
+}
+
+#[test]
+fn a_resumed_run_is_bit_for_bit_the_run_that_went_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut stopped_early = 0; // there is no more to do for them
+    let averages = [Average::None, Average::Weighted, Average::Suffix];
+    let samplings = [Sampling::Permuted, Sampling::Uniform, Sampling::Cyclic];
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for (j, choice) in choices(loss).into_iter().enumerate() {
+            let regulariser = REGULARISERS[(k + j) % 4];
+            let weights = (j % 2 == 1).then(|| (1..=9).map(f64::from).collect());
+            let case = Case { regulariser, weights, ..Case::random(k as u64, loss, 9, 3) };
+            let settings = Settings {
+                average: averages[(k + j) % 3],
+                sampling: samplings[j % 3],
+                batch: 1 + 3 * (k % 2),
+                method: if j == 3 { Method::Fw } else { Method::Bcfw },
+                seed: 5,
+                ..case.settings()
+            };
+            let fit = Fit { case: &case, choice, settings: &settings };
+            let file = folder.path().join(format!("{k}-{j}"));
+            let whole = fit.run(12, None, None);
+            let first = fit.run(5, Some(&file), None);
+            stopped_early += usize::from(first.passes < 5.0);
+            let resumed = fit.run(12, Some(&file), Some(&file));
+            assert_eq!(bits(&resumed), bits(&whole), "{loss:?} {choice:?}");
+        }
+    }
+    assert!(stopped_early < 10, "{stopped_early}");
+}
+
+#[test]
+fn a_checkpoint_of_another_problem_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run");
+    let case = Case::random(3, LOSSES[1], 9, 3);
+    let (settings, budget) = (case.settings(), Budget::passes(4));
+    Fit { case: &case, choice: Choice::I, settings: &settings }.run(2, Some(&file), None);
+    let resume = |case: &Case, settings: &Settings, choice| {
+        let mut nobody = ();
+        let plan = Plan { resume: Some(&file), ..Plan::new(settings, &budget, &mut nobody) };
+        fit_linear_with(&case.examples(), case.loss, choice, plan).is_ok()
+    };
+    assert!(resume(&case, &settings, Choice::I));
+    assert!(!resume(&Case { loss: LOSSES[0], ..case.clone() }, &settings, Choice::I), "loss");
+    assert!(!resume(&Case { loss: LOSSES[2], ..case.clone() }, &settings, Choice::I), "width");
+    let other = Settings { lambda: 0.2, ..settings.clone() };
+    assert!(!resume(&case, &other, Choice::I), "lambda");
+    let other = Settings { regulariser: REGULARISERS[1], ..settings.clone() };
+    assert!(!resume(&case, &other, Choice::I), "l1");
+    let mut other = case.clone();
+    other.rows[0][0] += 1.0;
+    assert!(!resume(&other, &settings, Choice::I), "data");
+}
+
+#[test]
+fn a_warm_start_begins_at_the_dual_point_of_another_lambda() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for regulariser in REGULARISERS {
+            let case = Case { regulariser, ..Case::random(20 + k as u64, loss, 9, 3) };
+            let old = case.fit(&case.settings(), &Budget::passes(200)).model;
+            let near = Settings { lambda: 0.11, ..case.settings() };
+            let run = |settings: &Settings, warm_start, passes| {
+                let budget = Budget::passes(passes);
+                let mut nobody = ();
+                let plan = Plan { warm_start, ..Plan::new(settings, &budget, &mut nobody) };
+                fit_linear_with(&case.examples(), loss, Choice::I, plan).unwrap()
+            };
+            // Where it begins is where the old run ended.
+            let same = run(&case.settings(), Some(&old), 0).certificate;
+            let error = same.rounding_error + old.certificate.rounding_error;
+            assert!((same.dual - old.certificate.dual).abs() <= error, "{loss:?}");
+            let (warm, cold) = (run(&near, Some(&old), 0), run(&near, None, 0));
+            let gap = |report: &Report<Model>| report.certificate.gap();
+            assert!(gap(&warm) < gap(&cold), "{loss:?}: closer from the start");
+            let (warm, cold) = (run(&near, Some(&old), 50), run(&near, None, 50));
+            let (a, b) = (warm.certificate, cold.certificate);
+            let error = a.rounding_error + b.rounding_error;
+            assert!(a.dual <= b.primal + error && b.dual <= a.primal + error, "{loss:?}");
+            verify_linear(&warm.model, &case.examples()).unwrap();
+        }
+    }
+}
