@@ -85,9 +85,9 @@ Examples:
         /// What a wrong or narrow score costs.
         #[arg(long, value_enum, default_value = "hinge", help_heading = "Problem")]
         loss: BinaryLoss,
-        /// Of the smooth hinge: over which width its corner is rounded off.
-        #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = parse_positive, help_heading = "Problem")]
-        width: f64,
+        /// Of the smooth hinge: over which width its corner is rounded off [default: 1].
+        #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true, help_heading = "Problem")]
+        width: Option<f64>,
         #[command(flatten)]
         linear: LinearArgs,
     },
@@ -102,12 +102,12 @@ Examples:
         /// What a number that is off costs.
         #[arg(long, value_enum, default_value = "squared", help_heading = "Problem")]
         loss: RegressionLoss,
-        /// Of Huber's loss: how far from the target it is squared.
-        #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = parse_positive, help_heading = "Problem")]
-        width: f64,
-        /// Of the epsilon-insensitive loss: what is forgiven.
-        #[arg(long, value_name = "E", default_value_t = 0.1, value_parser = parse_tolerance, help_heading = "Problem")]
-        epsilon: f64,
+        /// Of Huber's loss: how far from the target it is squared [default: 1].
+        #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true, help_heading = "Problem")]
+        width: Option<f64>,
+        /// Of the epsilon-insensitive loss: what is forgiven [default: 0.1].
+        #[arg(long, value_name = "E", value_parser = parse_tolerance, allow_hyphen_values = true, help_heading = "Problem")]
+        epsilon: Option<f64>,
         #[command(flatten)]
         linear: LinearArgs,
     },

@@ -46,23 +46,9 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
     let (model, recipe) = load(&args.model)?;
     let recipe = chosen(recipe, args.folds.as_ref());
     let data = read(&model, &recipe, Source::open(&args.data)?)?;
-    if let (Data::Examples(loaded), Structure::Linear { loss }) = (&data, &model.structure)
-        && !loss.is_binary()
-        && loaded.labelled
-    {
-        let errors = model.evaluate_numbers(&loaded.data)?;
-        let mut rows = number_rows(&errors);
-        rows.extend(unseen_row(&Unseen { labels: Vec::new(), ..loaded.unseen.clone() }));
-        print(&if args.json { to_json(&errors) } else { aligned(&rows) })?;
-        return Ok(Outcome::Reached);
-    }
-    let (evaluation, labelled, unseen) = match data {
-        Data::Examples(loaded) => {
-            (model.evaluate_examples(&loaded.data), loaded.labelled, loaded.unseen)
-        }
-        Data::Sequences(loaded) => {
-            (model.evaluate_sequences(&loaded.data), loaded.labelled, loaded.unseen)
-        }
+    let labelled = match &data {
+        Data::Examples(loaded) => loaded.labelled,
+        Data::Sequences(loaded) => loaded.labelled,
     };
     if !labelled {
         return Err(Error::file(
@@ -71,6 +57,19 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
             "`dualgap predict` labels it",
         ));
     }
+    if let (Data::Examples(loaded), Structure::Linear { loss }) = (&data, &model.structure)
+        && !loss.is_binary()
+    {
+        let errors = model.evaluate_numbers(&loaded.data)?;
+        let mut rows = number_rows(&errors);
+        rows.extend(unseen_row(&Unseen { labels: Vec::new(), ..loaded.unseen.clone() }));
+        print(&if args.json { to_json(&errors) } else { aligned(&rows) })?;
+        return Ok(Outcome::Reached);
+    }
+    let (evaluation, unseen) = match data {
+        Data::Examples(loaded) => (model.evaluate_examples(&loaded.data), loaded.unseen),
+        Data::Sequences(loaded) => (model.evaluate_sequences(&loaded.data), loaded.unseen),
+    };
     let by_label = evaluation.by_label();
     if args.json {
         print(&to_json(&Json {

@@ -25,7 +25,7 @@ pub fn run(args: &PredictArgs) -> Result<Outcome> {
     let unseen = match &recipe.format {
         Format::Columns(columns) if recipe.folds.is_none() => {
             let extractor = Extractor::new(columns, model.vocabulary())?;
-            label_columns(&model, &extractor, source, &mut sink)?
+            label_columns(&model, &extractor, source, args, &mut sink)?
         }
         _ => match read(&model, &recipe, source)? {
             Data::Examples(loaded) => {
@@ -134,21 +134,38 @@ fn label_examples(
         return Ok(());
     };
     for score in model.scores(data) {
-        let mut line = if loss.is_binary() {
-            model.alphabet.names()[usize::from(score > 0.0)].clone()
-        } else {
-            score.to_string()
-        };
-        if args.scores {
-            let _ = write!(line, "\t{score}");
-        }
-        if args.probabilities {
-            let _ = write!(line, "\t{}", 1.0 / (1.0 + (-score).exp()));
-        }
-        line.push('\n');
-        sink.text(&line)?;
+        sink.text(&scored(model, loss, score, args))?;
+        sink.text("\n")?;
     }
     Ok(())
+}
+
+/// What a linear model says of a score: a label or the number, and what else was asked for.
+fn scored(model: &Model, loss: ScalarLoss, score: f64, args: &PredictArgs) -> String {
+    let mut line = if loss.is_binary() {
+        model.alphabet.names()[usize::from(score > 0.0)].clone()
+    } else {
+        score.to_string()
+    };
+    if args.scores {
+        let _ = write!(line, "\t{score}");
+    }
+    if args.probabilities {
+        let _ = write!(line, "\t{}", 1.0 / (1.0 + (-score).exp()));
+    }
+    line
+}
+
+/// What a model says of every position.
+fn told(model: &Model, data: &Sequences, args: &PredictArgs) -> Vec<Vec<String>> {
+    let Structure::Linear { loss } = model.structure else {
+        let names = |labels: Vec<usize>| {
+            labels.into_iter().map(|label| model.alphabet.names()[label].clone()).collect()
+        };
+        return model.predict_sequences(data).into_iter().map(names).collect();
+    };
+    let line = |t: usize| scored(model, loss, model.score_row(data.rows.row(t)), args);
+    data.starts.windows(2).map(|ends| (ends[0]..ends[1]).map(line).collect()).collect()
 }
 
 /// Portion by portion, so that a stream of any length can be labelled.
@@ -156,6 +173,7 @@ fn label_columns(
     model: &Model,
     extractor: &Extractor<'_>,
     source: Source<'_>,
+    args: &PredictArgs,
     sink: &mut Sink,
 ) -> Result<Unseen> {
     let mut portions = extractor.portions(source)?;
@@ -165,13 +183,13 @@ fn label_columns(
     let mut strange = labelled;
     while let Some(sentences) = portions.next_portion()? {
         let (sequences, unseen) = extractor.sequences(&sentences, labelled)?;
-        for (sentence, labels) in sentences.iter().zip(model.predict_sequences(&sequences)) {
-            for (t, label) in labels.into_iter().enumerate() {
+        for (sentence, labels) in sentences.iter().zip(told(model, &sequences, args)) {
+            for (t, label) in labels.iter().enumerate() {
                 for column in 0..sentence.width() {
                     sink.text(sentence.cell(t, column))?;
                     sink.text(separator)?;
                 }
-                sink.text(&model.alphabet.names()[label])?;
+                sink.text(label)?;
                 sink.text("\n")?;
             }
             sink.text("\n")?;

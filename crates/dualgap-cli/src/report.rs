@@ -157,7 +157,9 @@ impl Summary<'_> {
                 Outcomes::Labels(evaluation) => test_rows(evaluation),
                 Outcomes::Numbers(errors) => number_rows(errors),
             });
-            rows.extend(unseen_row(unseen));
+            let numbers = matches!(test, Outcomes::Numbers(_));
+            let labels = if numbers { Vec::new() } else { unseen.labels.clone() };
+            rows.extend(unseen_row(&Unseen { labels, ..unseen.clone() }));
         }
         rows.push((
             "saved",
@@ -321,11 +323,13 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
     // Rounded up: the sentence must stay true.
     let bound = certificate.gap().max(0.0) + certificate.rounding_error;
     let share = bound / certificate.primal.abs();
-    format!(
-        "Certified: the objective of this model is at most {} above the optimum ({} of the objective).",
-        rounded_up(bound),
-        format_args!("{} %", rounded_up(100.0 * share))
-    )
+    let part = if share.is_finite() {
+        format!(" ({} % of the objective)", rounded_up(100.0 * share))
+    } else {
+        String::new()
+    };
+    let bound = rounded_up(bound);
+    format!("Certified: the objective of this model is at most {bound} above the optimum{part}.")
 }
 
 /// Three digits, never less than the number itself.

@@ -27,10 +27,11 @@ pub fn run(task: &Task) -> Result<Outcome> {
         Task::Binary { common, loss, width, linear } => {
             let loss = match loss {
                 BinaryLoss::Hinge => ScalarLoss::Hinge,
-                BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: *width },
+                BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: width.unwrap_or(1.0) },
                 BinaryLoss::SquaredHinge => ScalarLoss::SquaredHinge,
                 BinaryLoss::Logistic => ScalarLoss::Logistic,
             };
+            check_widths(loss, *width, None)?;
             train_linear("binary", common, loss, linear)
         }
         Task::Regression { common, loss, width, epsilon, linear } => {
@@ -38,10 +39,11 @@ pub fn run(task: &Task) -> Result<Outcome> {
                 RegressionLoss::Squared => ScalarLoss::Squared,
                 RegressionLoss::Absolute => ScalarLoss::Absolute,
                 RegressionLoss::EpsilonInsensitive => {
-                    ScalarLoss::EpsilonInsensitive { epsilon: *epsilon }
+                    ScalarLoss::EpsilonInsensitive { epsilon: epsilon.unwrap_or(0.1) }
                 }
-                RegressionLoss::Huber => ScalarLoss::Huber { width: *width },
+                RegressionLoss::Huber => ScalarLoss::Huber { width: width.unwrap_or(1.0) },
             };
+            check_widths(loss, *width, *epsilon)?;
             train_linear("regression", common, loss, linear)
         }
         Task::Multiclass { common: args, costs } => {
@@ -81,6 +83,18 @@ pub fn run(task: &Task) -> Result<Outcome> {
     }
 }
 
+/// A width for a loss that has none would be ignored, and that is not what was meant.
+fn check_widths(loss: ScalarLoss, width: Option<f64>, epsilon: Option<f64>) -> Result<()> {
+    let wide = matches!(loss, ScalarLoss::SmoothHinge { .. } | ScalarLoss::Huber { .. });
+    if width.is_some() && !wide {
+        return Err(Error::setting("--width is for the losses smooth-hinge and huber"));
+    }
+    if epsilon.is_some() && !matches!(loss, ScalarLoss::EpsilonInsensitive { .. }) {
+        return Err(Error::setting("--epsilon is for the loss epsilon-insensitive"));
+    }
+    Ok(())
+}
+
 fn train_linear(
     task: &'static str,
     args: &TrainArgs,
@@ -89,6 +103,11 @@ fn train_linear(
 ) -> Result<Outcome> {
     if args.step == args::Step::Predefined {
         return Err(Error::setting("--step is for structural tasks; --option chooses steps here"));
+    }
+    if args.solver == args::Solver::Fw && linear.option != args::SdcaOption::I {
+        return Err(Error::setting(
+            "--option is about steps of one example, not those of --solver fw",
+        ));
     }
     let setup = Setup { constant: linear.intercept, ..Setup::new(args)? };
     let train = setup.train(Format::guess_examples, |r, s| r.examples(s, None))?;
@@ -376,7 +395,7 @@ fn settings<D>(args: &TrainArgs, train: &Loaded<D>, linear: bool) -> Result<Sett
     };
     if lambda == 0.0 && !(args.l1 > 0.0 && linear) {
         return Err(Error::setting(
-            "lambda must be positive; zero is for binary and regression with --l1",
+            "--lambda must be positive; 0 is for binary and regression with --l1",
         ));
     }
     Ok(Settings {

@@ -7,6 +7,8 @@ mod common;
 
 mod numbers;
 mod predictions;
+mod pure_l1;
 mod refusals;
 mod spellings;
 mod training;
+mod unlabelled;

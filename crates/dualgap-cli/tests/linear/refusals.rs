@@ -91,3 +91,13 @@ fn a_model_is_certified_for_its_own_data_only() {
     desk.write("forged", one.sealed());
     desk.run("certify forged binary.svm").fails(&["refused"]);
 }
+
+#[test]
+fn a_width_for_a_loss_without_one_is_refused() {
+    let desk = Desk::new();
+    desk.write("two.svm", "1 1:1\n-1 1:-1\n");
+    desk.run("train binary two.svm --loss hinge --width 2").refuses(&["--width", "smooth-hinge"]);
+    desk.run("train regression two.svm --loss huber --epsilon 1").refuses(&["--epsilon"]);
+    desk.run("train regression two.svm --loss huber --width -1").refuses(&["--width", "positive"]);
+    desk.run("train binary two.svm --solver fw --option ii").refuses(&["--option"]);
+}

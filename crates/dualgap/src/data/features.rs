@@ -210,7 +210,11 @@ impl<'a> Extractor<'a> {
 
     fn assemble(&self, all: &Part) -> Result<Sequences> {
         let Vocabulary { alphabet, dictionary, features } = self.known;
-        let alphabet = alphabet.extended(all.labels.names());
+        let alphabet = if all.labels.is_empty() {
+            self.known.unlabelled()
+        } else {
+            alphabet.extended(all.labels.names())
+        };
         let widths = [features, dictionary.len() - features];
         let first_pair = features as u32;
         // A pair's feature comes after those of labels in the dictionary, and from zero on in its rows.

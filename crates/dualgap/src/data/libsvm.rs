@@ -44,8 +44,13 @@ pub fn read_known(source: Source<'_>, known: Vocabulary<'_>) -> Result<(Examples
     rows.fit_width(known.features);
     let alphabet = known.alphabet.extended(labels.names());
     unseen.labels = alphabet.names()[known.alphabet.len()..].to_vec();
-    let labels = if labelled { labels.numbered(&alphabet) } else { vec![0; rows.len()] };
-    Ok((Examples::new(rows, labels, alphabet)?, labelled, unseen))
+    let data = if labelled {
+        Examples::new(rows, labels.numbered(&alphabet), alphabet)?
+    } else {
+        let labels = vec![0; rows.len()];
+        Examples::new(rows, labels, known.unlabelled())?
+    };
+    Ok((data, labelled, unseen))
 }
 
 /// What the lines of a file say.

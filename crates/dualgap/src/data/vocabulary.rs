@@ -13,6 +13,17 @@ pub struct Vocabulary<'a> {
     pub features: usize,
 }
 
+impl Vocabulary<'_> {
+    /// The alphabet of data without labels, all of which are its first: it has one, whatever the model has.
+    pub(super) fn unlabelled(&self) -> Alphabet {
+        if self.alphabet.is_empty() {
+            Alphabet::from(vec!["?".to_string()])
+        } else {
+            self.alphabet.clone()
+        }
+    }
+}
+
 /// What a data set has that a model did not see in training.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unseen {

@@ -170,7 +170,7 @@ pub trait Blocks: Sync {
     /// Proves the point feasible and evaluates its dual term, trusting nothing that was carried along.
     fn audit(&self, i: usize, at: &Self::Point, scratch: &mut Self::Scratch) -> Result<Audit>;
 
-    /// By how much rounding can make [`best_corner`](Self::best_corner) understate the largest loss,
-    /// when no weight is larger in magnitude than `largest_weight`.
-    fn rounding(&self, i: usize, largest_weight: f64) -> f64;
+    /// By how much rounding can make [`best_corner`](Self::best_corner) understate the largest loss at these
+    /// weights, of which none is larger in magnitude than `largest_weight`.
+    fn rounding(&self, i: usize, w: &[f64], largest_weight: f64) -> f64;
 }

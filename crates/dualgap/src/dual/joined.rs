@@ -168,12 +168,12 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
         Ok(Audit { dual, reach })
     }
 
-    fn rounding(&self, _: usize, largest_weight: f64) -> f64 {
+    fn rounding(&self, _: usize, w: &[f64], largest_weight: f64) -> f64 {
         let own: f64 = self
             .masses
             .iter()
             .enumerate()
-            .map(|(i, mass)| mass * self.blocks.rounding(i, largest_weight))
+            .map(|(i, mass)| mass * self.blocks.rounding(i, w, largest_weight))
             .sum();
         // Masses, products and their sum; what the blocks lose by themselves is far larger.
         own * 2.0

@@ -123,7 +123,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         for (i, found) in found.iter().enumerate() {
             let loss = Measured {
                 value: if certified { found.bound } else { found.value },
-                error: self.blocks.rounding(i, largest),
+                error: self.blocks.rounding(i, w, largest),
             };
             sum.add_measured(loss.scaled(self.masses[i]));
             magnitude += self.masses[i] * loss.value.abs();

@@ -112,6 +112,18 @@ pub fn score(row: Row<'_>, w: &[f64]) -> f64 {
     }
 }
 
+/// The first of the largest: ties are broken the same way everywhere.
+#[inline]
+pub fn argmax(scores: impl IntoIterator<Item = f64>) -> (usize, f64) {
+    let mut best = (0, f64::NEG_INFINITY);
+    for (y, score) in scores.into_iter().enumerate() {
+        if score > best.1 {
+            best = (y, score);
+        }
+    }
+    best
+}
+
 /// `to += factor · from`. Inlined into its callers, so it takes on their instruction set.
 #[inline(always)]
 #[allow(clippy::inline_always)]

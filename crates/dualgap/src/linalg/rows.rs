@@ -52,12 +52,12 @@ impl<'a> Row<'a> {
 
     /// `Σ |x|`.
     pub fn norm1(self) -> f64 {
-        self.iter().map(|(_, x)| x.abs()).sum()
+        self.iter().fold(0.0, |sum, (_, x)| sum + x.abs())
     }
 
     /// `Σ x²`.
     pub fn squared_norm(self) -> f64 {
-        self.iter().map(|(_, x)| x * x).sum()
+        self.iter().fold(0.0, |sum, (_, x)| sum + x * x)
     }
 
     /// The inner product of two rows.

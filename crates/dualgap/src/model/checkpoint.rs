@@ -96,6 +96,7 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         ("regulariser", json!(regulariser)),
         ("solver", json!(method)),
         ("step", json!(step)),
+        ("option", json!(blank.provenance.option)),
         ("sampling", json!(sampling)),
         ("average", json!(average)),
         ("batch", json!(batch)),

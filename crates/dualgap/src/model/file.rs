@@ -297,7 +297,7 @@ impl<'a> Reading<'a> {
                 (Structure::Multiclass { costs }, self.floats("weights", &[f, k])?)
             }
             Task::Linear { loss } => {
-                loss.check().map_err(|error| error.to_string())?;
+                loss.check_width().map_err(|error| error.to_string())?;
                 (Structure::Linear { loss }, self.floats("weights", &[f])?)
             }
             Task::Chain { hamming } => {

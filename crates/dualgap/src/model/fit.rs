@@ -7,7 +7,7 @@ use crate::dual::{self, Begin, Solution, Vault, Witness, Witnessed};
 use crate::run::{Budget, Certificate, Observer, Progress, Report, Stop};
 use crate::sdca::{Choice, Linear, train_pure_l1};
 use crate::ssvm::{Chain, Costs, Hamming, Multiclass, Settings, chain};
-use crate::term::ScalarLoss;
+use crate::term::{Loss, ScalarLoss};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -140,11 +140,10 @@ pub fn fit_linear_with(
     choice: Choice,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    loss.check()?;
     let blocks = Linear::new(&data.rows, data.targets(loss.is_binary())?, loss, choice)?;
     let no_labels = Alphabet::from(Vec::new());
     let alphabet = if loss.is_binary() { &data.alphabet } else { &no_labels };
-    let blank = blank(
+    let mut blank = blank(
         Structure::Linear { loss },
         Vocabulary { alphabet, ..data.vocabulary() },
         0,
@@ -152,7 +151,15 @@ pub fn fit_linear_with(
         fingerprint(data),
         plan.settings,
     );
-    let point = |_: &Model, _: usize, entries: &[(u64, f64)]| Some(entries.to_vec());
+    blank.provenance.option = Some(choice);
+    // The dual variable that is nearest under this loss; of other classes nothing can be taken over.
+    let point = |old: &Model, i: usize, entries: &[(u64, f64)]| match entries {
+        [(0, alpha)] if old.alphabet == *alphabet => {
+            let (low, high) = loss.domain(blocks.targets()[i]);
+            Some(vec![(0, alpha.clamp(low, high))])
+        }
+        _ => None,
+    };
     let error = move |model: &Model, test: &Examples| {
         if loss.is_binary() {
             model.evaluate_examples(test).error()
@@ -232,6 +239,7 @@ fn blank(
             passes: 0.0,
             oracle_calls: 0,
             examples,
+            option: None,
             recipe: None,
             fingerprint,
         },
@@ -306,7 +314,12 @@ fn finished<B: Witnessed>(
 
 /// A chain can begin with a chain's point only, and classes with those of classes.
 fn check_kin(old: &Model, new: &Model) -> Result<()> {
-    if std::mem::discriminant(&old.structure) == std::mem::discriminant(&new.structure) {
+    let kind = |model: &Model| match model.structure {
+        Structure::Linear { loss } => (2, loss.is_binary()),
+        Structure::Chain { .. } => (1, false),
+        Structure::Multiclass { .. } => (0, false),
+    };
+    if kind(old) == kind(new) {
         return Ok(());
     }
     Err(Error::setting("a warm start needs a model of the same task"))

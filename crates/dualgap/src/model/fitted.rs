@@ -7,11 +7,11 @@ use crate::data::{Alphabet, Dictionary, Examples, Recipe, Sequence, Sequences, V
 use crate::dual::Witness;
 use crate::dual::{Average, Method, Sampling, Step};
 use crate::linalg::Row;
-use crate::linalg::kernels::{add_scores, score};
+use crate::linalg::kernels::{add_scores, argmax, score};
 use crate::oracle::Hamming;
 use crate::oracle::chain::{Layout, Viterbi};
-use crate::oracle::multiclass::argmax;
 use crate::run::{Certificate, Stop};
+use crate::sdca::Choice;
 use crate::term::{Regulariser, ScalarLoss};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,9 @@ pub struct Provenance {
     pub batch: usize,
     /// Of the random order.
     pub seed: u64,
+    /// How the steps of a linear model were chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<Choice>,
     /// Why the run ended.
     pub stop: Stop,
     /// Passes over the data.
@@ -192,11 +195,11 @@ impl Model {
     /// Predictions on examples beside their labels.
     pub fn evaluate_examples(&self, data: &Examples) -> Evaluation {
         let mut evaluation = Evaluation::default();
+        // A model of numbers has no names, and no prediction of its is a label.
+        let name = |label: usize| self.alphabet.names().get(label).map_or("", String::as_str);
         for (&truth, predicted) in data.labels.iter().zip(self.predict_examples(data)) {
-            evaluation.compare(
-                &[&data.alphabet.names()[truth as usize]],
-                &[&self.alphabet.names()[predicted]],
-            );
+            let truth = data.alphabet.names()[truth as usize].as_str();
+            evaluation.compare(&[truth], &[name(predicted)]);
         }
         evaluation
     }

@@ -11,10 +11,10 @@
 //! e_t for the labels at t − 1 and t, their weights `[E × K × K]` come last, and Σ_t ⟨pair[·, y_{t−1}, y_t], e_t⟩
 //! is part of the score.
 
-use super::multiclass::argmax;
 use super::{Bound, Decoded, Extent, Oracle};
 use crate::data::Sequence;
 use crate::linalg::Accumulate;
+use crate::linalg::kernels::argmax;
 use crate::linalg::kernels::{add_scaled, add_scores, max_plus};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! One label out of K: φ(x, y) = x ⊗ e_y, laid out feature-major.
 
 use super::{Bound, Decoded, Extent, Oracle};
-use crate::linalg::kernels::add_scores;
+use crate::linalg::kernels::{add_scores, argmax};
 use crate::linalg::{Accumulate, Row};
 use crate::{Error, Result};
 use std::marker::PhantomData;
@@ -110,18 +110,6 @@ impl Multiclass<'_> {
     pub fn new(features: usize, classes: usize, costs: &Costs) -> Result<Self> {
         Ok(Self { features, classes, costs: costs.check(classes)?, rows: PhantomData })
     }
-}
-
-/// The first of the largest: ties are broken the same way everywhere.
-#[inline]
-pub(crate) fn argmax(scores: impl IntoIterator<Item = f64>) -> (usize, f64) {
-    let mut best = (0, f64::NEG_INFINITY);
-    for (y, score) in scores.into_iter().enumerate() {
-        if score > best.1 {
-            best = (y, score);
-        }
-    }
-    best
 }
 
 impl<'a> Oracle for Multiclass<'a> {

@@ -64,6 +64,11 @@ pub trait Solver {
     /// Evaluates both sides from the data.
     fn certify(&mut self) -> Result<Certified>;
 
+    /// Whether certificates that stand still mean that nothing moves any more.
+    fn may_stall(&self) -> bool {
+        true
+    }
+
     /// The weights of that model, or none where they are no plain vector.
     fn weights(&self) -> &[f64];
 

@@ -261,7 +261,8 @@ pub fn run_from<S: Solver>(
         };
         if let Some(before) = state.history.last().map(|before| before.certificate) {
             let better = certificate.primal < before.primal || certificate.dual > before.dual;
-            state.standstill = if better { 0 } else { state.standstill.saturating_add(1) };
+            let still = !better && solver.may_stall();
+            state.standstill = if still { state.standstill.saturating_add(1) } else { 0 };
         }
         observer.certified(&progress, solver.weights())?;
         state.history.push(progress);

@@ -70,6 +70,7 @@ impl<'a, L: Loss> Linear<'a, L> {
         if let Some(y) = targets.iter().find(|y| !y.is_finite()) {
             return Err(Error::setting(format!("a target is {y}")));
         }
+        loss.check(&targets)?;
         if choice == Choice::V && loss.smoothness() <= 0.0 {
             return Err(Error::setting("option V is for smooth losses, and this one is not"));
         }
@@ -269,15 +270,14 @@ impl<L: Loss> Blocks for Linear<'_, L> {
         })
     }
 
-    fn rounding(&self, i: usize, largest_weight: f64) -> f64 {
-        let row = self.rows.row(i);
-        let y = self.targets[i];
-        let largest = row.norm1() * largest_weight;
-        let off = gamma(row.stored() + 8) * largest;
-        let steepness = self.loss.steepness(largest + off, y);
-        // The prediction's rounding, and that of the loss itself, whose terms are no larger than this.
-        let terms = 1.0 + steepness * (1.0 + largest + y.abs());
-        (steepness * off + 32.0 * UNIT_ROUNDOFF * terms) * (1.0 + 1e-9)
+    fn rounding(&self, i: usize, w: &[f64], _: f64) -> f64 {
+        let (row, y) = (self.rows.row(i), self.targets[i]);
+        let a = score(row, w);
+        let magnitude = row.iter().fold(0.0, |sum, (j, x)| sum + (x * w[j]).abs());
+        let off = gamma(row.stored() + 8) * magnitude;
+        // The prediction's rounding times the steepest slope, and that of the loss itself.
+        let steepness = self.loss.steepness(a.abs() + off, y);
+        (steepness * off + self.loss.value(a, y).error) * (1.0 + 1e-9)
     }
 }
 

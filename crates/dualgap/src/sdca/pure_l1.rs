@@ -27,6 +27,9 @@ const SHRINK: f64 = 4.0;
 /// The elastic net counts as solved when its gap is below this share of the l1 problem's.
 const SOLVED: f64 = 0.25;
 
+/// λ is not made smaller than this: w = soft(v, σ/λ) would be rounding.
+const SMALLEST: f64 = 1e-13;
+
 /// A dual point is scaled a little further than it must be, so that no rounding makes it infeasible.
 const MARGIN: f64 = 1e-11;
 
@@ -148,11 +151,16 @@ impl<L: Loss> Solver for Shrinking<'_, '_, L> {
         let inner = self.engine.certify()?;
         // The newest weights: under a smaller λ those are nearer than the best ones of the elastic net.
         let certified = self.sides.certify(self.engine.weights(), self.engine.points())?;
-        if inner.iterate.gap() <= SOLVED * certified.model.gap() && self.lambda > 1e-280 {
+        if inner.iterate.gap() <= SOLVED * certified.model.gap() && self.lambda > SMALLEST {
             self.lambda /= SHRINK;
             self.engine.retune(elastic_net(&self.sides, self.lambda), self.lambda)?;
         }
         Ok(certified)
+    }
+
+    /// Under a new λ the gap of the l1 problem stands still until the elastic net is solved again.
+    fn may_stall(&self) -> bool {
+        self.lambda <= SMALLEST
     }
 
     fn weights(&self) -> &[f64] {

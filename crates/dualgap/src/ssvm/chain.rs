@@ -505,7 +505,7 @@ impl Blocks for Chain<'_> {
         Ok(Audit { dual, reach: reach * (1.0 + 1e-9) })
     }
 
-    fn rounding(&self, i: usize, largest_weight: f64) -> f64 {
+    fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
         let Shape { norm1, stored, .. } = self.shapes[i];
         let length = self.data.truth(i).len();
         // The weights that a labeling meets: its features, start, end and transitions.

@@ -9,10 +9,10 @@
 use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
 use crate::dual::{Audit, Blocks, Found, Mixture};
-use crate::linalg::kernels::add_scores;
+use crate::linalg::kernels::{add_scores, argmax};
 use crate::linalg::{Accumulate, Measured, Row, Sum, UNIT_ROUNDOFF, gamma};
 use crate::oracle::Costs;
-use crate::oracle::multiclass::{CheckedCosts, argmax};
+use crate::oracle::multiclass::CheckedCosts;
 use crate::{Error, Result};
 
 /// The multiclass structural SVM over borrowed examples.
@@ -212,7 +212,7 @@ impl Blocks for Multiclass<'_> {
         Ok(Audit { dual, reach })
     }
 
-    fn rounding(&self, i: usize, largest_weight: f64) -> f64 {
+    fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
         let row = self.data.rows.row(i);
         // Two scores are compared: a cost and a product and a sum per stored entry each.
         let magnitude = self.largest_cost + row.norm1() * largest_weight;

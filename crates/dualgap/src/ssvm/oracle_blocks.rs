@@ -300,7 +300,7 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
 
     // The bounds above have the rounding of the outputs in them that were looked at. What the oracle may have
     // lost on the others it can only be charged for if it knows how large they are.
-    fn rounding(&self, i: usize, largest_weight: f64) -> f64 {
+    fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
         self.oracle.extent(&self.examples[i].0).map_or(0.0, |Extent { terms, norm1, loss }| {
             2.0 * gamma(terms + 4) * (norm1 * largest_weight + loss)
         })

@@ -7,5 +7,5 @@ pub mod pure_l1;
 
 pub use elastic_net::{ElasticNet, Regulariser};
 pub use link::{L2, Link};
-pub use loss::{Loss, ScalarLoss};
+pub use loss::{Loss, MulticlassLoss, ScalarLoss};
 pub use pure_l1::PureL1;

@@ -153,10 +153,6 @@ impl Case {
         rows
     }
 
-    fn has_empty_rows(&self) -> bool {
-        self.rows.iter().any(|row| row.iter().all(|&x| x == 0.0))
-    }
-
     /// One thread, and whatever the problem asks for.
     pub fn settings(&self) -> Settings {
         Settings {
@@ -183,7 +179,7 @@ impl Case {
         settings: &Settings,
         budget: &Budget,
     ) -> Result<Report<Solution<f64>>> {
-        let rows = self.sparse_or_dense(self.len() % 2 == 1 && !self.has_empty_rows());
+        let rows = self.sparse_or_dense(self.len() % 2 == 1);
         let blocks = Linear::new(&rows, self.targets.clone(), self.loss, choice)?;
         sdca::train(&blocks, settings, budget, &mut ())
     }

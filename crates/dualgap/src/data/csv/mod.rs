@@ -175,7 +175,11 @@ pub fn read_known(
     };
     let alphabet = known.alphabet.extended(labels.names());
     read.unseen.labels = alphabet.names()[known.alphabet.len()..].to_vec();
-    let labels = if labelled { labels.numbered(&alphabet) } else { vec![0; read.rows.len()] };
+    let (labels, alphabet) = if labelled {
+        (labels.numbered(&alphabet), alphabet)
+    } else {
+        (vec![0; read.rows.len()], known.unlabelled())
+    };
     let dictionary = known.dictionary.clone();
     let data = Examples { dictionary, ..Examples::new(read.rows, labels, alphabet)? };
     Ok((data, labelled, read.unseen))

@@ -38,7 +38,9 @@ impl Loss for Logistic {
 
     fn conjugate(&self, alpha: f64, y: f64) -> Measured {
         let beta = y * alpha;
-        summed([x_log_x(beta), x_log_x(1.0 - beta)])
+        // The logarithm of a number near one must not be that of its rounding.
+        let rest = if beta < 1.0 { (1.0 - beta) * (-beta).ln_1p() } else { 0.0 };
+        summed([x_log_x(beta), rest])
     }
 
     fn domain(&self, y: f64) -> (f64, f64) {

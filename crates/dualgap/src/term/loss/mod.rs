@@ -13,6 +13,7 @@ mod absolute;
 mod hinge;
 mod huber;
 mod logistic;
+mod multiclass;
 mod squared;
 mod squared_hinge;
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub use absolute::EpsilonInsensitive;
 pub use hinge::Hinge;
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub use multiclass::MulticlassLoss;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 
@@ -48,6 +50,11 @@ pub trait Loss: Clone + Send + Sync {
 
     /// γ, where φ is (1/γ)-smooth; zero where it is not.
     fn smoothness(&self) -> f64;
+
+    /// Refuses targets, and settings of its own, that make no sense.
+    fn check(&self, _targets: &[f64]) -> Result<()> {
+        Ok(())
+    }
 
     /// No slope of φ is steeper for predictions of at most this size.
     fn steepness(&self, largest: f64, y: f64) -> f64;
@@ -103,7 +110,7 @@ impl ScalarLoss {
     }
 
     /// Refuses widths that make no sense.
-    pub fn check(self) -> Result<()> {
+    pub fn check_width(self) -> Result<()> {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         match self {
             Self::SmoothHinge { width } | Self::Huber { width } if !positive(width) => {
@@ -186,5 +193,13 @@ impl Loss for ScalarLoss {
 
     fn steepness(&self, largest: f64, y: f64) -> f64 {
         of!(self, loss => loss.steepness(largest, y))
+    }
+
+    fn check(&self, targets: &[f64]) -> Result<()> {
+        self.check_width()?;
+        match targets.iter().find(|y| self.is_binary() && y.abs() != 1.0) {
+            Some(y) => Err(Error::setting(format!("a class is written −1 or 1, not {y}"))),
+            None => Ok(()),
+        }
     }
 }

@@ -1,0 +1,89 @@
+//! `--lambda 0 --l1 σ`: the l1 problem itself, certified.
+
+use crate::common::{Desk, Dice, interval, number, overlap};
+use std::fmt::Write;
+
+/// Columns that do not overlap: every weight is a soft threshold of its own least squares solution.
+#[test]
+fn the_lasso_of_columns_apart_is_a_soft_threshold() {
+    let desk = Desk::new();
+    let targets = [3.0_f64, -2.0, 0.4, 1.0];
+    let text: String =
+        targets.iter().enumerate().map(|(j, y)| format!("{y} {}:{}\n", j + 1, j + 1)).collect();
+    desk.write("apart.svm", text);
+    let sigma = 0.3;
+    let run = "regression apart.svm --lambda 0 --l1 0.3 --tolerance 1e-10 --witness -o model";
+    let json = desk.train(run);
+    let tsv = desk.run("inspect model --weights -").ok().stdout;
+    let mut expected = 0.0;
+    for (j, y) in targets.iter().enumerate() {
+        // ¼·½(xw − y)² + σ|w| with x = j + 1
+        let x = (j + 1) as f64;
+        let w = y.signum() * (y.abs() / x - 4.0 * sigma / (x * x)).max(0.0);
+        expected += 0.25 * 0.5 * (x * w - y).powi(2) + sigma * w.abs();
+        let row = format!("feature\t{}\t", j + 1);
+        let found = tsv.lines().find(|line| line.starts_with(&row));
+        let found: f64 =
+            found.map_or(0.0, |line| line.rsplit('\t').next().unwrap().parse().unwrap());
+        assert!((found - w).abs() < 1e-5, "weight {}: {found} and not {w}", j + 1);
+    }
+    let (low, high) = interval(&json);
+    assert!(low <= expected + 1e-12 && expected <= high + 1e-12, "{expected}: {json:#}");
+    assert_eq!(desk.certify("model", "apart.svm")["dual_proved"], true);
+}
+
+/// Two features of two classes, with some noise.
+fn noisy(desk: &Desk) {
+    let mut dice = Dice(5);
+    let mut text = String::new();
+    for _ in 0..40 {
+        let (a, b) = (dice.signed(), dice.signed());
+        let class = if a + 0.3 * b + 0.5 * dice.signed() > 0.0 { 1 } else { -1 };
+        let _ = writeln!(text, "{class} 1:{a} 2:{b} 3:{}", dice.signed());
+    }
+    desk.write("noisy.svm", text);
+}
+
+#[test]
+fn every_loss_is_certified_and_close_to_a_small_lambda() {
+    let desk = Desk::new();
+    noisy(&desk);
+    let binary = ["hinge", "smooth-hinge", "squared-hinge", "logistic"].map(|l| ("binary", l));
+    let regression =
+        ["squared", "absolute", "epsilon-insensitive", "huber"].map(|l| ("regression", l));
+    for (task, loss) in binary.into_iter().chain(regression) {
+        for more in ["", " --nonnegative"] {
+            let line = format!("{task} noisy.svm --loss {loss} --l1 0.02{more}");
+            let pure =
+                desk.train(&format!("{line} --lambda 0 --tolerance 0.01 --witness -o model"));
+            assert_eq!(desk.certify("model", "noisy.svm")["dual_proved"], true, "{line}");
+            // λ/2‖w‖² adds at most what it is at the weights of the other problem: nearly nothing.
+            let small = desk.train(&format!("{line} --lambda 1e-5 --tolerance 0.01"));
+            let (low, high) = interval(&small);
+            assert!(overlap(interval(&pure), (low - 1e-3, high)), "{line}: {pure:#} {small:#}");
+        }
+    }
+}
+
+#[test]
+fn a_sigma_that_is_too_large_leaves_nothing() {
+    let desk = Desk::new();
+    noisy(&desk);
+    for loss in ["hinge", "logistic"] {
+        let line = format!("binary noisy.svm --loss {loss} --lambda 0 --l1 10 --tolerance 1e-6");
+        let json = desk.train(&format!("{line} -o model"));
+        let at_zero = if loss == "hinge" { 1.0 } else { 2.0_f64.ln() };
+        assert!((number(&json, "primal") - at_zero).abs() < 1e-12, "{json:#}");
+        assert_eq!(desk.run("inspect model --weights -").ok().stdout.lines().count(), 1);
+    }
+}
+
+#[test]
+fn what_a_pure_l1_run_cannot_do_is_said() {
+    let desk = Desk::new();
+    noisy(&desk);
+    let line = "train binary noisy.svm --lambda 0 --l1 0.1";
+    desk.run(&format!("{line} --checkpoint run.ck")).refuses(&["lambda"]);
+    desk.run("train binary noisy.svm --lambda 0").refuses(&["--lambda", "--l1"]);
+    desk.run("train multiclass noisy.svm --lambda 0 --l1 0.1").refuses(&["--lambda"]);
+}

@@ -1,0 +1,290 @@
+//! Losses of K scores: the multiclass hinge, rounded off or not, and softmax.
+//!
+//! With s_j = c(y, j) + a_j, c(y, y) = 0, all of them are a maximum over the distributions β on the classes,
+//!
+//! ```text
+//! φ(a) = max_β [⟨β, s⟩ − R(β)] − s_y          hinge  R = 0,   smooth hinge  R = (γ/2)‖β‖²,   softmax  R = Σ β log β, c = 0
+//! ```
+//!
+//! so the dual variable of an example is such a β, its term of the dual ⟨β, c⟩ − R(β), and its image x ⊗ (e_y − β).
+
+use super::summed;
+use crate::linalg::kernels::argmax;
+use crate::linalg::{Measured, UNIT_ROUNDOFF};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// A loss of K scores; see the module's head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum MulticlassLoss {
+    /// `max_j [c(y, j) + a_j] − a_y`.
+    #[default]
+    Hinge,
+    /// The same, rounded off over this width.
+    SmoothHinge {
+        /// γ.
+        width: f64,
+    },
+    /// `log Σ_j e^{a_j} − a_y`.
+    Softmax,
+}
+
+impl MulticlassLoss {
+    /// Refuses a width that makes no sense.
+    pub fn check(self) -> Result<()> {
+        match self {
+            Self::SmoothHinge { width } if !(width > 0.0 && width.is_finite()) => {
+                Err(Error::setting(format!("the width of a loss is positive, not {width}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// γ, where φ is (1/γ)-smooth in the Euclidean norm; zero where it is not.
+    pub fn smoothness(self) -> f64 {
+        match self {
+            Self::Hinge => 0.0,
+            Self::SmoothHinge { width } => width,
+            Self::Softmax => 2.0,
+        }
+    }
+
+    /// φ at these scores, which have the costs in them, with its rounding bounded.
+    pub fn value(self, scores: &[f64], truth: usize, buffer: &mut Vec<f64>) -> Measured {
+        let (_, top) = argmax(scores.iter().copied());
+        let own = scores[truth];
+        let value = match self {
+            Self::Hinge => summed([top, -own]),
+            Self::SmoothHinge { width } => {
+                let mut beta = std::mem::take(buffer);
+                self.corner(scores, &mut beta);
+                let linear: f64 = beta.iter().zip(scores).map(|(b, s)| b * (s - top)).sum();
+                let squares: f64 = beta.iter().map(|b| b * b).sum();
+                *buffer = beta;
+                summed([top, -own, linear, -width / 2.0 * squares])
+            }
+            Self::Softmax => {
+                let sum: f64 = scores.iter().map(|s| (s - top).exp()).sum();
+                summed([top, -own, sum.ln()])
+            }
+        };
+        // Sums over the classes, whose terms are no larger than this.
+        let largest = scores.iter().fold(1.0_f64, |largest, s| largest.max(s.abs()));
+        let sums = 8.0 * UNIT_ROUNDOFF * scores.len() as f64 * largest;
+        Measured { error: value.error + sums, ..value }
+    }
+
+    /// R(β), with its rounding bounded.
+    pub fn penalty(self, beta: impl Iterator<Item = f64>) -> Measured {
+        let (mut value, mut magnitude) = (0.0, 0.0);
+        let mut add = |term: f64| {
+            value += term;
+            magnitude += term.abs() + UNIT_ROUNDOFF;
+        };
+        match self {
+            Self::Hinge => {}
+            Self::SmoothHinge { width } => beta.for_each(|b| add(0.5 * width * b * b)),
+            Self::Softmax => beta.filter(|&b| b > 0.0).for_each(|b| add(b * b.ln())),
+        }
+        // As many roundings as there are terms, of which each is at most about one.
+        Measured { value, error: 64.0 * UNIT_ROUNDOFF * magnitude * (1.0 + magnitude) }
+    }
+
+    /// The β that these scores ask for: the maximiser in φ.
+    pub fn corner(self, scores: &[f64], beta: &mut Vec<f64>) {
+        beta.clear();
+        match self {
+            Self::Hinge => {
+                beta.resize(scores.len(), 0.0);
+                beta[argmax(scores.iter().copied()).0] = 1.0;
+            }
+            Self::SmoothHinge { width } => {
+                beta.extend(scores.iter().map(|s| s / width));
+                onto_simplex(beta);
+            }
+            Self::Softmax => {
+                let (_, top) = argmax(scores.iter().copied());
+                beta.extend(scores.iter().map(|s| (s - top).exp()));
+                let sum: f64 = beta.iter().sum();
+                beta.iter_mut().for_each(|b| *b /= sum);
+            }
+        }
+    }
+
+    /// The β that maximises ⟨β, s⟩ − R(β) − (q/2)‖β − at‖².
+    pub fn maximizer(self, scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
+        if q == 0.0 {
+            return self.corner(scores, beta);
+        }
+        beta.clear();
+        match self {
+            Self::Hinge | Self::SmoothHinge { .. } => {
+                let all = q + self.smoothness();
+                beta.extend(scores.iter().zip(at).map(|(s, at)| (s + q * at) / all));
+                onto_simplex(beta);
+            }
+            Self::Softmax => softmax_step(scores, at, q, beta),
+        }
+    }
+}
+
+/// The nearest distribution: what is left of each entry above a level that makes them add up to one.
+fn onto_simplex(x: &mut [f64]) {
+    // The level rises until the entries above it no longer change; every round drops at least one of them.
+    let top = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut level = top - 1.0;
+    loop {
+        let above = x.iter().filter(|&&x| x > level);
+        let (count, sum) = above.fold((0.0, 0.0), |(n, sum), x| (n + 1.0, sum + (x - top)));
+        let next = top + (sum - 1.0) / count;
+        if next <= level {
+            break;
+        }
+        level = next;
+    }
+    x.iter_mut().for_each(|x| *x = (*x - level).max(0.0));
+    let sum: f64 = x.iter().sum();
+    x.iter_mut().for_each(|x| *x /= sum);
+}
+
+/// log β_j + qβ_j = s_j + q·at_j − μ for every class, with μ such that the β_j add up to one.
+///
+/// In t = log β the left side t + qe^t rises with a slope of at least 1, so Newton's method finds it from the right
+/// side; and Σβ falls with μ. Both are kept within bounds.
+fn softmax_step(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
+    let right: Vec<f64> = scores.iter().zip(at).map(|(s, at)| s + q * at).collect();
+    let top = right.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // At the upper bound of μ no class has more than 1/K, at the lower one the largest has more than 1.
+    let classes = right.len() as f64;
+    let (mut low, mut high) = (top - q, top + classes.ln());
+    let mut mu = low + (high - low) / 2.0;
+    for _ in 0..200 {
+        let (mut sum, mut slope) = (0.0, 0.0);
+        beta.clear();
+        for r in &right {
+            let b = rooted(r - mu, q);
+            sum += b;
+            slope += b / (1.0 + q * b);
+            beta.push(b);
+        }
+        if sum > 1.0 {
+            low = mu;
+        } else {
+            high = mu;
+        }
+        let newton = mu + (sum - 1.0) / slope;
+        let next = if newton > low && newton < high { newton } else { low + (high - low) / 2.0 };
+        let moved = (next - mu).abs();
+        mu = next;
+        if (sum - 1.0).abs() <= 1e-15 || moved <= 1e-15 * (1.0 + mu.abs()) {
+            break;
+        }
+    }
+    let sum: f64 = beta.iter().sum();
+    beta.iter_mut().for_each(|b| *b /= sum);
+}
+
+/// The b with log b + qb = r.
+fn rooted(r: f64, q: f64) -> f64 {
+    // t + qe^t is convex in t, so Newton's method from the right of the root comes down to it.
+    let mut t = if q > 1.0 && r > 0.0 { r.min((1.0 + r / q).ln()) } else { r };
+    for _ in 0..60 {
+        let rise = q * t.exp();
+        let step = (t + rise - r) / (1.0 + rise);
+        t -= step;
+        if step.abs() <= 1e-15 * (1.0 + t.abs()) {
+            break;
+        }
+    }
+    t.exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LOSSES: [MulticlassLoss; 4] = [
+        MulticlassLoss::Hinge,
+        MulticlassLoss::SmoothHinge { width: 1.0 },
+        MulticlassLoss::SmoothHinge { width: 0.2 },
+        MulticlassLoss::Softmax,
+    ];
+
+    /// Distributions over three classes, in steps of 1/60.
+    fn grid() -> impl Iterator<Item = [f64; 3]> {
+        const STEPS: u32 = 60;
+        (0..=STEPS).flat_map(|a| {
+            (0..=STEPS - a)
+                .map(move |b| [a, b, STEPS - a - b].map(|k| f64::from(k) / f64::from(STEPS)))
+        })
+    }
+
+    fn objective(loss: MulticlassLoss, scores: &[f64], beta: &[f64], at: &[f64], q: f64) -> f64 {
+        let linear: f64 = beta.iter().zip(scores).map(|(b, s)| b * s).sum();
+        let away: f64 = beta.iter().zip(at).map(|(b, a)| (b - a).powi(2)).sum();
+        linear - loss.penalty(beta.iter().copied()).value - 0.5 * q * away
+    }
+
+    fn is_distribution(beta: &[f64]) -> bool {
+        beta.iter().all(|&b| b >= 0.0) && (beta.iter().sum::<f64>() - 1.0).abs() < 1e-12
+    }
+
+    proptest! {
+        #[test]
+        fn corners_and_steps_are_the_best_of_all_distributions(
+            scores in prop::collection::vec(-3.0..3.0_f64, 3),
+            k in 0_usize..1891,
+            q in prop_oneof![Just(0.0), 1e-3..1e3_f64],
+        ) {
+            let at = grid().nth(k).unwrap();
+            for loss in LOSSES {
+                let mut beta = Vec::new();
+                loss.corner(&scores, &mut beta);
+                prop_assert!(is_distribution(&beta));
+                let best = |beta: &[f64], q: f64| objective(loss, &scores, beta, &at, q);
+                prop_assert!(grid().all(|other| best(&beta, 0.0) >= best(&other, 0.0) - 1e-10), "{loss:?}");
+                loss.maximizer(&scores, &at, q, &mut beta);
+                prop_assert!(is_distribution(&beta), "{loss:?} {beta:?}");
+                prop_assert!(grid().all(|other| best(&beta, q) >= best(&other, q) - 1e-9), "{loss:?} {beta:?}");
+                // Small moves along the edges of the simplex do not help either.
+                for (from, to) in [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)] {
+                    let mut moved = beta.clone();
+                    let step = 1e-5_f64.min(moved[from]);
+                    moved[from] -= step;
+                    moved[to] += step;
+                    prop_assert!(best(&beta, q) >= best(&moved, q) - 1e-12, "{loss:?}");
+                }
+            }
+        }
+
+        #[test]
+        fn values_are_the_maximum_over_all_distributions(
+            scores in prop::collection::vec(-3.0..3.0_f64, 3),
+            truth in 0_usize..3,
+        ) {
+            for loss in LOSSES {
+                let value = loss.value(&scores, truth, &mut Vec::new()).value;
+                let zero = [0.0; 3];
+                let brute = grid()
+                    .map(|beta| objective(loss, &scores, &beta, &zero, 0.0))
+                    .fold(f64::NEG_INFINITY, f64::max) - scores[truth];
+                prop_assert!(value >= brute - 1e-12 && value <= brute + 2e-2, "{loss:?} {value} {brute}");
+            }
+        }
+
+        #[test]
+        fn extreme_scores_are_no_trouble(
+            scores in prop::collection::vec(prop_oneof![Just(700.0), Just(-700.0), Just(0.0), Just(1e-300)], 3),
+            q in prop_oneof![Just(0.0), Just(1e-12), Just(1e12)],
+        ) {
+            for loss in LOSSES {
+                let mut beta = Vec::new();
+                loss.maximizer(&scores, &[0.0, 1.0, 0.0], q, &mut beta);
+                prop_assert!(is_distribution(&beta), "{loss:?} {beta:?}");
+                prop_assert!(loss.value(&scores, 0, &mut beta).value.is_finite());
+            }
+        }
+    }
+}
