@@ -119,6 +119,15 @@ Examples:
     Multiclass {
         #[command(flatten)]
         common: TrainArgs,
+        /// What wrong or narrow scores cost.
+        #[arg(long, value_enum, default_value = "hinge", help_heading = "Problem")]
+        loss: ClassesLoss,
+        /// Of the smooth hinge: over which width its corners are rounded off [default: 1].
+        #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true, help_heading = "Problem")]
+        width: Option<f64>,
+        /// Smooth hinge and softmax: how the step of an example is chosen [default: i].
+        #[arg(long, value_enum, help_heading = "Method")]
+        option: Option<SdcaOption>,
         /// What each mistake costs: a table with the labels as its first line and first column.
         #[arg(long, value_name = "FILE", help_heading = "Problem")]
         costs: Option<PathBuf>,
@@ -292,7 +301,7 @@ pub struct PredictArgs {
     /// Binary and regression: the score behind each label.
     #[arg(long)]
     pub scores: bool,
-    /// Logistic loss: the probability of the second class behind each label.
+    /// Logistic loss: the probability of the second class behind each label; softmax: those of all classes.
     #[arg(long)]
     pub probabilities: bool,
     /// Print nothing but labels and errors.
@@ -475,6 +484,17 @@ pub enum BinaryLoss {
     SquaredHinge,
     /// log(1 + e^−m), with probabilities
     Logistic,
+}
+
+/// A loss of several scores by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ClassesLoss {
+    /// The largest of cost plus score, less the score of the truth
+    Hinge,
+    /// The hinge with its corners rounded off
+    SmoothHinge,
+    /// The logarithm of the sum of e^score, less the score of the truth; with probabilities
+    Softmax,
 }
 
 /// A loss of numbers by its name.

@@ -13,6 +13,7 @@ use dualgap::model::{Model, Provenance, Structure};
 use dualgap::oracle::chain::Layout;
 use dualgap::run::{Certificate, Stop};
 use dualgap::ssvm::{Average, Hamming};
+use dualgap::term::MulticlassLoss;
 use dualgap::{Error, Result};
 use serde::Serialize;
 use std::fmt::Write;
@@ -132,8 +133,16 @@ fn task_name(model: &Model) -> &'static str {
 fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
     let p = &model.provenance;
     let loss = match &model.structure {
-        Structure::Multiclass { costs: None } => "every mistake costs 1".into(),
-        Structure::Multiclass { costs: Some(_) } => "a matrix of costs".into(),
+        Structure::Multiclass { costs, loss } => {
+            let costs = if costs.is_some() { "a matrix of costs" } else { "every mistake costs 1" };
+            match loss {
+                MulticlassLoss::Hinge => format!("hinge, {costs}"),
+                MulticlassLoss::SmoothHinge { width } => {
+                    format!("smooth-hinge (width {width}), {costs}")
+                }
+                MulticlassLoss::Softmax => "softmax".into(),
+            }
+        }
         Structure::Chain { hamming: Hamming::Plain } => "the number of wrong labels".into(),
         Structure::Chain { hamming: Hamming::Normalized } => "the fraction of wrong labels".into(),
         Structure::Linear { loss } => loss_name(*loss),

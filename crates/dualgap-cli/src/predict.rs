@@ -5,8 +5,9 @@ use crate::args::{Folds, PredictArgs};
 use crate::report::unseen_row;
 use dualgap::data::features::Extractor;
 use dualgap::data::{Examples, Format, Loaded, Recipe, Sequences, Sink, Source, Unseen};
+use dualgap::linalg::kernels::argmax;
 use dualgap::model::{Model, Structure};
-use dualgap::term::ScalarLoss;
+use dualgap::term::{MulticlassLoss, ScalarLoss};
 use dualgap::{Error, Result};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -63,9 +64,11 @@ fn check_asked(model: &Model, args: &PredictArgs) -> Result<()> {
     if args.scores && linear.is_none() {
         return Err(Error::setting("--scores is for models of binary and regression"));
     }
-    if args.probabilities && linear != Some(ScalarLoss::Logistic) {
+    let softmax =
+        matches!(model.structure, Structure::Multiclass { loss: MulticlassLoss::Softmax, .. });
+    if args.probabilities && linear != Some(ScalarLoss::Logistic) && !softmax {
         return Err(Error::setting(
-            "--probabilities is for models of the logistic loss; others have none",
+            "--probabilities is for models of the logistic loss and softmax; others have none",
         ));
     }
     Ok(())
@@ -128,8 +131,17 @@ fn label_examples(
     sink: &mut Sink,
 ) -> Result<()> {
     let Structure::Linear { loss } = model.structure else {
-        for label in model.predict_examples(data) {
-            sink.text(&format!("{}\n", model.alphabet.names()[label]))?;
+        for i in 0..data.len() {
+            let scores = model.class_scores(data.rows.row(i));
+            let (label, top) = argmax(scores.iter().copied());
+            sink.text(&model.alphabet.names()[label])?;
+            if args.probabilities {
+                let sum: f64 = scores.iter().map(|s| (s - top).exp()).sum();
+                for score in &scores {
+                    sink.text(&format!("\t{}", (score - top).exp() / sum))?;
+                }
+            }
+            sink.text("\n")?;
         }
         return Ok(());
     };

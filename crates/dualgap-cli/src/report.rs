@@ -371,7 +371,7 @@ pub fn solver_name(method: Method, model: &Model) -> &'static str {
                 "elastic nets with a shrinking lambda (sdca)"
             }
         }
-        (Method::Bcfw, Structure::Linear { .. }) => {
+        (Method::Bcfw, _) if model.provenance.option.is_some() => {
             "proximal stochastic dual coordinate ascent (sdca)"
         }
         _ => method_name(method),

@@ -1,6 +1,8 @@
 //! `dualgap train`: read, train, test, save, report.
 
-use crate::args::{self, BinaryLoss, Lambda, LinearArgs, RegressionLoss, Task, TrainArgs};
+use crate::args::{
+    self, BinaryLoss, ClassesLoss, Lambda, LinearArgs, RegressionLoss, Task, TrainArgs,
+};
 use crate::predict::check_not_read;
 use crate::progress::Bar;
 use crate::report::{Outcomes, Summary};
@@ -9,12 +11,11 @@ use dualgap::data::source::is_stdin;
 use dualgap::data::{
     Alphabet, ColumnRecipe, CsvRecipe, Format, Loaded, Recipe, Source, Unseen, tables,
 };
-use dualgap::model::{
-    Checkpoints, Model, Plan, fit_chain_with, fit_linear_with, fit_multiclass_with,
-};
+use dualgap::model::{Checkpoints, Model, Plan, fit_chain_with, fit_linear_with, fit_vector_with};
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report, Stop};
+use dualgap::sdca::Choice;
 use dualgap::ssvm::{Costs, Settings};
-use dualgap::term::{Regulariser, ScalarLoss};
+use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -46,7 +47,16 @@ pub fn run(task: &Task) -> Result<Outcome> {
             check_widths(loss, *width, *epsilon)?;
             train_linear("regression", common, loss, linear)
         }
-        Task::Multiclass { common: args, costs } => {
+        Task::Multiclass { common: args, loss, width, option, costs } => {
+            let loss = match loss {
+                ClassesLoss::Hinge => MulticlassLoss::Hinge,
+                ClassesLoss::SmoothHinge => {
+                    MulticlassLoss::SmoothHinge { width: width.unwrap_or(1.0) }
+                }
+                ClassesLoss::Softmax => MulticlassLoss::Softmax,
+            };
+            check_classes(args, loss, *width, *option)?;
+            let choice = option.map_or(Choice::I, Into::into);
             let setup = Setup::new(args)?;
             let train = setup.train(Format::guess_examples, |r, s| r.examples(s, None))?;
             check_labels(&args.data, &train.data.alphabet, "classes")?;
@@ -60,7 +70,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
             };
             let settings = settings(args, &train, false)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
-                fit_multiclass_with(&train.data, &costs, plan)
+                fit_vector_with(&train.data, &costs, loss, choice, plan)
             })?;
             setup.finish("multiclass", report, &settings, &train.recipe, |model| {
                 Ok(test.map(|test| (model.evaluate_examples(&test.data).into(), test.unseen)))
@@ -81,6 +91,26 @@ pub fn run(task: &Task) -> Result<Outcome> {
             })
         }
     }
+}
+
+/// Options that the loss does not have would be ignored, and that is not what was meant.
+fn check_classes(
+    args: &TrainArgs,
+    loss: MulticlassLoss,
+    width: Option<f64>,
+    option: Option<args::SdcaOption>,
+) -> Result<()> {
+    let hinge = loss == MulticlassLoss::Hinge;
+    if width.is_some() && !matches!(loss, MulticlassLoss::SmoothHinge { .. }) {
+        return Err(Error::setting("--width is for the loss smooth-hinge"));
+    }
+    if option.is_some() && (hinge || args.solver == args::Solver::Fw) {
+        return Err(Error::setting("--option is for smooth-hinge and softmax, one example a step"));
+    }
+    if !hinge && args.step == args::Step::Predefined {
+        return Err(Error::setting("--step is for the hinge; --option chooses steps here"));
+    }
+    Ok(())
 }
 
 /// A width for a loss that has none would be ignored, and that is not what was meant.

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod classes;
 mod numbers;
 mod predictions;
 mod pure_l1;

@@ -68,8 +68,9 @@ pub(super) type Identity = Vec<(String, Value)>;
 
 pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> Identity {
     let (task, loss) = match &blank.structure {
-        Structure::Multiclass { costs } => {
-            ("multiclass", costs.as_ref().map_or("0/1".into(), |costs| numbers(costs)))
+        Structure::Multiclass { costs, loss } => {
+            let costs = costs.as_ref().map_or("0/1".into(), |costs| numbers(costs));
+            ("multiclass", format!("{} {costs}", json!(loss)))
         }
         Structure::Chain { hamming } => ("chain", format!("{hamming:?}").to_lowercase()),
         Structure::Linear { loss } => ("linear", json!(loss).to_string()),

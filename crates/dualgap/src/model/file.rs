@@ -26,7 +26,7 @@ use crate::dual::Witness;
 use crate::oracle::Hamming;
 use crate::oracle::chain::Layout;
 use crate::run::Certificate;
-use crate::term::ScalarLoss;
+use crate::term::{MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
@@ -57,9 +57,16 @@ struct Header {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case")]
 enum Task {
-    Multiclass,
-    Chain { hamming: Hamming },
-    Linear { loss: ScalarLoss },
+    Multiclass {
+        #[serde(default)]
+        loss: MulticlassLoss,
+    },
+    Chain {
+        hamming: Hamming,
+    },
+    Linear {
+        loss: ScalarLoss,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -104,7 +111,7 @@ impl Model {
         let header = Header {
             format_version: FORMAT_VERSION,
             task: match self.structure {
-                Structure::Multiclass { .. } => Task::Multiclass,
+                Structure::Multiclass { loss, .. } => Task::Multiclass { loss },
                 Structure::Chain { hamming } => Task::Chain { hamming },
                 Structure::Linear { loss } => Task::Linear { loss },
             },
@@ -140,7 +147,7 @@ impl Model {
         let mut tensors = BTreeMap::new();
         let mut put = |name: &str, tensor| tensors.insert(name.to_string(), tensor);
         match &self.structure {
-            Structure::Multiclass { costs } => {
+            Structure::Multiclass { costs, .. } => {
                 put("weights", Tensor::f64(&[f, k], w));
                 if let Some(costs) = costs {
                     put("costs", Tensor::f64(&[k, k], costs));
@@ -279,7 +286,7 @@ impl<'a> Reading<'a> {
         let expected = match *task {
             Task::Linear { loss } if !loss.is_binary() => k == 0,
             Task::Linear { .. } => k == 2,
-            Task::Multiclass | Task::Chain { .. } => k > 0,
+            Task::Multiclass { .. } | Task::Chain { .. } => k > 0,
         };
         let distinct = labels.names().iter().collect::<std::collections::HashSet<_>>().len() == k;
         if !distinct || !expected {
@@ -292,9 +299,10 @@ impl<'a> Reading<'a> {
             return Err("has a certificate of numbers that are not finite".into());
         }
         let (structure, weights) = match *task {
-            Task::Multiclass => {
+            Task::Multiclass { loss } => {
+                loss.check().map_err(|error| error.to_string())?;
                 let costs = self.has("costs").then(|| self.floats("costs", &[k, k])).transpose()?;
-                (Structure::Multiclass { costs }, self.floats("weights", &[f, k])?)
+                (Structure::Multiclass { costs, loss }, self.floats("weights", &[f, k])?)
             }
             Task::Linear { loss } => {
                 loss.check_width().map_err(|error| error.to_string())?;

@@ -5,9 +5,9 @@ use super::{Model, Provenance, Structure};
 use crate::data::{Alphabet, Examples, Sequences, Vocabulary, fingerprint};
 use crate::dual::{self, Begin, Solution, Vault, Witness, Witnessed};
 use crate::run::{Budget, Certificate, Observer, Progress, Report, Stop};
-use crate::sdca::{Choice, Linear, train_pure_l1};
+use crate::sdca::{Choice, Linear, Vector, train_pure_l1};
 use crate::ssvm::{Chain, Costs, Hamming, Multiclass, Settings, chain};
-use crate::term::{Loss, ScalarLoss};
+use crate::term::{Loss, MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -43,19 +43,45 @@ pub fn fit_multiclass_with(
     costs: &Costs,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    let blocks = Multiclass::new(data, costs)?;
+    fit_classes(&Multiclass::new(data, costs)?, data, costs, MulticlassLoss::Hinge, None, plan)
+}
+
+/// Trains a multiclass model under any loss of its scores; the hinge has [`fit_multiclass_with`].
+pub fn fit_vector_with(
+    data: &Examples,
+    costs: &Costs,
+    loss: MulticlassLoss,
+    choice: Choice,
+    plan: Plan<'_, Examples>,
+) -> Result<Report<Model>> {
+    if loss == MulticlassLoss::Hinge {
+        return fit_multiclass_with(data, costs, plan);
+    }
+    let blocks = Vector::new(data, costs, loss, choice)?;
+    fit_classes(&blocks, data, costs, loss, Some(choice), plan)
+}
+
+fn fit_classes<B: Witnessed>(
+    blocks: &B,
+    data: &Examples,
+    costs: &Costs,
+    loss: MulticlassLoss,
+    choice: Option<Choice>,
+    plan: Plan<'_, Examples>,
+) -> Result<Report<Model>> {
     let costs = match costs {
         Costs::ZeroOne => None,
         Costs::Matrix(costs) => Some(costs.clone()),
     };
-    let blank = blank(
-        Structure::Multiclass { costs },
+    let mut blank = blank(
+        Structure::Multiclass { costs, loss },
         data.vocabulary(),
         0,
         data.len(),
         fingerprint(data),
         plan.settings,
     );
+    blank.provenance.option = choice;
     // A point is a distribution over classes, by their numbers.
     let point = |old: &Model, _: usize, entries: &[(u64, f64)]| {
         let class = |key: u64| data.alphabet.index(old.alphabet.names().get(key as usize)?);
@@ -66,7 +92,7 @@ pub fn fit_multiclass_with(
         entries.sort_unstable_by_key(|&(key, _)| key);
         Some(entries)
     };
-    fit(&blocks, blank, plan, |model, test| model.evaluate_examples(test).error(), point)
+    fit(blocks, blank, plan, |model, test| model.evaluate_examples(test).error(), point)
 }
 
 /// Trains a chain model.

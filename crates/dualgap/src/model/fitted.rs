@@ -12,7 +12,7 @@ use crate::oracle::Hamming;
 use crate::oracle::chain::{Layout, Viterbi};
 use crate::run::{Certificate, Stop};
 use crate::sdca::Choice;
-use crate::term::{Regulariser, ScalarLoss};
+use crate::term::{MulticlassLoss, Regulariser, ScalarLoss};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +21,10 @@ use serde::{Deserialize, Serialize};
 pub enum Structure {
     /// One label per example.
     Multiclass {
-        /// `K × K`, row by row; the 0/1 loss when absent.
+        /// `K × K`, row by row; every mistake costs 1 when absent.
         costs: Option<Vec<f64>>,
+        /// Of the scores.
+        loss: MulticlassLoss,
     },
     /// One label per position of a sequence.
     Chain {
@@ -128,10 +130,15 @@ impl Model {
         if let Structure::Linear { .. } = self.structure {
             return usize::from(self.score_row(row) > 0.0);
         }
+        argmax(self.class_scores(row)).0
+    }
+
+    /// The scores of all labels for a row on its own, whatever is beyond the known features left out.
+    pub fn class_scores(&self, row: Row<'_>) -> Vec<f64> {
         let mut scores = vec![0.0; self.alphabet.len()];
         let emissions = &self.weights[..self.features * scores.len()];
         add_scores(self.known(row, &mut (Vec::new(), Vec::new())), emissions, &mut scores);
-        argmax(scores).0
+        scores
     }
 
     /// The row without features that the model has not seen.

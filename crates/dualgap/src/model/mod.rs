@@ -19,7 +19,7 @@ pub use chunks::{ChunkEvaluation, Count, Scores};
 pub use evaluation::Evaluation;
 pub use fit::{
     Plan, fit_chain, fit_chain_with, fit_linear, fit_linear_with, fit_multiclass,
-    fit_multiclass_with,
+    fit_multiclass_with, fit_vector_with,
 };
 pub use fitted::{Model, Provenance, Structure};
 pub use verify::{DualEvidence, Verified, verify_examples, verify_linear, verify_sequences};

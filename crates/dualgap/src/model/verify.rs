@@ -6,9 +6,9 @@ use crate::data::{Examples, Sequences, Vocabulary, fingerprint};
 use crate::dual::{Problem, Witnessed};
 use crate::linalg::Measured;
 use crate::run::Certificate;
-use crate::sdca::{Choice, Linear};
+use crate::sdca::{Choice, Linear, Vector};
 use crate::ssvm::{Chain, Costs, Multiclass};
-use crate::term::{L2, Link, PureL1, Regulariser};
+use crate::term::{L2, Link, MulticlassLoss, PureL1, Regulariser};
 use crate::{Error, Result};
 
 /// What the dual side of a verified certificate rests on.
@@ -31,12 +31,15 @@ pub struct Verified {
 
 /// Checks a multiclass model against its training data.
 pub fn verify_examples(model: &Model, data: &Examples) -> Result<Verified> {
-    let Structure::Multiclass { costs } = &model.structure else {
+    let Structure::Multiclass { costs, loss } = &model.structure else {
         return Err(refused("the model is not one of independent examples"));
     };
     check_data(model, data, data.vocabulary(), 0, data.len())?;
     let costs = costs.clone().map_or(Costs::ZeroOne, Costs::Matrix);
-    verify(model, &Multiclass::new(data, &costs)?)
+    if *loss == MulticlassLoss::Hinge {
+        return verify(model, &Multiclass::new(data, &costs)?);
+    }
+    verify(model, &Vector::new(data, &costs, *loss, Choice::I)?)
 }
 
 /// Checks a chain model against its training data.

@@ -10,10 +10,12 @@
 mod coordinates;
 pub mod linear;
 pub mod pure_l1;
+pub mod vector;
 
 pub use crate::dual::{Average, Method, Sampling, Settings, Solution};
 pub use linear::{Choice, Linear};
 pub use pure_l1::train_pure_l1;
+pub use vector::Vector;
 
 use crate::Result;
 use crate::dual::{self, Begin};

@@ -8,6 +8,7 @@
 //! - `witnesses`: models that are verified, and forged ones that are not.
 //! - `rounding`: certificates beside numbers of 32 digits.
 //! - `survival`: checkpoints and warm starts.
+//! - `classes`: losses of several scores.
 //! - `edges`: data that nobody would wish for.
 //!
 //! One program, so that the engine is compiled once for all of them.
@@ -17,6 +18,7 @@ mod common;
 
 mod ascent;
 mod case;
+mod classes;
 mod edges;
 mod intervals;
 mod rounding;

@@ -1,0 +1,169 @@
+//! Losses of several scores: the certified interval contains the optimum that a search over the plane finds, the dual
+//! never falls, and two classes under softmax are the logistic loss.
+
+use dualgap::data::Examples;
+use dualgap::linalg::Rows;
+use dualgap::model::{Plan, fit_vector_with, verify_examples};
+use dualgap::run::Budget;
+use dualgap::sdca::{self, Average, Choice, Linear, Sampling, Settings, Vector};
+use dualgap::ssvm::{self, Costs, Multiclass};
+use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
+use proptest::prelude::*;
+
+const LOSSES: [MulticlassLoss; 4] = [
+    MulticlassLoss::Hinge,
+    MulticlassLoss::SmoothHinge { width: 1.0 },
+    MulticlassLoss::SmoothHinge { width: 0.3 },
+    MulticlassLoss::Softmax,
+];
+
+/// φ of two scores, by formula: a maximum over β on [0, 1], the weight of the wrong class.
+fn phi(loss: MulticlassLoss, own: f64, other: f64) -> f64 {
+    match loss {
+        MulticlassLoss::Hinge => (1.0 + other - own).max(0.0),
+        MulticlassLoss::SmoothHinge { width } => {
+            // β(1 + other) + (1 − β)own − (γ/2)(β² + (1 − β)²) is largest where its slope is zero.
+            let beta = ((1.0 + other - own) / (2.0 * width) + 0.5).clamp(0.0, 1.0);
+            beta * (1.0 + other - own) - width / 2.0 * (beta * beta + (1.0 - beta) * (1.0 - beta))
+        }
+        MulticlassLoss::Softmax => (other - own).exp().ln_1p(),
+    }
+}
+
+/// The least value of a convex function on an interval, by golden section.
+fn bottom(f: &dyn Fn(f64) -> f64, (mut low, mut high): (f64, f64)) -> f64 {
+    let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
+    for _ in 0..90 {
+        let (a, b) = (high - golden * (high - low), low + golden * (high - low));
+        if f(a) > f(b) { low = a } else { high = b }
+    }
+    f(low + (high - low) / 2.0)
+}
+
+/// Two classes and one feature: the weights are a point of the plane.
+fn optimum(rows: &[f64], labels: &[usize], loss: MulticlassLoss, settings: &Settings) -> f64 {
+    let Settings { lambda, regulariser: Regulariser { l1, nonnegative }, .. } = *settings;
+    let low = if nonnegative { 0.0 } else { -30.0 };
+    let primal = |w: [f64; 2]| {
+        let losses: f64 =
+            rows.iter().zip(labels).map(|(x, &y)| phi(loss, x * w[y], x * w[1 - y])).sum();
+        let norms = 0.5 * lambda * (w[0] * w[0] + w[1] * w[1]) + l1 * (w[0].abs() + w[1].abs());
+        losses / rows.len() as f64 + norms
+    };
+    bottom(&|a| bottom(&|b| primal([a, b]), (low, 30.0)), (low, 30.0))
+}
+
+fn examples(rows: &[f64], labels: &[usize]) -> Examples {
+    // Both classes are there, whatever the labels are.
+    let rows: Vec<Vec<f64>> = rows.iter().map(|&x| vec![x]).collect();
+    let names: Vec<&str> = labels.iter().map(|&y| ["a", "b"][y]).collect();
+    Examples::from_dense(&rows, &names).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn the_interval_contains_the_optimum_that_a_search_finds(
+        rows in prop::collection::vec(-2.0..2.0_f64, 3..6),
+        option in 0_usize..5,
+        regulariser in 0_usize..3,
+        batch in 1_usize..4,
+        sampling in 0_usize..3,
+        average in any::<bool>(),
+        passes in 1_u64..40,
+    ) {
+        let labels: Vec<usize> = (0..rows.len()).map(|i| i % 2).collect();
+        let data = examples(&rows, &labels);
+        for loss in LOSSES {
+            let choice = [Choice::I, Choice::II, Choice::III, Choice::IV, Choice::V][option];
+            let choice = if loss == MulticlassLoss::Hinge && option == 4 { Choice::I } else { choice };
+            let settings = Settings {
+                lambda: 0.2,
+                regulariser: Regulariser { l1: [0.0, 0.03, 0.0][regulariser], nonnegative: regulariser == 2 },
+                batch,
+                sampling: [Sampling::Permuted, Sampling::Uniform, Sampling::Cyclic][sampling],
+                average: if average { Average::Weighted } else { Average::None },
+                threads: 1,
+                ..Settings::default()
+            };
+            let optimum = optimum(&rows, &labels, loss, &settings);
+            let blocks = Vector::new(&data, &Costs::ZeroOne, loss, choice).unwrap();
+            let budget = Budget { certify_share: 1.0, ..Budget::passes(passes) };
+            let report = ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap();
+            let c = report.certificate;
+            prop_assert!(c.dual - c.rounding_error <= optimum + 1e-8, "{loss:?} {c:?} {optimum}");
+            prop_assert!(c.primal + c.rounding_error >= optimum - 1e-8, "{loss:?} {c:?} {optimum}");
+            if !average {
+                let duals: Vec<f64> = report.history.iter().map(|p| p.iterate_dual).collect();
+                let falls = duals.windows(2).any(|pair| pair[1] < pair[0] - 1e-12);
+                prop_assert!(!falls, "{loss:?} {choice:?}: {duals:?}");
+            }
+            let long = ssvm::train(&blocks, &settings, &Budget::passes(600), &mut ()).unwrap();
+            prop_assert!(long.certificate.gap() < 1e-2, "{loss:?} {choice:?} {:?}", long.certificate);
+        }
+    }
+}
+
+#[test]
+fn two_classes_under_softmax_are_the_logistic_loss_at_half_the_lambda() {
+    let rows = [0.5, -1.0, 2.0, 0.3, -0.7, 1.1];
+    let labels = [0, 1, 0, 1, 1, 0];
+    let data = examples(&rows, &labels);
+    let budget = Budget::relative(1e-9);
+    let settings = Settings { lambda: 0.1, ..Settings::default() };
+    let softmax = Vector::new(&data, &Costs::ZeroOne, MulticlassLoss::Softmax, Choice::I).unwrap();
+    let softmax = ssvm::train(&softmax, &settings, &budget, &mut ()).unwrap().certificate;
+    let plain = Rows::dense(&rows.map(|x| vec![x])).unwrap();
+    let targets = labels.map(|y| if y == 1 { 1.0 } else { -1.0 }).to_vec();
+    let binary = Linear::new(&plain, targets, ScalarLoss::Logistic, Choice::I).unwrap();
+    let settings = Settings { lambda: 0.05, ..settings };
+    let binary = sdca::train(&binary, &settings, &budget, &mut ()).unwrap().certificate;
+    assert!((softmax.primal - binary.primal).abs() < 1e-8, "{softmax:?} {binary:?}");
+}
+
+#[test]
+fn the_hinge_is_that_of_the_structural_blocks() {
+    let rows: Vec<Vec<f64>> = (0..30)
+        .map(|i| (0..4).map(|j| f64::from((i * 7 + j * 11) % 13) / 6.0 - 1.0).collect())
+        .collect();
+    let names: Vec<&str> = (0..30).map(|i| ["a", "b", "c"][i % 3]).collect();
+    let data = Examples::from_dense(&rows, &names).unwrap();
+    let costs = Costs::Matrix(vec![0.0, 1.0, 2.0, 0.5, 0.0, 1.0, 1.0, 3.0, 0.0]);
+    let settings = Settings { lambda: 0.05, ..Settings::default() };
+    let budget = Budget::relative(1e-4);
+    let vector = Vector::new(&data, &costs, MulticlassLoss::Hinge, Choice::I).unwrap();
+    let vector = ssvm::train(&vector, &settings, &budget, &mut ()).unwrap().certificate;
+    let blocks = Multiclass::new(&data, &costs).unwrap();
+    let blocks = ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap().certificate;
+    assert!(vector.dual <= blocks.primal && blocks.dual <= vector.primal, "{vector:?} {blocks:?}");
+}
+
+#[test]
+fn models_are_verified_and_altered_ones_are_not() {
+    let rows: Vec<Vec<f64>> =
+        (0..20).map(|i| vec![f64::from(i % 5) - 2.0, f64::from(i % 3) - 1.0]).collect();
+    let names: Vec<&str> = (0..20).map(|i| ["x", "y", "z"][i % 3]).collect();
+    let data = Examples::from_dense(&rows, &names).unwrap();
+    let settings = Settings { lambda: 0.1, ..Settings::default() };
+    let budget = Budget::relative(1e-4);
+    for loss in [MulticlassLoss::SmoothHinge { width: 0.5 }, MulticlassLoss::Softmax] {
+        let mut nobody = ();
+        let plan = Plan::new(&settings, &budget, &mut nobody);
+        let report = fit_vector_with(&data, &Costs::ZeroOne, loss, Choice::I, plan);
+        let model = report.unwrap().model;
+        let back = dualgap::model::Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert!(verify_examples(&back, &data).unwrap().certificate.relative_gap() <= 1e-4);
+        let mut altered = model.clone();
+        altered.weights[1] += 0.1;
+        assert!(verify_examples(&altered, &data).is_err());
+        let mut altered = model.clone();
+        if let Some(witness) = &mut altered.witness {
+            witness.weights[0] += 1e-3;
+        }
+        assert!(verify_examples(&altered, &data).is_err());
+    }
+    let costs = Costs::Matrix(vec![0.0; 9]);
+    assert!(Vector::new(&data, &costs, MulticlassLoss::Softmax, Choice::I).is_err());
+    assert!(Vector::new(&data, &Costs::ZeroOne, MulticlassLoss::Hinge, Choice::V).is_err());
+}
