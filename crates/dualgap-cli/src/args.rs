@@ -538,6 +538,8 @@ choices!(Sampling => ssvm::Sampling {
     Uniform => Uniform,
     /// In the order of the file
     Cyclic => Cyclic,
+    /// Each step draws an example, half of them by their length
+    Importance => Importance,
 });
 
 choices!(Average => ssvm::Average {

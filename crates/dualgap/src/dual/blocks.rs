@@ -77,6 +77,11 @@ pub trait Blocks: Sync {
         1
     }
 
+    /// How often a block should have its turn, beside the others: [`super::Sampling::Importance`].
+    fn importance(&self, _i: usize) -> f64 {
+        1.0
+    }
+
     /// A feasible point to start from.
     fn start(&self, i: usize) -> Self::Point;
 

@@ -268,7 +268,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             .num_threads(settings.threads)
             .build()
             .map_err(|error| Error::setting(format!("no threads can be started: {error}")))?;
-        let State { steps, order, v, points, averages, best } = state;
+        let State { steps, mut order, v, points, averages, best } = state;
+        order.weigh(|i| blocks.importance(i));
         Ok(Self {
             step: settings.step,
             pool: Arc::new(pool),

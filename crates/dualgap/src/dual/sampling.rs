@@ -14,6 +14,8 @@ pub enum Sampling {
     Uniform,
     /// 0, 1, 2, … over and over.
     Cyclic,
+    /// Each step draws a block, half of them evenly and half by importance: the length of an example's input.
+    Importance,
 }
 
 /// An endless sequence of block numbers.
@@ -23,13 +25,30 @@ pub struct Order {
     random: Random,
     sequence: Vec<usize>,
     next: usize,
+    /// Where each block's share of the importance ends; not kept, but made again.
+    #[serde(skip)]
+    ends: Vec<f64>,
 }
 
 impl Order {
     /// Over `blocks` blocks.
     pub fn new(sampling: Sampling, blocks: usize, seed: u64) -> Self {
         // `next` at the end: the first permutation is drawn with the first step.
-        Self { sampling, random: Random::new(seed), sequence: (0..blocks).collect(), next: blocks }
+        let sequence = (0..blocks).collect();
+        Self { sampling, random: Random::new(seed), sequence, next: blocks, ends: Vec::new() }
+    }
+
+    /// Tells what each block's importance is, where that counts.
+    pub(super) fn weigh(&mut self, importance: impl Fn(usize) -> f64) {
+        if self.sampling == Sampling::Importance {
+            let shares = (0..self.sequence.len()).map(importance);
+            self.ends = shares
+                .scan(0.0, |end, share| {
+                    *end += share.max(0.0);
+                    Some(*end)
+                })
+                .collect();
+        }
     }
 
     /// Whether this is an order of so many blocks: what came from a file may be anything.
@@ -43,8 +62,19 @@ impl Order {
 
     /// The next block.
     pub fn next_block(&mut self) -> usize {
-        if self.sampling == Sampling::Uniform {
-            return self.random.below(self.sequence.len());
+        let blocks = self.sequence.len();
+        match self.sampling {
+            Sampling::Uniform => return self.random.below(blocks),
+            Sampling::Importance => {
+                let total = self.ends.last().copied().unwrap_or(0.0);
+                let (even, place) = (self.random.below(2) == 0, self.random.unit() * total);
+                return if even || total <= 0.0 {
+                    self.random.below(blocks)
+                } else {
+                    self.ends.partition_point(|&end| end <= place).min(blocks - 1)
+                };
+            }
+            Sampling::Permuted | Sampling::Cyclic => {}
         }
         if self.next == self.sequence.len() {
             self.next = 0;
@@ -84,6 +114,18 @@ mod tests {
         visited.sort_unstable();
         visited.dedup();
         assert!(visited.len() < 50 && visited.iter().all(|&i| i < 50));
+    }
+
+    #[test]
+    fn half_of_the_draws_go_by_importance() {
+        let mut order = Order::new(Sampling::Importance, 4, 1);
+        order.weigh(|i| [0.0, 1.0, 3.0, 0.0][i]);
+        let mut counts = [0_i32; 4];
+        pass(&mut order, 16_000).into_iter().for_each(|i| counts[i] += 1);
+        // 1/8 each for the even half, and 1/8 and 3/8 on top: six standard deviations of a binomial.
+        for (count, expected) in counts.iter().zip([2000, 4000, 8000, 2000]) {
+            assert!((count - expected).abs() < 380, "{counts:?}");
+        }
     }
 
     #[test]

@@ -150,6 +150,10 @@ impl<L: Loss> Blocks for Linear<'_, L> {
         self.rows.width()
     }
 
+    fn importance(&self, i: usize) -> f64 {
+        self.squared_norms[i].sqrt()
+    }
+
     fn scratch(&self) -> LinearScratch {
         LinearScratch::default()
     }

@@ -141,6 +141,10 @@ impl Blocks for Vector<'_> {
         self.data.rows.width() * self.classes
     }
 
+    fn importance(&self, i: usize) -> f64 {
+        self.squared_norms[i].sqrt()
+    }
+
     fn scratch(&self) -> VectorScratch {
         VectorScratch::default()
     }

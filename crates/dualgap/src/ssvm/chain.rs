@@ -283,6 +283,10 @@ impl Blocks for Chain<'_> {
         self.layout.dim()
     }
 
+    fn importance(&self, i: usize) -> f64 {
+        self.shapes[i].norm2
+    }
+
     fn scratch(&self) -> ChainScratch {
         ChainScratch {
             viterbi: Viterbi::default(),

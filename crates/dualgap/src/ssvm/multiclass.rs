@@ -121,6 +121,10 @@ impl Blocks for Multiclass<'_> {
         self.data.rows.width() * self.classes
     }
 
+    fn importance(&self, i: usize) -> f64 {
+        self.squared_norms[i].sqrt()
+    }
+
     fn scratch(&self) -> MulticlassScratch {
         MulticlassScratch::default()
     }

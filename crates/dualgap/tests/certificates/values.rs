@@ -15,8 +15,12 @@ use proptest::prelude::*;
 fn ways() -> impl Strategy<Value = Settings> {
     let method = prop_oneof![Just(Method::Bcfw), Just(Method::Fw)];
     let step = prop_oneof![Just(Step::LineSearch), Just(Step::Predefined)];
-    let sampling =
-        prop_oneof![Just(Sampling::Permuted), Just(Sampling::Uniform), Just(Sampling::Cyclic)];
+    let sampling = prop_oneof![
+        Just(Sampling::Permuted),
+        Just(Sampling::Uniform),
+        Just(Sampling::Cyclic),
+        Just(Sampling::Importance)
+    ];
     let average = prop_oneof![Just(Average::None), Just(Average::Weighted), Just(Average::Suffix)];
     (method, step, sampling, average, 1..=4_usize, 0..100_u64).prop_map(
         |(method, step, sampling, average, batch, seed)| Settings {

@@ -69,7 +69,7 @@ proptest! {
         option in 0_usize..5,
         regulariser in 0_usize..3,
         batch in 1_usize..4,
-        sampling in 0_usize..3,
+        sampling in 0_usize..4,
         average in any::<bool>(),
         passes in 1_u64..40,
     ) {
@@ -82,7 +82,7 @@ proptest! {
                 lambda: 0.2,
                 regulariser: Regulariser { l1: [0.0, 0.03, 0.0][regulariser], nonnegative: regulariser == 2 },
                 batch,
-                sampling: [Sampling::Permuted, Sampling::Uniform, Sampling::Cyclic][sampling],
+                sampling: [Sampling::Permuted, Sampling::Uniform, Sampling::Cyclic, Sampling::Importance][sampling],
                 average: if average { Average::Weighted } else { Average::None },
                 threads: 1,
                 ..Settings::default()
