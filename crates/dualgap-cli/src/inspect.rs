@@ -1,7 +1,7 @@
 //! `dualgap inspect`: what is in a model.
 
 use crate::args::InspectArgs;
-use crate::predict::check_not_read;
+use crate::places::check_not_read;
 use crate::report::{
     aligned, and_else, certificate_rows, certified_sentence, loss_name, number, solver_name,
     task_row, thousands, to_json, trimmed,

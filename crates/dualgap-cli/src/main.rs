@@ -2,11 +2,14 @@
 
 mod args;
 mod certify;
+mod choices;
 mod curve;
 mod demo;
 mod eval;
+mod formats;
 mod help;
 mod inspect;
+mod places;
 mod predict;
 mod progress;
 mod report;

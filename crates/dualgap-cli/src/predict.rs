@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::args::{Folds, PredictArgs};
+use crate::places::check_not_read;
 use crate::report::unseen_row;
 use dualgap::data::features::Extractor;
 use dualgap::data::{Examples, Format, Loaded, Recipe, Sequences, Sink, Source, Unseen};
@@ -69,20 +70,6 @@ fn check_asked(model: &Model, args: &PredictArgs) -> Result<()> {
     if args.probabilities && linear != Some(ScalarLoss::Logistic) && !softmax {
         return Err(Error::setting(
             "--probabilities is for models of the logistic loss and softmax; others have none",
-        ));
-    }
-    Ok(())
-}
-
-/// No output may take the place of an input.
-pub fn check_not_read(output: &Path, inputs: &[&Path]) -> Result<()> {
-    // What is not there yet has no canonical path, and cannot be an input either.
-    let Ok(place) = output.canonicalize() else { return Ok(()) };
-    if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == place)) {
-        return Err(Error::file(
-            output,
-            "is read here and would be overwritten",
-            "name another file to write to",
         ));
     }
     Ok(())

@@ -3,14 +3,13 @@
 use crate::args::{
     self, BinaryLoss, ClassesLoss, Lambda, LinearArgs, RegressionLoss, Task, TrainArgs,
 };
-use crate::predict::check_not_read;
+use crate::formats::format;
+use crate::places::check_outputs;
 use crate::progress::Bar;
 use crate::report::{Outcomes, Summary};
 use crate::{Outcome, print};
 use dualgap::data::source::is_stdin;
-use dualgap::data::{
-    Alphabet, ColumnRecipe, CsvRecipe, Format, Loaded, Recipe, Source, Unseen, tables,
-};
+use dualgap::data::{Alphabet, Format, Loaded, Recipe, Source, Unseen, tables};
 use dualgap::model::{Checkpoints, Model, Plan, fit_chain_with, fit_linear_with, fit_vector_with};
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report, Stop};
 use dualgap::sdca::Choice;
@@ -19,7 +18,7 @@ use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// Trains as asked.
@@ -333,74 +332,6 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// The format that was asked for, or the one that the file looks like, with its options.
-fn format(args: &TrainArgs, guess: Format) -> Result<Format> {
-    let mut format = match args.format {
-        None => guess,
-        Some(args::Format::Libsvm) => Format::Libsvm,
-        Some(args::Format::Letters) => Format::Letters,
-        Some(args::Format::Csv) => Format::Csv(CsvRecipe::default()),
-        Some(args::Format::Columns) => Format::Columns(ColumnRecipe::default()),
-    };
-    let name = format.name();
-    let refuse = |given: bool, option: &str, other: &str| {
-        if !given {
-            return Ok(());
-        }
-        Err(Error::setting(format!(
-            "{option} is for {other} files, and this is read as a {name} file; say --format if \
-             that is wrong"
-        )))
-    };
-    if let Format::Csv(recipe) = &mut format {
-        recipe.label.clone_from(&args.label);
-        recipe.categorical.clone_from(&args.categorical);
-    } else {
-        refuse(args.label.is_some(), "--label", "csv")?;
-        refuse(!args.categorical.is_empty(), "--categorical", "csv")?;
-    }
-    if let Format::Columns(recipe) = &mut format {
-        *recipe = column_recipe(args)?;
-    } else {
-        refuse(args.features.is_some(), "--features", "column")?;
-        refuse(args.min_count.is_some(), "--min-count", "column")?;
-        refuse(args.lowercase, "--lowercase", "column")?;
-        refuse(!args.columns.is_empty(), "--columns", "column")?;
-    }
-    Ok(format)
-}
-
-/// A preset by its name, or a file of templates.
-fn column_recipe(args: &TrainArgs) -> Result<ColumnRecipe> {
-    let mut recipe = match &args.features {
-        None => ColumnRecipe::default(),
-        Some(name) if name.as_os_str() == "standard" => ColumnRecipe::default(),
-        Some(path) => match path.to_str().and_then(ColumnRecipe::preset) {
-            Some(preset) => preset,
-            None if !path.exists() => {
-                return Err(Error::file(
-                    path,
-                    "is no set of features, and no file",
-                    "name a file of templates, `standard` or `paper-conll2000`",
-                ));
-            }
-            None => {
-                let mut source = Source::open(path)?;
-                let mut templates = String::new();
-                while let Some(line) = source.next_line()? {
-                    templates.push_str(line);
-                    templates.push('\n');
-                }
-                ColumnRecipe::from_templates(&path.display().to_string(), templates)?
-            }
-        },
-    };
-    recipe.min_count = args.min_count.unwrap_or(recipe.min_count);
-    recipe.lowercase |= args.lowercase;
-    recipe.pick.clone_from(&args.columns);
-    Ok(recipe)
-}
-
 fn settings<D>(args: &TrainArgs, train: &Loaded<D>, linear: bool) -> Result<Settings> {
     let sample_weights = match &args.sample_weights {
         None => None,
@@ -463,74 +394,6 @@ fn check_labels(path: &Path, labels: &Alphabet, what: &str) -> Result<()> {
         format!("there must be at least two {what} to tell apart, and it has {}", labels.len()),
         "is the label where the format has it, and are the folds the right ones?",
     ))
-}
-
-/// No output may take the place of an input, and the model must have somewhere to go.
-fn check_outputs(args: &TrainArgs) -> Result<()> {
-    let outputs = [&args.output, &args.trace, &args.checkpoint];
-    let inputs = [
-        Some(&args.data),
-        args.test.as_ref(),
-        args.sample_weights.as_ref(),
-        args.features.as_ref(),
-    ];
-    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
-    for output in outputs.into_iter().flatten() {
-        check_not_read(output, &inputs)?;
-    }
-    if let Some(path) = &args.checkpoint {
-        check_writable(path, "the checkpoint")?;
-        let goes_on = args.resume.as_ref().is_some_and(|resume| same(resume, path));
-        if path.exists() && !goes_on {
-            return Err(if Checkpoints::is_one(path) {
-                Error::file(
-                    path,
-                    "holds a checkpoint already, which would be lost",
-                    "go on from it with --resume, or name another file",
-                )
-            } else {
-                Error::file(path, "is there and is no checkpoint", "name another file")
-            });
-        }
-    }
-    args.output.as_deref().map_or(Ok(()), |path| check_writable(path, "the model"))
-}
-
-fn same(a: &Path, b: &Path) -> bool {
-    a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
-}
-
-/// Nobody wants to learn after an hour of training that the model has nowhere to go.
-fn check_writable(path: &Path, what: &str) -> Result<()> {
-    let unwritable = |error: std::io::Error| {
-        Error::file(
-            path,
-            format!("cannot be written: {error}"),
-            "does the folder exist, and may you write there?",
-        )
-    };
-    if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        return Err(Error::file(path, "is a folder", format!("name a file for {what}")));
-    }
-    if is_stdin(path) {
-        return Err(Error::file(path, "is no file", format!("name a file for {what}")));
-    }
-    match std::fs::metadata(path) {
-        Ok(there) if !there.is_file() => {
-            let remedy = format!("name a file for {what}");
-            return Err(Error::file(path, "is not a plain file", remedy));
-        }
-        // What is there stays as it is until the new model takes its place.
-        Ok(_) => drop(File::options().append(true).open(path).map_err(unwritable)?),
-        // Only making the file shows whether its name can be used.
-        Err(_) => {
-            File::create_new(path).map_err(unwritable)?;
-            std::fs::remove_file(path).map_err(unwritable)?;
-        }
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map_err(unwritable)?;
-    Ok(())
 }
 
 /// Says once that the run cannot be kept, and lets it go on: it may end well all the same.

@@ -1,0 +1,126 @@
+//! The values of options that are one of several, and what they stand for in the library.
+
+use clap::ValueEnum;
+use dualgap::ssvm;
+
+/// An option's values, and the library's values they stand for.
+macro_rules! choices {
+    ($name:ident => $target:ty { $($(#[$meta:meta])* $variant:ident => $value:ident),+ $(,)? }) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+        pub enum $name {
+            $($(#[$meta])* $variant),+
+        }
+
+        impl From<$name> for $target {
+            fn from(choice: $name) -> Self {
+                match choice {
+                    $($name::$variant => Self::$value),+
+                }
+            }
+        }
+    };
+}
+
+/// A file format by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One token a line, columns between white space or tabs, the label last
+    Columns,
+    /// label index:value index:value …
+    Libsvm,
+    /// A table with a label column
+    Csv,
+    /// Taskar's letter.data
+    Letters,
+}
+
+choices!(SdcaOption => dualgap::sdca::Choice {
+    /// The best dual variable there is
+    I => I,
+    /// The best on the way to where the loss's slope points
+    Ii => II,
+    /// A closed form on that way
+    Iii => III,
+    /// The same for the longest example
+    Iv => IV,
+    /// A constant share of that way, for smooth losses
+    V => V,
+});
+
+/// A loss of two classes by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BinaryLoss {
+    /// max(0, 1 − m), with m the score times the class
+    Hinge,
+    /// The hinge with its corner rounded off
+    SmoothHinge,
+    /// max(0, 1 − m)²
+    SquaredHinge,
+    /// log(1 + e^−m), with probabilities
+    Logistic,
+}
+
+/// A loss of several scores by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ClassesLoss {
+    /// The largest of cost plus score, less the score of the truth
+    Hinge,
+    /// The hinge with its corners rounded off
+    SmoothHinge,
+    /// The logarithm of the sum of e^score, less the score of the truth; with probabilities
+    Softmax,
+}
+
+/// A loss of numbers by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RegressionLoss {
+    /// Half the square of the difference
+    Squared,
+    /// The size of the difference
+    Absolute,
+    /// The size of the difference beyond epsilon
+    EpsilonInsensitive,
+    /// Squared near the target, absolute far from it
+    Huber,
+}
+
+choices!(Hamming => ssvm::Hamming {
+    /// The number of wrong labels
+    Plain => Plain,
+    /// The fraction of wrong labels
+    Normalized => Normalized,
+});
+
+choices!(Solver => ssvm::Method {
+    /// One example a step (Algorithm 4)
+    Bcfw => Bcfw,
+    /// All examples a step (Algorithm 2)
+    Fw => Fw,
+});
+
+choices!(Step => ssvm::Step {
+    /// To the top of the dual along the segment
+    LineSearch => LineSearch,
+    /// 2n/(k + 2n)
+    Predefined => Predefined,
+});
+
+choices!(Sampling => ssvm::Sampling {
+    /// A new random order for every pass
+    Permuted => Permuted,
+    /// Each step draws an example
+    Uniform => Uniform,
+    /// In the order of the file
+    Cyclic => Cyclic,
+    /// Each step draws an example, half of them by their length
+    Importance => Importance,
+});
+
+choices!(Average => ssvm::Average {
+    /// The last iterates themselves
+    None => None,
+    /// Weight t on iterate t
+    Weighted => Weighted,
+    /// The mean since the last step that was a power of two
+    Suffix => Suffix,
+});

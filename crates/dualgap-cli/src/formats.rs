@@ -1,0 +1,73 @@
+//! How the training file is to be read: the format and the features that were asked for, or guessed.
+
+use crate::args::{self, TrainArgs};
+use dualgap::data::{ColumnRecipe, CsvRecipe, Format, Source};
+use dualgap::{Error, Result};
+
+/// The format that was asked for, or the one that the file looks like, with its options.
+pub fn format(args: &TrainArgs, guess: Format) -> Result<Format> {
+    let mut format = match args.format {
+        None => guess,
+        Some(args::Format::Libsvm) => Format::Libsvm,
+        Some(args::Format::Letters) => Format::Letters,
+        Some(args::Format::Csv) => Format::Csv(CsvRecipe::default()),
+        Some(args::Format::Columns) => Format::Columns(ColumnRecipe::default()),
+    };
+    let name = format.name();
+    let refuse = |given: bool, option: &str, other: &str| {
+        if !given {
+            return Ok(());
+        }
+        Err(Error::setting(format!(
+            "{option} is for {other} files, and this is read as a {name} file; say --format if \
+             that is wrong"
+        )))
+    };
+    if let Format::Csv(recipe) = &mut format {
+        recipe.label.clone_from(&args.label);
+        recipe.categorical.clone_from(&args.categorical);
+    } else {
+        refuse(args.label.is_some(), "--label", "csv")?;
+        refuse(!args.categorical.is_empty(), "--categorical", "csv")?;
+    }
+    if let Format::Columns(recipe) = &mut format {
+        *recipe = column_recipe(args)?;
+    } else {
+        refuse(args.features.is_some(), "--features", "column")?;
+        refuse(args.min_count.is_some(), "--min-count", "column")?;
+        refuse(args.lowercase, "--lowercase", "column")?;
+        refuse(!args.columns.is_empty(), "--columns", "column")?;
+    }
+    Ok(format)
+}
+
+/// A preset by its name, or a file of templates.
+fn column_recipe(args: &TrainArgs) -> Result<ColumnRecipe> {
+    let mut recipe = match &args.features {
+        None => ColumnRecipe::default(),
+        Some(name) if name.as_os_str() == "standard" => ColumnRecipe::default(),
+        Some(path) => match path.to_str().and_then(ColumnRecipe::preset) {
+            Some(preset) => preset,
+            None if !path.exists() => {
+                return Err(Error::file(
+                    path,
+                    "is no set of features, and no file",
+                    "name a file of templates, `standard` or `paper-conll2000`",
+                ));
+            }
+            None => {
+                let mut source = Source::open(path)?;
+                let mut templates = String::new();
+                while let Some(line) = source.next_line()? {
+                    templates.push_str(line);
+                    templates.push('\n');
+                }
+                ColumnRecipe::from_templates(&path.display().to_string(), templates)?
+            }
+        },
+    };
+    recipe.min_count = args.min_count.unwrap_or(recipe.min_count);
+    recipe.lowercase |= args.lowercase;
+    recipe.pick.clone_from(&args.columns);
+    Ok(recipe)
+}

@@ -1,0 +1,90 @@
+//! Where results go: checked before the work begins, so that nothing is lost at its end.
+
+use crate::args::TrainArgs;
+use dualgap::data::source::is_stdin;
+use dualgap::model::Checkpoints;
+use dualgap::{Error, Result};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// No output may take the place of an input, and the model must have somewhere to go.
+pub fn check_outputs(args: &TrainArgs) -> Result<()> {
+    let outputs = [&args.output, &args.trace, &args.checkpoint];
+    let inputs = [
+        Some(&args.data),
+        args.test.as_ref(),
+        args.sample_weights.as_ref(),
+        args.features.as_ref(),
+    ];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+    for output in outputs.into_iter().flatten() {
+        check_not_read(output, &inputs)?;
+    }
+    if let Some(path) = &args.checkpoint {
+        check_writable(path, "the checkpoint")?;
+        let goes_on = args.resume.as_ref().is_some_and(|resume| same(resume, path));
+        if path.exists() && !goes_on {
+            return Err(if Checkpoints::is_one(path) {
+                Error::file(
+                    path,
+                    "holds a checkpoint already, which would be lost",
+                    "go on from it with --resume, or name another file",
+                )
+            } else {
+                Error::file(path, "is there and is no checkpoint", "name another file")
+            });
+        }
+    }
+    args.output.as_deref().map_or(Ok(()), |path| check_writable(path, "the model"))
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+}
+
+/// Nobody wants to learn after an hour of training that the model has nowhere to go.
+fn check_writable(path: &Path, what: &str) -> Result<()> {
+    let unwritable = |error: std::io::Error| {
+        Error::file(
+            path,
+            format!("cannot be written: {error}"),
+            "does the folder exist, and may you write there?",
+        )
+    };
+    if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(Error::file(path, "is a folder", format!("name a file for {what}")));
+    }
+    if is_stdin(path) {
+        return Err(Error::file(path, "is no file", format!("name a file for {what}")));
+    }
+    match std::fs::metadata(path) {
+        Ok(there) if !there.is_file() => {
+            let remedy = format!("name a file for {what}");
+            return Err(Error::file(path, "is not a plain file", remedy));
+        }
+        // What is there stays as it is until the new model takes its place.
+        Ok(_) => drop(File::options().append(true).open(path).map_err(unwritable)?),
+        // Only making the file shows whether its name can be used.
+        Err(_) => {
+            File::create_new(path).map_err(unwritable)?;
+            std::fs::remove_file(path).map_err(unwritable)?;
+        }
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map_err(unwritable)?;
+    Ok(())
+}
+
+/// No output may take the place of an input.
+pub fn check_not_read(output: &Path, inputs: &[&Path]) -> Result<()> {
+    // What is not there yet has no canonical path, and cannot be an input either.
+    let Ok(place) = output.canonicalize() else { return Ok(()) };
+    if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == place)) {
+        return Err(Error::file(
+            output,
+            "is read here and would be overwritten",
+            "name another file to write to",
+        ));
+    }
+    Ok(())
+}
