@@ -9,6 +9,8 @@
 use crate::run::{Budget, Certificate, Observer, Progress, Quota, Solver, Work};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Why a run ended.
@@ -143,6 +145,45 @@ impl<S> Keeper<S> for () {
     }
 }
 
+/// A deadline that is looked at after every step, and at the clock only as often as the steps are slow: reading it
+/// would cost as much as a short step itself.
+struct Watch {
+    deadline: Option<Instant>,
+    /// How many looks pass before the clock is read again, and how many are left of them.
+    stride: AtomicU32,
+    left: AtomicU32,
+    read: Mutex<Instant>,
+}
+
+impl Watch {
+    const OFTEN: Duration = Duration::from_micros(100);
+    const LONGEST: u32 = 64;
+
+    fn new(deadline: Option<Instant>) -> Self {
+        let (stride, left) = (AtomicU32::new(1), AtomicU32::new(0));
+        Self { deadline, stride, left, read: Mutex::new(Instant::now()) }
+    }
+
+    fn is_past(&self) -> bool {
+        let Some(deadline) = self.deadline else { return false };
+        // Looks that race with each other are counted wrongly, which does no harm.
+        let left = self.left.load(Ordering::Relaxed);
+        if left > 0 {
+            self.left.store(left - 1, Ordering::Relaxed);
+            return false;
+        }
+        let now = Instant::now();
+        if let Ok(mut read) = self.read.lock() {
+            let since = now - std::mem::replace(&mut *read, now);
+            let stride = self.stride.load(Ordering::Relaxed);
+            let stride = if since < Self::OFTEN { (stride * 2).min(Self::LONGEST) } else { 1 };
+            self.stride.store(stride, Ordering::Relaxed);
+            self.left.store(stride - 1, Ordering::Relaxed);
+        }
+        now >= deadline
+    }
+}
+
 /// A run that cannot be kept may go on all the same: the observer decides.
 fn keep<S>(
     keeper: &mut impl Keeper<S>,
@@ -183,7 +224,8 @@ pub fn run_from<S: Solver>(
         _ => None, // longer than a clock can count is no limit
     };
     let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-    let halted = || budget.interrupt.raised() || late();
+    let watch = Watch::new(deadline);
+    let halted = || budget.interrupt.raised() || watch.is_past();
 
     let pass = solver.calls_per_pass();
     if pass == 0 {
@@ -386,6 +428,19 @@ mod tests {
         }
 
         fn into_model(self) {}
+    }
+
+    #[test]
+    fn a_deadline_is_seen_however_short_the_steps_are() {
+        let begin = Instant::now();
+        let watch = Watch::new(Some(begin + Duration::from_millis(20)));
+        let mut looks = 0_u64;
+        while !watch.is_past() {
+            looks += 1;
+        }
+        assert!(begin.elapsed() >= Duration::from_millis(20) && looks > 0);
+        assert!(!Watch::new(None).is_past());
+        assert!(Watch::new(Some(begin)).is_past(), "the first look is at the clock");
     }
 
     #[test]
