@@ -105,23 +105,23 @@ impl Templates {
     /// The same templates about other columns.
     #[must_use]
     pub fn moved(mut self, place: impl Fn(usize) -> usize) -> Self {
-        for piece in self.unigrams.iter_mut().chain(&mut self.bigrams).flatten() {
-            if let Piece::Cell(cell) = piece {
-                cell.column = place(cell.column);
-            }
-        }
+        self.for_each_cell(|cell| cell.column = place(cell.column));
         self
     }
 
     /// The same templates with every cell in lower case, but for those whose shape is taken.
     #[must_use]
     pub fn lowercased(mut self) -> Self {
+        self.for_each_cell(|cell| cell.lower |= cell.function != Function::Shape);
+        self
+    }
+
+    fn for_each_cell(&mut self, change: impl Fn(&mut Cell)) {
         for piece in self.unigrams.iter_mut().chain(&mut self.bigrams).flatten() {
             if let Piece::Cell(cell) = piece {
-                cell.lower |= cell.function != Function::Shape;
+                change(cell);
             }
         }
-        self
     }
 
     /// How many templates make features of a label.

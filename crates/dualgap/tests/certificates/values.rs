@@ -4,42 +4,12 @@
 
 use crate::common::quadratic::optimum;
 use crate::common::wide::Wide;
-use crate::common::{Kind, Small, calls, cases, distance, generic, small, with_blocks};
-use dualgap::dual::{Average, Method, Problem, Sampling, Settings, Step};
+use crate::common::{Kind, Small, calls, cases, distance, generic, of, small, ways, with_blocks};
+use dualgap::dual::{Method, Problem, Settings};
 use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::ssvm::Witness;
 use dualgap::term::L2;
 use proptest::prelude::*;
-
-/// Every way to run.
-fn ways() -> impl Strategy<Value = Settings> {
-    let method = prop_oneof![Just(Method::Bcfw), Just(Method::Fw)];
-    let step = prop_oneof![Just(Step::LineSearch), Just(Step::Predefined)];
-    let sampling = prop_oneof![
-        Just(Sampling::Permuted),
-        Just(Sampling::Uniform),
-        Just(Sampling::Cyclic),
-        Just(Sampling::Importance)
-    ];
-    let average = prop_oneof![Just(Average::None), Just(Average::Weighted), Just(Average::Suffix)];
-    (method, step, sampling, average, 1..=4_usize, 0..100_u64).prop_map(
-        |(method, step, sampling, average, batch, seed)| Settings {
-            method,
-            step,
-            sampling,
-            average,
-            batch,
-            seed,
-            ..Settings::default()
-        },
-    )
-}
-
-/// These settings for this problem.
-fn fit(settings: &Settings, small: &Small) -> Settings {
-    let Settings { lambda, sample_weights, threads, .. } = small.settings();
-    Settings { lambda, sample_weights, threads, ..settings.clone() }
-}
 
 // A tolerance that the computed gap meets to the last bit is not met: the exact gap may be larger by
 // the rounding error.
@@ -63,7 +33,7 @@ proptest! {
 
     #[test]
     fn the_optimum_lies_between_both_sides_of_every_certificate(small in small(), way in ways()) {
-        let report = small.train(&fit(&way, &small), &Budget::passes(40));
+        let report = small.train(&of(&way, &small), &Budget::passes(40));
         let bracket = optimum(&small.explicit());
         prop_assert!(bracket.is_within(1e-6), "{bracket:?}");
         // A certification after every fourth pass, unless the gap is down to rounding before.
@@ -96,7 +66,7 @@ proptest! {
     fn a_much_longer_run_stays_within_the_interval_of_a_shorter_one(small in generic(), way in ways()) {
         let budget = Budget { passes: Some(2000), ..Budget::relative(1e-7) };
         let long = small.train(&small.settings(), &budget).certificate;
-        let short = small.train(&fit(&way, &small), &Budget::passes(8)).certificate;
+        let short = small.train(&of(&way, &small), &Budget::passes(8)).certificate;
         let error = long.rounding_error + short.rounding_error;
         prop_assert!(short.dual <= long.primal + error && long.dual <= short.primal + error);
         prop_assert!(long.gap() <= short.gap().max(0.01 * long.primal) + error);
@@ -104,7 +74,7 @@ proptest! {
 
     #[test]
     fn the_primal_value_is_that_of_exactly_the_weights_returned(small in small(), way in ways()) {
-        let report = small.train(&fit(&way, &small), &Budget::passes(9));
+        let report = small.train(&of(&way, &small), &Budget::passes(9));
         let c = report.certificate;
         let exact = small.explicit().primal(&report.model.weights);
         let off = (exact - Wide::from(c.primal)).abs().float();
@@ -114,7 +84,7 @@ proptest! {
     // The points are made distributions over outputs, which are feasible whatever the points were.
     #[test]
     fn the_dual_value_is_that_of_the_witness_returned(small in small(), way in ways()) {
-        let report = small.train(&fit(&way, &small), &Budget::passes(9));
+        let report = small.train(&of(&way, &small), &Budget::passes(9));
         let c = report.certificate;
         let stored = with_blocks!(small, |blocks| {
             let witness = Witness::of(&blocks, &report.model.points);

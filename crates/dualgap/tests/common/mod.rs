@@ -12,7 +12,7 @@ pub mod quadratic;
 pub mod wide;
 
 use dualgap::data::{Alphabet, Examples, Sequences};
-use dualgap::dual::Mixture;
+use dualgap::dual::{Average, Method, Mixture, Sampling, Step};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::{Budget, Report};
 use dualgap::ssvm::{Costs, Hamming, Settings, Solution};
@@ -424,4 +424,34 @@ pub fn small() -> impl Strategy<Value = Small> {
 /// Every kind of small problem, with features that are nowhere zero: outputs tie at w = 0 only.
 pub fn generic() -> impl Strategy<Value = Small> {
     small_with(prop_oneof![0.1..1.0_f64, -1.0..-0.1_f64])
+}
+
+/// Every way to run, to be given λ and weights by [`of`].
+pub fn ways() -> impl Strategy<Value = Settings> {
+    let method = prop_oneof![Just(Method::Bcfw), Just(Method::Fw)];
+    let step = prop_oneof![Just(Step::LineSearch), Just(Step::Predefined)];
+    let sampling = prop_oneof![
+        Just(Sampling::Permuted),
+        Just(Sampling::Uniform),
+        Just(Sampling::Cyclic),
+        Just(Sampling::Importance)
+    ];
+    let average = prop_oneof![Just(Average::None), Just(Average::Weighted), Just(Average::Suffix)];
+    (method, step, sampling, average, 1..=4_usize, 0..100_u64).prop_map(
+        |(method, step, sampling, average, batch, seed)| Settings {
+            method,
+            step,
+            sampling,
+            average,
+            batch,
+            seed,
+            ..Settings::default()
+        },
+    )
+}
+
+/// These settings for this problem.
+pub fn of(way: &Settings, small: &Small) -> Settings {
+    let Settings { lambda, sample_weights, threads, .. } = small.settings();
+    Settings { lambda, sample_weights, threads, ..way.clone() }
 }

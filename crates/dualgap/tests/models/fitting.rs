@@ -2,7 +2,7 @@
 
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, with_blocks};
-use dualgap::dual::{Average, Method, Sampling, Settings, Step};
+use dualgap::dual::Settings;
 use dualgap::model::{
     Checkpoints, DualEvidence, Model, Plan, fit_chain_with, fit_multiclass_with, verify_examples,
     verify_sequences,
@@ -10,7 +10,6 @@ use dualgap::model::{
 use dualgap::run::{Budget, Observer, Report, Stop, Work};
 use dualgap::ssvm::Witness;
 use dualgap::{Error, Result};
-use proptest::prelude::*;
 use std::path::Path;
 
 /// A fit and what it is given beside the problem.
@@ -63,36 +62,6 @@ impl<'a> Fit<'a> {
             ..Plan::new(&self.settings, &self.budget, observer)
         }
     }
-}
-
-/// Every way to run, to be given λ and weights by [`of`].
-pub fn ways() -> impl Strategy<Value = Settings> {
-    let method = prop_oneof![Just(Method::Bcfw), Just(Method::Fw)];
-    let step = prop_oneof![Just(Step::LineSearch), Just(Step::Predefined)];
-    let sampling = prop_oneof![
-        Just(Sampling::Permuted),
-        Just(Sampling::Uniform),
-        Just(Sampling::Cyclic),
-        Just(Sampling::Importance)
-    ];
-    let average = prop_oneof![Just(Average::None), Just(Average::Weighted), Just(Average::Suffix)];
-    (method, step, sampling, average, 1..=4_usize, 0..100_u64).prop_map(
-        |(method, step, sampling, average, batch, seed)| Settings {
-            method,
-            step,
-            sampling,
-            average,
-            batch,
-            seed,
-            ..Settings::default()
-        },
-    )
-}
-
-/// These settings for this problem.
-pub fn of(way: &Settings, small: &Small) -> Settings {
-    let Settings { lambda, sample_weights, threads, .. } = small.settings();
-    Settings { lambda, sample_weights, threads, ..way.clone() }
 }
 
 /// Everything of a run but the seconds it took, as bits.

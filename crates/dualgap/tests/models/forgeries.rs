@@ -1,8 +1,8 @@
 //! A checkpoint of another run is refused by name, a damaged one is refused, and whatever a forged one claims, a run
 //! that goes on from it ends with a certificate that holds.
 
-use crate::common::{Kind, Small, cases, small};
-use crate::fitting::{Fit, assert_true, of, refusal, ways};
+use crate::common::{Kind, Small, cases, of, small, ways};
+use crate::fitting::{Fit, assert_true, refusal};
 use dualgap::data::Digest;
 use dualgap::dual::{Average, Method, Sampling, Settings, Step};
 use dualgap::linalg::{Measured, Random};

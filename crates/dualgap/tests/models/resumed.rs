@@ -1,8 +1,8 @@
 //! A run that was interrupted, killed or ended early and then resumed from its checkpoint is, bit for bit, the run
 //! that was never interrupted.
 
-use crate::common::{Kind, Small, cases, small};
-use crate::fitting::{Fit, Trace, of, ways};
+use crate::common::{Kind, Small, cases, of, small, ways};
+use crate::fitting::{Fit, Trace};
 use dualgap::dual::{Average, Method, Settings};
 use dualgap::model::{Model, fit_chain_with, verify_sequences};
 use dualgap::run::{Budget, Interrupt, Observer, Progress, Stop};

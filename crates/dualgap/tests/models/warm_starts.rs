@@ -2,8 +2,8 @@
 //! certificate holds as any other.
 
 use crate::common::wide::Wide;
-use crate::common::{Kind, Small, cases, small, with_blocks};
-use crate::fitting::{Fit, assert_true, exact_dual, of, ways};
+use crate::common::{Kind, Small, cases, of, small, ways, with_blocks};
+use crate::fitting::{Fit, assert_true, exact_dual};
 use dualgap::data::{Alphabet, Examples, Sequences};
 use dualgap::dual::{Average, Method, Settings, Step};
 use dualgap::model::{

@@ -6,8 +6,7 @@
 //! φ*(−α) = max_a [−α a − φ(a)],        φ(a) + φ*(−α) + α a ≥ 0, and = 0 where −α ∈ ∂φ(a)
 //! ```
 //!
-//! One file a loss, with its formulas at the head; all of them are held against brute force by the same tests,
-//! which a loss of your own can call, too.
+//! One file a loss, with its formulas at the head; all of them are held against brute force by the same tests.
 
 mod absolute;
 mod hinge;
