@@ -168,6 +168,30 @@ mod tests {
     }
 
     #[test]
+    fn the_bar_has_the_pass_the_gap_the_test_error_and_the_time_left() {
+        let side = |value| dualgap::linalg::Measured { value, error: 0.0 };
+        let certificate = dualgap::run::Certificate::new(side(0.5), side(0.25), true).unwrap();
+        let progress = Progress {
+            passes: 10.0,
+            work: dualgap::run::Work { steps: 10, oracle_calls: 10 },
+            solve_seconds: 15.0,
+            certify_seconds: 5.0,
+            certificate,
+            gap: Some(0.25),
+            iterate_primal: 0.5,
+            iterate_dual: 0.25,
+            test_error: Some(0.125),
+        };
+        let mut bar = Bar::new(&Budget::passes(30));
+        bar.certified(&progress, &[]).unwrap();
+        let told = bar.line.message();
+        assert_eq!(told, "pass 10   gap 50 %   test error 12.5 %   about 40 s left");
+        bar.advanced(20.0);
+        assert!(bar.line.message().ends_with("about 20 s left"), "{}", bar.line.message());
+        assert_eq!(bar.line.position() * 3, 2 * PARTS - 2, "two thirds, rounded down");
+    }
+
+    #[test]
     fn spans_are_told_as_a_person_would() {
         for (seconds, told) in [(0.2, "1 s"), (61.0, "61 s"), (600.0, "10 min"), (7200.0, "2 h")] {
             assert_eq!(span(seconds), told);

@@ -1,5 +1,6 @@
 //! `--lambda 0 --l1 σ`: the l1 problem itself, certified.
 
+use crate::common::forge::ModelFile;
 use crate::common::{Desk, Dice, interval, number, overlap};
 use std::fmt::Write;
 
@@ -86,4 +87,32 @@ fn what_a_pure_l1_run_cannot_do_is_said() {
     desk.run(&format!("{line} --checkpoint run.ck")).refuses(&["lambda"]);
     desk.run("train binary noisy.svm --lambda 0").refuses(&["--lambda", "--l1"]);
     desk.run("train multiclass noisy.svm --lambda 0 --l1 0.1").refuses(&["--lambda"]);
+}
+
+/// Whatever is wrong with a certificate of the l1 problem is found from the data.
+#[test]
+fn forged_models_are_refused() {
+    let desk = Desk::new();
+    noisy(&desk);
+    for loss in ["logistic", "hinge"] {
+        let line = format!("binary noisy.svm --loss {loss} --lambda 0 --l1 0.02 --tolerance 0.01");
+        desk.train(&format!("{line} --witness -o model"));
+        let model = ModelFile::parse(&desk.read("model"));
+        // A wrong weight, and a dual point that is no longer feasible or no longer the one of the value.
+        let changes = [("weights", 1.5), ("witness.weights", 1.2), ("witness.weights", 0.8)];
+        for (tensor, factor) in changes {
+            let mut forged = model.clone();
+            let values: Vec<f64> = forged.floats(tensor).iter().map(|x| factor * x).collect();
+            forged.set_floats(tensor, &values);
+            desk.write("forged", forged.sealed());
+            desk.run("certify forged noisy.svm").refuses(&[]);
+        }
+        // A dual value that was never reached.
+        let closer = model.with_header(|header| {
+            let primal = header["certificate"]["primal"].clone();
+            header["certificate"]["dual"] = primal;
+        });
+        desk.write("forged", closer.sealed());
+        desk.run("certify forged noisy.svm").refuses(&["dual"]);
+    }
 }

@@ -80,3 +80,19 @@ fn tracing_does_not_change_the_result() {
     desk.train("multiclass data.svm -o traced --trace trace");
     assert_eq!(desk.read("plain"), desk.read("traced"));
 }
+
+#[test]
+fn the_test_error_is_in_the_trace_if_asked_for_and_nothing_is_said_off_the_terminal() {
+    let desk = Desk::new();
+    desk.write("words.data", Words::new(60, 2).text());
+    let line = "train chain words.data --train-folds 1-9 --test-folds 0 --passes 30 --trace trace";
+    let run = desk.run(&format!("{line} --watch-test --json")).ok();
+    assert_eq!(run.stderr, "");
+    let (json, trace) = (run.json(), lines(&desk));
+    // The last certification is of the model that is returned and tested.
+    assert_eq!(trace[trace.len() - 1]["test_error"], json["test"]["error"]);
+    assert!(trace.iter().all(|line| line["test_error"].is_f64()));
+    desk.run(line).ok();
+    assert!(lines(&desk).iter().all(|line| line["test_error"].is_null()));
+    desk.run("train chain words.data --watch-test").refuses(&["--watch-test", "--test"]);
+}
