@@ -245,6 +245,9 @@ pub struct TrainArgs {
     /// In which order the examples are visited.
     #[arg(long, value_enum, default_value = "permuted", help_heading = "Method")]
     pub sampling: Sampling,
+    /// Visit every example in every pass, also those whose visits change nothing.
+    #[arg(long, help_heading = "Method")]
+    pub no_shrinking: bool,
     /// Which average of the iterates is returned.
     #[arg(long, value_enum, default_value = "none", help_heading = "Method")]
     pub average: Average,

@@ -365,6 +365,7 @@ fn settings<D>(args: &TrainArgs, train: &Loaded<D>, linear: bool) -> Result<Sett
         method: args.solver.into(),
         step: args.step.into(),
         sampling: args.sampling.into(),
+        shrinking: !args.no_shrinking,
         average: args.average.into(),
         batch: args.batch,
         threads: args.threads,

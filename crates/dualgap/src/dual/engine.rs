@@ -15,7 +15,7 @@
 use super::average::Averages;
 use super::primal::weights;
 use super::sampling::Order;
-use super::{Along, Average, Blocks, Joined, Primal, Problem, Sampling};
+use super::{Average, Blocks, Joined, Primal, Problem, Sampling, View};
 use crate::linalg::Measured;
 use crate::run::{Budget, Certificate, Certified, Observer, Quota, Report, Solver, Work, run};
 use crate::term::{Link, Regulariser};
@@ -59,6 +59,8 @@ pub struct Settings {
     pub step: Step,
     /// The order of the blocks.
     pub sampling: Sampling,
+    /// Whether blocks whose visits change nothing are visited less often, where the order goes in rounds.
+    pub shrinking: bool,
     /// Which average of the iterates is returned.
     pub average: Average,
     /// How many corners are looked for at the same w.
@@ -79,6 +81,7 @@ impl Default for Settings {
             method: Method::default(),
             step: Step::default(),
             sampling: Sampling::default(),
+            shrinking: true,
             average: Average::default(),
             batch: 1,
             threads: 0,
@@ -152,6 +155,11 @@ pub struct Engine<'a, B: Blocks, L> {
 /// More steps than any run has time for; a state that claims more is no state of ours.
 const MOST_STEPS: u64 = 1 << 60;
 
+/// Predefined steps move every block they visit.
+fn shrinking(settings: &Settings) -> bool {
+    settings.shrinking && settings.step == Step::LineSearch
+}
+
 /// Whether the dual value never falls from one certification to the next.
 fn monotone(settings: &Settings) -> bool {
     settings.step == Step::LineSearch && settings.average == Average::None
@@ -194,7 +202,12 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let start = problem.dual(&points)?;
         let state = State {
             steps: 0,
-            order: Order::new(settings.sampling, points.len(), settings.seed),
+            order: Order::new(
+                settings.sampling,
+                points.len(),
+                settings.seed,
+                shrinking(settings),
+            ),
             v: start.v,
             averages: (settings.average != Average::None)
                 .then(|| Averages::new(settings.average, &points)),
@@ -223,7 +236,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             None => settings.average == Average::None,
         };
         let sound = *steps <= MOST_STEPS
-            && order.is_sound(settings.sampling, n)
+            && order.is_sound(settings.sampling, n, shrinking(settings))
             && finite(v)
             && averaged
             && best.primal.as_ref().is_none_or(|(_, _, w)| finite(w))
@@ -326,10 +339,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     fn step_batch(&mut self, size: usize) -> Result<()> {
         let Self { problem, slots, order, primal, points, .. } = self;
         let slots = &mut slots[..size];
-        let (blocks, w) = (problem.blocks, primal.w());
+        let (blocks, view) = (problem.blocks, primal.view(1.0, true));
         let find = |slot: &mut Slot<B>| -> Result<()> {
             let (i, Slot { corner, scratch, .. }) = (slot.block, slot);
-            blocks.aim(i, w, &points[i], problem.scales[i], corner, scratch)
+            let view = View { scale: problem.scales[i], ..view };
+            blocks.aim(i, &points[i], &view, corner, scratch)
         };
         slots.iter_mut().for_each(|slot| slot.block = order.next_block());
         if let [slot] = slots {
@@ -341,36 +355,27 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     }
 
     fn step_toward(&mut self, place: usize) -> Result<()> {
-        let Self { problem, slots, primal, points, averages, .. } = self;
+        let Self { problem, slots, order, primal, points, averages, .. } = self;
         let Slot { block, corner, scratch } = &mut slots[place];
         let (i, blocks) = (*block, problem.blocks);
         let scale = problem.scales[i];
-        let rise = blocks.difference(i, &points[i], corner, scratch);
         let gamma = match self.step {
             Step::LineSearch => {
-                if place > 0 {
-                    // The earlier steps of this batch have moved w.
-                    blocks.rescore(i, primal.w(), scratch);
-                }
-                let gap = rise - blocks.slope(i, primal.w(), scratch);
-                if gap.is_nan() {
-                    return Err(Error::Unsound {
-                        message: format!("the gap of example {i} is no number"),
-                    });
-                }
-                if gap > 0.0 {
-                    let curvature = blocks.curvature(i, scratch);
-                    let along = Along { gap, curvature, scale, fresh: place == 0 };
-                    blocks.line_search(i, &points[i], corner, &along, scratch)
-                } else {
-                    0.0
-                }
+                // From the second on, the earlier steps of this batch have moved w.
+                let view = primal.view(scale, place == 0);
+                blocks.step_length(i, &points[i], corner, &view, scratch)
             }
             Step::Predefined => {
+                blocks.difference(i, &points[i], corner, scratch);
                 let n = blocks.len() as f64;
                 2.0 * n / (self.steps as f64 + 2.0 * n)
             }
         };
+        if gamma.is_nan() {
+            let message = format!("the gap of example {i} is no number");
+            return Err(Error::Unsound { message });
+        }
+        order.visited(i, gamma > 0.0);
         if gamma > 0.0 {
             if let Some(averages) = averages {
                 averages.cover(blocks, i, self.steps, &points[i]);
@@ -390,7 +395,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             // No batch reaches over the end of a pass: where a run may end, all batches do.
             let blocks = self.problem.blocks.len() as u64;
             let of_this_pass = blocks - self.steps % blocks;
-            let size = (self.slots.len() as u64).min(affordable).min(of_this_pass);
+            let size = affordable.min(of_this_pass).min(self.slots.len() as u64);
+            let size = size.min(self.order.known_ahead() as u64);
             self.step_batch(size as usize)?;
             done += Work { steps: size, oracle_calls: size * calls };
         }

@@ -27,7 +27,7 @@ pub mod sampling;
 pub mod witness;
 
 pub use average::Average;
-pub use blocks::{Along, Audit, Blocks, Found};
+pub use blocks::{Audit, Blocks, Found, View};
 pub use engine::{Engine, Method, Settings, Solution, Step, train};
 pub use joined::Joined;
 pub use kept::{Begin, Vault, train_kept, train_regularised};

@@ -1,5 +1,6 @@
 //! The primal side of the engine: v, and the weights w = ∇g*(v) kept in step with it.
 
+use super::View;
 use crate::linalg::{Accumulate, Row, kernels};
 use crate::term::Link;
 
@@ -29,6 +30,12 @@ impl<L: Link> Primal<L> {
     /// v, from which a state can be rebuilt bit for bit.
     pub(super) fn v(&self) -> &[f64] {
         &self.v
+    }
+
+    /// What a step on a block of this `mass / λ` sees.
+    #[inline]
+    pub(super) fn view(&self, scale: f64, fresh: bool) -> View<'_> {
+        View { w: self.w(), factor: 1.0, scale, norm: L::NORM, fresh }
     }
 
     /// The weights.

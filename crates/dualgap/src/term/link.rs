@@ -8,6 +8,15 @@
 
 use crate::linalg::{Measured, kernels::dot, sum::squared_norm};
 
+/// A norm of v, and of an example's input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// ‖·‖₂, dual to itself.
+    Euclidean,
+    /// ‖·‖_∞, dual to ‖·‖₁.
+    Largest,
+}
+
 /// A regulariser as the engine sees it; see the module's head.
 ///
 /// An own one, here the elastic net `½‖w‖² + s‖w‖₁`, whose link is soft thresholding:
@@ -42,6 +51,9 @@ use crate::linalg::{Measured, kernels::dot, sum::squared_norm};
 pub trait Link: Clone + Send + Sync {
     /// Whether w = v: then one vector serves as both.
     const IDENTITY: bool = false;
+
+    /// g is 1-strongly convex in the norm that this one is dual to.
+    const NORM: Norm = Norm::Euclidean;
 
     /// Coordinate `j` of `w = ∇g*(v)`.
     fn weight(&self, j: usize, v: f64) -> f64;

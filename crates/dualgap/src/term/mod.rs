@@ -6,6 +6,6 @@ pub mod loss;
 pub mod pure_l1;
 
 pub use elastic_net::{ElasticNet, Regulariser};
-pub use link::{L2, Link};
+pub use link::{L2, Link, Norm};
 pub use loss::{Loss, MulticlassLoss, ScalarLoss};
 pub use pure_l1::PureL1;
