@@ -49,7 +49,7 @@ impl Sleep {
     /// So many visits that change nothing are borne with before a block is left out of any round.
     const PATIENCE: u8 = 2;
     /// A block is left out of at most two to the power of this many rounds in a row.
-    const LONGEST: u8 = 6;
+    const LONGEST: u8 = 9;
     /// The round that a block is back in is at most so far away.
     const RING: usize = 2 << Self::LONGEST;
 
