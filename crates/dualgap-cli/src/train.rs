@@ -1,7 +1,7 @@
 //! `dualgap train`: read, train, test, save, report.
 
 use crate::args::{
-    self, BinaryLoss, ClassesLoss, Lambda, LinearArgs, RegressionLoss, Task, TrainArgs,
+    self, Intercept, BinaryLoss, ClassesLoss, Lambda, LinearArgs, RegressionLoss, Task, TrainArgs,
 };
 use crate::formats::format;
 use crate::places::check_outputs;
@@ -14,7 +14,7 @@ use dualgap::model::{Checkpoints, Model, Plan, fit_chain_with, fit_linear_with, 
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report, Stop};
 use dualgap::sdca::Choice;
 use dualgap::ssvm::{Costs, Settings};
-use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
+use dualgap::term::{Free, MulticlassLoss, Regulariser, ScalarLoss};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -67,7 +67,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
                     Costs::Matrix(tables::read_costs(Source::open(path)?, &train.data.alphabet)?)
                 }
             };
-            let settings = settings(args, &train, false)?;
+            let settings = settings(args, &train, false, None)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
                 fit_vector_with(&train.data, &costs, loss, choice, plan)
             })?;
@@ -81,7 +81,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
             check_labels(&args.data, &train.data.alphabet, "labels")?;
             let known = train.data.vocabulary();
             let test = setup.test(&train.recipe, |r, s| r.sequences(s, Some(known)))?;
-            let settings = settings(args, &train, false)?;
+            let settings = settings(args, &train, false, None)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
                 fit_chain_with(&train.data, (*hamming).into(), plan)
             })?;
@@ -138,7 +138,14 @@ fn train_linear(
             "--option is about steps of one example, not those of --solver fw",
         ));
     }
-    let setup = Setup { constant: linear.intercept, ..Setup::new(args)? };
+    let averaged = args.average != args::Average::None || args.solver == args::Solver::Fw;
+    if averaged && linear.intercept == Some(Intercept::Free) {
+        return Err(Error::setting(
+            "an intercept without penalty goes with neither averages nor --solver fw; \
+             --intercept=penalised does",
+        ));
+    }
+    let setup = Setup { constant: linear.intercept.is_some(), ..Setup::new(args)? };
     let train = setup.train(Format::guess_examples, |r, s| r.examples(s, None))?;
     if let Err(Error::Setting { message }) = train.data.targets(loss.is_binary()) {
         let remedy = if loss.is_binary() {
@@ -150,7 +157,14 @@ fn train_linear(
     }
     let known = train.data.vocabulary();
     let test = setup.test(&train.recipe, |r, s| r.examples(s, Some(known)))?;
-    let settings = settings(args, &train, true)?;
+    let free = match linear.intercept {
+        Some(Intercept::Free) => {
+            let targets = train.data.targets(loss.is_binary())?;
+            Some(Free::intercept(train.data.rows.width() - 1, &targets))
+        }
+        Some(Intercept::Penalised) | None => None,
+    };
+    let settings = settings(args, &train, true, free)?;
     let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
         fit_linear_with(&train.data, loss, linear.option.into(), plan)
     })?;
@@ -332,7 +346,12 @@ impl<'a> Setup<'a> {
     }
 }
 
-fn settings<D>(args: &TrainArgs, train: &Loaded<D>, linear: bool) -> Result<Settings> {
+fn settings<D>(
+    args: &TrainArgs,
+    train: &Loaded<D>,
+    linear: bool,
+    free: Option<Free>,
+) -> Result<Settings> {
     let sample_weights = match &args.sample_weights {
         None => None,
         Some(path) => {
@@ -361,11 +380,12 @@ fn settings<D>(args: &TrainArgs, train: &Loaded<D>, linear: bool) -> Result<Sett
     }
     Ok(Settings {
         lambda,
-        regulariser: Regulariser { l1: args.l1, nonnegative: args.nonnegative },
+        regulariser: Regulariser { l1: args.l1, nonnegative: args.nonnegative, free },
         method: args.solver.into(),
         step: args.step.into(),
         sampling: args.sampling.into(),
         shrinking: !args.no_shrinking,
+        acceleration: args.acceleration.into(),
         average: args.average.into(),
         batch: args.batch,
         threads: args.threads,

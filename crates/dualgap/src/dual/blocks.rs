@@ -180,6 +180,17 @@ pub trait Blocks: Sync {
     /// `into ← into + share · (from − into)`: averages of points.
     fn blend(&self, i: usize, share: f64, into: &mut Self::Point, from: &Self::Point);
 
+    /// Points near these at which `Σ mass_i X_i α_i` is zero in this column, but for rounding: what the dual asks
+    /// for where a weight is not penalised. None where these blocks cannot tell.
+    fn balanced(
+        &self,
+        _points: &[Self::Point],
+        _masses: &[f64],
+        _column: usize,
+    ) -> Option<Vec<Self::Point>> {
+        None
+    }
+
     /// Adds `factor · X_i α_i` at a point.
     fn add(
         &self,

@@ -13,10 +13,9 @@
 //! iterates depends on the seed and the batch size, never on the number of threads or the clock.
 
 use super::average::Averages;
-use super::primal::weights;
+use super::best::Best;
 use super::sampling::Order;
-use super::{Average, Blocks, Joined, Primal, Problem, Sampling, View};
-use crate::linalg::Measured;
+use super::{Acceleration, Average, Blocks, Joined, Primal, Problem, Sampling, View};
 use crate::run::{Budget, Certificate, Certified, Observer, Quota, Report, Solver, Work, run};
 use crate::term::{Link, Regulariser};
 use crate::{Error, Result};
@@ -61,6 +60,8 @@ pub struct Settings {
     pub sampling: Sampling,
     /// Whether blocks whose visits change nothing are visited less often, where the order goes in rounds.
     pub shrinking: bool,
+    /// Whether the engine runs in accelerated rounds, where settings choose the solver.
+    pub acceleration: Acceleration,
     /// Which average of the iterates is returned.
     pub average: Average,
     /// How many corners are looked for at the same w.
@@ -82,6 +83,7 @@ impl Default for Settings {
             step: Step::default(),
             sampling: Sampling::default(),
             shrinking: true,
+            acceleration: Acceleration::default(),
             average: Average::default(),
             batch: 1,
             threads: 0,
@@ -177,15 +179,6 @@ pub struct State<P> {
     best: Best<P>,
 }
 
-/// The best of each side among all certified iterates. Weak duality makes any such pair valid.
-#[derive(Clone, Serialize, Deserialize)]
-struct Best<P> {
-    primal: Option<(Measured, bool, Vec<f64>)>,
-    dual: Measured,
-    /// Kept only where the dual can fall; under line search the newest point is the best one.
-    points: Option<Vec<P>>,
-}
-
 impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     /// At the blocks' starting points.
     pub fn new(problem: Problem<'a, B, L>, settings: &Settings) -> Result<Self> {
@@ -211,11 +204,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             v: start.v,
             averages: (settings.average != Average::None)
                 .then(|| Averages::new(settings.average, &points)),
-            best: Best {
-                primal: None,
-                dual: start.value,
-                points: (!monotone(settings)).then(|| points.clone()),
-            },
+            best: Best::new(start.value, (!monotone(settings)).then(|| points.clone())),
             points,
         };
         Self::build(problem, settings, state)
@@ -239,8 +228,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             && order.is_sound(settings.sampling, n, shrinking(settings))
             && finite(v)
             && averaged
-            && best.primal.as_ref().is_none_or(|(_, _, w)| finite(w))
-            && best.points.is_some() != monotone(settings);
+            && best.is_sound(blocks.dim(), !monotone(settings));
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
@@ -258,14 +246,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if let Some(averages) = averages {
             problem.dual(&averages.points)?;
         }
-        if let Some(points) = &best.points {
-            best.dual = problem.dual(points)?.value;
-        }
-        if let Some((value, certified, w)) = &mut best.primal {
-            let primal = problem.primal(w)?;
-            (*value, *certified) = (primal.value, primal.certified);
-        }
-        Ok(())
+        best.prove(problem)
     }
 
     fn build(
@@ -316,13 +297,22 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.problem = self.problem.retuned(link, lambda)?;
         let dual = self.problem.dual(&self.points)?;
         self.primal = Primal::new(self.problem.link.clone(), dual.v);
-        self.best.primal = None;
-        if let Some(points) = &self.best.points {
-            self.best.dual = self.problem.dual(points)?.value;
-        } else {
-            self.best.dual = dual.value;
-        }
-        Ok(())
+        self.best.reset(&self.problem, dual.value)
+    }
+
+    /// Goes on with `λ g(w) − λ⟨offset, w⟩` in the place of the regulariser, at the same points.
+    pub(crate) fn recentre(&mut self, offset: Vec<f64>) {
+        let v = self.primal.v().iter().zip(&offset).enumerate();
+        let old = &self.problem.offset;
+        let v = v.map(|(j, (v, to))| v - old.get(j).unwrap_or(&0.0) + to).collect();
+        self.primal = Primal::new(self.problem.link.clone(), v);
+        self.problem.offset = offset;
+    }
+
+    /// v has drifted by rounding since it was last rebuilt.
+    pub(super) fn rebuild(&mut self) {
+        let v = self.problem.image(&self.points);
+        self.primal = Primal::new(self.problem.link.clone(), v);
     }
 
     /// The current weights, before any averaging.
@@ -415,34 +405,17 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             None => &self.points,
         };
         let dual = self.problem.dual(points)?;
-        let w = weights(&self.problem.link, &dual.v);
+        let w = self.problem.link.weights(&dual.v);
         let primal = self.problem.primal(&w)?;
         let iterate = Certificate::new(primal.value, dual.value, primal.certified)?;
 
-        let best = &mut self.best;
-        // An upper bound beats a value that bounds nothing.
-        let key = |value: Measured, certified: bool| (!certified, value.value + value.error);
-        let better = best.primal.as_ref().is_none_or(|(value, certified, _)| {
-            key(primal.value, primal.certified) < key(*value, *certified)
-        });
-        if better {
-            best.primal = Some((primal.value, primal.certified, w));
-        }
-        let floor = |dual: Measured| dual.value - dual.error;
-        if let Some(kept) = &mut best.points {
-            if floor(dual.value) > floor(best.dual) {
-                best.dual = dual.value;
-                kept.clone_from(points);
-            }
-        } else {
-            best.dual = dual.value;
-        }
+        self.best.offer_primal(primal, || w);
+        self.best.offer_dual(dual.value, points);
         if self.averages.is_none() {
             // v has drifted by rounding since it was last rebuilt; here is the exact one, for nothing.
             self.primal = Primal::new(self.problem.link.clone(), dual.v);
         }
-        let (value, certified, _) = best.primal.as_ref().expect("set above");
-        let model = Certificate::new(*value, best.dual, *certified)?;
+        let model = self.best.certificate().transpose()?.unwrap_or(iterate);
         Ok(Certified { model, iterate })
     }
 }
@@ -465,14 +438,11 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
     }
 
     fn weights(&self) -> &[f64] {
-        self.best.primal.as_ref().map_or(self.primal.w(), |(_, _, weights)| weights)
+        self.best.weights().unwrap_or(self.primal.w())
     }
 
     fn into_model(self) -> Solution<B::Point> {
-        let weights = match self.best.primal {
-            Some((_, _, weights)) => weights,
-            None => self.primal.w().to_vec(),
-        };
-        Solution { weights, points: self.best.points.unwrap_or(self.points) }
+        let Self { best, primal, points, .. } = self;
+        best.into_solution(|| primal.w().to_vec(), points)
     }
 }

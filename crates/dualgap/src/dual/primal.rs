@@ -23,7 +23,7 @@ pub struct Primal<L> {
 impl<L: Link> Primal<L> {
     /// At this v.
     pub fn new(link: L, v: Vec<f64>) -> Self {
-        let w = if L::IDENTITY { Vec::new() } else { weights(&link, &v) };
+        let w = if L::IDENTITY { Vec::new() } else { link.weights(&v) };
         Self { link, v, w }
     }
 
@@ -43,11 +43,6 @@ impl<L: Link> Primal<L> {
     pub fn w(&self) -> &[f64] {
         if L::IDENTITY { &self.v } else { &self.w }
     }
-}
-
-/// `w = ∇g*(v)`.
-pub(super) fn weights<L: Link>(link: &L, v: &[f64]) -> Vec<f64> {
-    v.iter().enumerate().map(|(j, &v)| link.weight(j, v)).collect()
 }
 
 impl<L: Link> Accumulate for Primal<L> {

@@ -8,7 +8,7 @@ use crate::linalg::Measured;
 use crate::run::Certificate;
 use crate::sdca::{Choice, Linear, Vector};
 use crate::ssvm::{Chain, Costs, Multiclass};
-use crate::term::{L2, Link, MulticlassLoss, PureL1, Regulariser};
+use crate::term::{L2, Link, MulticlassLoss, PureL1, Regulariser, Unpenalised};
 use crate::{Error, Result};
 
 /// What the dual side of a verified certificate rests on.
@@ -104,13 +104,15 @@ fn check_data(
 
 fn verify<B: Witnessed>(model: &Model, blocks: &B) -> Result<Verified> {
     let Provenance { lambda, regulariser, .. } = model.provenance;
-    let Regulariser { l1, nonnegative } = regulariser;
+    let Regulariser { l1, nonnegative, free, .. } = regulariser;
+    regulariser.check(blocks.dim())?;
     if lambda == 0.0 && l1 > 0.0 {
-        verify_with(model, blocks, PureL1 { nonnegative }, l1)
+        verify_with(model, blocks, Unpenalised { link: PureL1 { nonnegative }, free }, l1)
     } else if regulariser.is_plain() {
-        verify_with(model, blocks, L2, lambda)
+        verify_with(model, blocks, Unpenalised { link: L2, free }, lambda)
     } else {
-        verify_with(model, blocks, regulariser.link(lambda)?, lambda)
+        let link = regulariser.link(lambda)?;
+        verify_with(model, blocks, Unpenalised { link, free }, lambda)
     }
 }
 
