@@ -158,7 +158,7 @@ pub struct LinearArgs {
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "free", value_name = "KIND", help_heading = "Problem")]
     pub intercept: Option<Intercept>,
     /// How the step of an example is chosen: an option of the Prox-SDCA paper.
-    #[arg(long, value_enum, default_value = "i", help_heading = "Method")]
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Method")]
     pub option: SdcaOption,
 }
 
@@ -213,6 +213,10 @@ pub struct TrainArgs {
     /// σ, in … + σ·‖w‖₁: many weights become zero.
     #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = parse_tolerance, allow_hyphen_values = true, help_heading = "Problem")]
     pub l1: f64,
+    /// Penalise λ·(c/2)·‖w‖q² in the place of λ/2·‖w‖², with q near 1: for dense inputs that are small in every
+    /// entry; binary and regression.
+    #[arg(long, conflicts_with = "nonnegative", help_heading = "Problem")]
+    pub q_norm: bool,
     /// Allow no negative weights.
     #[arg(long, help_heading = "Problem")]
     pub nonnegative: bool,

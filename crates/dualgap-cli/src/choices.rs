@@ -35,6 +35,8 @@ pub enum Format {
 }
 
 choices!(SdcaOption => dualgap::sdca::Choice {
+    /// What is best: i
+    Auto => I,
     /// The best dual variable there is
     I => I,
     /// The best on the way to where the loss's slope points
@@ -141,4 +143,6 @@ choices!(Average => ssvm::Average {
     Weighted => Weighted,
     /// The mean since the last step that was a power of two
     Suffix => Suffix,
+    /// One of the iterates since then, each as likely
+    Random => Random,
 });

@@ -151,6 +151,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         Average::None => "",
         Average::Weighted => ", weighted average",
         Average::Suffix => ", suffix average",
+        Average::Random => ", a random iterate",
     };
     let pairs = match model.pair_features {
         0 => String::new(),

@@ -1,7 +1,7 @@
 //! `dualgap train`: read, train, test, save, report.
 
 use crate::args::{
-    self, Intercept, BinaryLoss, ClassesLoss, Lambda, LinearArgs, RegressionLoss, Task, TrainArgs,
+    self, BinaryLoss, ClassesLoss, Intercept, Lambda, LinearArgs, RegressionLoss, Task, TrainArgs,
 };
 use crate::formats::format;
 use crate::places::check_outputs;
@@ -133,7 +133,7 @@ fn train_linear(
     if args.step == args::Step::Predefined {
         return Err(Error::setting("--step is for structural tasks; --option chooses steps here"));
     }
-    if args.solver == args::Solver::Fw && linear.option != args::SdcaOption::I {
+    if args.solver == args::Solver::Fw && linear.option != args::SdcaOption::Auto {
         return Err(Error::setting(
             "--option is about steps of one example, not those of --solver fw",
         ));
@@ -380,7 +380,12 @@ fn settings<D>(
     }
     Ok(Settings {
         lambda,
-        regulariser: Regulariser { l1: args.l1, nonnegative: args.nonnegative, free },
+        regulariser: Regulariser {
+            l1: args.l1,
+            nonnegative: args.nonnegative,
+            free,
+            q_norm: args.q_norm,
+        },
         method: args.solver.into(),
         step: args.step.into(),
         sampling: args.sampling.into(),

@@ -5,6 +5,7 @@
 //! ```text
 //! weighted   w̄ = 2/(k(k+1)) Σ_{t=1}^{k} t·w^(t)              BCFW-wavg, the optional line of Algorithm 4
 //! suffix     w̄ = mean of w^(t) for 2^r ≤ t ≤ k < 2^{r+1}     BCFW-tavg, the doubling trick
+//! random     w̄ = w^(t) for a t that is drawn from those      the random output of the Prox-SDCA paper
 //! ```
 //!
 //! The averaged dual point ᾱ is kept, not w̄: its blocks are a feasible point with a certificate and a
@@ -13,6 +14,7 @@
 //! average's total weight.
 
 use super::Blocks;
+use crate::linalg::Random;
 use serde::{Deserialize, Serialize};
 
 /// Which iterate a run returns.
@@ -26,10 +28,12 @@ pub enum Average {
     Weighted,
     /// The plain mean since the last step whose number is a power of two.
     Suffix,
+    /// One of those iterates, each as likely as the others.
+    Random,
 }
 
 impl Average {
-    /// The share of steps `m + 1 ..= k` in the average over steps up to `k`.
+    /// The share of steps `m + 1 ..= k` in the average over steps up to `k`; for a random iterate, its mean.
     ///
     /// ```
     /// # use dualgap::dual::Average;
@@ -48,7 +52,7 @@ impl Average {
                 // (k(k+1) − m(m+1)) / (k(k+1)), without the cancellation
                 (k - m) * (k + m + 1.0) / (k * (k + 1.0))
             }
-            Self::Suffix => {
+            Self::Suffix | Self::Random => {
                 let first = 1_u64 << k.ilog2();
                 let before = (m + 1).saturating_sub(first);
                 let all = k + 1 - first;
@@ -64,6 +68,8 @@ pub(super) struct Averages<P> {
     kind: Average,
     pub points: Vec<P>,
     covered: Vec<u64>,
+    /// The step that a random iterate is of, if it is drawn.
+    drawn: Option<(Random, u64)>,
 }
 
 impl<P> Averages<P> {
@@ -73,17 +79,35 @@ impl<P> Averages<P> {
             && self.points.len() == blocks
             && self.covered.len() == blocks
             && self.covered.iter().all(|&covered| covered <= steps)
+            && self.drawn.is_some() == (kind == Average::Random)
     }
 }
 
 impl<P: Clone> Averages<P> {
-    pub fn new(kind: Average, points: &[P]) -> Self {
-        Self { kind, points: points.to_vec(), covered: vec![0; points.len()] }
+    pub fn new(kind: Average, points: &[P], seed: u64) -> Self {
+        // Another sequence than that of the order of the blocks.
+        let drawn = (kind == Average::Random).then(|| (Random::new(!seed), 0));
+        Self { kind, points: points.to_vec(), covered: vec![0; points.len()], drawn }
+    }
+
+    /// Step k has been taken. Where an iterate is drawn, it is now this one with the chance that makes all of them
+    /// as likely.
+    pub fn taken(&mut self, k: u64) {
+        if let Some((random, drawn)) = &mut self.drawn {
+            let among = k + 1 - (1 << k.ilog2());
+            if random.below(among as usize) == 0 {
+                *drawn = k;
+            }
+        }
     }
 
     /// Block i stood at `point` in all iterates up to the k-th that are not yet averaged.
     pub fn cover<B: Blocks<Point = P>>(&mut self, blocks: &B, i: usize, k: u64, point: &P) {
-        let share = self.kind.share(self.covered[i], k);
+        let share = match self.drawn {
+            // The block stood here when the iterate was drawn, or at a time that does not count.
+            Some((_, drawn)) => f64::from(u8::from(drawn > self.covered[i])),
+            None => self.kind.share(self.covered[i], k),
+        };
         if share > 0.0 {
             blocks.blend(i, share, &mut self.points[i], point);
         }

@@ -59,18 +59,10 @@ impl<P: Clone> Best<P> {
         Some(Certificate::new(*primal, self.dual, *certified))
     }
 
-    /// Both values are forgotten, the weights too: the problem has become another.
-    pub fn reset<B: Blocks<Point = P>, L: Link>(
-        &mut self,
-        problem: &Problem<'_, B, L>,
-        newest: Measured,
-    ) -> Result<()> {
+    /// Both values are forgotten, and the weights too: the problem has become another.
+    pub fn forget(&mut self) {
         self.primal = None;
-        self.dual = match &self.points {
-            Some(points) => problem.dual(points)?.value,
-            None => newest,
-        };
-        Ok(())
+        self.dual = Measured { value: f64::NEG_INFINITY, error: 0.0 };
     }
 
     /// Replaces what is claimed of the best ones by what they are worth.
@@ -96,11 +88,7 @@ impl<P: Clone> Best<P> {
     }
 
     /// The model: with the newest weights and points where none are kept.
-    pub fn into_solution(
-        self,
-        weights: impl FnOnce() -> Vec<f64>,
-        points: Vec<P>,
-    ) -> Solution<P> {
+    pub fn into_solution(self, weights: impl FnOnce() -> Vec<f64>, points: Vec<P>) -> Solution<P> {
         let weights = self.primal.map_or_else(weights, |(_, _, weights)| weights);
         Solution { weights, points: self.points.unwrap_or(points) }
     }

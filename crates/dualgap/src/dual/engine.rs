@@ -174,6 +174,8 @@ pub struct State<P> {
     order: Order,
     /// Not to be computed from the points: it has rounding of its own.
     v: Vec<f64>,
+    /// The same of what goes with it where the link is coupled.
+    coupling: [f64; 2],
     points: Vec<P>,
     averages: Option<Averages<P>>,
     best: Best<P>,
@@ -195,15 +197,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let start = problem.dual(&points)?;
         let state = State {
             steps: 0,
-            order: Order::new(
-                settings.sampling,
-                points.len(),
-                settings.seed,
-                shrinking(settings),
-            ),
+            order: Order::new(settings.sampling, points.len(), settings.seed, shrinking(settings)),
+            coupling: Primal::new(problem.link.clone(), start.v.clone()).coupling(),
             v: start.v,
             averages: (settings.average != Average::None)
-                .then(|| Averages::new(settings.average, &points)),
+                .then(|| Averages::new(settings.average, &points, settings.seed)),
             best: Best::new(start.value, (!monotone(settings)).then(|| points.clone())),
             points,
         };
@@ -218,7 +216,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         state: State<B::Point>,
     ) -> Result<Self> {
         let (blocks, n) = (problem.blocks, problem.blocks.len());
-        let State { steps, order, v, averages, best, .. } = &state;
+        let State { steps, order, v, coupling, averages, best, .. } = &state;
         let finite = |v: &[f64]| v.len() == blocks.dim() && v.iter().all(|x| x.is_finite());
         let averaged = match averages {
             Some(averages) => averages.is_sound(settings.average, n, *steps),
@@ -227,6 +225,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let sound = *steps <= MOST_STEPS
             && order.is_sound(settings.sampling, n, shrinking(settings))
             && finite(v)
+            && coupling.iter().all(|x| x.is_finite())
             && averaged
             && best.is_sound(blocks.dim(), !monotone(settings));
         if !sound {
@@ -257,12 +256,17 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if settings.batch == 0 {
             return Err(Error::setting("a batch has at least one block"));
         }
+        if L::COUPLED && !B::SEES_FACTOR {
+            return Err(Error::setting(
+                "this regulariser is for linear models of one number, one example a step",
+            ));
+        }
         let blocks = problem.blocks;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(settings.threads)
             .build()
             .map_err(|error| Error::setting(format!("no threads can be started: {error}")))?;
-        let State { steps, mut order, v, points, averages, best } = state;
+        let State { steps, mut order, v, coupling, points, averages, best } = state;
         order.weigh(|i| blocks.importance(i));
         Ok(Self {
             step: settings.step,
@@ -272,7 +276,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             slots: (0..settings.batch.min(blocks.len()))
                 .map(|_| Slot { block: 0, corner: B::Corner::default(), scratch: blocks.scratch() })
                 .collect(),
-            primal: Primal::new(problem.link.clone(), v),
+            primal: Primal::kept(&problem.link, v, coupling),
             best,
             points,
             averages,
@@ -286,6 +290,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             steps: self.steps,
             order: self.order.clone(),
             v: self.primal.v().to_vec(),
+            coupling: self.primal.coupling(),
             points: self.points.clone(),
             averages: self.averages.clone(),
             best: self.best.clone(),
@@ -295,9 +300,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     /// Goes on with another λ and its link, at the same points.
     pub(crate) fn retune(&mut self, link: L, lambda: f64) -> Result<()> {
         self.problem = self.problem.retuned(link, lambda)?;
-        let dual = self.problem.dual(&self.points)?;
-        self.primal = Primal::new(self.problem.link.clone(), dual.v);
-        self.best.reset(&self.problem, dual.value)
+        self.best.forget();
+        self.rebuild();
+        Ok(())
     }
 
     /// Goes on with `λ g(w) − λ⟨offset, w⟩` in the place of the regulariser, at the same points.
@@ -307,6 +312,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let v = v.map(|(j, (v, to))| v - old.get(j).unwrap_or(&0.0) + to).collect();
         self.primal = Primal::new(self.problem.link.clone(), v);
         self.problem.offset = offset;
+        self.best.forget();
     }
 
     /// v has drifted by rounding since it was last rebuilt.
@@ -316,8 +322,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     }
 
     /// The current weights, before any averaging.
-    pub fn weights(&self) -> &[f64] {
-        self.primal.w()
+    pub fn weights(&self) -> Vec<f64> {
+        self.primal.weights()
     }
 
     /// Where the blocks stand, before any averaging.
@@ -371,9 +377,13 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
                 averages.cover(blocks, i, self.steps, &points[i]);
             }
             blocks.displace(i, gamma * scale, primal, scratch);
+            primal.settle();
             blocks.mix(i, gamma, &mut points[i], corner);
         }
         self.steps += 1;
+        if let Some(averages) = averages {
+            averages.taken(self.steps);
+        }
         Ok(())
     }
 
@@ -438,11 +448,11 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
     }
 
     fn weights(&self) -> &[f64] {
-        self.best.weights().unwrap_or(self.primal.w())
+        self.best.weights().unwrap_or(&[])
     }
 
     fn into_model(self) -> Solution<B::Point> {
         let Self { best, primal, points, .. } = self;
-        best.into_solution(|| primal.w().to_vec(), points)
+        best.into_solution(|| primal.weights(), points)
     }
 }

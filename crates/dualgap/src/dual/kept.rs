@@ -94,6 +94,10 @@ where
     if settings.regulariser.is_plain() {
         return train_kept(blocks, &L2, settings, begin, budget, observer, vault);
     }
+    if settings.regulariser.q_norm {
+        let link = settings.regulariser.q_norm(settings.lambda, blocks.dim())?;
+        return train_kept(blocks, &link, settings, begin, budget, observer, vault);
+    }
     let link = settings.regulariser.link(settings.lambda)?;
     train_kept(blocks, &link, settings, begin, budget, observer, vault)
 }

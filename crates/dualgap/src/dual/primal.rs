@@ -10,47 +10,95 @@ use crate::term::Link;
 /// # use dualgap::{dual::Primal, linalg::Accumulate, term::L2};
 /// let mut primal = Primal::new(L2, vec![0.0; 3]);
 /// primal.add(1, 2.0);
-/// assert_eq!(primal.w(), [0.0, 2.0, 0.0]);
+/// assert_eq!(primal.weights(), [0.0, 2.0, 0.0]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Primal<L> {
     link: L,
     v: Vec<f64>,
-    /// Empty when the link is the identity.
+    /// But for the common factor; empty when the link is the identity.
     w: Vec<f64>,
+    /// Where the link is coupled: its reference, the sum that the common factor depends on, and how many weights
+    /// are not zero.
+    reference: f64,
+    shares: f64,
+    active: usize,
 }
 
 impl<L: Link> Primal<L> {
     /// At this v.
     pub fn new(link: L, v: Vec<f64>) -> Self {
-        let w = if L::IDENTITY { Vec::new() } else { link.weights(&v) };
-        Self { link, v, w }
+        let reference = link.reference(&v);
+        let mut primal = Self::kept(&link, v, [reference, 0.0]);
+        if L::COUPLED {
+            let both = primal.v.iter().zip(&primal.w).enumerate();
+            primal.shares = both.map(|(j, (&v, &w))| primal.link.share(j, v, w)).sum();
+        }
+        primal
     }
 
-    /// v, from which a state can be rebuilt bit for bit.
+    /// As it was kept, bit for bit.
+    pub(super) fn kept(link: &L, v: Vec<f64>, [reference, shares]: [f64; 2]) -> Self {
+        let link = link.based(reference);
+        let w: Vec<f64> = if L::IDENTITY {
+            Vec::new()
+        } else {
+            v.iter().enumerate().map(|(j, &v)| link.weight(j, v)).collect()
+        };
+        let active = if L::COUPLED { w.iter().filter(|&&w| w != 0.0).count() } else { 0 };
+        Self { link, v, w, reference, shares, active }
+    }
+
+    /// v.
     pub(super) fn v(&self) -> &[f64] {
         &self.v
+    }
+
+    /// What is to be kept beside v.
+    pub(super) fn coupling(&self) -> [f64; 2] {
+        [self.reference, self.shares]
     }
 
     /// What a step on a block of this `mass / λ` sees.
     #[inline]
     pub(super) fn view(&self, scale: f64, fresh: bool) -> View<'_> {
-        View { w: self.w(), factor: 1.0, scale, norm: L::NORM, fresh }
+        let factor = if L::COUPLED { self.link.factor(self.shares) } else { 1.0 };
+        let w = if L::IDENTITY { &self.v } else { &self.w };
+        View { w, factor, scale, norm: L::NORM, fresh }
     }
 
     /// The weights.
+    pub fn weights(&self) -> Vec<f64> {
+        let View { w, factor, .. } = self.view(1.0, true);
+        w.iter().map(|w| factor * w).collect()
+    }
+
+    /// To be called after a step: where the size of v has changed much, what is kept of it no longer suits.
     #[inline]
-    pub fn w(&self) -> &[f64] {
-        if L::IDENTITY { &self.v } else { &self.w }
+    pub(super) fn settle(&mut self) {
+        let usual = 0.1..100.0 * self.v.len() as f64;
+        if L::COUPLED && self.active > 0 && !usual.contains(&self.shares) {
+            let v = std::mem::take(&mut self.v);
+            *self = Self::new(self.link.clone(), v);
+        }
     }
 }
 
 impl<L: Link> Accumulate for Primal<L> {
     #[inline]
     fn add(&mut self, index: usize, value: f64) {
+        let before = self.v[index];
         self.v[index] += value;
-        if !L::IDENTITY {
-            self.w[index] = self.link.weight(index, self.v[index]);
+        if L::IDENTITY {
+            return;
+        }
+        let old = self.w[index];
+        let new = self.link.weight(index, self.v[index]);
+        self.w[index] = new;
+        if L::COUPLED {
+            self.shares +=
+                self.link.share(index, self.v[index], new) - self.link.share(index, before, old);
+            self.active = self.active + usize::from(new != 0.0) - usize::from(old != 0.0);
         }
     }
 

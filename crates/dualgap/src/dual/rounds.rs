@@ -39,7 +39,7 @@ pub enum Acceleration {
 }
 
 /// Acceleration pays where λ' would be so many times λ.
-const WORTH_IT: f64 = 16.0;
+const WORTH_IT: f64 = 2.0;
 
 /// λ'/λ where acceleration is asked for and no smoothness says how much is needed.
 const UNKNOWN: f64 = 16.0;
@@ -114,7 +114,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         };
         let points = problem.balanced(engine.points())?.unwrap_or_else(|| engine.points().to_vec());
         let best = Best::new(problem.dual(&points)?.value, Some(points));
-        let (last, offset) = (engine.weights().to_vec(), vec![0.0; blocks.dim()]);
+        let (last, offset) = (engine.weights(), vec![0.0; blocks.dim()]);
         let left = PASSES * engine.calls_per_pass();
         Ok(Self::build(problem, engine, kappa, settings, Memory { last, offset, left, best }))
     }
@@ -166,13 +166,13 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let w = self.engine.weights();
         let pull = self.kappa / (self.problem.lambda + self.kappa);
         let Memory { last, offset, left, .. } = &mut self.memory;
-        for ((offset, w), last) in offset.iter_mut().zip(w).zip(&*last) {
+        for ((offset, w), last) in offset.iter_mut().zip(&w).zip(&*last) {
             *offset = pull * (w + self.momentum * (w - last));
         }
         if let Some(Free { column, bound }) = self.problem.link.free {
             offset[column] = w[column].clamp(-bound, bound);
         }
-        last.copy_from_slice(w);
+        *last = w;
         *left = PASSES * self.engine.calls_per_pass();
         self.engine.recentre(offset.clone());
     }
@@ -225,8 +225,9 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
         let dual = self.problem.dual(points)?;
         let best = &mut self.memory.best;
         best.offer_dual(dual.value, points);
-        let mut primal = self.problem.primal(self.engine.weights())?;
-        best.offer_primal(primal, || self.engine.weights().to_vec());
+        let w = self.engine.weights();
+        let mut primal = self.problem.primal(&w)?;
+        best.offer_primal(primal, || w);
         if self.problem.link.free.is_none() {
             let w = self.problem.link.weights(&dual.v);
             let other = self.problem.primal(&w)?;
@@ -242,12 +243,11 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
     }
 
     fn weights(&self) -> &[f64] {
-        self.memory.best.weights().unwrap_or(self.engine.weights())
+        self.memory.best.weights().unwrap_or(&[])
     }
 
     fn into_model(self) -> Solution<B::Point> {
         let Self { engine, memory, .. } = self;
-        let weights = engine.weights().to_vec();
-        memory.best.into_solution(|| weights, Vec::new())
+        memory.best.into_solution(|| engine.weights(), Vec::new())
     }
 }

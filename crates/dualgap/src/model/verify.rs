@@ -108,6 +108,8 @@ fn verify<B: Witnessed>(model: &Model, blocks: &B) -> Result<Verified> {
     regulariser.check(blocks.dim())?;
     if lambda == 0.0 && l1 > 0.0 {
         verify_with(model, blocks, Unpenalised { link: PureL1 { nonnegative }, free }, l1)
+    } else if regulariser.q_norm {
+        verify_with(model, blocks, regulariser.q_norm(lambda, blocks.dim())?, lambda)
     } else if regulariser.is_plain() {
         verify_with(model, blocks, Unpenalised { link: L2, free }, lambda)
     } else {

@@ -161,7 +161,7 @@ impl<L: Loss> Solver for Shrinking<'_, '_, L> {
     fn certify(&mut self) -> Result<Certified> {
         let inner = self.engine.certify()?;
         // The newest weights: under a smaller λ those are nearer than the best ones of the elastic net.
-        let certified = self.sides.certify(self.engine.weights(), self.engine.points())?;
+        let certified = self.sides.certify(&self.engine.weights(), self.engine.points())?;
         if inner.iterate.gap() <= SOLVED * certified.model.gap() && self.lambda > SMALLEST {
             self.lambda /= SHRINK;
             self.engine.retune(self.regulariser.link(self.lambda)?, self.lambda)?;
@@ -183,11 +183,11 @@ impl<L: Loss> Solver for Shrinking<'_, '_, L> {
     }
 
     fn weights(&self) -> &[f64] {
-        self.sides.weights().unwrap_or_else(|| self.engine.weights())
+        self.sides.weights().unwrap_or(&[])
     }
 
     fn into_model(self) -> Solution<f64> {
-        let current = self.engine.weights().to_vec();
+        let current = self.engine.weights();
         self.sides.into_solution(current)
     }
 }

@@ -4,7 +4,7 @@
 //! `(mean dual) − λ g*(v)`, and the weights are `w = ∇g*(v)`. A regulariser enters the engine only
 //! through this link. Contract: g is 1-strongly convex in the Euclidean norm (so g* is 1-smooth and
 //! the engine's quadratic line search never lowers the dual), and ∇g* acts on one coordinate at a
-//! time.
+//! time, but perhaps for a factor that all have in common.
 
 use crate::linalg::{Measured, kernels::dot, sum::squared_norm};
 
@@ -52,11 +52,36 @@ pub trait Link: Clone + Send + Sync {
     /// Whether w = v: then one vector serves as both.
     const IDENTITY: bool = false;
 
+    /// Whether all weights have a factor in common that depends on all of v: [`weight`](Self::weight) is then
+    /// without it, and relative to a reference for the size of v.
+    const COUPLED: bool = false;
+
     /// g is 1-strongly convex in the norm that this one is dual to.
     const NORM: Norm = Norm::Euclidean;
 
     /// Coordinate `j` of `w = ∇g*(v)`.
     fn weight(&self, j: usize, v: f64) -> f64;
+
+    /// Coupled: what a coordinate adds to the sum that the factor depends on.
+    fn share(&self, _j: usize, _v: f64, _weight: f64) -> f64 {
+        0.0
+    }
+
+    /// Coupled: the factor, where the shares have this sum.
+    fn factor(&self, _shares: f64) -> f64 {
+        1.0
+    }
+
+    /// Coupled: a reference that suits this v.
+    fn reference(&self, _v: &[f64]) -> f64 {
+        1.0
+    }
+
+    /// Coupled: the link with another reference.
+    #[must_use]
+    fn based(&self, _reference: f64) -> Self {
+        self.clone()
+    }
 
     /// `w = ∇g*(v)`.
     fn weights(&self, v: &[f64]) -> Vec<f64> {

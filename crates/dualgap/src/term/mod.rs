@@ -4,6 +4,7 @@ pub mod elastic_net;
 pub mod link;
 pub mod loss;
 pub mod pure_l1;
+pub mod q_norm;
 pub mod regulariser;
 pub mod unpenalised;
 
@@ -11,5 +12,6 @@ pub use elastic_net::ElasticNet;
 pub use link::{L2, Link, Norm};
 pub use loss::{Loss, MulticlassLoss, ScalarLoss};
 pub use pure_l1::PureL1;
+pub use q_norm::QNorm;
 pub use regulariser::Regulariser;
 pub use unpenalised::{Free, Unpenalised};

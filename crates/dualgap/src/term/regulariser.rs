@@ -1,6 +1,6 @@
 //! A regulariser in the user's units, as settings and model files have it.
 
-use super::{ElasticNet, Free};
+use super::{ElasticNet, Free, QNorm};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -24,12 +24,28 @@ pub struct Regulariser {
     /// The weight that is not penalised, and may be negative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free: Option<Free>,
+    /// Whether a multiple of `½‖w‖_q²` takes the place of `½‖w‖²`: [`QNorm`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub q_norm: bool,
 }
 
 impl Regulariser {
-    /// Whether nothing is added to the square for any weight that is penalised.
+    /// The square alone.
+    pub const PLAIN: Self = Self { l1: 0.0, nonnegative: false, free: None, q_norm: false };
+
+    /// Whether the penalty is the square alone, for every weight that has one.
     pub fn is_plain(self) -> bool {
-        self.l1 == 0.0 && !self.nonnegative
+        self.l1 == 0.0 && !self.nonnegative && !self.q_norm
+    }
+
+    /// The link of the q-norm at this λ, for so many weights.
+    pub fn q_norm(self, lambda: f64, weights: usize) -> Result<QNorm> {
+        if self.nonnegative || self.free.is_some() {
+            return Err(Error::setting(
+                "the q-norm goes with the l1 norm, but not with nonnegative or free weights",
+            ));
+        }
+        QNorm::new(weights, self.link(lambda)?.threshold)
     }
 
     /// The link at this λ, or what is wrong with it.

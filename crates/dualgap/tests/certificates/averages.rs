@@ -8,17 +8,19 @@ use dualgap::dual::{Average, Method, Problem, Sampling, Settings, Step};
 use dualgap::term::L2;
 use proptest::prelude::*;
 
+/// The largest power of two that is not beyond k.
+fn first_of_suffix(k: usize) -> usize {
+    (0..32).map(|r| 1 << r).rfind(|&power| power <= k).unwrap()
+}
+
 /// Σ_t share_t w^(t) with the shares written down from the definition.
 fn average(kind: Average, iterates: &[Vec<f64>]) -> Vec<f64> {
     let k = iterates.len();
     let weight = |t: usize| match kind {
         Average::None => f64::from(u8::from(t == k)),
         Average::Weighted => t as f64,
-        Average::Suffix => {
-            // the largest power of two that is not beyond k
-            let first = (0..32).map(|r| 1 << r).rfind(|&power| power <= k).unwrap();
-            f64::from(u8::from(t >= first))
-        }
+        Average::Suffix => f64::from(u8::from(t >= first_of_suffix(k))),
+        Average::Random => unreachable!("no mean"),
     };
     let total: f64 = (1..=k).map(weight).sum();
     let mut sum = vec![0.0; iterates[0].len()];
@@ -88,6 +90,31 @@ fn every_way_to_step_is_averaged_alike() {
             }
         }
     }
+}
+
+/// Every seed draws one of the iterates since the last power of two, and all of them are drawn alike.
+#[test]
+fn a_random_iterate_is_one_of_the_last_ones_and_each_as_likely() {
+    let small = Small::random(3, Kind::all(3).remove(0), 5, 3, 3);
+    // In a cyclic order the seed decides nothing but the draw.
+    let base = Settings { sampling: Sampling::Cyclic, ..small.settings() };
+    let (steps, seeds) = (14, 350);
+    let iterates: Vec<Vec<f64>> =
+        (1..=steps).map(|t| small.train(&base, &calls(t)).model.weights).collect();
+    let first = first_of_suffix(steps as usize);
+    let mut counts = vec![0; steps as usize + 1];
+    for seed in 0..seeds {
+        let settings = Settings { average: Average::Random, seed, ..base.clone() };
+        let drawn = small.train(&settings, &calls(steps)).model.weights;
+        let near: Vec<usize> = (first..=steps as usize)
+            .filter(|&t| distance(&iterates[t - 1], &drawn) < 1e-10)
+            .collect();
+        assert!(!near.is_empty(), "seed {seed}");
+        // Where a step changes nothing, several iterates are the same.
+        near.iter().for_each(|&t| counts[t] += 1);
+    }
+    // Seven of them, fifty times each: five standard deviations of a binomial are 33.
+    assert!(counts[first..].iter().all(|&count| count > 17), "{counts:?}");
 }
 
 proptest! {

@@ -30,10 +30,10 @@ pub const LOSSES: [ScalarLoss; 11] = [
 
 /// Plain, the elastic net, no negative weights, and both.
 pub const REGULARISERS: [Regulariser; 4] = [
-    Regulariser { l1: 0.0, nonnegative: false },
-    Regulariser { l1: 0.05, nonnegative: false },
-    Regulariser { l1: 0.0, nonnegative: true },
-    Regulariser { l1: 0.03, nonnegative: true },
+    Regulariser::PLAIN,
+    Regulariser { l1: 0.05, ..Regulariser::PLAIN },
+    Regulariser { nonnegative: true, ..Regulariser::PLAIN },
+    Regulariser { l1: 0.03, nonnegative: true, ..Regulariser::PLAIN },
 ];
 
 /// The options that fit a loss: the last is for smooth ones only.

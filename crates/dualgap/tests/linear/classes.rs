@@ -42,7 +42,7 @@ fn bottom(f: &dyn Fn(f64) -> f64, (mut low, mut high): (f64, f64)) -> f64 {
 
 /// Two classes and one feature: the weights are a point of the plane.
 fn optimum(rows: &[f64], labels: &[usize], loss: MulticlassLoss, settings: &Settings) -> f64 {
-    let Settings { lambda, regulariser: Regulariser { l1, nonnegative }, .. } = *settings;
+    let Settings { lambda, regulariser: Regulariser { l1, nonnegative, .. }, .. } = *settings;
     let low = if nonnegative { 0.0 } else { -30.0 };
     let primal = |w: [f64; 2]| {
         let losses: f64 =
@@ -80,7 +80,7 @@ proptest! {
             let choice = if loss == MulticlassLoss::Hinge && option == 4 { Choice::I } else { choice };
             let settings = Settings {
                 lambda: 0.2,
-                regulariser: Regulariser { l1: [0.0, 0.03, 0.0][regulariser], nonnegative: regulariser == 2 },
+                regulariser: Regulariser { l1: [0.0, 0.03, 0.0][regulariser], nonnegative: regulariser == 2, ..Regulariser::PLAIN },
                 batch,
                 sampling: [Sampling::Permuted, Sampling::Uniform, Sampling::Cyclic, Sampling::Importance][sampling],
                 average: if average { Average::Weighted } else { Average::None },

@@ -164,7 +164,7 @@ fn settings_that_make_no_sense_are_refused() {
         assert!(refused(Settings { lambda, ..case.settings() }), "{lambda}");
     }
     for l1 in [-1.0, f64::NAN, f64::INFINITY] {
-        let regulariser = Regulariser { l1, nonnegative: false };
+        let regulariser = Regulariser { l1, ..Regulariser::PLAIN };
         assert!(refused(Settings { regulariser, ..case.settings() }), "{l1}");
     }
     let fit = |loss| {
