@@ -2,6 +2,7 @@
 //!
 //! - [`examples`]: rows with one label each, and sequences of them.
 //! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
+//! - [`class_weights`]: what the examples of a class count.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
 //! - [`sink`]: standard output, or files that are there whole or not at all.
 //! - [`libsvm`], [`csv`], [`letters`], [`tables`]: readers.
@@ -12,6 +13,7 @@
 //! - [`fingerprint`](mod@fingerprint): what tells one data set from another.
 
 pub mod alphabet;
+pub mod class_weights;
 pub mod column_recipe;
 pub mod columns;
 pub mod csv;
@@ -30,6 +32,7 @@ pub mod templates;
 pub mod vocabulary;
 
 pub use alphabet::Alphabet;
+pub use class_weights::ClassWeights;
 pub use column_recipe::ColumnRecipe;
 pub use csv::CsvRecipe;
 pub use dictionary::Dictionary;
