@@ -4,7 +4,9 @@ pub use crate::choices::{
     Average, BinaryLoss, ClassesLoss, Format, Hamming, RegressionLoss, Sampling, SdcaOption,
     Solver, Step,
 };
+use crate::weights::parse_class_weights;
 use clap::{Args, Parser, Subcommand};
+use dualgap::data::ClassWeights;
 use std::path::PathBuf;
 
 /// Train linear and structured predictors to a certified optimum.
@@ -92,6 +94,8 @@ Examples:
         #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true, help_heading = "Problem")]
         width: Option<f64>,
         #[command(flatten)]
+        classes: ClassArgs,
+        #[command(flatten)]
         linear: LinearArgs,
     },
     /// A number for each example.
@@ -134,6 +138,8 @@ Examples:
         /// What each mistake costs: a table with the labels as its first line and first column.
         #[arg(long, value_name = "FILE", help_heading = "Problem")]
         costs: Option<PathBuf>,
+        #[command(flatten)]
+        classes: ClassArgs,
     },
     /// A label for each position of a sequence, by a first-order chain.
     #[command(after_help = "\
@@ -148,6 +154,15 @@ Examples:
         #[arg(long, value_enum, default_value = "normalized", help_heading = "Problem")]
         hamming: Hamming,
     },
+}
+
+/// What the tasks of classes have in common.
+#[derive(Args, Debug)]
+pub struct ClassArgs {
+    /// What the examples of each class count: `balanced` for all classes the same, or such as yes=5,no=1;
+    /// times --sample-weights. Labels that are not named count 1.
+    #[arg(long, value_name = "balanced|LABEL=W,…", value_parser = parse_class_weights, allow_hyphen_values = true, help_heading = "Problem")]
+    pub class_weights: Option<ClassWeights>,
 }
 
 /// What the tasks of linear models have in common.

@@ -7,9 +7,9 @@ use crate::formats::format;
 use crate::places::check_outputs;
 use crate::progress::Bar;
 use crate::report::{Outcomes, Summary};
-use crate::{Outcome, print};
+use crate::{Outcome, print, weights};
 use dualgap::data::source::is_stdin;
-use dualgap::data::{Alphabet, Format, Loaded, Recipe, Source, Unseen, tables};
+use dualgap::data::{Alphabet, ClassWeights, Format, Loaded, Recipe, Source, Unseen, tables};
 use dualgap::model::{Checkpoints, Model, Plan, fit_chain_with, fit_linear_with, fit_vector_with};
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report, Stop};
 use dualgap::sdca::Choice;
@@ -24,7 +24,7 @@ use std::time::Instant;
 /// Trains as asked.
 pub fn run(task: &Task) -> Result<Outcome> {
     match task {
-        Task::Binary { common, loss, width, linear } => {
+        Task::Binary { common, loss, width, classes, linear } => {
             let loss = match loss {
                 BinaryLoss::Hinge => ScalarLoss::Hinge,
                 BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: width.unwrap_or(1.0) },
@@ -32,7 +32,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
                 BinaryLoss::Logistic => ScalarLoss::Logistic,
             };
             check_widths(loss, *width, None)?;
-            train_linear("binary", common, loss, linear)
+            train_linear("binary", common, loss, classes.class_weights.as_ref(), linear)
         }
         Task::Regression { common, loss, width, epsilon, linear } => {
             let loss = match loss {
@@ -44,9 +44,9 @@ pub fn run(task: &Task) -> Result<Outcome> {
                 RegressionLoss::Huber => ScalarLoss::Huber { width: width.unwrap_or(1.0) },
             };
             check_widths(loss, *width, *epsilon)?;
-            train_linear("regression", common, loss, linear)
+            train_linear("regression", common, loss, None, linear)
         }
-        Task::Multiclass { common: args, loss, width, option, costs } => {
+        Task::Multiclass { common: args, loss, width, option, costs, classes } => {
             let loss = match loss {
                 ClassesLoss::Hinge => MulticlassLoss::Hinge,
                 ClassesLoss::SmoothHinge => {
@@ -67,7 +67,12 @@ pub fn run(task: &Task) -> Result<Outcome> {
                     Costs::Matrix(tables::read_costs(Source::open(path)?, &train.data.alphabet)?)
                 }
             };
-            let settings = settings(args, &train, false)?;
+            let counts = weights::of_classes(
+                classes.class_weights.as_ref(),
+                args.sample_weights.as_deref(),
+                &train,
+            )?;
+            let settings = settings(args, train.data.len(), counts, false)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
                 fit_vector_with(&train.data, &costs, loss, choice, plan)
             })?;
@@ -81,7 +86,8 @@ pub fn run(task: &Task) -> Result<Outcome> {
             check_labels(&args.data, &train.data.alphabet, "labels")?;
             let known = train.data.vocabulary();
             let test = setup.test(&train.recipe, |r, s| r.sequences(s, Some(known)))?;
-            let settings = settings(args, &train, false)?;
+            let counts = weights::of_file(args.sample_weights.as_deref(), &train)?;
+            let settings = settings(args, train.data.len(), counts, false)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
                 fit_chain_with(&train.data, (*hamming).into(), plan)
             })?;
@@ -128,6 +134,7 @@ fn train_linear(
     task: &'static str,
     args: &TrainArgs,
     loss: ScalarLoss,
+    classes: Option<&ClassWeights>,
     linear: &LinearArgs,
 ) -> Result<Outcome> {
     if args.step == args::Step::Predefined {
@@ -150,7 +157,8 @@ fn train_linear(
     }
     let known = train.data.vocabulary();
     let test = setup.test(&train.recipe, |r, s| r.examples(s, Some(known)))?;
-    let settings = settings(args, &train, true)?;
+    let counts = weights::of_classes(classes, args.sample_weights.as_deref(), &train)?;
+    let settings = settings(args, train.data.len(), counts, true)?;
     let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
         fit_linear_with(&train.data, loss, linear.option.into(), plan)
     })?;
@@ -332,24 +340,14 @@ impl<'a> Setup<'a> {
     }
 }
 
-fn settings<D>(args: &TrainArgs, train: &Loaded<D>, linear: bool) -> Result<Settings> {
-    let sample_weights = match &args.sample_weights {
-        None => None,
-        Some(path) => {
-            let all = tables::read_weights(Source::open(path)?, train.of)?;
-            let chosen: Vec<f64> = train.chosen.iter().map(|&i| all[i]).collect();
-            let total: f64 = chosen.iter().sum();
-            if !(total > 0.0 && total.is_finite()) {
-                return Err(Error::file(
-                    path,
-                    format!("the weights add up to {total} on the examples to train on"),
-                    "some example must count, and the sum must be a number",
-                ));
-            }
-            Some(chosen)
-        }
-    };
-    let total = sample_weights.as_ref().map_or(train.chosen.len() as f64, |c| c.iter().sum());
+/// With what each of n examples counts, if not the same.
+fn settings(
+    args: &TrainArgs,
+    n: usize,
+    sample_weights: Option<Vec<f64>>,
+    linear: bool,
+) -> Result<Settings> {
+    let total = sample_weights.as_ref().map_or(n as f64, |c| c.iter().sum());
     let lambda = match args.c {
         Some(c) => 1.0 / (c * total),
         None => args.lambda.unwrap_or(Lambda::PerExample(1.0)).resolve(total),
