@@ -2,7 +2,7 @@
 //!
 //! - [`examples`]: rows with one label each, and sequences of them.
 //! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
-//! - [`class_weights`]: what the examples of a class count.
+//! - [`class_weights`]: what the examples of a class count; [`scaling`]: columns of one size.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
 //! - [`sink`]: standard output, or files that are there whole or not at all.
 //! - [`libsvm`], [`csv`], [`letters`], [`tables`]: readers.
@@ -25,6 +25,7 @@ mod labels;
 pub mod letters;
 pub mod libsvm;
 pub mod recipe;
+pub mod scaling;
 pub mod sink;
 pub mod source;
 pub mod tables;
@@ -39,6 +40,7 @@ pub use dictionary::Dictionary;
 pub use examples::{Examples, Sequence, Sequences};
 pub use fingerprint::{Digest, fingerprint};
 pub use recipe::{Format, Loaded, Recipe};
+pub use scaling::{Factors, Scaling};
 pub use sink::{Sink, write_atomically};
 pub use source::Source;
 pub use vocabulary::{Unseen, Vocabulary};
