@@ -1,7 +1,7 @@
 //! The options of the program, each declared once for parsing and help.
 
 pub use crate::choices::{
-    Average, BinaryLoss, ClassesLoss, Format, Hamming, RegressionLoss, Sampling, SdcaOption,
+    Average, BinaryLoss, ClassesLoss, Format, Hamming, RegressionLoss, Sampling, Scale, SdcaOption,
     Solver, Step,
 };
 use crate::weights::parse_class_weights;
@@ -140,6 +140,8 @@ Examples:
         costs: Option<PathBuf>,
         #[command(flatten)]
         classes: ClassArgs,
+        #[command(flatten)]
+        columns: ColumnArgs,
     },
     /// A label for each position of a sequence, by a first-order chain.
     #[command(after_help = "\
@@ -165,9 +167,20 @@ pub struct ClassArgs {
     pub class_weights: Option<ClassWeights>,
 }
 
+/// What all tasks but chains have in common.
+#[derive(Args, Debug)]
+pub struct ColumnArgs {
+    /// Divide every column before the run; λ and σ are about the scaled problem, the weights that are saved
+    /// about the data as they are.
+    #[arg(long, value_enum, default_value = "none", help_heading = "Problem")]
+    pub scale: Scale,
+}
+
 /// What the tasks of linear models have in common.
 #[derive(Args, Debug)]
 pub struct LinearArgs {
+    #[command(flatten)]
+    pub columns: ColumnArgs,
     /// Add a feature that is always 1; its weight is regularised like the others.
     #[arg(long, help_heading = "Problem")]
     pub intercept: bool,

@@ -46,7 +46,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
             check_widths(loss, *width, *epsilon)?;
             train_linear("regression", common, loss, None, linear)
         }
-        Task::Multiclass { common: args, loss, width, option, costs, classes } => {
+        Task::Multiclass { common: args, loss, width, option, costs, classes, columns } => {
             let loss = match loss {
                 ClassesLoss::Hinge => MulticlassLoss::Hinge,
                 ClassesLoss::SmoothHinge => {
@@ -74,6 +74,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
             )?;
             let settings = settings(args, train.data.len(), counts, false)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
+                let plan = Plan { scale: columns.scale.into(), ..plan };
                 fit_vector_with(&train.data, &costs, loss, choice, plan)
             })?;
             setup.finish("multiclass", report, &settings, &train.recipe, |model| {
@@ -160,6 +161,7 @@ fn train_linear(
     let counts = weights::of_classes(classes, args.sample_weights.as_deref(), &train)?;
     let settings = settings(args, train.data.len(), counts, true)?;
     let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
+        let plan = Plan { scale: linear.columns.scale.into(), ..plan };
         fit_linear_with(&train.data, loss, linear.option.into(), plan)
     })?;
     setup.finish(task, report, &settings, &train.recipe, |model| {

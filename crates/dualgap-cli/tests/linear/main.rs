@@ -11,6 +11,7 @@ mod numbers;
 mod predictions;
 mod pure_l1;
 mod refusals;
+mod scaling;
 mod spellings;
 mod training;
 mod unlabelled;
