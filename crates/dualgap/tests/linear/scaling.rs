@@ -117,7 +117,7 @@ fn a_model_of_scaled_columns_is_verified_and_another_scale_is_not_believed() {
 
 /// The larger a row, the smaller the steps of all others: one column of a thousand slows the rest down.
 #[test]
-fn a_large_column_costs_many_passes_without_scaling_and_none_with_it() {
+fn a_large_column_costs_many_passes_that_scaling_saves() {
     for loss in [ScalarLoss::Hinge, ScalarLoss::Logistic, ScalarLoss::Squared] {
         let mut case = Case { lambda: 0.01, ..Case::random(5, loss, 40, 4) };
         case.rows.iter_mut().for_each(|row| row[1] *= 1000.0);
