@@ -46,8 +46,11 @@ fn every_class_of_a_feature_is_scaled_back() {
     let data = Examples::from_dense(&rows, &labels).unwrap();
     for loss in LOSSES {
         for scaling in SCALINGS {
-            for (l1, nonnegative) in [(0.0, false), (0.01, false), (0.0, true)] {
-                let regulariser = Regulariser { l1, nonnegative };
+            for regulariser in [
+                Regulariser::default(),
+                Regulariser { l1: 0.01, ..Regulariser::default() },
+                Regulariser { nonnegative: true, ..Regulariser::default() },
+            ] {
                 let by = factors(scaling, &rows);
                 let beforehand = Examples::from_dense(&divided(&rows, &by), &labels).unwrap();
                 let one = fit(&data, loss, scaling, regulariser);
@@ -63,7 +66,7 @@ fn every_class_of_a_feature_is_scaled_back() {
                     let error =
                         if scaling == Scaling::Max { 0.0 } else { 1e-6 * (expected.abs() + 1e-6) };
                     assert!((w - expected).abs() <= error, "{what}: {w} {expected}");
-                    assert!(*w >= 0.0 || !nonnegative, "{what}");
+                    assert!(*w >= 0.0 || !regulariser.nonnegative, "{what}");
                 }
                 // Predictions are made on the data as they are.
                 let predicted = one.model.predict_examples(&data);

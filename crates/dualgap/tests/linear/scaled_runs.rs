@@ -43,11 +43,11 @@ impl Observer for Notes {
 
 #[test]
 fn observers_are_told_of_weights_for_the_data_as_they_are() {
-    let pure = Regulariser { l1: 0.01, nonnegative: false };
+    let regulariser = Regulariser { l1: 0.01, ..Regulariser::default() };
     for (loss, lambda) in
         [(ScalarLoss::Hinge, 0.1), (ScalarLoss::Squared, 0.1), (ScalarLoss::Logistic, 0.0)]
     {
-        let case = Case { lambda, regulariser: pure, ..uneven(8, loss, 30) };
+        let case = Case { lambda, regulariser, ..uneven(8, loss, 30) };
         let test = uneven(9, loss, 30).examples();
         for scaling in SCALINGS {
             let (settings, budget, mut notes) =

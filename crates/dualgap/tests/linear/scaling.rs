@@ -50,7 +50,8 @@ pub fn fit(case: &Case, scale: Scaling, budget: &Budget) -> Report<Model> {
 /// Every loss under every regulariser, and without λ.
 fn problems() -> impl Iterator<Item = Case> {
     LOSSES.into_iter().enumerate().flat_map(|(k, loss)| {
-        let pure = [false, true].map(|nonnegative| (0.0, Regulariser { l1: 0.04, nonnegative }));
+        let lasso = Regulariser { l1: 0.04, ..Regulariser::default() };
+        let pure = [lasso, Regulariser { nonnegative: true, ..lasso }].map(|pure| (0.0, pure));
         let kinds = REGULARISERS.map(|regulariser| (0.1, regulariser)).into_iter().chain(pure);
         kinds.map(move |(lambda, regulariser)| Case {
             lambda,
