@@ -1,8 +1,8 @@
 //! The options of the program, each declared once for parsing and help.
 
 pub use crate::choices::{
-    Average, BinaryLoss, ClassesLoss, Format, Hamming, RegressionLoss, Sampling, Scale, SdcaOption,
-    Solver, Step,
+    Acceleration, Average, BinaryLoss, ClassesLoss, Format, Hamming, Intercept, RegressionLoss,
+    Sampling, Scale, SdcaOption, Solver, Step,
 };
 use crate::weights::parse_class_weights;
 use clap::{Args, Parser, Subcommand};
@@ -181,9 +181,10 @@ pub struct ColumnArgs {
 pub struct LinearArgs {
     #[command(flatten)]
     pub columns: ColumnArgs,
-    /// Add a feature that is always 1; its weight is regularised like the others.
-    #[arg(long, help_heading = "Problem")]
-    pub intercept: bool,
+    /// Add a feature that is always 1. Its weight is not penalised, or only if asked for; for several classes it
+    /// is always penalised like the others.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "free", value_name = "KIND", help_heading = "Problem")]
+    pub intercept: Option<Intercept>,
     /// How the step of an example is chosen: an option of the Prox-SDCA paper.
     #[arg(long, value_enum, default_value = "i", help_heading = "Method")]
     pub option: SdcaOption,
@@ -273,6 +274,12 @@ pub struct TrainArgs {
     /// In which order the examples are visited.
     #[arg(long, value_enum, default_value = "permuted", help_heading = "Method")]
     pub sampling: Sampling,
+    /// Whether to accelerate the steps by momentum.
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Method")]
+    pub acceleration: Acceleration,
+    /// Visit every example in every pass, also those whose visits change nothing.
+    #[arg(long, help_heading = "Method")]
+    pub no_shrinking: bool,
     /// Which average of the iterates is returned.
     #[arg(long, value_enum, default_value = "none", help_heading = "Method")]
     pub average: Average,

@@ -125,6 +125,24 @@ choices!(Sampling => ssvm::Sampling {
     Importance => Importance,
 });
 
+choices!(Acceleration => ssvm::Acceleration {
+    /// Where the loss is smooth and the problem badly conditioned
+    Auto => Auto,
+    /// Always
+    On => On,
+    /// Never
+    Off => Off,
+});
+
+/// An intercept's kind by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Intercept {
+    /// Without penalty: binary and regression
+    Free,
+    /// Penalised like any other weight
+    Penalised,
+}
+
 choices!(Average => ssvm::Average {
     /// The last iterates themselves
     None => None,

@@ -359,9 +359,10 @@ pub fn to_json(value: &impl Serialize) -> String {
 
 /// What is in the regulariser beside λ.
 pub fn and_else(regulariser: Regulariser) -> String {
-    let Regulariser { l1, nonnegative } = regulariser;
+    let Regulariser { l1, nonnegative, free, .. } = regulariser;
     let l1 = if l1 > 0.0 { format!(", l1 {}", number(l1)) } else { String::new() };
-    format!("{l1}{}", if nonnegative { ", no negative weights" } else { "" })
+    let sign = if nonnegative { ", no negative weights" } else { "" };
+    format!("{l1}{sign}{}", if free.is_some() { ", none on the intercept" } else { "" })
 }
 
 /// What the columns were divided by. The weights are for the data as they are.

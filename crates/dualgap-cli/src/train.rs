@@ -1,7 +1,7 @@
 //! `dualgap train`: read, train, test, save, report.
 
 use crate::args::{
-    self, BinaryLoss, ClassesLoss, Lambda, LinearArgs, RegressionLoss, Task, TrainArgs,
+    self, BinaryLoss, ClassesLoss, Intercept, Lambda, LinearArgs, RegressionLoss, Task, TrainArgs,
 };
 use crate::formats::format;
 use crate::places::check_outputs;
@@ -14,7 +14,7 @@ use dualgap::model::{Checkpoints, Model, Plan, fit_chain_with, fit_linear_with, 
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report, Stop};
 use dualgap::sdca::Choice;
 use dualgap::ssvm::{Costs, Settings};
-use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
+use dualgap::term::{Free, MulticlassLoss, Regulariser, ScalarLoss};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -72,7 +72,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
                 args.sample_weights.as_deref(),
                 &train,
             )?;
-            let settings = settings(args, train.data.len(), counts, false)?;
+            let settings = settings(args, train.data.len(), counts, false, None)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
                 let plan = Plan { scale: columns.scale.into(), ..plan };
                 fit_vector_with(&train.data, &costs, loss, choice, plan)
@@ -88,7 +88,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
             let known = train.data.vocabulary();
             let test = setup.test(&train.recipe, |r, s| r.sequences(s, Some(known)))?;
             let counts = weights::of_file(args.sample_weights.as_deref(), &train)?;
-            let settings = settings(args, train.data.len(), counts, false)?;
+            let settings = settings(args, train.data.len(), counts, false, None)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
                 fit_chain_with(&train.data, (*hamming).into(), plan)
             })?;
@@ -146,7 +146,14 @@ fn train_linear(
             "--option is about steps of one example, not those of --solver fw",
         ));
     }
-    let setup = Setup { constant: linear.intercept, ..Setup::new(args)? };
+    let averaged = args.average != args::Average::None || args.solver == args::Solver::Fw;
+    if averaged && linear.intercept == Some(Intercept::Free) {
+        return Err(Error::setting(
+            "an intercept without penalty goes with neither averages nor --solver fw; \
+             --intercept=penalised does",
+        ));
+    }
+    let setup = Setup { constant: linear.intercept.is_some(), ..Setup::new(args)? };
     let train = setup.train(Format::guess_examples, |r, s| r.examples(s, None))?;
     if let Err(Error::Setting { message }) = train.data.targets(loss.is_binary()) {
         let remedy = if loss.is_binary() {
@@ -158,8 +165,15 @@ fn train_linear(
     }
     let known = train.data.vocabulary();
     let test = setup.test(&train.recipe, |r, s| r.examples(s, Some(known)))?;
+    let free = match linear.intercept {
+        Some(Intercept::Free) => {
+            let targets = train.data.targets(loss.is_binary())?;
+            Some(Free::intercept(train.data.rows.width() - 1, &targets))
+        }
+        Some(Intercept::Penalised) | None => None,
+    };
     let counts = weights::of_classes(classes, args.sample_weights.as_deref(), &train)?;
-    let settings = settings(args, train.data.len(), counts, true)?;
+    let settings = settings(args, train.data.len(), counts, true, free)?;
     let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
         let plan = Plan { scale: linear.columns.scale.into(), ..plan };
         fit_linear_with(&train.data, loss, linear.option.into(), plan)
@@ -348,6 +362,7 @@ fn settings(
     n: usize,
     sample_weights: Option<Vec<f64>>,
     linear: bool,
+    free: Option<Free>,
 ) -> Result<Settings> {
     let total = sample_weights.as_ref().map_or(n as f64, |c| c.iter().sum());
     let lambda = match args.c {
@@ -361,10 +376,12 @@ fn settings(
     }
     Ok(Settings {
         lambda,
-        regulariser: Regulariser { l1: args.l1, nonnegative: args.nonnegative },
+        regulariser: Regulariser { l1: args.l1, nonnegative: args.nonnegative, free },
         method: args.solver.into(),
         step: args.step.into(),
         sampling: args.sampling.into(),
+        shrinking: !args.no_shrinking,
+        acceleration: args.acceleration.into(),
         average: args.average.into(),
         batch: args.batch,
         threads: args.threads,

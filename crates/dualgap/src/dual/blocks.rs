@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::linalg::{Accumulate, Measured};
+use crate::term::Norm;
 
 /// What looking for the best corner found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,16 +20,19 @@ impl Found {
     }
 }
 
-/// The segment that a step goes along.
+/// What a step on a block sees of the rest of the problem.
 #[derive(Clone, Copy, Debug)]
-pub struct Along {
-    /// The rise of the block's term of the dual to the end of the segment, less the slope.
-    pub gap: f64,
-    /// `‖X_i (to − at)‖²`.
-    pub curvature: f64,
+pub struct View<'a> {
+    /// The weights, but for the factor.
+    pub w: &'a [f64],
+    /// The weights are `factor · w`. It is one unless the link moves every weight with every step, and then
+    /// the engine has made sure that the blocks look at it ([`Blocks::SEES_FACTOR`]).
+    pub factor: f64,
     /// `mass_i / λ`.
     pub scale: f64,
-    /// Whether w is still the one that the end of the segment was found at.
+    /// `scale · ‖X_i z‖²` in this norm bounds the dual's curvature along z. The Euclidean norm is never smaller.
+    pub norm: Norm,
+    /// Whether w is still the one that was aimed at.
     pub fresh: bool,
 }
 
@@ -45,12 +49,15 @@ pub struct Audit {
 /// The blocks of a dual problem. Solvers speak to this; users write an oracle or a loss, and an
 /// adapter makes blocks of it.
 ///
-/// A step on block i goes: [`aim`](Self::aim) at the current w, then
-/// [`difference`](Self::difference) prepares `X_i (to − at)` in the scratch, of which
+/// A step on block i goes: [`aim`](Self::aim) at the current w, then [`step_length`](Self::step_length), for
+/// which [`difference`](Self::difference) prepares `X_i (to − at)` in the scratch, of which
 /// [`slope`](Self::slope), [`curvature`](Self::curvature) and [`displace`](Self::displace) then
 /// speak, and last [`mix`](Self::mix) moves the point. All of it is free of allocation in the
 /// steady state: buffers live in the scratch, of which every slot of a mini-batch has its own.
 pub trait Blocks: Sync {
+    /// Whether [`aim`](Self::aim) and [`step_length`](Self::step_length) look at the factor of the weights.
+    const SEES_FACTOR: bool = false;
+
     /// What a step moves toward: an output, a dual value.
     type Corner: Clone + Default + Send;
     /// Where a block stands: a mixture of corners.
@@ -77,9 +84,15 @@ pub trait Blocks: Sync {
         1
     }
 
-    /// How often a block should have its turn, beside the others: [`super::Sampling::Importance`].
+    /// How often a block should have its turn, beside the others: [`super::Sampling::Importance`]. Where the loss
+    /// is smooth, the length of the block's input.
     fn importance(&self, _i: usize) -> f64 {
         1.0
+    }
+
+    /// γ, where the blocks' losses are (1/γ)-smooth; zero where they are not.
+    fn smoothness(&self) -> f64 {
+        0.0
     }
 
     /// A feasible point to start from.
@@ -95,17 +108,16 @@ pub trait Blocks: Sync {
     ) -> Result<Found>;
 
     /// Finds where a step from `at` is to go: the best corner, or whatever is better for a block that knows where
-    /// it stands and its `scale = mass_i / λ`.
+    /// it stands and how the dual curves.
     fn aim(
         &self,
         i: usize,
-        w: &[f64],
         _at: &Self::Point,
-        _scale: f64,
+        view: &View<'_>,
         corner: &mut Self::Corner,
         scratch: &mut Self::Scratch,
     ) -> Result<()> {
-        self.best_corner(i, w, corner, scratch).map(|_| ())
+        self.best_corner(i, view.w, corner, scratch).map(|_| ())
     }
 
     /// Brings the scores in the scratch up to date with a w that has moved since the corner was found;
@@ -136,24 +148,30 @@ pub trait Blocks: Sync {
         scratch: &mut Self::Scratch,
     );
 
-    /// The step length toward the corner: the top of the dual's quadratic lower bound along the segment, which
-    /// is exact where the block's term of the dual is linear and the link the identity.
-    fn line_search(
+    /// Prepares the difference, and tells the step length toward the corner: the top of the dual's quadratic lower
+    /// bound along the segment, which is exact where the block's term of the dual is linear and the link the
+    /// identity. Zero where nothing can be gained, and no number where the gap is none.
+    fn step_length(
         &self,
-        _i: usize,
-        _at: &Self::Point,
-        _to: &Self::Corner,
-        along: &Along,
-        _scratch: &mut Self::Scratch,
+        i: usize,
+        at: &Self::Point,
+        to: &Self::Corner,
+        view: &View<'_>,
+        scratch: &mut Self::Scratch,
     ) -> f64 {
-        let Along { gap, curvature, scale, .. } = *along;
-        if gap <= 0.0 {
-            0.0
-        } else if curvature > 0.0 {
-            (gap / (scale * curvature)).min(1.0)
-        } else {
-            1.0
+        let rise = self.difference(i, at, to, scratch);
+        if !view.fresh {
+            self.rescore(i, view.w, scratch);
         }
+        let gap = rise - self.slope(i, view.w, scratch);
+        if gap.is_nan() {
+            return gap;
+        }
+        if gap <= 0.0 {
+            return 0.0;
+        }
+        let curvature = self.curvature(i, scratch);
+        if curvature > 0.0 { (gap / (view.scale * curvature)).min(1.0) } else { 1.0 }
     }
 
     /// `at ← at + γ (to − at)`.
@@ -161,6 +179,17 @@ pub trait Blocks: Sync {
 
     /// `into ← into + share · (from − into)`: averages of points.
     fn blend(&self, i: usize, share: f64, into: &mut Self::Point, from: &Self::Point);
+
+    /// Points near these at which `Σ mass_i X_i α_i` is zero in this column, but for rounding: what the dual asks
+    /// for where a weight is not penalised. None where these blocks cannot tell.
+    fn balanced(
+        &self,
+        _points: &[Self::Point],
+        _masses: &[f64],
+        _column: usize,
+    ) -> Option<Vec<Self::Point>> {
+        None
+    }
 
     /// Adds `factor · X_i α_i` at a point.
     fn add(

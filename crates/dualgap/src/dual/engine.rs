@@ -13,10 +13,9 @@
 //! iterates depends on the seed and the batch size, never on the number of threads or the clock.
 
 use super::average::Averages;
-use super::primal::weights;
+use super::best::Best;
 use super::sampling::Order;
-use super::{Along, Average, Blocks, Joined, Primal, Problem, Sampling};
-use crate::linalg::Measured;
+use super::{Acceleration, Average, Blocks, Joined, Primal, Problem, Sampling, View};
 use crate::run::{Budget, Certificate, Certified, Observer, Quota, Report, Solver, Work, run};
 use crate::term::{Link, Regulariser};
 use crate::{Error, Result};
@@ -59,6 +58,10 @@ pub struct Settings {
     pub step: Step,
     /// The order of the blocks.
     pub sampling: Sampling,
+    /// Whether blocks whose visits change nothing are visited less often, where the order goes in rounds.
+    pub shrinking: bool,
+    /// Whether the engine runs in accelerated rounds, where settings choose the solver.
+    pub acceleration: Acceleration,
     /// Which average of the iterates is returned.
     pub average: Average,
     /// How many corners are looked for at the same w.
@@ -79,6 +82,8 @@ impl Default for Settings {
             method: Method::default(),
             step: Step::default(),
             sampling: Sampling::default(),
+            shrinking: true,
+            acceleration: Acceleration::default(),
             average: Average::default(),
             batch: 1,
             threads: 0,
@@ -152,6 +157,11 @@ pub struct Engine<'a, B: Blocks, L> {
 /// More steps than any run has time for; a state that claims more is no state of ours.
 const MOST_STEPS: u64 = 1 << 60;
 
+/// Predefined steps move every block they visit.
+fn shrinking(settings: &Settings) -> bool {
+    settings.shrinking && settings.step == Step::LineSearch
+}
+
 /// Whether the dual value never falls from one certification to the next.
 fn monotone(settings: &Settings) -> bool {
     settings.step == Step::LineSearch && settings.average == Average::None
@@ -167,15 +177,6 @@ pub struct State<P> {
     points: Vec<P>,
     averages: Option<Averages<P>>,
     best: Best<P>,
-}
-
-/// The best of each side among all certified iterates. Weak duality makes any such pair valid.
-#[derive(Clone, Serialize, Deserialize)]
-struct Best<P> {
-    primal: Option<(Measured, bool, Vec<f64>)>,
-    dual: Measured,
-    /// Kept only where the dual can fall; under line search the newest point is the best one.
-    points: Option<Vec<P>>,
 }
 
 impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
@@ -194,15 +195,16 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let start = problem.dual(&points)?;
         let state = State {
             steps: 0,
-            order: Order::new(settings.sampling, points.len(), settings.seed),
+            order: Order::new(
+                settings.sampling,
+                points.len(),
+                settings.seed,
+                shrinking(settings),
+            ),
             v: start.v,
             averages: (settings.average != Average::None)
                 .then(|| Averages::new(settings.average, &points)),
-            best: Best {
-                primal: None,
-                dual: start.value,
-                points: (!monotone(settings)).then(|| points.clone()),
-            },
+            best: Best::new(start.value, (!monotone(settings)).then(|| points.clone())),
             points,
         };
         Self::build(problem, settings, state)
@@ -223,11 +225,10 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             None => settings.average == Average::None,
         };
         let sound = *steps <= MOST_STEPS
-            && order.is_sound(settings.sampling, n)
+            && order.is_sound(settings.sampling, n, shrinking(settings))
             && finite(v)
             && averaged
-            && best.primal.as_ref().is_none_or(|(_, _, w)| finite(w))
-            && best.points.is_some() != monotone(settings);
+            && best.is_sound(blocks.dim(), !monotone(settings));
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
@@ -245,14 +246,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if let Some(averages) = averages {
             problem.dual(&averages.points)?;
         }
-        if let Some(points) = &best.points {
-            best.dual = problem.dual(points)?.value;
-        }
-        if let Some((value, certified, w)) = &mut best.primal {
-            let primal = problem.primal(w)?;
-            (*value, *certified) = (primal.value, primal.certified);
-        }
-        Ok(())
+        best.prove(problem)
     }
 
     fn build(
@@ -303,13 +297,22 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.problem = self.problem.retuned(link, lambda)?;
         let dual = self.problem.dual(&self.points)?;
         self.primal = Primal::new(self.problem.link.clone(), dual.v);
-        self.best.primal = None;
-        if let Some(points) = &self.best.points {
-            self.best.dual = self.problem.dual(points)?.value;
-        } else {
-            self.best.dual = dual.value;
-        }
-        Ok(())
+        self.best.reset(&self.problem, dual.value)
+    }
+
+    /// Goes on with `λ g(w) − λ⟨offset, w⟩` in the place of the regulariser, at the same points.
+    pub(crate) fn recentre(&mut self, offset: Vec<f64>) {
+        let v = self.primal.v().iter().zip(&offset).enumerate();
+        let old = &self.problem.offset;
+        let v = v.map(|(j, (v, to))| v - old.get(j).unwrap_or(&0.0) + to).collect();
+        self.primal = Primal::new(self.problem.link.clone(), v);
+        self.problem.offset = offset;
+    }
+
+    /// v has drifted by rounding since it was last rebuilt.
+    pub(super) fn rebuild(&mut self) {
+        let v = self.problem.image(&self.points);
+        self.primal = Primal::new(self.problem.link.clone(), v);
     }
 
     /// The current weights, before any averaging.
@@ -326,10 +329,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     fn step_batch(&mut self, size: usize) -> Result<()> {
         let Self { problem, slots, order, primal, points, .. } = self;
         let slots = &mut slots[..size];
-        let (blocks, w) = (problem.blocks, primal.w());
+        let (blocks, view) = (problem.blocks, primal.view(1.0, true));
         let find = |slot: &mut Slot<B>| -> Result<()> {
             let (i, Slot { corner, scratch, .. }) = (slot.block, slot);
-            blocks.aim(i, w, &points[i], problem.scales[i], corner, scratch)
+            let view = View { scale: problem.scales[i], ..view };
+            blocks.aim(i, &points[i], &view, corner, scratch)
         };
         slots.iter_mut().for_each(|slot| slot.block = order.next_block());
         if let [slot] = slots {
@@ -341,36 +345,27 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     }
 
     fn step_toward(&mut self, place: usize) -> Result<()> {
-        let Self { problem, slots, primal, points, averages, .. } = self;
+        let Self { problem, slots, order, primal, points, averages, .. } = self;
         let Slot { block, corner, scratch } = &mut slots[place];
         let (i, blocks) = (*block, problem.blocks);
         let scale = problem.scales[i];
-        let rise = blocks.difference(i, &points[i], corner, scratch);
         let gamma = match self.step {
             Step::LineSearch => {
-                if place > 0 {
-                    // The earlier steps of this batch have moved w.
-                    blocks.rescore(i, primal.w(), scratch);
-                }
-                let gap = rise - blocks.slope(i, primal.w(), scratch);
-                if gap.is_nan() {
-                    return Err(Error::Unsound {
-                        message: format!("the gap of example {i} is no number"),
-                    });
-                }
-                if gap > 0.0 {
-                    let curvature = blocks.curvature(i, scratch);
-                    let along = Along { gap, curvature, scale, fresh: place == 0 };
-                    blocks.line_search(i, &points[i], corner, &along, scratch)
-                } else {
-                    0.0
-                }
+                // From the second on, the earlier steps of this batch have moved w.
+                let view = primal.view(scale, place == 0);
+                blocks.step_length(i, &points[i], corner, &view, scratch)
             }
             Step::Predefined => {
+                blocks.difference(i, &points[i], corner, scratch);
                 let n = blocks.len() as f64;
                 2.0 * n / (self.steps as f64 + 2.0 * n)
             }
         };
+        if gamma.is_nan() {
+            let message = format!("the gap of example {i} is no number");
+            return Err(Error::Unsound { message });
+        }
+        order.visited(i, gamma > 0.0);
         if gamma > 0.0 {
             if let Some(averages) = averages {
                 averages.cover(blocks, i, self.steps, &points[i]);
@@ -390,7 +385,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             // No batch reaches over the end of a pass: where a run may end, all batches do.
             let blocks = self.problem.blocks.len() as u64;
             let of_this_pass = blocks - self.steps % blocks;
-            let size = (self.slots.len() as u64).min(affordable).min(of_this_pass);
+            let size = affordable.min(of_this_pass).min(self.slots.len() as u64);
+            let size = size.min(self.order.known_ahead() as u64);
             self.step_batch(size as usize)?;
             done += Work { steps: size, oracle_calls: size * calls };
         }
@@ -409,34 +405,17 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             None => &self.points,
         };
         let dual = self.problem.dual(points)?;
-        let w = weights(&self.problem.link, &dual.v);
+        let w = self.problem.link.weights(&dual.v);
         let primal = self.problem.primal(&w)?;
         let iterate = Certificate::new(primal.value, dual.value, primal.certified)?;
 
-        let best = &mut self.best;
-        // An upper bound beats a value that bounds nothing.
-        let key = |value: Measured, certified: bool| (!certified, value.value + value.error);
-        let better = best.primal.as_ref().is_none_or(|(value, certified, _)| {
-            key(primal.value, primal.certified) < key(*value, *certified)
-        });
-        if better {
-            best.primal = Some((primal.value, primal.certified, w));
-        }
-        let floor = |dual: Measured| dual.value - dual.error;
-        if let Some(kept) = &mut best.points {
-            if floor(dual.value) > floor(best.dual) {
-                best.dual = dual.value;
-                kept.clone_from(points);
-            }
-        } else {
-            best.dual = dual.value;
-        }
+        self.best.offer_primal(primal, || w);
+        self.best.offer_dual(dual.value, points);
         if self.averages.is_none() {
             // v has drifted by rounding since it was last rebuilt; here is the exact one, for nothing.
             self.primal = Primal::new(self.problem.link.clone(), dual.v);
         }
-        let (value, certified, _) = best.primal.as_ref().expect("set above");
-        let model = Certificate::new(*value, best.dual, *certified)?;
+        let model = self.best.certificate().transpose()?.unwrap_or(iterate);
         Ok(Certified { model, iterate })
     }
 }
@@ -459,14 +438,11 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
     }
 
     fn weights(&self) -> &[f64] {
-        self.best.primal.as_ref().map_or(self.primal.w(), |(_, _, weights)| weights)
+        self.best.weights().unwrap_or(self.primal.w())
     }
 
     fn into_model(self) -> Solution<B::Point> {
-        let weights = match self.best.primal {
-            Some((_, _, weights)) => weights,
-            None => self.primal.w().to_vec(),
-        };
-        Solution { weights, points: self.best.points.unwrap_or(self.points) }
+        let Self { best, primal, points, .. } = self;
+        best.into_solution(|| primal.w().to_vec(), points)
     }
 }

@@ -1,6 +1,6 @@
 //! Runs of the engine that begin elsewhere than at the start, and that are kept from being lost.
 
-use super::engine::State;
+use super::rounds::{self, Rounds};
 use super::{Blocks, Engine, Joined, Method, Problem, Settings, Solution};
 use crate::run::{Budget, Keeper, Observer, Report, RunState, run_from};
 use crate::term::{L2, Link};
@@ -41,7 +41,7 @@ pub trait Vault {
 /// [`super::train`] from anywhere, kept from being lost.
 pub fn train_kept<B: Blocks, L: Link>(
     blocks: &B,
-    link: L,
+    link: &L,
     settings: &Settings,
     begin: Begin<B::Point>,
     budget: &Budget,
@@ -52,16 +52,29 @@ where
     B::Point: Serialize + DeserializeOwned,
 {
     let weights = settings.sample_weights.as_deref();
+    let free = settings.regulariser.free;
+    settings.regulariser.check(blocks.dim())?;
     match settings.method {
-        Method::Bcfw => {
-            let problem = Problem::new(blocks, link, settings.lambda, weights)?;
-            train_problem(problem, settings, begin, budget, observer, vault)
-        }
+        _ if free.is_some() && !rounds::possible(settings) => Err(Error::setting(
+            "a weight without penalty goes with steps of one block and no average only",
+        )),
         Method::Fw => {
             let joined = Joined::new(blocks, weights)?;
-            let problem = Problem::new(&joined, link, settings.lambda, None)?;
-            train_problem(problem, settings, begin.joined(), budget, observer, vault)
+            let problem = Problem::new(&joined, link.clone(), settings.lambda, None)?;
+            let (engine, run) = begin_engine(problem, settings, begin.joined())?;
+            run_from(engine, run, budget, observer, &mut Bytes(vault))
                 .map(|report| report.map(Solution::parted))
+        }
+        Method::Bcfw => {
+            let kappa = rounds::kappa(blocks, settings);
+            let kappa = kappa.filter(|&kappa| link.strengthened(settings.lambda, kappa).is_some());
+            if let Some(kappa) = kappa.or(free.map(|_| 0.0)) {
+                let (rounds, run) = begin_rounds(blocks, link, kappa, settings, begin)?;
+                return run_from(rounds, run, budget, observer, &mut Bytes(vault));
+            }
+            let problem = Problem::new(blocks, link.clone(), settings.lambda, weights)?;
+            let (engine, run) = begin_engine(problem, settings, begin)?;
+            run_from(engine, run, budget, observer, &mut Bytes(vault))
         }
     }
 }
@@ -79,47 +92,78 @@ where
     B::Point: Serialize + DeserializeOwned,
 {
     if settings.regulariser.is_plain() {
-        return train_kept(blocks, L2, settings, begin, budget, observer, vault);
+        return train_kept(blocks, &L2, settings, begin, budget, observer, vault);
     }
     let link = settings.regulariser.link(settings.lambda)?;
-    train_kept(blocks, link, settings, begin, budget, observer, vault)
+    train_kept(blocks, &link, settings, begin, budget, observer, vault)
 }
 
-fn train_problem<B: Blocks, L: Link>(
-    problem: Problem<'_, B, L>,
+fn begin_engine<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
+    problem: Problem<'a, B, L>,
     settings: &Settings,
     begin: Begin<B::Point>,
-    budget: &Budget,
-    observer: &mut dyn Observer,
-    vault: Option<&mut dyn Vault>,
-) -> Result<Report<Solution<B::Point>>>
-where
-    B::Point: Serialize + DeserializeOwned,
-{
-    let (engine, run) = match begin {
+) -> Result<(Engine<'a, B, L>, RunState)> {
+    Ok(match begin {
         Begin::Fresh => (Engine::new(problem, settings)?, RunState::default()),
         Begin::Points(points) => (Engine::at(problem, settings, points)?, RunState::default()),
-        Begin::Kept(run, bytes) => {
-            let state: State<B::Point> = postcard::from_bytes(&bytes)
-                .map_err(|error| Error::setting(format!("the state makes no sense: {error}")))?;
-            (Engine::resumed(problem, settings, state)?, run)
-        }
-    };
-    run_from(engine, run, budget, observer, &mut Bytes(vault))
+        Begin::Kept(run, bytes) => (Engine::resumed(problem, settings, read(&bytes)?)?, run),
+    })
 }
 
-/// Turns an engine into bytes for a vault.
+fn begin_rounds<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
+    blocks: &'a B,
+    link: &L,
+    kappa: f64,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+) -> Result<(Rounds<'a, B, L>, RunState)> {
+    let new = |points| Rounds::new(blocks, link, kappa, settings, points);
+    Ok(match begin {
+        Begin::Fresh => (new(None)?, RunState::default()),
+        Begin::Points(points) => (new(Some(points))?, RunState::default()),
+        Begin::Kept(run, bytes) => {
+            (Rounds::resumed(blocks, link, kappa, settings, read(&bytes)?)?, run)
+        }
+    })
+}
+
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    postcard::from_bytes(bytes)
+        .map_err(|error| Error::setting(format!("the state makes no sense: {error}")))
+}
+
+/// Turns a solver into bytes for a vault.
 struct Bytes<'v>(Option<&'v mut dyn Vault>);
 
-impl<B: Blocks<Point: Serialize>, L: Link> Keeper<Engine<'_, B, L>> for Bytes<'_> {
+impl Bytes<'_> {
     fn interval(&self, calls_per_pass: u64) -> u64 {
         self.0.as_ref().map_or(u64::MAX, |vault| vault.interval(calls_per_pass))
     }
 
-    fn keep(&mut self, engine: &Engine<'_, B, L>, run: &RunState) -> Result<()> {
+    fn keep<T: Serialize>(&mut self, state: impl FnOnce() -> T, run: &RunState) -> Result<()> {
         let Some(vault) = &mut self.0 else { return Ok(()) };
-        let bytes = postcard::to_stdvec(&engine.state())
+        let bytes = postcard::to_stdvec(&state())
             .map_err(|error| Error::setting(format!("the state cannot be stored: {error}")))?;
         vault.store(run, bytes)
+    }
+}
+
+impl<B: Blocks<Point: Serialize>, L: Link> Keeper<Engine<'_, B, L>> for Bytes<'_> {
+    fn interval(&self, calls_per_pass: u64) -> u64 {
+        self.interval(calls_per_pass)
+    }
+
+    fn keep(&mut self, engine: &Engine<'_, B, L>, run: &RunState) -> Result<()> {
+        self.keep(|| engine.state(), run)
+    }
+}
+
+impl<B: Blocks<Point: Serialize>, L: Link> Keeper<Rounds<'_, B, L>> for Bytes<'_> {
+    fn interval(&self, calls_per_pass: u64) -> u64 {
+        self.interval(calls_per_pass)
+    }
+
+    fn keep(&mut self, rounds: &Rounds<'_, B, L>, run: &RunState) -> Result<()> {
+        self.keep(|| rounds.state(), run)
     }
 }

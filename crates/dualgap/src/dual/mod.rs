@@ -9,6 +9,7 @@
 //! - [`problem`]: blocks, masses, λ and link together, and both sides of the certificate.
 //! - [`engine`]: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
 //! - [`kept`]: runs of the engine that begin where others ended, and are kept from being lost.
+//! - [`rounds`]: the engine around a centre that moves: acceleration, and a weight without penalty.
 //! - [`joined`]: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
 //! - [`mixture`]: a sparse mixture of corners, the point most blocks stand at.
 //! - [`average`], [`sampling`]: small values that the engine is set up with.
@@ -16,6 +17,7 @@
 //! - [`witness`]: dual points that can be stored and proved feasible when they come back.
 
 pub mod average;
+mod best;
 pub mod blocks;
 pub mod engine;
 pub mod joined;
@@ -23,16 +25,19 @@ pub mod kept;
 pub mod mixture;
 pub mod primal;
 pub mod problem;
+pub mod rounds;
 pub mod sampling;
 pub mod witness;
 
 pub use average::Average;
-pub use blocks::{Along, Audit, Blocks, Found};
+pub(crate) use best::Best;
+pub use blocks::{Audit, Blocks, Found, View};
 pub use engine::{Engine, Method, Settings, Solution, Step, train};
 pub use joined::Joined;
 pub use kept::{Begin, Vault, train_kept, train_regularised};
 pub use mixture::Mixture;
 pub use primal::Primal;
 pub use problem::Problem;
+pub use rounds::Acceleration;
 pub use sampling::Sampling;
 pub use witness::{Witness, Witnessed};

@@ -1,5 +1,6 @@
 //! The primal side of the engine: v, and the weights w = ∇g*(v) kept in step with it.
 
+use super::View;
 use crate::linalg::{Accumulate, Row, kernels};
 use crate::term::Link;
 
@@ -22,7 +23,7 @@ pub struct Primal<L> {
 impl<L: Link> Primal<L> {
     /// At this v.
     pub fn new(link: L, v: Vec<f64>) -> Self {
-        let w = if L::IDENTITY { Vec::new() } else { weights(&link, &v) };
+        let w = if L::IDENTITY { Vec::new() } else { link.weights(&v) };
         Self { link, v, w }
     }
 
@@ -31,16 +32,17 @@ impl<L: Link> Primal<L> {
         &self.v
     }
 
+    /// What a step on a block of this `mass / λ` sees.
+    #[inline]
+    pub(super) fn view(&self, scale: f64, fresh: bool) -> View<'_> {
+        View { w: self.w(), factor: 1.0, scale, norm: L::NORM, fresh }
+    }
+
     /// The weights.
     #[inline]
     pub fn w(&self) -> &[f64] {
         if L::IDENTITY { &self.v } else { &self.w }
     }
-}
-
-/// `w = ∇g*(v)`.
-pub(super) fn weights<L: Link>(link: &L, v: &[f64]) -> Vec<f64> {
-    v.iter().enumerate().map(|(j, &v)| link.weight(j, v)).collect()
 }
 
 impl<L: Link> Accumulate for Primal<L> {

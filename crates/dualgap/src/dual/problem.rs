@@ -2,7 +2,7 @@
 
 use super::{Blocks, Found};
 use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, kernels::dot};
-use crate::term::Link;
+use crate::term::{Link, Unpenalised};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
@@ -12,9 +12,12 @@ pub struct Problem<'a, B, L> {
     pub(super) blocks: &'a B,
     pub(super) link: L,
     pub(super) lambda: f64,
-    masses: Vec<f64>,
+    pub(super) masses: Vec<f64>,
     /// `mass_i / λ`: the factor of `X_i α_i` in v. A division saved in every step.
     pub(super) scales: Vec<f64>,
+    /// The regulariser is `g(w) − ⟨offset, w⟩`, so that g* is taken at `v + offset`; empty where it is g itself.
+    /// Values then hold for steps only: no certificate is made of a problem with an offset.
+    pub(super) offset: Vec<f64>,
 }
 
 /// One side of a certificate.
@@ -31,7 +34,7 @@ pub struct PrimalValue {
 pub struct DualValue {
     /// D(α).
     pub value: Measured,
-    /// `(1/λ) Σ mass_i X_i α_i`, rebuilt from the blocks.
+    /// `(1/λ) Σ mass_i X_i α_i`, rebuilt from the blocks, and the offset.
     pub v: Vec<f64>,
 }
 
@@ -87,17 +90,22 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         }
         let masses = masses(blocks.len(), sample_weights)?;
         let scales = masses.iter().map(|mass| mass / lambda).collect();
-        Ok(Self { blocks, link, lambda, masses, scales })
+        Ok(Self { blocks, link, lambda, masses, scales, offset: Vec::new() })
     }
 
-    /// The same blocks and masses under another λ and its link.
+    /// The same blocks and masses under another λ and its link, without an offset.
     pub(crate) fn retuned(&self, link: L, lambda: f64) -> Result<Self> {
         if !(lambda > 0.0 && lambda.is_finite()) {
             return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
         }
         let masses = self.masses.clone();
         let scales = masses.iter().map(|mass| mass / lambda).collect();
-        Ok(Self { blocks: self.blocks, link, lambda, masses, scales })
+        Ok(Self { blocks: self.blocks, link, lambda, masses, scales, offset: Vec::new() })
+    }
+
+    /// The regulariser's link.
+    pub fn link(&self) -> &L {
+        &self.link
     }
 
     /// P(w), with one search for a corner in every block.
@@ -129,19 +137,24 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             magnitude += self.masses[i] * loss.value.abs();
         }
         sum.add_measured(self.link.value(w).scaled(self.lambda));
+        if !self.offset.is_empty() {
+            sum.add(-self.lambda * dot(&self.offset, w));
+        }
         let mut value = sum.total();
         value.error += MASS_ROUNDING * magnitude * 1.000_001;
         Ok(PrimalValue { value, certified })
     }
 
-    /// v at these points, summed with compensation.
+    /// v at these points, summed with compensation, and the offset.
     pub(crate) fn image(&self, points: &[B::Point]) -> Vec<f64> {
         let mut scratch = self.blocks.scratch();
         let mut v = CompensatedVec::zeros(self.blocks.dim());
         for (i, at) in points.iter().enumerate() {
             self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
         }
-        v.round()
+        let mut v = v.round();
+        v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v += offset);
+        v
     }
 
     /// D(α), with v rebuilt from the blocks and every block proved feasible.
@@ -166,12 +179,24 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             reach += self.scales[i] * audit.reach;
             self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
         }
-        let v = v.round();
+        let mut v = v.round();
+        v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v += offset);
         let distance = (reach + 2.0 * UNIT_ROUNDOFF * dot(&v, &v).sqrt()) * 1.000_001;
         let conjugate = self.link.conjugate_near(&v, distance);
         sum.add_measured(conjugate.scaled(-self.lambda));
         let mut value = sum.total();
         value.error += MASS_ROUNDING * magnitude * 1.000_001;
         Ok(DualValue { value, v })
+    }
+}
+
+impl<B: Blocks, L: Link> Problem<'_, B, Unpenalised<L>> {
+    /// Points near these that the dual of the problem allows; none where it allows these themselves.
+    pub(crate) fn balanced(&self, points: &[B::Point]) -> Result<Option<Vec<B::Point>>> {
+        let Some(free) = self.link.free else { return Ok(None) };
+        match self.blocks.balanced(points, &self.masses, free.column) {
+            None => Err(Error::setting("no weight can be without penalty in this kind of problem")),
+            balanced => Ok(balanced),
+        }
     }
 }

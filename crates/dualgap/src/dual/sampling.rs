@@ -23,25 +23,109 @@ pub enum Sampling {
 pub struct Order {
     sampling: Sampling,
     random: Random,
+    blocks: usize,
+    /// The blocks of this round, and whose turn it is.
     sequence: Vec<usize>,
     next: usize,
+    sleep: Option<Sleep>,
     /// Where each block's share of the importance ends; not kept, but made again.
     #[serde(skip)]
     ends: Vec<f64>,
 }
 
+/// Shrinking: a block whose visits change nothing is left out of the next rounds, of twice as many each time. As soon
+/// as a visit changes something, it is back in every round. No block is left out for good, and certificates look at
+/// all of them, so this decides how fast a run gets there and nothing else.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Sleep {
+    round: u64,
+    /// How many visits in a row have changed nothing.
+    idle: Vec<u8>,
+    /// Who is back in the rounds to come: a ring, by the number of the round.
+    back: Vec<Vec<usize>>,
+}
+
+impl Sleep {
+    /// So many visits that change nothing are borne with before a block is left out of any round.
+    const PATIENCE: u8 = 2;
+    /// A block is left out of at most two to the power of this many rounds in a row.
+    const LONGEST: u8 = 9;
+    /// The round that a block is back in is at most so far away.
+    const RING: usize = 2 << Self::LONGEST;
+
+    fn new(blocks: usize) -> Self {
+        Self { round: 0, idle: vec![0; blocks], back: vec![Vec::new(); Self::RING] }
+    }
+
+    fn visited(&mut self, i: usize, moved: bool) {
+        if moved {
+            self.idle[i] = 0;
+            return;
+        }
+        self.idle[i] = (self.idle[i] + 1).min(Self::PATIENCE + Self::LONGEST + 1);
+        if self.idle[i] > Self::PATIENCE {
+            let left_out = 1 << (self.idle[i] - Self::PATIENCE - 1);
+            self.back[(self.round as usize + 1 + left_out) % Self::RING].push(i);
+        }
+    }
+
+    /// Who takes part in the next round that anyone takes part in, when all of this one have been visited.
+    fn wake(&mut self, sequence: &mut Vec<usize>) {
+        sequence.retain(|&i| self.idle[i] <= Self::PATIENCE);
+        // All who sleep are back within one turn of the ring.
+        for _ in 0..Self::RING {
+            self.round += 1;
+            sequence.append(&mut self.back[self.round as usize % Self::RING]);
+            if !sequence.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// Whether every block will be visited again.
+    fn is_sound(&self, blocks: usize, sequence: &[usize]) -> bool {
+        let mut seen = vec![false; blocks];
+        sequence.iter().for_each(|&i| seen[i] = true);
+        let asleep = || self.back.iter().flatten();
+        self.round < 1 << 60
+            && self.idle.len() == blocks
+            && self.back.len() == Self::RING
+            && asleep().count() <= blocks
+            && asleep().all(|&i| i < blocks)
+            && {
+                asleep().for_each(|&i| seen[i] = true);
+                seen.iter().all(|&seen| seen)
+            }
+    }
+}
+
 impl Order {
-    /// Over `blocks` blocks.
-    pub fn new(sampling: Sampling, blocks: usize, seed: u64) -> Self {
-        // `next` at the end: the first permutation is drawn with the first step.
-        let sequence = (0..blocks).collect();
-        Self { sampling, random: Random::new(seed), sequence, next: blocks, ends: Vec::new() }
+    /// Over `blocks` blocks; with shrinking where the sampling goes in rounds.
+    pub fn new(sampling: Sampling, blocks: usize, seed: u64, shrinking: bool) -> Self {
+        let rounds = matches!(sampling, Sampling::Permuted | Sampling::Cyclic);
+        Self {
+            sampling,
+            random: Random::new(seed),
+            blocks,
+            sequence: (0..blocks).collect(),
+            next: blocks, // the first permutation is drawn with the first step
+            sleep: (rounds && shrinking).then(|| Sleep::new(blocks)),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Is told of every visit whether it changed anything.
+    #[inline]
+    pub(super) fn visited(&mut self, i: usize, moved: bool) {
+        if let Some(sleep) = &mut self.sleep {
+            sleep.visited(i, moved);
+        }
     }
 
     /// Tells what each block's importance is, where that counts.
     pub(super) fn weigh(&mut self, importance: impl Fn(usize) -> f64) {
         if self.sampling == Sampling::Importance {
-            let shares = (0..self.sequence.len()).map(importance);
+            let shares = (0..self.blocks).map(importance);
             self.ends = shares
                 .scan(0.0, |end, share| {
                     *end += share.max(0.0);
@@ -52,17 +136,24 @@ impl Order {
     }
 
     /// Whether this is an order of so many blocks: what came from a file may be anything.
-    pub(super) fn is_sound(&self, sampling: Sampling, blocks: usize) -> bool {
+    pub(super) fn is_sound(&self, sampling: Sampling, blocks: usize, shrinking: bool) -> bool {
         let mut seen = vec![false; blocks];
+        let sleeps = Self::new(sampling, blocks, 0, shrinking).sleep.is_some();
         self.sampling == sampling
-            && self.sequence.len() == blocks
-            && self.next <= blocks
+            && self.blocks == blocks
+            && self.sequence.len() <= blocks
+            && self.next <= self.sequence.len()
+            && self.sleep.is_some() == sleeps
             && self.sequence.iter().all(|&i| i < blocks && !std::mem::replace(&mut seen[i], true))
+            && match &self.sleep {
+                Some(sleep) => sleep.is_sound(blocks, &self.sequence),
+                None => self.sequence.len() == blocks,
+            }
     }
 
     /// The next block.
     pub fn next_block(&mut self) -> usize {
-        let blocks = self.sequence.len();
+        let blocks = self.blocks;
         match self.sampling {
             Sampling::Uniform => return self.random.below(blocks),
             Sampling::Importance => {
@@ -77,13 +168,31 @@ impl Order {
             Sampling::Permuted | Sampling::Cyclic => {}
         }
         if self.next == self.sequence.len() {
-            self.next = 0;
-            if self.sampling == Sampling::Permuted {
-                self.random.shuffle(&mut self.sequence);
-            }
+            self.begin_round();
         }
         self.next += 1;
         self.sequence[self.next - 1]
+    }
+
+    fn begin_round(&mut self) {
+        self.next = 0;
+        if let Some(sleep) = &mut self.sleep {
+            sleep.wake(&mut self.sequence);
+        }
+        if self.sampling == Sampling::Permuted {
+            self.random.shuffle(&mut self.sequence);
+        }
+    }
+
+    /// How many blocks can be drawn before it must be known what their visits changed.
+    pub(super) fn known_ahead(&mut self) -> usize {
+        if self.sleep.is_none() {
+            return usize::MAX;
+        }
+        if self.next == self.sequence.len() {
+            self.begin_round();
+        }
+        self.sequence.len() - self.next
     }
 }
 
@@ -97,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_permuted_pass_visits_every_block_once_and_each_pass_differs() {
-        let mut order = Order::new(Sampling::Permuted, 50, 3);
+        let mut order = Order::new(Sampling::Permuted, 50, 3, false);
         let (first, second) = (pass(&mut order, 50), pass(&mut order, 50));
         assert_ne!(first, second);
         for mut visited in [first, second] {
@@ -108,9 +217,9 @@ mod tests {
 
     #[test]
     fn a_cyclic_pass_goes_in_order_and_a_uniform_one_repeats_blocks() {
-        let mut order = Order::new(Sampling::Cyclic, 4, 0);
+        let mut order = Order::new(Sampling::Cyclic, 4, 0, false);
         assert_eq!(pass(&mut order, 8), [0, 1, 2, 3, 0, 1, 2, 3]);
-        let mut visited = pass(&mut Order::new(Sampling::Uniform, 50, 0), 50);
+        let mut visited = pass(&mut Order::new(Sampling::Uniform, 50, 0, false), 50);
         visited.sort_unstable();
         visited.dedup();
         assert!(visited.len() < 50 && visited.iter().all(|&i| i < 50));
@@ -118,7 +227,7 @@ mod tests {
 
     #[test]
     fn half_of_the_draws_go_by_importance() {
-        let mut order = Order::new(Sampling::Importance, 4, 1);
+        let mut order = Order::new(Sampling::Importance, 4, 1, false);
         order.weigh(|i| [0.0, 1.0, 3.0, 0.0][i]);
         let mut counts = [0_i32; 4];
         pass(&mut order, 16_000).into_iter().for_each(|i| counts[i] += 1);
@@ -130,7 +239,7 @@ mod tests {
 
     #[test]
     fn the_seed_decides_the_order() {
-        let order = |seed| pass(&mut Order::new(Sampling::Permuted, 20, seed), 20);
+        let order = |seed| pass(&mut Order::new(Sampling::Permuted, 20, seed, false), 20);
         assert_eq!(order(5), order(5));
         assert_ne!(order(5), order(6));
     }

@@ -50,6 +50,24 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The value of an index.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Row;
+    /// let row = Row::Sparse { indices: &[0, 2], values: &[1.0, 3.0] };
+    /// assert_eq!((row.get(2), row.get(1)), (3.0, 0.0));
+    /// ```
+    pub fn get(self, index: usize) -> f64 {
+        let place = match self {
+            Row::Sparse { indices, .. } => {
+                indices.binary_search_by_key(&index, |&j| j as usize).ok()
+            }
+            Row::Dense(_) => Some(index),
+        };
+        let (Row::Sparse { values, .. } | Row::Dense(values)) = self;
+        place.and_then(|k| values.get(k)).copied().unwrap_or(0.0)
+    }
+
     /// `Σ |x|`.
     pub fn norm1(self) -> f64 {
         self.iter().fold(0.0, |sum, (_, x)| sum + x.abs())

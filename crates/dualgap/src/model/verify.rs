@@ -9,7 +9,7 @@ use crate::linalg::Measured;
 use crate::run::Certificate;
 use crate::sdca::{Choice, Linear, Vector};
 use crate::ssvm::{Chain, Costs, Multiclass};
-use crate::term::{L2, Link, MulticlassLoss, PureL1, Regulariser};
+use crate::term::{L2, Link, MulticlassLoss, PureL1, Regulariser, Unpenalised};
 use crate::{Error, Result};
 
 /// What the dual side of a verified certificate rests on.
@@ -145,13 +145,14 @@ fn sides<'a, B: Witnessed>(model: &Model, blocks: &'a B) -> Result<Box<dyn Sides
         Ok(Box::new(Of { blocks, problem: Problem::new(blocks, link, lambda, weights)? }))
     }
     let Provenance { lambda, regulariser, .. } = model.provenance;
-    let Regulariser { l1, nonnegative } = regulariser;
+    let Regulariser { l1, nonnegative, free, .. } = regulariser;
+    regulariser.check(blocks.dim())?;
     if lambda == 0.0 && l1 > 0.0 {
-        of(model, blocks, PureL1 { nonnegative }, l1)
+        of(model, blocks, Unpenalised { link: PureL1 { nonnegative }, free }, l1)
     } else if regulariser.is_plain() {
-        of(model, blocks, L2, lambda)
+        of(model, blocks, Unpenalised { link: L2, free }, lambda)
     } else {
-        of(model, blocks, regulariser.link(lambda)?, lambda)
+        of(model, blocks, Unpenalised { link: regulariser.link(lambda)?, free }, lambda)
     }
 }
 

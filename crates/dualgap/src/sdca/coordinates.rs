@@ -120,10 +120,11 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
     /// Where the step of a weight leads.
     fn stepped(&self, j: usize, gradient: f64) -> f64 {
         let to = self.w[j] - gradient / self.curvatures[j];
-        let threshold = self.sides.sigma / self.curvatures[j];
+        let (sigma, both_signs) = self.sides.rule(j);
+        let threshold = sigma / self.curvatures[j];
         if to > threshold {
             to - threshold
-        } else if to < -threshold && !self.sides.link.nonnegative {
+        } else if to < -threshold && both_signs {
             to + threshold
         } else {
             0.0
@@ -142,7 +143,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
             let step = self.stepped(j, self.gradient(j)) - self.w[j];
             let violation = step.abs() * self.curvatures[j];
             self.chosen_at = self.chosen_at.max(violation);
-            if self.w[j] != 0.0 {
+            if self.w[j] != 0.0 || self.sides.free().is_some_and(|free| free.column == j) {
                 active.push(j);
             } else if violation > 0.0 {
                 violations.push((violation, j));

@@ -13,10 +13,10 @@
 //! III and IV as printed can exceed 1; the minimum is ours.
 
 use crate::dual::witness::{DEFECT, Witnessed};
-use crate::dual::{Along, Audit, Blocks, Found};
+use crate::dual::{Audit, Blocks, Found, View};
 use crate::linalg::kernels::score;
-use crate::linalg::{Accumulate, Measured, Rows, UNIT_ROUNDOFF, gamma};
-use crate::term::Loss;
+use crate::linalg::{Accumulate, Measured, Row, Rows, Sum, UNIT_ROUNDOFF, gamma};
+use crate::term::{Loss, Norm};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -55,9 +55,24 @@ pub struct Linear<'a, L> {
     targets: Vec<f64>,
     loss: L,
     choice: Choice,
-    squared_norms: Vec<f64>,
-    /// The largest ‖x‖².
-    largest: f64,
+    euclidean: SquaredNorms,
+    /// The same with ‖x‖_∞, for links that are measured in it.
+    largest: SquaredNorms,
+}
+
+/// ‖x‖² of every example, and the largest of them.
+#[derive(Debug)]
+struct SquaredNorms {
+    of: Vec<f64>,
+    most: f64,
+}
+
+impl SquaredNorms {
+    fn new(rows: &Rows, norm: impl Fn(Row<'_>) -> f64) -> Self {
+        let of: Vec<f64> = (0..rows.len()).map(|i| norm(rows.row(i))).collect();
+        let most = of.iter().copied().fold(0.0, f64::max);
+        Self { of, most }
+    }
 }
 
 impl<'a, L: Loss> Linear<'a, L> {
@@ -74,9 +89,11 @@ impl<'a, L: Loss> Linear<'a, L> {
         if choice == Choice::V && loss.smoothness() <= 0.0 {
             return Err(Error::setting("option V is for smooth losses, and this one is not"));
         }
-        let squared_norms: Vec<f64> = (0..rows.len()).map(|i| rows.row(i).squared_norm()).collect();
-        let largest = squared_norms.iter().copied().fold(0.0, f64::max);
-        Ok(Self { rows, targets, loss, choice, squared_norms, largest })
+        let euclidean = SquaredNorms::new(rows, |row| row.squared_norm());
+        let largest = SquaredNorms::new(rows, |row| {
+            row.iter().fold(0.0_f64, |largest, (_, x)| largest.max(x.abs())).powi(2)
+        });
+        Ok(Self { rows, targets, loss, choice, euclidean, largest })
     }
 
     /// The inputs.
@@ -96,13 +113,24 @@ impl<'a, L: Loss> Linear<'a, L> {
 
     /// The largest ‖x‖² of all examples.
     pub fn largest_squared_norm(&self) -> f64 {
-        self.largest
+        self.euclidean.most
+    }
+
+    /// In the norm that a step is measured in.
+    #[inline]
+    fn squared_norms(&self, view: &View<'_>) -> &SquaredNorms {
+        match view.norm {
+            Norm::Euclidean => &self.euclidean,
+            Norm::Largest => &self.largest,
+        }
     }
 
     /// The new α by the option, at a prediction.
-    fn choose(&self, i: usize, a: f64, alpha: f64, scale: f64) -> f64 {
+    #[inline]
+    fn choose(&self, i: usize, a: f64, alpha: f64, view: &View<'_>) -> f64 {
         let (y, loss) = (self.targets[i], &self.loss);
-        let q = scale * self.squared_norms[i];
+        let norms = self.squared_norms(view);
+        let q = view.scale * norms.of[i];
         if self.choice == Choice::I {
             return loss.maximizer(a, y, alpha, q);
         }
@@ -111,7 +139,7 @@ impl<'a, L: Loss> Linear<'a, L> {
         if z == 0.0 {
             return alpha;
         }
-        let (smooth, longest) = (loss.smoothness(), scale * self.largest);
+        let (smooth, longest) = (loss.smoothness(), view.scale * norms.most);
         let share = match self.choice {
             Choice::I | Choice::II => {
                 return loss.maximizer(a, y, alpha, q).clamp(alpha.min(u), alpha.max(u));
@@ -138,6 +166,8 @@ pub struct LinearScratch {
 }
 
 impl<L: Loss> Blocks for Linear<'_, L> {
+    const SEES_FACTOR: bool = true;
+
     type Corner = f64;
     type Point = f64;
     type Scratch = LinearScratch;
@@ -151,7 +181,11 @@ impl<L: Loss> Blocks for Linear<'_, L> {
     }
 
     fn importance(&self, i: usize) -> f64 {
-        self.squared_norms[i].sqrt()
+        self.euclidean.of[i].sqrt()
+    }
+
+    fn smoothness(&self) -> f64 {
+        self.loss.smoothness()
     }
 
     fn scratch(&self) -> LinearScratch {
@@ -179,14 +213,13 @@ impl<L: Loss> Blocks for Linear<'_, L> {
     fn aim(
         &self,
         i: usize,
-        w: &[f64],
         at: &f64,
-        scale: f64,
+        view: &View<'_>,
         corner: &mut f64,
         scratch: &mut LinearScratch,
     ) -> Result<()> {
-        self.rescore(i, w, scratch);
-        *corner = self.choose(i, scratch.a, *at, scale);
+        scratch.a = view.factor * score(self.rows.row(i), view.w);
+        *corner = self.choose(i, scratch.a, *at, view);
         Ok(())
     }
 
@@ -205,24 +238,31 @@ impl<L: Loss> Blocks for Linear<'_, L> {
     }
 
     fn curvature(&self, i: usize, scratch: &mut LinearScratch) -> f64 {
-        self.squared_norms[i] * scratch.z * scratch.z
+        self.euclidean.of[i] * scratch.z * scratch.z
     }
 
     /// What was aimed at is where to go, unless w has moved since: then the best point on the way there.
-    fn line_search(
+    #[inline]
+    fn step_length(
         &self,
         i: usize,
         at: &f64,
         to: &f64,
-        along: &Along,
+        view: &View<'_>,
         scratch: &mut LinearScratch,
     ) -> f64 {
-        if along.fresh {
-            return 1.0;
+        scratch.z = to - at;
+        if scratch.z == 0.0 {
+            return 0.0;
         }
-        let q = along.scale * self.squared_norms[i];
-        let best = self.loss.maximizer(scratch.a, self.targets[i], *at, q);
-        ((best - at) / (to - at)).clamp(0.0, 1.0)
+        if view.fresh {
+            // No number plus one is none.
+            return 1.0 + 0.0 * scratch.z;
+        }
+        let a = view.factor * score(self.rows.row(i), view.w);
+        let q = view.scale * self.squared_norms(view).of[i];
+        let best = self.loss.maximizer(a, self.targets[i], *at, q);
+        ((best - at) / scratch.z).clamp(0.0, 1.0)
     }
 
     fn displace(
@@ -242,6 +282,13 @@ impl<L: Loss> Blocks for Linear<'_, L> {
 
     fn blend(&self, _: usize, share: f64, into: &mut f64, from: &f64) {
         *into = if share >= 1.0 { *from } else { *into + share * (from - *into) };
+    }
+
+    fn balanced(&self, points: &[f64], masses: &[f64], column: usize) -> Option<Vec<f64>> {
+        let shares: Vec<f64> =
+            masses.iter().enumerate().map(|(i, m)| m * self.rows.row(i).get(column)).collect();
+        let domains = self.targets.iter().map(|&y| self.loss.domain(y)).collect::<Vec<_>>();
+        balance(points, &shares, &domains)
     }
 
     fn add(
@@ -266,7 +313,7 @@ impl<L: Loss> Blocks for Linear<'_, L> {
             return Err(Error::Witness { example: i, message });
         }
         let conjugate = self.loss.conjugate(near, self.targets[i]);
-        let length = self.squared_norms[i].sqrt() * (1.0 + 1e-9);
+        let length = self.euclidean.of[i].sqrt() * (1.0 + 1e-9);
         Ok(Audit {
             dual: Measured { value: -conjugate.value, error: conjugate.error },
             // `add` rounds the factor and the product.
@@ -284,6 +331,57 @@ impl<L: Loss> Blocks for Linear<'_, L> {
         (steepness * off + self.loss.value(a, y).error) * (1.0 + 1e-9)
     }
 }
+
+/// The points, all moved by the same t and kept in their domains, where `Σ share_i point_i` is zero. The sum rises
+/// with t in straight pieces: Newton's method on it, kept between bounds that shrink.
+fn balance(points: &[f64], shares: &[f64], domains: &[(f64, f64)]) -> Option<Vec<f64>> {
+    if shares.iter().any(|&share| share < 0.0) {
+        return None;
+    }
+    let moved = |t: f64| {
+        let near = |(at, &(low, high)): (&f64, &(f64, f64))| (at + t).clamp(low, high);
+        points.iter().zip(domains).map(near).collect::<Vec<f64>>()
+    };
+    let sum = |points: &[f64]| {
+        points.iter().zip(shares).map(|(at, share)| at * share).collect::<Sum>().total().value
+    };
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut t = 0.0;
+    let mut best = moved(t);
+    for _ in 0..MOST_STEPS {
+        let excess = sum(&best);
+        if excess == 0.0 {
+            break;
+        }
+        if excess > 0.0 {
+            high = t;
+        } else {
+            low = t;
+        }
+        // Those that are free to move.
+        let inside = |(&at, &(low, high)): (&f64, &(f64, f64))| low < at && at < high;
+        let free = best.iter().zip(domains).map(inside);
+        let slope: f64 = free.zip(shares).filter(|(free, _)| *free).map(|(_, share)| share).sum();
+        let newton = t - excess / slope;
+        let next = if newton > low && newton < high {
+            newton
+        } else if low.is_finite() && high.is_finite() {
+            low + (high - low) / 2.0
+        } else {
+            // Nothing is known on that side yet.
+            t - excess.signum() * (1.0 + 2.0 * t.abs())
+        };
+        if next == t || !next.is_finite() {
+            break;
+        }
+        t = next;
+        best = moved(t);
+    }
+    Some(best)
+}
+
+/// Newton's method needs a handful of steps, bisection as many as there are bits, and doubling no more.
+const MOST_STEPS: usize = 200;
 
 impl<L: Loss> Witnessed for Linear<'_, L> {
     fn entries(&self, at: &f64) -> Vec<(u64, f64)> {

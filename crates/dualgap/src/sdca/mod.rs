@@ -12,7 +12,7 @@ pub mod linear;
 pub mod pure_l1;
 pub mod vector;
 
-pub use crate::dual::{Average, Method, Sampling, Settings, Solution};
+pub use crate::dual::{Acceleration, Average, Method, Sampling, Settings, Solution};
 pub use linear::{Choice, Linear};
 pub use pure_l1::train_pure_l1;
 pub use vector::Vector;

@@ -15,10 +15,9 @@
 use super::Linear;
 use super::coordinates::Coordinates;
 use crate::dual::problem::masses;
-use crate::dual::{Engine, Problem, Settings, Solution};
-use crate::linalg::Measured;
+use crate::dual::{Best, Blocks, Engine, Problem, Settings, Solution};
 use crate::run::{Budget, Certificate, Certified, Observer, Quota, Report, Solver, Work, run};
-use crate::term::{ElasticNet, Loss, PureL1};
+use crate::term::{ElasticNet, Free, Loss, PureL1, Regulariser, Unpenalised};
 use crate::{Error, Result};
 
 /// By what λ is divided when it is made smaller.
@@ -35,53 +34,64 @@ const MARGIN: f64 = 1e-11;
 
 /// Both sides of the l1 problem's certificate: the best of each that was seen.
 pub(super) struct Sides<'a, 'b, L: Loss> {
-    problem: Problem<'a, Linear<'b, L>, PureL1>,
+    problem: Problem<'a, Linear<'b, L>, Unpenalised<PureL1>>,
     pub sigma: f64,
-    pub link: PureL1,
-    primal: Option<(Measured, Vec<f64>)>,
-    dual: (Measured, Vec<f64>),
+    best: Best<f64>,
 }
 
 impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
     fn new(
         blocks: &'a Linear<'b, L>,
         sigma: f64,
-        link: PureL1,
+        link: Unpenalised<PureL1>,
         weights: Option<&[f64]>,
     ) -> Result<Self> {
         let problem = Problem::new(blocks, link, sigma, weights)?;
         let start = vec![0.0; blocks.targets().len()];
-        let dual = (problem.dual(&start)?.value, start);
-        Ok(Self { problem, sigma, link, primal: None, dual })
+        let best = Best::new(problem.dual(&start)?.value, Some(start));
+        Ok(Self { problem, sigma, best })
+    }
+
+    /// The threshold of a weight, and whether it may be negative.
+    pub fn rule(&self, j: usize) -> (f64, bool) {
+        let Unpenalised { link, free } = self.problem.link();
+        match free {
+            Some(free) if free.column == j => (0.0, true),
+            _ => (self.sigma, !link.nonnegative),
+        }
+    }
+
+    /// The weight that is not penalised.
+    pub fn free(&self) -> Option<Free> {
+        self.problem.link().free
     }
 
     /// The certificate of the best weights and the best dual point so far, and of these.
     pub fn certify(&mut self, w: &[f64], points: &[f64]) -> Result<Certified> {
         let primal = self.problem.primal(w)?;
-        let t = (1.0 / self.link.reach(&self.problem.image(points))).min(1.0) * (1.0 - MARGIN);
+        let balanced = self.problem.balanced(points)?;
+        let points = balanced.as_deref().unwrap_or(points);
+        let Unpenalised { link, free } = self.problem.link();
+        let mut image = self.problem.image(points);
+        if let Some(free) = free {
+            image[free.column] = 0.0;
+        }
+        let t = (1.0 / link.reach(&image)).min(1.0) * (1.0 - MARGIN);
         let scaled: Vec<f64> = points.iter().map(|alpha| t * alpha).collect();
         let dual = self.problem.dual(&scaled)?.value;
         let iterate = Certificate::new(primal.value, dual, primal.certified)?;
-        let upper = |value: &Measured| value.value + value.error;
-        if self.primal.as_ref().is_none_or(|(best, _)| upper(&primal.value) < upper(best)) {
-            self.primal = Some((primal.value, w.to_vec()));
-        }
-        let lower = |value: &Measured| value.value - value.error;
-        if lower(&dual) > lower(&self.dual.0) {
-            self.dual = (dual, scaled);
-        }
-        let best = self.primal.as_ref().map_or(primal.value, |(best, _)| *best);
-        let model = Certificate::new(best, self.dual.0, primal.certified)?;
+        self.best.offer_primal(primal, || w.to_vec());
+        self.best.offer_dual(dual, &scaled);
+        let model = self.best.certificate().transpose()?.unwrap_or(iterate);
         Ok(Certified { model, iterate })
     }
 
     pub fn weights(&self) -> Option<&[f64]> {
-        self.primal.as_ref().map(|(_, weights)| &weights[..])
+        self.best.weights()
     }
 
     pub fn into_solution(self, current: Vec<f64>) -> Solution<f64> {
-        let weights = self.primal.map_or(current, |(_, weights)| weights);
-        Solution { weights, points: self.dual.1 }
+        self.best.into_solution(|| current, Vec::new())
     }
 }
 
@@ -94,7 +104,7 @@ impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
 /// use dualgap::term::{Regulariser, ScalarLoss};
 /// let rows = Rows::dense(&[vec![1.0, 0.1], vec![0.0, 0.1], vec![-1.0, 0.1]])?;
 /// let blocks = Linear::new(&rows, vec![1.0, 0.0, -1.0], ScalarLoss::Squared, Choice::I)?;
-/// let regulariser = Regulariser { l1: 0.1, nonnegative: false };
+/// let regulariser = Regulariser { l1: 0.1, ..Regulariser::default() };
 /// let settings = Settings { regulariser, ..Settings::default() };
 /// let report = train_pure_l1(&blocks, &settings, &Budget::relative(1e-8), &mut ())?;
 /// // The soft threshold of the least squares solution, by hand.
@@ -113,7 +123,9 @@ pub fn train_pure_l1<L: Loss>(
         return Err(Error::setting("without lambda the l1 regularisation must be positive"));
     }
     let weights = settings.sample_weights.as_deref();
-    let link = PureL1 { nonnegative: settings.regulariser.nonnegative };
+    let Regulariser { nonnegative, free, .. } = settings.regulariser;
+    settings.regulariser.check(blocks.dim())?;
+    let link = Unpenalised { link: PureL1 { nonnegative }, free };
     let sides = Sides::new(blocks, sigma, link, weights)?;
     let n = blocks.targets().len();
     if blocks.loss().smoothness() > 0.0 {
@@ -121,18 +133,17 @@ pub fn train_pure_l1<L: Loss>(
     }
     // Where a block's own curvature is about that of its loss: no step is slow.
     let lambda = (blocks.largest_squared_norm() / n as f64).max(1e-12);
-    let inner = Problem::new(blocks, elastic_net(&sides, lambda), lambda, weights)?;
-    run(Shrinking { engine: Engine::new(inner, settings)?, sides, lambda }, budget, observer)
-}
-
-fn elastic_net<L: Loss>(sides: &Sides<'_, '_, L>, lambda: f64) -> ElasticNet {
-    ElasticNet { threshold: sides.sigma / lambda, nonnegative: sides.link.nonnegative }
+    let regulariser = settings.regulariser;
+    let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
+    let engine = Engine::new(inner, settings)?;
+    run(Shrinking { engine, sides, regulariser, lambda }, budget, observer)
 }
 
 /// The elastic net with a λ that is made smaller on the way.
 struct Shrinking<'a, 'b, L: Loss> {
     engine: Engine<'a, Linear<'b, L>, ElasticNet>,
     sides: Sides<'a, 'b, L>,
+    regulariser: Regulariser,
     lambda: f64,
 }
 
@@ -153,7 +164,15 @@ impl<L: Loss> Solver for Shrinking<'_, '_, L> {
         let certified = self.sides.certify(self.engine.weights(), self.engine.points())?;
         if inner.iterate.gap() <= SOLVED * certified.model.gap() && self.lambda > SMALLEST {
             self.lambda /= SHRINK;
-            self.engine.retune(elastic_net(&self.sides, self.lambda), self.lambda)?;
+            self.engine.retune(self.regulariser.link(self.lambda)?, self.lambda)?;
+        }
+        if let Some(Free { column, bound }) = self.sides.free() {
+            // The elastic net penalises the free weight too: its distance from where it is now, and from then on
+            // ever less.
+            let w = self.engine.weights();
+            let mut offset = vec![0.0; w.len()];
+            offset[column] = w[column].clamp(-bound, bound);
+            self.engine.recentre(offset);
         }
         Ok(certified)
     }

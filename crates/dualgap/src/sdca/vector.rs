@@ -12,7 +12,7 @@
 use super::Choice;
 use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
-use crate::dual::{Along, Audit, Blocks, Found};
+use crate::dual::{Audit, Blocks, Found, View};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::{Accumulate, Measured, Sum, UNIT_ROUNDOFF, gamma};
 use crate::oracle::Costs;
@@ -145,6 +145,10 @@ impl Blocks for Vector<'_> {
         self.squared_norms[i].sqrt()
     }
 
+    fn smoothness(&self) -> f64 {
+        self.loss.smoothness()
+    }
+
     fn scratch(&self) -> VectorScratch {
         VectorScratch::default()
     }
@@ -171,20 +175,19 @@ impl Blocks for Vector<'_> {
     fn aim(
         &self,
         i: usize,
-        w: &[f64],
         at: &Vec<f64>,
-        scale: f64,
+        view: &View<'_>,
         corner: &mut Vec<f64>,
         scratch: &mut VectorScratch,
     ) -> Result<()> {
-        self.rescore(i, w, scratch);
+        self.rescore(i, view.w, scratch);
         if self.choice == Choice::I {
-            let q = scale * self.squared_norms[i];
+            let q = view.scale * self.squared_norms[i];
             self.loss.maximizer(&scratch.scores, at, q, corner);
             return Ok(());
         }
         self.loss.corner(&scratch.scores, corner);
-        let share = self.share(i, at, corner, scale, &scratch.scores);
+        let share = self.share(i, at, corner, view.scale, &scratch.scores);
         corner.iter_mut().zip(at).for_each(|(to, at)| *to = at + share * (*to - at));
         Ok(())
     }
@@ -219,21 +222,32 @@ impl Blocks for Vector<'_> {
     }
 
     /// What was aimed at is where to go, unless w has moved since: then as far as the proximal lower bound says.
-    fn line_search(
+    fn step_length(
         &self,
-        _: usize,
-        _: &Vec<f64>,
-        _: &Vec<f64>,
-        along: &Along,
+        i: usize,
+        at: &Vec<f64>,
+        to: &Vec<f64>,
+        view: &View<'_>,
         scratch: &mut VectorScratch,
     ) -> f64 {
-        if along.fresh {
+        let rise = self.difference(i, at, to, scratch);
+        if !view.fresh {
+            self.rescore(i, view.w, scratch);
+        }
+        let gap = rise - self.slope(i, view.w, scratch);
+        if gap.is_nan() {
+            return gap;
+        }
+        if gap <= 0.0 {
+            return 0.0;
+        }
+        if view.fresh {
             return 1.0;
         }
         let squares: f64 = scratch.z.iter().map(|z| z * z).sum();
         let smooth = self.loss.smoothness() * squares;
-        let whole = smooth + along.scale * along.curvature;
-        if whole > 0.0 { ((along.gap + 0.5 * smooth) / whole).min(1.0) } else { 1.0 }
+        let whole = smooth + view.scale * self.curvature(i, scratch);
+        if whole > 0.0 { ((gap + 0.5 * smooth) / whole).min(1.0) } else { 1.0 }
     }
 
     fn displace(

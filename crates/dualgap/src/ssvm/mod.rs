@@ -13,7 +13,9 @@ mod geometry;
 pub mod multiclass;
 pub mod oracle_blocks;
 
-pub use crate::dual::{Average, Method, Sampling, Settings, Solution, Step, Witness, Witnessed};
+pub use crate::dual::{
+    Acceleration, Average, Method, Sampling, Settings, Solution, Step, Witness, Witnessed,
+};
 pub use crate::oracle::{Costs, Hamming};
 pub use chain::Chain;
 pub use multiclass::Multiclass;

@@ -8,14 +8,12 @@
 
 use super::Link;
 use crate::linalg::{Measured, Sum, UNIT_ROUNDOFF, sum::squared_norm};
-use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
 
 /// `½‖w‖² + threshold·‖w‖₁`, and w ≥ 0 if asked for.
 ///
 /// ```
 /// # use dualgap::term::{ElasticNet, Link};
-/// let link = ElasticNet { threshold: 1.0, nonnegative: false };
+/// let link = ElasticNet { threshold: 1.0, nonnegative: false, free: None };
 /// assert_eq!((link.weight(0, -3.0), link.weight(0, 0.5)), (-2.0, 0.0));
 /// assert_eq!(ElasticNet { nonnegative: true, ..link }.weight(0, -3.0), 0.0);
 /// ```
@@ -25,42 +23,16 @@ pub struct ElasticNet {
     pub threshold: f64,
     /// Whether weights must not be negative.
     pub nonnegative: bool,
-}
-
-/// What is added to `λ/2‖w‖²`, in the user's units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Regulariser {
-    /// σ, in `… + σ‖w‖₁`.
-    #[serde(default)]
-    pub l1: f64,
-    /// Whether weights must not be negative.
-    #[serde(default)]
-    pub nonnegative: bool,
-}
-
-impl Regulariser {
-    /// Whether nothing is added.
-    pub fn is_plain(self) -> bool {
-        self.l1 == 0.0 && !self.nonnegative
-    }
-
-    /// The link at this λ, or what is wrong with it.
-    pub fn link(self, lambda: f64) -> Result<ElasticNet> {
-        let threshold = self.l1 / lambda;
-        if !(self.l1 >= 0.0 && threshold.is_finite()) {
-            return Err(Error::setting(format!(
-                "the l1 regularisation must be a number that is not negative, not {}",
-                self.l1
-            )));
-        }
-        Ok(ElasticNet { threshold, nonnegative: self.nonnegative })
-    }
+    /// A weight that has the square alone.
+    pub free: Option<usize>,
 }
 
 impl Link for ElasticNet {
     #[inline]
-    fn weight(&self, _: usize, v: f64) -> f64 {
-        if v > self.threshold {
+    fn weight(&self, j: usize, v: f64) -> f64 {
+        if self.free == Some(j) {
+            v
+        } else if v > self.threshold {
             v - self.threshold
         } else if v < -self.threshold && !self.nonnegative {
             v + self.threshold
@@ -70,10 +42,11 @@ impl Link for ElasticNet {
     }
 
     fn value(&self, w: &[f64]) -> Measured {
-        if self.nonnegative && w.iter().any(|&w| w < 0.0) {
+        let bound = || w.iter().enumerate().filter(|&(j, _)| self.free != Some(j)).map(|(_, w)| w);
+        if self.nonnegative && bound().any(|&w| w < 0.0) {
             return Measured { value: f64::INFINITY, error: 0.0 };
         }
-        let l1: Sum = w.iter().map(|w| w.abs()).collect();
+        let l1: Sum = bound().map(|w| w.abs()).collect();
         let mut total = Sum::default();
         total.add_measured(squared_norm(w).scaled(0.5));
         total.add_measured(l1.total().scaled(self.threshold));
@@ -81,10 +54,13 @@ impl Link for ElasticNet {
     }
 
     fn conjugate(&self, v: &[f64]) -> Measured {
-        let w: Vec<f64> = v.iter().enumerate().map(|(j, &v)| self.weight(j, v)).collect();
-        let value = squared_norm(&w).scaled(0.5);
+        let value = squared_norm(&self.weights(v)).scaled(0.5);
         // Each |v| − t is rounded once, and then squared.
         Measured { error: value.error + 4.0 * UNIT_ROUNDOFF * value.value, ..value }
+    }
+
+    fn strengthened(&self, lambda: f64, kappa: f64) -> Option<Self> {
+        Some(Self { threshold: self.threshold * (lambda / (lambda + kappa)), ..*self })
     }
 }
 
@@ -101,9 +77,10 @@ mod tests {
             other in prop::collection::vec(-3.0..3.0_f64, 4),
             threshold in 0.0..2.0_f64,
             nonnegative in any::<bool>(),
+            free in prop::option::of(0..4_usize),
         ) {
-            let link = ElasticNet { threshold, nonnegative };
-            let w: Vec<f64> = v.iter().enumerate().map(|(j, &v)| link.weight(j, v)).collect();
+            let link = ElasticNet { threshold, nonnegative, free };
+            let w = link.weights(&v);
             let product = dot(&w, &v);
             prop_assert!((link.value(&w).value + link.conjugate(&v).value - product).abs() < 1e-12);
             prop_assert!(link.value(&other).value + link.conjugate(&v).value >= dot(&other, &v) - 1e-12);

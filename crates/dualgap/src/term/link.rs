@@ -8,6 +8,15 @@
 
 use crate::linalg::{Measured, kernels::dot, sum::squared_norm};
 
+/// A norm of v, and of an example's input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// ‖·‖₂, dual to itself.
+    Euclidean,
+    /// ‖·‖_∞, dual to ‖·‖₁.
+    Largest,
+}
+
 /// A regulariser as the engine sees it; see the module's head.
 ///
 /// An own one, here the elastic net `½‖w‖² + s‖w‖₁`, whose link is soft thresholding:
@@ -43,8 +52,21 @@ pub trait Link: Clone + Send + Sync {
     /// Whether w = v: then one vector serves as both.
     const IDENTITY: bool = false;
 
+    /// g is 1-strongly convex in the norm that this one is dual to.
+    const NORM: Norm = Norm::Euclidean;
+
     /// Coordinate `j` of `w = ∇g*(v)`.
     fn weight(&self, j: usize, v: f64) -> f64;
+
+    /// `w = ∇g*(v)`.
+    fn weights(&self, v: &[f64]) -> Vec<f64> {
+        v.iter().enumerate().map(|(j, &v)| self.weight(j, v)).collect()
+    }
+
+    /// The link of `(λ g(w) + κ/2‖w‖²)/(λ + κ)`, if there is one of its kind: what acceleration takes steps with.
+    fn strengthened(&self, _lambda: f64, _kappa: f64) -> Option<Self> {
+        None
+    }
 
     /// g(w), with its rounding bounded.
     fn value(&self, w: &[f64]) -> Measured;
@@ -59,7 +81,8 @@ pub trait Link: Clone + Send + Sync {
         let w_norm = if Self::IDENTITY {
             length(dot(v, v))
         } else {
-            length(v.iter().enumerate().map(|(j, &v)| self.weight(j, v).powi(2)).sum())
+            let w = self.weights(v);
+            length(dot(&w, &w))
         };
         let mut value = self.conjugate(v);
         value.error += distance * (w_norm + distance / 2.0) * 1.000_001;
@@ -85,6 +108,10 @@ impl Link for L2 {
     fn conjugate(&self, v: &[f64]) -> Measured {
         squared_norm(v).scaled(0.5)
     }
+
+    fn strengthened(&self, _: f64, _: f64) -> Option<Self> {
+        Some(Self)
+    }
 }
 
 #[cfg(test)]
@@ -98,7 +125,7 @@ mod tests {
             v in prop::collection::vec(-3.0..3.0_f64, 4),
             other in prop::collection::vec(-3.0..3.0_f64, 4),
         ) {
-            let w: Vec<f64> = v.iter().enumerate().map(|(j, &v)| L2.weight(j, v)).collect();
+            let w = L2.weights(&v);
             prop_assert!((L2.value(&w).value + L2.conjugate(&v).value - dot(&w, &v)).abs() < 1e-12);
             prop_assert!(L2.value(&other).value + L2.conjugate(&v).value >= dot(&other, &v) - 1e-12);
         }

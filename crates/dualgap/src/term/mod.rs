@@ -4,8 +4,12 @@ pub mod elastic_net;
 pub mod link;
 pub mod loss;
 pub mod pure_l1;
+pub mod regulariser;
+pub mod unpenalised;
 
-pub use elastic_net::{ElasticNet, Regulariser};
-pub use link::{L2, Link};
+pub use elastic_net::ElasticNet;
+pub use link::{L2, Link, Norm};
 pub use loss::{Loss, MulticlassLoss, ScalarLoss};
 pub use pure_l1::PureL1;
+pub use regulariser::Regulariser;
+pub use unpenalised::{Free, Unpenalised};

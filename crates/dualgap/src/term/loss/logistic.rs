@@ -30,6 +30,9 @@ fn sigmoid_of_minus(t: f64) -> f64 {
 /// Newton's method converges in a handful of steps, bisection in as many as there are bits.
 const MOST_STEPS: usize = 100;
 
+/// Newton's method squares its error: after a step of this size, rounding is all that is left.
+const CLOSE: f64 = 1e-8;
+
 impl Loss for Logistic {
     fn value(&self, a: f64, y: f64) -> Measured {
         let m = y * a;
@@ -58,28 +61,29 @@ impl Loss for Logistic {
         let (m, start) = (y * a, y * alpha);
         // σ(−t) lies in (0, 1), and so t between these.
         let (mut low, mut high) = (m - q * start, m + q * (1.0 - start));
-        // The prediction's own answer would be t = m; half way to where the block stands is closer.
+        // The prediction's own answer, which a block near the optimum stands at.
         let mut t = m.clamp(low, high);
         for _ in 0..MOST_STEPS {
             let beta = sigmoid_of_minus(t);
             let excess = t - m - q * (beta - start);
-            if excess == 0.0 {
-                break;
-            }
             if excess > 0.0 {
                 high = t;
             } else {
                 low = t;
             }
-            let slope = 1.0 + q * beta * sigmoid_of_minus(-t);
-            let newton = t - excess / slope;
+            let spread = beta * (1.0 - beta);
+            let newton = t - excess / (1.0 + q * spread);
+            let moved = newton - t;
+            if moved.abs() <= CLOSE {
+                // The next step would be the square of this one, and so is what the tangent misses.
+                return y * (beta - spread * moved).clamp(0.0, 1.0);
+            }
             let next =
                 if newton > low && newton < high { newton } else { low + (high - low) / 2.0 };
-            let moved = (next - t).abs();
-            t = next;
-            if moved <= 1e-15 * (1.0 + t.abs()) {
+            if next == t {
                 break;
             }
+            t = next;
         }
         y * sigmoid_of_minus(t)
     }

@@ -1,0 +1,253 @@
+//! The engine in rounds around a centre that moves: acceleration, and a weight that is not penalised.
+//!
+//! With λ' = λ + κ every round takes a few passes on
+//!
+//! ```text
+//! P(w) + κ/2‖w − z‖²,        w = ∇g'*(v' + (κ/λ') z),  v' = (1/λ') Σ mass_i X_i α_i
+//! ```
+//!
+//! which is better conditioned than P, and then moves the centre with momentum (proximal point method, accelerated):
+//!
+//! ```text
+//! z ← w + β (w − w_before),    β = (1 − √q)/(1 + √q),  q = λ/λ'
+//! ```
+//!
+//! A weight without a penalty of its own has the one of the rounds, `λ'/2 (w_j − z_j)²`: when its centre comes to rest,
+//! nothing of that is left. α is feasible for the dual of P itself whatever the centre, so the certificate is the one
+//! of P: at the better of the rounds' weights and ∇g*(v). Where a weight is free, the dual asks that v is zero there,
+//! and the blocks bring their points to that first.
+
+use super::best::Best;
+use super::engine::State;
+use super::{Average, Blocks, Engine, Method, Problem, Settings, Solution, Step};
+use crate::run::{Certificate, Certified, Quota, Solver, Work};
+use crate::term::{Free, Link, Unpenalised};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Whether the engine runs in accelerated rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Acceleration {
+    /// Where the losses are smooth, and the condition number asks for it.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+/// Acceleration pays where λ' would be so many times λ.
+const WORTH_IT: f64 = 16.0;
+
+/// λ'/λ where acceleration is asked for and no smoothness says how much is needed.
+const UNKNOWN: f64 = 16.0;
+
+/// The rounds move one point step by step: averages and batch steps are another matter.
+pub(super) fn possible(settings: &Settings) -> bool {
+    settings.method == Method::Bcfw
+        && settings.step == Step::LineSearch
+        && settings.average == Average::None
+}
+
+/// What the rounds add to λ, if they are worth it for these settings.
+pub(super) fn kappa<B: Blocks>(blocks: &B, settings: &Settings) -> Option<f64> {
+    let (lambda, smooth, n) = (settings.lambda, blocks.smoothness(), blocks.len());
+    let squares: f64 = (0..n).map(|i| blocks.importance(i).powi(2)).sum();
+    // SDCA takes about 1 + R²/(γλn) passes for a digit: here the second term is one.
+    let balanced = squares / n as f64 / (smooth * n as f64);
+    let wanted = match settings.acceleration {
+        Acceleration::Off => return None,
+        Acceleration::On if smooth == 0.0 => UNKNOWN * lambda,
+        Acceleration::Auto if smooth == 0.0 || balanced < WORTH_IT * lambda => return None,
+        Acceleration::On | Acceleration::Auto => balanced,
+    };
+    (possible(settings) && wanted > lambda && wanted.is_finite()).then(|| wanted - lambda)
+}
+
+/// The engine in rounds; see the module's head.
+pub(super) struct Rounds<'a, B: Blocks, L: Link> {
+    /// What is certified.
+    problem: Problem<'a, B, Unpenalised<L>>,
+    engine: Engine<'a, B, L>,
+    kappa: f64,
+    /// β.
+    momentum: f64,
+    memory: Memory<B::Point>,
+}
+
+/// What the rounds to come depend on, beside the engine's own state.
+#[derive(Clone, Serialize, Deserialize)]
+struct Memory<P> {
+    /// The weights at the end of the round before.
+    last: Vec<f64>,
+    offset: Vec<f64>,
+    /// Oracle calls until the round ends.
+    left: u64,
+    best: Best<P>,
+}
+
+/// Everything that a run of rounds is taken up again with.
+#[derive(Serialize, Deserialize)]
+pub(super) struct RoundsState<P> {
+    engine: State<P>,
+    memory: Memory<P>,
+}
+
+/// Passes of a round.
+const PASSES: u64 = 2;
+
+impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
+    /// At these points, or where the blocks begin by themselves.
+    pub fn new(
+        blocks: &'a B,
+        link: &L,
+        kappa: f64,
+        settings: &Settings,
+        points: Option<Vec<B::Point>>,
+    ) -> Result<Self> {
+        let (problem, inner) = problems(blocks, link, kappa, settings)?;
+        let engine = match points {
+            Some(points) => Engine::at(inner, settings, points)?,
+            None => Engine::new(inner, settings)?,
+        };
+        let points = problem.balanced(engine.points())?.unwrap_or_else(|| engine.points().to_vec());
+        let best = Best::new(problem.dual(&points)?.value, Some(points));
+        let (last, offset) = (engine.weights().to_vec(), vec![0.0; blocks.dim()]);
+        let left = PASSES * engine.calls_per_pass();
+        Ok(Self::build(problem, engine, kappa, settings, Memory { last, offset, left, best }))
+    }
+
+    /// Where an earlier run stood; what a certificate will rest on is proved again.
+    pub fn resumed(
+        blocks: &'a B,
+        link: &L,
+        kappa: f64,
+        settings: &Settings,
+        state: RoundsState<B::Point>,
+    ) -> Result<Self> {
+        let RoundsState { engine, mut memory } = state;
+        let (problem, mut inner) = problems(blocks, link, kappa, settings)?;
+        let dim = blocks.dim();
+        let finite = |v: &[f64]| v.len() == dim && v.iter().all(|x| x.is_finite());
+        let pass = blocks.len() as u64 * blocks.calls_per_step();
+        let sound = finite(&memory.last)
+            && finite(&memory.offset)
+            && memory.left <= PASSES * pass
+            && memory.best.is_sound(dim, true);
+        if !sound {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
+        }
+        inner.offset.clone_from(&memory.offset);
+        let engine = Engine::resumed(inner, settings, engine)?;
+        memory.best.prove(&problem)?;
+        Ok(Self::build(problem, engine, kappa, settings, memory))
+    }
+
+    fn build(
+        problem: Problem<'a, B, Unpenalised<L>>,
+        engine: Engine<'a, B, L>,
+        kappa: f64,
+        settings: &Settings,
+        memory: Memory<B::Point>,
+    ) -> Self {
+        let root = (settings.lambda / (settings.lambda + kappa)).sqrt();
+        Self { problem, engine, kappa, momentum: (1.0 - root) / (1.0 + root), memory }
+    }
+
+    /// What another run needs to go on as this one would.
+    pub fn state(&self) -> RoundsState<B::Point> {
+        RoundsState { engine: self.engine.state(), memory: self.memory.clone() }
+    }
+
+    /// Moves the centre.
+    fn turn(&mut self) {
+        let w = self.engine.weights();
+        let pull = self.kappa / (self.problem.lambda + self.kappa);
+        let Memory { last, offset, left, .. } = &mut self.memory;
+        for ((offset, w), last) in offset.iter_mut().zip(w).zip(&*last) {
+            *offset = pull * (w + self.momentum * (w - last));
+        }
+        if let Some(Free { column, bound }) = self.problem.link.free {
+            offset[column] = w[column].clamp(-bound, bound);
+        }
+        last.copy_from_slice(w);
+        *left = PASSES * self.engine.calls_per_pass();
+        self.engine.recentre(offset.clone());
+    }
+}
+
+/// The problem to be certified, and the one to take steps on.
+fn problems<'a, B: Blocks, L: Link>(
+    blocks: &'a B,
+    link: &L,
+    kappa: f64,
+    settings: &Settings,
+) -> Result<(Problem<'a, B, Unpenalised<L>>, Problem<'a, B, L>)> {
+    let (lambda, weights) = (settings.lambda, settings.sample_weights.as_deref());
+    let free = settings.regulariser.free;
+    let Some(strengthened) = link.strengthened(lambda, kappa) else {
+        return Err(Error::setting("with this regulariser there is no acceleration"));
+    };
+    let inner = Problem::new(blocks, strengthened, lambda + kappa, weights)?;
+    let outer = Unpenalised { link: link.clone(), free };
+    Ok((Problem::new(blocks, outer, lambda, weights)?, inner))
+}
+
+impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
+    type Model = Solution<B::Point>;
+
+    fn calls_per_pass(&self) -> u64 {
+        self.engine.calls_per_pass()
+    }
+
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        let mut done = Work::default();
+        while quota.allows(done, 1) {
+            let calls = (quota.oracle_calls - done.oracle_calls).min(self.memory.left);
+            let part = self.engine.advance(&Quota { oracle_calls: calls, ..*quota })?;
+            if part == Work::default() {
+                break;
+            }
+            self.memory.left -= part.oracle_calls;
+            done += part;
+            if self.memory.left == 0 {
+                self.turn();
+            }
+        }
+        Ok(done)
+    }
+
+    fn certify(&mut self) -> Result<Certified> {
+        let balanced = self.problem.balanced(self.engine.points())?;
+        let points = balanced.as_deref().unwrap_or(self.engine.points());
+        let dual = self.problem.dual(points)?;
+        let best = &mut self.memory.best;
+        best.offer_dual(dual.value, points);
+        let mut primal = self.problem.primal(self.engine.weights())?;
+        best.offer_primal(primal, || self.engine.weights().to_vec());
+        if self.problem.link.free.is_none() {
+            let w = self.problem.link.weights(&dual.v);
+            let other = self.problem.primal(&w)?;
+            if other.value.value < primal.value.value {
+                primal = other;
+            }
+            best.offer_primal(other, || w);
+        }
+        self.engine.rebuild();
+        let iterate = Certificate::new(primal.value, dual.value, primal.certified)?;
+        let model = best.certificate().transpose()?.unwrap_or(iterate);
+        Ok(Certified { model, iterate })
+    }
+
+    fn weights(&self) -> &[f64] {
+        self.memory.best.weights().unwrap_or(self.engine.weights())
+    }
+
+    fn into_model(self) -> Solution<B::Point> {
+        let Self { engine, memory, .. } = self;
+        let weights = engine.weights().to_vec();
+        memory.best.into_solution(|| weights, Vec::new())
+    }
+}
