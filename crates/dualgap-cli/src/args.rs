@@ -2,9 +2,11 @@
 
 pub use crate::choices::{
     Acceleration, Average, BinaryLoss, ClassesLoss, Format, Hamming, Intercept, RegressionLoss,
-    Sampling, SdcaOption, Solver, Step,
+    Sampling, Scale, SdcaOption, Solver, Step,
 };
+use crate::weights::parse_class_weights;
 use clap::{Args, Parser, Subcommand};
+use dualgap::data::ClassWeights;
 use std::path::PathBuf;
 
 /// Train linear and structured predictors to a certified optimum.
@@ -92,6 +94,8 @@ Examples:
         #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true, help_heading = "Problem")]
         width: Option<f64>,
         #[command(flatten)]
+        classes: ClassArgs,
+        #[command(flatten)]
         linear: LinearArgs,
     },
     /// A number for each example.
@@ -134,6 +138,10 @@ Examples:
         /// What each mistake costs: a table with the labels as its first line and first column.
         #[arg(long, value_name = "FILE", help_heading = "Problem")]
         costs: Option<PathBuf>,
+        #[command(flatten)]
+        classes: ClassArgs,
+        #[command(flatten)]
+        columns: ColumnArgs,
     },
     /// A label for each position of a sequence, by a first-order chain.
     #[command(after_help = "\
@@ -150,9 +158,29 @@ Examples:
     },
 }
 
+/// What the tasks of classes have in common.
+#[derive(Args, Debug)]
+pub struct ClassArgs {
+    /// What the examples of each class count: `balanced` for all classes the same, or such as yes=5,no=1;
+    /// times --sample-weights. Labels that are not named count 1.
+    #[arg(long, value_name = "balanced|LABEL=W,…", value_parser = parse_class_weights, allow_hyphen_values = true, help_heading = "Problem")]
+    pub class_weights: Option<ClassWeights>,
+}
+
+/// What all tasks but chains have in common.
+#[derive(Args, Debug)]
+pub struct ColumnArgs {
+    /// Divide every column before the run; λ and σ are about the scaled problem, the weights that are saved
+    /// about the data as they are.
+    #[arg(long, value_enum, default_value = "none", help_heading = "Problem")]
+    pub scale: Scale,
+}
+
 /// What the tasks of linear models have in common.
 #[derive(Args, Debug)]
 pub struct LinearArgs {
+    #[command(flatten)]
+    pub columns: ColumnArgs,
     /// Add a feature that is always 1. Its weight is not penalised, or only if asked for; for several classes it
     /// is always penalised like the others.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "free", value_name = "KIND", help_heading = "Problem")]

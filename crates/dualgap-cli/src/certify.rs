@@ -2,7 +2,7 @@
 
 use crate::args::CertifyArgs;
 use crate::predict::load;
-use crate::report::{aligned, certificate_rows, certified_sentence, thousands, to_json};
+use crate::report::{aligned, certificate_rows, certified_sentence, scale_row, thousands, to_json};
 use crate::{Outcome, print};
 use dualgap::Result;
 use dualgap::data::Source;
@@ -60,6 +60,7 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
         ),
         ("fingerprint", "the data are those of the training run".into()),
     ];
+    rows.extend(scale_row(&model));
     rows.extend(certificate_rows(&certificate));
     let (evidence, sentence) = if proved {
         (

@@ -49,6 +49,15 @@ choices!(SdcaOption => dualgap::sdca::Choice {
     V => V,
 });
 
+choices!(Scale => dualgap::data::Scaling {
+    /// Columns as they are
+    None => None,
+    /// Divided by their largest magnitude
+    Max => Max,
+    /// Divided by their root mean square, zeros included
+    Rms => Rms,
+});
+
 /// A loss of two classes by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BinaryLoss {

@@ -3,8 +3,8 @@
 use crate::args::InspectArgs;
 use crate::places::check_not_read;
 use crate::report::{
-    aligned, and_else, certificate_rows, certified_sentence, loss_name, number, solver_name,
-    task_row, thousands, to_json, trimmed,
+    aligned, and_else, certificate_rows, certified_sentence, loss_name, number, scale_row,
+    solver_name, task_row, thousands, to_json, trimmed,
 };
 use crate::{Outcome, print};
 use dualgap::data::Sink;
@@ -182,6 +182,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         ),
         ("work", format!("{} passes, seed {}", trimmed(p.passes), p.seed)),
     ];
+    rows.extend(scale_row(model));
     if let Some(recipe) = &p.recipe {
         rows.push(("data", format!("a {} file", recipe.format.name())));
     }

@@ -14,6 +14,7 @@ mod predict;
 mod progress;
 mod report;
 mod train;
+mod weights;
 
 use args::{Cli, Command};
 use clap::Parser;

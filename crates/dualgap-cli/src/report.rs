@@ -2,12 +2,12 @@
 
 use crate::args::TrainArgs;
 use dualgap::data::csv::Kind;
-use dualgap::data::{Format, Unseen};
+use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::model::evaluation::{Figures, NumberErrors};
 use dualgap::model::{Evaluation, Model, Scores, Structure};
 use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
-use dualgap::term::{Loss, Regulariser, ScalarLoss};
+use dualgap::term::{Free, Loss, Regulariser, ScalarLoss};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -47,6 +47,7 @@ struct Json<'a> {
     n: usize,
     dim: usize,
     lambda: f64,
+    scale: Scaling,
     primal: f64,
     dual: f64,
     /// Null when the run could not be certified.
@@ -102,6 +103,7 @@ impl Summary<'_> {
             n: report.model.provenance.examples,
             dim: report.model.weights.len(),
             lambda: settings.lambda,
+            scale: report.model.provenance.scale,
             primal: certificate.primal,
             dual: certificate.dual,
             gap: finite(certificate.gap()),
@@ -135,6 +137,7 @@ impl Summary<'_> {
             ("lambda", format!("{}{}", number(settings.lambda), and_else(settings.regulariser))),
             ("solver", solver_name(settings.method, model).into()),
         ];
+        rows.extend(scale_row(model));
         rows.extend(certificate_rows(&report.certificate));
         rows.push((
             "work",
@@ -356,10 +359,26 @@ pub fn to_json(value: &impl Serialize) -> String {
 
 /// What is in the regulariser beside λ.
 pub fn and_else(regulariser: Regulariser) -> String {
-    let Regulariser { l1, nonnegative, free, .. } = regulariser;
+    let Regulariser { l1, nonnegative, free, q_norm } = regulariser;
     let l1 = if l1 > 0.0 { format!(", l1 {}", number(l1)) } else { String::new() };
     let sign = if nonnegative { ", no negative weights" } else { "" };
-    format!("{l1}{sign}{}", if free.is_some() { ", none on the intercept" } else { "" })
+    let norm = if q_norm { ", in the q-norm" } else { "" };
+    let free = free.map_or_else(String::new, |Free { column, bound }| {
+        format!(", none on weight {} (within ±{})", column + 1, number(bound))
+    });
+    format!("{norm}{l1}{sign}{free}")
+}
+
+/// What the columns were divided by. The weights are for the data as they are.
+pub fn scale_row(model: &Model) -> Option<(&'static str, String)> {
+    let by = match model.provenance.scale {
+        Scaling::None => return None,
+        Scaling::Max => "largest magnitude",
+        Scaling::Rms => "root mean square",
+    };
+    let told =
+        format!("divided by their {by} in training; lambda and certificate are of that problem");
+    Some(("columns", told))
 }
 
 /// The method by the name it has for this kind of model.

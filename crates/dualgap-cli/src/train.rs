@@ -7,9 +7,9 @@ use crate::formats::format;
 use crate::places::check_outputs;
 use crate::progress::Bar;
 use crate::report::{Outcomes, Summary};
-use crate::{Outcome, print};
+use crate::{Outcome, print, weights};
 use dualgap::data::source::is_stdin;
-use dualgap::data::{Alphabet, Format, Loaded, Recipe, Source, Unseen, tables};
+use dualgap::data::{Alphabet, ClassWeights, Format, Loaded, Recipe, Source, Unseen, tables};
 use dualgap::model::{Checkpoints, Model, Plan, fit_chain_with, fit_linear_with, fit_vector_with};
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report, Stop};
 use dualgap::sdca::Choice;
@@ -24,7 +24,7 @@ use std::time::Instant;
 /// Trains as asked.
 pub fn run(task: &Task) -> Result<Outcome> {
     match task {
-        Task::Binary { common, loss, width, linear } => {
+        Task::Binary { common, loss, width, classes, linear } => {
             let loss = match loss {
                 BinaryLoss::Hinge => ScalarLoss::Hinge,
                 BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: width.unwrap_or(1.0) },
@@ -32,7 +32,7 @@ pub fn run(task: &Task) -> Result<Outcome> {
                 BinaryLoss::Logistic => ScalarLoss::Logistic,
             };
             check_widths(loss, *width, None)?;
-            train_linear("binary", common, loss, linear)
+            train_linear("binary", common, loss, classes.class_weights.as_ref(), linear)
         }
         Task::Regression { common, loss, width, epsilon, linear } => {
             let loss = match loss {
@@ -44,9 +44,9 @@ pub fn run(task: &Task) -> Result<Outcome> {
                 RegressionLoss::Huber => ScalarLoss::Huber { width: width.unwrap_or(1.0) },
             };
             check_widths(loss, *width, *epsilon)?;
-            train_linear("regression", common, loss, linear)
+            train_linear("regression", common, loss, None, linear)
         }
-        Task::Multiclass { common: args, loss, width, option, costs } => {
+        Task::Multiclass { common: args, loss, width, option, costs, classes, columns } => {
             let loss = match loss {
                 ClassesLoss::Hinge => MulticlassLoss::Hinge,
                 ClassesLoss::SmoothHinge => {
@@ -67,8 +67,14 @@ pub fn run(task: &Task) -> Result<Outcome> {
                     Costs::Matrix(tables::read_costs(Source::open(path)?, &train.data.alphabet)?)
                 }
             };
-            let settings = settings(args, &train, false, None)?;
+            let counts = weights::of_classes(
+                classes.class_weights.as_ref(),
+                args.sample_weights.as_deref(),
+                &train,
+            )?;
+            let settings = settings(args, train.data.len(), counts, false, None)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
+                let plan = Plan { scale: columns.scale.into(), ..plan };
                 fit_vector_with(&train.data, &costs, loss, choice, plan)
             })?;
             setup.finish("multiclass", report, &settings, &train.recipe, |model| {
@@ -81,7 +87,8 @@ pub fn run(task: &Task) -> Result<Outcome> {
             check_labels(&args.data, &train.data.alphabet, "labels")?;
             let known = train.data.vocabulary();
             let test = setup.test(&train.recipe, |r, s| r.sequences(s, Some(known)))?;
-            let settings = settings(args, &train, false, None)?;
+            let counts = weights::of_file(args.sample_weights.as_deref(), &train)?;
+            let settings = settings(args, train.data.len(), counts, false, None)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
                 fit_chain_with(&train.data, (*hamming).into(), plan)
             })?;
@@ -128,6 +135,7 @@ fn train_linear(
     task: &'static str,
     args: &TrainArgs,
     loss: ScalarLoss,
+    classes: Option<&ClassWeights>,
     linear: &LinearArgs,
 ) -> Result<Outcome> {
     if args.step == args::Step::Predefined {
@@ -164,8 +172,10 @@ fn train_linear(
         }
         Some(Intercept::Penalised) | None => None,
     };
-    let settings = settings(args, &train, true, free)?;
+    let counts = weights::of_classes(classes, args.sample_weights.as_deref(), &train)?;
+    let settings = settings(args, train.data.len(), counts, true, free)?;
     let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
+        let plan = Plan { scale: linear.columns.scale.into(), ..plan };
         fit_linear_with(&train.data, loss, linear.option.into(), plan)
     })?;
     setup.finish(task, report, &settings, &train.recipe, |model| {
@@ -346,29 +356,15 @@ impl<'a> Setup<'a> {
     }
 }
 
-fn settings<D>(
+/// With what each of n examples counts, if not the same.
+fn settings(
     args: &TrainArgs,
-    train: &Loaded<D>,
+    n: usize,
+    sample_weights: Option<Vec<f64>>,
     linear: bool,
     free: Option<Free>,
 ) -> Result<Settings> {
-    let sample_weights = match &args.sample_weights {
-        None => None,
-        Some(path) => {
-            let all = tables::read_weights(Source::open(path)?, train.of)?;
-            let chosen: Vec<f64> = train.chosen.iter().map(|&i| all[i]).collect();
-            let total: f64 = chosen.iter().sum();
-            if !(total > 0.0 && total.is_finite()) {
-                return Err(Error::file(
-                    path,
-                    format!("the weights add up to {total} on the examples to train on"),
-                    "some example must count, and the sum must be a number",
-                ));
-            }
-            Some(chosen)
-        }
-    };
-    let total = sample_weights.as_ref().map_or(train.chosen.len() as f64, |c| c.iter().sum());
+    let total = sample_weights.as_ref().map_or(n as f64, |c| c.iter().sum());
     let lambda = match args.c {
         Some(c) => 1.0 / (c * total),
         None => args.lambda.unwrap_or(Lambda::PerExample(1.0)).resolve(total),

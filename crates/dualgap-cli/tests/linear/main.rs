@@ -5,11 +5,13 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod class_weights;
 mod classes;
 mod numbers;
 mod predictions;
 mod pure_l1;
 mod refusals;
+mod scaling;
 mod spellings;
 mod training;
 mod unlabelled;

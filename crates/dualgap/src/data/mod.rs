@@ -2,6 +2,7 @@
 //!
 //! - [`examples`]: rows with one label each, and sequences of them.
 //! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
+//! - [`class_weights`]: what the examples of a class count; [`scaling`]: columns of one size.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
 //! - [`sink`]: standard output, or files that are there whole or not at all.
 //! - [`libsvm`], [`csv`], [`letters`], [`tables`]: readers.
@@ -12,6 +13,7 @@
 //! - [`fingerprint`](mod@fingerprint): what tells one data set from another.
 
 pub mod alphabet;
+pub mod class_weights;
 pub mod column_recipe;
 pub mod columns;
 pub mod csv;
@@ -23,6 +25,7 @@ mod labels;
 pub mod letters;
 pub mod libsvm;
 pub mod recipe;
+pub mod scaling;
 pub mod sink;
 pub mod source;
 pub mod tables;
@@ -30,12 +33,14 @@ pub mod templates;
 pub mod vocabulary;
 
 pub use alphabet::Alphabet;
+pub use class_weights::ClassWeights;
 pub use column_recipe::ColumnRecipe;
 pub use csv::CsvRecipe;
 pub use dictionary::Dictionary;
 pub use examples::{Examples, Sequence, Sequences};
 pub use fingerprint::{Digest, fingerprint};
 pub use recipe::{Format, Loaded, Recipe};
+pub use scaling::{Factors, Scaling};
 pub use sink::{Sink, write_atomically};
 pub use source::Source;
 pub use vocabulary::{Unseen, Vocabulary};

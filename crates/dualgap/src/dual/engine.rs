@@ -313,6 +313,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.primal = Primal::new(self.problem.link.clone(), v);
         self.problem.offset = offset;
         self.best.forget();
+        // Every weight has changed: whoever slept may have something to do.
+        self.order.wake_all();
     }
 
     /// v has drifted by rounding since it was last rebuilt.

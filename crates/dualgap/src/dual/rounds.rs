@@ -18,6 +18,7 @@
 //! and the blocks bring their points to that first.
 
 use super::best::Best;
+use super::problem::masses;
 use super::engine::State;
 use super::{Average, Blocks, Engine, Method, Problem, Settings, Solution, Step};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
@@ -53,10 +54,12 @@ pub(super) fn possible(settings: &Settings) -> bool {
 
 /// What the rounds add to λ, if they are worth it for these settings.
 pub(super) fn kappa<B: Blocks>(blocks: &B, settings: &Settings) -> Option<f64> {
-    let (lambda, smooth, n) = (settings.lambda, blocks.smoothness(), blocks.len());
-    let squares: f64 = (0..n).map(|i| blocks.importance(i).powi(2)).sum();
+    let (lambda, smooth) = (settings.lambda, blocks.smoothness());
+    let masses = masses(blocks.len(), settings.sample_weights.as_deref()).ok()?;
+    let squares = masses.iter().enumerate().map(|(i, mass)| mass * blocks.importance(i).powi(2));
+    let counted = masses.iter().filter(|&&mass| mass > 0.0).count();
     // SDCA takes about 1 + R²/(γλn) passes for a digit: here the second term is one.
-    let balanced = squares / n as f64 / (smooth * n as f64);
+    let balanced = squares.sum::<f64>() / (smooth * counted as f64);
     let wanted = match settings.acceleration {
         Acceleration::Off => return None,
         Acceleration::On if smooth == 0.0 => UNKNOWN * lambda,
@@ -85,6 +88,8 @@ struct Memory<P> {
     offset: Vec<f64>,
     /// Oracle calls until the round ends.
     left: u64,
+    /// The primal value of the rounds' weights when it was last looked at.
+    primal: f64,
     best: Best<P>,
 }
 
@@ -116,7 +121,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let best = Best::new(problem.dual(&points)?.value, Some(points));
         let (last, offset) = (engine.weights(), vec![0.0; blocks.dim()]);
         let left = PASSES * engine.calls_per_pass();
-        Ok(Self::build(problem, engine, kappa, settings, Memory { last, offset, left, best }))
+        let memory = Memory { last, offset, left, primal: f64::INFINITY, best };
+        Ok(Self::build(problem, engine, kappa, settings, memory))
     }
 
     /// Where an earlier run stood; what a certificate will rest on is proved again.
@@ -227,6 +233,12 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
         best.offer_dual(dual.value, points);
         let w = self.engine.weights();
         let mut primal = self.problem.primal(&w)?;
+        if primal.value.value > self.memory.primal {
+            // Momentum has carried the weights too far: it begins anew from here.
+            self.memory.last.copy_from_slice(&w);
+        }
+        self.memory.primal = primal.value.value;
+        let best = &mut self.memory.best;
         best.offer_primal(primal, || w);
         if self.problem.link.free.is_none() {
             let w = self.problem.link.weights(&dual.v);

@@ -69,6 +69,13 @@ impl Sleep {
         }
     }
 
+    /// All take part in the next round.
+    fn wake_all(&mut self, sequence: &mut Vec<usize>) {
+        self.back.iter_mut().for_each(Vec::clear);
+        sequence.clear();
+        sequence.extend(0..self.idle.len());
+    }
+
     /// Who takes part in the next round that anyone takes part in, when all of this one have been visited.
     fn wake(&mut self, sequence: &mut Vec<usize>) {
         sequence.retain(|&i| self.idle[i] <= Self::PATIENCE);
@@ -172,6 +179,17 @@ impl Order {
         }
         self.next += 1;
         self.sequence[self.next - 1]
+    }
+
+    /// Begins a round that all blocks take part in.
+    pub(super) fn wake_all(&mut self) {
+        if let Some(sleep) = &mut self.sleep {
+            sleep.wake_all(&mut self.sequence);
+            self.next = 0;
+            if self.sampling == Sampling::Permuted {
+                self.random.shuffle(&mut self.sequence);
+            }
+        }
     }
 
     fn begin_round(&mut self) {

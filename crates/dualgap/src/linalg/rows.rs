@@ -260,6 +260,28 @@ impl Rows {
         *self = wider;
     }
 
+    /// Divides every column by its factor; what is not stored stays so.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Rows;
+    /// let mut rows = Rows::sparse();
+    /// rows.push_sparse(&[(1, 6.0)]);
+    /// rows.divide_columns(&[2.0, 3.0]);
+    /// assert_eq!(rows.row(0).iter().collect::<Vec<_>>(), [(1, 2.0)]);
+    /// ```
+    pub fn divide_columns(&mut self, factors: &[f64]) {
+        match self {
+            Self::Sparse { indices, values, .. } => {
+                values.iter_mut().zip(indices).for_each(|(x, j)| *x /= factors[*j as usize]);
+            }
+            Self::Dense { width, values } => {
+                for row in values.chunks_exact_mut((*width).max(1)) {
+                    row.iter_mut().zip(factors).for_each(|(x, factor)| *x /= factor);
+                }
+            }
+        }
+    }
+
     /// Widens or narrows the matrix to `width` features; entries beyond are dropped and counted.
     pub fn fit_width(&mut self, width: usize) -> usize {
         let before = self.stored();

@@ -95,6 +95,7 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         ("data", json!(blank.provenance.fingerprint)),
         ("list of labels", json!(blank.alphabet)),
         ("loss", json!(loss)),
+        ("scale", json!(blank.provenance.scale)),
         ("lambda", json!(lambda)),
         ("regulariser", json!(regulariser)),
         ("solver", json!(method)),

@@ -1,8 +1,9 @@
 //! Data in, certified model out.
 
 use super::checkpoint::{self, CheckpointFile, Checkpoints};
+use super::scaled::{Unscaled, recertify};
 use super::{Model, Provenance, Structure};
-use crate::data::{Alphabet, Examples, Sequences, Vocabulary, fingerprint};
+use crate::data::{Alphabet, Examples, Factors, Scaling, Sequences, Vocabulary, fingerprint};
 use crate::dual::{self, Begin, Solution, Vault, Witness, Witnessed};
 use crate::run::{Budget, Certificate, Observer, Progress, Report, Stop};
 use crate::sdca::{Choice, Linear, Vector, train_pure_l1};
@@ -43,7 +44,9 @@ pub fn fit_multiclass_with(
     costs: &Costs,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    fit_classes(&Multiclass::new(data, costs)?, data, costs, MulticlassLoss::Hinge, None, plan)
+    let (factors, scaled) = plan.scale.apply(data);
+    let blocks = Multiclass::new(&scaled, costs)?;
+    fit_classes(&blocks, data, &factors, costs, MulticlassLoss::Hinge, None, plan)
 }
 
 /// Trains a multiclass model under any loss of its scores; the hinge has [`fit_multiclass_with`].
@@ -57,13 +60,15 @@ pub fn fit_vector_with(
     if loss == MulticlassLoss::Hinge {
         return fit_multiclass_with(data, costs, plan);
     }
-    let blocks = Vector::new(data, costs, loss, choice)?;
-    fit_classes(&blocks, data, costs, loss, Some(choice), plan)
+    let (factors, scaled) = plan.scale.apply(data);
+    let blocks = Vector::new(&scaled, costs, loss, choice)?;
+    fit_classes(&blocks, data, &factors, costs, loss, Some(choice), plan)
 }
 
 fn fit_classes<B: Witnessed>(
     blocks: &B,
     data: &Examples,
+    factors: &Factors,
     costs: &Costs,
     loss: MulticlassLoss,
     choice: Option<Choice>,
@@ -82,6 +87,7 @@ fn fit_classes<B: Witnessed>(
         plan.settings,
     );
     blank.provenance.option = choice;
+    blank.provenance.scale = plan.scale;
     // A point is a distribution over classes, by their numbers.
     let point = |old: &Model, _: usize, entries: &[(u64, f64)]| {
         let class = |key: u64| data.alphabet.index(old.alphabet.names().get(key as usize)?);
@@ -92,7 +98,7 @@ fn fit_classes<B: Witnessed>(
         entries.sort_unstable_by_key(|&(key, _)| key);
         Some(entries)
     };
-    fit(blocks, blank, plan, |model, test| model.evaluate_examples(test).error(), point)
+    fit(blocks, blank, factors, plan, |model, test| model.evaluate_examples(test).error(), point)
 }
 
 /// Trains a chain model.
@@ -112,6 +118,9 @@ pub fn fit_chain_with(
     hamming: Hamming,
     plan: Plan<'_, Sequences>,
 ) -> Result<Report<Model>> {
+    if !plan.scale.is_none() {
+        return Err(Error::setting("the columns of sequences cannot be scaled"));
+    }
     let blocks = Chain::new(data, hamming)?;
     let blank = blank(
         Structure::Chain { hamming },
@@ -128,7 +137,8 @@ pub fn fit_chain_with(
         let label = |y: usize| data.alphabet.index(old.alphabet.names().get(y)?);
         fits.then(|| chain::relabelled(entries, label)).flatten()
     };
-    fit(&blocks, blank, plan, |model, test| model.evaluate_sequences(test).error(), point)
+    let error = |model: &Model, test: &Sequences| model.evaluate_sequences(test).error();
+    fit(&blocks, blank, &Factors::default(), plan, error, point)
 }
 
 /// Trains a linear model: a number per example, or the sign of one for losses of two classes.
@@ -166,7 +176,8 @@ pub fn fit_linear_with(
     choice: Choice,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    let blocks = Linear::new(&data.rows, data.targets(loss.is_binary())?, loss, choice)?;
+    let (factors, scaled) = plan.scale.apply(data);
+    let blocks = Linear::new(&scaled.rows, data.targets(loss.is_binary())?, loss, choice)?;
     let no_labels = Alphabet::from(Vec::new());
     let alphabet = if loss.is_binary() { &data.alphabet } else { &no_labels };
     let mut blank = blank(
@@ -178,6 +189,7 @@ pub fn fit_linear_with(
         plan.settings,
     );
     blank.provenance.option = Some(choice);
+    blank.provenance.scale = plan.scale;
     // The dual variable that is nearest under this loss; of other classes nothing can be taken over.
     let point = |old: &Model, i: usize, entries: &[(u64, f64)]| match entries {
         [(0, alpha)] if old.alphabet == *alphabet => {
@@ -194,7 +206,7 @@ pub fn fit_linear_with(
         }
     };
     if plan.settings.lambda > 0.0 {
-        return fit(&blocks, blank, plan, error, point);
+        return fit(&blocks, blank, &factors, plan, error, point);
     }
     if plan.checkpoints.is_some() || plan.resume.is_some() || plan.warm_start.is_some() {
         return Err(Error::setting(
@@ -202,10 +214,10 @@ pub fn fit_linear_with(
         ));
     }
     let Plan { settings, budget, observer, watch, .. } = plan;
-    let report = watched(watch, &blank, error, observer, |observer| {
+    let report = watched(watch, &blank, &factors, error, observer, |observer| {
         train_pure_l1(&blocks, settings, budget, observer)
     })?;
-    Ok(finished(report, blank, &blocks))
+    finished(report, blank, &blocks, &factors, budget)
 }
 
 /// How a model is to be fitted: the settings and the budget, and what else a run can be given.
@@ -216,6 +228,9 @@ pub struct Plan<'a, D> {
     pub budget: &'a Budget,
     /// Who looks on.
     pub observer: &'a mut dyn Observer,
+    /// What columns are divided by before the run; the weights are for the data as they are all the same. Those
+    /// of sequences cannot be scaled.
+    pub scale: Scaling,
     /// Test data whose error, the fraction of wrong labels or the root mean square, the observer is told with every certification.
     pub watch: Option<&'a D>,
     /// Where the run is kept from being lost.
@@ -229,8 +244,9 @@ pub struct Plan<'a, D> {
 impl<'a, D> Plan<'a, D> {
     /// A run from the start that nobody keeps.
     pub fn new(settings: &'a Settings, budget: &'a Budget, observer: &'a mut dyn Observer) -> Self {
-        let (watch, checkpoints, resume, warm_start) = (None, None, None, None);
-        Self { settings, budget, observer, watch, checkpoints, resume, warm_start }
+        let (scale, watch) = (Scaling::None, None);
+        let (checkpoints, resume, warm_start) = (None, None, None);
+        Self { settings, budget, observer, scale, watch, checkpoints, resume, warm_start }
     }
 }
 
@@ -266,6 +282,7 @@ fn blank(
             oracle_calls: 0,
             examples,
             option: None,
+            scale: Scaling::None,
             recipe: None,
             fingerprint,
         },
@@ -277,11 +294,13 @@ fn blank(
 fn fit<B: Witnessed, D>(
     blocks: &B,
     blank: Model,
+    factors: &Factors,
     plan: Plan<'_, D>,
     error: impl Fn(&Model, &D) -> f64,
     point: impl Fn(&Model, usize, &[(u64, f64)]) -> Option<Vec<(u64, f64)>>,
 ) -> Result<Report<Model>> {
-    let Plan { settings, budget, observer, watch, checkpoints, resume, warm_start } = plan;
+    let Plan { settings, budget, observer, scale: _, watch, checkpoints, resume, warm_start } =
+        plan;
     let identity = checkpoint::identity(&blank, settings, budget);
     let begin = match (resume, warm_start) {
         (Some(path), _) => {
@@ -297,23 +316,28 @@ fn fit<B: Witnessed, D>(
     let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
     let mut file = file.transpose()?;
     let vault = file.as_mut().map(|file| file as &mut dyn Vault);
-    let report = watched(watch, &blank, error, observer, |observer| {
+    let report = watched(watch, &blank, factors, error, observer, |observer| {
         dual::train_regularised(blocks, settings, begin, budget, observer, vault)
     })?;
-    Ok(finished(report, blank, blocks))
+    finished(report, blank, blocks, factors, budget)
 }
 
-/// Runs a training whose observer is told of the error on test data, if there are any.
+/// Runs a training whose observer is told of weights for the data as they are, and of the error on test data, if
+/// there are any.
 fn watched<D, R>(
     test: Option<&D>,
     blank: &Model,
+    factors: &Factors,
     error: impl Fn(&Model, &D) -> f64,
     observer: &mut dyn Observer,
     train: impl FnOnce(&mut dyn Observer) -> R,
 ) -> R {
     match test {
-        Some(data) => train(&mut Watched { model: blank.clone(), data, error, observer }),
-        None => train(observer),
+        Some(data) => {
+            let observer = &mut Watched { model: blank.clone(), data, error, observer };
+            train(&mut Unscaled { factors, observer })
+        }
+        None => train(&mut Unscaled { factors, observer }),
     }
 }
 
@@ -322,11 +346,13 @@ fn finished<B: Witnessed>(
     report: Report<Solution<B::Point>>,
     blank: Model,
     blocks: &B,
-) -> Report<Model> {
+    factors: &Factors,
+    budget: &Budget,
+) -> Result<Report<Model>> {
     let Report { certificate, stop, passes, work, .. } = report;
-    report.map(|solution| Model {
-        witness: Some(Witness::of(blocks, &solution.points)),
-        weights: solution.weights,
+    let witness = Witness::of(blocks, &report.model.points);
+    let mut report = report.map(|solution| Model {
+        weights: factors.raw(solution.weights).into_owned(),
         certificate,
         provenance: Provenance {
             stop,
@@ -335,7 +361,12 @@ fn finished<B: Witnessed>(
             ..blank.provenance
         },
         ..blank
-    })
+    });
+    if !factors.are_none() {
+        recertify(&mut report, &witness, blocks, factors, budget)?;
+    }
+    report.model.witness = Some(witness);
+    Ok(report)
 }
 
 /// A chain can begin with a chain's point only, and classes with those of classes.

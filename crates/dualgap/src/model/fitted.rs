@@ -3,7 +3,9 @@
 use super::Evaluation;
 use super::evaluation::NumberErrors;
 use crate::Result;
-use crate::data::{Alphabet, Dictionary, Examples, Recipe, Sequence, Sequences, Vocabulary};
+use crate::data::{
+    Alphabet, Dictionary, Examples, Recipe, Scaling, Sequence, Sequences, Vocabulary,
+};
 use crate::dual::Witness;
 use crate::dual::{Average, Method, Sampling, Step};
 use crate::linalg::Row;
@@ -63,6 +65,10 @@ pub struct Provenance {
     /// How the steps of a linear model were chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<Choice>,
+    /// What the run divided the columns by: its certificate is that of the scaled problem, the weights are for
+    /// the data as they are.
+    #[serde(default, skip_serializing_if = "Scaling::is_none")]
+    pub scale: Scaling,
     /// Why the run ended.
     pub stop: Stop,
     /// Passes over the data.

@@ -12,6 +12,7 @@ pub mod evaluation;
 pub mod file;
 pub mod fit;
 pub mod fitted;
+mod scaled;
 pub mod verify;
 
 pub use checkpoint::Checkpoints;

@@ -2,8 +2,9 @@
 
 use super::{Model, Provenance, Structure};
 use crate::data::fingerprint::Fingerprint;
-use crate::data::{Examples, Sequences, Vocabulary, fingerprint};
-use crate::dual::{Problem, Witnessed};
+use crate::data::{Examples, Factors, Sequences, Vocabulary, fingerprint};
+use crate::dual::problem::PrimalValue;
+use crate::dual::{Problem, Witness, Witnessed};
 use crate::linalg::Measured;
 use crate::run::Certificate;
 use crate::sdca::{Choice, Linear, Vector};
@@ -36,10 +37,11 @@ pub fn verify_examples(model: &Model, data: &Examples) -> Result<Verified> {
     };
     check_data(model, data, data.vocabulary(), 0, data.len())?;
     let costs = costs.clone().map_or(Costs::ZeroOne, Costs::Matrix);
+    let (factors, data) = model.provenance.scale.apply(data);
     if *loss == MulticlassLoss::Hinge {
-        return verify(model, &Multiclass::new(data, &costs)?);
+        return verify(model, &Multiclass::new(&data, &costs)?, &factors);
     }
-    verify(model, &Vector::new(data, &costs, *loss, Choice::I)?)
+    verify(model, &Vector::new(&data, &costs, *loss, Choice::I)?, &factors)
 }
 
 /// Checks a chain model against its training data.
@@ -47,8 +49,13 @@ pub fn verify_sequences(model: &Model, data: &Sequences) -> Result<Verified> {
     let Structure::Chain { hamming } = model.structure else {
         return Err(refused("the model is not one of sequences"));
     };
+    if !model.provenance.scale.is_none() {
+        return Err(refused(
+            "the file says that columns were scaled, and those of sequences never are",
+        ));
+    }
     check_data(model, data, data.vocabulary(), data.edge_features(), data.len())?;
-    verify(model, &Chain::new(data, hamming)?)
+    verify(model, &Chain::new(data, hamming)?, &Factors::default())
 }
 
 /// Checks a linear model against its training data.
@@ -61,8 +68,10 @@ pub fn verify_linear(model: &Model, data: &Examples) -> Result<Verified> {
         return Err(refused("the file has other classes than the data"));
     }
     check_data(model, data, names, 0, data.len())?;
+    let (factors, data) = model.provenance.scale.apply(data);
     // The option decides how a point is reached, and nothing about the point.
-    verify(model, &Linear::new(&data.rows, data.targets(loss.is_binary())?, loss, Choice::I)?)
+    let targets = data.targets(loss.is_binary())?;
+    verify(model, &Linear::new(&data.rows, targets, loss, Choice::I)?, &factors)
 }
 
 fn refused(message: impl Into<String>) -> Error {
@@ -102,40 +111,77 @@ fn check_data(
     Ok(())
 }
 
-fn verify<B: Witnessed>(model: &Model, blocks: &B) -> Result<Verified> {
+/// Both sides of a certificate, whatever the regulariser.
+trait Sides {
+    fn primal(&self, weights: &[f64]) -> Result<PrimalValue>;
+    /// After the witness is proved feasible.
+    fn dual(&self, witness: &Witness) -> Result<Measured>;
+}
+
+struct Of<'a, B, L> {
+    blocks: &'a B,
+    problem: Problem<'a, B, L>,
+}
+
+impl<B: Witnessed, L: Link> Sides for Of<'_, B, L> {
+    fn primal(&self, weights: &[f64]) -> Result<PrimalValue> {
+        self.problem.primal(weights)
+    }
+
+    fn dual(&self, witness: &Witness) -> Result<Measured> {
+        Ok(self.problem.dual(&witness.points(self.blocks)?)?.value)
+    }
+}
+
+/// Of the problem that a model says it was trained on.
+fn sides<'a, B: Witnessed>(model: &Model, blocks: &'a B) -> Result<Box<dyn Sides + 'a>> {
+    fn of<'a, B: Witnessed, L: Link + 'a>(
+        model: &Model,
+        blocks: &'a B,
+        link: L,
+        lambda: f64,
+    ) -> Result<Box<dyn Sides + 'a>> {
+        let weights = model.sample_weights.as_deref();
+        Ok(Box::new(Of { blocks, problem: Problem::new(blocks, link, lambda, weights)? }))
+    }
     let Provenance { lambda, regulariser, .. } = model.provenance;
     let Regulariser { l1, nonnegative, free, .. } = regulariser;
     regulariser.check(blocks.dim())?;
     if lambda == 0.0 && l1 > 0.0 {
-        verify_with(model, blocks, Unpenalised { link: PureL1 { nonnegative }, free }, l1)
+        of(model, blocks, Unpenalised { link: PureL1 { nonnegative }, free }, l1)
     } else if regulariser.q_norm {
-        verify_with(model, blocks, regulariser.q_norm(lambda, blocks.dim())?, lambda)
+        of(model, blocks, regulariser.q_norm(lambda, blocks.dim())?, lambda)
     } else if regulariser.is_plain() {
-        verify_with(model, blocks, Unpenalised { link: L2, free }, lambda)
+        of(model, blocks, Unpenalised { link: L2, free }, lambda)
     } else {
-        let link = regulariser.link(lambda)?;
-        verify_with(model, blocks, Unpenalised { link, free }, lambda)
+        of(model, blocks, Unpenalised { link: regulariser.link(lambda)?, free }, lambda)
     }
 }
 
-fn verify_with<B: Witnessed, L: Link>(
+/// The certificate of a model's own weights and witness, computed anew.
+pub(super) fn certificate<B: Witnessed>(
     model: &Model,
+    witness: &Witness,
     blocks: &B,
-    link: L,
-    lambda: f64,
-) -> Result<Verified> {
-    let weights = model.sample_weights.as_deref();
-    let problem = Problem::new(blocks, link, lambda, weights)?;
+    factors: &Factors,
+) -> Result<Certificate> {
+    let sides = sides(model, blocks)?;
+    let primal = sides.primal(&factors.scaled(&model.weights))?;
+    Certificate::new(primal.value, sides.dual(witness)?, primal.certified)
+}
+
+fn verify<B: Witnessed>(model: &Model, blocks: &B, factors: &Factors) -> Result<Verified> {
+    let sides = sides(model, blocks)?;
     let stored = model.certificate;
-    let primal = problem.primal(&model.weights)?;
+    let primal = sides.primal(&factors.scaled(&model.weights))?;
     agree("primal", primal.value, stored.primal, stored.rounding_error)?;
     if stored.certified != primal.certified {
         return Err(refused("the file is wrong about whether its primal value is a bound"));
     }
     let (dual, evidence) = if let Some(witness) = &model.witness {
-        let dual = problem.dual(&witness.points(blocks)?)?;
-        agree("dual", dual.value, stored.dual, stored.rounding_error)?;
-        (dual.value, DualEvidence::Witness)
+        let dual = sides.dual(witness)?;
+        agree("dual", dual, stored.dual, stored.rounding_error)?;
+        (dual, DualEvidence::Witness)
     } else {
         let error = believable(stored.rounding_error, stored.dual);
         (Measured { value: stored.dual, error }, DualEvidence::Word)

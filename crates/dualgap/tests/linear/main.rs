@@ -4,6 +4,8 @@
 //! - `ascent`: the dual value never falls.
 //! - `solvers`: quadratic programs, closed forms, Newton's method.
 //! - `weights`: sample weights and duplicates; two classes as a binary problem.
+//! - `class_weights`: classes that count more, and as many copies.
+//! - `scaling`, `scaled_runs`, `scaled_classes`: columns divided by the run, and by the test beforehand.
 //! - `theorems`: the iterations that the paper's theorems ask for are enough.
 //! - `witnesses`: models that are verified, and forged ones that are not.
 //! - `rounding`: certificates beside numbers of 32 digits.
@@ -18,10 +20,14 @@ mod common;
 
 mod ascent;
 mod case;
+mod class_weights;
 mod classes;
 mod edges;
 mod intervals;
 mod rounding;
+mod scaled_classes;
+mod scaled_runs;
+mod scaling;
 mod solvers;
 mod survival;
 mod theorems;

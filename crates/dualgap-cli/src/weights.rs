@@ -1,0 +1,64 @@
+//! What each example counts: the weights of a file, and those of its class.
+
+use dualgap::data::{ClassWeights, Examples, Loaded, Source, tables};
+use dualgap::{Error, Result};
+use std::path::Path;
+
+/// `balanced`, or `LABEL=W,LABEL=W`. A label may have a `=` of its own: the last one counts.
+pub fn parse_class_weights(text: &str) -> Result<ClassWeights, String> {
+    if text == "balanced" {
+        return Ok(ClassWeights::Balanced);
+    }
+    let weight = |part: &str| {
+        let (label, weight) = part.rsplit_once('=')?;
+        let weight = weight.trim().parse().ok().filter(|w: &f64| *w >= 0.0 && w.is_finite())?;
+        Some((label.to_string(), weight))
+    };
+    text.split(',').map(weight).collect::<Option<_>>().map(ClassWeights::Named).ok_or_else(|| {
+        "`balanced`, or labels with numbers that are not negative, such as yes=5,no=1".into()
+    })
+}
+
+/// The weights in the file for the examples to train on.
+pub fn of_file<D>(path: Option<&Path>, train: &Loaded<D>) -> Result<Option<Vec<f64>>> {
+    let Some(path) = path else { return Ok(None) };
+    let all = tables::read_weights(Source::open(path)?, train.of)?;
+    let chosen: Vec<f64> = train.chosen.iter().map(|&i| all[i]).collect();
+    let total: f64 = chosen.iter().sum();
+    if !(total > 0.0 && total.is_finite()) {
+        return Err(Error::file(
+            path,
+            format!("the weights add up to {total} on the examples to train on"),
+            "some example must count, and the sum must be a number",
+        ));
+    }
+    Ok(Some(chosen))
+}
+
+/// The same, times what the classes count.
+pub fn of_classes(
+    classes: Option<&ClassWeights>,
+    path: Option<&Path>,
+    train: &Loaded<Examples>,
+) -> Result<Option<Vec<f64>>> {
+    let of_file = of_file(path, train)?;
+    match classes {
+        Some(classes) => classes.examples(&train.data, of_file.as_deref()).map(Some),
+        None => Ok(of_file),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_weights_are_balanced_or_named() {
+        assert_eq!(parse_class_weights("balanced"), Ok(ClassWeights::Balanced));
+        let named = vec![("-1".to_string(), 0.5), ("a=b".to_string(), 2.0)];
+        assert_eq!(parse_class_weights("-1=0.5,a=b=2"), Ok(ClassWeights::Named(named)));
+        for bad in ["", "yes", "yes=", "yes=1,", "yes=-1", "yes=nan", "yes=inf", "balanced,a=1"] {
+            assert!(parse_class_weights(bad).is_err(), "{bad}");
+        }
+    }
+}

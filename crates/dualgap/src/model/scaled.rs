@@ -1,0 +1,48 @@
+//! Runs on scaled columns whose weights and certificates are for the data as they are.
+
+use super::{Model, verify};
+use crate::data::Factors;
+use crate::dual::{Witness, Witnessed};
+use crate::run::{Budget, Observer, Progress, Report, Stop};
+use crate::{Error, Result};
+use std::time::Instant;
+
+/// The way of the weights back to the data as they are is rounded, and a certificate is of exactly the weights that
+/// are returned. Should that have cost the tolerance, the run has come as far as rounding allows.
+pub(super) fn recertify<B: Witnessed>(
+    report: &mut Report<Model>,
+    witness: &Witness,
+    blocks: &B,
+    factors: &Factors,
+    budget: &Budget,
+) -> Result<()> {
+    let begin = Instant::now();
+    report.certificate = verify::certificate(&report.model, witness, blocks, factors)?;
+    if report.stop == Stop::GapReached && !budget.is_met(&report.certificate) {
+        report.stop = Stop::Stalled;
+    }
+    report.model.certificate = report.certificate;
+    report.model.provenance.stop = report.stop;
+    report.certify_seconds += begin.elapsed().as_secs_f64();
+    Ok(())
+}
+
+/// Tells of weights for the data as they are, where a run has those of scaled columns.
+pub(super) struct Unscaled<'a> {
+    pub factors: &'a Factors,
+    pub observer: &'a mut dyn Observer,
+}
+
+impl Observer for Unscaled<'_> {
+    fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
+        self.observer.certified(progress, &self.factors.raw(weights))
+    }
+
+    fn advanced(&mut self, passes: f64) {
+        self.observer.advanced(passes);
+    }
+
+    fn not_kept(&mut self, error: &Error) -> bool {
+        self.observer.not_kept(error)
+    }
+}

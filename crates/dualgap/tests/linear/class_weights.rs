@@ -1,0 +1,129 @@
+//! A class that counts three times as much is one whose examples are there three times.
+
+use crate::case::{Case, LOSSES, is_binary};
+use dualgap::data::{ClassWeights, Examples};
+use dualgap::dual::Settings;
+use dualgap::linalg::Random;
+use dualgap::model::{Model, Plan, fit_linear, fit_vector_with, verify_examples, verify_linear};
+use dualgap::run::{Budget, Report};
+use dualgap::sdca::Choice;
+use dualgap::ssvm::Costs;
+use dualgap::term::{MulticlassLoss, ScalarLoss};
+
+const GAP: f64 = 1e-5;
+
+/// Ends at a gap that no difference between two problems hides behind.
+fn budget() -> Budget {
+    Budget { absolute: Some(GAP), ..Budget::passes(100_000) }
+}
+
+/// Rows of three classes, which are not as frequent as each other.
+fn three_classes(seed: u64) -> (Vec<Vec<f64>>, Vec<&'static str>) {
+    let mut random = Random::new(seed);
+    let mut signed = || 2.0 * random.unit() - 1.0;
+    let rows: Vec<Vec<f64>> = (0..14).map(|_| (0..3).map(|_| signed()).collect()).collect();
+    let name = |i: usize| ["rare", "often", "often", "some", "often", "some", "often"][i % 7];
+    (rows, (0..14).map(name).collect())
+}
+
+fn fit_classes(
+    data: &Examples,
+    loss: MulticlassLoss,
+    sample_weights: Option<Vec<f64>>,
+) -> Report<Model> {
+    let settings = Settings { lambda: 0.1, threads: 1, sample_weights, ..Settings::default() };
+    let (budget, mut nobody) = (budget(), ());
+    let plan = Plan::new(&settings, &budget, &mut nobody);
+    let report = fit_vector_with(data, &Costs::ZeroOne, loss, Choice::I, plan).unwrap();
+    verify_examples(&report.model, data).unwrap();
+    report
+}
+
+fn fit_two(data: &Examples, loss: ScalarLoss, sample_weights: Option<Vec<f64>>) -> Report<Model> {
+    let settings = Settings { lambda: 0.1, threads: 1, sample_weights, ..Settings::default() };
+    let report = fit_linear(data, loss, Choice::I, &settings, &budget(), &mut ()).unwrap();
+    verify_linear(&report.model, data).unwrap();
+    report
+}
+
+/// Both are near one optimum, which is not that of `other`.
+fn assert_same(a: &Report<Model>, b: &Report<Model>, other: &Report<Model>, what: &str) {
+    let (p, q) = (a.certificate.primal, b.certificate.primal);
+    assert!(a.certificate.gap() <= GAP && b.certificate.gap() <= GAP, "{what}");
+    assert!((p - q).abs() <= GAP, "{what}: {p} {q}");
+    assert!((p - other.certificate.primal).abs() > 100.0 * GAP, "{what}: the weights matter");
+}
+
+/// The examples of each class as often as that.
+fn repeated<'a>(
+    rows: &[Vec<f64>],
+    labels: &[&'a str],
+    often: impl Fn(&str) -> usize,
+) -> (Vec<Vec<f64>>, Vec<&'a str>) {
+    rows.iter()
+        .zip(labels)
+        .flat_map(|(x, &y)| std::iter::repeat_n((x.clone(), y), often(y)))
+        .unzip()
+}
+
+#[test]
+fn whole_weights_of_classes_are_duplicates() {
+    let three = ClassWeights::Named(vec![("rare".into(), 3.0), ("some".into(), 2.0)]);
+    let (rows, labels) = three_classes(1);
+    let data = Examples::from_dense(&rows, &labels).unwrap();
+    let often = |y: &str| match y {
+        "rare" => 3,
+        "some" => 2,
+        _ => 1,
+    };
+    let (more, names) = repeated(&rows, &labels, often);
+    let copies = Examples::from_dense(&more, &names).unwrap();
+    for loss in
+        [MulticlassLoss::Hinge, MulticlassLoss::SmoothHinge { width: 0.5 }, MulticlassLoss::Softmax]
+    {
+        let weighted = fit_classes(&data, loss, Some(three.examples(&data, None).unwrap()));
+        let copied = fit_classes(&copies, loss, None);
+        assert_same(&weighted, &copied, &fit_classes(&data, loss, None), &format!("{loss:?}"));
+    }
+    let two = ClassWeights::Named(vec![("yes".into(), 4.0)]);
+    for loss in LOSSES.into_iter().filter(|&loss| is_binary(loss)) {
+        let case = Case::random(4, loss, 11, 3);
+        let data = case.examples();
+        let names = data.labels.iter().map(|&y| data.alphabet.names()[y as usize].as_str());
+        let labels: Vec<&str> = names.collect();
+        let (more, names) = repeated(&case.rows, &labels, |y| if y == "yes" { 4 } else { 1 });
+        let copies = Examples::from_dense(&more, &names).unwrap();
+        let weighted = fit_two(&data, loss, Some(two.examples(&data, None).unwrap()));
+        let copied = fit_two(&copies, loss, None);
+        assert_same(&weighted, &copied, &fit_two(&data, loss, None), &format!("{loss:?}"));
+    }
+}
+
+/// Classes of 2, 8 and 4 examples that all count a third of 14, and with sample weights what those leave them.
+#[test]
+fn balanced_is_what_a_hand_comes_to() {
+    let (rows, labels) = three_classes(2);
+    let data = Examples::from_dense(&rows, &labels).unwrap();
+    let weights = ClassWeights::Balanced.examples(&data, None).unwrap();
+    let by_hand = |y: &&str| match *y {
+        "rare" => 14.0 / 6.0,
+        "often" => 14.0 / 24.0,
+        _ => 14.0 / 12.0,
+    };
+    for (found, by_hand) in weights.iter().zip(labels.iter().map(by_hand)) {
+        assert!((found - by_hand).abs() < 1e-12, "{found} {by_hand}");
+    }
+    // One of the two rare examples counts five: 6 of 18, so that nothing is left to balance there.
+    let mut counts = vec![1.0; 14];
+    counts[0] = 5.0;
+    let weights = ClassWeights::Balanced.examples(&data, Some(&counts)).unwrap();
+    for ((found, y), count) in weights.iter().zip(&labels).zip(&counts) {
+        let of_class = match *y {
+            "rare" => 1.0,
+            "often" => 0.75,
+            _ => 1.5,
+        };
+        let by_hand = count * of_class;
+        assert!((found - by_hand).abs() < 1e-12, "{found} {by_hand}");
+    }
+}
