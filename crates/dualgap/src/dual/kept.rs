@@ -68,7 +68,7 @@ where
         Method::Bcfw => {
             let kappa = rounds::kappa(blocks, settings);
             let kappa = kappa.filter(|&kappa| link.strengthened(settings.lambda, kappa).is_some());
-            if let Some(kappa) = kappa.or(free.map(|_| 0.0)) {
+            if kappa.is_some() || free.is_some() {
                 let (rounds, run) = begin_rounds(blocks, link, kappa, settings, begin)?;
                 return run_from(rounds, run, budget, observer, &mut Bytes(vault));
             }
@@ -117,7 +117,7 @@ fn begin_engine<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
 fn begin_rounds<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
     blocks: &'a B,
     link: &L,
-    kappa: f64,
+    kappa: Option<f64>,
     settings: &Settings,
     begin: Begin<B::Point>,
 ) -> Result<(Rounds<'a, B, L>, RunState)> {

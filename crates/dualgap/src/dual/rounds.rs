@@ -18,8 +18,8 @@
 //! and the blocks bring their points to that first.
 
 use super::best::Best;
-use super::problem::masses;
 use super::engine::State;
+use super::problem::masses;
 use super::{Average, Blocks, Engine, Method, Problem, Settings, Solution, Step};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::{Free, Link, Unpenalised};
@@ -30,16 +30,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Acceleration {
-    /// Where the losses are smooth, and the condition number asks for it.
+    /// Where the losses are smooth, the condition number asks for it, and it turns out to pay.
     #[default]
     Auto,
-    /// Always.
+    /// From the start, and as long as the gap shrinks.
     On,
     /// Never.
     Off,
 }
 
-/// Acceleration pays where λ' would be so many times λ.
+/// Acceleration may pay where λ' would be so many times λ.
 const WORTH_IT: f64 = 2.0;
 
 /// λ'/λ where acceleration is asked for and no smoothness says how much is needed.
@@ -52,7 +52,7 @@ pub(super) fn possible(settings: &Settings) -> bool {
         && settings.average == Average::None
 }
 
-/// What the rounds add to λ, if they are worth it for these settings.
+/// What acceleration adds to λ, if it may be worth it for these settings.
 pub(super) fn kappa<B: Blocks>(blocks: &B, settings: &Settings) -> Option<f64> {
     let (lambda, smooth) = (settings.lambda, blocks.smoothness());
     let masses = masses(blocks.len(), settings.sample_weights.as_deref()).ok()?;
@@ -74,23 +74,56 @@ pub(super) struct Rounds<'a, B: Blocks, L: Link> {
     /// What is certified.
     problem: Problem<'a, B, Unpenalised<L>>,
     engine: Engine<'a, B, L>,
+    /// κ where there is acceleration.
     kappa: f64,
-    /// β.
-    momentum: f64,
     memory: Memory<B::Point>,
 }
 
 /// What the rounds to come depend on, beside the engine's own state.
 #[derive(Clone, Serialize, Deserialize)]
 struct Memory<P> {
+    /// Whether there is acceleration now.
+    accelerated: bool,
     /// The weights at the end of the round before.
     last: Vec<f64>,
     offset: Vec<f64>,
-    /// Oracle calls until the round ends.
+    /// Oracle calls until the round ends, and so far.
     left: u64,
+    calls: u64,
     /// The primal value of the rounds' weights when it was last looked at.
     primal: f64,
+    trial: Option<Trial>,
     best: Best<P>,
+}
+
+/// The bound that the condition number gives is for the worst data of their kind: on most data of many features plain
+/// steps are far faster. So acceleration begins when the gap is seen to shrink more slowly than momentum promises,
+/// and ends for good if it then shrinks more slowly than before.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Trial {
+    /// Oracle calls so far and the gap, at the last few certifications since the last change.
+    seen: Vec<(u64, f64)>,
+    /// How fast the gap shrank without acceleration, once there is.
+    plain: Option<f64>,
+}
+
+impl Trial {
+    /// Certifications that a rate is taken over: without acceleration, and with it.
+    const PLAIN: usize = 2;
+    const ACCELERATED: usize = 4;
+
+    /// Is told of a certification, and tells how fast the gap shrinks (in powers of e a pass) when it knows.
+    fn rate(&mut self, calls: u64, gap: f64, pass: u64) -> Option<f64> {
+        let needed = if self.plain.is_some() { Self::ACCELERATED } else { Self::PLAIN };
+        self.seen.push((calls, gap));
+        if self.seen.len() > needed {
+            self.seen.remove(0);
+        }
+        let &(since, before) = self.seen.first().filter(|_| self.seen.len() == needed)?;
+        let passes = calls.saturating_sub(since) as f64 / pass as f64;
+        // What has shrunk to nothing has shrunk fast enough.
+        Some(if gap > 0.0 { (before / gap).ln() / passes } else { f64::INFINITY })
+    }
 }
 
 /// Everything that a run of rounds is taken up again with.
@@ -108,33 +141,47 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     pub fn new(
         blocks: &'a B,
         link: &L,
-        kappa: f64,
+        kappa: Option<f64>,
         settings: &Settings,
         points: Option<Vec<B::Point>>,
     ) -> Result<Self> {
-        let (problem, inner) = problems(blocks, link, kappa, settings)?;
+        let accelerated = kappa.is_some() && settings.acceleration == Acceleration::On;
+        // Who asks for acceleration gets it for as long as the gap shrinks at all.
+        let plain = accelerated.then_some(f64::MIN_POSITIVE);
+        let trial = kappa.map(|_| Trial { plain, ..Trial::default() });
+        let kappa = kappa.unwrap_or(0.0);
+        let (problem, inner) =
+            problems(blocks, link, if accelerated { kappa } else { 0.0 }, settings)?;
         let engine = match points {
             Some(points) => Engine::at(inner, settings, points)?,
             None => Engine::new(inner, settings)?,
         };
         let points = problem.balanced(engine.points())?.unwrap_or_else(|| engine.points().to_vec());
-        let best = Best::new(problem.dual(&points)?.value, Some(points));
-        let (last, offset) = (engine.weights(), vec![0.0; blocks.dim()]);
-        let left = PASSES * engine.calls_per_pass();
-        let memory = Memory { last, offset, left, primal: f64::INFINITY, best };
-        Ok(Self::build(problem, engine, kappa, settings, memory))
+        let memory = Memory {
+            accelerated,
+            last: engine.weights(),
+            offset: vec![0.0; blocks.dim()],
+            left: PASSES * engine.calls_per_pass(),
+            calls: 0,
+            primal: f64::INFINITY,
+            trial,
+            best: Best::new(problem.dual(&points)?.value, Some(points)),
+        };
+        Ok(Self { problem, engine, kappa, memory })
     }
 
     /// Where an earlier run stood; what a certificate will rest on is proved again.
     pub fn resumed(
         blocks: &'a B,
         link: &L,
-        kappa: f64,
+        kappa: Option<f64>,
         settings: &Settings,
         state: RoundsState<B::Point>,
     ) -> Result<Self> {
         let RoundsState { engine, mut memory } = state;
-        let (problem, mut inner) = problems(blocks, link, kappa, settings)?;
+        let kappa = kappa.unwrap_or(0.0);
+        let now = if memory.accelerated { kappa } else { 0.0 };
+        let (problem, mut inner) = problems(blocks, link, now, settings)?;
         let dim = blocks.dim();
         let finite = |v: &[f64]| v.len() == dim && v.iter().all(|x| x.is_finite());
         let pass = blocks.len() as u64 * blocks.calls_per_step();
@@ -148,18 +195,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         inner.offset.clone_from(&memory.offset);
         let engine = Engine::resumed(inner, settings, engine)?;
         memory.best.prove(&problem)?;
-        Ok(Self::build(problem, engine, kappa, settings, memory))
-    }
-
-    fn build(
-        problem: Problem<'a, B, Unpenalised<L>>,
-        engine: Engine<'a, B, L>,
-        kappa: f64,
-        settings: &Settings,
-        memory: Memory<B::Point>,
-    ) -> Self {
-        let root = (settings.lambda / (settings.lambda + kappa)).sqrt();
-        Self { problem, engine, kappa, momentum: (1.0 - root) / (1.0 + root), memory }
+        Ok(Self { problem, engine, kappa, memory })
     }
 
     /// What another run needs to go on as this one would.
@@ -167,21 +203,77 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         RoundsState { engine: self.engine.state(), memory: self.memory.clone() }
     }
 
+    /// √q, where there is acceleration.
+    fn root(&self) -> f64 {
+        (self.problem.lambda / (self.problem.lambda + self.kappa)).sqrt()
+    }
+
     /// Moves the centre.
     fn turn(&mut self) {
+        let root = self.root();
+        let (pull, momentum) = if self.memory.accelerated {
+            (1.0 - root * root, (1.0 - root) / (1.0 + root))
+        } else {
+            (0.0, 0.0)
+        };
         let w = self.engine.weights();
-        let pull = self.kappa / (self.problem.lambda + self.kappa);
         let Memory { last, offset, left, .. } = &mut self.memory;
-        for ((offset, w), last) in offset.iter_mut().zip(&w).zip(&*last) {
-            *offset = pull * (w + self.momentum * (w - last));
+        *left = PASSES * self.engine.calls_per_pass();
+        let free = self.problem.link.free;
+        if pull == 0.0 && free.is_none() {
+            return;
         }
-        if let Some(Free { column, bound }) = self.problem.link.free {
+        for ((offset, w), last) in offset.iter_mut().zip(&w).zip(&*last) {
+            *offset = pull * (w + momentum * (w - last));
+        }
+        if let Some(Free { column, bound }) = free {
             offset[column] = w[column].clamp(-bound, bound);
         }
         *last = w;
-        *left = PASSES * self.engine.calls_per_pass();
         self.engine.recentre(offset.clone());
     }
+
+    /// Begins acceleration, or ends it, where the weights are.
+    fn accelerate(&mut self, accelerated: bool) -> Result<()> {
+        let (lambda, link) = (self.problem.lambda, &self.problem.link.link);
+        let kappa = if accelerated { self.kappa } else { 0.0 };
+        let link = link.strengthened(lambda, kappa).ok_or_else(no_acceleration)?;
+        self.memory.last = self.engine.weights();
+        self.memory.accelerated = accelerated;
+        self.memory.primal = f64::INFINITY;
+        self.memory.offset.fill(0.0);
+        self.engine.retune(link, lambda + kappa)?;
+        let centre = self.memory.last.iter().map(|w| w * kappa / (lambda + kappa));
+        self.memory.offset.iter_mut().zip(centre).for_each(|(offset, to)| *offset = to);
+        if let Some(Free { column, bound }) = self.problem.link.free {
+            self.memory.offset[column] = self.memory.last[column].clamp(-bound, bound);
+        }
+        self.memory.left = PASSES * self.engine.calls_per_pass();
+        self.engine.recentre(self.memory.offset.clone());
+        Ok(())
+    }
+
+    /// Looks whether acceleration pays.
+    fn judge(&mut self, gap: f64) -> Result<()> {
+        let (root, pass) = (self.root(), self.engine.calls_per_pass());
+        let Memory { trial: Some(trial), calls, .. } = &mut self.memory else { return Ok(()) };
+        let Some(rate) = trial.rate(*calls, gap, pass) else { return Ok(()) };
+        match trial.plain {
+            None if rate < root => {
+                *trial = Trial { seen: vec![(*calls, gap)], plain: Some(rate) };
+                self.accelerate(true)
+            }
+            Some(plain) if rate < plain => {
+                self.memory.trial = None;
+                self.accelerate(false)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn no_acceleration() -> Error {
+    Error::setting("with this regulariser there is no acceleration, and no weight without penalty")
 }
 
 /// The problem to be certified, and the one to take steps on.
@@ -193,9 +285,7 @@ fn problems<'a, B: Blocks, L: Link>(
 ) -> Result<(Problem<'a, B, Unpenalised<L>>, Problem<'a, B, L>)> {
     let (lambda, weights) = (settings.lambda, settings.sample_weights.as_deref());
     let free = settings.regulariser.free;
-    let Some(strengthened) = link.strengthened(lambda, kappa) else {
-        return Err(Error::setting("with this regulariser there is no acceleration"));
-    };
+    let strengthened = link.strengthened(lambda, kappa).ok_or_else(no_acceleration)?;
     let inner = Problem::new(blocks, strengthened, lambda + kappa, weights)?;
     let outer = Unpenalised { link: link.clone(), free };
     Ok((Problem::new(blocks, outer, lambda, weights)?, inner))
@@ -217,6 +307,7 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
                 break;
             }
             self.memory.left -= part.oracle_calls;
+            self.memory.calls += part.oracle_calls;
             done += part;
             if self.memory.left == 0 {
                 self.turn();
@@ -229,18 +320,17 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
         let balanced = self.problem.balanced(self.engine.points())?;
         let points = balanced.as_deref().unwrap_or(self.engine.points());
         let dual = self.problem.dual(points)?;
-        let best = &mut self.memory.best;
+        let Memory { best, accelerated, last, primal: before, .. } = &mut self.memory;
         best.offer_dual(dual.value, points);
         let w = self.engine.weights();
         let mut primal = self.problem.primal(&w)?;
-        if primal.value.value > self.memory.primal {
+        if primal.value.value > *before {
             // Momentum has carried the weights too far: it begins anew from here.
-            self.memory.last.copy_from_slice(&w);
+            last.copy_from_slice(&w);
         }
-        self.memory.primal = primal.value.value;
-        let best = &mut self.memory.best;
+        *before = primal.value.value;
         best.offer_primal(primal, || w);
-        if self.problem.link.free.is_none() {
+        if *accelerated && self.problem.link.free.is_none() {
             let w = self.problem.link.weights(&dual.v);
             let other = self.problem.primal(&w)?;
             if other.value.value < primal.value.value {
@@ -251,7 +341,13 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
         self.engine.rebuild();
         let iterate = Certificate::new(primal.value, dual.value, primal.certified)?;
         let model = best.certificate().transpose()?.unwrap_or(iterate);
+        self.judge(model.gap())?;
         Ok(Certified { model, iterate })
+    }
+
+    /// When acceleration begins or ends, the gap stands still for a while.
+    fn may_stall(&self) -> bool {
+        self.memory.trial.is_none() || !self.memory.accelerated
     }
 
     fn weights(&self) -> &[f64] {
