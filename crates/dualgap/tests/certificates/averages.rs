@@ -95,7 +95,7 @@ fn every_way_to_step_is_averaged_alike() {
 /// Every seed draws one of the iterates since the last power of two, and all of them are drawn alike.
 #[test]
 fn a_random_iterate_is_one_of_the_last_ones_and_each_as_likely() {
-    let small = Small::random(3, Kind::all(3)[0], 5, 3, 3);
+    let small = Small::random(3, Kind::all(3)[0].clone(), 5, 3, 3);
     // In a cyclic order the seed decides nothing but the draw.
     let base = Settings { sampling: Sampling::Cyclic, ..small.settings() };
     let (steps, seeds) = (14, 350);
