@@ -2,6 +2,7 @@
 //!
 //! - `intervals`: the certified interval contains the optimum that a search over the plane finds.
 //! - `ascent`: the dual value never falls.
+//! - `bounds`: a regulariser of a user's own.
 //! - `solvers`: quadratic programs, closed forms, Newton's method.
 //! - `weights`: sample weights and duplicates; two classes as a binary problem.
 //! - `class_weights`: classes that count more, and as many copies.
@@ -19,6 +20,7 @@
 mod common;
 
 mod ascent;
+mod bounds;
 mod case;
 mod class_weights;
 mod classes;

@@ -29,8 +29,8 @@ fn parts(loss: ScalarLoss) -> Option<(Option<f64>, Option<f64>, f64)> {
 /// A row of the constraints `Ax ≤ b`, or `Ax = b`.
 type Constraint = (Vec<(usize, f64)>, f64);
 
-/// The weights that clarabel finds. The variables are w, s, t, and u ≥ |w|.
-fn quadratic_program(case: &Case) -> Option<Vec<f64>> {
+/// The weights that clarabel finds, within bounds where there are any. The variables are w, s, t, and u ≥ |w|.
+pub fn quadratic_program(case: &Case, within: &[(f64, f64)]) -> Option<Vec<f64>> {
     let (c, b, epsilon) = parts(case.loss)?;
     let (n, d, masses) = (case.len(), case.rows[0].len(), case.masses());
     let (s, t, u) = (d, d + n, d + 2 * n);
@@ -73,6 +73,14 @@ fn quadratic_program(case: &Case) -> Option<Vec<f64>> {
             constraints.push((vec![(j, -1.0)], 0.0));
         }
     }
+    for (j, &(low, high)) in within.iter().enumerate() {
+        if low == high {
+            equal.push((vec![(j, 1.0)], low));
+            continue;
+        }
+        let sides = [(1.0, high), (-1.0, -low)].into_iter().filter(|(_, side)| side.is_finite());
+        constraints.extend(sides.map(|(sign, side)| (vec![(j, sign)], side)));
+    }
     // Without an l1 term u would have no cost and no bound.
     if case.regulariser.l1 == 0.0 {
         q[u..].fill(1e-12);
@@ -97,8 +105,12 @@ fn quadratic_program(case: &Case) -> Option<Vec<f64>> {
     };
     let mut solver = DefaultSolver::new(&p, &q, &a, &bounds, &cones, settings).unwrap();
     solver.solve();
-    let w = solver.solution.x[..d].iter();
-    Some(w.map(|&w| if case.regulariser.nonnegative { w.max(0.0) } else { w }).collect())
+    let mut w = solver.solution.x[..d].to_vec();
+    if case.regulariser.nonnegative {
+        w.iter_mut().for_each(|w| *w = w.max(0.0));
+    }
+    w.iter_mut().zip(within).for_each(|(w, &(low, high))| *w = w.clamp(low, high));
+    Some(w)
 }
 
 fn matrix(
@@ -155,7 +167,7 @@ fn quadratic_programs_have_the_same_optimum() {
             let seed = (10 * k + j) as u64;
             let weights = (j == 3).then(|| (0..20).map(|i| f64::from(i % 4)).collect());
             let case = Case { regulariser, weights, ..Case::random(seed, loss, 20, 5) };
-            if let Some(w) = quadratic_program(&case) {
+            if let Some(w) = quadratic_program(&case, &[]) {
                 assert_agrees(&case, &w);
             }
         }

@@ -1,0 +1,116 @@
+//! A regulariser that the library does not have, the very one of the example: weights within bounds of their own.
+
+use crate::case::{Case, LOSSES, choices};
+use crate::common::distance;
+use crate::solvers::quadratic_program;
+use dualgap::dual::{self, Method, Sampling, Settings, Solution};
+use dualgap::linalg::{Random, kernels::dot};
+use dualgap::run::{Budget, Report, Stop};
+use dualgap::sdca::{Choice, Linear};
+use dualgap::term::Link;
+use own_regulariser::Bounds;
+use proptest::prelude::*;
+use std::iter::zip;
+
+#[path = "../../examples/own_regulariser.rs"]
+#[allow(dead_code)] // its `main` is run as an example
+mod own_regulariser;
+
+/// Open on neither, on one or on both sides, or a single point; zero may be outside.
+fn bounds(seed: u64, d: usize) -> Vec<(f64, f64)> {
+    let mut random = Random::new(seed);
+    let mut one = || {
+        let low = random.unit() - 0.5;
+        let high = low + 0.5 * random.unit();
+        [(low, high), (low, low), (low, f64::INFINITY), (f64::NEG_INFINITY, high), EVERYTHING]
+            [random.below(5)]
+    };
+    (0..d).map(|_| one()).collect()
+}
+
+const EVERYTHING: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+fn train(
+    case: &Case,
+    bounds: &[(f64, f64)],
+    choice: Choice,
+    settings: &Settings,
+    budget: &Budget,
+) -> Report<Solution<f64>> {
+    let rows = case.sparse_or_dense(case.len() % 2 == 1);
+    let blocks = Linear::new(&rows, case.targets.clone(), case.loss, choice).unwrap();
+    dual::train(&blocks, Bounds(bounds.to_vec()), settings, budget, &mut ()).unwrap()
+}
+
+#[test]
+fn quadratic_programs_with_bounds_have_the_same_optimum() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for seed in 10 * k as u64..10 * k as u64 + 4 {
+            let (case, bounds) = (Case::random(seed, loss, 20, 5), bounds(seed, 5));
+            let Some(w) = quadratic_program(&case, &bounds) else { continue };
+            let budget = Budget { passes: Some(100_000), ..Budget::relative(1e-11) };
+            let report = train(&case, &bounds, Choice::I, &case.settings(), &budget);
+            let (c, other) = (report.certificate, case.primal(&w));
+            assert!(c.gap() <= 1e-7, "{loss:?} {bounds:?} {:?} {c:?}", report.stop);
+            assert!(c.dual <= other + 1e-9, "{loss:?} {bounds:?} {c:?} {other}");
+            assert!(other <= c.primal + 1e-6, "{loss:?} {bounds:?} {c:?} {other}");
+            let trained = &report.model.weights;
+            assert!(distance(trained, &w) < 0.01, "{loss:?} {bounds:?}");
+            assert!(zip(trained, &bounds).all(|(w, (low, high))| low <= w && w <= high));
+        }
+    }
+}
+
+#[test]
+fn the_dual_value_never_falls_within_bounds() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for lambda in [1e-3, 0.3] {
+            let case = Case { lambda, ..Case::random(k as u64, loss, 7, 3) };
+            let bounds = bounds(100 + k as u64, 3);
+            let budget = Budget { certify_share: 1000.0, ..Budget::passes(60) };
+            let mut ways = vec![(Choice::I, Settings { method: Method::Fw, ..case.settings() })];
+            for choice in choices(loss) {
+                for (batch, sampling) in [(1, Sampling::Permuted), (5, Sampling::Uniform)] {
+                    ways.push((choice, Settings { batch, sampling, ..case.settings() }));
+                }
+            }
+            for (choice, settings) in ways {
+                let report = train(&case, &bounds, choice, &settings, &budget);
+                assert!(report.history.len() > 1 || report.stop == Stop::Stalled);
+                for pair in report.history.windows(2) {
+                    let allowed =
+                        pair[0].certificate.rounding_error + pair[1].certificate.rounding_error;
+                    assert!(
+                        pair[1].iterate_dual >= pair[0].iterate_dual - allowed,
+                        "{loss:?} {choice:?} {settings:?} {bounds:?} {pair:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    // A mistake in value, weight or conjugate breaks one of the two; the bounds on rounding are all that is allowed.
+    #[test]
+    fn fenchel_young_holds_and_is_tight_at_the_link(
+        seed in any::<u64>(),
+        v in prop::collection::vec(-3.0..3.0_f64, 4),
+        other in prop::collection::vec(-3.0..3.0_f64, 4),
+    ) {
+        let link = Bounds(bounds(seed, 4));
+        let image = |v: &[f64]| -> Vec<f64> { v.iter().enumerate().map(|(j, &v)| link.weight(j, v)).collect() };
+        let conjugate = link.conjugate(&v);
+        let excess = |w: &[f64]| {
+            let value = link.value(w);
+            let error = value.error + conjugate.error + 1e-15 * (1.0 + 4.0 * 9.0);
+            (value.value + conjugate.value - dot(w, &v), error)
+        };
+        let (at_the_link, error) = excess(&image(&v));
+        prop_assert!(at_the_link.abs() <= error, "{at_the_link} {error}");
+        for w in [image(&other), other] {
+            let (elsewhere, error) = excess(&w);
+            prop_assert!(elsewhere >= -error, "{elsewhere} {error}");
+        }
+    }
+}
