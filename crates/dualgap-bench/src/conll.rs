@@ -1,20 +1,19 @@
 //! Text chunking, CoNLL-2000, with the features of the BCFW paper: n = 8,936, d = 1,643,026.
 
+use crate::folder::Folder;
 use clap::Args;
+use dualgap::data::ColumnRecipe;
 use dualgap::data::features::{Extractor, read_training};
-use dualgap::data::{ColumnRecipe, Source};
 use dualgap::model::fit_chain;
 use dualgap::run::Budget;
 use dualgap::ssvm::{Average, Hamming, Settings};
 use dualgap::{Error, Result};
-use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// The folder that has conll2000/train.txt.gz and test.txt.gz [default: $DUALGAP_DATA].
-    #[arg(long)]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    folder: Folder,
     /// How many passes.
     #[arg(long, default_value_t = 10)]
     passes: u64,
@@ -30,12 +29,7 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let Options { data, passes, lambda_n, plain, every_feature } = options.clone();
-    let Some(data) = data.or_else(|| std::env::var_os("DUALGAP_DATA").map(PathBuf::from)) else {
-        return Err(Error::setting(
-            "the CoNLL-2000 data are not bundled: name their folder with --data or DUALGAP_DATA",
-        ));
-    };
+    let Options { folder, passes, lambda_n, plain, every_feature } = options.clone();
     println!(
         "dualgap-bench conll --passes {passes} --lambda-n {lambda_n}{}{}",
         if plain { " --plain" } else { "" },
@@ -46,12 +40,11 @@ pub fn run(options: &Options) -> Result<()> {
     if every_feature {
         recipe.min_count = 1;
     }
-    let file = |name: &str| Source::open(&data.join("conll2000").join(name));
     let start = Instant::now();
-    let (sequences, recipe) = read_training(file("train.txt.gz")?, &recipe)?;
+    let (sequences, recipe) = read_training(folder.open("conll2000/train.txt.gz")?, &recipe)?;
     println!("  reading and features: {:.2} s", start.elapsed().as_secs_f64());
     let extractor = Extractor::new(&recipe, sequences.vocabulary())?;
-    let (test, ..) = extractor.read(file("test.txt.gz")?)?;
+    let (test, ..) = extractor.read(folder.open("conll2000/test.txt.gz")?)?;
 
     let lambda = lambda_n / sequences.len() as f64;
     let settings =

@@ -5,9 +5,13 @@
 
 mod conll;
 mod engine;
+mod folder;
 mod letters;
+mod optima;
+mod problem;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 /// Benchmarks of dualgap.
 #[derive(Debug, Parser)]
@@ -24,15 +28,28 @@ enum Bench {
     Engine(engine::Options),
     /// Text chunking, CoNLL-2000; needs the data.
     Conll(conll::Options),
+    /// Optima of linear models beside those of an interior point method; needs the data.
+    Optima(optima::Options),
     /// All that need no data from elsewhere, with their defaults.
     All,
 }
 
-fn main() -> dualgap::Result<()> {
-    match Cli::parse().bench {
-        Bench::Letters(options) => letters::run(&options),
-        Bench::Engine(options) => engine::run(&options),
-        Bench::Conll(options) => conll::run(&options),
+fn main() -> ExitCode {
+    match run(&Cli::parse().bench) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(bench: &Bench) -> dualgap::Result<()> {
+    match bench {
+        Bench::Letters(options) => letters::run(options),
+        Bench::Engine(options) => engine::run(options),
+        Bench::Conll(options) => conll::run(options),
+        Bench::Optima(options) => optima::run(options),
         Bench::All => {
             letters::run(&letters::Options::default())?;
             engine::run(&engine::Options::default())

@@ -1,0 +1,78 @@
+//! Linear problems over LIBSVM files: which they are, and training on them.
+//!
+//! ```text
+//! P(w) = (1/n) Σ φ(⟨x_i, w⟩, y_i) + λ/2‖w‖² + σ‖w‖₁        the whole file, no intercept
+//! ```
+
+use dualgap::Result;
+use dualgap::data::Examples;
+use dualgap::run::{Budget, Report};
+use dualgap::sdca::{self, Choice, Linear, Settings, Vector, train_pure_l1};
+use dualgap::ssvm::{self, Costs, Multiclass};
+use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
+
+/// A twentieth of the σ beyond which the lasso's weights are all zero, on `reuters_corpacq.train`.
+pub const REUTERS_L1: f64 = 0.001_952_407_317_002_537_7;
+
+/// φ.
+#[derive(Clone, Copy, Debug)]
+pub enum Loss {
+    /// Of one score.
+    Scalar(ScalarLoss),
+    /// Of a score for every class.
+    Classes(MulticlassLoss),
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem {
+    /// What it is called in tables.
+    pub name: &'static str,
+    /// The file's name.
+    pub file: &'static str,
+    /// φ.
+    pub loss: Loss,
+    /// λ.
+    pub lambda: f64,
+    /// σ.
+    pub l1: f64,
+}
+
+impl Problem {
+    /// A target for every example of a problem with one score: two classes are −1 and 1 whatever the loss.
+    pub fn targets(data: &Examples) -> Result<Vec<f64>> {
+        data.targets(data.alphabet.len() == 2)
+    }
+
+    /// Trains on one thread. The model is the weights.
+    pub fn train(&self, data: &Examples, budget: &Budget) -> Result<Report<Vec<f64>>> {
+        let settings = Settings {
+            lambda: self.lambda,
+            regulariser: Regulariser { l1: self.l1, nonnegative: false },
+            threads: 1,
+            ..Settings::default()
+        };
+        match self.loss {
+            Loss::Scalar(loss) => {
+                let blocks = Linear::new(&data.rows, Self::targets(data)?, loss, Choice::I)?;
+                let report = if self.lambda == 0.0 {
+                    train_pure_l1(&blocks, &settings, budget, &mut ())
+                } else {
+                    sdca::train(&blocks, &settings, budget, &mut ())
+                };
+                report.map(|report| report.map(|solution| solution.weights))
+            }
+            // The program trains it so, too: by block-coordinate Frank-Wolfe.
+            Loss::Classes(MulticlassLoss::Hinge) => {
+                let blocks = Multiclass::new(data, &Costs::ZeroOne)?;
+                let report = ssvm::train(&blocks, &settings, budget, &mut ())?;
+                Ok(report.map(|solution| solution.weights))
+            }
+            Loss::Classes(loss) => {
+                let blocks = Vector::new(data, &Costs::ZeroOne, loss, Choice::I)?;
+                let report = ssvm::train(&blocks, &settings, budget, &mut ())?;
+                Ok(report.map(|solution| solution.weights))
+            }
+        }
+    }
+}
