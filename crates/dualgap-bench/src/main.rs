@@ -7,6 +7,7 @@ mod conll;
 mod engine;
 mod folder;
 mod letters;
+mod linear;
 mod optima;
 mod problem;
 
@@ -28,6 +29,8 @@ enum Bench {
     Engine(engine::Options),
     /// Text chunking, CoNLL-2000; needs the data.
     Conll(conll::Options),
+    /// Linear models: seconds to near the optimum, and until that is proved; needs the data.
+    Linear(linear::Options),
     /// Optima of linear models beside those of an interior point method; needs the data.
     Optima(optima::Options),
     /// All that need no data from elsewhere, with their defaults.
@@ -49,6 +52,7 @@ fn run(bench: &Bench) -> dualgap::Result<()> {
         Bench::Letters(options) => letters::run(options),
         Bench::Engine(options) => engine::run(options),
         Bench::Conll(options) => conll::run(options),
+        Bench::Linear(options) => linear::run(options),
         Bench::Optima(options) => optima::run(options),
         Bench::All => {
             letters::run(&letters::Options::default())?;
