@@ -1,26 +1,27 @@
 //! Steps never lower the dual value, whichever option chooses them and however many share the same w.
 
 use crate::case::{Case, LOSSES, REGULARISERS, choices};
-use dualgap::dual::{Method, Sampling, Settings};
-use dualgap::run::{Budget, Stop};
+use dualgap::dual::{Method, Sampling, Settings, Solution};
+use dualgap::run::{Budget, Report, Stop};
 use dualgap::sdca::Choice;
+use std::fmt::Debug;
 
 /// A certification after every pass.
-fn watched(passes: u64) -> Budget {
+pub fn watched(passes: u64) -> Budget {
     Budget { certify_share: 1000.0, ..Budget::passes(passes) }
 }
 
 fn assert_ascends(case: &Case, choice: Choice, settings: &Settings) {
     let report = case.train(choice, settings, &watched(60));
+    assert_never_falls(&report, &(case.loss, choice, settings));
+}
+
+pub fn assert_never_falls(report: &Report<Solution<f64>>, of: &dyn Debug) {
     // Where the first pass comes to the optimum there is nothing to compare.
     assert!(report.history.len() > 1 || report.stop == Stop::Stalled, "{:?}", report.stop);
     for pair in report.history.windows(2) {
         let allowed = pair[0].certificate.rounding_error + pair[1].certificate.rounding_error;
-        assert!(
-            pair[1].iterate_dual >= pair[0].iterate_dual - allowed,
-            "{:?} {choice:?} {settings:?} {pair:?}",
-            case.loss
-        );
+        assert!(pair[1].iterate_dual >= pair[0].iterate_dual - allowed, "{of:?} {pair:?}");
     }
 }
 
