@@ -48,7 +48,7 @@ impl Problem {
     pub fn train(&self, data: &Examples, budget: &Budget) -> Result<Report<Vec<f64>>> {
         let settings = Settings {
             lambda: self.lambda,
-            regulariser: Regulariser { l1: self.l1, nonnegative: false },
+            regulariser: Regulariser { l1: self.l1, ..Regulariser::default() },
             threads: 1,
             ..Settings::default()
         };
