@@ -9,7 +9,7 @@ use crate::folder::Folder;
 use crate::problem::Problem;
 use clap::Args;
 use dualgap::data::Examples;
-use dualgap::run::{Budget, Certificate};
+use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::{Error, Result};
 use judge::judge;
 use list::{Found, PROBLEMS};
@@ -68,8 +68,8 @@ pub fn run(options: &Options) -> Result<()> {
 /// What is not as it should be.
 #[derive(Debug)]
 enum Complaint {
-    /// The certified interval is too wide to judge.
-    Open,
+    /// The certified interval is too wide to judge, and this is why the run ended.
+    Open(Stop),
     /// The judge could not solve it, or its own two sides are too far apart.
     NoJudge(String),
     /// The judge's value is outside of the interval, by so much.
@@ -84,12 +84,12 @@ enum Complaint {
 
 impl Complaint {
     fn is_disagreement(&self) -> bool {
-        !matches!(self, Self::Open | Self::NoJudge(_))
+        !matches!(self, Self::Open(_) | Self::NoJudge(_))
     }
 
     fn text(&self) -> String {
         match self {
-            Self::Open => "the gap is open".into(),
+            Self::Open(stop) => format!("the gap is open: {stop:?}"),
             Self::NoJudge(why) => format!("no judge: {why}"),
             Self::Outside(distance) => format!("THE JUDGE IS OUTSIDE BY {distance:.1e}"),
             Self::Found(value) => format!("OTHERS FOUND {value}"),
@@ -127,7 +127,7 @@ fn compare(
         Err(error) => complaints.push(Complaint::NoJudge(error.to_string())),
     }
     if c.relative_gap() > AGREEMENT {
-        complaints.push(Complaint::Open);
+        complaints.push(Complaint::Open(report.stop));
     }
     if let Some(found) = found {
         if c.dual > found.value + found.precision || c.primal < found.value - found.precision {
