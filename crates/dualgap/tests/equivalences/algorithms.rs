@@ -179,7 +179,9 @@ proptest! {
         };
         let x: Vec<Vec<f64>> = small.inputs.concat();
         let y: Vec<f64> = signs.iter().map(|&sign| if sign { 1.0 } else { -1.0 }).collect();
-        let settings = Settings { sampling: Sampling::Cyclic, ..small.settings() };
+        // Every example in every pass, as there.
+        let settings =
+            Settings { sampling: Sampling::Cyclic, shrinking: false, ..small.settings() };
         let c = 2.0 / (small.lambda * n as f64);
         for (k, u) in coordinate_descent(&x, &y, c, 10 * n).iter().enumerate() {
             let report = small.train(&settings, &calls(k as u64 + 1));

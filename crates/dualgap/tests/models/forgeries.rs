@@ -23,6 +23,7 @@ struct State<P> {
     steps: u64,
     order: Order,
     v: Vec<f64>,
+    coupling: [f64; 2],
     points: Vec<P>,
     averages: Option<Averages<P>>,
     best: Best<P>,
@@ -32,8 +33,17 @@ struct State<P> {
 struct Order {
     sampling: Sampling,
     random: Random,
+    blocks: usize,
     sequence: Vec<usize>,
     next: usize,
+    sleep: Option<Sleep>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Sleep {
+    round: u64,
+    idle: Vec<u8>,
+    back: Vec<Vec<usize>>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -41,6 +51,7 @@ struct Averages<P> {
     kind: Average,
     points: Vec<P>,
     covered: Vec<u64>,
+    drawn: Option<(Random, u64)>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -284,17 +295,29 @@ proptest! {
         prop_assert!(refused(&|s| s.points[i].1.clear()), "a point of nothing");
         prop_assert!(refused(&|s| s.points[i].1.last_mut().unwrap().0 = u64::MAX), "no such label");
         prop_assert!(refused(&|s| { let e = s.points[i].1[0]; s.points[i].1.push(e); }), "twice");
-        prop_assert!(refused(&|s| s.order.sequence[i] = small.len()), "a block that is none");
-        prop_assert!(refused(&|s| s.order.sequence.push(0)), "an order that is too long");
+        prop_assert!(refused(&|s| s.order.sequence.push(small.len())), "a block that is none");
+        prop_assert!(refused(&|s| s.order.sequence.push(s.order.sequence[0])), "a block twice");
         prop_assert!(refused(&|s| s.order.next = small.len() + 1), "a place beyond the order");
-        prop_assert!(small.len() == 1 || refused(&|s| s.order.sequence[0] = s.order.sequence[1]), "a block twice");
+        prop_assert!(refused(&|s| s.order.blocks += 1), "an order of more blocks");
+        prop_assert!(refused(&|s| s.coupling[i % 2] = f64::NAN), "weights that are no numbers");
+        prop_assert!(refused(&|s| match &mut s.order.sleep {
+            Some(sleep) if i % 3 == 0 => sleep.back[i].push(small.len()),
+            Some(sleep) if i % 3 == 1 => sleep.idle.push(0),
+            Some(sleep) => {
+                // Nobody is left to be visited.
+                sleep.back.iter_mut().for_each(Vec::clear);
+                s.order.sequence.clear();
+                s.order.next = 0;
+            }
+            None => s.order.sequence.clear(),
+        }), "blocks that nobody wakes");
         prop_assert!(refused(&|s| {
             let cyclic = s.order.sampling == Sampling::Cyclic;
             s.order.sampling = if cyclic { Sampling::Uniform } else { Sampling::Cyclic };
         }), "another order");
         prop_assert!(refused(&|s| s.averages = match s.averages.take() {
             Some(_) => None,
-            None => Some(Averages { kind: Average::Weighted, points: s.points.clone(), covered: vec![0; small.len()] }),
+            None => Some(Averages { kind: Average::Weighted, points: s.points.clone(), covered: vec![0; small.len()], drawn: None }),
         }), "averages that were not asked for, or none");
         prop_assert!(refused(&|s| s.best.points = match s.best.points.take() {
             Some(_) => None,
