@@ -132,9 +132,13 @@ Examples:
         /// Of the smooth hinge: over which width its corners are rounded off [default: 1].
         #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true, help_heading = "Problem")]
         width: Option<f64>,
-        /// Smooth hinge and softmax: how the step of an example is chosen [default: i].
-        #[arg(long, value_enum, help_heading = "Method")]
-        option: Option<SdcaOption>,
+        /// How the step of an example is chosen: an option of the Prox-SDCA paper. For the hinge, auto is
+        /// block-coordinate Frank-Wolfe.
+        #[arg(long, value_enum, default_value = "auto", help_heading = "Method")]
+        option: SdcaOption,
+        /// Add a feature that is always 1; its weights are penalised like the others.
+        #[arg(long, help_heading = "Problem")]
+        intercept: bool,
         /// What each mistake costs: a table with the labels as its first line and first column.
         #[arg(long, value_name = "FILE", help_heading = "Problem")]
         costs: Option<PathBuf>,
@@ -181,8 +185,7 @@ pub struct ColumnArgs {
 pub struct LinearArgs {
     #[command(flatten)]
     pub columns: ColumnArgs,
-    /// Add a feature that is always 1. Its weight is not penalised, or only if asked for; for several classes it
-    /// is always penalised like the others.
+    /// Add a feature that is always 1. Its weight is not penalised, or like any other: --intercept=penalised.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "free", value_name = "KIND", help_heading = "Problem")]
     pub intercept: Option<Intercept>,
     /// How the step of an example is chosen: an option of the Prox-SDCA paper.

@@ -10,9 +10,10 @@ use crate::report::{Outcomes, Summary};
 use crate::{Outcome, print, weights};
 use dualgap::data::source::is_stdin;
 use dualgap::data::{Alphabet, ClassWeights, Format, Loaded, Recipe, Source, Unseen, tables};
-use dualgap::model::{Checkpoints, Model, Plan, fit_chain_with, fit_linear_with, fit_vector_with};
+use dualgap::model::{
+    Checkpoints, Model, Plan, fit_chain_with, fit_linear_with, fit_multiclass_with, fit_vector_with,
+};
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report, Stop};
-use dualgap::sdca::Choice;
 use dualgap::ssvm::{Costs, Settings};
 use dualgap::term::{Free, MulticlassLoss, Regulariser, ScalarLoss};
 use dualgap::{Error, Result};
@@ -46,7 +47,16 @@ pub fn run(task: &Task) -> Result<Outcome> {
             check_widths(loss, *width, *epsilon)?;
             train_linear("regression", common, loss, None, linear)
         }
-        Task::Multiclass { common: args, loss, width, option, costs, classes, columns } => {
+        Task::Multiclass {
+            common: args,
+            loss,
+            width,
+            option,
+            intercept,
+            costs,
+            classes,
+            columns,
+        } => {
             let loss = match loss {
                 ClassesLoss::Hinge => MulticlassLoss::Hinge,
                 ClassesLoss::SmoothHinge => {
@@ -55,8 +65,8 @@ pub fn run(task: &Task) -> Result<Outcome> {
                 ClassesLoss::Softmax => MulticlassLoss::Softmax,
             };
             check_classes(args, loss, *width, *option)?;
-            let choice = option.map_or(Choice::I, Into::into);
-            let setup = Setup::new(args)?;
+            let choice = (*option != args::SdcaOption::Auto).then(|| (*option).into());
+            let setup = Setup { constant: *intercept, ..Setup::new(args)? };
             let train = setup.train(Format::guess_examples, |r, s| r.examples(s, None))?;
             check_labels(&args.data, &train.data.alphabet, "classes")?;
             let known = train.data.vocabulary();
@@ -75,7 +85,10 @@ pub fn run(task: &Task) -> Result<Outcome> {
             let settings = settings(args, train.data.len(), counts, false, None)?;
             let report = setup.go(&settings, test.as_ref().map(|test| &test.data), |plan| {
                 let plan = Plan { scale: columns.scale.into(), ..plan };
-                fit_vector_with(&train.data, &costs, loss, choice, plan)
+                if loss == MulticlassLoss::Hinge && choice.is_none() {
+                    return fit_multiclass_with(&train.data, &costs, plan);
+                }
+                fit_vector_with(&train.data, &costs, loss, choice.unwrap_or_default(), plan)
             })?;
             setup.finish("multiclass", report, &settings, &train.recipe, |model| {
                 Ok(test.map(|test| (model.evaluate_examples(&test.data).into(), test.unseen)))
@@ -104,17 +117,22 @@ fn check_classes(
     args: &TrainArgs,
     loss: MulticlassLoss,
     width: Option<f64>,
-    option: Option<args::SdcaOption>,
+    option: args::SdcaOption,
 ) -> Result<()> {
-    let hinge = loss == MulticlassLoss::Hinge;
+    let chosen = option != args::SdcaOption::Auto;
+    let hinge = loss == MulticlassLoss::Hinge && !chosen;
     if width.is_some() && !matches!(loss, MulticlassLoss::SmoothHinge { .. }) {
         return Err(Error::setting("--width is for the loss smooth-hinge"));
     }
-    if option.is_some() && (hinge || args.solver == args::Solver::Fw) {
-        return Err(Error::setting("--option is for smooth-hinge and softmax, one example a step"));
+    if chosen && args.solver == args::Solver::Fw {
+        return Err(Error::setting(
+            "--option is about steps of one example, not those of --solver fw",
+        ));
     }
     if !hinge && args.step == args::Step::Predefined {
-        return Err(Error::setting("--step is for the hinge; --option chooses steps here"));
+        return Err(Error::setting(
+            "--step is for the hinge without --option; --option chooses steps here",
+        ));
     }
     Ok(())
 }

@@ -31,6 +31,22 @@ fn smooth_losses_are_certified_by_every_option_and_probabilities_add_up() {
     }
 }
 
+// The hinge by Frank-Wolfe and by Prox-SDCA is one problem, and each proves the other's models.
+#[test]
+fn the_options_of_the_hinge_are_other_ways_to_the_same_optimum() {
+    let desk = Desk::new();
+    desk.write("data.svm", Table::new(60, 5, 3, 3).text());
+    for more in ["", "--intercept", "--l1 0.01"] {
+        let line = format!("multiclass data.svm {more} --lambda 0.05 --tolerance 1e-3");
+        let first = interval(&desk.train(&line));
+        for option in ["auto", "i", "ii", "iii", "iv"] {
+            let other = desk.train(&format!("{line} --option {option} --witness -o model"));
+            assert!(overlap(first, interval(&other)), "{more} {option}");
+            assert_eq!(desk.certify("model", "data.svm")["dual_proved"], true, "{option}");
+        }
+    }
+}
+
 #[test]
 fn options_that_a_loss_does_not_have_are_refused() {
     let desk = Desk::new();
@@ -38,7 +54,10 @@ fn options_that_a_loss_does_not_have_are_refused() {
     desk.write("costs", "- 1 2 3\n1 0 1 1\n2 1 0 1\n3 1 1 0\n");
     for (options, word) in [
         ("--loss softmax --width 2", "--width"),
-        ("--option ii", "--option"),
+        ("--option ii --solver fw", "--option"),
+        ("--option i --step predefined", "--step"),
+        ("--option v", "option V"),
+        ("--q-norm", "regulariser"),
         ("--loss softmax --step predefined", "--step"),
         ("--loss softmax --solver fw --option ii", "--option"),
     ] {

@@ -69,6 +69,13 @@ fn options_that_make_no_sense_are_refused() {
         ("binary binary.svm --loss squared", &["--loss"]),
         ("regression numbers.svm --loss hinge", &["--loss"]),
         ("binary columns.txt --format columns --intercept", &["columns.txt", "template"]),
+        ("binary binary.svm --intercept=maybe", &["--intercept"]),
+        ("binary binary.svm --intercept --solver fw", &["--intercept=penalised"]),
+        ("binary binary.svm --intercept --average weighted", &["--intercept=penalised"]),
+        ("binary binary.svm --q-norm", &["eight"]),
+        ("binary binary.svm --q-norm --intercept", &["q-norm"]),
+        ("binary binary.svm --q-norm --nonnegative", &["--q-norm"]),
+        ("binary binary.svm --q-norm --lambda 0 --l1 0.1", &["q-norm"]),
     ] {
         desk.run(&format!("train {task} -o model")).refuses(words);
         assert!(!desk.files().contains(&"model".to_string()), "{task}");

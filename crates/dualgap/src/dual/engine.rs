@@ -198,7 +198,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let state = State {
             steps: 0,
             order: Order::new(settings.sampling, points.len(), settings.seed, shrinking(settings)),
-            coupling: Primal::new(problem.link.clone(), start.v.clone()).coupling(),
+            coupling: Primal::new(&problem.link, start.v.clone()).coupling(),
             v: start.v,
             averages: (settings.average != Average::None)
                 .then(|| Averages::new(settings.average, &points, settings.seed)),
@@ -310,7 +310,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let v = self.primal.v().iter().zip(&offset).enumerate();
         let old = &self.problem.offset;
         let v = v.map(|(j, (v, to))| v - old.get(j).unwrap_or(&0.0) + to).collect();
-        self.primal = Primal::new(self.problem.link.clone(), v);
+        self.primal = Primal::new(&self.problem.link, v);
         self.problem.offset = offset;
         self.best.forget();
         // Every weight has changed: whoever slept may have something to do.
@@ -320,7 +320,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     /// v has drifted by rounding since it was last rebuilt.
     pub(super) fn rebuild(&mut self) {
         let v = self.problem.image(&self.points);
-        self.primal = Primal::new(self.problem.link.clone(), v);
+        self.primal = Primal::new(&self.problem.link, v);
     }
 
     /// The current weights, before any averaging.
@@ -425,7 +425,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.best.offer_dual(dual.value, points);
         if self.averages.is_none() {
             // v has drifted by rounding since it was last rebuilt; here is the exact one, for nothing.
-            self.primal = Primal::new(self.problem.link.clone(), dual.v);
+            self.primal = Primal::new(&self.problem.link, dual.v);
         }
         let model = self.best.certificate().transpose()?.unwrap_or(iterate);
         Ok(Certified { model, iterate })

@@ -8,7 +8,7 @@ use crate::term::Link;
 ///
 /// ```
 /// # use dualgap::{dual::Primal, linalg::Accumulate, term::L2};
-/// let mut primal = Primal::new(L2, vec![0.0; 3]);
+/// let mut primal = Primal::new(&L2, vec![0.0; 3]);
 /// primal.add(1, 2.0);
 /// assert_eq!(primal.weights(), [0.0, 2.0, 0.0]);
 /// ```
@@ -27,9 +27,9 @@ pub struct Primal<L> {
 
 impl<L: Link> Primal<L> {
     /// At this v.
-    pub fn new(link: L, v: Vec<f64>) -> Self {
+    pub fn new(link: &L, v: Vec<f64>) -> Self {
         let reference = link.reference(&v);
-        let mut primal = Self::kept(&link, v, [reference, 0.0]);
+        let mut primal = Self::kept(link, v, [reference, 0.0]);
         if L::COUPLED {
             let both = primal.v.iter().zip(&primal.w).enumerate();
             primal.shares = both.map(|(j, (&v, &w))| primal.link.share(j, v, w)).sum();
@@ -79,7 +79,7 @@ impl<L: Link> Primal<L> {
         let usual = 0.1..100.0 * self.v.len() as f64;
         if L::COUPLED && self.active > 0 && !usual.contains(&self.shares) {
             let v = std::mem::take(&mut self.v);
-            *self = Self::new(self.link.clone(), v);
+            *self = Self::new(&self.link, v);
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn kappa<B: Blocks>(blocks: &B, settings: &Settings) -> Option<f64> {
         Acceleration::Auto if smooth == 0.0 || balanced < WORTH_IT * lambda => return None,
         Acceleration::On | Acceleration::Auto => balanced,
     };
-    (possible(settings) && wanted > lambda && wanted.is_finite()).then(|| wanted - lambda)
+    (possible(settings) && wanted > lambda && wanted.is_finite()).then_some(wanted - lambda)
 }
 
 /// The engine in rounds; see the module's head.
@@ -150,8 +150,9 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let plain = accelerated.then_some(f64::MIN_POSITIVE);
         let trial = kappa.map(|_| Trial { plain, ..Trial::default() });
         let kappa = kappa.unwrap_or(0.0);
-        let (problem, inner) =
-            problems(blocks, link, if accelerated { kappa } else { 0.0 }, settings)?;
+        let problem = outer(blocks, link, settings)?;
+        let now = if accelerated { kappa } else { 0.0 };
+        let inner = inner(blocks, link, now, settings)?;
         let engine = match points {
             Some(points) => Engine::at(inner, settings, points)?,
             None => Engine::new(inner, settings)?,
@@ -181,7 +182,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let RoundsState { engine, mut memory } = state;
         let kappa = kappa.unwrap_or(0.0);
         let now = if memory.accelerated { kappa } else { 0.0 };
-        let (problem, mut inner) = problems(blocks, link, now, settings)?;
+        let problem = outer(blocks, link, settings)?;
+        let mut inner = inner(blocks, link, now, settings)?;
         let dim = blocks.dim();
         let finite = |v: &[f64]| v.len() == dim && v.iter().all(|x| x.is_finite());
         let pass = blocks.len() as u64 * blocks.calls_per_step();
@@ -276,19 +278,26 @@ fn no_acceleration() -> Error {
     Error::setting("with this regulariser there is no acceleration, and no weight without penalty")
 }
 
-/// The problem to be certified, and the one to take steps on.
-fn problems<'a, B: Blocks, L: Link>(
+/// The problem to be certified.
+fn outer<'a, B: Blocks, L: Link>(
+    blocks: &'a B,
+    link: &L,
+    settings: &Settings,
+) -> Result<Problem<'a, B, Unpenalised<L>>> {
+    let link = Unpenalised { link: link.clone(), free: settings.regulariser.free };
+    Problem::new(blocks, link, settings.lambda, settings.sample_weights.as_deref())
+}
+
+/// The problem to take steps on.
+fn inner<'a, B: Blocks, L: Link>(
     blocks: &'a B,
     link: &L,
     kappa: f64,
     settings: &Settings,
-) -> Result<(Problem<'a, B, Unpenalised<L>>, Problem<'a, B, L>)> {
-    let (lambda, weights) = (settings.lambda, settings.sample_weights.as_deref());
-    let free = settings.regulariser.free;
-    let strengthened = link.strengthened(lambda, kappa).ok_or_else(no_acceleration)?;
-    let inner = Problem::new(blocks, strengthened, lambda + kappa, weights)?;
-    let outer = Unpenalised { link: link.clone(), free };
-    Ok((Problem::new(blocks, outer, lambda, weights)?, inner))
+) -> Result<Problem<'a, B, L>> {
+    let lambda = settings.lambda;
+    let link = link.strengthened(lambda, kappa).ok_or_else(no_acceleration)?;
+    Problem::new(blocks, link, lambda + kappa, settings.sample_weights.as_deref())
 }
 
 impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {

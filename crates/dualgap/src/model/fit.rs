@@ -49,7 +49,8 @@ pub fn fit_multiclass_with(
     fit_classes(&blocks, data, &factors, costs, MulticlassLoss::Hinge, None, plan)
 }
 
-/// Trains a multiclass model under any loss of its scores; the hinge has [`fit_multiclass_with`].
+/// Trains a multiclass model under any loss of its scores by Prox-SDCA. For the hinge, [`fit_multiclass_with`] takes
+/// the steps of block-coordinate Frank-Wolfe on the same problem.
 pub fn fit_vector_with(
     data: &Examples,
     costs: &Costs,
@@ -57,9 +58,6 @@ pub fn fit_vector_with(
     choice: Choice,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    if loss == MulticlassLoss::Hinge {
-        return fit_multiclass_with(data, costs, plan);
-    }
     let (factors, scaled) = plan.scale.apply(data);
     let blocks = Vector::new(&scaled, costs, loss, choice)?;
     fit_classes(&blocks, data, &factors, costs, loss, Some(choice), plan)

@@ -68,8 +68,7 @@ struct SquaredNorms {
 }
 
 impl SquaredNorms {
-    fn new(rows: &Rows, norm: impl Fn(Row<'_>) -> f64) -> Self {
-        let of: Vec<f64> = (0..rows.len()).map(|i| norm(rows.row(i))).collect();
+    fn new(of: Vec<f64>) -> Self {
         let most = of.iter().copied().fold(0.0, f64::max);
         Self { of, most }
     }
@@ -89,10 +88,10 @@ impl<'a, L: Loss> Linear<'a, L> {
         if choice == Choice::V && loss.smoothness() <= 0.0 {
             return Err(Error::setting("option V is for smooth losses, and this one is not"));
         }
-        let euclidean = SquaredNorms::new(rows, |row| row.squared_norm());
-        let largest = SquaredNorms::new(rows, |row| {
-            row.iter().fold(0.0_f64, |largest, (_, x)| largest.max(x.abs())).powi(2)
-        });
+        let all = || (0..rows.len()).map(|i| rows.row(i));
+        let largest = |row: Row<'_>| row.iter().fold(0.0_f64, |most, (_, x)| most.max(x.abs()));
+        let euclidean = SquaredNorms::new(all().map(Row::squared_norm).collect());
+        let largest = SquaredNorms::new(all().map(|row| largest(row).powi(2)).collect());
         Ok(Self { rows, targets, loss, choice, euclidean, largest })
     }
 

@@ -122,6 +122,9 @@ pub fn train_pure_l1<L: Loss>(
     if !(sigma > 0.0 && sigma.is_finite()) {
         return Err(Error::setting("without lambda the l1 regularisation must be positive"));
     }
+    if settings.regulariser.q_norm {
+        return Err(Error::setting("the q-norm needs a lambda; without one the l1 norm is alone"));
+    }
     let weights = settings.sample_weights.as_deref();
     let Regulariser { nonnegative, free, .. } = settings.regulariser;
     settings.regulariser.check(blocks.dim())?;

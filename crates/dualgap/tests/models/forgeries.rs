@@ -301,7 +301,7 @@ proptest! {
         prop_assert!(refused(&|s| s.order.blocks += 1), "an order of more blocks");
         prop_assert!(refused(&|s| s.coupling[i % 2] = f64::NAN), "weights that are no numbers");
         prop_assert!(refused(&|s| match &mut s.order.sleep {
-            Some(sleep) if i % 3 == 0 => sleep.back[i].push(small.len()),
+            Some(sleep) if i.is_multiple_of(3) => sleep.back[i].push(small.len()),
             Some(sleep) if i % 3 == 1 => sleep.idle.push(0),
             Some(sleep) => {
                 // Nobody is left to be visited.
