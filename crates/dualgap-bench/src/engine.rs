@@ -66,15 +66,20 @@ pub fn run(options: &Options) -> Result<()> {
 
 fn with_engine(data: &Examples, lambda: f64) -> Result<(Vec<f64>, f64)> {
     let blocks = Multiclass::new(data, &Costs::ZeroOne)?;
-    let settings =
-        Settings { lambda, threads: 1, sampling: Sampling::Cyclic, ..Settings::default() };
+    let settings = Settings {
+        lambda,
+        threads: 1,
+        sampling: Sampling::Cyclic,
+        shrinking: false,
+        ..Settings::default()
+    };
     let mut engine = Engine::new(Problem::new(&blocks, L2, lambda, None)?, &settings)?;
     let calls = engine.calls_per_pass() * PASSES as u64;
     let quota = Quota { oracle_calls: calls, pause: calls, halted: &|| false };
     let start = Instant::now();
     engine.advance(&quota)?;
     let seconds = start.elapsed().as_secs_f64();
-    Ok((engine.weights().to_vec(), seconds))
+    Ok((engine.weights(), seconds))
 }
 
 /// Algorithm 4 for one problem only: no traits, no options, dense dual variables.

@@ -149,20 +149,66 @@ fn onto_simplex(x: &mut [f64]) {
 }
 
 /// log β_j + qβ_j = s_j + q·at_j − μ for every class, with μ such that the β_j add up to one.
-///
+fn softmax_step(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
+    if !softmax_newton(scores, at, q, beta) {
+        softmax_bounded(scores, at, q, beta);
+    }
+    let sum: f64 = beta.iter().sum();
+    beta.iter_mut().for_each(|b| *b /= sum);
+}
+
+/// Newton's method on all of these equations at once, in t = log β and μ, from where q = 0 has them. It has nothing
+/// to keep it within bounds, and tells whether it got there.
+fn softmax_newton(scores: &[f64], at: &[f64], q: f64, t: &mut Vec<f64>) -> bool {
+    let (_, top) = argmax(scores.iter().copied());
+    let mut mu = top + scores.iter().map(|s| (s - top).exp()).sum::<f64>().ln();
+    t.clear();
+    t.extend(scores.iter().map(|s| s - mu));
+    for _ in 0..12 {
+        // Along t_j: lack_j = right_j − μ − t_j − qβ_j, with a slope of 1 + qβ_j.
+        let (mut sum, mut toward, mut slope) = (0.0, 0.0, 0.0);
+        for ((&s, &at), t) in scores.iter().zip(at).zip(&*t) {
+            let b = t.exp();
+            let part = b / (1.0 + q * b);
+            sum += b;
+            toward += part * (s + q * (at - b) - mu - t);
+            slope += part;
+        }
+        let up = (toward + sum - 1.0) / slope;
+        let mut moved = up.abs();
+        for ((&s, &at), t) in scores.iter().zip(at).zip(t.iter_mut()) {
+            let b = t.exp();
+            let step = (s + q * (at - b) - mu - *t - up) / (1.0 + q * b);
+            moved = moved.max(step.abs());
+            *t += step;
+        }
+        mu += up;
+        if moved <= CLOSE {
+            t.iter_mut().for_each(|t| *t = t.exp());
+            return true;
+        }
+        if !(moved < 1e3) {
+            return false;
+        }
+    }
+    false
+}
+
+/// Newton's method squares its error: after a step of this size, rounding is all that is left.
+const CLOSE: f64 = 1e-8;
+
 /// In t = log β the left side t + qe^t rises with a slope of at least 1, so Newton's method finds it from the right
 /// side; and Σβ falls with μ. Both are kept within bounds.
-fn softmax_step(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
-    let right: Vec<f64> = scores.iter().zip(at).map(|(s, at)| s + q * at).collect();
-    let top = right.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+fn softmax_bounded(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
+    let right = || scores.iter().zip(at).map(|(s, at)| s + q * at);
+    let top = right().fold(f64::NEG_INFINITY, f64::max);
     // At the upper bound of μ no class has more than 1/K, at the lower one the largest has more than 1.
-    let classes = right.len() as f64;
-    let (mut low, mut high) = (top - q, top + classes.ln());
+    let (mut low, mut high) = (top - q, top + (scores.len() as f64).ln());
     let mut mu = low + (high - low) / 2.0;
     for _ in 0..200 {
         let (mut sum, mut slope) = (0.0, 0.0);
         beta.clear();
-        for r in &right {
+        for r in right() {
             let b = rooted(r - mu, q);
             sum += b;
             slope += b / (1.0 + q * b);
@@ -181,8 +227,6 @@ fn softmax_step(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
             break;
         }
     }
-    let sum: f64 = beta.iter().sum();
-    beta.iter_mut().for_each(|b| *b /= sum);
 }
 
 /// The b with log b + qb = r.
