@@ -388,7 +388,7 @@ pub fn solver_name(method: Method, model: &Model) -> &'static str {
             if loss.smoothness() > 0.0 {
                 "coordinate descent on a working set"
             } else {
-                "elastic nets with a shrinking lambda (sdca)"
+                "proximal points, each by sdca"
             }
         }
         (Method::Bcfw, _) if model.provenance.option.is_some() => {

@@ -8,9 +8,10 @@
 //! ```
 //!
 //! (α ∈ dom φ* and 0 ∈ dom φ*, so θ ∈ dom φ*). Smooth losses are solved weight by weight (`coordinates.rs`).
-//! The others need strong convexity, and take the paper's way: steps on the elastic net with a small λ. That λ is no
-//! guess: as soon as the elastic net is solved better than it stands for the l1 problem, it is made smaller, at the
-//! same points.
+//! The others need strong convexity. The paper adds a small `λ/2‖w‖²`; here it is `λ/2‖w − z‖²` around a centre z that
+//! moves to the weights as soon as that problem is solved better than they stand for the l1 problem (the proximal
+//! point method). In the end nothing of the square is left, so λ need not be small, and is made smaller only where the
+//! moves gain little.
 
 use super::Linear;
 use super::coordinates::Coordinates;
@@ -20,10 +21,13 @@ use crate::run::{Budget, Certificate, Certified, Observer, Quota, Report, Solver
 use crate::term::{ElasticNet, Free, Loss, PureL1, Regulariser, Unpenalised};
 use crate::{Error, Result};
 
-/// By what λ is divided when it is made smaller.
+/// By what λ is divided when it is made smaller, ...
 const SHRINK: f64 = 4.0;
 
-/// The elastic net counts as solved when its gap is below this share of the l1 problem's.
+/// ... which it is when a move leaves more than this share of the gap.
+const SLOW: f64 = 0.5;
+
+/// The problem around a centre counts as solved when its gap is below this share of the l1 problem's.
 const SOLVED: f64 = 0.25;
 
 /// λ is not made smaller than this: w = soft(v, σ/λ) would be rounding.
@@ -139,18 +143,20 @@ pub fn train_pure_l1<L: Loss>(
     let regulariser = settings.regulariser;
     let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
     let engine = Engine::new(inner, settings)?;
-    run(Shrinking { engine, sides, regulariser, lambda }, budget, observer)
+    run(ProximalPoint { engine, sides, regulariser, lambda, gap: f64::INFINITY }, budget, observer)
 }
 
-/// The elastic net with a λ that is made smaller on the way.
-struct Shrinking<'a, 'b, L: Loss> {
+/// The elastic net around a centre that moves.
+struct ProximalPoint<'a, 'b, L: Loss> {
     engine: Engine<'a, Linear<'b, L>, ElasticNet>,
     sides: Sides<'a, 'b, L>,
     regulariser: Regulariser,
     lambda: f64,
+    /// Of the l1 problem, when the centre moved last.
+    gap: f64,
 }
 
-impl<L: Loss> Solver for Shrinking<'_, '_, L> {
+impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {
     type Model = Solution<f64>;
 
     fn calls_per_pass(&self) -> u64 {
@@ -163,24 +169,25 @@ impl<L: Loss> Solver for Shrinking<'_, '_, L> {
 
     fn certify(&mut self) -> Result<Certified> {
         let inner = self.engine.certify()?;
-        // The newest weights: under a smaller λ those are nearer than the best ones of the elastic net.
+        // The newest weights: around another centre those are nearer than the best ones there.
         let certified = self.sides.certify(&self.engine.weights(), self.engine.points())?;
-        if inner.iterate.gap() <= SOLVED * certified.model.gap() && self.lambda > SMALLEST {
-            self.lambda /= SHRINK;
-            self.engine.retune(self.regulariser.link(self.lambda)?, self.lambda)?;
-        }
-        if let Some(Free { column, bound }) = self.sides.free() {
-            // The elastic net penalises the free weight too: its distance from where it is now, and from then on
-            // ever less.
-            let w = self.engine.weights();
-            let mut offset = vec![0.0; w.len()];
-            offset[column] = w[column].clamp(-bound, bound);
-            self.engine.recentre(offset);
+        let gap = certified.model.gap();
+        if inner.iterate.gap() <= SOLVED * gap {
+            let mut centre = self.engine.weights();
+            if gap > SLOW * self.gap && self.lambda > SMALLEST {
+                self.lambda /= SHRINK;
+                self.engine.retune(self.regulariser.link(self.lambda)?, self.lambda)?;
+            }
+            self.gap = gap;
+            if let Some(Free { column, bound }) = self.sides.free() {
+                centre[column] = centre[column].clamp(-bound, bound);
+            }
+            self.engine.recentre(centre);
         }
         Ok(certified)
     }
 
-    /// Under a new λ the gap of the l1 problem stands still until the elastic net is solved again.
+    /// Around a new centre the gap of the l1 problem stands still until that problem is solved again.
     fn may_stall(&self) -> bool {
         self.lambda <= SMALLEST
     }
