@@ -84,9 +84,29 @@ fn what_a_pure_l1_run_cannot_do_is_said() {
     let desk = Desk::new();
     noisy(&desk);
     let line = "train binary noisy.svm --lambda 0 --l1 0.1";
-    desk.run(&format!("{line} --checkpoint run.ck")).refuses(&["lambda"]);
+    desk.train("binary noisy.svm --witness -o old");
+    desk.run(&format!("{line} --warm-start old")).refuses(&["lambda"]);
     desk.run("train binary noisy.svm --lambda 0").refuses(&["--lambda", "--l1"]);
     desk.run("train multiclass noisy.svm --lambda 0 --l1 0.1").refuses(&["--lambda"]);
+}
+
+#[test]
+fn a_kept_run_goes_on_bit_for_bit() {
+    let desk = Desk::new();
+    noisy(&desk);
+    for (k, loss) in ["logistic", "hinge", "squared-hinge --intercept", "hinge --intercept"]
+        .into_iter()
+        .enumerate()
+    {
+        let line = format!("binary noisy.svm --loss {loss} --lambda 0 --l1 0.02 --tolerance 0");
+        let whole = desk.train(&format!("{line} --passes 40 --witness -o whole"));
+        desk.train(&format!("{line} --passes 7 --checkpoint run{k} --checkpoint-every 2"));
+        let again = desk.train(&format!("{line} --passes 40 --resume run{k} --witness -o again"));
+        assert_eq!(desk.read("whole"), desk.read("again"), "{loss}");
+        assert_eq!(whole["dual"], again["dual"], "{loss}");
+        let other = format!("{line} --passes 40 --resume run{k}").replace("0.02", "0.03");
+        desk.run(&format!("train {other}")).refuses(&["regulariser"]);
+    }
 }
 
 /// Whatever is wrong with a certificate of the l1 problem is found from the data.

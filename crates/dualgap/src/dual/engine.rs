@@ -317,6 +317,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.order.wake_all();
     }
 
+    /// The offset that the engine was last centred at; empty if it never was.
+    pub(crate) fn centre(&self) -> &[f64] {
+        &self.problem.offset
+    }
+
     /// v has drifted by rounding since it was last rebuilt.
     pub(super) fn rebuild(&mut self) {
         let v = self.problem.image(&self.points);

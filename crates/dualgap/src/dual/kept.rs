@@ -1,8 +1,9 @@
 //! Runs of the engine that begin elsewhere than at the start, and that are kept from being lost.
 
-use super::rounds::{self, Rounds};
+use super::engine::State;
+use super::rounds::{self, Rounds, RoundsState};
 use super::{Blocks, Engine, Joined, Method, Problem, Settings, Solution};
-use crate::run::{Budget, Keeper, Observer, Report, RunState, run_from};
+use crate::run::{Budget, Keeper, Observer, Report, RunState, Solver, run_from};
 use crate::term::{L2, Link};
 use crate::{Error, Result};
 use serde::Serialize;
@@ -131,43 +132,49 @@ fn begin_rounds<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
     })
 }
 
-fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+/// A state as it was put into the [`Vault`].
+pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     postcard::from_bytes(bytes)
         .map_err(|error| Error::setting(format!("the state makes no sense: {error}")))
 }
 
-/// Turns a solver into bytes for a vault.
-struct Bytes<'v>(Option<&'v mut dyn Vault>);
+/// A solver whose memory can be put away.
+pub(crate) trait Keepable: Solver {
+    /// Its memory.
+    type State: Serialize;
 
-impl Bytes<'_> {
+    /// What another solver needs to go on as this one would.
+    fn state(&self) -> Self::State;
+}
+
+/// Turns a solver into bytes for a vault.
+pub(crate) struct Bytes<'v>(pub Option<&'v mut dyn Vault>);
+
+impl<S: Keepable> Keeper<S> for Bytes<'_> {
     fn interval(&self, calls_per_pass: u64) -> u64 {
         self.0.as_ref().map_or(u64::MAX, |vault| vault.interval(calls_per_pass))
     }
 
-    fn keep<T: Serialize>(&mut self, state: impl FnOnce() -> T, run: &RunState) -> Result<()> {
+    fn keep(&mut self, solver: &S, run: &RunState) -> Result<()> {
         let Some(vault) = &mut self.0 else { return Ok(()) };
-        let bytes = postcard::to_stdvec(&state())
+        let bytes = postcard::to_stdvec(&solver.state())
             .map_err(|error| Error::setting(format!("the state cannot be stored: {error}")))?;
         vault.store(run, bytes)
     }
 }
 
-impl<B: Blocks<Point: Serialize>, L: Link> Keeper<Engine<'_, B, L>> for Bytes<'_> {
-    fn interval(&self, calls_per_pass: u64) -> u64 {
-        self.interval(calls_per_pass)
-    }
+impl<B: Blocks<Point: Serialize>, L: Link> Keepable for Engine<'_, B, L> {
+    type State = State<B::Point>;
 
-    fn keep(&mut self, engine: &Engine<'_, B, L>, run: &RunState) -> Result<()> {
-        self.keep(|| engine.state(), run)
+    fn state(&self) -> State<B::Point> {
+        self.state()
     }
 }
 
-impl<B: Blocks<Point: Serialize>, L: Link> Keeper<Rounds<'_, B, L>> for Bytes<'_> {
-    fn interval(&self, calls_per_pass: u64) -> u64 {
-        self.interval(calls_per_pass)
-    }
+impl<B: Blocks<Point: Serialize>, L: Link> Keepable for Rounds<'_, B, L> {
+    type State = RoundsState<B::Point>;
 
-    fn keep(&mut self, rounds: &Rounds<'_, B, L>, run: &RunState) -> Result<()> {
-        self.keep(|| rounds.state(), run)
+    fn state(&self) -> RoundsState<B::Point> {
+        self.state()
     }
 }

@@ -103,6 +103,21 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         Ok(Self { blocks: self.blocks, link, lambda, masses, scales, offset: Vec::new() })
     }
 
+    /// With this offset, or none if it is empty.
+    pub(crate) fn centred(mut self, offset: Vec<f64>) -> Result<Self> {
+        let fits = offset.is_empty() || offset.len() == self.blocks.dim();
+        if !fits || offset.iter().any(|x| !x.is_finite()) {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
+        }
+        self.offset = offset;
+        Ok(self)
+    }
+
+    /// The number of weights.
+    pub(crate) fn dim(&self) -> usize {
+        self.blocks.dim()
+    }
+
     /// The regulariser's link.
     pub fn link(&self) -> &L {
         &self.link

@@ -183,18 +183,17 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let kappa = kappa.unwrap_or(0.0);
         let now = if memory.accelerated { kappa } else { 0.0 };
         let problem = outer(blocks, link, settings)?;
-        let mut inner = inner(blocks, link, now, settings)?;
+        let inner = inner(blocks, link, now, settings)?.centred(memory.offset.clone())?;
         let dim = blocks.dim();
         let finite = |v: &[f64]| v.len() == dim && v.iter().all(|x| x.is_finite());
         let pass = blocks.len() as u64 * blocks.calls_per_step();
         let sound = finite(&memory.last)
-            && finite(&memory.offset)
+            && memory.offset.len() == dim
             && memory.left <= PASSES * pass
             && memory.best.is_sound(dim, true);
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
-        inner.offset.clone_from(&memory.offset);
         let engine = Engine::resumed(inner, settings, engine)?;
         memory.best.prove(&problem)?;
         Ok(Self { problem, engine, kappa, memory })

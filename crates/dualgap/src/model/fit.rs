@@ -4,9 +4,9 @@ use super::checkpoint::{self, CheckpointFile, Checkpoints};
 use super::scaled::{Unscaled, recertify};
 use super::{Model, Provenance, Structure};
 use crate::data::{Alphabet, Examples, Factors, Scaling, Sequences, Vocabulary, fingerprint};
-use crate::dual::{self, Begin, Solution, Vault, Witness, Witnessed};
+use crate::dual::{self, Begin, Blocks, Solution, Vault, Witness, Witnessed};
 use crate::run::{Budget, Certificate, Observer, Progress, Report, Stop};
-use crate::sdca::{Choice, Linear, Vector, train_pure_l1};
+use crate::sdca::{Choice, Linear, Vector, train_pure_l1_kept};
 use crate::ssvm::{Chain, Costs, Hamming, Multiclass, Settings, chain};
 use crate::term::{Loss, MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
@@ -96,7 +96,11 @@ fn fit_classes<B: Witnessed>(
         entries.sort_unstable_by_key(|&(key, _)| key);
         Some(entries)
     };
-    fit(blocks, blank, factors, plan, |model, test| model.evaluate_examples(test).error(), point)
+    let error = |model: &Model, test: &Examples| model.evaluate_examples(test).error();
+    let (settings, budget) = (plan.settings, plan.budget);
+    fit(blocks, blank, factors, plan, error, point, |begin, observer, vault| {
+        dual::train_regularised(blocks, settings, begin, budget, observer, vault)
+    })
 }
 
 /// Trains a chain model.
@@ -136,7 +140,10 @@ pub fn fit_chain_with(
         fits.then(|| chain::relabelled(entries, label)).flatten()
     };
     let error = |model: &Model, test: &Sequences| model.evaluate_sequences(test).error();
-    fit(&blocks, blank, &Factors::default(), plan, error, point)
+    let (settings, budget) = (plan.settings, plan.budget);
+    fit(&blocks, blank, &Factors::default(), plan, error, point, |begin, observer, vault| {
+        dual::train_regularised(&blocks, settings, begin, budget, observer, vault)
+    })
 }
 
 /// Trains a linear model: a number per example, or the sign of one for losses of two classes.
@@ -203,19 +210,22 @@ pub fn fit_linear_with(
             model.evaluate_numbers(test).map_or(f64::NAN, |errors| errors.rmse)
         }
     };
-    if plan.settings.lambda > 0.0 {
-        return fit(&blocks, blank, &factors, plan, error, point);
-    }
-    if plan.checkpoints.is_some() || plan.resume.is_some() || plan.warm_start.is_some() {
-        return Err(Error::setting(
-            "without lambda a run can neither be kept nor begin elsewhere; a small lambda can",
-        ));
-    }
-    let Plan { settings, budget, observer, watch, .. } = plan;
-    let report = watched(watch, &blank, &factors, error, observer, |observer| {
-        train_pure_l1(&blocks, settings, budget, observer)
-    })?;
-    finished(report, blank, &blocks, &factors, budget)
+    let (settings, budget) = (plan.settings, plan.budget);
+    fit(&blocks, blank, &factors, plan, error, point, |begin, observer, vault| {
+        if settings.lambda > 0.0 {
+            return dual::train_regularised(&blocks, settings, begin, budget, observer, vault);
+        }
+        let kept = match begin {
+            Begin::Fresh => None,
+            Begin::Kept(run, solver) => Some((run, solver)),
+            Begin::Points(_) => {
+                return Err(Error::setting(
+                    "without lambda a run cannot begin with the dual point of another model",
+                ));
+            }
+        };
+        train_pure_l1_kept(&blocks, settings, kept, budget, observer, vault)
+    })
 }
 
 /// How a model is to be fitted: the settings and the budget, and what else a run can be given.
@@ -289,6 +299,8 @@ fn blank(
     }
 }
 
+type Trained<B> = Result<Report<Solution<<B as Blocks>::Point>>>;
+
 fn fit<B: Witnessed, D>(
     blocks: &B,
     blank: Model,
@@ -296,6 +308,7 @@ fn fit<B: Witnessed, D>(
     plan: Plan<'_, D>,
     error: impl Fn(&Model, &D) -> f64,
     point: impl Fn(&Model, usize, &[(u64, f64)]) -> Option<Vec<(u64, f64)>>,
+    train: impl FnOnce(Begin<B::Point>, &mut dyn Observer, Option<&mut dyn Vault>) -> Trained<B>,
 ) -> Result<Report<Model>> {
     let Plan { settings, budget, observer, scale: _, watch, checkpoints, resume, warm_start } =
         plan;
@@ -314,9 +327,8 @@ fn fit<B: Witnessed, D>(
     let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
     let mut file = file.transpose()?;
     let vault = file.as_mut().map(|file| file as &mut dyn Vault);
-    let report = watched(watch, &blank, factors, error, observer, |observer| {
-        dual::train_regularised(blocks, settings, begin, budget, observer, vault)
-    })?;
+    let report =
+        watched(watch, &blank, factors, error, observer, |observer| train(begin, observer, vault))?;
     finished(report, blank, blocks, factors, budget)
 }
 

@@ -12,12 +12,13 @@
 
 use super::Linear;
 use super::pure_l1::Sides;
-use crate::Result;
-use crate::dual::Solution;
+use crate::dual::{Best, Keepable, Solution};
 use crate::linalg::Rows;
 use crate::linalg::kernels::score;
 use crate::run::{Certified, Quota, Solver, Work};
 use crate::term::Loss;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// The weights of the working set have taken their steps when they violate optimality by less than this share of
 /// what all weights did when they were chosen.
@@ -68,6 +69,12 @@ pub(super) struct Coordinates<'a, 'b, L: Loss> {
     masses: Vec<f64>,
     /// L_j.
     curvatures: Vec<f64>,
+    walk: Walk,
+}
+
+/// Where the solver stands.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct Walk {
     w: Vec<f64>,
     /// a = X w, but for rounding.
     a: Vec<f64>,
@@ -92,14 +99,11 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
         };
         Self {
             curvatures: (0..width).map(curvature).collect(),
-            w: vec![0.0; width],
-            a: vec![0.0; blocks.targets().len()],
-            set: Vec::new(),
-            turn: 0,
-            cycles: 0,
-            chosen_at: 0.0,
-            in_cycle: 0.0,
-            touched: 0,
+            walk: Walk {
+                w: vec![0.0; width],
+                a: vec![0.0; blocks.targets().len()],
+                ..Walk::default()
+            },
             blocks,
             sides,
             columns,
@@ -112,14 +116,14 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
         let (loss, targets) = (self.blocks.loss(), self.blocks.targets());
         let slope = |&(i, x): &(u32, f64)| {
             let i = i as usize;
-            -self.masses[i] * loss.corner(self.a[i], targets[i]) * x
+            -self.masses[i] * loss.corner(self.walk.a[i], targets[i]) * x
         };
         self.columns.column(j).iter().map(slope).sum()
     }
 
     /// Where the step of a weight leads.
     fn stepped(&self, j: usize, gradient: f64) -> f64 {
-        let to = self.w[j] - gradient / self.curvatures[j];
+        let to = self.walk.w[j] - gradient / self.curvatures[j];
         let (sigma, both_signs) = self.sides.rule(j);
         let threshold = sigma / self.curvatures[j];
         if to > threshold {
@@ -135,21 +139,21 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
     fn choose(&mut self) {
         let mut violations: Vec<(f64, usize)> = Vec::new();
         let mut active: Vec<usize> = Vec::new();
-        self.chosen_at = 0.0;
-        for j in 0..self.w.len() {
+        self.walk.chosen_at = 0.0;
+        for j in 0..self.walk.w.len() {
             if self.curvatures[j] == 0.0 {
                 continue;
             }
-            let step = self.stepped(j, self.gradient(j)) - self.w[j];
+            let step = self.stepped(j, self.gradient(j)) - self.walk.w[j];
             let violation = step.abs() * self.curvatures[j];
-            self.chosen_at = self.chosen_at.max(violation);
-            if self.w[j] != 0.0 || self.sides.free().is_some_and(|free| free.column == j) {
+            self.walk.chosen_at = self.walk.chosen_at.max(violation);
+            if self.walk.w[j] != 0.0 || self.sides.free().is_some_and(|free| free.column == j) {
                 active.push(j);
             } else if violation > 0.0 {
                 violations.push((violation, j));
             }
         }
-        self.touched += self.columns.entries.len() as u64;
+        self.walk.touched += self.columns.entries.len() as u64;
         let count = LEAST.max(active.len()).min(violations.len());
         if count < violations.len() {
             let order =
@@ -158,32 +162,60 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
         }
         active.extend(violations[..count].iter().map(|&(_, j)| j));
         active.sort_unstable();
-        (self.set, self.turn, self.cycles, self.in_cycle) = (active, 0, 0, 0.0);
+        (self.walk.set, self.walk.turn, self.walk.cycles, self.walk.in_cycle) = (active, 0, 0, 0.0);
     }
 
     /// One step of the weight whose turn it is.
     fn step(&mut self) {
-        if self.turn == self.set.len() {
-            self.cycles += 1;
-            let solved = self.in_cycle <= SOLVED * self.chosen_at;
-            if solved || self.cycles >= MOST_CYCLES || self.set.is_empty() {
+        if self.walk.turn == self.walk.set.len() {
+            self.walk.cycles += 1;
+            let solved = self.walk.in_cycle <= SOLVED * self.walk.chosen_at;
+            if solved || self.walk.cycles >= MOST_CYCLES || self.walk.set.is_empty() {
                 self.choose();
                 return;
             }
-            (self.turn, self.in_cycle) = (0, 0.0);
+            (self.walk.turn, self.walk.in_cycle) = (0, 0.0);
         }
-        let j = self.set[self.turn];
-        self.turn += 1;
+        let j = self.walk.set[self.walk.turn];
+        self.walk.turn += 1;
         let to = self.stepped(j, self.gradient(j));
-        let change = to - self.w[j];
-        self.touched += self.columns.column(j).len() as u64;
+        let change = to - self.walk.w[j];
+        self.walk.touched += self.columns.column(j).len() as u64;
         if change != 0.0 {
-            self.in_cycle = self.in_cycle.max(change.abs() * self.curvatures[j]);
-            self.w[j] = to;
+            self.walk.in_cycle = self.walk.in_cycle.max(change.abs() * self.curvatures[j]);
+            self.walk.w[j] = to;
             for &(i, x) in self.columns.column(j) {
-                self.a[i as usize] += change * x;
+                self.walk.a[i as usize] += change * x;
             }
         }
+    }
+}
+
+impl<L: Loss> Coordinates<'_, '_, L> {
+    /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
+    pub fn resume(&mut self, (walk, best): (Walk, Best<f64>)) -> Result<()> {
+        let finite = |x: &[f64], len| x.len() == len && x.iter().all(|x| x.is_finite());
+        // A weight without curvature has no step to take.
+        let steps = |&j: &usize| self.curvatures.get(j).is_some_and(|&curvature| curvature > 0.0);
+        let sound = finite(&walk.w, self.walk.w.len())
+            && finite(&walk.a, self.walk.a.len())
+            && walk.turn <= walk.set.len()
+            && walk.set.iter().all(steps)
+            && walk.touched <= self.columns.entries.len() as u64;
+        if !sound {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
+        }
+        self.sides.resume(best)?;
+        self.walk = walk;
+        Ok(())
+    }
+}
+
+impl<L: Loss> Keepable for Coordinates<'_, '_, L> {
+    type State = (Walk, Best<f64>);
+
+    fn state(&self) -> (Walk, Best<f64>) {
+        (self.walk.clone(), self.sides.best().clone())
     }
 }
 
@@ -200,11 +232,11 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
         let mut done = Work::default();
         while quota.allows(done, 1) {
             self.step();
-            let calls = self.touched * pass / all;
+            let calls = self.walk.touched * pass / all;
             // What is begun is finished: one look at all weights may take more than is left.
-            self.touched -= calls * all / pass;
+            self.walk.touched -= calls * all / pass;
             done += Work { steps: 1, oracle_calls: calls };
-            if self.set.is_empty() {
+            if self.walk.set.is_empty() {
                 done.oracle_calls = quota.oracle_calls; // nothing is left to do
             }
         }
@@ -212,20 +244,20 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
     }
 
     fn certify(&mut self) -> Result<Certified> {
-        for (i, a) in self.a.iter_mut().enumerate() {
-            *a = score(self.blocks.rows().row(i), &self.w); // without the rounding of many steps
+        for (i, a) in self.walk.a.iter_mut().enumerate() {
+            *a = score(self.blocks.rows().row(i), &self.walk.w); // without the rounding of many steps
         }
         let (loss, targets) = (self.blocks.loss(), self.blocks.targets());
         let points: Vec<f64> =
-            self.a.iter().zip(targets).map(|(&a, &y)| loss.corner(a, y)).collect();
-        self.sides.certify(&self.w, &points)
+            self.walk.a.iter().zip(targets).map(|(&a, &y)| loss.corner(a, y)).collect();
+        self.sides.certify(&self.walk.w, &points)
     }
 
     fn weights(&self) -> &[f64] {
-        self.sides.weights().unwrap_or(&self.w)
+        self.sides.weights().unwrap_or(&self.walk.w)
     }
 
     fn into_model(self) -> Solution<f64> {
-        self.sides.into_solution(self.w)
+        self.sides.into_solution(self.walk.w)
     }
 }

@@ -14,7 +14,7 @@ pub mod vector;
 
 pub use crate::dual::{Acceleration, Average, Method, Sampling, Settings, Solution};
 pub use linear::{Choice, Linear};
-pub use pure_l1::train_pure_l1;
+pub use pure_l1::{train_pure_l1, train_pure_l1_kept};
 pub use vector::Vector;
 
 use crate::Result;

@@ -16,10 +16,15 @@
 use super::Linear;
 use super::coordinates::Coordinates;
 use crate::dual::problem::masses;
-use crate::dual::{Best, Blocks, Engine, Problem, Settings, Solution};
-use crate::run::{Budget, Certificate, Certified, Observer, Quota, Report, Solver, Work, run};
+use crate::dual::{
+    Best, Blocks, Bytes, Engine, Keepable, Problem, Settings, Solution, State, Vault, read,
+};
+use crate::run::{
+    Budget, Certificate, Certified, Observer, Quota, Report, RunState, Solver, Work, run_from,
+};
 use crate::term::{ElasticNet, Free, Loss, PureL1, Regulariser, Unpenalised};
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// By what λ is divided when it is made smaller, ...
 const SHRINK: f64 = 4.0;
@@ -90,6 +95,20 @@ impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
         Ok(Certified { model, iterate })
     }
 
+    /// The best of an earlier run, proved again.
+    pub fn resume(&mut self, best: Best<f64>) -> Result<()> {
+        if !best.is_sound(self.problem.dim(), true) {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
+        }
+        self.best = best;
+        self.best.prove(&self.problem)
+    }
+
+    /// The best so far, to be put away.
+    pub fn best(&self) -> &Best<f64> {
+        &self.best
+    }
+
     pub fn weights(&self) -> Option<&[f64]> {
         self.best.weights()
     }
@@ -122,6 +141,18 @@ pub fn train_pure_l1<L: Loss>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<f64>>> {
+    train_pure_l1_kept(blocks, settings, None, budget, observer, None)
+}
+
+/// [`train_pure_l1`] from where an earlier run stood, perhaps, and kept from being lost.
+pub fn train_pure_l1_kept<L: Loss>(
+    blocks: &Linear<'_, L>,
+    settings: &Settings,
+    kept: Option<(RunState, Vec<u8>)>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution<f64>>> {
     let sigma = settings.regulariser.l1;
     if !(sigma > 0.0 && sigma.is_finite()) {
         return Err(Error::setting("without lambda the l1 regularisation must be positive"));
@@ -135,15 +166,20 @@ pub fn train_pure_l1<L: Loss>(
     let link = Unpenalised { link: PureL1 { nonnegative }, free };
     let sides = Sides::new(blocks, sigma, link, weights)?;
     let n = blocks.targets().len();
+    let (begin, bytes) = kept.unzip();
+    let begin = begin.unwrap_or_default();
     if blocks.loss().smoothness() > 0.0 {
-        return run(Coordinates::new(blocks, sides, masses(n, weights)?), budget, observer);
+        let mut solver = Coordinates::new(blocks, sides, masses(n, weights)?);
+        if let Some(bytes) = bytes {
+            solver.resume(read(&bytes)?)?;
+        }
+        return run_from(solver, begin, budget, observer, &mut Bytes(vault));
     }
-    // Where a block's own curvature is about that of its loss: no step is slow.
-    let lambda = (blocks.largest_squared_norm() / n as f64).max(1e-12);
-    let regulariser = settings.regulariser;
-    let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
-    let engine = Engine::new(inner, settings)?;
-    run(ProximalPoint { engine, sides, regulariser, lambda, gap: f64::INFINITY }, budget, observer)
+    let solver = match bytes {
+        Some(bytes) => ProximalPoint::resumed(blocks, sides, settings, read(&bytes)?)?,
+        None => ProximalPoint::new(blocks, sides, settings)?,
+    };
+    run_from(solver, begin, budget, observer, &mut Bytes(vault))
 }
 
 /// The elastic net around a centre that moves.
@@ -154,6 +190,61 @@ struct ProximalPoint<'a, 'b, L: Loss> {
     lambda: f64,
     /// Of the l1 problem, when the centre moved last.
     gap: f64,
+}
+
+/// What a run goes on from.
+#[derive(Serialize, Deserialize)]
+struct ProximalState {
+    engine: State<f64>,
+    centre: Vec<f64>,
+    lambda: f64,
+    gap: f64,
+    best: Best<f64>,
+}
+
+impl<'a, 'b, L: Loss> ProximalPoint<'a, 'b, L> {
+    fn new(
+        blocks: &'a Linear<'b, L>,
+        sides: Sides<'a, 'b, L>,
+        settings: &Settings,
+    ) -> Result<Self> {
+        let regulariser = settings.regulariser;
+        // Where a block's own curvature is about that of its loss: no step is slow.
+        let lambda = (blocks.largest_squared_norm() / blocks.len() as f64).max(1e-12);
+        let weights = settings.sample_weights.as_deref();
+        let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
+        let engine = Engine::new(inner, settings)?;
+        Ok(Self { engine, sides, regulariser, lambda, gap: f64::INFINITY })
+    }
+
+    fn resumed(
+        blocks: &'a Linear<'b, L>,
+        mut sides: Sides<'a, 'b, L>,
+        settings: &Settings,
+        state: ProximalState,
+    ) -> Result<Self> {
+        let ProximalState { engine, centre, lambda, gap, best } = state;
+        let regulariser = settings.regulariser;
+        let weights = settings.sample_weights.as_deref();
+        let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
+        let engine = Engine::resumed(inner.centred(centre)?, settings, engine)?;
+        sides.resume(best)?;
+        Ok(Self { engine, sides, regulariser, lambda, gap })
+    }
+}
+
+impl<L: Loss> Keepable for ProximalPoint<'_, '_, L> {
+    type State = ProximalState;
+
+    fn state(&self) -> ProximalState {
+        ProximalState {
+            engine: self.engine.state(),
+            centre: self.engine.centre().to_vec(),
+            lambda: self.lambda,
+            gap: self.gap,
+            best: self.sides.best().clone(),
+        }
+    }
 }
 
 impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {

@@ -187,7 +187,7 @@ fn softmax_newton(scores: &[f64], at: &[f64], q: f64, t: &mut Vec<f64>) -> bool 
             t.iter_mut().for_each(|t| *t = t.exp());
             return true;
         }
-        if !(moved < 1e3) {
+        if moved.is_nan() || moved > 1e3 {
             return false;
         }
     }
