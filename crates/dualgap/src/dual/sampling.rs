@@ -261,4 +261,55 @@ mod tests {
         assert_eq!(order(5), order(5));
         assert_ne!(order(5), order(6));
     }
+
+    /// Visits as many rounds as asked for, of blocks of which only the first few ever move; who was visited when.
+    fn visits(order: &mut Order, rounds: usize, movers: usize) -> Vec<Vec<usize>> {
+        (0..rounds)
+            .map(|_| {
+                let count = order.known_ahead();
+                let round: Vec<usize> = (0..count).map(|_| order.next_block()).collect();
+                round.iter().for_each(|&i| order.visited(i, i < movers));
+                round
+            })
+            .collect()
+    }
+
+    #[test]
+    fn who_never_moves_is_visited_ever_less_often_and_never_forgotten() {
+        let mut order = Order::new(Sampling::Permuted, 30, 7, true);
+        let rounds = visits(&mut order, 4000, 3);
+        for block in 0..30 {
+            let at: Vec<usize> = (0..4000).filter(|&r| rounds[r].contains(&block)).collect();
+            if block < 3 {
+                assert_eq!(at.len(), 4000);
+                continue;
+            }
+            // At first in every round, then left out of 1, 2, 4, … of them, and in the end of 512 at a time.
+            let pauses: Vec<usize> = at.windows(2).map(|pair| pair[1] - pair[0] - 1).collect();
+            assert_eq!(pauses[..6], [0, 0, 1, 2, 4, 8], "{block}");
+            assert_eq!(pauses.iter().max(), Some(&512));
+            assert!(pauses.is_sorted());
+        }
+        assert!(order.is_sound(Sampling::Permuted, 30, true));
+    }
+
+    #[test]
+    fn who_moves_again_is_back_in_every_round() {
+        let mut order = Order::new(Sampling::Cyclic, 4, 0, true);
+        visits(&mut order, 40, 1);
+        // They are met asleep, and then all move.
+        let rounds = visits(&mut order, 2000, 4);
+        assert!(rounds[600..].iter().all(|round| round.len() == 4));
+    }
+
+    #[test]
+    fn all_can_be_woken_at_once_and_where_all_sleep_some_wake() {
+        let mut order = Order::new(Sampling::Permuted, 10, 1, true);
+        visits(&mut order, 50, 1);
+        order.wake_all();
+        let mut round = visits(&mut order, 1, 0).remove(0);
+        round.sort_unstable();
+        assert!(round.into_iter().eq(0..10));
+        assert!(visits(&mut order, 500, 0).iter().all(|round| !round.is_empty()));
+    }
 }

@@ -12,10 +12,11 @@
 //!
 //! III and IV as printed can exceed 1; the minimum is ours.
 
+use super::balance::balance;
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{Audit, Blocks, Found, View};
 use crate::linalg::kernels::score;
-use crate::linalg::{Accumulate, Measured, Row, Rows, Sum, UNIT_ROUNDOFF, gamma};
+use crate::linalg::{Accumulate, Measured, Row, Rows, UNIT_ROUNDOFF, gamma};
 use crate::term::{Loss, Norm};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -330,57 +331,6 @@ impl<L: Loss> Blocks for Linear<'_, L> {
         (steepness * off + self.loss.value(a, y).error) * (1.0 + 1e-9)
     }
 }
-
-/// The points, all moved by the same t and kept in their domains, where `Σ share_i point_i` is zero. The sum rises
-/// with t in straight pieces: Newton's method on it, kept between bounds that shrink.
-fn balance(points: &[f64], shares: &[f64], domains: &[(f64, f64)]) -> Option<Vec<f64>> {
-    if shares.iter().any(|&share| share < 0.0) {
-        return None;
-    }
-    let moved = |t: f64| {
-        let near = |(at, &(low, high)): (&f64, &(f64, f64))| (at + t).clamp(low, high);
-        points.iter().zip(domains).map(near).collect::<Vec<f64>>()
-    };
-    let sum = |points: &[f64]| {
-        points.iter().zip(shares).map(|(at, share)| at * share).collect::<Sum>().total().value
-    };
-    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-    let mut t = 0.0;
-    let mut best = moved(t);
-    for _ in 0..MOST_STEPS {
-        let excess = sum(&best);
-        if excess == 0.0 {
-            break;
-        }
-        if excess > 0.0 {
-            high = t;
-        } else {
-            low = t;
-        }
-        // Those that are free to move.
-        let inside = |(&at, &(low, high)): (&f64, &(f64, f64))| low < at && at < high;
-        let free = best.iter().zip(domains).map(inside);
-        let slope: f64 = free.zip(shares).filter(|(free, _)| *free).map(|(_, share)| share).sum();
-        let newton = t - excess / slope;
-        let next = if newton > low && newton < high {
-            newton
-        } else if low.is_finite() && high.is_finite() {
-            low + (high - low) / 2.0
-        } else {
-            // Nothing is known on that side yet.
-            t - excess.signum() * (1.0 + 2.0 * t.abs())
-        };
-        if next == t || !next.is_finite() {
-            break;
-        }
-        t = next;
-        best = moved(t);
-    }
-    Some(best)
-}
-
-/// Newton's method needs a handful of steps, bisection as many as there are bits, and doubling no more.
-const MOST_STEPS: usize = 200;
 
 impl<L: Loss> Witnessed for Linear<'_, L> {
     fn entries(&self, at: &f64) -> Vec<(u64, f64)> {

@@ -7,6 +7,7 @@
 //! The engine is the one of the structural SVMs; a block is one number, the dual variable of its example. How far
 //! a step takes it is what the paper's options differ in.
 
+mod balance;
 mod coordinates;
 pub mod linear;
 pub mod pure_l1;

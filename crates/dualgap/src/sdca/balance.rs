@@ -1,0 +1,109 @@
+//! Dual variables that add up to zero: what the dual asks for where a weight is not penalised.
+
+use crate::linalg::Sum;
+
+/// Newton's method needs a handful of steps, bisection as many as there are bits, and doubling no more.
+const MOST_STEPS: usize = 200;
+
+/// The points, all moved by the same t and kept in their domains, where `Σ share_i point_i` is zero. The sum rises
+/// with t in straight pieces: Newton's method on it, kept between bounds that shrink.
+pub(super) fn balance(points: &[f64], shares: &[f64], domains: &[(f64, f64)]) -> Option<Vec<f64>> {
+    if shares.iter().any(|&share| share < 0.0) {
+        return None;
+    }
+    let moved = |t: f64| {
+        let near = |(at, &(low, high)): (&f64, &(f64, f64))| (at + t).clamp(low, high);
+        points.iter().zip(domains).map(near).collect::<Vec<f64>>()
+    };
+    let sum = |points: &[f64]| {
+        points.iter().zip(shares).map(|(at, share)| at * share).collect::<Sum>().total().value
+    };
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut t = 0.0;
+    let mut best = moved(t);
+    for _ in 0..MOST_STEPS {
+        let excess = sum(&best);
+        if excess == 0.0 {
+            break;
+        }
+        if excess > 0.0 {
+            high = t;
+        } else {
+            low = t;
+        }
+        // Those that are free to move.
+        let inside = |(&at, &(low, high)): (&f64, &(f64, f64))| low < at && at < high;
+        let free = best.iter().zip(domains).map(inside);
+        let slope: f64 = free.zip(shares).filter(|(free, _)| *free).map(|(_, share)| share).sum();
+        let newton = t - excess / slope;
+        let next = if newton > low && newton < high {
+            newton
+        } else if low.is_finite() && high.is_finite() {
+            low + (high - low) / 2.0
+        } else {
+            // Nothing is known on that side yet.
+            t - excess.signum() * (1.0 + 2.0 * t.abs())
+        };
+        if next == t || !next.is_finite() {
+            break;
+        }
+        t = next;
+        best = moved(t);
+    }
+    Some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sum(points: &[f64], shares: &[f64]) -> f64 {
+        points.iter().zip(shares).map(|(at, share)| at * share).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn the_points_add_up_to_zero_within_their_domains(
+            parts in prop::collection::vec((0.0..1.0_f64, any::<bool>(), 0.0..1.0_f64), 2..30),
+            unbounded in any::<bool>(),
+            scale in -6..6_i32,
+        ) {
+            let scale = 10.0_f64.powi(scale);
+            let domain = |positive: bool| match (unbounded, positive) {
+                (true, _) => (f64::NEG_INFINITY, f64::INFINITY),
+                (false, true) => (0.0, scale),
+                (false, false) => (-scale, 0.0),
+            };
+            let domains: Vec<(f64, f64)> = parts.iter().map(|&(_, sign, _)| domain(sign)).collect();
+            let points: Vec<f64> =
+                parts.iter().map(|&(at, sign, _)| if sign { at } else { -at } * scale).collect();
+            let shares: Vec<f64> = parts.iter().map(|&(_, _, share)| share).collect();
+            let balanced = balance(&points, &shares, &domains).unwrap();
+            let allowed = 1e-14 * scale * parts.len() as f64;
+            prop_assert!(sum(&balanced, &shares).abs() <= allowed, "{}", sum(&balanced, &shares));
+            let inside = |(at, &(low, high)): (&f64, &(f64, f64))| (low..=high).contains(at);
+            prop_assert!(balanced.iter().zip(&domains).all(inside));
+            // All are moved the same way, and none further than they must be.
+            let moves: Vec<f64> = balanced.iter().zip(&points).map(|(to, from)| to - from).collect();
+            prop_assert!(moves.iter().all(|m| *m >= 0.0) || moves.iter().all(|m| *m <= 0.0));
+        }
+    }
+
+    #[test]
+    fn points_that_add_up_to_zero_stay() {
+        let domains = [(0.0, 1.0), (-1.0, 0.0)];
+        assert_eq!(balance(&[0.5, -0.5], &[0.5, 0.5], &domains), Some(vec![0.5, -0.5]));
+    }
+
+    #[test]
+    fn of_a_single_sign_only_zeros_are_left() {
+        let domains = [(0.0, 1.0); 3];
+        assert_eq!(balance(&[0.3, 1.0, 0.0], &[0.2, 0.3, 0.5], &domains), Some(vec![0.0; 3]));
+    }
+
+    #[test]
+    fn shares_of_both_signs_are_not_handled() {
+        assert_eq!(balance(&[0.5], &[-1.0], &[(0.0, 1.0)]), None);
+    }
+}
