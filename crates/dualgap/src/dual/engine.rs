@@ -154,6 +154,15 @@ pub struct Engine<'a, B: Blocks, L> {
     best: Best<B::Point>,
 }
 
+/// As many threads as are asked for.
+pub(crate) fn pool(settings: &Settings) -> Result<Arc<rayon::ThreadPool>> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(settings.threads)
+        .build()
+        .map(Arc::new)
+        .map_err(|error| Error::setting(format!("no threads can be started: {error}")))
+}
+
 /// More steps than any run has time for; a state that claims more is no state of ours.
 const MOST_STEPS: u64 = 1 << 60;
 
@@ -262,15 +271,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             ));
         }
         let blocks = problem.blocks;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(settings.threads)
-            .build()
-            .map_err(|error| Error::setting(format!("no threads can be started: {error}")))?;
         let State { steps, mut order, v, coupling, points, averages, best } = state;
         order.weigh(|i| blocks.importance(i));
         Ok(Self {
             step: settings.step,
-            pool: Arc::new(pool),
+            pool: pool(settings)?,
             steps,
             order,
             slots: (0..settings.batch.min(blocks.len()))
@@ -315,6 +320,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.best.forget();
         // Every weight has changed: whoever slept may have something to do.
         self.order.wake_all();
+    }
+
+    /// The threads that the engine runs on.
+    pub(super) fn pool(&self) -> Arc<rayon::ThreadPool> {
+        Arc::clone(&self.pool)
     }
 
     /// The offset that the engine was last centred at; empty if it never was.

@@ -195,7 +195,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
         let engine = Engine::resumed(inner, settings, engine)?;
-        memory.best.prove(&problem)?;
+        engine.pool().install(|| memory.best.prove(&problem))?;
         Ok(Self { problem, engine, kappa, memory })
     }
 
@@ -252,6 +252,35 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         self.memory.left = PASSES * self.engine.calls_per_pass();
         self.engine.recentre(self.memory.offset.clone());
         Ok(())
+    }
+
+    fn certify_in_pool(&mut self) -> Result<Certified> {
+        let balanced = self.problem.balanced(self.engine.points())?;
+        let points = balanced.as_deref().unwrap_or(self.engine.points());
+        let dual = self.problem.dual(points)?;
+        let Memory { best, accelerated, last, primal: before, .. } = &mut self.memory;
+        best.offer_dual(dual.value, points);
+        let w = self.engine.weights();
+        let mut primal = self.problem.primal(&w)?;
+        if primal.value.value > *before {
+            // Momentum has carried the weights too far: it begins anew from here.
+            last.copy_from_slice(&w);
+        }
+        *before = primal.value.value;
+        best.offer_primal(primal, || w);
+        if *accelerated && self.problem.link.free.is_none() {
+            let w = self.problem.link.weights(&dual.v);
+            let other = self.problem.primal(&w)?;
+            if other.value.value < primal.value.value {
+                primal = other;
+            }
+            best.offer_primal(other, || w);
+        }
+        self.engine.rebuild();
+        let iterate = Certificate::new(primal.value, dual.value, primal.certified)?;
+        let model = best.certificate().transpose()?.unwrap_or(iterate);
+        self.judge(model.gap())?;
+        Ok(Certified { model, iterate })
     }
 
     /// Looks whether acceleration pays.
@@ -325,32 +354,8 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
     }
 
     fn certify(&mut self) -> Result<Certified> {
-        let balanced = self.problem.balanced(self.engine.points())?;
-        let points = balanced.as_deref().unwrap_or(self.engine.points());
-        let dual = self.problem.dual(points)?;
-        let Memory { best, accelerated, last, primal: before, .. } = &mut self.memory;
-        best.offer_dual(dual.value, points);
-        let w = self.engine.weights();
-        let mut primal = self.problem.primal(&w)?;
-        if primal.value.value > *before {
-            // Momentum has carried the weights too far: it begins anew from here.
-            last.copy_from_slice(&w);
-        }
-        *before = primal.value.value;
-        best.offer_primal(primal, || w);
-        if *accelerated && self.problem.link.free.is_none() {
-            let w = self.problem.link.weights(&dual.v);
-            let other = self.problem.primal(&w)?;
-            if other.value.value < primal.value.value {
-                primal = other;
-            }
-            best.offer_primal(other, || w);
-        }
-        self.engine.rebuild();
-        let iterate = Certificate::new(primal.value, dual.value, primal.certified)?;
-        let model = best.certificate().transpose()?.unwrap_or(iterate);
-        self.judge(model.gap())?;
-        Ok(Certified { model, iterate })
+        let pool = self.engine.pool();
+        pool.install(|| self.certify_in_pool())
     }
 
     /// When acceleration begins or ends, the gap stands still for a while.

@@ -282,6 +282,8 @@ fn blank(
             solver: settings.method,
             step: settings.step,
             sampling: settings.sampling,
+            shrinking: settings.shrinking,
+            acceleration: settings.acceleration,
             average: settings.average,
             batch: settings.batch,
             seed: settings.seed,

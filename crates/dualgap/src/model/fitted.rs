@@ -7,7 +7,7 @@ use crate::data::{
     Alphabet, Dictionary, Examples, Recipe, Scaling, Sequence, Sequences, Vocabulary,
 };
 use crate::dual::Witness;
-use crate::dual::{Average, Method, Sampling, Step};
+use crate::dual::{Acceleration, Average, Method, Sampling, Step};
 use crate::linalg::Row;
 use crate::linalg::kernels::{add_scores, argmax, score};
 use crate::oracle::Hamming;
@@ -56,6 +56,12 @@ pub struct Provenance {
     pub step: Step,
     /// The order of the blocks.
     pub sampling: Sampling,
+    /// Whether blocks whose visits changed nothing were visited less often.
+    #[serde(default)]
+    pub shrinking: bool,
+    /// Whether there was acceleration, or might have been.
+    #[serde(default)]
+    pub acceleration: Acceleration,
     /// Which average of the iterates was returned.
     pub average: Average,
     /// How many corners were looked for at the same weights.

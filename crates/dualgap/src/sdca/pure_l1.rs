@@ -15,6 +15,7 @@
 
 use super::Linear;
 use super::coordinates::Coordinates;
+use crate::dual::engine::pool;
 use crate::dual::problem::masses;
 use crate::dual::{
     Best, Blocks, Bytes, Engine, Keepable, Problem, Settings, Solution, State, Vault, read,
@@ -24,7 +25,9 @@ use crate::run::{
 };
 use crate::term::{ElasticNet, Free, Loss, PureL1, Regulariser, Unpenalised};
 use crate::{Error, Result};
+use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// By what λ is divided when it is made smaller, ...
 const SHRINK: f64 = 4.0;
@@ -46,6 +49,7 @@ pub(super) struct Sides<'a, 'b, L: Loss> {
     problem: Problem<'a, Linear<'b, L>, Unpenalised<PureL1>>,
     pub sigma: f64,
     best: Best<f64>,
+    pool: Arc<ThreadPool>,
 }
 
 impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
@@ -53,12 +57,12 @@ impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
         blocks: &'a Linear<'b, L>,
         sigma: f64,
         link: Unpenalised<PureL1>,
-        weights: Option<&[f64]>,
+        settings: &Settings,
     ) -> Result<Self> {
-        let problem = Problem::new(blocks, link, sigma, weights)?;
+        let problem = Problem::new(blocks, link, sigma, settings.sample_weights.as_deref())?;
         let start = vec![0.0; blocks.targets().len()];
         let best = Best::new(problem.dual(&start)?.value, Some(start));
-        Ok(Self { problem, sigma, best })
+        Ok(Self { problem, sigma, best, pool: pool(settings)? })
     }
 
     /// The threshold of a weight, and whether it may be negative.
@@ -77,7 +81,7 @@ impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
 
     /// The certificate of the best weights and the best dual point so far, and of these.
     pub fn certify(&mut self, w: &[f64], points: &[f64]) -> Result<Certified> {
-        let primal = self.problem.primal(w)?;
+        let primal = self.pool.install(|| self.problem.primal(w))?;
         let balanced = self.problem.balanced(points)?;
         let points = balanced.as_deref().unwrap_or(points);
         let Unpenalised { link, free } = self.problem.link();
@@ -101,7 +105,7 @@ impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
         self.best = best;
-        self.best.prove(&self.problem)
+        self.pool.install(|| self.best.prove(&self.problem))
     }
 
     /// The best so far, to be put away.
@@ -164,7 +168,7 @@ pub fn train_pure_l1_kept<L: Loss>(
     let Regulariser { nonnegative, free, .. } = settings.regulariser;
     settings.regulariser.check(blocks.dim())?;
     let link = Unpenalised { link: PureL1 { nonnegative }, free };
-    let sides = Sides::new(blocks, sigma, link, weights)?;
+    let sides = Sides::new(blocks, sigma, link, settings)?;
     let n = blocks.targets().len();
     let (begin, bytes) = kept.unzip();
     let begin = begin.unwrap_or_default();
