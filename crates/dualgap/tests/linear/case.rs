@@ -4,6 +4,8 @@
 //! ```text
 //! P(w) = Σ mass_i φ(⟨x_i, w⟩, y_i) + λ/2‖w‖² + σ‖w‖₁,    perhaps for w ≥ 0 only
 //! ```
+//!
+//! A weight that is free is in no norm, and may be negative.
 
 use dualgap::Result;
 use dualgap::data::Examples;
@@ -11,7 +13,7 @@ use dualgap::linalg::{Random, Rows};
 use dualgap::model::{Model, fit_linear};
 use dualgap::run::{Budget, Report};
 use dualgap::sdca::{self, Choice, Linear, Settings, Solution};
-use dualgap::term::{Regulariser, ScalarLoss};
+use dualgap::term::{Free, Regulariser, ScalarLoss};
 
 /// Every loss, and those with a width with two of them.
 pub const LOSSES: [ScalarLoss; 11] = [
@@ -112,6 +114,19 @@ impl Case {
         self.targets.len()
     }
 
+    /// Whether a weight has no penalty.
+    pub fn is_free(&self, j: usize) -> bool {
+        self.regulariser.free.is_some_and(|free| free.column == j)
+    }
+
+    /// With a constant column as the last one, whose weight is free.
+    pub fn with_intercept(mut self) -> Self {
+        self.rows.iter_mut().for_each(|row| row.push(1.0));
+        let free = Free::intercept(self.rows[0].len() - 1, &self.targets);
+        self.regulariser.free = Some(free);
+        self
+    }
+
     /// What each example counts in the mean.
     pub fn masses(&self) -> Vec<f64> {
         let counts = self.weights.clone().unwrap_or(vec![1.0; self.len()]);
@@ -127,8 +142,9 @@ impl Case {
                 mass * phi(self.loss, a, y)
             })
             .sum();
-        let squares: f64 = w.iter().map(|w| w * w).sum();
-        let absolutes: f64 = w.iter().map(|w| w.abs()).sum();
+        let penalised = || w.iter().enumerate().filter(|&(j, _)| !self.is_free(j)).map(|(_, w)| w);
+        let squares: f64 = penalised().map(|w| w * w).sum();
+        let absolutes: f64 = penalised().map(|w| w.abs()).sum();
         losses + self.lambda / 2.0 * squares + self.regulariser.l1 * absolutes
     }
 

@@ -3,6 +3,7 @@
 //! - `intervals`: the certified interval contains the optimum that a search over the plane finds.
 //! - `ascent`: the dual value never falls.
 //! - `bounds`: a regulariser of a user's own.
+//! - `intercepts`, `free_models`: a weight without penalty, and models that have one.
 //! - `solvers`: quadratic programs, closed forms, Newton's method.
 //! - `weights`: sample weights and duplicates; two classes as a binary problem.
 //! - `class_weights`: classes that count more, and as many copies.
@@ -25,6 +26,8 @@ mod case;
 mod class_weights;
 mod classes;
 mod edges;
+mod free_models;
+mod intercepts;
 mod intervals;
 mod rounding;
 mod scaled_classes;

@@ -82,19 +82,22 @@ fn masses(case: &Case) -> Vec<Wide> {
     counts.into_iter().map(|c| wide(c) / total).collect()
 }
 
-fn primal(case: &Case, w: &[f64]) -> Wide {
+pub fn primal(case: &Case, w: &[f64]) -> Wide {
     let losses: Wide = (masses(case).into_iter().zip(&case.rows).zip(&case.targets))
         .map(|((mass, x), &y)| {
             let a: Wide = x.iter().zip(w).map(|(&x, &w)| wide(x) * wide(w)).sum();
             mass * phi(case.loss, a, y)
         })
         .sum();
-    let squares: Wide = w.iter().map(|&w| wide(w) * wide(w)).sum();
-    let absolutes: Wide = w.iter().map(|&w| wide(w).abs()).sum();
+    let penalised =
+        || w.iter().enumerate().filter(|&(j, _)| !case.is_free(j)).map(|(_, &w)| wide(w));
+    let squares: Wide = penalised().map(|w| w * w).sum();
+    let absolutes: Wide = penalised().map(|w| w.abs()).sum();
     losses + wide(case.lambda / 2.0) * squares + wide(case.regulariser.l1) * absolutes
 }
 
-fn dual(case: &Case, alpha: &[f64]) -> Wide {
+/// A free weight of bound B costs `B|λv|`; without λ no sum may be larger than σ.
+pub fn dual(case: &Case, alpha: &[f64]) -> Wide {
     let mut sums = vec![Wide::ZERO; case.rows[0].len()]; // λv
     let mut losses = Wide::ZERO;
     for (i, mass) in masses(case).into_iter().enumerate() {
@@ -103,6 +106,10 @@ fn dual(case: &Case, alpha: &[f64]) -> Wide {
             *sum = *sum + mass * wide(alpha[i]) * wide(x);
         }
     }
+    if let Some(free) = case.regulariser.free {
+        let own = std::mem::replace(&mut sums[free.column], Wide::ZERO);
+        losses = losses - wide(free.bound) * own.abs();
+    }
     let squares: Wide = (sums.into_iter())
         .map(|v| {
             let size = if case.regulariser.nonnegative { v } else { v.abs() };
@@ -110,6 +117,10 @@ fn dual(case: &Case, alpha: &[f64]) -> Wide {
             beyond * beyond
         })
         .sum();
+    if case.lambda == 0.0 {
+        assert!(squares == Wide::ZERO, "no dual point of a pure l1 problem");
+        return losses;
+    }
     losses - squares / wide(2.0 * case.lambda)
 }
 

@@ -37,7 +37,7 @@ pub fn quadratic_program(case: &Case, within: &[(f64, f64)]) -> Option<Vec<f64>>
     let variables = u + d;
     let mut diagonal = vec![0.0; variables];
     let mut q = vec![0.0; variables];
-    diagonal[..d].fill(case.lambda);
+    (0..d).filter(|&j| !case.is_free(j)).for_each(|j| diagonal[j] = case.lambda);
     q[u..].fill(case.regulariser.l1);
     let (mut equal, mut constraints): (Vec<Constraint>, Vec<Constraint>) = Default::default();
     for i in 0..n {
@@ -67,6 +67,10 @@ pub fn quadratic_program(case: &Case, within: &[(f64, f64)]) -> Option<Vec<f64>>
         }
     }
     for j in 0..d {
+        if case.is_free(j) {
+            equal.push((vec![(u + j, 1.0)], 0.0));
+            continue;
+        }
         constraints.push((vec![(j, 1.0), (u + j, -1.0)], 0.0));
         constraints.push((vec![(j, -1.0), (u + j, -1.0)], 0.0));
         if case.regulariser.nonnegative {
@@ -107,7 +111,8 @@ pub fn quadratic_program(case: &Case, within: &[(f64, f64)]) -> Option<Vec<f64>>
     solver.solve();
     let mut w = solver.solution.x[..d].to_vec();
     if case.regulariser.nonnegative {
-        w.iter_mut().for_each(|w| *w = w.max(0.0));
+        let bound = |&(j, _): &(usize, &mut f64)| !case.is_free(j);
+        w.iter_mut().enumerate().filter(bound).for_each(|(_, w)| *w = w.max(0.0));
     }
     w.iter_mut().zip(within).for_each(|(w, &(low, high))| *w = w.clamp(low, high));
     Some(w)
