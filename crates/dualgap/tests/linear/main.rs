@@ -1,6 +1,7 @@
 //! Linear models by dual coordinate ascent, held against judges that share nothing with them.
 //!
 //! - `intervals`: the certified interval contains the optimum that a search over the plane finds.
+//! - `accelerated`: rounds around a centre that moves, on ill-conditioned problems.
 //! - `ascent`: the dual value never falls.
 //! - `bounds`: a regulariser of a user's own.
 //! - `intercepts`, `free_models`: a weight without penalty, and models that have one.
@@ -20,6 +21,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod accelerated;
 mod ascent;
 mod bounds;
 mod case;
