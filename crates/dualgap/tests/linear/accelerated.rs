@@ -17,7 +17,7 @@ use proptest::prelude::*;
 const ALL: [Acceleration; 3] = [Acceleration::Off, Acceleration::Auto, Acceleration::On];
 
 /// Columns that are all but the same, and of different sizes.
-fn ill_conditioned(seed: u64, loss: ScalarLoss, lambda: f64) -> Case {
+pub fn ill_conditioned(seed: u64, loss: ScalarLoss, lambda: f64) -> Case {
     let mut case = Case { lambda, ..Case::random(seed, loss, 40, 4) };
     for row in &mut case.rows {
         let common = row[0];

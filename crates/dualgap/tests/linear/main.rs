@@ -13,6 +13,7 @@
 //! - `witnesses`: models that are verified, and forged ones that are not.
 //! - `rounding`: certificates beside numbers of 32 digits.
 //! - `survival`: checkpoints and warm starts.
+//! - `kept_rounds`: checkpoints of accelerated rounds, and forged ones.
 //! - `classes`: losses of several scores.
 //! - `edges`: data that nobody would wish for.
 //!
@@ -31,6 +32,7 @@ mod edges;
 mod free_models;
 mod intercepts;
 mod intervals;
+mod kept_rounds;
 mod rounding;
 mod scaled_classes;
 mod scaled_runs;

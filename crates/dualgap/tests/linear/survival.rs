@@ -8,14 +8,14 @@ use dualgap::run::{Budget, Report};
 use dualgap::sdca::Choice;
 use std::path::Path;
 
-struct Fit<'a> {
-    case: &'a Case,
-    choice: Choice,
-    settings: &'a Settings,
+pub struct Fit<'a> {
+    pub case: &'a Case,
+    pub choice: Choice,
+    pub settings: &'a Settings,
 }
 
 impl Fit<'_> {
-    fn run(&self, passes: u64, keep: Option<&Path>, resume: Option<&Path>) -> Report<Model> {
+    pub fn run(&self, passes: u64, keep: Option<&Path>, resume: Option<&Path>) -> Report<Model> {
         let budget = Budget::passes(passes);
         let checkpoints = keep.map(|file| Checkpoints { file: file.into(), every: 0.7 });
         let mut nobody = ();
@@ -25,7 +25,7 @@ impl Fit<'_> {
 }
 
 /// Everything but the seconds, as bits.
-fn bits(report: &Report<Model>) -> Vec<u64> {
+pub fn bits(report: &Report<Model>) -> Vec<u64> {
     let c = report.certificate;
     let history =
         report.history.iter().flat_map(|at| [at.iterate_primal, at.iterate_dual, at.passes]);

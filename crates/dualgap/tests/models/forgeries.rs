@@ -1,6 +1,7 @@
 //! A checkpoint of another run is refused by name, a damaged one is refused, and whatever a forged one claims, a run
 //! that goes on from it ends with a certificate that holds.
 
+use crate::common::memory::{Averages, State};
 use crate::common::{Kind, Small, cases, of, small, ways};
 use crate::fitting::{Fit, assert_true, refusal};
 use dualgap::data::Digest;
@@ -9,57 +10,13 @@ use dualgap::linalg::{Measured, Random};
 use dualgap::run::Budget;
 use dualgap::ssvm::{Costs, Hamming};
 use proptest::prelude::*;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// A point as it is stored: a scale, and ascending keys with their weights.
 type Point = (f64, Vec<(u64, f64)>);
-
-/// The engine's memory as it is stored, with nothing that would keep it honest.
-#[derive(Clone, Serialize, Deserialize)]
-struct State<P> {
-    steps: u64,
-    order: Order,
-    v: Vec<f64>,
-    coupling: [f64; 2],
-    points: Vec<P>,
-    averages: Option<Averages<P>>,
-    best: Best<P>,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Order {
-    sampling: Sampling,
-    random: Random,
-    blocks: usize,
-    sequence: Vec<usize>,
-    next: usize,
-    sleep: Option<Sleep>,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Sleep {
-    round: u64,
-    idle: Vec<u8>,
-    back: Vec<Vec<usize>>,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Averages<P> {
-    kind: Average,
-    points: Vec<P>,
-    covered: Vec<u64>,
-    drawn: Option<(Random, u64)>,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Best<P> {
-    primal: Option<(Measured, bool, Vec<f64>)>,
-    dual: Measured,
-    points: Option<Vec<P>>,
-}
 
 fn digest(bytes: &[u8]) -> String {
     let mut digest = Digest::default();

@@ -1,0 +1,75 @@
+//! The memory of the engine and of its rounds as they are stored, with nothing that would keep them honest.
+
+use dualgap::dual::{Average, Sampling};
+use dualgap::linalg::{Measured, Random};
+use serde::{Deserialize, Serialize};
+
+/// The engine's.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct State<P> {
+    pub steps: u64,
+    pub order: Order,
+    pub v: Vec<f64>,
+    pub coupling: [f64; 2],
+    pub points: Vec<P>,
+    pub averages: Option<Averages<P>>,
+    pub best: Best<P>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Order {
+    pub sampling: Sampling,
+    pub random: Random,
+    pub blocks: usize,
+    pub sequence: Vec<usize>,
+    pub next: usize,
+    pub sleep: Option<Sleep>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Sleep {
+    pub round: u64,
+    pub idle: Vec<u8>,
+    pub back: Vec<Vec<usize>>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Averages<P> {
+    pub kind: Average,
+    pub points: Vec<P>,
+    pub covered: Vec<u64>,
+    pub drawn: Option<(Random, u64)>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Best<P> {
+    pub primal: Option<(Measured, bool, Vec<f64>)>,
+    pub dual: Measured,
+    pub points: Option<Vec<P>>,
+}
+
+/// That of rounds.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Rounds<P> {
+    pub engine: State<P>,
+    pub memory: Memory<P>,
+}
+
+/// What rounds remember beside the engine's memory.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Memory<P> {
+    pub accelerated: bool,
+    pub last: Vec<f64>,
+    pub offset: Vec<f64>,
+    pub left: u64,
+    pub calls: u64,
+    pub primal: f64,
+    pub trial: Option<Trial>,
+    pub best: Best<P>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Trial {
+    pub seen: Vec<(u64, f64)>,
+    pub plain: Option<f64>,
+}

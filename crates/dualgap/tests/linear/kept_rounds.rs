@@ -1,0 +1,151 @@
+//! Rounds that were interrupted go on, bit for bit, as if they never had been, and whatever a forged memory of theirs
+//! claims, the run that takes it up ends with a certificate that is true or not at all.
+
+use crate::accelerated::ill_conditioned;
+use crate::case::{Case, LOSSES, REGULARISERS};
+use crate::common::memory::Rounds;
+use crate::rounding::{dual, primal};
+use crate::survival::{Fit, bits};
+use dualgap::Result;
+use dualgap::dual::{Acceleration, Begin, Sampling, Settings, Solution, Vault, train_regularised};
+use dualgap::linalg::Measured;
+use dualgap::run::{Budget, Report, RunState};
+use dualgap::sdca::{Choice, Linear};
+use dualgap::term::ScalarLoss;
+
+#[test]
+fn a_resumed_run_of_rounds_is_bit_for_bit_the_run_that_went_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut switched = 0;
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for (j, acceleration) in [Acceleration::Auto, Acceleration::On].into_iter().enumerate() {
+            for free in [false, true] {
+                let regulariser = REGULARISERS[(k + j) % 4];
+                let case = Case { regulariser, ..ill_conditioned(k as u64, loss, 1e-4) };
+                let case = if free { case.with_intercept() } else { case };
+                let settings = Settings {
+                    acceleration,
+                    batch: 1 + 2 * (k % 2),
+                    sampling: [Sampling::Permuted, Sampling::Cyclic, Sampling::Uniform]
+                        [(k + j) % 3],
+                    ..case.settings()
+                };
+                let fit = Fit { case: &case, choice: Choice::I, settings: &settings };
+                let whole = bits(&fit.run(40, None, None));
+                let off = Settings { acceleration: Acceleration::Off, ..settings.clone() };
+                let plain = Fit { settings: &off, ..fit }.run(40, None, None);
+                switched +=
+                    usize::from(acceleration == Acceleration::Auto && bits(&plain) != whole);
+                let file = folder.path().join(format!("{k}-{j}-{free}"));
+                // Again and again, before the rounds begin, within one, and after.
+                for (resume, passes) in [1, 2, 3, 7, 12, 15, 16, 17, 21, 40].into_iter().enumerate()
+                {
+                    let from = (resume > 0).then_some(&file);
+                    let report = fit.run(passes, Some(&file), from.map(|file| &**file));
+                    if passes == 40 {
+                        assert_eq!(bits(&report), whole, "{loss:?} {acceleration:?} {free}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(switched >= 8, "{switched}: acceleration began by itself on the way");
+}
+
+/// Keeps what it was given last.
+#[derive(Default)]
+struct Drawer(Option<(RunState, Vec<u8>)>);
+
+impl Vault for Drawer {
+    fn interval(&self, _: u64) -> u64 {
+        u64::MAX
+    }
+
+    fn store(&mut self, run: &RunState, engine: Vec<u8>) -> Result<()> {
+        self.0 = Some((run.clone(), engine));
+        Ok(())
+    }
+}
+
+fn run(
+    case: &Case,
+    settings: &Settings,
+    begin: Begin<f64>,
+    passes: u64,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution<f64>>> {
+    let rows = case.sparse_or_dense(false);
+    let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
+    train_regularised(&blocks, settings, begin, &Budget::passes(passes), &mut (), vault)
+}
+
+/// Whether a run that goes on from this memory is refused; one that is not has a true certificate.
+fn refused(case: &Case, settings: &Settings, run_state: &RunState, forged: &Rounds<f64>) -> bool {
+    let bytes = postcard::to_stdvec(forged).unwrap();
+    let begin = Begin::Kept(run_state.clone(), bytes);
+    let Ok(report) = run(case, settings, begin, 30, None) else { return true };
+    let c = report.certificate;
+    let above = (primal(case, &report.model.weights) - c.primal.into()).abs().float();
+    let below = (dual(case, &report.model.points) - c.dual.into()).abs().float();
+    assert!(above + below <= c.rounding_error, "{above:e} {below:e} {c:?}");
+    false
+}
+
+#[test]
+fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
+    for (loss, free) in [
+        (ScalarLoss::Logistic, false),
+        (ScalarLoss::SmoothHinge { width: 1.0 }, true),
+        (ScalarLoss::Squared, false),
+        (ScalarLoss::Hinge, true),
+    ] {
+        let case = ill_conditioned(4, loss, 1e-4);
+        let case = if free { case.with_intercept() } else { case };
+        let settings = Settings { acceleration: Acceleration::On, ..case.settings() };
+        let mut drawer = Drawer::default();
+        run(&case, &settings, Begin::Fresh, 15, Some(&mut drawer)).unwrap();
+        let (run_state, bytes) = drawer.0.unwrap();
+        let honest: Rounds<f64> = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(postcard::to_stdvec(&honest).unwrap(), bytes, "the mirror is another type");
+        let spoilt = |spoil: &dyn Fn(&mut Rounds<f64>)| {
+            let mut forged = honest.clone();
+            spoil(&mut forged);
+            refused(&case, &settings, &run_state, &forged)
+        };
+        assert!(!spoilt(&|_| ()));
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert!(spoilt(&|s| s.memory.last[1] = bad));
+            assert!(spoilt(&|s| s.memory.offset[1] = bad));
+            assert!(spoilt(&|s| s.engine.v[1] = bad));
+            assert!(spoilt(&|s| s.engine.points[1] = bad));
+            assert!(spoilt(&|s| s.memory.best.points.as_mut().unwrap()[1] = bad));
+            assert!(spoilt(&|s| s.memory.best.primal.as_mut().unwrap().2[1] = bad));
+        }
+        assert!(spoilt(&|s| s.memory.last.push(0.0)), "last weights that are too long");
+        assert!(spoilt(&|s| s.memory.offset.clear()), "a centre of nothing");
+        assert!(spoilt(&|s| s.memory.left = u64::MAX), "a round that never ends");
+        assert!(spoilt(&|s| s.memory.best.points = None), "no best points");
+        assert!(spoilt(&|s| s.memory.best.points.as_mut().unwrap().truncate(1)), "too few");
+        assert!(spoilt(&|s| s.memory.best.primal.as_mut().unwrap().2.push(0.0)), "too long");
+        assert!(spoilt(&|s| s.engine.points.truncate(3)), "too few points");
+        // Lies that could be true.
+        let claim = |value| Measured { value, error: 0.0 };
+        for lie in [1e3, -1e3, f64::NAN, f64::INFINITY] {
+            spoilt(&|s| s.memory.best.dual = claim(lie));
+            spoilt(&|s| s.memory.best.primal.as_mut().unwrap().0 = claim(lie));
+            spoilt(&|s| s.memory.primal = lie);
+            spoilt(&|s| s.memory.trial.as_mut().unwrap().plain = Some(lie));
+            spoilt(&|s| s.memory.trial.as_mut().unwrap().seen = vec![(0, lie); 9]);
+        }
+        spoilt(&|s| s.memory.best.primal.as_mut().unwrap().1 = false);
+        spoilt(&|s| s.memory.best.primal = None);
+        spoilt(&|s| s.memory.best.points.as_mut().unwrap().fill(0.0));
+        spoilt(&|s| s.memory.offset.fill(1e6));
+        spoilt(&|s| s.memory.last.fill(-1e6));
+        spoilt(&|s| s.engine.v.fill(3.0));
+        spoilt(&|s| s.memory.accelerated = false);
+        spoilt(&|s| s.memory.trial = None);
+        spoilt(&|s| s.memory.calls = 0);
+        spoilt(&|s| s.memory.left = 1);
+    }
+}
