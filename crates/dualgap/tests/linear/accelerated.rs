@@ -6,11 +6,11 @@ use crate::common::cases;
 use crate::rounding::{dual, primal};
 use crate::solvers::quadratic_program;
 use dualgap::data::Examples;
-use dualgap::dual::{Acceleration, Sampling, Settings};
+use dualgap::dual::{Acceleration, Begin, Sampling, Settings, train_regularised};
 use dualgap::linalg::Random;
 use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::sdca::{Choice, Vector};
-use dualgap::ssvm::{self, Costs};
+use dualgap::ssvm::Costs;
 use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ pub fn ill_conditioned(seed: u64, loss: ScalarLoss, lambda: f64) -> Case {
 }
 
 /// Two certified intervals of the same problem have a point in common.
-fn assert_meet(a: Certificate, b: Certificate, of: &str) {
+pub fn assert_meet(a: Certificate, b: Certificate, of: &str) {
     let error = a.rounding_error + b.rounding_error;
     assert!(a.dual <= b.primal + error && b.dual <= a.primal + error, "{of}: {a:?} {b:?}");
 }
@@ -116,7 +116,9 @@ fn several_scores_have_the_same_optimum_with_rounds_and_without() {
                     let base = Settings { lambda, regulariser, threads: 1, ..Settings::default() };
                     let settings = Settings { acceleration, ..base };
                     let budget = Budget { passes: Some(passes), ..Budget::relative(1e-7) };
-                    ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap().certificate
+                    train_regularised(&blocks, &settings, Begin::Fresh, &budget, &mut (), None)
+                        .unwrap()
+                        .certificate
                 };
                 let judge = certificate(Acceleration::Off, 3000);
                 for acceleration in ALL {

@@ -5,6 +5,7 @@
 //! - `ascent`: the dual value never falls.
 //! - `bounds`: a regulariser of a user's own.
 //! - `intercepts`, `free_models`: a weight without penalty, and models that have one.
+//! - `q_norms`: the regulariser of section 3.2.
 //! - `solvers`: quadratic programs, closed forms, Newton's method.
 //! - `weights`: sample weights and duplicates; two classes as a binary problem.
 //! - `class_weights`: classes that count more, and as many copies.
@@ -12,6 +13,7 @@
 //! - `theorems`: the iterations that the paper's theorems ask for are enough.
 //! - `witnesses`: models that are verified, and forged ones that are not.
 //! - `rounding`: certificates beside numbers of 32 digits.
+//! - `sleepers`: shrinking.
 //! - `survival`: checkpoints and warm starts.
 //! - `kept_rounds`: checkpoints of accelerated rounds, and forged ones.
 //! - `classes`: losses of several scores.
@@ -33,10 +35,12 @@ mod free_models;
 mod intercepts;
 mod intervals;
 mod kept_rounds;
+mod q_norms;
 mod rounding;
 mod scaled_classes;
 mod scaled_runs;
 mod scaling;
+mod sleepers;
 mod solvers;
 mod survival;
 mod theorems;

@@ -64,7 +64,7 @@ fn phi(loss: ScalarLoss, a: Wide, y: f64) -> Wide {
 }
 
 /// −φ*(−α).
-fn dual_term(loss: ScalarLoss, alpha: f64, y: f64) -> Wide {
+pub fn dual_term(loss: ScalarLoss, alpha: f64, y: f64) -> Wide {
     let (alpha, linear, half) = (wide(alpha), wide(alpha) * wide(y), wide(0.5));
     match loss {
         ScalarLoss::Hinge | ScalarLoss::Absolute => linear,

@@ -1,0 +1,234 @@
+//! The q-norm of section 3.2, by its formulas:
+//!
+//! ```text
+//! P(w) = Σ mass_i φ(⟨x_i, w⟩) + λ c/2 ‖w‖_q² + σ‖w‖₁,    D(α) = −Σ mass_i φ*(−α_i) − λ/(2c) ‖r‖_p²
+//! r = max(|v| − σ/λ, 0),  v = (1/λ) Σ mass_i α_i x_i,  p = log d,  q = p/(p − 1),  c = e²(p − 1)
+//! ```
+
+use crate::ascent::{assert_never_falls, watched};
+use crate::case::{Case, LOSSES, choices, phi};
+use crate::rounding::dual_term;
+use crate::survival::{Fit, bits};
+use dualgap::dual::{
+    Acceleration, Average, Begin, Method, Sampling, Settings, Solution, train_regularised,
+};
+use dualgap::model::{DualEvidence, Model, fit_multiclass, verify_linear};
+use dualgap::run::{Budget, Report};
+use dualgap::sdca::{Choice, Vector};
+use dualgap::ssvm::{Costs, Multiclass};
+use dualgap::term::{Free, MulticlassLoss, Regulariser, ScalarLoss};
+
+const Q_NORM: Regulariser = Regulariser { q_norm: true, ..Regulariser::PLAIN };
+
+/// p and c.
+fn constants(case: &Case) -> (f64, f64) {
+    let p = (case.rows[0].len() as f64).ln();
+    (p, 2_f64.exp() * (p - 1.0))
+}
+
+fn norm(x: impl Iterator<Item = f64>, k: f64) -> f64 {
+    x.map(|x| x.abs().powf(k)).sum::<f64>().powf(1.0 / k)
+}
+
+fn primal(case: &Case, w: &[f64]) -> f64 {
+    let (p, c) = constants(case);
+    let square = norm(w.iter().copied(), p / (p - 1.0)).powi(2);
+    let losses: f64 = (case.masses().iter().zip(&case.rows).zip(&case.targets))
+        .map(|((mass, x), &y)| mass * phi(case.loss, x.iter().zip(w).map(|(x, w)| x * w).sum(), y))
+        .sum();
+    let absolutes: f64 = w.iter().map(|w| w.abs()).sum();
+    losses + case.lambda * c / 2.0 * square + case.regulariser.l1 * absolutes
+}
+
+fn dual(case: &Case, alpha: &[f64]) -> f64 {
+    let (p, c) = constants(case);
+    let masses = case.masses();
+    let beyond = (0..case.rows[0].len()).map(|j| {
+        let v: f64 = (0..case.len()).map(|i| masses[i] * alpha[i] * case.rows[i][j]).sum();
+        (v.abs() - case.regulariser.l1).max(0.0) / case.lambda
+    });
+    let square = norm(beyond, p).powi(2);
+    let terms = masses.iter().zip(alpha).zip(&case.targets);
+    let losses: f64 = terms.map(|((mass, &a), &y)| mass * dual_term(case.loss, a, y).float()).sum();
+    losses - case.lambda / (2.0 * c) * square
+}
+
+fn assert_formulas(case: &Case, report: &Report<Solution<f64>>) {
+    let (c, model) = (report.certificate, &report.model);
+    let allowed = c.rounding_error + 1e-12 * (1.0 + c.primal.abs());
+    let off = (primal(case, &model.weights) - c.primal).abs();
+    assert!(off <= allowed, "primal {off:e} {c:?} {case:?}");
+    let off = (dual(case, &model.points) - c.dual).abs();
+    assert!(off <= allowed, "dual {off:e} {c:?} {case:?}");
+}
+
+#[test]
+fn the_dual_value_never_falls_and_both_sides_are_their_formulas() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for (lambda, l1) in [(1e-3, 0.0), (0.01, 0.01), (0.3, 0.0)] {
+            let weights = (lambda < 0.1).then(|| (1..=7).map(f64::from).collect());
+            let regulariser = Regulariser { l1, ..Q_NORM };
+            let case = Case { lambda, regulariser, weights, ..Case::random(k as u64, loss, 7, 9) };
+            for choice in choices(loss) {
+                for (batch, sampling) in [
+                    (1, Sampling::Permuted),
+                    (7, Sampling::Permuted),
+                    (5, Sampling::Uniform),
+                    (2, Sampling::Cyclic),
+                    (3, Sampling::Importance),
+                ] {
+                    // Where there is no acceleration to be had, it is off however it is asked for.
+                    let acceleration = Acceleration::On;
+                    let settings = Settings { batch, sampling, acceleration, ..case.settings() };
+                    let report = case.train(choice, &settings, &watched(40));
+                    assert_never_falls(&report, &(case.loss, choice, &settings));
+                    assert_formulas(&case, &report);
+                }
+            }
+        }
+    }
+}
+
+// Columns of all sizes: all weights have one factor, which must neither overflow nor be lost.
+#[test]
+fn columns_of_all_sizes_keep_the_dual_from_falling() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for scale in [1e-3, 1.0, 1e3] {
+            let mut case =
+                Case { regulariser: Q_NORM, ..Case::random(50 + k as u64, loss, 12, 20) };
+            for row in &mut case.rows {
+                for (j, x) in row.iter_mut().enumerate() {
+                    *x *= scale * 10_f64.powi(j as i32 % 5 - 2);
+                }
+            }
+            for batch in [1, 4] {
+                let settings = Settings { batch, ..case.settings() };
+                let report = case.train(Choice::I, &settings, &watched(60));
+                assert_never_falls(&report, &(loss, scale, batch));
+                assert_formulas(&case, &report);
+            }
+        }
+    }
+}
+
+/// Gradient descent with backtracking, for smooth losses and no l1 norm.
+fn descended(case: &Case) -> f64 {
+    let (p, c) = constants(case);
+    let q = p / (p - 1.0);
+    let d = case.rows[0].len();
+    let mut w = vec![1e-3; d];
+    let (mut value, mut step) = (primal(case, &w), 1.0);
+    for _ in 0..20_000 {
+        let size = norm(w.iter().copied(), q);
+        let mut gradient: Vec<f64> = (w.iter())
+            .map(|w| case.lambda * c * w.signum() * w.abs().powf(q - 1.0) * size.powf(2.0 - q))
+            .collect();
+        for ((mass, x), &y) in case.masses().iter().zip(&case.rows).zip(&case.targets) {
+            let a: f64 = x.iter().zip(&w).map(|(x, w)| x * w).sum();
+            let h = 1e-6;
+            let slope = (phi(case.loss, a + h, y) - phi(case.loss, a - h, y)) / (2.0 * h);
+            gradient.iter_mut().zip(x).for_each(|(g, x)| *g += mass * slope * x);
+        }
+        let squares: f64 = gradient.iter().map(|g| g * g).sum();
+        step *= 2.0;
+        loop {
+            let next: Vec<f64> = w.iter().zip(&gradient).map(|(w, g)| w - step * g).collect();
+            let there = primal(case, &next);
+            if there <= value - 0.3 * step * squares {
+                (w, value) = (next, there);
+                break;
+            }
+            step /= 2.0;
+            if step < 1e-15 {
+                return value;
+            }
+        }
+    }
+    value
+}
+
+#[test]
+fn gradient_descent_ends_at_the_same_optimum() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        if crate::case::gamma(loss).is_none() {
+            continue;
+        }
+        for d in [8, 12] {
+            let weights = (d == 12).then(|| (0..20).map(|i| f64::from(i % 4)).collect());
+            let random = Case::random(70 + k as u64, loss, 20, d);
+            let case = Case { lambda: 0.01, regulariser: Q_NORM, weights, ..random };
+            let (c, other) = (case.solve().certificate, descended(&case));
+            assert!(c.gap() <= 1e-8, "{loss:?} {c:?}");
+            assert!(c.dual - c.rounding_error <= other + 1e-12, "{loss:?} {c:?} {other}");
+            assert!(other <= c.primal + 1e-6, "{loss:?} {c:?} {other}");
+        }
+    }
+}
+
+#[test]
+fn a_resumed_run_is_bit_for_bit_the_run_that_went_through_and_its_model_is_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for (j, choice) in choices(loss).into_iter().enumerate() {
+            let regulariser = Regulariser { l1: 0.005 * (j % 2) as f64, ..Q_NORM };
+            let case = Case { regulariser, lambda: 0.02, ..Case::random(k as u64, loss, 9, 8) };
+            let settings = Settings {
+                average: [Average::None, Average::Suffix, Average::Random][(k + j) % 3],
+                sampling: [Sampling::Permuted, Sampling::Uniform, Sampling::Importance][j % 3],
+                batch: 1 + 3 * (k % 2),
+                ..case.settings()
+            };
+            let fit = Fit { case: &case, choice, settings: &settings };
+            let file = folder.path().join(format!("{k}-{j}"));
+            let whole = fit.run(17, None, None);
+            fit.run(3, Some(&file), None);
+            fit.run(8, Some(&file), Some(&file));
+            let resumed = fit.run(17, Some(&file), Some(&file));
+            assert_eq!(bits(&resumed), bits(&whole), "{loss:?} {choice:?}");
+            let stored = Model::from_bytes(&whole.model.to_bytes().unwrap()).unwrap();
+            let verified = verify_linear(&stored, &case.examples()).unwrap();
+            assert_eq!(verified.evidence, DualEvidence::Witness);
+            let mut other = stored.clone();
+            other.provenance.regulariser.q_norm = false;
+            let zero = stored.weights.iter().all(|&w| w == 0.0);
+            assert!(zero || verify_linear(&other, &case.examples()).is_err(), "{loss:?}");
+        }
+    }
+}
+
+#[test]
+fn what_the_q_norm_does_not_go_with_is_refused() {
+    let refused = |case: &Case, settings: &Settings| {
+        case.try_train(Choice::I, settings, &Budget::passes(1)).is_err()
+    };
+    for loss in [ScalarLoss::Hinge, ScalarLoss::Logistic] {
+        let case = Case { regulariser: Q_NORM, ..Case::random(1, loss, 9, 8) };
+        assert!(!refused(&case, &case.settings()));
+        let narrow = Case { regulariser: Q_NORM, ..Case::random(1, loss, 9, 7) };
+        assert!(refused(&narrow, &narrow.settings()), "seven weights");
+        let batch = Settings { method: Method::Fw, ..case.settings() };
+        assert!(refused(&case, &batch), "all blocks at once");
+        for regulariser in [
+            Regulariser { nonnegative: true, ..Q_NORM },
+            Regulariser { free: Some(Free { column: 0, bound: 1.0 }), ..Q_NORM },
+            Regulariser { l1: -1.0, ..Q_NORM },
+            Regulariser { l1: f64::NAN, ..Q_NORM },
+        ] {
+            assert!(
+                refused(&case, &Settings { regulariser, ..case.settings() }),
+                "{regulariser:?}"
+            );
+        }
+        let (data, settings, budget) = (case.examples(), case.settings(), Budget::passes(1));
+        let blocks = Multiclass::new(&data, &Costs::ZeroOne).unwrap();
+        assert!(
+            train_regularised(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err()
+        );
+        assert!(fit_multiclass(&data, &Costs::ZeroOne, &settings, &budget, &mut ()).is_err());
+        let blocks =
+            Vector::new(&data, &Costs::ZeroOne, MulticlassLoss::Softmax, Choice::I).unwrap();
+        assert!(
+            train_regularised(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err()
+        );
+    }
+}
