@@ -11,6 +11,7 @@
 //! - `class_weights`: classes that count more, and as many copies.
 //! - `scaling`, `scaled_runs`, `scaled_classes`: columns divided by the run, and by the test beforehand.
 //! - `theorems`: the iterations that the paper's theorems ask for are enough.
+//! - `random_outputs`: averages, and iterates drawn at random.
 //! - `witnesses`: models that are verified, and forged ones that are not.
 //! - `rounding`: certificates beside numbers of 32 digits.
 //! - `sleepers`: shrinking.
@@ -36,6 +37,7 @@ mod intercepts;
 mod intervals;
 mod kept_rounds;
 mod q_norms;
+mod random_outputs;
 mod rounding;
 mod scaled_classes;
 mod scaled_runs;
