@@ -5,7 +5,8 @@ use crate::case::{Case, LOSSES, REGULARISERS, gamma, is_binary};
 use crate::common::cases;
 use crate::rounding::{dual, primal};
 use crate::solvers::quadratic_program;
-use dualgap::dual::{Acceleration, Sampling, Settings};
+use dualgap::Error;
+use dualgap::dual::{Acceleration, Average, Method, Sampling, Settings, Step};
 use dualgap::run::{Budget, Report, Stop};
 use dualgap::sdca::{Choice, Linear, Solution, train_pure_l1};
 use dualgap::term::{Free, Regulariser, ScalarLoss};
@@ -154,6 +155,52 @@ fn targets_of_a_million_are_no_harm_to_least_squares() {
     }
 }
 
+#[test]
+fn what_a_free_weight_does_not_go_with_is_refused() {
+    let case = case(1, ScalarLoss::Logistic, Regulariser::PLAIN);
+    let refused = |case: &Case, settings: Settings| {
+        matches!(
+            case.try_train(Choice::I, &settings, &Budget::passes(1)),
+            Err(Error::Setting { .. })
+        )
+    };
+    assert!(!refused(&case, case.settings()));
+    for average in [Average::Weighted, Average::Suffix, Average::Random] {
+        assert!(refused(&case, Settings { average, ..case.settings() }), "{average:?}");
+    }
+    assert!(refused(&case, Settings { method: Method::Fw, ..case.settings() }));
+    assert!(refused(&case, Settings { step: Step::Predefined, ..case.settings() }));
+    for (column, bound) in [(5, 1.0), (4, -1.0), (4, f64::NAN), (4, f64::INFINITY)] {
+        let regulariser = Regulariser { free: Some(Free { column, bound }), ..case.regulariser };
+        let settings = Settings { regulariser, ..case.settings() };
+        assert!(refused(&case, settings.clone()), "{column} {bound}");
+        let pure = Regulariser { l1: 0.1, ..regulariser };
+        let rows = case.sparse_or_dense(false);
+        let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
+        let settings = Settings { regulariser: pure, ..settings };
+        assert!(train_pure_l1(&blocks, &settings, &Budget::passes(1), &mut ()).is_err());
+    }
+    // What is not constant may have no sign in common, and nobody knows how to balance it.
+    let regulariser =
+        Regulariser { free: Some(Free { column: 0, bound: 1.0 }), ..case.regulariser };
+    assert!(refused(&case, Settings { regulariser, ..case.settings() }));
+}
+
+// Any column without negative entries can be balanced: zeros, and numbers of different sizes.
+#[test]
+fn a_free_column_need_not_be_constant() {
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for kind in 0..3 {
+            let mut case = case(400 + k as u64, loss, REGULARISERS[kind]);
+            for (i, row) in case.rows.iter_mut().enumerate() {
+                row[4] = [(i % 3) as f64, 0.0, 0.5 + (i % 7) as f64 / 7.0][kind];
+            }
+            let budget = Budget { passes: Some(10_000), ..Budget::relative(1e-7) };
+            assert_solved(&case, &case.train(Choice::I, &case.settings(), &budget), 1e-5);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(cases(200))]
 
@@ -185,7 +232,7 @@ proptest! {
             ..case.settings()
         };
         assert_true(&case, &case.train(Choice::I, &settings, &Budget::passes(passes)));
-        if pure && of_rows < 0.0 {
+        if pure && of_rows.max(of_targets) < 0.0 {
             case.regulariser.l1 = 0.05;
             case.lambda = 0.0;
             assert_true(&case, &pure_l1(&case, &Budget::passes(passes)));

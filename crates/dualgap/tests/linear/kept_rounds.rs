@@ -9,9 +9,10 @@ use crate::survival::{Fit, bits};
 use dualgap::Result;
 use dualgap::dual::{Acceleration, Begin, Sampling, Settings, Solution, Vault, train_regularised};
 use dualgap::linalg::Measured;
+use dualgap::model::{Plan, fit_linear_with};
 use dualgap::run::{Budget, Report, RunState};
 use dualgap::sdca::{Choice, Linear};
-use dualgap::term::ScalarLoss;
+use dualgap::term::{Free, Regulariser, ScalarLoss};
 
 #[test]
 fn a_resumed_run_of_rounds_is_bit_for_bit_the_run_that_went_through() {
@@ -50,6 +51,45 @@ fn a_resumed_run_of_rounds_is_bit_for_bit_the_run_that_went_through() {
         }
     }
     assert!(switched >= 8, "{switched}: acceleration began by itself on the way");
+}
+
+#[test]
+fn a_checkpoint_of_other_rounds_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run");
+    let case = ill_conditioned(3, ScalarLoss::Logistic, 1e-4).with_intercept();
+    let settings = Settings { acceleration: Acceleration::On, ..case.settings() };
+    Fit { case: &case, choice: Choice::I, settings: &settings }.run(3, Some(&file), None);
+    let budget = Budget::passes(5);
+    let resumes = |settings: &Settings| {
+        let mut nobody = ();
+        let plan = Plan { resume: Some(&file), ..Plan::new(settings, &budget, &mut nobody) };
+        fit_linear_with(&case.examples(), case.loss, Choice::I, plan).is_ok()
+    };
+    assert!(resumes(&settings));
+    for acceleration in [Acceleration::Auto, Acceleration::Off] {
+        assert!(!resumes(&Settings { acceleration, ..settings.clone() }), "{acceleration:?}");
+    }
+    assert!(!resumes(&Settings { shrinking: false, ..settings.clone() }), "shrinking");
+    let Free { column, bound } = case.regulariser.free.unwrap();
+    for free in [None, Some(Free { column: 0, bound }), Some(Free { column, bound: bound / 2.0 })] {
+        let regulariser = Regulariser { free, ..case.regulariser };
+        assert!(!resumes(&Settings { regulariser, ..settings.clone() }), "{free:?}");
+    }
+}
+
+// Batches of one w: who finds the corners does not matter.
+#[test]
+fn rounds_do_not_depend_on_threads() {
+    for loss in [ScalarLoss::Logistic, ScalarLoss::Hinge] {
+        let case = ill_conditioned(6, loss, 1e-4).with_intercept();
+        let run = |threads| {
+            let base = Settings { batch: 8, threads, ..case.settings() };
+            let settings = Settings { acceleration: Acceleration::On, ..base };
+            bits(&Fit { case: &case, choice: Choice::I, settings: &settings }.run(30, None, None))
+        };
+        assert_eq!(run(1), run(3));
+    }
 }
 
 /// Keeps what it was given last.
