@@ -97,8 +97,8 @@ fn columns_of_all_sizes_keep_the_dual_from_falling() {
             let mut case =
                 Case { regulariser: Q_NORM, ..Case::random(50 + k as u64, loss, 12, 20) };
             for row in &mut case.rows {
-                for (j, x) in row.iter_mut().enumerate() {
-                    *x *= scale * 10_f64.powi(j as i32 % 5 - 2);
+                for (x, size) in row.iter_mut().zip([0.01, 0.1, 1.0, 10.0, 100.0].iter().cycle()) {
+                    *x *= scale * size;
                 }
             }
             for batch in [1, 4] {

@@ -92,7 +92,7 @@ pub fn primal(case: &Case, w: &[f64]) -> Wide {
     let penalised =
         || w.iter().enumerate().filter(|&(j, _)| !case.is_free(j)).map(|(_, &w)| wide(w));
     let squares: Wide = penalised().map(|w| w * w).sum();
-    let absolutes: Wide = penalised().map(|w| w.abs()).sum();
+    let absolutes: Wide = penalised().map(Wide::abs).sum();
     losses + wide(case.lambda / 2.0) * squares + wide(case.regulariser.l1) * absolutes
 }
 
