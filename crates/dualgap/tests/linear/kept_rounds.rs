@@ -94,7 +94,7 @@ fn rounds_do_not_depend_on_threads() {
 
 /// Keeps what it was given last.
 #[derive(Default)]
-struct Drawer(Option<(RunState, Vec<u8>)>);
+pub struct Drawer(pub Option<(RunState, Vec<u8>)>);
 
 impl Vault for Drawer {
     fn interval(&self, _: u64) -> u64 {

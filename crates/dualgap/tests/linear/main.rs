@@ -15,6 +15,7 @@
 //! - `witnesses`: models that are verified, and forged ones that are not.
 //! - `rounding`: certificates beside numbers of 32 digits.
 //! - `sleepers`: shrinking.
+//! - `structures`: structural blocks in accelerated rounds.
 //! - `survival`: checkpoints and warm starts.
 //! - `kept_rounds`: checkpoints of accelerated rounds, and forged ones.
 //! - `classes`: losses of several scores.
@@ -44,6 +45,7 @@ mod scaled_runs;
 mod scaling;
 mod sleepers;
 mod solvers;
+mod structures;
 mod survival;
 mod theorems;
 mod weights;
