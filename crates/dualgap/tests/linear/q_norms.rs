@@ -7,7 +7,9 @@
 
 use crate::ascent::{assert_never_falls, watched};
 use crate::case::{Case, LOSSES, choices, phi};
-use crate::rounding::dual_term;
+use crate::common::cases;
+use crate::common::wide::Wide;
+use crate::rounding::{self, dual_term, exp, ln, masses, wide};
 use crate::survival::{Fit, bits};
 use dualgap::dual::{
     Acceleration, Average, Begin, Method, Sampling, Settings, Solution, train_regularised,
@@ -17,6 +19,7 @@ use dualgap::run::{Budget, Report};
 use dualgap::sdca::{Choice, Vector};
 use dualgap::ssvm::{Costs, Multiclass};
 use dualgap::term::{Free, MulticlassLoss, Regulariser, ScalarLoss};
+use proptest::prelude::*;
 
 const Q_NORM: Regulariser = Regulariser { q_norm: true, ..Regulariser::PLAIN };
 
@@ -230,5 +233,55 @@ fn what_the_q_norm_does_not_go_with_is_refused() {
         assert!(
             train_regularised(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err()
         );
+    }
+}
+
+/// ‖x‖_k² to 32 digits.
+fn exact_square(x: impl Iterator<Item = Wide>, k: Wide) -> Wide {
+    let powers: Wide = x.filter(|x| *x > Wide::ZERO).map(|x| exp(k * ln(x))).sum();
+    if powers > Wide::ZERO { exp(wide(2.0) / k * ln(powers)) } else { Wide::ZERO }
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn both_sides_are_within_their_stated_error_at_any_scale(
+        seed in 0..10_000_u64,
+        loss in 0..LOSSES.len(),
+        d in 8..30_usize,
+        (of_rows, exponent) in (-3.0..3.0_f64, -4.0..2.0_f64),
+        sparse in any::<bool>(),
+        (batch, average) in (1..4_usize, any::<bool>()),
+        passes in 0..30_u64,
+    ) {
+        let mut case = Case::random(seed, LOSSES[loss], 9, d);
+        case.rows.iter_mut().flatten().for_each(|x| *x *= 10_f64.powf(of_rows));
+        case.lambda = 10_f64.powf(exponent);
+        case.regulariser = Regulariser { l1: if sparse { 0.02 } else { 0.0 }, ..Q_NORM };
+        let average = if average { Average::Random } else { Average::None };
+        let settings = Settings { batch, average, ..case.settings() };
+        let report = case.train(Choice::I, &settings, &Budget::passes(passes));
+        let (certificate, (p, c)) = (report.certificate, constants(&case));
+        let (p, c, lambda, l1) = (wide(p), wide(c), wide(case.lambda), wide(case.regulariser.l1));
+        let (masses, w, alpha) = (masses(&case), &report.model.weights, &report.model.points);
+        let (mut losses, mut gains) = (Wide::ZERO, Wide::ZERO);
+        let mut sums = vec![Wide::ZERO; d]; // λv
+        for (i, x) in case.rows.iter().enumerate() {
+            let a: Wide = x.iter().zip(w).map(|(&x, &w)| wide(x) * wide(w)).sum();
+            losses = losses + masses[i] * rounding::phi(case.loss, a, case.targets[i]);
+            gains = gains + masses[i] * dual_term(case.loss, alpha[i], case.targets[i]);
+            for (sum, &x) in sums.iter_mut().zip(x) {
+                *sum = *sum + masses[i] * wide(alpha[i]) * wide(x);
+            }
+        }
+        let square = exact_square(w.iter().map(|&w| wide(w).abs()), p / (p - Wide::ONE));
+        let absolutes: Wide = w.iter().map(|&w| wide(w).abs()).sum();
+        let above = losses + lambda * c * square / wide(2.0) + l1 * absolutes;
+        let square = exact_square(sums.into_iter().map(|v| (v.abs() - l1) / lambda), p);
+        let below = gains - lambda * square / (wide(2.0) * c);
+        let above = (above - certificate.primal.into()).abs().float();
+        let below = (below - certificate.dual.into()).abs().float();
+        prop_assert!(above + below <= certificate.rounding_error, "{above:e} {below:e} {certificate:?}");
     }
 }

@@ -9,12 +9,12 @@ use dualgap::sdca::{Choice, Linear};
 use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
 
-fn wide(x: f64) -> Wide {
+pub fn wide(x: f64) -> Wide {
     x.into()
 }
 
 /// By the series of a number halved until it is small, squared as often.
-fn exp(x: Wide) -> Wide {
+pub fn exp(x: Wide) -> Wide {
     let (mut small, mut halvings) = (x, 0);
     while small.abs().float() > 0.01 {
         small = small * wide(0.5);
@@ -29,7 +29,7 @@ fn exp(x: Wide) -> Wide {
 }
 
 /// By Newton's method on e^y = x; of numbers too small for it, the float's digits are more than enough.
-fn ln(x: Wide) -> Wide {
+pub fn ln(x: Wide) -> Wide {
     let mut y = wide(x.float().ln());
     if x > wide(1e-290) {
         for _ in 0..2 {
@@ -44,7 +44,7 @@ fn x_ln_x(x: Wide) -> Wide {
 }
 
 /// φ(a).
-fn phi(loss: ScalarLoss, a: Wide, y: f64) -> Wide {
+pub fn phi(loss: ScalarLoss, a: Wide, y: f64) -> Wide {
     let (short, r) = ((Wide::ONE - wide(y) * a).max(Wide::ZERO), (a - wide(y)).abs());
     let half = wide(0.5);
     match loss {
@@ -76,7 +76,7 @@ pub fn dual_term(loss: ScalarLoss, alpha: f64, y: f64) -> Wide {
     }
 }
 
-fn masses(case: &Case) -> Vec<Wide> {
+pub fn masses(case: &Case) -> Vec<Wide> {
     let counts = case.weights.clone().unwrap_or(vec![1.0; case.len()]);
     let total: Wide = counts.iter().map(|&c| wide(c)).sum();
     counts.into_iter().map(|c| wide(c) / total).collect()
