@@ -107,7 +107,7 @@ impl Vault for Drawer {
     }
 }
 
-fn run(
+pub fn run(
     case: &Case,
     settings: &Settings,
     begin: Begin<f64>,

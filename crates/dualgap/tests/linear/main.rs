@@ -17,7 +17,7 @@
 //! - `sleepers`: shrinking.
 //! - `structures`: structural blocks in accelerated rounds.
 //! - `survival`: checkpoints and warm starts.
-//! - `kept_rounds`: checkpoints of accelerated rounds, and forged ones.
+//! - `kept_rounds`, `kept_l1`: checkpoints of accelerated rounds and pure l1 runs, and forged ones.
 //! - `classes`: losses of several scores.
 //! - `edges`: data that nobody would wish for.
 //!
@@ -36,6 +36,7 @@ mod edges;
 mod free_models;
 mod intercepts;
 mod intervals;
+mod kept_l1;
 mod kept_rounds;
 mod q_norms;
 mod random_outputs;
