@@ -28,6 +28,11 @@ impl<P: Clone> Best<P> {
         self.primal.as_ref().map(|(_, _, weights)| &weights[..])
     }
 
+    /// The best dual point, where it is kept.
+    pub fn points(&self) -> Option<&[P]> {
+        self.points.as_deref()
+    }
+
     /// Takes weights if they are better: an upper bound beats a value that bounds nothing.
     pub fn offer_primal(&mut self, primal: PrimalValue, weights: impl FnOnce() -> Vec<f64>) {
         let key = |value: Measured, certified: bool| (!certified, value.value + value.error);

@@ -191,6 +191,11 @@ pub trait Blocks: Sync {
         None
     }
 
+    /// The best value of one weight beside these others, if the blocks can tell.
+    fn best_free(&self, _w: &[f64], _masses: &[f64], _column: usize) -> Option<f64> {
+        None
+    }
+
     /// Adds `factor · X_i α_i` at a point.
     fn add(
         &self,

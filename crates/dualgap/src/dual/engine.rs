@@ -14,6 +14,7 @@
 
 use super::average::Averages;
 use super::best::Best;
+use super::rounds::{self, Rounds};
 use super::sampling::Order;
 use super::{Acceleration, Average, Blocks, Joined, Primal, Problem, Sampling, View};
 use crate::run::{Budget, Certificate, Certified, Observer, Quota, Report, Solver, Work, run};
@@ -111,8 +112,19 @@ pub fn train<B: Blocks, L: Link>(
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<B::Point>>> {
     let weights = settings.sample_weights.as_deref();
+    if settings.regulariser.free.is_some() || settings.regulariser.q_norm {
+        return Err(Error::setting(
+            "here the regulariser is the link's; dual::train_regularised goes by the settings",
+        ));
+    }
     match settings.method {
         Method::Bcfw => {
+            let kappa = rounds::kappa(blocks, settings)
+                .filter(|&kappa| link.strengthened(settings.lambda, kappa).is_some());
+            if kappa.is_some() {
+                let rounds = Rounds::new(blocks, &link, kappa, settings, None)?;
+                return run(rounds, budget, observer);
+            }
             let problem = Problem::new(blocks, link, settings.lambda, weights)?;
             run(Engine::new(problem, settings)?, budget, observer)
         }
@@ -320,6 +332,13 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.best.forget();
         // Every weight has changed: whoever slept may have something to do.
         self.order.wake_all();
+    }
+
+    /// Goes on from these points, which were proved feasible.
+    pub(super) fn restore(&mut self, points: &[B::Point]) {
+        self.points.clear();
+        self.points.extend_from_slice(points);
+        self.rebuild();
     }
 
     /// The threads that the engine runs on.

@@ -2,7 +2,7 @@
 
 use super::{Blocks, Found};
 use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, kernels::dot};
-use crate::term::{Link, Unpenalised};
+use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
@@ -151,7 +151,12 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             sum.add_measured(loss.scaled(self.masses[i]));
             magnitude += self.masses[i] * loss.value.abs();
         }
-        sum.add_measured(self.link.value(w).scaled(self.lambda));
+        let penalty = self.link.value(w);
+        if penalty.value == f64::INFINITY {
+            // Weights that are not allowed; a compensated sum of infinities would be no number.
+            return Ok(PrimalValue { value: penalty, certified });
+        }
+        sum.add_measured(penalty.scaled(self.lambda));
         if !self.offset.is_empty() {
             sum.add(-self.lambda * dot(&self.offset, w));
         }
@@ -198,6 +203,10 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v += offset);
         let distance = (reach + 2.0 * UNIT_ROUNDOFF * dot(&v, &v).sqrt()) * 1.000_001;
         let conjugate = self.link.conjugate_near(&v, distance);
+        if conjugate.value == f64::INFINITY {
+            let value = Measured { value: f64::NEG_INFINITY, error: 0.0 };
+            return Ok(DualValue { value, v });
+        }
         sum.add_measured(conjugate.scaled(-self.lambda));
         let mut value = sum.total();
         value.error += MASS_ROUNDING * magnitude * 1.000_001;
@@ -206,11 +215,19 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 }
 
 impl<B: Blocks, L: Link> Problem<'_, B, Unpenalised<L>> {
+    /// The best value of the free weight beside these others, or what it is where the blocks cannot tell.
+    pub(crate) fn best_free(&self, w: &[f64], free: Free) -> f64 {
+        let best = self.blocks.best_free(w, &self.masses, free.column);
+        best.unwrap_or(w[free.column]).clamp(-free.bound, free.bound)
+    }
+
     /// Points near these that the dual of the problem allows; none where it allows these themselves.
     pub(crate) fn balanced(&self, points: &[B::Point]) -> Result<Option<Vec<B::Point>>> {
         let Some(free) = self.link.free else { return Ok(None) };
         match self.blocks.balanced(points, &self.masses, free.column) {
-            None => Err(Error::setting("no weight can be without penalty in this kind of problem")),
+            None => Err(Error::setting(
+                "a weight can be without penalty in linear models only, and if its column is nowhere negative",
+            )),
             balanced => Ok(balanced),
         }
     }

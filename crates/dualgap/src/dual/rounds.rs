@@ -42,6 +42,13 @@ pub enum Acceleration {
 /// Acceleration may pay where λ' would be so many times λ.
 const WORTH_IT: f64 = 2.0;
 
+/// The share of what momentum promises that must be kept.
+const LEAST: f64 = 0.05;
+
+/// So many certifications in a row that better nothing are borne with while the centre moves: the dual point may fall
+/// for long before it rises.
+const QUIET: u32 = 100;
+
 /// λ'/λ where acceleration is asked for and no smoothness says how much is needed.
 const UNKNOWN: f64 = 16.0;
 
@@ -93,6 +100,8 @@ struct Memory<P> {
     /// The primal value of the rounds' weights when it was last looked at.
     primal: f64,
     trial: Option<Trial>,
+    /// Certifications in a row that bettered nothing.
+    quiet: u32,
     best: Best<P>,
 }
 
@@ -101,26 +110,25 @@ struct Memory<P> {
 /// and ends for good if it then shrinks more slowly than before.
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Trial {
-    /// Oracle calls so far and the gap, at the last few certifications since the last change.
-    seen: Vec<(u64, f64)>,
+    /// Oracle calls and the gap when it was last judged.
+    seen: Option<(u64, f64)>,
     /// How fast the gap shrank without acceleration, once there is.
     plain: Option<f64>,
 }
 
 impl Trial {
-    /// Certifications that a rate is taken over: without acceleration, and with it.
-    const PLAIN: usize = 2;
-    const ACCELERATED: usize = 4;
-
-    /// Is told of a certification, and tells how fast the gap shrinks (in powers of e a pass) when it knows.
-    fn rate(&mut self, calls: u64, gap: f64, pass: u64) -> Option<f64> {
-        let needed = if self.plain.is_some() { Self::ACCELERATED } else { Self::PLAIN };
-        self.seen.push((calls, gap));
-        if self.seen.len() > needed {
-            self.seen.remove(0);
-        }
-        let &(since, before) = self.seen.first().filter(|_| self.seen.len() == needed)?;
+    /// Is told of a certification, and tells how fast the gap shrinks (in powers of e a pass) once it has seen so many
+    /// passes of it.
+    fn rate(&mut self, calls: u64, gap: f64, pass: u64, needed: f64) -> Option<f64> {
+        let Some((since, before)) = self.seen else {
+            self.seen = Some((calls, gap));
+            return None;
+        };
         let passes = calls.saturating_sub(since) as f64 / pass as f64;
+        if passes < needed {
+            return None;
+        }
+        self.seen = Some((calls, gap));
         // What has shrunk to nothing has shrunk fast enough.
         Some(if gap > 0.0 { (before / gap).ln() / passes } else { f64::INFINITY })
     }
@@ -153,19 +161,25 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let problem = outer(blocks, link, settings)?;
         let now = if accelerated { kappa } else { 0.0 };
         let inner = inner(blocks, link, now, settings)?;
-        let engine = match points {
+        let mut engine = match points {
             Some(points) => Engine::at(inner, settings, points)?,
             None => Engine::new(inner, settings)?,
         };
         let points = problem.balanced(engine.points())?.unwrap_or_else(|| engine.points().to_vec());
+        let mut offset = vec![0.0; blocks.dim()];
+        if let Some(free) = problem.link.free {
+            offset[free.column] = problem.best_free(&engine.weights(), free);
+            engine.recentre(offset.clone());
+        }
         let memory = Memory {
             accelerated,
             last: engine.weights(),
-            offset: vec![0.0; blocks.dim()],
+            offset,
             left: PASSES * engine.calls_per_pass(),
             calls: 0,
             primal: f64::INFINITY,
             trial,
+            quiet: 0,
             best: Best::new(problem.dual(&points)?.value, Some(points)),
         };
         Ok(Self { problem, engine, kappa, memory })
@@ -189,7 +203,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let pass = blocks.len() as u64 * blocks.calls_per_step();
         let sound = finite(&memory.last)
             && memory.offset.len() == dim
-            && memory.left <= PASSES * pass
+            && (1..=PASSES * pass).contains(&memory.left)
+            && memory.calls < 1 << 60
             && memory.best.is_sound(dim, true);
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
@@ -228,7 +243,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             *offset = pull * (w + momentum * (w - last));
         }
         if let Some(Free { column, bound }) = free {
-            offset[column] = w[column].clamp(-bound, bound);
+            let moved = w[column] + momentum * (w[column] - last[column]);
+            offset[column] = moved.clamp(-bound, bound);
         }
         *last = w;
         self.engine.recentre(offset.clone());
@@ -243,11 +259,15 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         self.memory.accelerated = accelerated;
         self.memory.primal = f64::INFINITY;
         self.memory.offset.fill(0.0);
+        if let (false, Some(points)) = (accelerated, self.memory.best.points()) {
+            // Plain steps go on from the best dual point, from which they never fall.
+            self.engine.restore(points);
+        }
         self.engine.retune(link, lambda + kappa)?;
         let centre = self.memory.last.iter().map(|w| w * kappa / (lambda + kappa));
         self.memory.offset.iter_mut().zip(centre).for_each(|(offset, to)| *offset = to);
-        if let Some(Free { column, bound }) = self.problem.link.free {
-            self.memory.offset[column] = self.memory.last[column].clamp(-bound, bound);
+        if let Some(free) = self.problem.link.free {
+            self.memory.offset[free.column] = self.problem.best_free(&self.memory.last, free);
         }
         self.memory.left = PASSES * self.engine.calls_per_pass();
         self.engine.recentre(self.memory.offset.clone());
@@ -258,9 +278,13 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let balanced = self.problem.balanced(self.engine.points())?;
         let points = balanced.as_deref().unwrap_or(self.engine.points());
         let dual = self.problem.dual(points)?;
-        let Memory { best, accelerated, last, primal: before, .. } = &mut self.memory;
+        let Memory { best, accelerated, last, primal: before, quiet, .. } = &mut self.memory;
+        let best_before = best.certificate().transpose()?.map(|best| (best.primal, best.dual));
         best.offer_dual(dual.value, points);
-        let w = self.engine.weights();
+        let mut w = self.engine.weights();
+        if let Some(Free { column, bound }) = self.problem.link.free {
+            w[column] = w[column].clamp(-bound, bound);
+        }
         let mut primal = self.problem.primal(&w)?;
         if primal.value.value > *before {
             // Momentum has carried the weights too far: it begins anew from here.
@@ -279,6 +303,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         self.engine.rebuild();
         let iterate = Certificate::new(primal.value, dual.value, primal.certified)?;
         let model = best.certificate().transpose()?.unwrap_or(iterate);
+        let still = best_before == Some((model.primal, model.dual));
+        *quiet = if still { quiet.saturating_add(1) } else { 0 };
         self.judge(model.gap())?;
         Ok(Certified { model, iterate })
     }
@@ -287,10 +313,13 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     fn judge(&mut self, gap: f64) -> Result<()> {
         let (root, pass) = (self.root(), self.engine.calls_per_pass());
         let Memory { trial: Some(trial), calls, .. } = &mut self.memory else { return Ok(()) };
-        let Some(rate) = trial.rate(*calls, gap, pass) else { return Ok(()) };
+        // Momentum takes about 1/√q passes to come to anything.
+        let needed = if trial.plain.is_some() { (2.0 / root).max(12.0) } else { 1.0 };
+        let Some(rate) = trial.rate(*calls, gap, pass, needed) else { return Ok(()) };
         match trial.plain {
             None if rate < root => {
-                *trial = Trial { seen: vec![(*calls, gap)], plain: Some(rate) };
+                // Something of the promise must be kept, also where nothing moved before.
+                trial.plain = Some(rate.max(LEAST * root));
                 self.accelerate(true)
             }
             Some(plain) if rate < plain => {
@@ -358,9 +387,9 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
         pool.install(|| self.certify_in_pool())
     }
 
-    /// When acceleration begins or ends, the gap stands still for a while.
     fn may_stall(&self) -> bool {
-        self.memory.trial.is_none() || !self.memory.accelerated
+        let centre_moves = self.memory.accelerated || self.problem.link.free.is_some();
+        !centre_moves || self.memory.quiet > QUIET
     }
 
     fn weights(&self) -> &[f64] {

@@ -84,9 +84,11 @@ impl Sleep {
             self.round += 1;
             sequence.append(&mut self.back[self.round as usize % Self::RING]);
             if !sequence.is_empty() {
-                break;
+                return;
             }
         }
+        // Only a state from a stranger can leave everyone asleep for longer.
+        self.wake_all(sequence);
     }
 
     /// Whether every block will be visited again.
@@ -96,6 +98,7 @@ impl Sleep {
         let asleep = || self.back.iter().flatten();
         self.round < 1 << 60
             && self.idle.len() == blocks
+            && self.idle.iter().all(|&idle| idle <= Self::PATIENCE + Self::LONGEST + 1)
             && self.back.len() == Self::RING
             && asleep().count() <= blocks
             && asleep().all(|&i| i < blocks)

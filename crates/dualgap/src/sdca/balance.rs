@@ -53,6 +53,39 @@ pub(super) fn balance(points: &[f64], shares: &[f64], domains: &[(f64, f64)]) ->
     Some(best)
 }
 
+/// Where a function that never falls changes its sign, to a millionth of its distance from the start: a centre for
+/// others to improve on. If it never does, as far as was looked.
+pub(super) fn root_of_rising(f: impl Fn(f64) -> f64, start: f64) -> f64 {
+    let at_start = f(start);
+    if at_start == 0.0 {
+        return start;
+    }
+    // Away from the start in steps that double, until the sign has changed.
+    let direction = -at_start.signum();
+    let (mut near, mut step) = (start, 1.0);
+    let mut far = start + direction * step;
+    while f(far) * at_start > 0.0 {
+        near = far;
+        step *= 2.0;
+        far = start + direction * step;
+        if step > 1e12 {
+            return far;
+        }
+    }
+    for _ in 0..40 {
+        let middle = near + (far - near) / 2.0;
+        if f(middle) * at_start > 0.0 {
+            near = middle;
+        } else {
+            far = middle;
+        }
+        if (far - near).abs() <= 1e-6 * step {
+            break;
+        }
+    }
+    near + (far - near) / 2.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +121,17 @@ mod tests {
             let moves: Vec<f64> = balanced.iter().zip(&points).map(|(to, from)| to - from).collect();
             prop_assert!(moves.iter().all(|m| *m >= 0.0) || moves.iter().all(|m| *m <= 0.0));
         }
+    }
+
+    #[test]
+    fn the_root_is_found_wherever_it_is() {
+        for root in [-1e7, -3.0, 0.0, 0.2, 1e3, 1e9] {
+            for start in [0.0, -5.0, 1e3] {
+                let found = root_of_rising(|x| (x - root).tanh(), start);
+                assert!((found - root).abs() <= 1e-5 * (1.0 + (root - start).abs()), "{found}");
+            }
+        }
+        assert!(root_of_rising(|_| -1.0, 0.0) > 1e11, "as far as was looked");
     }
 
     #[test]

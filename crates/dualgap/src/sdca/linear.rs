@@ -12,7 +12,7 @@
 //!
 //! III and IV as printed can exceed 1; the minimum is ours.
 
-use super::balance::balance;
+use super::balance::{balance, root_of_rising};
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{Audit, Blocks, Found, View};
 use crate::linalg::kernels::score;
@@ -289,6 +289,22 @@ impl<L: Loss> Blocks for Linear<'_, L> {
             masses.iter().enumerate().map(|(i, m)| m * self.rows.row(i).get(column)).collect();
         let domains = self.targets.iter().map(|&y| self.loss.domain(y)).collect::<Vec<_>>();
         balance(points, &shares, &domains)
+    }
+
+    fn best_free(&self, w: &[f64], masses: &[f64], column: usize) -> Option<f64> {
+        // Predictions without this weight, and how much of it each has.
+        let parts: Vec<(f64, f64)> = (0..self.targets.len())
+            .map(|i| {
+                let (row, x) = (self.rows.row(i), self.rows.row(i).get(column));
+                (score(row, w) - x * w[column], x)
+            })
+            .collect();
+        // The slope of the mean loss, which rises with the weight.
+        let slope = |b: f64| -> f64 {
+            let each = parts.iter().zip(masses).zip(&self.targets);
+            each.map(|((&(a, x), mass), &y)| -mass * x * self.loss.corner(a + x * b, y)).sum()
+        };
+        Some(root_of_rising(slope, w[column]))
     }
 
     fn add(

@@ -81,7 +81,11 @@ impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
 
     /// The certificate of the best weights and the best dual point so far, and of these.
     pub fn certify(&mut self, w: &[f64], points: &[f64]) -> Result<Certified> {
-        let primal = self.pool.install(|| self.problem.primal(w))?;
+        let mut w = w.to_vec();
+        if let Some(Free { column, bound }) = self.free() {
+            w[column] = w[column].clamp(-bound, bound);
+        }
+        let primal = self.pool.install(|| self.problem.primal(&w))?;
         let balanced = self.problem.balanced(points)?;
         let points = balanced.as_deref().unwrap_or(points);
         let Unpenalised { link, free } = self.problem.link();
@@ -89,11 +93,23 @@ impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
         if let Some(free) = free {
             image[free.column] = 0.0;
         }
-        let t = (1.0 / link.reach(&image)).min(1.0) * (1.0 - MARGIN);
-        let scaled: Vec<f64> = points.iter().map(|alpha| t * alpha).collect();
-        let dual = self.problem.dual(&scaled)?.value;
+        let reach = link.reach(&image);
+        let scaled = |margin: f64| -> Vec<f64> {
+            let t = (1.0 / reach).min(1.0) * (1.0 - margin);
+            points.iter().map(|alpha| t * alpha).collect()
+        };
+        // The larger the inputs are beside σ, the more rounding there is to allow for.
+        let mut margin = MARGIN;
+        let (dual, scaled) = loop {
+            let scaled = scaled(margin);
+            let dual = self.problem.dual(&scaled)?.value;
+            if dual.value.is_finite() || margin >= 1.0 {
+                break (dual, scaled);
+            }
+            margin = (margin * 10.0).min(1.0);
+        };
         let iterate = Certificate::new(primal.value, dual, primal.certified)?;
-        self.best.offer_primal(primal, || w.to_vec());
+        self.best.offer_primal(primal, || w);
         self.best.offer_dual(dual, &scaled);
         let model = self.best.certificate().transpose()?.unwrap_or(iterate);
         Ok(Certified { model, iterate })

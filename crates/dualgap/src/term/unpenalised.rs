@@ -21,15 +21,16 @@ pub struct Free {
 }
 
 impl Free {
-    /// The intercept in this column, for these targets: no sensible one is a hundred thousand times as large.
+    /// The intercept in this column, for these targets: within a hundred times the largest of them, and at least
+    /// a hundred thousand.
     ///
     /// ```
     /// # use dualgap::term::Free;
     /// assert_eq!(Free::intercept(3, &[-1.0, 1.0]).bound, 1e5);
     /// ```
     pub fn intercept(column: usize, targets: &[f64]) -> Self {
-        let largest = targets.iter().fold(1.0, |largest: f64, y| largest.max(y.abs()));
-        Self { column, bound: 1e5 * largest }
+        let largest = targets.iter().fold(1e3, |largest: f64, y| largest.max(y.abs()));
+        Self { column, bound: 100.0 * largest }
     }
 }
 

@@ -65,11 +65,12 @@ pub struct Memory<P> {
     pub calls: u64,
     pub primal: f64,
     pub trial: Option<Trial>,
+    pub quiet: u32,
     pub best: Best<P>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Trial {
-    pub seen: Vec<(u64, f64)>,
+    pub seen: Option<(u64, f64)>,
     pub plain: Option<f64>,
 }

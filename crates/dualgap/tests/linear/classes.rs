@@ -5,7 +5,7 @@ use dualgap::data::Examples;
 use dualgap::linalg::Rows;
 use dualgap::model::{Plan, fit_vector_with, verify_examples};
 use dualgap::run::Budget;
-use dualgap::sdca::{self, Average, Choice, Linear, Sampling, Settings, Vector};
+use dualgap::sdca::{self, Acceleration, Average, Choice, Linear, Sampling, Settings, Vector};
 use dualgap::ssvm::{self, Costs, Multiclass};
 use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
 use proptest::prelude::*;
@@ -84,6 +84,8 @@ proptest! {
                 batch,
                 sampling: [Sampling::Permuted, Sampling::Uniform, Sampling::Cyclic, Sampling::Importance][sampling],
                 average: if average { Average::Weighted } else { Average::None },
+                // Momentum may carry the dual point down for a while.
+                acceleration: Acceleration::Off,
                 threads: 1,
                 ..Settings::default()
             };

@@ -164,6 +164,8 @@ fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
         assert!(spoilt(&|s| s.memory.last.push(0.0)), "last weights that are too long");
         assert!(spoilt(&|s| s.memory.offset.clear()), "a centre of nothing");
         assert!(spoilt(&|s| s.memory.left = u64::MAX), "a round that never ends");
+        assert!(spoilt(&|s| s.memory.left = 0), "a round without a step");
+        assert!(spoilt(&|s| s.memory.calls = u64::MAX - 5), "more calls than any run has");
         assert!(spoilt(&|s| s.memory.best.points = None), "no best points");
         assert!(spoilt(&|s| s.memory.best.points.as_mut().unwrap().truncate(1)), "too few");
         assert!(spoilt(&|s| s.memory.best.primal.as_mut().unwrap().2.push(0.0)), "too long");
@@ -175,7 +177,7 @@ fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
             spoilt(&|s| s.memory.best.primal.as_mut().unwrap().0 = claim(lie));
             spoilt(&|s| s.memory.primal = lie);
             spoilt(&|s| s.memory.trial.as_mut().unwrap().plain = Some(lie));
-            spoilt(&|s| s.memory.trial.as_mut().unwrap().seen = vec![(0, lie); 9]);
+            spoilt(&|s| s.memory.trial.as_mut().unwrap().seen = Some((0, lie)));
         }
         spoilt(&|s| s.memory.best.primal.as_mut().unwrap().1 = false);
         spoilt(&|s| s.memory.best.primal = None);

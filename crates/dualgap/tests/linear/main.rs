@@ -40,6 +40,7 @@ mod kept_l1;
 mod kept_rounds;
 mod q_norms;
 mod random_outputs;
+mod raw;
 mod rounding;
 mod scaled_classes;
 mod scaled_runs;
