@@ -234,6 +234,17 @@ impl<'a> Setup<'a> {
                  name the folds to train on",
             ));
         }
+        let plain = args.solver == args::Solver::Bcfw
+            && args.step == args::Step::LineSearch
+            && args.average == args::Average::None
+            && !args.q_norm
+            && args.lambda != Some(Lambda::Value(0.0));
+        if args.acceleration == args::Acceleration::On && !plain {
+            return Err(Error::setting(
+                "--acceleration on goes with steps of one example, by line search, without averages, \
+                 the q-norm and pure l1",
+            ));
+        }
         if args.watch_test && args.test.is_none() && args.test_folds.is_none() {
             return Err(Error::setting(
                 "--watch-test needs test data: give --test or --test-folds",

@@ -75,6 +75,9 @@ fn options_that_make_no_sense_are_refused() {
         ("binary binary.svm --q-norm", &["eight"]),
         ("binary binary.svm --q-norm --intercept", &["q-norm"]),
         ("binary binary.svm --q-norm --nonnegative", &["--q-norm"]),
+        ("binary binary.svm --acceleration on --average weighted", &["--acceleration"]),
+        ("binary binary.svm --acceleration on --solver fw", &["--acceleration"]),
+        ("binary binary.svm --acceleration on --lambda 0 --l1 0.1", &["--acceleration"]),
         ("binary binary.svm --q-norm --lambda 0 --l1 0.1", &["q-norm"]),
     ] {
         desk.run(&format!("train {task} -o model")).refuses(words);
