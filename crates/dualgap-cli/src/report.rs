@@ -364,7 +364,7 @@ pub fn and_else(regulariser: Regulariser) -> String {
     let sign = if nonnegative { ", no negative weights" } else { "" };
     let norm = if q_norm { ", in the q-norm" } else { "" };
     let free = free.map_or_else(String::new, |Free { column, bound }| {
-        format!(", none on weight {} (within ±{})", column + 1, number(bound))
+        format!(", no penalty on weight {} (within ±{})", column + 1, number(bound))
     });
     format!("{norm}{l1}{sign}{free}")
 }

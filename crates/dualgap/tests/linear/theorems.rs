@@ -3,7 +3,7 @@
 
 use crate::case::{Case, LOSSES, REGULARISERS, choices, gamma};
 use crate::common::calls;
-use dualgap::dual::{Average, Sampling, Settings};
+use dualgap::dual::{Acceleration, Average, Sampling, Settings};
 use dualgap::sdca::Choice;
 
 const SEEDS: u64 = 10;
@@ -23,7 +23,14 @@ fn longest_squared(case: &Case) -> f64 {
 /// The mean gap of the last iterate, or average, after so many steps.
 fn mean_gap(case: &Case, choice: Choice, average: Average, steps: u64) -> f64 {
     let gap = |seed| {
-        let settings = Settings { sampling: Sampling::Uniform, average, seed, ..case.settings() };
+        // The theorems' own steps: no momentum.
+        let settings = Settings {
+            sampling: Sampling::Uniform,
+            acceleration: Acceleration::Off,
+            average,
+            seed,
+            ..case.settings()
+        };
         let report = case.train(choice, &settings, &calls(steps));
         let last = report.history.last().unwrap();
         assert_eq!(last.work.steps, steps);
