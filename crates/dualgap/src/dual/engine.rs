@@ -14,85 +14,14 @@
 
 use super::average::Averages;
 use super::best::Best;
-use super::rounds::{self, Rounds};
 use super::sampling::Order;
-use super::{Acceleration, Average, Blocks, Joined, Primal, Problem, Sampling, View};
-use crate::run::{Budget, Certificate, Certified, Observer, Quota, Report, Solver, Work, run};
-use crate::term::{Link, Regulariser};
+use super::{Average, Blocks, Primal, Problem, Settings, Step, View};
+use crate::run::{Certificate, Certified, Quota, Solver, Work};
+use crate::term::Link;
 use crate::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// How far a step goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Step {
-    /// To the top of the dual along the segment.
-    #[default]
-    LineSearch,
-    /// `γ = 2n/(k + 2n)`, whatever the dual does.
-    Predefined,
-}
-
-/// Which blocks a step moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Method {
-    /// One at a time: block-coordinate Frank-Wolfe, Algorithm 4.
-    #[default]
-    Bcfw,
-    /// All at once: batch Frank-Wolfe, Algorithm 2.
-    Fw,
-}
-
-/// How the engine is set up. Everything has a default that needs no thought but `lambda`.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The strength of the regulariser, in `mean loss + λ/2‖w‖² + …`.
-    pub lambda: f64,
-    /// What is added to `λ/2‖w‖²`, where the regulariser is chosen by these settings.
-    pub regulariser: Regulariser,
-    /// One block a step, or all.
-    pub method: Method,
-    /// The step length.
-    pub step: Step,
-    /// The order of the blocks.
-    pub sampling: Sampling,
-    /// Whether blocks whose visits change nothing are visited less often, where the order goes in rounds.
-    pub shrinking: bool,
-    /// Whether the engine runs in accelerated rounds, where settings choose the solver.
-    pub acceleration: Acceleration,
-    /// Which average of the iterates is returned.
-    pub average: Average,
-    /// How many corners are looked for at the same w.
-    pub batch: usize,
-    /// Zero stands for all cores. The result does not depend on it.
-    pub threads: usize,
-    /// Of the random order.
-    pub seed: u64,
-    /// What each example counts; one each when absent.
-    pub sample_weights: Option<Vec<f64>>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            lambda: 0.01,
-            regulariser: Regulariser::default(),
-            method: Method::default(),
-            step: Step::default(),
-            sampling: Sampling::default(),
-            shrinking: true,
-            acceleration: Acceleration::default(),
-            average: Average::default(),
-            batch: 1,
-            threads: 0,
-            seed: 0,
-            sample_weights: None,
-        }
-    }
-}
 
 /// What a run of the engine ends with: weights, and a feasible dual point as their witness.
 #[derive(Clone, Debug)]
@@ -101,40 +30,6 @@ pub struct Solution<P> {
     pub weights: Vec<f64>,
     /// The dual point that the certificate's dual value is of, block by block.
     pub points: Vec<P>,
-}
-
-/// Trains: the engine in the one training loop.
-pub fn train<B: Blocks, L: Link>(
-    blocks: &B,
-    link: L,
-    settings: &Settings,
-    budget: &Budget,
-    observer: &mut dyn Observer,
-) -> Result<Report<Solution<B::Point>>> {
-    let weights = settings.sample_weights.as_deref();
-    if settings.regulariser.free.is_some() || settings.regulariser.q_norm {
-        return Err(Error::setting(
-            "here the regulariser is the link's; dual::train_regularised goes by the settings",
-        ));
-    }
-    match settings.method {
-        Method::Bcfw => {
-            let kappa = rounds::kappa(blocks, settings)
-                .filter(|&kappa| link.strengthened(settings.lambda, kappa).is_some());
-            if kappa.is_some() {
-                let rounds = Rounds::new(blocks, &link, kappa, settings, None)?;
-                return run(rounds, budget, observer);
-            }
-            let problem = Problem::new(blocks, link, settings.lambda, weights)?;
-            run(Engine::new(problem, settings)?, budget, observer)
-        }
-        Method::Fw => {
-            let joined = Joined::new(blocks, weights)?;
-            let problem = Problem::new(&joined, link, settings.lambda, None)?;
-            let report = run(Engine::new(problem, settings)?, budget, observer)?;
-            Ok(report.map(Solution::parted))
-        }
-    }
 }
 
 impl<P> Solution<Vec<P>> {

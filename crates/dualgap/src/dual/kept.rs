@@ -1,9 +1,9 @@
-//! Runs of the engine that begin elsewhere than at the start, and that are kept from being lost.
+//! Runs of the engine: from the start or elsewhere, by settings or by a link, and kept from being lost.
 
 use super::engine::State;
 use super::rounds::{self, Rounds, RoundsState};
 use super::{Blocks, Engine, Joined, Method, Problem, Settings, Solution};
-use crate::run::{Budget, Keeper, Observer, Report, RunState, Solver, run_from};
+use crate::run::{Budget, Keeper, Observer, Report, RunState, Solver, run, run_from};
 use crate::term::{L2, Link};
 use crate::{Error, Result};
 use serde::Serialize;
@@ -39,7 +39,41 @@ pub trait Vault {
     fn store(&mut self, run: &RunState, engine: Vec<u8>) -> Result<()>;
 }
 
-/// [`super::train`] from anywhere, kept from being lost.
+/// Trains: the engine in the one training loop.
+pub fn train<B: Blocks, L: Link>(
+    blocks: &B,
+    link: L,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Solution<B::Point>>> {
+    let weights = settings.sample_weights.as_deref();
+    if settings.regulariser.free.is_some() || settings.regulariser.q_norm {
+        return Err(Error::setting(
+            "here the regulariser is the link's; dual::train_regularised goes by the settings",
+        ));
+    }
+    match settings.method {
+        Method::Bcfw => {
+            let kappa = rounds::kappa(blocks, settings)
+                .filter(|&kappa| link.strengthened(settings.lambda, kappa).is_some());
+            if kappa.is_some() {
+                let rounds = Rounds::new(blocks, &link, kappa, settings, None)?;
+                return run(rounds, budget, observer);
+            }
+            let problem = Problem::new(blocks, link, settings.lambda, weights)?;
+            run(Engine::new(problem, settings)?, budget, observer)
+        }
+        Method::Fw => {
+            let joined = Joined::new(blocks, weights)?;
+            let problem = Problem::new(&joined, link, settings.lambda, None)?;
+            let report = run(Engine::new(problem, settings)?, budget, observer)?;
+            Ok(report.map(Solution::parted))
+        }
+    }
+}
+
+/// [`train`] from anywhere, kept from being lost.
 pub fn train_kept<B: Blocks, L: Link>(
     blocks: &B,
     link: &L,

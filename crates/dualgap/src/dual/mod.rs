@@ -8,11 +8,11 @@
 //! - [`blocks`]: what a block is, the trait that every problem is written against.
 //! - [`problem`]: blocks, masses, λ and link together, and both sides of the certificate.
 //! - [`engine`]: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
-//! - [`kept`]: runs of the engine that begin where others ended, and are kept from being lost.
+//! - [`kept`]: runs of the engine, from the start or where others ended, and kept from being lost.
 //! - [`rounds`]: the engine around a centre that moves: acceleration, and a weight without penalty.
 //! - [`joined`]: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
 //! - [`mixture`]: a sparse mixture of corners, the point most blocks stand at.
-//! - [`average`], [`sampling`]: small values that the engine is set up with.
+//! - [`settings`], [`average`], [`sampling`]: what the engine is set up with.
 //! - [`primal`]: v and w, kept in step.
 //! - [`witness`]: dual points that can be stored and proved feasible when they come back.
 
@@ -27,19 +27,20 @@ pub mod primal;
 pub mod problem;
 pub mod rounds;
 pub mod sampling;
+pub mod settings;
 pub mod witness;
 
 pub use average::Average;
 pub(crate) use best::Best;
 pub use blocks::{Audit, Blocks, Found, View};
 pub(crate) use engine::State;
-pub use engine::{Engine, Method, Settings, Solution, Step, train};
+pub use engine::{Engine, Solution};
 pub use joined::Joined;
-pub use kept::{Begin, Vault, train_kept, train_regularised};
+pub use kept::{Begin, Vault, train, train_kept, train_regularised};
 pub(crate) use kept::{Bytes, Keepable, read};
 pub use mixture::Mixture;
 pub use primal::Primal;
 pub use problem::Problem;
-pub use rounds::Acceleration;
 pub use sampling::Sampling;
+pub use settings::{Acceleration, Method, Settings, Step};
 pub use witness::{Witness, Witnessed};

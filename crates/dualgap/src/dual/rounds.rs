@@ -20,24 +20,11 @@
 use super::best::Best;
 use super::engine::State;
 use super::problem::masses;
-use super::{Average, Blocks, Engine, Method, Problem, Settings, Solution, Step};
+use super::{Acceleration, Average, Blocks, Engine, Method, Problem, Settings, Solution, Step};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-
-/// Whether the engine runs in accelerated rounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Acceleration {
-    /// Where the losses are smooth, the condition number asks for it, and it turns out to pay.
-    #[default]
-    Auto,
-    /// From the start, and as long as the gap shrinks.
-    On,
-    /// Never.
-    Off,
-}
 
 /// Acceleration may pay where λ' would be so many times λ.
 const WORTH_IT: f64 = 2.0;

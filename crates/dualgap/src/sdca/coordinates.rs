@@ -11,7 +11,7 @@
 //! certificate is α_i = −φ_i'(a_i), scaled until it is feasible: the certificate does not care who moved.
 
 use super::Linear;
-use super::pure_l1::Sides;
+use super::sides::Sides;
 use crate::dual::{Best, Keepable, Solution};
 use crate::linalg::Rows;
 use crate::linalg::kernels::score;
