@@ -2,11 +2,14 @@
 
 use crate::args::CertifyArgs;
 use crate::predict::load;
-use crate::report::{aligned, certificate_rows, certified_sentence, scale_row, thousands, to_json};
+use crate::report::{
+    aligned, and_else, certificate_rows, certified_sentence, number, scale_row, thousands, to_json,
+};
 use crate::{Outcome, print};
 use dualgap::Result;
-use dualgap::data::Source;
+use dualgap::data::{Scaling, Source};
 use dualgap::model::{DualEvidence, Structure, verify_examples, verify_linear, verify_sequences};
+use dualgap::term::Regulariser;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -19,6 +22,9 @@ struct Json<'a> {
     relative_gap: f64,
     rounding_error: f64,
     lambda: f64,
+    #[serde(flatten)]
+    regulariser: Regulariser,
+    scale: Scaling,
     n: usize,
     fingerprint: &'a str,
 }
@@ -47,6 +53,8 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
             relative_gap: certificate.relative_gap(),
             rounding_error: certificate.rounding_error,
             lambda: provenance.lambda,
+            regulariser: provenance.regulariser,
+            scale: provenance.scale,
             n: provenance.examples,
             fingerprint: &provenance.fingerprint,
         }))?;
@@ -59,6 +67,7 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
             format!("{}, {} examples", args.data.display(), thousands(provenance.examples as u64)),
         ),
         ("fingerprint", "the data are those of the training run".into()),
+        ("lambda", format!("{}{}", number(provenance.lambda), and_else(provenance.regulariser))),
     ];
     rows.extend(scale_row(&model));
     rows.extend(certificate_rows(&certificate));

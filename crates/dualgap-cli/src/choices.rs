@@ -130,7 +130,7 @@ choices!(Sampling => ssvm::Sampling {
 choices!(Acceleration => ssvm::Acceleration {
     /// Where the loss is smooth and the problem badly conditioned
     Auto => Auto,
-    /// Always
+    /// From the start, unless the problem is too well conditioned to gain
     On => On,
     /// Never
     Off => Off,

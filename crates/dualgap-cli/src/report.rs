@@ -47,6 +47,8 @@ struct Json<'a> {
     n: usize,
     dim: usize,
     lambda: f64,
+    #[serde(flatten)]
+    regulariser: Regulariser,
     scale: Scaling,
     primal: f64,
     dual: f64,
@@ -103,6 +105,7 @@ impl Summary<'_> {
             n: report.model.provenance.examples,
             dim: report.model.weights.len(),
             lambda: settings.lambda,
+            regulariser: settings.regulariser,
             scale: report.model.provenance.scale,
             primal: certificate.primal,
             dual: certificate.dual,

@@ -109,6 +109,42 @@ fn a_kept_run_goes_on_bit_for_bit() {
     }
 }
 
+// A certification moves such solvers, so one more of them would leave a mark.
+#[test]
+fn a_run_that_had_reached_its_tolerance_goes_on_bit_for_bit() {
+    let desk = Desk::new();
+    noisy(&desk);
+    for (k, line) in [
+        "--loss hinge --lambda 0 --l1 0.02",
+        "--loss hinge --lambda 0 --l1 0.02 --intercept",
+        "--loss logistic --lambda 0 --l1 0.02",
+        "--loss hinge --lambda 1e-3 --intercept --acceleration on",
+        "--loss logistic --lambda 1e-4 --intercept",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let line = format!("binary noisy.svm {line} --passes 5000");
+        desk.train(&format!("{line} --tolerance 1e-5 --witness -o whole"));
+        for (j, first) in ["0.3", "0.03", "0.003"].into_iter().enumerate() {
+            desk.train(&format!("{line} --tolerance {first} --checkpoint run{k}{j}"));
+            desk.train(&format!("{line} --tolerance 1e-5 --resume run{k}{j} --witness -o again"));
+            assert_eq!(desk.read("whole"), desk.read("again"), "{line} {first}");
+        }
+    }
+}
+
+// Scaling into the feasible set leaves a little of the gap, which no run must wait for.
+#[test]
+fn a_tolerance_beyond_what_rounding_allows_ends_the_run() {
+    let desk = Desk::new();
+    noisy(&desk);
+    for loss in ["hinge", "logistic"] {
+        let line = format!("train binary noisy.svm --loss {loss} --lambda 0 --l1 0.02");
+        desk.run(&format!("{line} --tolerance 1e-15 --passes 1000000")).exits(1);
+    }
+}
+
 /// Whatever is wrong with a certificate of the l1 problem is found from the data.
 #[test]
 fn forged_models_are_refused() {

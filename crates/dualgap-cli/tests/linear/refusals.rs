@@ -86,6 +86,18 @@ fn options_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn features_too_large_to_be_squared_are_an_error_and_no_crash() {
+    let desk = Desk::new();
+    desk.write("huge.svm", "1 1:1e200 2:1e200\n-1 1:1e200 2:-1e200\n1 1:-1e200 2:3\n");
+    for loss in ["hinge", "smooth-hinge", "squared-hinge", "logistic"] {
+        for more in ["", "--intercept", "--lambda 0 --l1 0.1"] {
+            let run = desk.run(&format!("train binary huge.svm --loss {loss} {more} --passes 20"));
+            assert!(matches!(run.code, Some(0..=2)), "{run:?}");
+        }
+    }
+}
+
+#[test]
 fn a_model_is_certified_for_its_own_data_only() {
     let desk = desk();
     desk.train("binary binary.svm --witness -o model");

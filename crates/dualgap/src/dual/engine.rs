@@ -229,11 +229,10 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.order.wake_all();
     }
 
-    /// Goes on from these points, which were proved feasible.
+    /// Goes on from these points, which were proved feasible; v is to be rebuilt.
     pub(super) fn restore(&mut self, points: &[B::Point]) {
         self.points.clear();
         self.points.extend_from_slice(points);
-        self.rebuild();
     }
 
     /// The threads that the engine runs on.

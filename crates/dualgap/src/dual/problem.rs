@@ -1,7 +1,7 @@
 //! What is solved, and both sides of its certificate, each from scratch.
 
 use super::{Blocks, Found};
-use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, kernels::dot};
+use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, gamma, kernels::dot};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -158,7 +158,9 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         }
         sum.add_measured(penalty.scaled(self.lambda));
         if !self.offset.is_empty() {
-            sum.add(-self.lambda * dot(&self.offset, w));
+            let each: f64 = self.offset.iter().zip(w).map(|(offset, w)| (offset * w).abs()).sum();
+            let value = -self.lambda * dot(&self.offset, w);
+            sum.add_measured(Measured { value, error: self.lambda * gamma(w.len() + 2) * each });
         }
         let mut value = sum.total();
         value.error += MASS_ROUNDING * magnitude * 1.000_001;

@@ -245,7 +245,6 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         self.memory.last = self.engine.weights();
         self.memory.accelerated = accelerated;
         self.memory.primal = f64::INFINITY;
-        self.memory.offset.fill(0.0);
         if let (false, Some(points)) = (accelerated, self.memory.best.points()) {
             // Plain steps go on from the best dual point, from which they never fall.
             self.engine.restore(points);
@@ -372,6 +371,10 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
     fn certify(&mut self) -> Result<Certified> {
         let pool = self.engine.pool();
         pool.install(|| self.certify_in_pool())
+    }
+
+    fn proved(&self) -> Option<Result<Certificate>> {
+        self.memory.best.certificate()
     }
 
     fn may_stall(&self) -> bool {

@@ -11,7 +11,7 @@ pub enum Acceleration {
     /// Where the losses are smooth, the condition number asks for it, and it turns out to pay.
     #[default]
     Auto,
-    /// From the start, and as long as the gap shrinks.
+    /// From the start, and as long as the gap shrinks; unless the problem is too well conditioned to gain.
     On,
     /// Never.
     Off,

@@ -21,6 +21,10 @@ pub(super) fn recertify<B: Witnessed>(
     if report.stop == Stop::GapReached && !budget.is_met(&report.certificate) {
         report.stop = Stop::Stalled;
     }
+    if let Some(last) = report.history.last_mut() {
+        last.certificate = report.certificate;
+        last.gap = report.certificate.certified.then(|| report.certificate.gap());
+    }
     report.model.certificate = report.certificate;
     report.model.provenance.stop = report.stop;
     report.certify_seconds += begin.elapsed().as_secs_f64();

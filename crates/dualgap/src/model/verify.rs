@@ -147,6 +147,9 @@ fn sides<'a, B: Witnessed>(model: &Model, blocks: &'a B) -> Result<Box<dyn Sides
     let Provenance { lambda, regulariser, .. } = model.provenance;
     let Regulariser { l1, nonnegative, free, .. } = regulariser;
     regulariser.check(blocks.dim())?;
+    if lambda == 0.0 && regulariser.q_norm {
+        return Err(refused("the file names a q-norm, and no lambda for it"));
+    }
     if lambda == 0.0 && l1 > 0.0 {
         of(model, blocks, Unpenalised { link: PureL1 { nonnegative }, free }, l1)
     } else if regulariser.q_norm {

@@ -64,6 +64,12 @@ pub trait Solver {
     /// Evaluates both sides from the data.
     fn certify(&mut self) -> Result<Certified>;
 
+    /// The certificate of the model, where it is known and was proved when the solver was made from an earlier run's
+    /// state; for solvers that a certification moves.
+    fn proved(&self) -> Option<Result<Certificate>> {
+        None
+    }
+
     /// Whether certificates that stand still mean that nothing moves any more.
     fn may_stall(&self) -> bool {
         true

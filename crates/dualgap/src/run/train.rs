@@ -242,8 +242,12 @@ pub fn run_from<S: Solver>(
     if let Some(&last) = state.history.last()
         && last.work == state.work
     {
-        // The run had ended here. What it says of itself may be anything, so it is certified again.
-        let certificate = solver.certify()?.model;
+        // The run had ended here. What it says of itself may be anything, so it is certified again, unless that was
+        // done already.
+        let certificate = match solver.proved() {
+            Some(certificate) => certificate?,
+            None => solver.certify()?.model,
+        };
         let last = Progress { certificate, ..last };
         state.history.pop();
         state.history.push(last);

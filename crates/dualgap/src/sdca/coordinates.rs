@@ -15,7 +15,7 @@ use super::sides::Sides;
 use crate::dual::{Best, Keepable, Solution};
 use crate::linalg::Rows;
 use crate::linalg::kernels::score;
-use crate::run::{Certified, Quota, Solver, Work};
+use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::Loss;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -201,6 +201,7 @@ impl<L: Loss> Coordinates<'_, '_, L> {
             && finite(&walk.a, self.walk.a.len())
             && walk.turn <= walk.set.len()
             && walk.set.iter().all(steps)
+            && walk.cycles < MOST_CYCLES
             && walk.touched <= self.columns.entries.len() as u64;
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
@@ -241,6 +242,10 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
             }
         }
         Ok(done)
+    }
+
+    fn proved(&self) -> Option<Result<Certificate>> {
+        self.sides.best().certificate()
     }
 
     fn certify(&mut self) -> Result<Certified> {

@@ -18,9 +18,12 @@ use super::coordinates::Coordinates;
 use super::sides::Sides;
 use crate::dual::problem::masses;
 use crate::dual::{
-    Best, Blocks, Bytes, Engine, Keepable, Problem, Settings, Solution, State, Vault, read,
+    Average, Best, Blocks, Bytes, Engine, Keepable, Method, Problem, Settings, Solution, State,
+    Step, Vault, read,
 };
-use crate::run::{Budget, Certified, Observer, Quota, Report, RunState, Solver, Work, run_from};
+use crate::run::{
+    Budget, Certificate, Certified, Observer, Quota, Report, RunState, Solver, Work, run_from,
+};
 use crate::term::{ElasticNet, Free, Loss, PureL1, Regulariser, Unpenalised};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -33,6 +36,9 @@ const SLOW: f64 = 0.5;
 
 /// The problem around a centre counts as solved when its gap is below this share of the l1 problem's.
 const SOLVED: f64 = 0.25;
+
+/// So many certifications in a row that better nothing are borne with.
+const QUIET: u32 = 100;
 
 /// λ is not made smaller than this: w = soft(v, σ/λ) would be rounding.
 const SMALLEST: f64 = 1e-13;
@@ -79,6 +85,14 @@ pub fn train_pure_l1_kept<L: Loss>(
     if settings.regulariser.q_norm {
         return Err(Error::setting("the q-norm needs a lambda; without one the l1 norm is alone"));
     }
+    let plain = settings.method == Method::Bcfw
+        && settings.step == Step::LineSearch
+        && settings.average == Average::None;
+    if !plain {
+        return Err(Error::setting(
+            "without lambda there are solvers of their own: no batch steps, no averages",
+        ));
+    }
     let weights = settings.sample_weights.as_deref();
     let Regulariser { nonnegative, free, .. } = settings.regulariser;
     settings.regulariser.check(blocks.dim())?;
@@ -109,6 +123,8 @@ struct ProximalPoint<'a, 'b, L: Loss> {
     lambda: f64,
     /// Of the l1 problem, when the centre moved last.
     gap: f64,
+    /// Certifications in a row that bettered nothing.
+    quiet: u32,
 }
 
 /// What a run goes on from.
@@ -118,6 +134,7 @@ struct ProximalState {
     centre: Vec<f64>,
     lambda: f64,
     gap: f64,
+    quiet: u32,
     best: Best<f64>,
 }
 
@@ -133,7 +150,7 @@ impl<'a, 'b, L: Loss> ProximalPoint<'a, 'b, L> {
         let weights = settings.sample_weights.as_deref();
         let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
         let engine = Engine::new(inner, settings)?;
-        Ok(Self { engine, sides, regulariser, lambda, gap: f64::INFINITY })
+        Ok(Self { engine, sides, regulariser, lambda, gap: f64::INFINITY, quiet: 0 })
     }
 
     fn resumed(
@@ -142,13 +159,13 @@ impl<'a, 'b, L: Loss> ProximalPoint<'a, 'b, L> {
         settings: &Settings,
         state: ProximalState,
     ) -> Result<Self> {
-        let ProximalState { engine, centre, lambda, gap, best } = state;
+        let ProximalState { engine, centre, lambda, gap, quiet, best } = state;
         let regulariser = settings.regulariser;
         let weights = settings.sample_weights.as_deref();
         let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
         let engine = Engine::resumed(inner.centred(centre)?, settings, engine)?;
         sides.resume(best)?;
-        Ok(Self { engine, sides, regulariser, lambda, gap })
+        Ok(Self { engine, sides, regulariser, lambda, gap, quiet })
     }
 }
 
@@ -161,6 +178,7 @@ impl<L: Loss> Keepable for ProximalPoint<'_, '_, L> {
             centre: self.engine.centre().to_vec(),
             lambda: self.lambda,
             gap: self.gap,
+            quiet: self.quiet,
             best: self.sides.best().clone(),
         }
     }
@@ -179,9 +197,11 @@ impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {
 
     fn certify(&mut self) -> Result<Certified> {
         let inner = self.engine.certify()?;
+        let before = self.sides.best().certificate().transpose()?.map(|best| best.gap());
         // The newest weights: around another centre those are nearer than the best ones there.
         let certified = self.sides.certify(&self.engine.weights(), self.engine.points())?;
         let gap = certified.model.gap();
+        self.quiet = if before == Some(gap) { self.quiet.saturating_add(1) } else { 0 };
         if inner.iterate.gap() <= SOLVED * gap {
             let mut centre = self.engine.weights();
             if gap > SLOW * self.gap && self.lambda > SMALLEST {
@@ -197,9 +217,13 @@ impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {
         Ok(certified)
     }
 
+    fn proved(&self) -> Option<Result<Certificate>> {
+        self.sides.best().certificate()
+    }
+
     /// Around a new centre the gap of the l1 problem stands still until that problem is solved again.
     fn may_stall(&self) -> bool {
-        self.lambda <= SMALLEST
+        self.lambda <= SMALLEST || self.quiet > QUIET
     }
 
     fn weights(&self) -> &[f64] {

@@ -10,7 +10,7 @@ use rayon::ThreadPool;
 use std::sync::Arc;
 
 /// A dual point is scaled a little further than it must be, so that no rounding makes it infeasible.
-const MARGIN: f64 = 1e-11;
+const MARGIN: f64 = 1e-13;
 
 /// Both sides of the l1 problem's certificate: the best of each that was seen.
 pub(super) struct Sides<'a, 'b, L: Loss> {

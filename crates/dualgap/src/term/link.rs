@@ -2,7 +2,7 @@
 //!
 //! With `P(w) = (mean loss) + λ g(w)` the dual keeps `v = (1/λ) Σ mass_i X_i α_i`, its value is
 //! `(mean dual) − λ g*(v)`, and the weights are `w = ∇g*(v)`. A regulariser enters the engine only
-//! through this link. Contract: g is 1-strongly convex in the Euclidean norm (so g* is 1-smooth and
+//! through this link. Contract: g is 1-strongly convex in the norm dual to `NORM` (so g* is 1-smooth and
 //! the engine's quadratic line search never lowers the dual), and ∇g* acts on one coordinate at a
 //! time, but perhaps for a factor that all have in common.
 

@@ -58,11 +58,12 @@ impl QNorm {
         if largest == 0.0 {
             return Measured::default();
         }
+        let spread = (x.clone().count() as f64).ln();
         let powers: Sum = x.map(|x| (x / largest).powf(k)).collect();
         let value = powers.total().value.powf(2.0 / k) * largest * largest;
         // A term is off by k roundings of its base and those of the power itself, the sum by a few, and the root
-        // takes the k away again.
-        Measured { value, error: 64.0 * UNIT_ROUNDOFF * value }
+        // takes the k away again. The exponents are rounded too, which counts as the logarithm of the sum.
+        Measured { value, error: (64.0 + 8.0 * spread) * UNIT_ROUNDOFF * value }
     }
 }
 

@@ -61,6 +61,9 @@ impl Loss for Logistic {
         let (m, start) = (y * a, y * alpha);
         // σ(−t) lies in (0, 1), and so t between these.
         let (mut low, mut high) = (m - q * start, m + q * (1.0 - start));
+        if low.is_nan() || high.is_nan() {
+            return f64::NAN; // inputs so large that nothing is known; whoever asked will say so
+        }
         // The prediction's own answer, which a block near the optimum stands at.
         let mut t = m.clamp(low, high);
         for _ in 0..MOST_STEPS {
