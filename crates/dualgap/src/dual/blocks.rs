@@ -170,6 +170,17 @@ pub trait Blocks: Sync {
         if gap <= 0.0 {
             return 0.0;
         }
+        self.share_of_segment(gap, i, view, scratch)
+    }
+
+    /// How far to go along the prepared difference, whose gap is positive.
+    fn share_of_segment(
+        &self,
+        gap: f64,
+        i: usize,
+        view: &View<'_>,
+        scratch: &mut Self::Scratch,
+    ) -> f64 {
         let curvature = self.curvature(i, scratch);
         if curvature > 0.0 { (gap / (view.scale * curvature)).min(1.0) } else { 1.0 }
     }

@@ -222,25 +222,13 @@ impl Blocks for Vector<'_> {
     }
 
     /// What was aimed at is where to go, unless w has moved since: then as far as the proximal lower bound says.
-    fn step_length(
+    fn share_of_segment(
         &self,
+        gap: f64,
         i: usize,
-        at: &Vec<f64>,
-        to: &Vec<f64>,
         view: &View<'_>,
         scratch: &mut VectorScratch,
     ) -> f64 {
-        let rise = self.difference(i, at, to, scratch);
-        if !view.fresh {
-            self.rescore(i, view.w, scratch);
-        }
-        let gap = rise - self.slope(i, view.w, scratch);
-        if gap.is_nan() {
-            return gap;
-        }
-        if gap <= 0.0 {
-            return 0.0;
-        }
         if view.fresh {
             return 1.0;
         }
