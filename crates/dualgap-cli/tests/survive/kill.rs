@@ -21,10 +21,15 @@ fn start(desk: &Desk, checkpoint: &str) -> Child {
         .unwrap()
 }
 
+/// Whether something was put away there. The file is made once before, empty, to see whether it can be.
+fn is_kept(desk: &Desk, checkpoint: &str) -> bool {
+    std::fs::metadata(desk.path(checkpoint)).is_ok_and(|file| file.len() > 0)
+}
+
 /// Kills a run some time after its first checkpoint; whether it was still under way.
 fn kill_midway(desk: &Desk, checkpoint: &str, dice: &mut Dice) -> bool {
     let mut child = start(desk, checkpoint);
-    while !desk.path(checkpoint).exists() && child.try_wait().unwrap().is_none() {
+    while !is_kept(desk, checkpoint) && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(1));
     }
     std::thread::sleep(Duration::from_micros(dice.below(150_000) as u64));
@@ -92,7 +97,7 @@ fn a_run_whose_folder_is_taken_away_goes_on_and_says_so() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    while !desk.path("kept/run.ck").exists() {
+    while !is_kept(&desk, "kept/run.ck") {
         std::thread::sleep(Duration::from_millis(1));
     }
     std::fs::rename(desk.path("kept"), desk.path("elsewhere")).unwrap();
