@@ -1,17 +1,18 @@
 //! How the training file is to be read: the format and the features that were asked for, or guessed.
 
-use crate::args::{self, TrainArgs};
+use crate::args::DataArgs;
+use crate::choices;
 use dualgap::data::{ColumnRecipe, CsvRecipe, Format, Source};
 use dualgap::{Error, Result};
 
 /// The format that was asked for, or the one that the file looks like, with its options.
-pub fn format(args: &TrainArgs, guess: Format) -> Result<Format> {
+pub fn format(args: &DataArgs, guess: Format) -> Result<Format> {
     let mut format = match args.format {
         None => guess,
-        Some(args::Format::Libsvm) => Format::Libsvm,
-        Some(args::Format::Letters) => Format::Letters,
-        Some(args::Format::Csv) => Format::Csv(CsvRecipe::default()),
-        Some(args::Format::Columns) => Format::Columns(ColumnRecipe::default()),
+        Some(choices::Format::Libsvm) => Format::Libsvm,
+        Some(choices::Format::Letters) => Format::Letters,
+        Some(choices::Format::Csv) => Format::Csv(CsvRecipe::default()),
+        Some(choices::Format::Columns) => Format::Columns(ColumnRecipe::default()),
     };
     let name = format.name();
     let refuse = |given: bool, option: &str, other: &str| {
@@ -42,7 +43,7 @@ pub fn format(args: &TrainArgs, guess: Format) -> Result<Format> {
 }
 
 /// A preset by its name, or a file of templates.
-fn column_recipe(args: &TrainArgs) -> Result<ColumnRecipe> {
+fn column_recipe(args: &DataArgs) -> Result<ColumnRecipe> {
     let mut recipe = match &args.features {
         None => ColumnRecipe::default(),
         Some(name) if name.as_os_str() == "standard" => ColumnRecipe::default(),

@@ -9,8 +9,10 @@ mod eval;
 mod formats;
 mod help;
 mod inspect;
+mod job;
 mod places;
 mod predict;
+mod problem;
 mod progress;
 mod report;
 mod train;
@@ -34,7 +36,7 @@ pub enum Outcome {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Train(task) => train::run(&task),
+        Command::Train(task) => problem::run(&task),
         Command::Certify(args) => certify::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Predict(args) => predict::run(&args),

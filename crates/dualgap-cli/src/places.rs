@@ -1,41 +1,46 @@
 //! Where results go: checked before the work begins, so that nothing is lost at its end.
 
-use crate::args::TrainArgs;
+use crate::args::DataArgs;
 use dualgap::data::source::is_stdin;
 use dualgap::model::Checkpoints;
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// No output may take the place of an input, and the model must have somewhere to go.
-pub fn check_outputs(args: &TrainArgs) -> Result<()> {
-    let outputs = [&args.output, &args.trace, &args.checkpoint];
+/// No output may take the place of a file that the data are read from.
+pub fn check_not_inputs<'p>(
+    outputs: impl Iterator<Item = &'p PathBuf>,
+    data: &DataArgs,
+) -> Result<()> {
     let inputs = [
-        Some(&args.data),
-        args.test.as_ref(),
-        args.sample_weights.as_ref(),
-        args.features.as_ref(),
+        Some(&data.data),
+        data.test.as_ref(),
+        data.sample_weights.as_ref(),
+        data.features.as_ref(),
     ];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
-    for output in outputs.into_iter().flatten() {
+    for output in outputs {
         check_not_read(output, &inputs)?;
     }
-    if let Some(path) = &args.checkpoint {
-        check_writable(path, "the checkpoint")?;
-        let goes_on = args.resume.as_ref().is_some_and(|resume| same(resume, path));
-        if path.exists() && !goes_on {
-            return Err(if Checkpoints::is_one(path) {
-                Error::file(
-                    path,
-                    "holds a checkpoint already, which would be lost",
-                    "go on from it with --resume, or name another file",
-                )
-            } else {
-                Error::file(path, "is there and is no checkpoint", "name another file")
-            });
-        }
+    Ok(())
+}
+
+/// A checkpoint may take the place of the one that the run goes on from, and of nothing else.
+pub fn check_checkpoint(path: &Path, resume: Option<&Path>) -> Result<()> {
+    check_writable(path, "the checkpoint")?;
+    let goes_on = resume.is_some_and(|resume| same(resume, path));
+    if !path.exists() || goes_on {
+        return Ok(());
     }
-    args.output.as_deref().map_or(Ok(()), |path| check_writable(path, "the model"))
+    Err(if Checkpoints::is_one(path) {
+        Error::file(
+            path,
+            "holds a checkpoint already, which would be lost",
+            "go on from it with --resume, or name another file",
+        )
+    } else {
+        Error::file(path, "is there and is no checkpoint", "name another file")
+    })
 }
 
 fn same(a: &Path, b: &Path) -> bool {
@@ -43,7 +48,7 @@ fn same(a: &Path, b: &Path) -> bool {
 }
 
 /// Nobody wants to learn after an hour of training that the model has nowhere to go.
-fn check_writable(path: &Path, what: &str) -> Result<()> {
+pub fn check_writable(path: &Path, what: &str) -> Result<()> {
     let unwritable = |error: std::io::Error| {
         Error::file(
             path,

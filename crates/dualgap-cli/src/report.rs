@@ -1,15 +1,16 @@
 //! How a run is told: a table for people, one JSON object for machines.
 
-use crate::args::TrainArgs;
+use crate::args::StopArgs;
 use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::model::evaluation::{Figures, NumberErrors};
 use dualgap::model::{Evaluation, Model, Scores, Structure};
-use dualgap::run::{Budget, Certificate, Report, Stop};
+use dualgap::run::{Certificate, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
 use dualgap::term::{Free, Loss, Regulariser, ScalarLoss};
 use serde::Serialize;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Everything there is to tell about a run.
 pub struct Summary<'a> {
@@ -19,6 +20,13 @@ pub struct Summary<'a> {
     pub test: Option<&'a (Outcomes, Unseen)>,
     /// Until the training began.
     pub read_seconds: f64,
+}
+
+/// What of a run is there to stay.
+pub struct Kept<'a> {
+    pub model: Option<&'a Path>,
+    pub witness: bool,
+    pub checkpoint: Option<&'a Path>,
 }
 
 /// How a model did on test data: labels, or numbers.
@@ -127,7 +135,7 @@ impl Summary<'_> {
         to_json(&json)
     }
 
-    pub fn table(&self, budget: &Budget, args: &TrainArgs) -> String {
+    pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {
         let Self { task, report, settings, test, read_seconds } = self;
         let model = &report.model;
         let mut rows = vec![
@@ -169,13 +177,13 @@ impl Summary<'_> {
         }
         rows.push((
             "saved",
-            match &args.output {
-                Some(path) if args.witness => format!("{} with its witness", path.display()),
+            match kept.model {
+                Some(path) if kept.witness => format!("{} with its witness", path.display()),
                 Some(path) => path.display().to_string(),
                 None => "no: give -o MODEL to keep the model".into(),
             },
         ));
-        if let Some(path) = &args.checkpoint {
+        if let Some(path) = kept.checkpoint {
             let path = path.display();
             rows.push((
                 "kept",
@@ -183,7 +191,7 @@ impl Summary<'_> {
             ));
         }
         let mut text = aligned(&rows);
-        let _ = writeln!(text, "\n{}", closing_line(report, budget, args));
+        let _ = writeln!(text, "\n{}", closing_line(report, stop));
         text
     }
 }
@@ -296,11 +304,10 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<(&'static str, String)
 }
 
 /// One sentence that says what is certified, and whether that is what was asked for.
-fn closing_line(report: &Report<Model>, budget: &Budget, args: &TrainArgs) -> String {
-    let certificate = report.certificate;
+fn closing_line(report: &Report<Model>, stop: &StopArgs) -> String {
+    let (certificate, budget) = (report.certificate, stop.budget());
     // A tolerance of zero asks for none, and nobody asked for the default one who set a limit.
-    let limited = args.passes.is_some() || args.oracle_calls.is_some() || args.time.is_some();
-    let meant = args.tolerance.is_some() || !limited || report.stop == Stop::GapReached;
+    let meant = stop.tolerance.is_some() || !stop.limited() || report.stop == Stop::GapReached;
     let relative = budget.relative.filter(|&share| share > 0.0 && meant).map(percent);
     let absolute = budget.absolute.filter(|&gap| gap > 0.0).map(|gap| gap.to_string());
     let asked: Vec<String> = relative.into_iter().chain(absolute).collect();

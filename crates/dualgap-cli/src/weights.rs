@@ -1,6 +1,6 @@
-//! What each example counts: the weights of a file, and those of its class.
+//! What each example counts: the weights of a file, and how those of classes are written.
 
-use dualgap::data::{ClassWeights, Examples, Loaded, Source, tables};
+use dualgap::data::{ClassWeights, Loaded, Source, tables};
 use dualgap::{Error, Result};
 use std::path::Path;
 
@@ -33,19 +33,6 @@ pub fn of_file<D>(path: Option<&Path>, train: &Loaded<D>) -> Result<Option<Vec<f
         ));
     }
     Ok(Some(chosen))
-}
-
-/// The same, times what the classes count.
-pub fn of_classes(
-    classes: Option<&ClassWeights>,
-    path: Option<&Path>,
-    train: &Loaded<Examples>,
-) -> Result<Option<Vec<f64>>> {
-    let of_file = of_file(path, train)?;
-    match classes {
-        Some(classes) => classes.examples(&train.data, of_file.as_deref()).map(Some),
-        None => Ok(of_file),
-    }
 }
 
 #[cfg(test)]

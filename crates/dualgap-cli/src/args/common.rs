@@ -1,0 +1,206 @@
+//! What every command that trains asks: the data, the penalty, the method, and when a run stops.
+
+use super::values::{
+    Folds, parse_column, parse_count, parse_folds, parse_threads, parse_tolerance,
+};
+use crate::Outcome;
+use crate::choices::{Acceleration, Average, Format, Sampling, Solver, Step};
+use clap::Args;
+use dualgap::data::source::is_stdin;
+use dualgap::run::{Budget, Stop};
+use dualgap::{Error, Result};
+use std::path::PathBuf;
+
+/// What a problem and its solver are made from, whatever the command.
+#[derive(Clone, Copy, Debug)]
+pub struct Common<'a> {
+    pub data: &'a DataArgs,
+    pub penalty: &'a PenaltyArgs,
+    pub method: &'a MethodArgs,
+}
+
+/// Which data, and how they are read.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Data")]
+pub struct DataArgs {
+    /// The data: plain, gzip, bzip2 or zstd; `-` for standard input.
+    pub data: PathBuf,
+    /// How the data are written [default: what the first line looks like].
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Column files: a file of CRF++ templates, `standard`, or `paper-conll2000`.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub features: Option<PathBuf>,
+    /// Column files: which columns are meant, counted from 0, the label last, such as 1,3 [default: all].
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = parse_column)]
+    pub columns: Vec<usize>,
+    /// Column files: leave out features that occur less often [default: 1, or the preset's].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub min_count: Option<u32>,
+    /// Column files: see cells in lower case, but for their shape.
+    #[arg(long)]
+    pub lowercase: bool,
+    /// csv: the column with the label [default: the last].
+    #[arg(long, value_name = "COLUMN")]
+    pub label: Option<String>,
+    /// csv: columns whose values are names even where they look like numbers.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub categorical: Vec<String>,
+    /// Train on these folds only, such as 1-9 or 0,2,5-7.
+    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
+    pub train_folds: Option<Folds>,
+    /// Test on these folds of the same file.
+    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
+    pub test_folds: Option<Folds>,
+    /// Test on this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "test_folds")]
+    pub test: Option<PathBuf>,
+    /// What each example of the data file counts: one number a line.
+    #[arg(long, value_name = "FILE")]
+    pub sample_weights: Option<PathBuf>,
+}
+
+/// What is in the objective beside the loss and λ.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Problem")]
+pub struct PenaltyArgs {
+    /// σ, in … + σ·‖w‖₁: many weights become zero.
+    #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = parse_tolerance, allow_hyphen_values = true)]
+    pub l1: f64,
+    /// Penalise λ·(c/2)·‖w‖q² in the place of λ/2·‖w‖², with q near 1: for dense inputs that are small in every
+    /// entry; binary and regression.
+    #[arg(long, conflicts_with = "nonnegative")]
+    pub q_norm: bool,
+    /// Allow no negative weights.
+    #[arg(long)]
+    pub nonnegative: bool,
+}
+
+/// How the problem is solved.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Method")]
+pub struct MethodArgs {
+    /// Block-coordinate Frank-Wolfe, or batch Frank-Wolfe.
+    #[arg(long, value_enum, default_value = "bcfw")]
+    pub solver: Solver,
+    /// How far a step goes.
+    #[arg(long, value_enum, default_value = "line-search")]
+    pub step: Step,
+    /// In which order the examples are visited.
+    #[arg(long, value_enum, default_value = "permuted")]
+    pub sampling: Sampling,
+    /// Whether to accelerate the steps by momentum.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub acceleration: Acceleration,
+    /// Visit every example in every pass, also those whose visits change nothing.
+    #[arg(long)]
+    pub no_shrinking: bool,
+    /// Which average of the iterates is returned.
+    #[arg(long, value_enum, default_value = "none")]
+    pub average: Average,
+    /// Look for so many corners at the same weights, in parallel.
+    #[arg(long, value_name = "B", default_value_t = 1, value_parser = parse_count)]
+    pub batch: usize,
+    /// Threads; 0 stands for all cores. The result does not depend on it.
+    #[arg(long, value_name = "T", default_value_t = 0, value_parser = parse_threads)]
+    pub threads: usize,
+    /// Of the random order.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// When a run stops.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "When to stop")]
+pub struct StopArgs {
+    /// Stop at this gap, as a fraction of the primal value [default: 0.01, unless
+    /// --absolute-tolerance is given].
+    #[arg(long, value_name = "R", value_parser = parse_tolerance, allow_hyphen_values = true)]
+    pub tolerance: Option<f64>,
+    /// Stop at this gap, in units of the objective.
+    #[arg(long, value_name = "A", value_parser = parse_tolerance, allow_hyphen_values = true)]
+    pub absolute_tolerance: Option<f64>,
+    /// Stop after so many passes over the data.
+    #[arg(long, value_name = "N")]
+    pub passes: Option<u64>,
+    /// Stop after so many oracle calls.
+    #[arg(long, value_name = "N")]
+    pub oracle_calls: Option<u64>,
+    /// Stop after so many seconds.
+    #[arg(long, value_name = "S", value_parser = parse_tolerance, allow_hyphen_values = true)]
+    pub time: Option<f64>,
+}
+
+impl Common<'_> {
+    /// What can be refused before anything is read; λ = 0 is pure l1.
+    pub fn check(self, pure_l1: bool) -> Result<()> {
+        let Self { data, penalty, method } = self;
+        if let (Some(train), Some(test)) = (&data.train_folds, &data.test_folds)
+            && let Some(fold) = train.0.iter().find(|fold| test.0.contains(fold))
+        {
+            return Err(Error::setting(format!(
+                "fold {fold} is both trained on and tested on; a test needs other data"
+            )));
+        }
+        if data.test_folds.is_some() && data.train_folds.is_none() {
+            return Err(Error::setting(
+                "--test-folds without --train-folds would test on what was trained on; \
+                 name the folds to train on",
+            ));
+        }
+        let plain = method.solver == Solver::Bcfw
+            && method.step == Step::LineSearch
+            && method.average == Average::None
+            && !penalty.q_norm
+            && !pure_l1;
+        if method.acceleration == Acceleration::On && !plain {
+            return Err(Error::setting(
+                "--acceleration on goes with steps of one example, by line search, without averages, \
+                 the q-norm and pure l1",
+            ));
+        }
+        let inputs = [Some(&data.data), data.test.as_ref(), data.sample_weights.as_ref()];
+        let from_stdin = inputs.into_iter().flatten().filter(|path| is_stdin(path)).count();
+        if from_stdin > 1 || (from_stdin > 0 && data.test_folds.is_some()) {
+            return Err(Error::setting("standard input can be read only once: name a file"));
+        }
+        Ok(())
+    }
+}
+
+impl StopArgs {
+    /// Without any tolerance a run needs some other end; the default tolerance is one. A given absolute
+    /// tolerance takes its place, and zero switches it off.
+    pub fn budget(&self) -> Budget {
+        let relative = match (self.tolerance, self.absolute_tolerance) {
+            (None, None) => Some(0.01),
+            (given, _) => given,
+        };
+        Budget {
+            relative,
+            absolute: self.absolute_tolerance,
+            passes: self.passes,
+            oracle_calls: self.oracle_calls,
+            seconds: self.time,
+            ..Budget::default()
+        }
+    }
+
+    /// Whether the user set any limit.
+    pub fn limited(&self) -> bool {
+        self.passes.is_some() || self.oracle_calls.is_some() || self.time.is_some()
+    }
+
+    /// Exit 0 when the tolerance was reached, or at a limit when the user asked for no tolerance; a tolerance
+    /// of zero asks for none. A run that stalls has done neither.
+    pub fn outcome(&self, stop: Stop) -> Outcome {
+        let asked =
+            [self.tolerance, self.absolute_tolerance].into_iter().flatten().any(|t| t > 0.0);
+        let at_limit = matches!(stop, Stop::PassLimit | Stop::OracleLimit | Stop::TimeLimit);
+        if stop == Stop::GapReached || (at_limit && !asked) {
+            Outcome::Reached
+        } else {
+            Outcome::NotReached
+        }
+    }
+}

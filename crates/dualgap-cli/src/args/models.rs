@@ -1,0 +1,75 @@
+//! What is asked of a model that is there, and of the demo.
+
+use super::values::{Folds, parse_folds};
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub struct PredictArgs {
+    /// A model file.
+    pub model: PathBuf,
+    /// What to label, with or without labels of its own; `-` for standard input.
+    pub data: PathBuf,
+    /// Where to write the labels [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Only these folds, such as 1-9 or 0,2,5-7.
+    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
+    pub folds: Option<Folds>,
+    /// Binary and regression: the score behind each label.
+    #[arg(long)]
+    pub scores: bool,
+    /// Logistic loss: the probability of the second class behind each label; softmax: those of all classes.
+    #[arg(long)]
+    pub probabilities: bool,
+    /// Print nothing but labels and errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct EvalArgs {
+    /// A model file.
+    pub model: PathBuf,
+    /// Labelled data; `-` for standard input.
+    pub data: PathBuf,
+    /// Only these folds, such as 1-9 or 0,2,5-7.
+    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
+    pub folds: Option<Folds>,
+    /// Print one JSON object, with the whole confusion matrix.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct InspectArgs {
+    /// A model file.
+    pub model: PathBuf,
+    /// How many of the largest weights to show for each label.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub top: usize,
+    /// Write all weights that are not zero to this file, one a line; `-` for standard output.
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct CertifyArgs {
+    /// A model file.
+    pub model: PathBuf,
+    /// The data it was trained on; format and folds are taken from the model file.
+    pub data: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct DemoArgs {
+    /// Where to leave the data and the model.
+    #[arg(short, long, value_name = "FOLDER", default_value = "dualgap-demo")]
+    pub output: PathBuf,
+}

@@ -1,0 +1,72 @@
+//! What only training asks: one λ, a run that survives, a model to keep.
+
+use super::common::{DataArgs, MethodArgs, PenaltyArgs, StopArgs};
+use super::values::{Lambda, parse_lambda, parse_positive};
+use clap::Args;
+use std::path::PathBuf;
+
+/// What all training tasks have in common.
+#[derive(Args, Debug)]
+#[allow(clippy::struct_excessive_bools)] // switches are
+pub struct TrainArgs {
+    #[command(flatten)]
+    pub data: DataArgs,
+    /// Show the test error while the run goes on, and put it into the trace.
+    #[arg(long, help_heading = "Data")]
+    pub watch_test: bool,
+
+    /// The regularisation, in mean loss + λ/2·‖w‖²: a number, or a/n [default: 1/n]. 0 with --l1 is pure l1,
+    /// for binary and regression.
+    #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
+    pub lambda: Option<Lambda>,
+    #[command(flatten)]
+    pub penalty: PenaltyArgs,
+    /// The same as C = 1/(λn).
+    #[arg(long = "c", value_name = "C", value_parser = parse_positive, allow_hyphen_values = true, conflicts_with = "lambda", help_heading = "Problem")]
+    pub c: Option<f64>,
+
+    #[command(flatten)]
+    pub stop: StopArgs,
+    #[command(flatten)]
+    pub method: MethodArgs,
+
+    /// Begin with the dual point of this model, which was saved with its witness: of the same data, of more,
+    /// or under another lambda.
+    #[arg(long, value_name = "MODEL", help_heading = "Runs that survive")]
+    pub warm_start: Option<PathBuf>,
+    /// Keep the run in this file while it goes on.
+    #[arg(long, value_name = "FILE", help_heading = "Runs that survive")]
+    pub checkpoint: Option<PathBuf>,
+    /// After so many passes, which may be a fraction.
+    #[arg(long, value_name = "PASSES", default_value = "5", requires = "checkpoint", value_parser = parse_positive, help_heading = "Runs that survive")]
+    pub checkpoint_every: f64,
+    /// Go on from this checkpoint, with the other options as they were; tolerances and limits may differ.
+    #[arg(long, value_name = "FILE", help_heading = "Runs that survive")]
+    pub resume: Option<PathBuf>,
+
+    /// Save the model here.
+    #[arg(short, long, value_name = "MODEL", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Store the dual point with the model, so that anyone can check the gap itself.
+    #[arg(long, requires = "output", help_heading = "Output")]
+    pub witness: bool,
+    /// Write every certification to this file, one JSON object a line.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub trace: Option<PathBuf>,
+    /// Print one JSON object instead of a table.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print nothing but errors (and JSON, if asked for).
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+impl TrainArgs {
+    /// λ, where the examples count so much in all.
+    pub fn lambda(&self, total: f64) -> f64 {
+        match self.c {
+            Some(c) => 1.0 / (c * total),
+            None => self.lambda.unwrap_or(Lambda::PerExample(1.0)).resolve(total),
+        }
+    }
+}

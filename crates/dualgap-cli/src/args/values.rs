@@ -1,0 +1,98 @@
+//! What the values of options may look like.
+
+/// λ as the user may write it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lambda {
+    Value(f64),
+    /// a/n, where n is the number of examples or the sum of their weights.
+    PerExample(f64),
+}
+
+impl Lambda {
+    pub fn resolve(self, total_weight: f64) -> f64 {
+        match self {
+            Self::Value(lambda) => lambda,
+            Self::PerExample(a) => a / total_weight,
+        }
+    }
+}
+
+pub fn parse_lambda(text: &str) -> Result<Lambda, String> {
+    match text.strip_suffix("/n") {
+        Some(a) => parse_positive(a).map(Lambda::PerExample),
+        None => parse_tolerance(text).map(Lambda::Value),
+    }
+    .map_err(|_| "a positive number such as 0.01, or a multiple of 1/n such as 10/n".into())
+}
+
+pub fn parse_positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
+        _ => Err("must be a positive number".into()),
+    }
+}
+
+pub fn parse_tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
+        _ => Err("must be a number that is not negative, such as 0.01".into()),
+    }
+}
+
+pub fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "must be a whole number from 1 on".into())
+}
+
+pub fn parse_column(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&k| k < 1000).ok_or_else(|| "must be a number from 0 on".into())
+}
+
+/// More threads than any machine has would only fail later, and less clearly.
+pub fn parse_threads(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n <= 1024).ok_or_else(|| "must be 0 (all cores) to 1024".into())
+}
+
+/// Fold numbers, ascending. (A type of its own: clap would take a `Vec` for several values.)
+#[derive(Clone, Debug, PartialEq)]
+pub struct Folds(pub Vec<u8>);
+
+pub fn parse_folds(text: &str) -> Result<Folds, String> {
+    let complain = || "folds are 0 to 9, such as 1-9 or 0,2,5-7".to_string();
+    let mut folds = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let first: u8 = first.trim().parse().map_err(|_| complain())?;
+        let last: u8 = last.trim().parse().map_err(|_| complain())?;
+        if first > last || last > 9 {
+            return Err(complain());
+        }
+        folds.extend(first..=last);
+    }
+    folds.sort_unstable();
+    folds.dedup();
+    Ok(Folds(folds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lambda_is_a_number_or_a_multiple_of_one_over_n() {
+        assert_eq!(parse_lambda("0.01"), Ok(Lambda::Value(0.01)));
+        assert_eq!(parse_lambda("10/n"), Ok(Lambda::PerExample(10.0)));
+        assert_eq!(Lambda::PerExample(10.0).resolve(4.0), 2.5);
+        assert_eq!(parse_lambda("0"), Ok(Lambda::Value(0.0)));
+        for bad in ["", "/n", "n", "0/n", "-1", "nan", "inf", "1/m"] {
+            assert!(parse_lambda(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn folds_are_numbers_and_ranges() {
+        assert_eq!(parse_folds("1-3,0,2"), Ok(Folds(vec![0, 1, 2, 3])));
+        for bad in ["", "10", "3-1", "a", "1-", "-1", "1,,2"] {
+            assert!(parse_folds(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! From options to a problem with its data: read, weighed, and ready to be fitted at any λ.
+
+use crate::args::Common;
+use crate::formats::format;
+use crate::problem::{Dataset, Problem};
+use crate::report::Outcomes;
+use crate::weights;
+use dualgap::data::{Loaded, Recipe, Source, Unseen};
+use dualgap::model::{Model, Plan};
+use dualgap::run::Report;
+use dualgap::ssvm::Settings;
+use dualgap::term::{Free, Regulariser};
+use dualgap::{Error, Result};
+
+/// A problem with the data that it is about: all but λ.
+pub struct Job<'a, P: Problem> {
+    common: Common<'a>,
+    pub problem: P,
+    pub train: Loaded<P::Data>,
+    pub test: Option<Loaded<P::Data>>,
+    /// What each example counts, if not the same.
+    counts: Option<Vec<f64>>,
+    free: Option<Free>,
+}
+
+impl<'a, P: Problem> Job<'a, P> {
+    /// Reads everything that the options name.
+    pub fn read(common: Common<'a>, mut problem: P) -> Result<Self> {
+        let file = &common.data.data;
+        let mut source = Source::open(file)?;
+        let format = format(common.data, P::Data::guess(&source.head()?))?;
+        let folds = common.data.train_folds.as_ref().map(|folds| folds.0.clone());
+        let recipe = Recipe { format, folds, constant: problem.constant() };
+        let train = P::Data::read(&recipe, source, None)?;
+        problem.meet(file, &train.data)?;
+        let test = read_test(common, &train)?;
+        let sample_weights = weights::of_file(common.data.sample_weights.as_deref(), &train)?;
+        let counts = problem.weigh(&train.data, sample_weights.as_deref())?;
+        let free = problem.free(&train.data)?;
+        Ok(Self { common, problem, train, test, counts, free })
+    }
+
+    /// What all examples count: n, where they count the same.
+    pub fn total(&self) -> f64 {
+        self.counts.as_ref().map_or(self.train.data.len() as f64, |counts| counts.iter().sum())
+    }
+
+    /// How the engine is set up at λ.
+    pub fn settings(&self, lambda: f64) -> Result<Settings> {
+        let Common { penalty, method, .. } = self.common;
+        if lambda == 0.0 && !(penalty.l1 > 0.0 && P::PURE_L1) {
+            return Err(Error::setting(
+                "--lambda must be positive; 0 is for binary and regression with --l1",
+            ));
+        }
+        Ok(Settings {
+            lambda,
+            regulariser: Regulariser {
+                l1: penalty.l1,
+                nonnegative: penalty.nonnegative,
+                free: self.free,
+                q_norm: penalty.q_norm,
+            },
+            method: method.solver.into(),
+            step: method.step.into(),
+            sampling: method.sampling.into(),
+            shrinking: !method.no_shrinking,
+            acceleration: method.acceleration.into(),
+            average: method.average.into(),
+            batch: method.batch,
+            threads: method.threads,
+            seed: method.seed,
+            sample_weights: self.counts.clone(),
+        })
+    }
+
+    /// Trains a model that knows how its data were read.
+    pub fn fit(&self, plan: Plan<'_, P::Data>) -> Result<Report<Model>> {
+        let mut report = self.problem.fit(&self.train.data, plan)?;
+        report.model.provenance.recipe = Some(self.train.recipe.clone());
+        Ok(report)
+    }
+
+    /// How a model does on the test data, if there are any, and what of them it has not seen in training.
+    pub fn test(&self, model: &Model) -> Result<Option<(Outcomes, Unseen)>> {
+        let Some(test) = &self.test else { return Ok(None) };
+        Ok(Some((self.problem.evaluate(model, &test.data)?, test.unseen.clone())))
+    }
+}
+
+/// Another file, or other folds of the same, with the names of the training data.
+fn read_test<D: Dataset>(common: Common<'_>, train: &Loaded<D>) -> Result<Option<Loaded<D>>> {
+    let (path, folds) = match (&common.data.test, &common.data.test_folds) {
+        (Some(path), _) => (path, None),
+        (None, Some(folds)) => (&common.data.data, Some(folds.0.clone())),
+        (None, None) => return Ok(None),
+    };
+    let recipe = Recipe { folds, ..train.recipe.clone() };
+    let test = D::read(&recipe, Source::open(path)?, Some(train.data.vocabulary()))?;
+    if !test.labelled {
+        return Err(Error::file(
+            path,
+            "has no labels to test against",
+            "test on labelled data; `dualgap predict` labels others",
+        ));
+    }
+    Ok(Some(test))
+}

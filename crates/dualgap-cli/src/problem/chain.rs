@@ -1,0 +1,50 @@
+//! Chain: a label for each position of a sequence.
+
+use super::{Problem, check_labels};
+use crate::report::Outcomes;
+use dualgap::Result;
+use dualgap::data::Sequences;
+use dualgap::model::{Model, Plan, fit_chain_with};
+use dualgap::run::Report;
+use dualgap::ssvm::Hamming;
+use dualgap::term::Free;
+use std::path::Path;
+
+/// How wrong labels are counted is all there is to choose.
+#[derive(Clone, Debug)]
+pub struct ChainProblem {
+    pub hamming: Hamming,
+}
+
+impl Problem for ChainProblem {
+    type Data = Sequences;
+    const PURE_L1: bool = false;
+
+    fn task(&self) -> &'static str {
+        "chain"
+    }
+
+    fn constant(&self) -> bool {
+        false
+    }
+
+    fn meet(&mut self, file: &Path, data: &Sequences) -> Result<()> {
+        check_labels(file, &data.alphabet, "labels")
+    }
+
+    fn weigh(&self, _: &Sequences, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
+        Ok(sample_weights.map(<[f64]>::to_vec))
+    }
+
+    fn free(&self, _: &Sequences) -> Result<Option<Free>> {
+        Ok(None)
+    }
+
+    fn fit(&self, data: &Sequences, plan: Plan<'_, Sequences>) -> Result<Report<Model>> {
+        fit_chain_with(data, self.hamming, plan)
+    }
+
+    fn evaluate(&self, model: &Model, data: &Sequences) -> Result<Outcomes> {
+        Ok(model.evaluate_sequences(data).into())
+    }
+}

@@ -1,0 +1,108 @@
+//! Multiclass: one label out of several for each example.
+
+use super::linear::by_class;
+use super::{Problem, check_labels};
+use crate::args::{ClassesArgs, MethodArgs};
+use crate::choices::{ClassesLoss, SdcaOption, Solver, Step};
+use crate::report::Outcomes;
+use dualgap::data::{ClassWeights, Examples, Scaling, Source, tables};
+use dualgap::model::{Model, Plan, fit_multiclass_with, fit_vector_with};
+use dualgap::run::Report;
+use dualgap::sdca::Choice;
+use dualgap::ssvm::Costs;
+use dualgap::term::{Free, MulticlassLoss};
+use dualgap::{Error, Result};
+use std::path::{Path, PathBuf};
+
+/// A loss of several scores, and what goes with it.
+#[derive(Clone, Debug)]
+pub struct ClassesProblem {
+    loss: MulticlassLoss,
+    /// Of Prox-SDCA; the hinge without any takes the steps of block-coordinate Frank-Wolfe.
+    choice: Option<Choice>,
+    class_weights: Option<ClassWeights>,
+    /// Known when the labels are.
+    costs: Costs,
+    costs_file: Option<PathBuf>,
+    intercept: bool,
+    scale: Scaling,
+}
+
+impl ClassesProblem {
+    /// Options that the loss does not have would be ignored, and that is not what was meant.
+    pub fn new(args: &ClassesArgs, method: &MethodArgs) -> Result<Self> {
+        let ClassesArgs { option, width, .. } = *args;
+        let loss = match args.loss {
+            ClassesLoss::Hinge => MulticlassLoss::Hinge,
+            ClassesLoss::SmoothHinge => MulticlassLoss::SmoothHinge { width: width.unwrap_or(1.0) },
+            ClassesLoss::Softmax => MulticlassLoss::Softmax,
+        };
+        let choice = (option != SdcaOption::Auto).then(|| option.into());
+        if width.is_some() && !matches!(loss, MulticlassLoss::SmoothHinge { .. }) {
+            return Err(Error::setting("--width is for the loss smooth-hinge"));
+        }
+        if choice.is_some() && method.solver == Solver::Fw {
+            return Err(Error::setting(
+                "--option is about steps of one example, not those of --solver fw",
+            ));
+        }
+        let hinge = loss == MulticlassLoss::Hinge && choice.is_none();
+        if !hinge && method.step == Step::Predefined {
+            return Err(Error::setting(
+                "--step is for the hinge without --option; --option chooses steps here",
+            ));
+        }
+        Ok(Self {
+            loss,
+            choice,
+            class_weights: args.classes.class_weights.clone(),
+            costs: Costs::ZeroOne,
+            costs_file: args.costs.clone(),
+            intercept: args.intercept,
+            scale: args.columns.scale.into(),
+        })
+    }
+}
+
+impl Problem for ClassesProblem {
+    type Data = Examples;
+    const PURE_L1: bool = false;
+
+    fn task(&self) -> &'static str {
+        "multiclass"
+    }
+
+    fn constant(&self) -> bool {
+        self.intercept
+    }
+
+    fn meet(&mut self, file: &Path, data: &Examples) -> Result<()> {
+        check_labels(file, &data.alphabet, "classes")?;
+        if let Some(path) = &self.costs_file {
+            self.costs = Costs::Matrix(tables::read_costs(Source::open(path)?, &data.alphabet)?);
+        }
+        Ok(())
+    }
+
+    fn weigh(&self, data: &Examples, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
+        by_class(self.class_weights.as_ref(), data, sample_weights)
+    }
+
+    fn free(&self, _: &Examples) -> Result<Option<Free>> {
+        Ok(None)
+    }
+
+    fn fit(&self, data: &Examples, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
+        let plan = Plan { scale: self.scale, ..plan };
+        match (self.loss, self.choice) {
+            (MulticlassLoss::Hinge, None) => fit_multiclass_with(data, &self.costs, plan),
+            (loss, choice) => {
+                fit_vector_with(data, &self.costs, loss, choice.unwrap_or_default(), plan)
+            }
+        }
+    }
+
+    fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {
+        Ok(model.evaluate_examples(data).into())
+    }
+}

@@ -1,0 +1,156 @@
+//! Binary and regression: a number for each example, or the sign of one.
+
+use super::Problem;
+use crate::args::{BinaryArgs, LinearArgs, MethodArgs, RegressionArgs};
+use crate::choices::{Average, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step};
+use crate::report::Outcomes;
+use dualgap::data::{ClassWeights, Examples, Scaling};
+use dualgap::model::{Model, Plan, fit_linear_with};
+use dualgap::run::Report;
+use dualgap::sdca::Choice;
+use dualgap::term::{Free, ScalarLoss};
+use dualgap::{Error, Result};
+use std::path::Path;
+
+/// A loss of one number, and what goes with it.
+#[derive(Clone, Debug)]
+pub struct LinearProblem {
+    loss: ScalarLoss,
+    choice: Choice,
+    intercept: Option<Intercept>,
+    scale: Scaling,
+    class_weights: Option<ClassWeights>,
+}
+
+impl LinearProblem {
+    /// Two classes.
+    pub fn binary(args: &BinaryArgs, method: &MethodArgs) -> Result<Self> {
+        let BinaryArgs { loss, width, classes, linear } = args;
+        let loss = match loss {
+            BinaryLoss::Hinge => ScalarLoss::Hinge,
+            BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: width.unwrap_or(1.0) },
+            BinaryLoss::SquaredHinge => ScalarLoss::SquaredHinge,
+            BinaryLoss::Logistic => ScalarLoss::Logistic,
+        };
+        check_widths(loss, *width, None)?;
+        let class_weights = classes.class_weights.clone();
+        Ok(Self { class_weights, ..Self::new(loss, linear, method)? })
+    }
+
+    /// Numbers.
+    pub fn regression(args: &RegressionArgs, method: &MethodArgs) -> Result<Self> {
+        let RegressionArgs { loss, width, epsilon, linear } = args;
+        let loss = match loss {
+            RegressionLoss::Squared => ScalarLoss::Squared,
+            RegressionLoss::Absolute => ScalarLoss::Absolute,
+            RegressionLoss::EpsilonInsensitive => {
+                ScalarLoss::EpsilonInsensitive { epsilon: epsilon.unwrap_or(0.1) }
+            }
+            RegressionLoss::Huber => ScalarLoss::Huber { width: width.unwrap_or(1.0) },
+        };
+        check_widths(loss, *width, *epsilon)?;
+        Self::new(loss, linear, method)
+    }
+
+    fn new(loss: ScalarLoss, linear: &LinearArgs, method: &MethodArgs) -> Result<Self> {
+        if method.step == Step::Predefined {
+            return Err(Error::setting(
+                "--step is for structural tasks; --option chooses steps here",
+            ));
+        }
+        if method.solver == Solver::Fw && linear.option != SdcaOption::Auto {
+            return Err(Error::setting(
+                "--option is about steps of one example, not those of --solver fw",
+            ));
+        }
+        let averaged = method.average != Average::None || method.solver == Solver::Fw;
+        if averaged && linear.intercept == Some(Intercept::Free) {
+            return Err(Error::setting(
+                "an intercept without penalty goes with neither averages nor --solver fw; \
+                 --intercept=penalised does",
+            ));
+        }
+        Ok(Self {
+            loss,
+            choice: linear.option.into(),
+            intercept: linear.intercept,
+            scale: linear.columns.scale.into(),
+            class_weights: None,
+        })
+    }
+}
+
+impl Problem for LinearProblem {
+    type Data = Examples;
+    const PURE_L1: bool = true;
+
+    fn task(&self) -> &'static str {
+        if self.loss.is_binary() { "binary" } else { "regression" }
+    }
+
+    fn constant(&self) -> bool {
+        self.intercept.is_some()
+    }
+
+    fn meet(&mut self, file: &Path, data: &Examples) -> Result<()> {
+        let Err(Error::Setting { message }) = data.targets(self.loss.is_binary()) else {
+            return Ok(());
+        };
+        let remedy = if self.loss.is_binary() {
+            "`dualgap train multiclass` takes any number of classes"
+        } else {
+            "is the label where the format has it?"
+        };
+        Err(Error::file(file, message, remedy))
+    }
+
+    fn weigh(&self, data: &Examples, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
+        by_class(self.class_weights.as_ref(), data, sample_weights)
+    }
+
+    fn free(&self, data: &Examples) -> Result<Option<Free>> {
+        match self.intercept {
+            Some(Intercept::Free) => {
+                let targets = data.targets(self.loss.is_binary())?;
+                Ok(Some(Free::intercept(data.rows.width() - 1, &targets)))
+            }
+            Some(Intercept::Penalised) | None => Ok(None),
+        }
+    }
+
+    fn fit(&self, data: &Examples, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
+        fit_linear_with(data, self.loss, self.choice, Plan { scale: self.scale, ..plan })
+    }
+
+    fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {
+        Ok(if self.loss.is_binary() {
+            model.evaluate_examples(data).into()
+        } else {
+            model.evaluate_numbers(data)?.into()
+        })
+    }
+}
+
+/// Sample weights times what the classes count.
+pub fn by_class(
+    classes: Option<&ClassWeights>,
+    data: &Examples,
+    sample_weights: Option<&[f64]>,
+) -> Result<Option<Vec<f64>>> {
+    match classes {
+        Some(classes) => classes.examples(data, sample_weights).map(Some),
+        None => Ok(sample_weights.map(<[f64]>::to_vec)),
+    }
+}
+
+/// A width for a loss that has none would be ignored, and that is not what was meant.
+fn check_widths(loss: ScalarLoss, width: Option<f64>, epsilon: Option<f64>) -> Result<()> {
+    let wide = matches!(loss, ScalarLoss::SmoothHinge { .. } | ScalarLoss::Huber { .. });
+    if width.is_some() && !wide {
+        return Err(Error::setting("--width is for the losses smooth-hinge and huber"));
+    }
+    if epsilon.is_some() && !matches!(loss, ScalarLoss::EpsilonInsensitive { .. }) {
+        return Err(Error::setting("--epsilon is for the loss epsilon-insensitive"));
+    }
+    Ok(())
+}

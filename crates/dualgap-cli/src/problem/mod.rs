@@ -1,0 +1,139 @@
+//! The tasks as problems: what is predicted under which loss, how it is fitted, and how models are judged.
+//!
+//! Commands are written once for all of them: [`run`] makes the problem of a task and hands it on.
+
+mod chain;
+mod classes;
+mod linear;
+
+use crate::Outcome;
+use crate::args::{Task, Work};
+use crate::report::Outcomes;
+use chain::ChainProblem;
+use classes::ClassesProblem;
+use dualgap::data::{Alphabet, Examples, Format, Loaded, Recipe, Sequences, Source, Vocabulary};
+use dualgap::model::{Model, Plan};
+use dualgap::run::Report;
+use dualgap::term::Free;
+use dualgap::{Error, Result};
+use linear::LinearProblem;
+use std::path::Path;
+
+/// Does the work of a command on its task.
+pub fn run<W: Work>(task: &Task<W>) -> Result<Outcome> {
+    match task {
+        Task::Binary { work, task } => work.run(LinearProblem::binary(task, work.common().method)?),
+        Task::Regression { work, task } => {
+            work.run(LinearProblem::regression(task, work.common().method)?)
+        }
+        Task::Multiclass { work, task } => {
+            work.run(ClassesProblem::new(task, work.common().method)?)
+        }
+        Task::Chain { work, task } => work.run(ChainProblem { hamming: task.hamming.into() }),
+    }
+}
+
+/// What is asked of the data, apart from λ and the method.
+pub trait Problem: Clone + Sync {
+    /// Rows with one label each, or sequences of them.
+    type Data: Dataset;
+
+    /// Whether λ may be 0, with l1 in its place.
+    const PURE_L1: bool;
+
+    /// As the user calls it.
+    fn task(&self) -> &'static str;
+
+    /// Whether a feature that is always 1 is added.
+    fn constant(&self) -> bool;
+
+    /// Looks at the data to train on, and refuses those that are none for this task.
+    fn meet(&mut self, file: &Path, data: &Self::Data) -> Result<()>;
+
+    /// What each example counts, given its sample weight.
+    fn weigh(&self, data: &Self::Data, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>>;
+
+    /// The weight that is not penalised, if there is one.
+    fn free(&self, data: &Self::Data) -> Result<Option<Free>>;
+
+    /// Trains a model.
+    fn fit(&self, data: &Self::Data, plan: Plan<'_, Self::Data>) -> Result<Report<Model>>;
+
+    /// Predictions beside the truth.
+    fn evaluate(&self, model: &Model, data: &Self::Data) -> Result<Outcomes>;
+}
+
+/// What examples and sequences have in common.
+pub trait Dataset: Sync + Sized {
+    /// The format that a file looks like.
+    fn guess(head: &str) -> Format;
+
+    /// Reads data to train on, or with the names that a model knows.
+    fn read(
+        recipe: &Recipe,
+        source: Source<'_>,
+        known: Option<Vocabulary<'_>>,
+    ) -> Result<Loaded<Self>>;
+
+    /// n.
+    fn len(&self) -> usize;
+
+    /// The names of labels and features.
+    fn vocabulary(&self) -> Vocabulary<'_>;
+}
+
+impl Dataset for Examples {
+    fn guess(head: &str) -> Format {
+        Format::guess_examples(head)
+    }
+
+    fn read(
+        recipe: &Recipe,
+        source: Source<'_>,
+        known: Option<Vocabulary<'_>>,
+    ) -> Result<Loaded<Self>> {
+        recipe.examples(source, known)
+    }
+
+    fn len(&self) -> usize {
+        Examples::len(self)
+    }
+
+    fn vocabulary(&self) -> Vocabulary<'_> {
+        Examples::vocabulary(self)
+    }
+}
+
+impl Dataset for Sequences {
+    fn guess(head: &str) -> Format {
+        Format::guess_sequences(head)
+    }
+
+    fn read(
+        recipe: &Recipe,
+        source: Source<'_>,
+        known: Option<Vocabulary<'_>>,
+    ) -> Result<Loaded<Self>> {
+        recipe.sequences(source, known)
+    }
+
+    fn len(&self) -> usize {
+        Sequences::len(self)
+    }
+
+    fn vocabulary(&self) -> Vocabulary<'_> {
+        Sequences::vocabulary(self)
+    }
+}
+
+/// With fewer than two labels there is nothing to tell apart.
+fn check_labels(file: &Path, labels: &Alphabet, what: &str) -> Result<()> {
+    if labels.len() > 1 {
+        return Ok(());
+    }
+    Err(Error::file(
+        file,
+        format!("there must be at least two {what} to tell apart, and it has {}", labels.len()),
+        "is the label where the format has it, and are the folds the right ones?",
+    ))
+}
