@@ -96,6 +96,25 @@ impl Examples {
             features: self.rows.width(),
         }
     }
+
+    /// The given examples in the given order, with the same alphabet and features.
+    ///
+    /// ```
+    /// # use dualgap::data::Examples;
+    /// let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &["no", "yes"])?;
+    /// let second = data.select(&[1]);
+    /// assert_eq!((second.labels, second.alphabet), (vec![1], data.alphabet));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    #[must_use]
+    pub fn select(&self, chosen: &[usize]) -> Self {
+        Self {
+            rows: self.rows.select(chosen.iter().copied()),
+            labels: chosen.iter().map(|&i| self.labels[i]).collect(),
+            alphabet: self.alphabet.clone(),
+            dictionary: self.dictionary.clone(),
+        }
+    }
 }
 
 /// A feature that is no finite number would make every sum meaningless.

@@ -3,6 +3,7 @@
 //! - [`examples`]: rows with one label each, and sequences of them.
 //! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
 //! - [`class_weights`]: what the examples of a class count; [`scaling`]: columns of one size.
+//! - [`folds`]: which examples are held out together.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
 //! - [`sink`]: standard output, or files that are there whole or not at all.
 //! - [`libsvm`], [`csv`], [`letters`], [`tables`]: readers.
@@ -21,6 +22,7 @@ pub mod dictionary;
 pub mod examples;
 pub mod features;
 pub mod fingerprint;
+pub mod folds;
 mod labels;
 pub mod letters;
 pub mod libsvm;
@@ -39,6 +41,7 @@ pub use csv::CsvRecipe;
 pub use dictionary::Dictionary;
 pub use examples::{Examples, Sequence, Sequences};
 pub use fingerprint::{Digest, fingerprint};
+pub use folds::Folds;
 pub use recipe::{Format, Loaded, Recipe};
 pub use scaling::{Factors, Scaling};
 pub use sink::{Sink, write_atomically};

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::iter::repeat_n;
 
 /// A file format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,17 +119,19 @@ pub struct Loaded<D> {
     pub labelled: bool,
     /// What a model that the file is read for has not seen in training.
     pub unseen: Unseen,
+    /// The fold of each example, where the file has folds.
+    pub folds: Option<Vec<u8>>,
 }
 
 impl<D> Loaded<D> {
     fn whole(data: D, of: usize, format: Format, labelled: bool, unseen: Unseen) -> Self {
         let recipe = Recipe::whole(format);
-        Self { data, chosen: (0..of).collect(), of, recipe, labelled, unseen }
+        Self { data, chosen: (0..of).collect(), of, recipe, labelled, unseen, folds: None }
     }
 
     fn map<E>(self, form: impl FnOnce(D) -> E) -> Loaded<E> {
-        let Self { data, chosen, of, recipe, labelled, unseen } = self;
-        Loaded { data: form(data), chosen, of, recipe, labelled, unseen }
+        let Self { data, chosen, of, recipe, labelled, unseen, folds } = self;
+        Loaded { data: form(data), chosen, of, recipe, labelled, unseen, folds }
     }
 }
 
@@ -247,7 +250,11 @@ impl Recipe {
                 let positions = |&i: &usize| starts[i]..starts[i + 1];
                 let chosen = words.chosen.iter().flat_map(positions).collect();
                 let of = starts.last().copied().unwrap_or(0);
-                Ok(Loaded { chosen, of, ..words.map(Examples::from) })
+                let lengths = words.data.starts.windows(2).map(|ends| ends[1] - ends[0]);
+                let of_words = words.folds.iter().flatten();
+                let of_letters = of_words.zip(lengths).flat_map(|(&f, t)| repeat_n(f, t));
+                let folds = Some(of_letters.collect());
+                Ok(Loaded { chosen, of, folds, ..words.map(Examples::from) })
             }
         }
     }
@@ -270,7 +277,8 @@ impl Recipe {
             ..Unseen::default()
         };
         let (of, recipe) = (letters.words.len(), self.clone());
-        let loaded = Loaded { data, chosen, of, recipe, labelled: true, unseen };
+        let folds = Some(chosen.iter().map(|&i| letters.folds[i]).collect());
+        let loaded = Loaded { data, chosen, of, recipe, labelled: true, unseen, folds };
         Ok((loaded, letters.words.starts))
     }
 

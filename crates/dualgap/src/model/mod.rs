@@ -3,11 +3,13 @@
 //! - [`fit`]: data in, certified model out; [`checkpoint`]: runs that survive.
 //! - [`fitted`]: a model and what it can do.
 //! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
+//! - [`cross_validation`]: which λ predicts best.
 //! - [`file`](mod@file): the model file.
 //! - [`verify`](mod@verify): a stored certificate, computed again from the data.
 
 pub mod checkpoint;
 pub mod chunks;
+pub mod cross_validation;
 pub mod evaluation;
 pub mod file;
 pub mod fit;
@@ -17,6 +19,7 @@ pub mod verify;
 
 pub use checkpoint::Checkpoints;
 pub use chunks::{ChunkEvaluation, Count, Scores};
+pub use cross_validation::{Candidate, CrossValidation, Score, Trial, cross_validate};
 pub use evaluation::Evaluation;
 pub use fit::{
     Plan, fit_chain, fit_chain_with, fit_linear, fit_linear_with, fit_multiclass,

@@ -4,12 +4,14 @@
 //! - `resumed`: a run that was interrupted any number of times is the run that never was.
 //! - `forgeries`: checkpoints of other runs, damaged ones, and ones that lie.
 //! - `warm_starts`: runs that begin with an older model's witness.
+//! - `cross_validation`: many of them, on parts of the data.
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cross_validation;
 mod fitting;
 mod forgeries;
 mod pairs;

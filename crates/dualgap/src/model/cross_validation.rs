@@ -1,0 +1,355 @@
+//! Cross-validation: which λ predicts best what it was not trained on.
+//!
+//! For every fold, models are trained on the other folds from the largest λ to the smallest, each beginning with
+//! the dual point of the one before, and tested on the fold. With e_k the error on fold k of K,
+//!
+//! ```text
+//! ē = (1/K) Σ e_k        standard error = √(Σ (e_k − ē)² / (K (K − 1)))
+//! ```
+//!
+//! Every one of these models has a certificate of its own, so that no λ looks worse than another for not having been
+//! trained to its end.
+
+use super::evaluation::NumberErrors;
+use super::{Evaluation, Model};
+use crate::run::{Certificate, Report, Stop};
+use crate::{Error, Result};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// How a model does on examples that were held out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score {
+    /// What λ is chosen by: the fraction of wrong labels, or the root mean square of numbers.
+    pub error: f64,
+    /// Of chunks, where the labels are those of chunks.
+    pub f1: Option<f64>,
+}
+
+impl From<&Evaluation> for Score {
+    fn from(evaluation: &Evaluation) -> Self {
+        let f1 = evaluation.chunks().map(|chunks| chunks.overall().figures().f1);
+        Self { error: evaluation.error(), f1 }
+    }
+}
+
+impl From<NumberErrors> for Score {
+    fn from(errors: NumberErrors) -> Self {
+        Self { error: errors.rmse, f1: None }
+    }
+}
+
+/// A model that was trained without a fold, and tested on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trial {
+    /// On the fold.
+    pub score: Score,
+    /// Of the training.
+    pub certificate: Certificate,
+    /// Why the training ended.
+    pub stop: Stop,
+    /// Over the data of the other folds.
+    pub passes: f64,
+    /// Solving and certifying.
+    pub seconds: f64,
+}
+
+/// One λ and its trials, fold by fold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The strength of the regulariser.
+    pub lambda: f64,
+    /// One for each fold.
+    pub trials: Vec<Trial>,
+}
+
+impl Candidate {
+    /// ē.
+    pub fn error(&self) -> f64 {
+        self.mean(|trial| trial.score.error)
+    }
+
+    /// How far ē may be off, as one standard error.
+    pub fn standard_error(&self) -> f64 {
+        let (mean, count) = (self.error(), self.trials.len() as f64);
+        let squares: f64 = self.trials.iter().map(|t| (t.score.error - mean).powi(2)).sum();
+        (squares / (count * (count - 1.0))).sqrt()
+    }
+
+    /// The mean F1 of the folds, where every one has chunks.
+    pub fn f1(&self) -> Option<f64> {
+        let all = self.trials.iter().all(|trial| trial.score.f1.is_some());
+        all.then(|| self.mean(|trial| trial.score.f1.unwrap_or(0.0)))
+    }
+
+    /// The mean of something over the folds.
+    pub fn mean(&self, of: impl Fn(&Trial) -> f64) -> f64 {
+        self.trials.iter().map(of).sum::<f64>() / self.trials.len() as f64
+    }
+
+    /// The largest relative gap that a trial was left with.
+    pub fn worst_gap(&self) -> f64 {
+        self.trials.iter().map(|trial| trial.certificate.relative_gap()).fold(0.0, f64::max)
+    }
+
+    /// Whether every trial came within the tolerance.
+    pub fn is_reached(&self) -> bool {
+        self.trials.iter().all(|trial| trial.stop == Stop::GapReached)
+    }
+}
+
+/// What a cross-validation found: candidates from the largest λ to the smallest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrossValidation {
+    /// At least one.
+    pub candidates: Vec<Candidate>,
+}
+
+impl CrossValidation {
+    /// The number of the candidate with the smallest error; of equal ones the largest λ.
+    pub fn best(&self) -> usize {
+        // An error that is no number is never the smallest.
+        let least = self.candidates.iter().map(Candidate::error).fold(f64::INFINITY, f64::min);
+        self.first_within(least)
+    }
+
+    /// The number of the largest λ whose error is within one standard error of the best.
+    pub fn simplest(&self) -> usize {
+        let best = &self.candidates[self.best()];
+        self.first_within(best.error() + best.standard_error())
+    }
+
+    fn first_within(&self, most: f64) -> usize {
+        let most = most * (1.0 + SAME);
+        self.candidates.iter().position(|candidate| candidate.error() <= most).unwrap_or(0)
+    }
+}
+
+/// Means that differ by less are the same number with other roundings.
+const SAME: f64 = 1e-12;
+
+/// Tries every λ on every fold, on so many threads; the result does not depend on their number.
+///
+/// `open` prepares a fold and returns what fits and tests a model there, given λ and the model of the λ before.
+/// There is no result when a run was interrupted.
+///
+/// ```
+/// use dualgap::data::{Examples, Folds};
+/// use dualgap::model::{Model, Plan, cross_validate, fit_multiclass_with};
+/// use dualgap::run::Budget;
+/// use dualgap::ssvm::{Costs, Settings};
+///
+/// let rows: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i), 1.0]).collect();
+/// let labels: Vec<&str> = (0..12).map(|i| if i < 6 { "low" } else { "high" }).collect();
+/// let data = Examples::from_dense(&rows, &labels)?;
+/// let folds = Folds::stratified(&data.labels, 3, 0)?;
+/// let (budget, data, folds) = (&Budget::relative(0.01), &data, &folds);
+/// let found = cross_validate(folds.count(), &[0.01, 100.0], 2, |fold| {
+///     let train = data.select(&folds.outside(fold));
+///     let test = data.select(&folds.inside(fold));
+///     Ok(move |lambda: f64, before: Option<&Model>| {
+///         let settings = Settings { lambda, threads: 1, ..Settings::default() };
+///         let observer = &mut ();
+///         let plan = Plan { warm_start: before, ..Plan::new(&settings, budget, observer) };
+///         let report = fit_multiclass_with(&train, &Costs::ZeroOne, plan)?;
+///         let score = (&report.model.evaluate_examples(&test)).into();
+///         Ok((report, score))
+///     })
+/// })?;
+/// let found = found.expect("nobody interrupts");
+/// assert_eq!(found.candidates[found.best()].lambda, 0.01);
+/// assert!(found.candidates.iter().all(|candidate| candidate.worst_gap() <= 0.01));
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn cross_validate<F>(
+    folds: usize,
+    lambdas: &[f64],
+    threads: usize,
+    open: impl Fn(usize) -> Result<F> + Sync,
+) -> Result<Option<CrossValidation>>
+where
+    F: FnMut(f64, Option<&Model>) -> Result<(Report<Model>, Score)>,
+{
+    let lambdas = descending(lambdas)?;
+    if folds < 2 {
+        return Err(Error::setting("a cross-validation needs at least two folds"));
+    }
+    let tried = in_parallel(folds, threads, |fold| down_the_grid(&lambdas, open(fold)?))?;
+    let Some(tried) = tried.into_iter().collect::<Option<Vec<Vec<Trial>>>>() else {
+        return Ok(None);
+    };
+    let candidate = |(k, &lambda): (usize, &f64)| {
+        let trials = tried.iter().map(|trials| trials[k]).collect();
+        Candidate { lambda, trials }
+    };
+    Ok(Some(CrossValidation { candidates: lambdas.iter().enumerate().map(candidate).collect() }))
+}
+
+/// From the largest to the smallest, each once.
+fn descending(lambdas: &[f64]) -> Result<Vec<f64>> {
+    if let Some(bad) = lambdas.iter().find(|lambda| !(**lambda >= 0.0 && lambda.is_finite())) {
+        return Err(Error::setting(format!(
+            "lambda must be a number that is not negative, not {bad}"
+        )));
+    }
+    let mut lambdas = lambdas.to_vec();
+    lambdas.sort_by(|a, b| b.total_cmp(a));
+    lambdas.dedup();
+    if lambdas.is_empty() {
+        return Err(Error::setting("there is no lambda to try"));
+    }
+    Ok(lambdas)
+}
+
+/// One fold's trials; none when one was interrupted.
+fn down_the_grid(
+    lambdas: &[f64],
+    mut attempt: impl FnMut(f64, Option<&Model>) -> Result<(Report<Model>, Score)>,
+) -> Result<Option<Vec<Trial>>> {
+    let mut before: Option<Model> = None;
+    let mut trials = Vec::new();
+    for &lambda in lambdas {
+        // Pure l1 has no dual point in common with the problems before it.
+        let (report, score) = attempt(lambda, before.as_ref().filter(|_| lambda > 0.0))?;
+        if report.stop == Stop::Interrupted {
+            return Ok(None);
+        }
+        trials.push(Trial {
+            score,
+            certificate: report.certificate,
+            stop: report.stop,
+            passes: report.passes,
+            seconds: report.solve_seconds + report.certify_seconds,
+        });
+        before = Some(report.model);
+    }
+    Ok(Some(trials))
+}
+
+/// Does `work` for 0, 1, …, each on the next thread that is free, and returns the results in that order.
+///
+/// These are threads of their own: a worker of rayon that waits for a run on other threads would begin a
+/// second fold meanwhile, with its data in memory and its time in the first one's.
+fn in_parallel<T: Send>(
+    count: usize,
+    threads: usize,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let next = AtomicUsize::new(0);
+    let share = || {
+        let mut done = Vec::new();
+        loop {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            if k >= count {
+                return Ok(done);
+            }
+            match work(k) {
+                Ok(result) => done.push((k, result)),
+                Err(error) => {
+                    // Nobody needs to begin what will not be used.
+                    next.store(count, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+    };
+    let mut done = thread::scope(|scope| {
+        let more = (1..threads.min(count)).map(|_| {
+            thread::Builder::new()
+                .spawn_scoped(scope, share)
+                .map_err(|error| Error::setting(format!("no threads can be started: {error}")))
+        });
+        let more = more.collect::<Result<Vec<_>>>();
+        let mut done = share()?;
+        for thread in more? {
+            done.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+        }
+        Ok::<_, Error>(done)
+    })?;
+    done.sort_by_key(|&(k, _)| k);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn candidate(lambda: f64, errors: &[f64]) -> Candidate {
+        let certificate =
+            Certificate { primal: 1.0, dual: 1.0, rounding_error: 0.0, certified: true };
+        let trial = |&error: &f64| Trial {
+            score: Score { error, f1: None },
+            certificate,
+            stop: Stop::GapReached,
+            passes: 1.0,
+            seconds: 0.0,
+        };
+        Candidate { lambda, trials: errors.iter().map(trial).collect() }
+    }
+
+    /// Candidates of which each has the same error on every fold, and a standard error of 0.1 with a pair beside it.
+    fn found(errors: &[f64]) -> CrossValidation {
+        let beside = |&e: &f64| candidate(1.0, &[e - 0.1, e + 0.1]);
+        CrossValidation { candidates: errors.iter().map(beside).collect() }
+    }
+
+    proptest! {
+        // By the formula of the variance that needs no mean: Σe² − (Σe)²/K.
+        #[test]
+        fn the_standard_error_is_that_of_the_mean(errors in prop::collection::vec(0.0..1.0_f64, 2..12)) {
+            let k = errors.len() as f64;
+            let (sum, squares) = errors.iter().fold((0.0, 0.0), |(s, q), e| (s + e, q + e * e));
+            let variance = ((squares - sum * sum / k) / (k - 1.0)).max(0.0);
+            let candidate = candidate(1.0, &errors);
+            prop_assert!((candidate.error() - sum / k).abs() < 1e-12);
+            prop_assert!((candidate.standard_error().powi(2) - variance / k).abs() < 1e-12);
+        }
+
+        #[test]
+        fn the_simplest_is_the_first_that_is_nearly_as_good(errors in prop::collection::vec(0.0..1.0_f64, 1..9)) {
+            let found = found(&errors);
+            let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
+            prop_assert!(errors[found.best()] <= least + 1e-12);
+            let simplest = found.simplest();
+            prop_assert!(simplest <= found.best() && errors[simplest] <= least + 0.1 + 1e-12);
+            prop_assert!(errors[..simplest].iter().all(|e| *e > least + 0.1 - 1e-12));
+        }
+    }
+
+    #[test]
+    fn of_equal_errors_the_largest_lambda_is_best_and_no_number_is_worst() {
+        assert_eq!(found(&[0.3, 0.2, 0.2, 0.4]).best(), 1);
+        assert_eq!(found(&[f64::NAN, f64::INFINITY, 0.9, f64::NAN]).best(), 2);
+        assert_eq!(found(&[f64::NAN, f64::INFINITY]).best(), 1);
+        assert_eq!(found(&[f64::NAN, -f64::NAN]).simplest(), 0);
+    }
+
+    #[test]
+    fn equal_errors_in_another_order_are_equal() {
+        let (errors, other) = ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]);
+        assert_ne!(errors.iter().sum::<f64>(), other.iter().sum::<f64>());
+        for pair in [[errors, other], [other, errors]] {
+            let candidates = pair.iter().map(|errors| candidate(1.0, errors)).collect();
+            assert_eq!(CrossValidation { candidates }.best(), 0);
+        }
+    }
+
+    #[test]
+    fn results_come_in_order_and_an_error_ends_it() {
+        for threads in [0, 1, 3, 20] {
+            assert_eq!(in_parallel(7, threads, |k| Ok(k * k)).unwrap(), [0, 1, 4, 9, 16, 25, 36]);
+            let failing = |k| if k == 4 { Err(Error::setting("four")) } else { Ok(k) };
+            assert_eq!(in_parallel(7, threads, failing).unwrap_err().to_string(), "four");
+        }
+    }
+
+    #[test]
+    fn lambdas_fall_and_occur_once() {
+        assert_eq!(descending(&[0.1, 3.0, 0.1, 0.0]).unwrap(), [3.0, 0.1, 0.0]);
+        for bad in [&[][..], &[-1.0], &[f64::NAN], &[1.0, f64::INFINITY]] {
+            assert!(descending(bad).is_err(), "{bad:?}");
+        }
+    }
+}
