@@ -18,7 +18,9 @@ pub struct Job<'a, P: Problem> {
     pub problem: P,
     pub train: Loaded<P::Data>,
     pub test: Option<Loaded<P::Data>>,
-    /// What each example counts, if not the same.
+    /// Of the file that has them, for the examples to train on.
+    sample_weights: Option<Vec<f64>>,
+    /// What each example counts, if not the same: its sample weight times that of its class.
     counts: Option<Vec<f64>>,
     free: Option<Free>,
 }
@@ -35,9 +37,39 @@ impl<'a, P: Problem> Job<'a, P> {
         problem.meet(file, &train.data)?;
         let test = read_test(common, &train)?;
         let sample_weights = weights::of_file(common.data.sample_weights.as_deref(), &train)?;
+        Self::new(common, problem, train, test, sample_weights)
+    }
+
+    fn new(
+        common: Common<'a>,
+        problem: P,
+        train: Loaded<P::Data>,
+        test: Option<Loaded<P::Data>>,
+        sample_weights: Option<Vec<f64>>,
+    ) -> Result<Self> {
         let counts = problem.weigh(&train.data, sample_weights.as_deref())?;
         let free = problem.free(&train.data)?;
-        Ok(Self { common, problem, train, test, counts, free })
+        Ok(Self { common, problem, train, test, sample_weights, counts, free })
+    }
+
+    /// The same on some of the examples to train on. What depends on the data, such as balanced class weights,
+    /// then depends on these; labels and features keep their names.
+    pub fn part(&self, rows: &[usize]) -> Result<Self> {
+        let all = &self.train;
+        let train = Loaded {
+            data: all.data.select(rows),
+            chosen: rows.iter().map(|&i| all.chosen[i]).collect(),
+            recipe: all.recipe.clone(),
+            unseen: Unseen::default(),
+            folds: None,
+            ..*all
+        };
+        let of = |weights: &Vec<f64>| rows.iter().map(|&i| weights[i]).collect();
+        let sample_weights: Option<Vec<f64>> = self.sample_weights.as_ref().map(of);
+        if let (Some(path), Some(weights)) = (&self.common.data.sample_weights, &sample_weights) {
+            weights::check_total(path, weights)?;
+        }
+        Self::new(self.common, self.problem.clone(), train, None, sample_weights)
     }
 
     /// What all examples count: n, where they count the same.

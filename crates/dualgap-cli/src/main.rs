@@ -4,6 +4,8 @@ mod args;
 mod certify;
 mod choices;
 mod curve;
+mod cv;
+mod cv_report;
 mod demo;
 mod eval;
 mod formats;
@@ -37,6 +39,7 @@ pub enum Outcome {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Train(task) => problem::run(&task),
+        Command::Cv(task) => problem::run(&task),
         Command::Certify(args) => certify::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Predict(args) => predict::run(&args),

@@ -27,14 +27,48 @@ struct Seen {
     gap: f64,
 }
 
+/// A line of so many parts, on standard error.
+fn line(parts: u64) -> ProgressBar {
+    let line = ProgressBar::with_draw_target(Some(parts), ProgressDrawTarget::stderr());
+    // The template is ours and known to be right; without it the bar would only look plainer.
+    if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:24}] {msg}") {
+        line.set_style(style.progress_chars("=> "));
+    }
+    line.enable_steady_tick(Duration::from_millis(250));
+    line
+}
+
+/// Counts runs that have ended, on whatever thread.
+pub struct RunCounter {
+    line: ProgressBar,
+    of: usize,
+}
+
+impl RunCounter {
+    pub fn new(of: usize) -> Self {
+        let counter = Self { line: line(of as u64), of };
+        counter.tell();
+        counter
+    }
+
+    pub fn ended(&self) {
+        self.line.inc(1);
+        self.tell();
+    }
+
+    fn tell(&self) {
+        self.line.set_message(format!("{} of {} models", self.line.position(), self.of));
+    }
+
+    /// Leaves the line as if nothing had been there.
+    pub fn clear(&self) {
+        self.line.finish_and_clear();
+    }
+}
+
 impl Bar {
     pub fn new(budget: &Budget) -> Self {
-        let line = ProgressBar::with_draw_target(Some(PARTS), ProgressDrawTarget::stderr());
-        // The template is ours and known to be right; without it the bar would only look plainer.
-        if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:24}] {msg}") {
-            line.set_style(style.progress_chars("=> "));
-        }
-        line.enable_steady_tick(Duration::from_millis(250));
+        let line = line(PARTS);
         Self { line, budget: budget.clone(), seen: Vec::new(), told: String::new() }
     }
 

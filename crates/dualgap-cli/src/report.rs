@@ -102,12 +102,17 @@ impl From<&Outcomes> for TestJson {
     }
 }
 
-impl Summary<'_> {
+impl<'a> Summary<'a> {
     pub fn json(&self) -> String {
+        to_json(&self.object())
+    }
+
+    /// What `--json` prints, as a part of something larger.
+    pub fn object(&self) -> impl Serialize + use<'a> {
         let Self { task, report, settings, test, read_seconds } = self;
         let certificate = report.certificate;
         let finite = |x: f64| x.is_finite().then_some(x);
-        let json = Json {
+        Json {
             task,
             solver: settings.method,
             n: report.model.provenance.examples,
@@ -131,8 +136,7 @@ impl Summary<'_> {
             version: env!("CARGO_PKG_VERSION"),
             fingerprint: &report.model.provenance.fingerprint,
             test: test.map(|(outcomes, _)| outcomes.into()),
-        };
-        to_json(&json)
+        }
     }
 
     pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {

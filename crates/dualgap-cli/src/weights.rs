@@ -24,15 +24,21 @@ pub fn of_file<D>(path: Option<&Path>, train: &Loaded<D>) -> Result<Option<Vec<f
     let Some(path) = path else { return Ok(None) };
     let all = tables::read_weights(Source::open(path)?, train.of)?;
     let chosen: Vec<f64> = train.chosen.iter().map(|&i| all[i]).collect();
-    let total: f64 = chosen.iter().sum();
-    if !(total > 0.0 && total.is_finite()) {
-        return Err(Error::file(
-            path,
-            format!("the weights add up to {total} on the examples to train on"),
-            "some example must count, and the sum must be a number",
-        ));
-    }
+    check_total(path, &chosen)?;
     Ok(Some(chosen))
+}
+
+/// Where nothing counts there is nothing to train on.
+pub fn check_total(path: &Path, weights: &[f64]) -> Result<()> {
+    let total: f64 = weights.iter().sum();
+    if total > 0.0 && total.is_finite() {
+        return Ok(());
+    }
+    Err(Error::file(
+        path,
+        format!("the weights add up to {total} on the examples to train on"),
+        "some example must count, and the sum must be a number",
+    ))
 }
 
 #[cfg(test)]

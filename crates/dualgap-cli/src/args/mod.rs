@@ -1,15 +1,18 @@
 //! The options of the program, each declared once for parsing and help.
 //!
 //! [`tasks`] are what is predicted, each with its options; a command that takes any task has the options of
-//! [`common`] and its own, such as those of [`train`]. [`models`] are the commands that take a model.
+//! [`common`] and its own, such as those of [`train`] and [`cv`]. [`models`] are the commands that take a model.
 
 mod common;
+mod cv;
+mod grid;
 mod models;
 mod tasks;
 mod train;
 mod values;
 
 pub use common::{Common, DataArgs, MethodArgs, StopArgs};
+pub use cv::CvArgs;
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use tasks::{BinaryArgs, ClassesArgs, Examples, LinearArgs, RegressionArgs, Task, Work};
 pub use train::TrainArgs;
@@ -38,6 +41,9 @@ pub enum Command {
     /// Train a model until its certified gap is small enough.
     #[command(subcommand)]
     Train(Task<TrainArgs>),
+    /// Find the regularisation that predicts best, by cross-validation.
+    #[command(subcommand)]
+    Cv(Task<CvArgs>),
     /// Label data with a model.
     #[command(after_help = "\
 Examples:

@@ -43,6 +43,14 @@ pub fn parse_count(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "must be a whole number from 1 on".into())
 }
 
+pub fn parse_several(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 1).ok_or_else(|| "must be a whole number from 2 on".into())
+}
+
+pub fn parse_grid(text: &str) -> Result<usize, String> {
+    parse_several(text).ok().filter(|&n| n <= 1000).ok_or_else(|| "must be 2 to 1000".into())
+}
+
 pub fn parse_column(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&k| k < 1000).ok_or_else(|| "must be a number from 0 on".into())
 }

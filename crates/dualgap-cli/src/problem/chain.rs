@@ -3,7 +3,7 @@
 use super::{Problem, check_labels};
 use crate::report::Outcomes;
 use dualgap::Result;
-use dualgap::data::Sequences;
+use dualgap::data::{Folds, Sequences};
 use dualgap::model::{Model, Plan, fit_chain_with};
 use dualgap::run::Report;
 use dualgap::ssvm::Hamming;
@@ -42,6 +42,10 @@ impl Problem for ChainProblem {
 
     fn fit(&self, data: &Sequences, plan: Plan<'_, Sequences>) -> Result<Report<Model>> {
         fit_chain_with(data, self.hamming, plan)
+    }
+
+    fn folds(&self, data: &Sequences, count: usize, seed: u64) -> Result<Folds> {
+        Folds::plain(data.len(), count, seed)
     }
 
     fn evaluate(&self, model: &Model, data: &Sequences) -> Result<Outcomes> {

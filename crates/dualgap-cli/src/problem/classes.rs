@@ -5,7 +5,7 @@ use super::{Problem, check_labels};
 use crate::args::{ClassesArgs, MethodArgs};
 use crate::choices::{ClassesLoss, SdcaOption, Solver, Step};
 use crate::report::Outcomes;
-use dualgap::data::{ClassWeights, Examples, Scaling, Source, tables};
+use dualgap::data::{ClassWeights, Examples, Folds, Scaling, Source, tables};
 use dualgap::model::{Model, Plan, fit_multiclass_with, fit_vector_with};
 use dualgap::run::Report;
 use dualgap::sdca::Choice;
@@ -100,6 +100,10 @@ impl Problem for ClassesProblem {
                 fit_vector_with(data, &self.costs, loss, choice.unwrap_or_default(), plan)
             }
         }
+    }
+
+    fn folds(&self, data: &Examples, count: usize, seed: u64) -> Result<Folds> {
+        Folds::stratified(&data.labels, count, seed)
     }
 
     fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {

@@ -4,7 +4,7 @@ use super::Problem;
 use crate::args::{BinaryArgs, LinearArgs, MethodArgs, RegressionArgs};
 use crate::choices::{Average, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step};
 use crate::report::Outcomes;
-use dualgap::data::{ClassWeights, Examples, Scaling};
+use dualgap::data::{ClassWeights, Examples, Folds, Scaling};
 use dualgap::model::{Model, Plan, fit_linear_with};
 use dualgap::run::Report;
 use dualgap::sdca::Choice;
@@ -120,6 +120,18 @@ impl Problem for LinearProblem {
 
     fn fit(&self, data: &Examples, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
         fit_linear_with(data, self.loss, self.choice, Plan { scale: self.scale, ..plan })
+    }
+
+    fn has_labels(&self) -> bool {
+        self.loss.is_binary()
+    }
+
+    fn folds(&self, data: &Examples, count: usize, seed: u64) -> Result<Folds> {
+        if self.has_labels() {
+            Folds::stratified(&data.labels, count, seed)
+        } else {
+            Folds::plain(data.len(), count, seed)
+        }
     }
 
     fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {

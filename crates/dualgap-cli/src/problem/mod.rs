@@ -11,7 +11,9 @@ use crate::args::{Task, Work};
 use crate::report::Outcomes;
 use chain::ChainProblem;
 use classes::ClassesProblem;
-use dualgap::data::{Alphabet, Examples, Format, Loaded, Recipe, Sequences, Source, Vocabulary};
+use dualgap::data::{
+    Alphabet, Examples, Folds, Format, Loaded, Recipe, Sequences, Source, Vocabulary,
+};
 use dualgap::model::{Model, Plan};
 use dualgap::run::Report;
 use dualgap::term::Free;
@@ -59,6 +61,14 @@ pub trait Problem: Clone + Sync {
     /// Trains a model.
     fn fit(&self, data: &Self::Data, plan: Plan<'_, Self::Data>) -> Result<Report<Model>>;
 
+    /// Whether labels are told apart; numbers are not.
+    fn has_labels(&self) -> bool {
+        true
+    }
+
+    /// Folds that suit it.
+    fn folds(&self, data: &Self::Data, count: usize, seed: u64) -> Result<Folds>;
+
     /// Predictions beside the truth.
     fn evaluate(&self, model: &Model, data: &Self::Data) -> Result<Outcomes>;
 }
@@ -80,6 +90,12 @@ pub trait Dataset: Sync + Sized {
 
     /// The names of labels and features.
     fn vocabulary(&self) -> Vocabulary<'_>;
+
+    /// The labels of an example.
+    fn labels(&self, example: usize) -> impl Iterator<Item = usize>;
+
+    /// These examples on their own.
+    fn select(&self, chosen: &[usize]) -> Self;
 }
 
 impl Dataset for Examples {
@@ -102,6 +118,14 @@ impl Dataset for Examples {
     fn vocabulary(&self) -> Vocabulary<'_> {
         Examples::vocabulary(self)
     }
+
+    fn labels(&self, example: usize) -> impl Iterator<Item = usize> {
+        std::iter::once(self.labels[example] as usize)
+    }
+
+    fn select(&self, chosen: &[usize]) -> Self {
+        Examples::select(self, chosen)
+    }
 }
 
 impl Dataset for Sequences {
@@ -123,6 +147,14 @@ impl Dataset for Sequences {
 
     fn vocabulary(&self) -> Vocabulary<'_> {
         Sequences::vocabulary(self)
+    }
+
+    fn labels(&self, example: usize) -> impl Iterator<Item = usize> {
+        self.truth(example).iter().map(|&label| usize::from(label))
+    }
+
+    fn select(&self, chosen: &[usize]) -> Self {
+        Sequences::select(self, chosen)
     }
 }
 

@@ -1,0 +1,267 @@
+//! How a cross-validation is told: a table for people, the same between tabs, one JSON object.
+
+use crate::args::CvArgs;
+use crate::report::{number, percent, thousands, trimmed};
+use dualgap::model::{Candidate, CrossValidation};
+use dualgap::run::Stop;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Everything there is to tell.
+pub struct Findings<'a> {
+    pub args: &'a CvArgs,
+    pub task: &'static str,
+    pub examples: usize,
+    pub folds: usize,
+    pub tolerance: Option<f64>,
+    pub found: &'a CrossValidation,
+    /// The number of the candidate that was chosen.
+    pub chosen: usize,
+    /// Whether a model of all data follows.
+    pub refits: bool,
+    /// Labels that are in one fold only.
+    pub rare: Vec<String>,
+}
+
+/// The object that `--json` prints. Fields may be added; none changes its meaning.
+#[derive(Serialize)]
+struct Json<'a, R> {
+    task: &'a str,
+    n: usize,
+    folds: usize,
+    given_folds: bool,
+    seed: u64,
+    tolerance: Option<f64>,
+    /// What `error` is.
+    metric: &'a str,
+    candidates: Vec<CandidateJson>,
+    best: f64,
+    chosen: f64,
+    one_standard_error: bool,
+    /// Whether the best λ is the `largest` or the `smallest` of the grid.
+    edge: Option<&'a str>,
+    labels_in_one_fold: &'a [String],
+    version: &'a str,
+    /// The model of all data, as `train --json` tells it.
+    refit: Option<R>,
+}
+
+#[derive(Serialize)]
+struct CandidateJson {
+    lambda: f64,
+    error: Option<f64>,
+    standard_error: Option<f64>,
+    fold_errors: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    f1: Option<f64>,
+    passes: f64,
+    seconds: f64,
+    /// The largest of its models.
+    relative_gap: Option<f64>,
+    reached: bool,
+}
+
+impl From<&Candidate> for CandidateJson {
+    fn from(candidate: &Candidate) -> Self {
+        let finite = |x: f64| x.is_finite().then_some(x);
+        Self {
+            lambda: candidate.lambda,
+            error: finite(candidate.error()),
+            standard_error: finite(candidate.standard_error()),
+            fold_errors: candidate.trials.iter().map(|trial| finite(trial.score.error)).collect(),
+            f1: candidate.f1(),
+            passes: candidate.mean(|trial| trial.passes),
+            seconds: candidate.mean(|trial| trial.seconds),
+            relative_gap: finite(candidate.worst_gap()),
+            reached: candidate.is_reached(),
+        }
+    }
+}
+
+impl Findings<'_> {
+    fn numbers(&self) -> bool {
+        self.task == "regression"
+    }
+
+    /// What the columns of the table are.
+    fn metric(&self) -> &'static str {
+        if self.numbers() { "rmse" } else { "error" }
+    }
+
+    fn edge(&self) -> Option<&'static str> {
+        match (self.found.best(), self.found.candidates.len()) {
+            (_, 1) => None,
+            (0, _) => Some("largest"),
+            (best, count) if best + 1 == count => Some("smallest"),
+            _ => None,
+        }
+    }
+
+    fn mark(&self, k: usize) -> &'static str {
+        match (k == self.found.best(), k == self.chosen) {
+            (true, true) => "best, chosen",
+            (true, false) => "best",
+            (false, true) => "chosen",
+            (false, false) => "",
+        }
+    }
+
+    /// For people.
+    pub fn table(&self) -> String {
+        let mut text = format!("  {}\n\n", self.heading());
+        let mut rows = vec![self.header()];
+        rows.extend((0..self.found.candidates.len()).map(|k| self.row(k)));
+        text += &aligned(&rows);
+        let _ = writeln!(text, "\n{}", self.sentences().join("\n"));
+        text
+    }
+
+    fn heading(&self) -> String {
+        let dealt = match (self.args.given_folds, self.numbers() || self.task == "chain") {
+            (true, _) => "as the file has them",
+            (false, true) => "dealt at random",
+            (false, false) => "dealt at random, evenly from every class",
+        };
+        format!("{} folds of {} examples, {dealt}", self.folds, thousands(self.examples as u64))
+    }
+
+    fn has_chunks(&self) -> bool {
+        self.found.candidates.iter().all(|candidate| candidate.f1().is_some())
+    }
+
+    fn header(&self) -> Vec<String> {
+        let f1 = self.has_chunks().then_some("F1");
+        let names = ["lambda", self.metric(), "±"].into_iter().chain(f1);
+        names.chain(["passes", "worst gap", ""]).map(String::from).collect()
+    }
+
+    fn row(&self, k: usize) -> Vec<String> {
+        let candidate = &self.found.candidates[k];
+        let error = |x: f64| if self.numbers() { number(x) } else { format!("{:.2} %", 100.0 * x) };
+        let f1 = candidate.f1().filter(|_| self.has_chunks());
+        let mut row = vec![
+            number(candidate.lambda),
+            error(candidate.error()),
+            error(candidate.standard_error()),
+        ];
+        row.extend(f1.map(|f1| format!("{:.2}", 100.0 * f1)));
+        row.push(trimmed(candidate.mean(|trial| trial.passes)));
+        row.push(percent(candidate.worst_gap()));
+        row.push(self.mark(k).into());
+        row
+    }
+
+    /// What was chosen, and what to keep in mind.
+    fn sentences(&self) -> Vec<String> {
+        let lambda = number(self.found.candidates[self.chosen].lambda);
+        let why = match (self.args.one_standard_error, self.chosen == self.found.best()) {
+            (true, false) => "the largest within one standard error of the best",
+            _ => "the one with the smallest mean error",
+        };
+        let mut told = vec![format!("Chosen: lambda {lambda}, {why}.")];
+        if let Some(edge) = self.edge() {
+            let option = if edge == "largest" { "--from" } else { "--to" };
+            told.push(format!(
+                "The best lambda is the {edge} of those tried: go on beyond it, with {option} or --lambdas."
+            ));
+        }
+        told.extend(self.late());
+        match &self.rare[..] {
+            [] => {}
+            [label] => told.push(format!(
+                "The label {label} is in one fold only: where it is tested, it was not trained."
+            )),
+            labels => told.push(format!(
+                "{} labels are in one fold only: where they are tested, they were not trained.",
+                labels.len()
+            )),
+        }
+        if !self.refits {
+            told.push("-o MODEL trains on all data with it and saves the model.".into());
+        }
+        told
+    }
+
+    /// That some models are further from their optimum than they should be. Nobody asked for the default tolerance
+    /// who set a limit.
+    fn late(&self) -> Option<String> {
+        let trials = self.found.candidates.iter().flat_map(|candidate| &candidate.trials);
+        let stops: Vec<Stop> = trials.map(|trial| trial.stop).collect();
+        let late = stops.iter().filter(|stop| **stop != Stop::GapReached).count();
+        let meant = self.args.tolerance.is_some() || self.args.passes.is_none();
+        if late == 0 || !meant {
+            return None;
+        }
+        let why = if stops.contains(&Stop::PassLimit) {
+            "the passes were used up"
+        } else {
+            "nothing moves any more, this is as far as rounding allows"
+        };
+        let (tolerance, of) = (percent(self.tolerance.unwrap_or(0.0)), stops.len());
+        Some(format!("{late} of {of} models are NOT within the tolerance of {tolerance}: {why}."))
+    }
+
+    /// The table between tabs, with all digits and every fold.
+    pub fn tsv(&self) -> String {
+        let metric = self.metric();
+        let folds: String = (1..=self.folds).map(|k| format!("\t{metric}_{k}")).collect();
+        let f1 = if self.has_chunks() { "\tf1" } else { "" };
+        let mut text =
+            format!("lambda\t{metric}\tstandard_error{f1}\tpasses\tworst_gap\tmark{folds}\n");
+        for (k, candidate) in self.found.candidates.iter().enumerate() {
+            let f1 = candidate.f1().filter(|_| self.has_chunks());
+            let f1 = f1.map_or(String::new(), |f1| format!("\t{f1}"));
+            let errors: String =
+                candidate.trials.iter().map(|trial| format!("\t{}", trial.score.error)).collect();
+            let _ = writeln!(
+                text,
+                "{}\t{}\t{}{f1}\t{}\t{}\t{}{errors}",
+                candidate.lambda,
+                candidate.error(),
+                candidate.standard_error(),
+                candidate.mean(|trial| trial.passes),
+                candidate.worst_gap(),
+                self.mark(k),
+            );
+        }
+        text
+    }
+
+    /// For machines.
+    pub fn object<'s, R: Serialize + 's>(&'s self, refit: Option<R>) -> impl Serialize + 's {
+        let lambda = |k: usize| self.found.candidates[k].lambda;
+        Json {
+            task: self.task,
+            n: self.examples,
+            folds: self.folds,
+            given_folds: self.args.given_folds,
+            seed: self.args.method.seed,
+            tolerance: self.tolerance,
+            metric: self.metric(),
+            candidates: self.found.candidates.iter().map(CandidateJson::from).collect(),
+            best: lambda(self.found.best()),
+            chosen: lambda(self.chosen),
+            one_standard_error: self.args.one_standard_error,
+            edge: self.edge(),
+            labels_in_one_fold: &self.rare,
+            version: env!("CARGO_PKG_VERSION"),
+            refit,
+        }
+    }
+}
+
+/// Columns to the right, but for the last one.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len))
+        .map(|k| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0))
+        .collect();
+    let line = |row: &Vec<String>| {
+        let last = row.len() - 1;
+        let cell = |(k, cell): (usize, &String)| {
+            if k == last { format!("   {cell}") } else { format!("  {cell:>w$}", w = widths[k]) }
+        };
+        let line: String = row.iter().enumerate().map(cell).collect();
+        format!("{}\n", line.trim_end())
+    };
+    rows.iter().map(line).collect()
+}
