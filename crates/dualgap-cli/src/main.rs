@@ -5,7 +5,6 @@ mod certify;
 mod choices;
 mod curve;
 mod cv;
-mod cv_report;
 mod demo;
 mod eval;
 mod formats;

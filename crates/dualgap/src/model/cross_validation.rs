@@ -14,6 +14,7 @@ use super::evaluation::NumberErrors;
 use super::{Evaluation, Model};
 use crate::run::{Certificate, Report, Stop};
 use crate::{Error, Result};
+use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -129,7 +130,7 @@ impl CrossValidation {
 /// Means that differ by less are the same number with other roundings.
 const SAME: f64 = 1e-12;
 
-/// Tries every λ on every fold, on so many threads; the result does not depend on their number.
+/// Tries every λ on every fold, on so many threads; zero stands for all cores. The result does not depend on it.
 ///
 /// `open` prepares a fold and returns what fits and tests a model there, given λ and the model of the λ before.
 /// There is no result when a run was interrupted.
@@ -236,6 +237,10 @@ fn in_parallel<T: Send>(
     threads: usize,
     work: impl Fn(usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
+    let threads = match threads {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
+    };
     let next = AtomicUsize::new(0);
     let share = || {
         let mut done = Vec::new();

@@ -1,7 +1,8 @@
 //! `dualgap cv`: deal folds, try every λ on each, choose one, and train with it on all data.
 
+mod report;
+
 use crate::args::{Common, CvArgs, Examples, Work};
-use crate::cv_report::Findings;
 use crate::job::Job;
 use crate::problem::{Dataset, Problem};
 use crate::progress::{Bar, RunCounter};
@@ -13,6 +14,7 @@ use dualgap::model::{CrossValidation, Model, Plan, Score, cross_validate};
 use dualgap::run::{Budget, Report};
 use dualgap::ssvm::Settings;
 use dualgap::{Error, Result};
+use report::Findings;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::num::NonZero;
