@@ -164,7 +164,8 @@ fn search<P: Problem>(
         Ok(move |lambda: f64, before: Option<&Model>| {
             let settings = Settings { threads: threads_each, ..part.settings(lambda)? };
             let report =
-                part.fit(Plan { warm_start: before, ..Plan::new(&settings, budget, &mut ()) })?;
+                part.fit(Plan { warm_start: before, ..Plan::new(&settings, budget, &mut ()) });
+            let report = report.map_err(|error| of_run(error, fold, lambda))?;
             let score: Score = match part.problem.evaluate(&report.model, &held_out)? {
                 Outcomes::Labels(evaluation) => (&*evaluation).into(),
                 Outcomes::Numbers(errors) => errors.into(),
@@ -177,6 +178,16 @@ fn search<P: Problem>(
         counter.clear();
     }
     found
+}
+
+/// Of many runs, which one it was.
+fn of_run(error: Error, fold: usize, lambda: f64) -> Error {
+    match error {
+        Error::Unsound { message } => Error::Unsound {
+            message: format!("lambda {lambda:e}, without fold {}: {message}", fold + 1),
+        },
+        other => other,
+    }
 }
 
 /// Without a fold there must still be two labels to tell apart.

@@ -2,7 +2,7 @@
 
 use crate::args::CvArgs;
 use crate::report::{number, percent, thousands, trimmed};
-use dualgap::model::{Candidate, CrossValidation};
+use dualgap::model::{Candidate, CrossValidation, Edge};
 use dualgap::run::Stop;
 use serde::Serialize;
 use std::fmt::Write;
@@ -39,7 +39,7 @@ struct Json<'a, R> {
     chosen: f64,
     one_standard_error: bool,
     /// Whether the best λ is the `largest` or the `smallest` of the grid.
-    edge: Option<&'a str>,
+    edge: Option<Edge>,
     labels_in_one_fold: &'a [String],
     version: &'a str,
     /// The model of all data, as `train --json` tells it.
@@ -86,15 +86,6 @@ impl Findings<'_> {
     /// What the columns of the table are.
     fn metric(&self) -> &'static str {
         if self.numbers() { "rmse" } else { "error" }
-    }
-
-    fn edge(&self) -> Option<&'static str> {
-        match (self.found.best(), self.found.candidates.len()) {
-            (_, 1) => None,
-            (0, _) => Some("largest"),
-            (best, count) if best + 1 == count => Some("smallest"),
-            _ => None,
-        }
     }
 
     fn mark(&self, k: usize) -> &'static str {
@@ -159,12 +150,13 @@ impl Findings<'_> {
             _ => "the one with the smallest mean error",
         };
         let mut told = vec![format!("Chosen: lambda {lambda}, {why}.")];
-        if let Some(edge) = self.edge() {
-            let option = if edge == "largest" { "--from" } else { "--to" };
-            told.push(format!(
-                "The best lambda is the {edge} of those tried: go on beyond it, with {option} or --lambdas."
-            ));
-        }
+        let beyond = self.found.edge().map(|edge| match edge {
+            Edge::Largest => ("largest", "--from"),
+            Edge::Smallest => ("smallest", "--to"),
+        });
+        told.extend(beyond.map(|(end, option)| {
+            format!("The best lambda is the {end} of those tried: go on beyond it, with {option} or --lambdas.")
+        }));
         told.extend(self.late());
         match &self.rare[..] {
             [] => {}
@@ -242,7 +234,7 @@ impl Findings<'_> {
             best: lambda(self.found.best()),
             chosen: lambda(self.chosen),
             one_standard_error: self.args.one_standard_error,
-            edge: self.edge(),
+            edge: self.found.edge(),
             labels_in_one_fold: &self.rare,
             version: env!("CARGO_PKG_VERSION"),
             refit,

@@ -89,6 +89,14 @@ fn outputs_that_have_no_place() {
 }
 
 #[test]
+fn numbers_too_large_name_the_run_that_they_broke() {
+    let desk = Desk::new();
+    desk.write("huge.svm", "1e300 1:1e200\n-1e300 2:1e200\n1 3:1\n1 4:5\n");
+    let run = desk.run("cv regression huge.svm --folds 2 --lambdas 0.5 --threads 1");
+    run.refuses(&["no certificate", "lambda 5e-1", "without fold", "huge feature values"]);
+}
+
+#[test]
 fn tasks_refuse_what_they_refuse_to_train_on() {
     let desk = desk();
     desk.run("cv chain data.svm").fails(&["data.svm", "no sequences"]);

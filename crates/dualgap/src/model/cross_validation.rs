@@ -14,6 +14,7 @@ use super::evaluation::NumberErrors;
 use super::{Evaluation, Model};
 use crate::run::{Certificate, Report, Stop};
 use crate::{Error, Result};
+use serde::Serialize;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -100,6 +101,16 @@ impl Candidate {
     }
 }
 
+/// An end of a grid of λ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Edge {
+    /// The largest λ.
+    Largest,
+    /// The smallest λ.
+    Smallest,
+}
+
 /// What a cross-validation found: candidates from the largest λ to the smallest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossValidation {
@@ -119,6 +130,18 @@ impl CrossValidation {
     pub fn simplest(&self) -> usize {
         let best = &self.candidates[self.best()];
         self.first_within(best.error() + best.standard_error())
+    }
+
+    /// The end of the grid that the best λ is at, if it is at one and nothing beside it is as good: a better
+    /// one may lie beyond.
+    pub fn edge(&self) -> Option<Edge> {
+        let (best, last) = (self.best(), self.candidates.len() - 1);
+        let least = self.candidates[best].error() * (1.0 + SAME);
+        match best {
+            _ if last == 0 => None,
+            0 => (self.candidates[1].error() > least).then_some(Edge::Largest),
+            _ => (best == last).then_some(Edge::Smallest),
+        }
     }
 
     fn first_within(&self, most: f64) -> usize {
@@ -338,6 +361,16 @@ mod tests {
         for pair in [[errors, other], [other, errors]] {
             let candidates = pair.iter().map(|errors| candidate(1.0, errors)).collect();
             assert_eq!(CrossValidation { candidates }.best(), 0);
+        }
+    }
+
+    #[test]
+    fn an_edge_is_told_where_the_best_is_alone_at_an_end() {
+        let edge = |errors: &[f64]| found(errors).edge();
+        assert_eq!(edge(&[0.1, 0.2, 0.3]), Some(Edge::Largest));
+        assert_eq!(edge(&[0.3, 0.2, 0.1]), Some(Edge::Smallest));
+        for inside in [&[0.2, 0.1, 0.3][..], &[0.1, 0.1, 0.3], &[0.2, 0.1, 0.1], &[0.1]] {
+            assert_eq!(edge(inside), None, "{inside:?}");
         }
     }
 

@@ -19,7 +19,7 @@ pub mod verify;
 
 pub use checkpoint::Checkpoints;
 pub use chunks::{ChunkEvaluation, Count, Scores};
-pub use cross_validation::{Candidate, CrossValidation, Score, Trial, cross_validate};
+pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, cross_validate};
 pub use evaluation::Evaluation;
 pub use fit::{
     Plan, fit_chain, fit_chain_with, fit_linear, fit_linear_with, fit_multiclass,
