@@ -160,7 +160,7 @@ const SAME: f64 = 1e-12;
 ///
 /// ```
 /// use dualgap::data::{Examples, Folds};
-/// use dualgap::model::{Model, Plan, cross_validate, fit_multiclass_with};
+/// use dualgap::model::{Edge, Model, Plan, cross_validate, fit_multiclass_with};
 /// use dualgap::run::Budget;
 /// use dualgap::ssvm::{Costs, Settings};
 ///
@@ -182,7 +182,10 @@ const SAME: f64 = 1e-12;
 ///     })
 /// })?;
 /// let found = found.expect("nobody interrupts");
-/// assert_eq!(found.candidates[found.best()].lambda, 0.01);
+/// let best = &found.candidates[found.best()];
+/// assert_eq!((best.lambda, found.edge()), (0.01, Some(Edge::Smallest)));
+/// let simplest = &found.candidates[found.simplest()];
+/// assert!(simplest.error() <= best.error() + best.standard_error());
 /// assert!(found.candidates.iter().all(|candidate| candidate.worst_gap() <= 0.01));
 /// # Ok::<(), dualgap::Error>(())
 /// ```
