@@ -75,7 +75,7 @@ fn with_engine(data: &Examples, lambda: f64) -> Result<(Vec<f64>, f64)> {
     };
     let mut engine = Engine::new(Problem::new(&blocks, L2, lambda, None)?, &settings)?;
     let calls = engine.calls_per_pass() * PASSES as u64;
-    let quota = Quota { oracle_calls: calls, pause: calls, halted: &|| false };
+    let quota = Quota { oracle_calls: calls, steps: u64::MAX, pause: calls, halted: &|| false };
     let start = Instant::now();
     engine.advance(&quota)?;
     let seconds = start.elapsed().as_secs_f64();

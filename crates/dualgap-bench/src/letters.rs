@@ -45,7 +45,7 @@ pub fn run(options: &Options) -> Result<()> {
     let settings = Settings { lambda, batch, threads, ..Settings::default() };
     let mut engine = Engine::new(Problem::new(&blocks, L2, lambda, None)?, &settings)?;
     let calls = engine.calls_per_pass();
-    let quota = Quota { oracle_calls: calls, pause: calls, halted: &|| false };
+    let quota = Quota { oracle_calls: calls, steps: u64::MAX, pause: calls, halted: &|| false };
     let mut seconds = Vec::new();
     for _ in 0..passes {
         let start = Instant::now();

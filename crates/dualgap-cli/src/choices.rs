@@ -102,11 +102,35 @@ choices!(Hamming => ssvm::Hamming {
     Normalized => Normalized,
 });
 
-choices!(Solver => ssvm::Method {
-    /// One example a step (Algorithm 4)
-    Bcfw => Bcfw,
+/// A method by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Solver {
+    /// One example a step; directions, cache and acceleration are chosen as the run goes on
+    Auto,
+    /// One example a step as in the papers (Algorithm 4), but for the options given
+    Bcfw,
     /// All examples a step (Algorithm 2)
-    Fw => Fw,
+    Fw,
+}
+
+choices!(Direction => ssvm::Direction {
+    /// Pairwise, where the task is structural and nothing is averaged
+    Auto => Auto,
+    /// From all corners alike to the best one: Frank-Wolfe
+    Toward => Toward,
+    /// Toward the best corner, or away from the worst that has weight
+    Away => Away,
+    /// From the worst corner that has weight to the best one
+    Pairwise => Pairwise,
+});
+
+choices!(Cache => ssvm::Cache {
+    /// As long as that pays by counted work
+    Auto => Auto,
+    /// After every pass with the oracle, once at least
+    On => On,
+    /// Never
+    Off => Off,
 });
 
 choices!(Step => ssvm::Step {
@@ -125,10 +149,12 @@ choices!(Sampling => ssvm::Sampling {
     Cyclic => Cyclic,
     /// Each step draws an example, half of them by their length
     Importance => Importance,
+    /// Between permuted passes, in proportion to the gaps as they were last seen
+    Gap => Gap,
 });
 
 choices!(Acceleration => ssvm::Acceleration {
-    /// Where the loss is smooth and the problem badly conditioned
+    /// Where the problem is badly conditioned, and as long as it pays
     Auto => Auto,
     /// From the start, unless the problem is too well conditioned to gain
     On => On,

@@ -93,16 +93,8 @@ impl<'a, P: Problem> Job<'a, P> {
                 free: self.free,
                 q_norm: penalty.q_norm,
             },
-            method: method.solver.into(),
-            step: method.step.into(),
-            sampling: method.sampling.into(),
-            shrinking: !method.no_shrinking,
-            acceleration: method.acceleration.into(),
-            average: method.average.into(),
-            batch: method.batch,
-            threads: method.threads,
-            seed: method.seed,
             sample_weights: self.counts.clone(),
+            ..method.settings()
         })
     }
 

@@ -52,6 +52,7 @@ impl From<NumberErrors> for Outcomes {
 struct Json<'a> {
     task: &'a str,
     solver: Method,
+    tactics: &'a [String],
     n: usize,
     dim: usize,
     lambda: f64,
@@ -115,6 +116,7 @@ impl<'a> Summary<'a> {
         Json {
             task,
             solver: settings.method,
+            tactics: &report.tactics,
             n: report.model.provenance.examples,
             dim: report.model.weights.len(),
             lambda: settings.lambda,
@@ -152,6 +154,9 @@ impl<'a> Summary<'a> {
             ("lambda", format!("{}{}", number(settings.lambda), and_else(settings.regulariser))),
             ("solver", solver_name(settings.method, model).into()),
         ];
+        if !report.tactics.is_empty() {
+            rows.push(("tactics", report.tactics.join("; ")));
+        }
         rows.extend(scale_row(model));
         rows.extend(certificate_rows(&report.certificate));
         rows.push((

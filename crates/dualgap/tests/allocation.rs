@@ -33,7 +33,12 @@ fn in_a_late_pass<B: Blocks>(blocks: &B, settings: &Settings) -> usize {
     let mut engine = Engine::new(problem, settings).unwrap();
     let mut advance = |calls| {
         let done = engine
-            .advance(&Quota { oracle_calls: calls, pause: calls, halted: &|| false })
+            .advance(&Quota {
+                oracle_calls: calls,
+                steps: u64::MAX,
+                pause: calls,
+                halted: &|| false,
+            })
             .unwrap();
         assert_eq!(done.steps, calls);
     };

@@ -4,10 +4,11 @@ use super::values::{
     Folds, parse_column, parse_count, parse_folds, parse_threads, parse_tolerance,
 };
 use crate::Outcome;
-use crate::choices::{Acceleration, Average, Format, Sampling, Solver, Step};
+use crate::choices::{Acceleration, Average, Cache, Direction, Format, Sampling, Solver, Step};
 use clap::Args;
 use dualgap::data::source::is_stdin;
 use dualgap::run::{Budget, Stop};
+use dualgap::ssvm::{Method, Settings};
 use dualgap::{Error, Result};
 use std::path::PathBuf;
 
@@ -80,18 +81,25 @@ pub struct PenaltyArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// Block-coordinate Frank-Wolfe, or batch Frank-Wolfe.
-    #[arg(long, value_enum, default_value = "bcfw")]
+    /// One example a step, with whatever pays; as in the papers; or all examples a step.
+    #[arg(long, value_enum, default_value = "auto")]
     pub solver: Solver,
     /// How far a step goes.
     #[arg(long, value_enum, default_value = "line-search")]
     pub step: Step,
+    /// Between what a step moves weight: structural tasks [default: the solver's].
+    #[arg(long, value_enum)]
+    pub direction: Option<Direction>,
+    /// Whether steps are also taken on outputs that were found before, without looking for better ones: structural
+    /// tasks [default: the solver's].
+    #[arg(long, value_enum)]
+    pub cache: Option<Cache>,
     /// In which order the examples are visited.
     #[arg(long, value_enum, default_value = "permuted")]
     pub sampling: Sampling,
-    /// Whether to accelerate the steps by momentum.
-    #[arg(long, value_enum, default_value = "auto")]
-    pub acceleration: Acceleration,
+    /// Whether to accelerate the steps by momentum [default: the solver's].
+    #[arg(long, value_enum)]
+    pub acceleration: Option<Acceleration>,
     /// Visit every example in every pass, also those whose visits change nothing.
     #[arg(long)]
     pub no_shrinking: bool,
@@ -148,12 +156,12 @@ impl Common<'_> {
                  name the folds to train on",
             ));
         }
-        let plain = method.solver == Solver::Bcfw
+        let plain = method.solver != Solver::Fw
             && method.step == Step::LineSearch
             && method.average == Average::None
             && !penalty.q_norm
             && !pure_l1;
-        if method.acceleration == Acceleration::On && !plain {
+        if method.acceleration == Some(Acceleration::On) && !plain {
             return Err(Error::setting(
                 "--acceleration on goes with steps of one example, by line search, without averages, \
                  the q-norm and pure l1",
@@ -165,6 +173,31 @@ impl Common<'_> {
             return Err(Error::setting("standard input can be read only once: name a file"));
         }
         Ok(())
+    }
+}
+
+impl MethodArgs {
+    /// How the engine is set up, but for the problem.
+    pub fn settings(&self) -> Settings {
+        let (method, chosen) = match self.solver {
+            Solver::Auto => (Method::Bcfw, Settings::default()),
+            Solver::Bcfw => (Method::Bcfw, Settings::plain()),
+            Solver::Fw => (Method::Fw, Settings::plain()),
+        };
+        Settings {
+            method,
+            step: self.step.into(),
+            direction: self.direction.map_or(chosen.direction, Into::into),
+            cache: self.cache.map_or(chosen.cache, Into::into),
+            acceleration: self.acceleration.map_or(chosen.acceleration, Into::into),
+            sampling: self.sampling.into(),
+            shrinking: !self.no_shrinking,
+            average: self.average.into(),
+            batch: self.batch,
+            threads: self.threads,
+            seed: self.seed,
+            ..chosen
+        }
     }
 }
 

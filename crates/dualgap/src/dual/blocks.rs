@@ -58,6 +58,11 @@ pub trait Blocks: Sync {
     /// Whether [`aim`](Self::aim) and [`step_length`](Self::step_length) look at the factor of the weights.
     const SEES_FACTOR: bool = false;
 
+    /// Whether a point knows the corners that it is a mixture of, so that weight can be taken from one of them:
+    /// what [`recall`](Self::recall), [`extremes`](Self::extremes), [`between`](Self::between),
+    /// [`shift`](Self::shift) and [`follow`](Self::follow) are for.
+    const FACES: bool = false;
+
     /// What a step moves toward: an output, a dual value.
     type Corner: Clone + Default + Send;
     /// Where a block stands: a mixture of corners.
@@ -88,6 +93,17 @@ pub trait Blocks: Sync {
     /// is smooth, the length of the block's input.
     fn importance(&self, _i: usize) -> f64 {
         1.0
+    }
+
+    /// The work of looking for a block's best corner, in multiplications or what takes as long: by this number it
+    /// is decided whether corners that are known already are worth more steps.
+    fn oracle_work(&self, _i: usize) -> f64 {
+        1.0
+    }
+
+    /// The work of [`recall`](Self::recall), and of a step between corners that are known, in the same unit.
+    fn face_work(&self, _i: usize, _at: &Self::Point) -> [f64; 2] {
+        [1.0; 2]
     }
 
     /// γ, where the blocks' losses are (1/γ)-smooth; zero where they are not.
@@ -185,8 +201,72 @@ pub trait Blocks: Sync {
         if curvature > 0.0 { (gap / (view.scale * curvature)).min(1.0) } else { 1.0 }
     }
 
-    /// `at ← at + γ (to − at)`.
+    /// The block's gap at the scores in the scratch, at which `corner` was found.
+    fn gap(
+        &self,
+        i: usize,
+        at: &Self::Point,
+        w: &[f64],
+        corner: &Self::Corner,
+        scratch: &mut Self::Scratch,
+    ) -> f64 {
+        let rise = self.difference(i, at, corner, scratch);
+        rise - self.slope(i, w, scratch)
+    }
+
+    /// `at ← at + γ (to − at)`. Where points know their corners γ may be negative, if the point has the weight.
     fn mix(&self, i: usize, gamma: f64, at: &mut Self::Point, to: &Self::Corner);
+
+    /// Computes the scores of those corners that the point is a mixture of, without looking for others.
+    fn recall(&self, i: usize, _at: &Self::Point, w: &[f64], scratch: &mut Self::Scratch) {
+        self.follow(i, w, None, scratch);
+    }
+
+    /// Finds the worst and the best of the corners that the point is a mixture of, at the scores in the scratch, and
+    /// tells how much weight can be taken from the worst.
+    fn extremes(
+        &self,
+        _i: usize,
+        _at: &Self::Point,
+        _w: &[f64],
+        _worst: &mut Self::Corner,
+        _best: &mut Self::Corner,
+        _scratch: &mut Self::Scratch,
+    ) -> f64 {
+        0.0
+    }
+
+    /// [`difference`](Self::difference) between two corners: prepares `X_i (to − from)`.
+    fn between(
+        &self,
+        _i: usize,
+        _from: &Self::Corner,
+        _to: &Self::Corner,
+        _scratch: &mut Self::Scratch,
+    ) -> f64 {
+        0.0
+    }
+
+    /// `at ← at + amount (to − from)`, for which the point has the weight.
+    fn shift(
+        &self,
+        _i: usize,
+        _amount: f64,
+        _at: &mut Self::Point,
+        _from: &Self::Corner,
+        _to: &Self::Corner,
+    ) {
+    }
+
+    /// Brings all scores in the scratch up to date with a w that has moved. Where the block's own last
+    /// [`displace`](Self::displace) alone has moved it, and w with it, `own` is its factor, and the difference is
+    /// still prepared.
+    fn follow(&self, i: usize, w: &[f64], _own: Option<f64>, scratch: &mut Self::Scratch) {
+        self.rescore(i, w, scratch);
+    }
+
+    /// Makes good what many small steps have lost of the point's feasibility to rounding.
+    fn tidy(&self, _i: usize, _at: &mut Self::Point) {}
 
     /// `into ← into + share · (from − into)`: averages of points.
     fn blend(&self, i: usize, share: f64, into: &mut Self::Point, from: &Self::Point);

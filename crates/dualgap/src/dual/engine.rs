@@ -14,8 +14,10 @@
 
 use super::average::Averages;
 use super::best::Best;
+use super::recall::{Recall, Tally, Use};
 use super::sampling::Order;
-use super::{Average, Blocks, Primal, Problem, Settings, Step, View};
+use super::visit::{Mover, Slot};
+use super::{Average, Blocks, Cache, Direction, Primal, Problem, Settings, Step, View};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::Link;
 use crate::{Error, Result};
@@ -39,17 +41,13 @@ impl<P> Solution<Vec<P>> {
     }
 }
 
-/// One place of a mini-batch.
-struct Slot<B: Blocks> {
-    block: usize,
-    corner: B::Corner,
-    scratch: B::Scratch,
-}
-
 /// The block-dual engine; see the module's head.
 pub struct Engine<'a, B: Blocks, L> {
     problem: Problem<'a, B, L>,
     step: Step,
+    direction: Direction,
+    cache: Use,
+    recall: Recall,
     pool: Arc<rayon::ThreadPool>,
     /// k, the number of steps so far.
     steps: u64,
@@ -88,6 +86,7 @@ fn monotone(settings: &Settings) -> bool {
 pub struct State<P> {
     steps: u64,
     order: Order,
+    recall: Recall,
     /// Not to be computed from the points: it has rounding of its own.
     v: Vec<f64>,
     /// The same of what goes with it where the link is coupled.
@@ -114,6 +113,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let state = State {
             steps: 0,
             order: Order::new(settings.sampling, points.len(), settings.seed, shrinking(settings)),
+            recall: Recall::new(points.len() as u64),
             coupling: Primal::new(&problem.link, start.v.clone()).coupling(),
             v: start.v,
             averages: (settings.average != Average::None)
@@ -132,7 +132,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         state: State<B::Point>,
     ) -> Result<Self> {
         let (blocks, n) = (problem.blocks, problem.blocks.len());
-        let State { steps, order, v, coupling, averages, best, .. } = &state;
+        let State { steps, order, recall, v, coupling, averages, best, .. } = &state;
         let finite = |v: &[f64]| v.len() == blocks.dim() && v.iter().all(|x| x.is_finite());
         let averaged = match averages {
             Some(averages) => averages.is_sound(settings.average, n, *steps),
@@ -140,6 +140,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         };
         let sound = *steps <= MOST_STEPS
             && order.is_sound(settings.sampling, n, shrinking(settings))
+            && recall.is_sound(n as u64)
             && finite(v)
             && coupling.iter().all(|x| x.is_finite())
             && averaged
@@ -178,16 +179,28 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             ));
         }
         let blocks = problem.blocks;
-        let State { steps, mut order, v, coupling, points, averages, best } = state;
+        let State { steps, mut order, recall, v, coupling, points, averages, best } = state;
+        let direction = settings.direction(B::FACES)?;
+        let cache = match settings.cache {
+            Cache::On if !B::FACES || settings.step == Step::Predefined => {
+                return Err(Error::setting(
+                    "corners are kept for structural blocks and steps by line search only",
+                ));
+            }
+            Cache::On => Use::Once,
+            Cache::Auto if direction != Direction::Toward => Use::Paying,
+            Cache::Auto | Cache::Off => Use::Never,
+        };
         order.weigh(|i| blocks.importance(i));
         Ok(Self {
             step: settings.step,
+            direction,
+            cache,
+            recall,
             pool: pool(settings)?,
             steps,
             order,
-            slots: (0..settings.batch.min(blocks.len()))
-                .map(|_| Slot { block: 0, corner: B::Corner::default(), scratch: blocks.scratch() })
-                .collect(),
+            slots: (0..settings.batch.min(blocks.len())).map(|_| Slot::new(blocks)).collect(),
             primal: Primal::kept(&problem.link, v, coupling),
             best,
             points,
@@ -201,6 +214,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         State {
             steps: self.steps,
             order: self.order.clone(),
+            recall: self.recall.clone(),
             v: self.primal.v().to_vec(),
             coupling: self.primal.coupling(),
             points: self.points.clone(),
@@ -251,6 +265,14 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.primal = Primal::new(&self.problem.link, v);
     }
 
+    /// Steps that take weight away leave a little more of rounding than those that only add.
+    pub(super) fn tidy(&mut self) {
+        if self.direction != Direction::Toward {
+            let (blocks, points) = (self.problem.blocks, &mut self.points);
+            points.par_iter_mut().enumerate().for_each(|(i, at)| blocks.tidy(i, at));
+        }
+    }
+
     /// The current weights, before any averaging.
     pub fn weights(&self) -> Vec<f64> {
         self.primal.weights()
@@ -262,14 +284,29 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     }
 
     /// Finds the corners of a mini-batch, all at the current w, then steps toward them in order.
-    fn step_batch(&mut self, size: usize) -> Result<()> {
-        let Self { problem, slots, order, primal, points, .. } = self;
+    fn step_batch(&mut self, size: usize, cached: bool) -> Result<()> {
+        let Self { problem, slots, order, primal, points, direction, .. } = self;
         let slots = &mut slots[..size];
         let (blocks, view) = (problem.blocks, primal.view(1.0, true));
+        let (leaves, by_gaps) = (*direction != Direction::Toward, order.wants_gaps() && !cached);
         let find = |slot: &mut Slot<B>| -> Result<()> {
-            let (i, Slot { corner, scratch, .. }) = (slot.block, slot);
-            let view = View { scale: problem.scales[i], ..view };
-            blocks.aim(i, &points[i], &view, corner, scratch)
+            let at = &points[slot.block];
+            let view = View { scale: problem.scales[slot.block], ..view };
+            if cached {
+                blocks.recall(slot.block, at, view.w, &mut slot.scratch);
+            } else {
+                blocks.aim(slot.block, at, &view, &mut slot.to, &mut slot.scratch)?;
+            }
+            if by_gaps {
+                slot.gap = blocks.gap(slot.block, at, view.w, &slot.to, &mut slot.scratch);
+            }
+            if cached || leaves {
+                slot.look_over(blocks, at, view.w);
+            }
+            if cached {
+                std::mem::swap(&mut slot.to, &mut slot.known);
+            }
+            Ok(())
         };
         slots.iter_mut().for_each(|slot| slot.block = order.next_block());
         if let [slot] = slots {
@@ -277,22 +314,69 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         } else {
             slots.par_iter_mut().try_for_each(find)?;
         }
-        (0..size).try_for_each(|place| self.step_toward(place))
+        (0..size).try_for_each(|place| self.visit(place, cached))
     }
 
-    fn step_toward(&mut self, place: usize) -> Result<()> {
-        let Self { problem, slots, order, primal, points, averages, .. } = self;
-        let Slot { block, corner, scratch } = &mut slots[place];
+    /// Steps on the block of a slot, whose corners were found.
+    fn visit(&mut self, place: usize, cached: bool) -> Result<()> {
+        let i = self.slots[place].block;
+        if let Some(averages) = &mut self.averages {
+            averages.cover(self.problem.blocks, i, self.steps, &self.points[i]);
+        }
+        let moved = if B::FACES && self.step == Step::LineSearch {
+            self.step_on_face(place, cached)?
+        } else {
+            self.step_toward(place)?
+        };
+        // That nothing better is known does not mean that there is nothing.
+        if moved || !cached {
+            let gap = if cached { None } else { Some(self.slots[place].gap) };
+            self.order.visited(i, moved, gap);
+        }
+        self.steps += 1;
+        if let Some(averages) = &mut self.averages {
+            averages.taken(self.steps);
+        }
+        Ok(())
+    }
+
+    /// Steps on a block that knows its corners, and says whether that changed anything.
+    fn step_on_face(&mut self, place: usize, cached: bool) -> Result<bool> {
+        let Self { problem, slots, primal, points, recall, direction, cache, .. } = self;
+        let (slot, blocks) = (&mut slots[place], problem.blocks);
+        let at = &mut points[slot.block];
+        // From the second on, the earlier steps of this batch have moved w.
+        let mut mover = Mover { problem, direction: *direction, primal, fresh: place == 0 };
+        if *cache == Use::Never {
+            return Ok(mover.step(slot, at)?.is_some());
+        }
+        let [again, known] = blocks.face_work(slot.block, at);
+        let found = if cached { again } else { blocks.oracle_work(slot.block) };
+        let mut first = Tally { gain: 0.0, work: found + known };
+        let mut further = Tally::default();
+        let taken = mover.step(slot, at)?;
+        let moved = taken.is_some();
+        if let Some(taken) = taken {
+            first.gain = taken.gain;
+            further = mover.further(slot, at, recall.depth(), taken)?;
+        }
+        recall.visited(first, further, blocks.len() as u64, *cache);
+        Ok(moved)
+    }
+
+    /// Steps toward what a block aims at, and says whether that changed anything.
+    fn step_toward(&mut self, place: usize) -> Result<bool> {
+        let Self { problem, slots, primal, points, .. } = self;
+        let Slot { block, to, scratch, .. } = &mut slots[place];
         let (i, blocks) = (*block, problem.blocks);
         let scale = problem.scales[i];
         let gamma = match self.step {
             Step::LineSearch => {
-                // From the second on, the earlier steps of this batch have moved w.
                 let view = primal.view(scale, place == 0);
-                blocks.step_length(i, &points[i], corner, &view, scratch)
+                blocks.step_length(i, &points[i], to, &view, scratch)
             }
             Step::Predefined => {
-                blocks.difference(i, &points[i], corner, scratch);
+                blocks.difference(i, &points[i], to, scratch);
                 let n = blocks.len() as f64;
                 2.0 * n / (self.steps as f64 + 2.0 * n)
             }
@@ -301,39 +385,42 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             let message = format!("the gap of example {i} is no number");
             return Err(Error::Unsound { message });
         }
-        order.visited(i, gamma > 0.0);
         if gamma > 0.0 {
-            if let Some(averages) = averages {
-                averages.cover(blocks, i, self.steps, &points[i]);
-            }
             blocks.displace(i, gamma * scale, primal, scratch);
             primal.settle();
-            blocks.mix(i, gamma, &mut points[i], corner);
+            blocks.mix(i, gamma, &mut points[i], to);
         }
-        self.steps += 1;
-        if let Some(averages) = averages {
-            averages.taken(self.steps);
-        }
-        Ok(())
+        Ok(gamma > 0.0)
     }
 
     fn advance_in_pool(&mut self, quota: &Quota<'_>) -> Result<Work> {
-        let calls = self.problem.blocks.calls_per_step();
+        let per_call = self.problem.blocks.calls_per_step();
         let mut done = Work::default();
-        while quota.allows(done, calls) {
-            let affordable = (quota.oracle_calls - done.oracle_calls) / calls;
+        loop {
+            let (cached, of_these) = match self.cache {
+                Use::Never => (false, u64::MAX),
+                _ => self.recall.ahead(),
+            };
+            let calls = if cached { 0 } else { per_call };
+            if !quota.allows(done, calls) {
+                return Ok(done);
+            }
+            let affordable = match calls {
+                0 => u64::MAX,
+                calls => (quota.oracle_calls - done.oracle_calls) / calls,
+            };
             // No batch reaches over the end of a pass: where a run may end, all batches do.
             let blocks = self.problem.blocks.len() as u64;
             let of_this_pass = blocks - self.steps % blocks;
-            let size = affordable.min(of_this_pass).min(self.slots.len() as u64);
-            let size = size.min(self.order.known_ahead() as u64);
-            self.step_batch(size as usize)?;
+            let size = affordable.min(of_this_pass).min(of_these).min(quota.steps - done.steps);
+            let size = size.min(self.slots.len() as u64).min(self.order.known_ahead() as u64);
+            self.step_batch(size as usize, cached)?;
             done += Work { steps: size, oracle_calls: size * calls };
         }
-        Ok(done)
     }
 
     fn certify_in_pool(&mut self) -> Result<Certified> {
+        self.tidy();
         let blocks = self.problem.blocks;
         let points = match &mut self.averages {
             Some(averages) => {
@@ -379,6 +466,19 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
 
     fn weights(&self) -> &[f64] {
         self.best.weights().unwrap_or(&[])
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        let mut said = match self.direction {
+            Direction::Pairwise => vec!["pairwise steps".to_string()],
+            Direction::Away => vec!["toward and away steps".to_string()],
+            Direction::Auto | Direction::Toward => Vec::new(),
+        };
+        if self.recall.visits > 0 {
+            let share = 100.0 * self.recall.visits as f64 / self.steps as f64;
+            said.push(format!("{share:.0} % of the visits without the oracle"));
+        }
+        said
     }
 
     fn into_model(self) -> Solution<B::Point> {

@@ -1,7 +1,7 @@
 //! Runs of the engine: from the start or elsewhere, by settings or by a link, and kept from being lost.
 
 use super::engine::State;
-use super::rounds::{self, Rounds, RoundsState};
+use super::rounds::{self, Momentum, Rounds, RoundsState};
 use super::{Blocks, Engine, Joined, Method, Problem, Settings, Solution};
 use crate::run::{Budget, Keeper, Observer, Report, RunState, Solver, run, run_from};
 use crate::term::{L2, Link};
@@ -55,10 +55,9 @@ pub fn train<B: Blocks, L: Link>(
     }
     match settings.method {
         Method::Bcfw => {
-            let kappa = rounds::kappa(blocks, settings)
-                .filter(|&kappa| link.strengthened(settings.lambda, kappa).is_some());
-            if kappa.is_some() {
-                let rounds = Rounds::new(blocks, &link, kappa, settings, None)?;
+            let momentum = momentum(blocks, &link, settings);
+            if momentum.is_some() {
+                let rounds = Rounds::new(blocks, &link, momentum, settings, None)?;
                 return run(rounds, budget, observer);
             }
             let problem = Problem::new(blocks, link, settings.lambda, weights)?;
@@ -71,6 +70,12 @@ pub fn train<B: Blocks, L: Link>(
             Ok(report.map(Solution::parted))
         }
     }
+}
+
+/// Acceleration, if the link allows it.
+fn momentum<B: Blocks, L: Link>(blocks: &B, link: &L, settings: &Settings) -> Option<Momentum> {
+    let strengthened = |m: &Momentum| link.strengthened(settings.lambda, m.kappa).is_some();
+    rounds::momentum(blocks, settings).filter(strengthened)
 }
 
 /// [`train`] from anywhere, kept from being lost.
@@ -101,10 +106,9 @@ where
                 .map(|report| report.map(Solution::parted))
         }
         Method::Bcfw => {
-            let kappa = rounds::kappa(blocks, settings);
-            let kappa = kappa.filter(|&kappa| link.strengthened(settings.lambda, kappa).is_some());
-            if kappa.is_some() || free.is_some() {
-                let (rounds, run) = begin_rounds(blocks, link, kappa, settings, begin)?;
+            let momentum = momentum(blocks, link, settings);
+            if momentum.is_some() || free.is_some() {
+                let (rounds, run) = begin_rounds(blocks, link, momentum, settings, begin)?;
                 return run_from(rounds, run, budget, observer, &mut Bytes(vault));
             }
             let problem = Problem::new(blocks, link.clone(), settings.lambda, weights)?;
@@ -152,16 +156,16 @@ fn begin_engine<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
 fn begin_rounds<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
     blocks: &'a B,
     link: &L,
-    kappa: Option<f64>,
+    momentum: Option<Momentum>,
     settings: &Settings,
     begin: Begin<B::Point>,
 ) -> Result<(Rounds<'a, B, L>, RunState)> {
-    let new = |points| Rounds::new(blocks, link, kappa, settings, points);
+    let new = |points| Rounds::new(blocks, link, momentum, settings, points);
     Ok(match begin {
         Begin::Fresh => (new(None)?, RunState::default()),
         Begin::Points(points) => (new(Some(points))?, RunState::default()),
         Begin::Kept(run, bytes) => {
-            (Rounds::resumed(blocks, link, kappa, settings, read(&bytes)?)?, run)
+            (Rounds::resumed(blocks, link, momentum, settings, read(&bytes)?)?, run)
         }
     })
 }

@@ -41,6 +41,9 @@ impl TryFrom<(f64, Vec<(u64, f64)>)> for Mixture {
 /// Below this the lazy scale is multiplied out, long before anything could underflow.
 const SMALLEST_SCALE: f64 = 1e-100;
 
+/// What rounding may leave of a weight that was taken away whole.
+const REST: f64 = 1e-15;
+
 impl Mixture {
     /// All weight on one corner, given by its ascending keys.
     pub fn corner(keys: &[u64]) -> Self {
@@ -68,12 +71,72 @@ impl Mixture {
         self.entries.is_empty()
     }
 
-    /// `self ← (1 − γ) self + γ corner`, the corner given by its ascending keys.
+    /// The least weight of these ascending keys.
+    pub fn least(&self, keys: &[u64]) -> f64 {
+        let mut entries = self.entries.iter();
+        let weight = |key: &u64| entries.find(|(other, _)| other == key).map_or(0.0, |&(_, w)| w);
+        self.scale * keys.iter().map(weight).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Moves weight from the keys of one corner to those of another. Both corners have their keys in the same order of
+    /// places, and what they have in common stays as it is.
+    ///
+    /// ```
+    /// # use dualgap::dual::Mixture;
+    /// let mut at = Mixture::corner(&[3, 14]);
+    /// at.shift(0.25, &[3, 14], &[7, 14]);
+    /// assert_eq!(at.iter().collect::<Vec<_>>(), [(3, 0.75), (7, 0.25), (14, 1.0)]);
+    /// at.shift(0.75, &[3, 14], &[7, 14]);
+    /// assert_eq!(at.iter().collect::<Vec<_>>(), [(7, 1.0), (14, 1.0)]);
+    /// ```
+    pub fn shift(&mut self, amount: f64, from: &[u64], to: &[u64]) {
+        let amount = amount / self.scale;
+        let apart = || from.iter().zip(to).filter(|(from, to)| from != to);
+        self.take(amount, apart().map(|(&from, _)| from));
+        let added = apart().count();
+        let mut arriving = apart().map(|(_, &to)| to);
+        if added == 1 {
+            let key = arriving.next().unwrap_or_default();
+            return self.merge(1, |_| (key, amount));
+        }
+        let arriving: Vec<u64> = arriving.collect();
+        self.merge(added, |k| (arriving[k], amount));
+    }
+
+    /// Takes so much of what is stored from each of these ascending keys, and drops those that nothing is left of.
+    fn take(&mut self, amount: f64, mut keys: impl Iterator<Item = u64>) {
+        let rest = REST / self.scale;
+        let mut next = keys.next();
+        self.entries.retain_mut(|(key, weight)| {
+            if next != Some(*key) {
+                return true;
+            }
+            next = keys.next();
+            *weight -= amount;
+            *weight > rest
+        });
+    }
+
+    /// Multiplies every weight by the factor of its key, and drops those that become zero.
+    pub(crate) fn rescale(&mut self, mut factor: impl FnMut(u64, f64) -> f64) {
+        let scale = std::mem::replace(&mut self.scale, 1.0);
+        self.entries.retain_mut(|(key, weight)| {
+            *weight *= scale;
+            *weight *= factor(*key, *weight);
+            *weight > 0.0
+        });
+    }
+
+    /// `self ← (1 − γ) self + γ corner`, the corner given by its ascending keys. With a negative γ weight is taken from
+    /// the corner, which must have it.
     pub fn step(&mut self, gamma: f64, corner: &[u64]) {
         if gamma >= 1.0 {
             self.scale = 1.0;
             self.entries.clear();
             self.entries.extend(corner.iter().map(|&key| (key, 1.0)));
+        } else if gamma < 0.0 {
+            self.shrink(1.0 - gamma);
+            self.take(-gamma / self.scale, corner.iter().copied());
         } else {
             self.shrink(1.0 - gamma);
             let amount = gamma / self.scale;
@@ -98,7 +161,7 @@ impl Mixture {
 
     fn shrink(&mut self, factor: f64) {
         self.scale *= factor;
-        if self.scale < SMALLEST_SCALE {
+        if !(SMALLEST_SCALE..1.0 / SMALLEST_SCALE).contains(&self.scale) {
             for (_, weight) in &mut self.entries {
                 *weight *= self.scale;
             }

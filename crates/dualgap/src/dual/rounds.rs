@@ -36,8 +36,17 @@ const LEAST: f64 = 0.05;
 /// for long before it rises.
 const QUIET: u32 = 100;
 
-/// λ'/λ where acceleration is asked for and no smoothness says how much is needed.
-const UNKNOWN: f64 = 16.0;
+/// λ'/λ where no smoothness says how much is needed. On chains half of it and twice as much do about as well.
+const RATIO: f64 = 16.0;
+
+/// Where blocks take steps between corners and the condition number is so large, acceleration begins at once.
+const AT_ONCE: f64 = 32.0;
+
+/// Passes over the data before it is judged how fast the gap shrinks, at least.
+const WINDOW: f64 = 12.0;
+
+/// So many times longer at the very beginning: momentum has yet to gather.
+const BEGINNING: f64 = 4.0;
 
 /// The rounds move one point step by step: averages and batch steps are another matter.
 pub(super) fn possible(settings: &Settings) -> bool {
@@ -46,21 +55,40 @@ pub(super) fn possible(settings: &Settings) -> bool {
         && settings.average == Average::None
 }
 
-/// What acceleration adds to λ, if it may be worth it for these settings.
-pub(super) fn kappa<B: Blocks>(blocks: &B, settings: &Settings) -> Option<f64> {
+/// What acceleration adds to λ, and whether it begins at once or when plain steps are seen to be slow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Momentum {
+    pub kappa: f64,
+    at_once: bool,
+    /// How many passes of plain steps show how slow they are.
+    window: f64,
+}
+
+/// Acceleration as it may be worth it for these settings.
+pub(super) fn momentum<B: Blocks>(blocks: &B, settings: &Settings) -> Option<Momentum> {
     let (lambda, smooth) = (settings.lambda, blocks.smoothness());
     let masses = masses(blocks.len(), settings.sample_weights.as_deref()).ok()?;
     let squares = masses.iter().enumerate().map(|(i, mass)| mass * blocks.importance(i).powi(2));
     let counted = masses.iter().filter(|&&mass| mass > 0.0).count();
-    // SDCA takes about 1 + R²/(γλn) passes for a digit: here the second term is one.
-    let balanced = squares.sum::<f64>() / (smooth * counted as f64);
-    let wanted = match settings.acceleration {
+    // SDCA takes about 1 + R²/(γλn) passes for a digit, where γ is the smoothness.
+    let condition = squares.sum::<f64>() / (lambda * counted as f64);
+    let on = match settings.acceleration {
         Acceleration::Off => return None,
-        Acceleration::On if smooth == 0.0 => UNKNOWN * lambda,
-        Acceleration::Auto if smooth == 0.0 || balanced < WORTH_IT * lambda => return None,
-        Acceleration::On | Acceleration::Auto => balanced,
+        Acceleration::On => true,
+        Acceleration::Auto => false,
     };
-    (possible(settings) && wanted > lambda && wanted.is_finite()).then_some(wanted - lambda)
+    let (ratio, at_once) = if smooth > 0.0 {
+        // With λ' the second term is one.
+        (condition / smooth, on)
+    } else {
+        (RATIO, on || (B::FACES && condition >= AT_ONCE))
+    };
+    let worth_it =
+        on || B::FACES || condition >= WORTH_IT * if smooth > 0.0 { smooth } else { 1.0 };
+    let kappa = (ratio - 1.0) * lambda;
+    let window = if smooth > 0.0 { 1.0 } else { WINDOW };
+    let sensible = worth_it && kappa > 0.0 && kappa.is_finite();
+    (possible(settings) && sensible).then_some(Momentum { kappa, at_once, window })
 }
 
 /// The engine in rounds; see the module's head.
@@ -81,9 +109,12 @@ struct Memory<P> {
     /// The weights at the end of the round before.
     last: Vec<f64>,
     offset: Vec<f64>,
-    /// Oracle calls until the round ends, and so far.
+    /// Steps until the round ends.
     left: u64,
+    /// Oracle calls so far.
     calls: u64,
+    /// After how many oracle calls acceleration began or ended, in turn.
+    changes: Vec<u64>,
     /// The primal value of the rounds' weights when it was last looked at.
     primal: f64,
     trial: Option<Trial>,
@@ -93,31 +124,59 @@ struct Memory<P> {
 }
 
 /// The bound that the condition number gives is for the worst data of their kind: on most data of many features plain
-/// steps are far faster. So acceleration begins when the gap is seen to shrink more slowly than momentum promises,
-/// and ends for good if it then shrinks more slowly than before.
+/// steps are far faster. So it is seen how fast the gap shrinks; where that is slower than it might be, the other way
+/// is tried, and whichever was faster goes on.
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Trial {
     /// Oracle calls and the gap when it was last judged.
     seen: Option<(u64, f64)>,
-    /// How fast the gap shrank without acceleration, once there is.
-    plain: Option<f64>,
+    /// Judged again after so many passes.
+    window: f64,
+    /// A gap that shrinks more slowly (in powers of e a pass) makes the other way worth a trial.
+    floor: f64,
+    /// During a trial: how fast the gap shrank before.
+    rival: Option<f64>,
 }
 
 impl Trial {
-    /// Is told of a certification, and tells how fast the gap shrinks (in powers of e a pass) once it has seen so many
-    /// passes of it.
-    fn rate(&mut self, calls: u64, gap: f64, pass: u64, needed: f64) -> Option<f64> {
+    /// Is told of a certification, and tells how fast the gap shrinks once it has seen enough passes of it.
+    fn rate(&mut self, calls: u64, gap: f64, pass: u64) -> Option<f64> {
         let Some((since, before)) = self.seen else {
             self.seen = Some((calls, gap));
             return None;
         };
         let passes = calls.saturating_sub(since) as f64 / pass as f64;
-        if passes < needed {
+        if passes < self.window {
             return None;
         }
         self.seen = Some((calls, gap));
         // What has shrunk to nothing has shrunk fast enough.
         Some(if gap > 0.0 { (before / gap).ln() / passes } else { f64::INFINITY })
+    }
+
+    /// Whether to change to the other way, at this rate.
+    fn changes(&mut self, rate: f64) -> bool {
+        match self.rival.take() {
+            // The other way was slower, and is tried again when this one is slower than half of that.
+            Some(rival) if rate < rival => {
+                self.floor = 0.5 * rate.max(0.0);
+                true
+            }
+            Some(rival) => {
+                self.floor = 0.5 * rival.max(0.0);
+                false
+            }
+            None if rate < self.floor => {
+                self.rival = Some(rate);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        let numbers = [self.window, self.floor, self.rival.unwrap_or(0.0)];
+        numbers.iter().all(|x| x.is_finite()) && self.window > 0.0
     }
 }
 
@@ -128,23 +187,31 @@ pub(super) struct RoundsState<P> {
     memory: Memory<P>,
 }
 
-/// Passes of a round.
-const PASSES: u64 = 2;
+/// Passes of a round, with the oracle or without.
+const PASSES: u64 = 3;
 
 impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     /// At these points, or where the blocks begin by themselves.
     pub fn new(
         blocks: &'a B,
         link: &L,
-        kappa: Option<f64>,
+        momentum: Option<Momentum>,
         settings: &Settings,
         points: Option<Vec<B::Point>>,
     ) -> Result<Self> {
-        let accelerated = kappa.is_some() && settings.acceleration == Acceleration::On;
+        let accelerated = momentum.is_some_and(|momentum| momentum.at_once);
+        let kappa = momentum.map_or(0.0, |momentum| momentum.kappa);
+        let root = root(settings.lambda, kappa);
         // Who asks for acceleration gets it for as long as the gap shrinks at all.
-        let plain = accelerated.then_some(f64::MIN_POSITIVE);
-        let trial = kappa.map(|_| Trial { plain, ..Trial::default() });
-        let kappa = kappa.unwrap_or(0.0);
+        let floor = match (accelerated, settings.acceleration) {
+            (true, Acceleration::On) => f64::MIN_POSITIVE,
+            (true, _) => LEAST * root,
+            (false, _) => root,
+        };
+        let trial = momentum.map(|momentum| {
+            let window = if accelerated { BEGINNING * long(root) } else { momentum.window };
+            Trial { window, floor, ..Trial::default() }
+        });
         let problem = outer(blocks, link, settings)?;
         let now = if accelerated { kappa } else { 0.0 };
         let inner = inner(blocks, link, now, settings)?;
@@ -162,8 +229,9 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             accelerated,
             last: engine.weights(),
             offset,
-            left: PASSES * engine.calls_per_pass(),
+            left: PASSES * blocks.len() as u64,
             calls: 0,
+            changes: if accelerated { vec![0] } else { Vec::new() },
             primal: f64::INFINITY,
             trial,
             quiet: 0,
@@ -176,22 +244,22 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     pub fn resumed(
         blocks: &'a B,
         link: &L,
-        kappa: Option<f64>,
+        momentum: Option<Momentum>,
         settings: &Settings,
         state: RoundsState<B::Point>,
     ) -> Result<Self> {
         let RoundsState { engine, mut memory } = state;
-        let kappa = kappa.unwrap_or(0.0);
+        let kappa = momentum.map_or(0.0, |momentum| momentum.kappa);
         let now = if memory.accelerated { kappa } else { 0.0 };
         let problem = outer(blocks, link, settings)?;
         let inner = inner(blocks, link, now, settings)?.centred(memory.offset.clone())?;
         let dim = blocks.dim();
         let finite = |v: &[f64]| v.len() == dim && v.iter().all(|x| x.is_finite());
-        let pass = blocks.len() as u64 * blocks.calls_per_step();
         let sound = finite(&memory.last)
             && memory.offset.len() == dim
-            && (1..=PASSES * pass).contains(&memory.left)
+            && (1..=PASSES * blocks.len() as u64).contains(&memory.left)
             && memory.calls < 1 << 60
+            && memory.trial.as_ref().is_none_or(Trial::is_sound)
             && memory.best.is_sound(dim, true);
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
@@ -206,9 +274,13 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         RoundsState { engine: self.engine.state(), memory: self.memory.clone() }
     }
 
-    /// √q, where there is acceleration.
     fn root(&self) -> f64 {
-        (self.problem.lambda / (self.problem.lambda + self.kappa)).sqrt()
+        root(self.problem.lambda, self.kappa)
+    }
+
+    /// Steps of a round.
+    fn round(&self) -> u64 {
+        PASSES * self.problem.blocks.len() as u64
     }
 
     /// Moves the centre.
@@ -220,8 +292,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             (0.0, 0.0)
         };
         let w = self.engine.weights();
-        let Memory { last, offset, left, .. } = &mut self.memory;
-        *left = PASSES * self.engine.calls_per_pass();
+        self.memory.left = self.round();
+        let Memory { last, offset, .. } = &mut self.memory;
         let free = self.problem.link.free;
         if pull == 0.0 && free.is_none() {
             return;
@@ -255,12 +327,14 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         if let Some(free) = self.problem.link.free {
             self.memory.offset[free.column] = self.problem.best_free(&self.memory.last, free);
         }
-        self.memory.left = PASSES * self.engine.calls_per_pass();
+        self.memory.left = self.round();
+        self.memory.changes.push(self.memory.calls);
         self.engine.recentre(self.memory.offset.clone());
         Ok(())
     }
 
     fn certify_in_pool(&mut self) -> Result<Certified> {
+        self.engine.tidy();
         let balanced = self.problem.balanced(self.engine.points())?;
         let points = balanced.as_deref().unwrap_or(self.engine.points());
         let dual = self.problem.dual(points)?;
@@ -298,23 +372,32 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     /// Looks whether acceleration pays.
     fn judge(&mut self, gap: f64) -> Result<()> {
         let (root, pass) = (self.root(), self.engine.calls_per_pass());
-        let Memory { trial: Some(trial), calls, .. } = &mut self.memory else { return Ok(()) };
-        // Momentum takes about 1/√q passes to come to anything.
-        let needed = if trial.plain.is_some() { (2.0 / root).max(12.0) } else { 1.0 };
-        let Some(rate) = trial.rate(*calls, gap, pass, needed) else { return Ok(()) };
-        match trial.plain {
-            None if rate < root => {
-                // Something of the promise must be kept, also where nothing moved before.
-                trial.plain = Some(rate.max(LEAST * root));
-                self.accelerate(true)
-            }
-            Some(plain) if rate < plain => {
-                self.memory.trial = None;
-                self.accelerate(false)
-            }
-            _ => Ok(()),
+        let Memory { trial: Some(trial), calls, accelerated, .. } = &mut self.memory else {
+            return Ok(());
+        };
+        let Some(rate) = trial.rate(*calls, gap, pass) else { return Ok(()) };
+        if *accelerated {
+            trial.window = long(root);
         }
+        if !trial.changes(rate) {
+            return Ok(());
+        }
+        // Something of the promise must be kept, also where nothing moved before.
+        trial.rival = trial.rival.map(|rival| rival.max(LEAST * root));
+        trial.window = long(root);
+        let accelerated = !*accelerated;
+        self.accelerate(accelerated)
     }
+}
+
+/// √q, where there is acceleration.
+fn root(lambda: f64, kappa: f64) -> f64 {
+    (lambda / (lambda + kappa)).sqrt()
+}
+
+/// Momentum takes about 1/√q passes to come to anything.
+fn long(root: f64) -> f64 {
+    (2.0 / root).max(WINDOW)
 }
 
 fn no_acceleration() -> Error {
@@ -352,13 +435,17 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
 
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let mut done = Work::default();
-        while quota.allows(done, 1) {
-            let calls = (quota.oracle_calls - done.oracle_calls).min(self.memory.left);
-            let part = self.engine.advance(&Quota { oracle_calls: calls, ..*quota })?;
+        while quota.allows(done, 0) {
+            let part = self.engine.advance(&Quota {
+                oracle_calls: quota.oracle_calls - done.oracle_calls,
+                steps: self.memory.left.min(quota.steps - done.steps),
+                pause: quota.pause - done.oracle_calls,
+                halted: quota.halted,
+            })?;
             if part == Work::default() {
                 break;
             }
-            self.memory.left -= part.oracle_calls;
+            self.memory.left -= part.steps;
             self.memory.calls += part.oracle_calls;
             done += part;
             if self.memory.left == 0 {
@@ -384,6 +471,26 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
 
     fn weights(&self) -> &[f64] {
         self.memory.best.weights().unwrap_or(&[])
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        let pass = self.engine.calls_per_pass() as f64;
+        let mut said = self.engine.tactics();
+        let changes: Vec<String> = self
+            .memory
+            .changes
+            .iter()
+            .enumerate()
+            .map(|(k, &calls)| {
+                let what = if k % 2 == 0 { "from" } else { "to" };
+                format!("{what} pass {:.0}", calls as f64 / pass)
+            })
+            .collect();
+        if !changes.is_empty() {
+            let ratio = 1.0 + self.kappa / self.problem.lambda;
+            said.push(format!("accelerated {} (λ' = {ratio:.1} λ)", changes.join(" ")));
+        }
+        said
     }
 
     fn into_model(self) -> Solution<B::Point> {

@@ -1,5 +1,6 @@
 //! In which order the blocks are visited.
 
+use super::gaps::Gaps;
 use crate::linalg::Random;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,13 @@ pub enum Sampling {
     Cyclic,
     /// Each step draws a block, half of them evenly and half by importance: the length of an example's input.
     Importance,
+    /// A permuted pass that looks at the gap of every block, then as many draws as two passes have, in proportion to the
+    /// gaps as they were last seen.
+    Gap,
 }
+
+/// Draws by gaps between two permuted passes, in passes.
+const DRAWN_PASSES: usize = 2;
 
 /// An endless sequence of block numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +35,8 @@ pub struct Order {
     sequence: Vec<usize>,
     next: usize,
     sleep: Option<Sleep>,
+    /// Where draws go by gaps: those, and how many draws are left before the next permuted pass.
+    gaps: Option<(Gaps, usize)>,
     /// Where each block's share of the importance ends; not kept, but made again.
     #[serde(skip)]
     ends: Vec<f64>,
@@ -120,15 +129,24 @@ impl Order {
             sequence: (0..blocks).collect(),
             next: blocks, // the first permutation is drawn with the first step
             sleep: (rounds && shrinking).then(|| Sleep::new(blocks)),
+            gaps: (sampling == Sampling::Gap).then(|| (Gaps::from(vec![0.0; blocks]), 0)),
             ends: Vec::new(),
         }
     }
 
-    /// Is told of every visit whether it changed anything.
+    /// Whether the gaps of visited blocks are of any use.
+    pub(super) fn wants_gaps(&self) -> bool {
+        self.gaps.is_some()
+    }
+
+    /// Is told of every visit whether it changed anything, and what the block's gap was, if that was looked at.
     #[inline]
-    pub(super) fn visited(&mut self, i: usize, moved: bool) {
+    pub(super) fn visited(&mut self, i: usize, moved: bool, gap: Option<f64>) {
         if let Some(sleep) = &mut self.sleep {
             sleep.visited(i, moved);
+        }
+        if let (Some((gaps, _)), Some(gap)) = (&mut self.gaps, gap) {
+            gaps.set(i, gap);
         }
     }
 
@@ -154,6 +172,10 @@ impl Order {
             && self.sequence.len() <= blocks
             && self.next <= self.sequence.len()
             && self.sleep.is_some() == sleeps
+            && self.gaps.is_some() == (sampling == Sampling::Gap)
+            && self.gaps.as_ref().is_none_or(|(gaps, draws)| {
+                gaps.is_sound(blocks) && *draws <= DRAWN_PASSES * blocks
+            })
             && self.sequence.iter().all(|&i| i < blocks && !std::mem::replace(&mut seen[i], true))
             && match &self.sleep {
                 Some(sleep) => sleep.is_sound(blocks, &self.sequence),
@@ -175,9 +197,16 @@ impl Order {
                     self.ends.partition_point(|&end| end <= place).min(blocks - 1)
                 };
             }
-            Sampling::Permuted | Sampling::Cyclic => {}
+            Sampling::Permuted | Sampling::Cyclic | Sampling::Gap => {}
         }
         if self.next == self.sequence.len() {
+            if let Some((gaps, draws)) = &mut self.gaps {
+                if *draws > 0 {
+                    *draws -= 1;
+                    return gaps.draw(&mut self.random);
+                }
+                *draws = DRAWN_PASSES * blocks;
+            }
             self.begin_round();
         }
         self.next += 1;
@@ -200,7 +229,7 @@ impl Order {
         if let Some(sleep) = &mut self.sleep {
             sleep.wake(&mut self.sequence);
         }
-        if self.sampling == Sampling::Permuted {
+        if self.sampling != Sampling::Cyclic {
             self.random.shuffle(&mut self.sequence);
         }
     }
@@ -271,7 +300,7 @@ mod tests {
             .map(|_| {
                 let count = order.known_ahead();
                 let round: Vec<usize> = (0..count).map(|_| order.next_block()).collect();
-                round.iter().for_each(|&i| order.visited(i, i < movers));
+                round.iter().for_each(|&i| order.visited(i, i < movers, None));
                 round
             })
             .collect()

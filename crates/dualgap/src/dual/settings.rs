@@ -2,13 +2,14 @@
 
 use super::{Average, Sampling};
 use crate::term::Regulariser;
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Whether the engine runs in accelerated rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Acceleration {
-    /// Where the losses are smooth, the condition number asks for it, and it turns out to pay.
+    /// Where the condition number asks for it, and as long as it turns out to pay.
     #[default]
     Auto,
     /// From the start, and as long as the gap shrinks; unless the problem is too well conditioned to gain.
@@ -26,6 +27,34 @@ pub enum Step {
     LineSearch,
     /// `γ = 2n/(k + 2n)`, whatever the dual does.
     Predefined,
+}
+
+/// Between what a step moves a block's weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Pairwise where blocks know their corners, steps go by line search and nothing is averaged; else toward.
+    #[default]
+    Auto,
+    /// From all corners alike to the best one: Frank-Wolfe.
+    Toward,
+    /// Toward the best corner, or away from the worst of those that have weight, whatever has the larger gap.
+    Away,
+    /// From the worst corner that has weight to the best one.
+    Pairwise,
+}
+
+/// Whether steps are also taken on corners that were found before, without the oracle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// Where blocks know their corners, and as long as that pays by counted work.
+    #[default]
+    Auto,
+    /// After every pass with the oracle, at least one pass; more as long as they pay.
+    On,
+    /// Never.
+    Off,
 }
 
 /// Which blocks a step moves.
@@ -50,6 +79,10 @@ pub struct Settings {
     pub method: Method,
     /// The step length.
     pub step: Step,
+    /// Between what a step moves weight.
+    pub direction: Direction,
+    /// Whether corners that were found before are used again.
+    pub cache: Cache,
     /// The order of the blocks.
     pub sampling: Sampling,
     /// Whether blocks whose visits change nothing are visited less often, where the order goes in rounds.
@@ -68,13 +101,50 @@ pub struct Settings {
     pub sample_weights: Option<Vec<f64>>,
 }
 
+impl Settings {
+    /// The papers' algorithms and nothing beyond them: steps toward the best corner of the whole block, each after
+    /// a call of the oracle, and no momentum.
+    ///
+    /// ```
+    /// # use dualgap::dual::{Direction, Settings};
+    /// let settings = Settings { lambda: 0.1, ..Settings::plain() };
+    /// assert_eq!(settings.direction, Direction::Toward);
+    /// ```
+    pub fn plain() -> Self {
+        Self {
+            direction: Direction::Toward,
+            cache: Cache::Off,
+            acceleration: Acceleration::Off,
+            ..Self::default()
+        }
+    }
+
+    /// The direction, once it is known whether blocks know their corners.
+    pub(crate) fn direction(&self, faces: bool) -> Result<Direction> {
+        let plain = self.step == Step::LineSearch && self.method == Method::Bcfw;
+        match self.direction {
+            Direction::Auto if faces && plain && self.average == Average::None => {
+                Ok(Direction::Pairwise)
+            }
+            Direction::Auto | Direction::Toward => Ok(Direction::Toward),
+            _ if faces && plain => Ok(self.direction),
+            _ => Err(Error::setting(
+                "away and pairwise steps go with structural blocks, one at a time, by line search",
+            )),
+        }
+    }
+}
+
 impl Default for Settings {
+    /// Whatever can be chosen while the run goes on is.
     fn default() -> Self {
         Self {
             lambda: 0.01,
             regulariser: Regulariser::default(),
             method: Method::default(),
             step: Step::default(),
+            direction: Direction::default(),
+            cache: Cache::default(),
             sampling: Sampling::default(),
             shrinking: true,
             acceleration: Acceleration::default(),

@@ -19,19 +19,48 @@ use multiversion::multiversion;
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub fn add_scores(row: Row<'_>, w: &[f64], scores: &mut [f64]) {
     let labels = scores.len();
+    let mut rest = labels;
+    // The sums of some labels at a time stay in registers; each is added up in the same order all the same.
+    while rest >= 16 {
+        add_lanes::<16>(row, w, labels, &mut scores[labels - rest..]);
+        rest -= 16;
+    }
+    if rest >= 8 {
+        add_lanes::<8>(row, w, labels, &mut scores[labels - rest..]);
+        rest -= 8;
+    }
+    if rest >= 4 {
+        add_lanes::<4>(row, w, labels, &mut scores[labels - rest..]);
+        rest -= 4;
+    }
+    if rest >= 2 {
+        add_lanes::<2>(row, w, labels, &mut scores[labels - rest..]);
+        rest -= 2;
+    }
+    if rest == 1 {
+        add_lanes::<1>(row, w, labels, &mut scores[labels - 1..]);
+    }
+}
+
+/// [`add_scores`] for N labels, of which the first is where `scores` ends less its length.
+#[inline(always)]
+fn add_lanes<const N: usize>(row: Row<'_>, w: &[f64], labels: usize, scores: &mut [f64]) {
+    let first = labels - scores.len();
+    let mut sums = [0.0; N];
+    sums.copy_from_slice(&scores[..N]);
+    let mut add = |f: usize, x: f64| {
+        let run = &w[f * labels + first..][..N];
+        for lane in 0..N {
+            sums[lane] += x * run[lane];
+        }
+    };
     match row {
         Row::Sparse { indices, values } => {
-            for (&f, &x) in indices.iter().zip(values) {
-                let start = f as usize * labels;
-                add_scaled(&w[start..start + labels], x, scores);
-            }
+            indices.iter().zip(values).for_each(|(&f, &x)| add(f as usize, x));
         }
-        Row::Dense(values) => {
-            for (run, &x) in w.chunks_exact(labels).zip(values) {
-                add_scaled(run, x, scores);
-            }
-        }
+        Row::Dense(values) => values.iter().enumerate().for_each(|(f, &x)| add(f, x)),
     }
+    scores[..N].copy_from_slice(&sums);
 }
 
 /// `v[f·K + y] += factor · x_f · d_y`: the transpose of [`add_scores`], with `K = d.len()`.
@@ -66,13 +95,42 @@ pub fn add_outer(row: Row<'_>, d: &[f64], factor: f64, v: &mut [f64]) {
 /// instead of for all K, which leaves this loop without a branch.
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub fn max_plus(from: &[f64], transitions: &[f64], to: &mut [f64]) {
-    to.fill(f64::NEG_INFINITY);
-    for (&score, run) in from.iter().zip(transitions.chunks_exact(to.len())) {
-        for (best, &transition) in to.iter_mut().zip(run) {
-            let candidate = score + transition;
-            *best = if candidate > *best { candidate } else { *best };
+    let labels = to.len();
+    let mut rest = labels;
+    while rest >= 16 {
+        max_lanes::<16>(from, transitions, labels, &mut to[labels - rest..]);
+        rest -= 16;
+    }
+    if rest >= 8 {
+        max_lanes::<8>(from, transitions, labels, &mut to[labels - rest..]);
+        rest -= 8;
+    }
+    if rest >= 4 {
+        max_lanes::<4>(from, transitions, labels, &mut to[labels - rest..]);
+        rest -= 4;
+    }
+    if rest >= 2 {
+        max_lanes::<2>(from, transitions, labels, &mut to[labels - rest..]);
+        rest -= 2;
+    }
+    if rest == 1 {
+        max_lanes::<1>(from, transitions, labels, &mut to[labels - 1..]);
+    }
+}
+
+/// [`max_plus`] for N labels, of which the first is where `to` ends less its length.
+#[inline(always)]
+fn max_lanes<const N: usize>(from: &[f64], transitions: &[f64], labels: usize, to: &mut [f64]) {
+    let first = labels - to.len();
+    let mut best = [f64::NEG_INFINITY; N];
+    for (&score, run) in from.iter().zip(transitions.chunks_exact(labels)) {
+        let run = &run[first..][..N];
+        for lane in 0..N {
+            let candidate = score + run[lane];
+            best[lane] = if candidate > best[lane] { candidate } else { best[lane] };
         }
     }
+    to[..N].copy_from_slice(&best);
 }
 
 /// `Σ a_j b_j` in eight interleaved partial sums, always in the same order.

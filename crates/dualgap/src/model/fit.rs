@@ -281,6 +281,8 @@ fn blank(
             regulariser: settings.regulariser,
             solver: settings.method,
             step: settings.step,
+            direction: settings.direction,
+            cache: settings.cache,
             sampling: settings.sampling,
             shrinking: settings.shrinking,
             acceleration: settings.acceleration,

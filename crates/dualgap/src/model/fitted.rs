@@ -7,7 +7,7 @@ use crate::data::{
     Alphabet, Dictionary, Examples, Recipe, Scaling, Sequence, Sequences, Vocabulary,
 };
 use crate::dual::Witness;
-use crate::dual::{Acceleration, Average, Method, Sampling, Step};
+use crate::dual::{Acceleration, Average, Cache, Direction, Method, Sampling, Step};
 use crate::linalg::Row;
 use crate::linalg::kernels::{add_scores, argmax, score};
 use crate::oracle::Hamming;
@@ -54,6 +54,12 @@ pub struct Provenance {
     pub solver: Method,
     /// The step length.
     pub step: Step,
+    /// Between what steps moved weight.
+    #[serde(default)]
+    pub direction: Direction,
+    /// Whether corners that had been found were used again.
+    #[serde(default)]
+    pub cache: Cache,
     /// The order of the blocks.
     pub sampling: Sampling,
     /// Whether blocks whose visits changed nothing were visited less often.

@@ -185,6 +185,29 @@ impl Viterbi {
         }
     }
 
+    /// Computes the node score of one label at one position again.
+    #[inline]
+    pub fn score_label(
+        &mut self,
+        layout: Layout,
+        w: &[f64],
+        x: Sequence<'_>,
+        (truth, cost): (&[Label], f64),
+        t: usize,
+        y: Label,
+    ) {
+        let (k, y) = (layout.labels, y as usize);
+        let mut score = if truth[t] as usize == y { 0.0 } else { cost };
+        x.row(t).for_each(|f, value| score += value * w[f * k + y]);
+        if t == 0 {
+            score += w[layout.start().start + y];
+        }
+        if t + 1 == x.len() {
+            score += w[layout.end().start + y];
+        }
+        self.nodes[t * k + y] = score;
+    }
+
     /// The best labeling for the node scores, put into `best`, and its score.
     pub fn decode(&mut self, layout: Layout, w: &[f64], best: &mut Vec<Label>) -> f64 {
         let k = layout.labels;

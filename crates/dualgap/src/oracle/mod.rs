@@ -120,6 +120,12 @@ pub trait Oracle: Sync {
         None
     }
 
+    /// The work of a call of [`decode`](Self::decode), in multiplications or what takes as long; a millisecond has
+    /// about a million of them. The dearer a call, the more steps are taken on outputs that it has found before.
+    fn work(&self, _x: &Self::Input) -> f64 {
+        1e5
+    }
+
     /// `argmax_y ⟨w, φ(x, y)⟩`, plus `L(against, y)` when a truth is given to decode against.
     fn decode(
         &self,

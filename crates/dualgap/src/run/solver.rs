@@ -25,6 +25,8 @@ impl AddAssign for Work {
 pub struct Quota<'a> {
     /// At most so many oracle calls.
     pub oracle_calls: u64,
+    /// At most so many steps.
+    pub steps: u64,
     /// Return once so many are done, at the next place where a pause changes nothing.
     pub pause: u64,
     /// Whether to return at once all the same: Ctrl-C, or the time is up.
@@ -35,7 +37,8 @@ impl Quota<'_> {
     /// Whether work that costs `calls` may still be begun after `done`.
     pub fn allows(&self, done: Work, calls: u64) -> bool {
         done.oracle_calls + calls <= self.oracle_calls
-            && done.oracle_calls < self.pause
+            && done.steps < self.steps
+            && done.oracle_calls < self.pause.min(self.oracle_calls)
             && !(self.halted)()
     }
 }
@@ -73,6 +76,11 @@ pub trait Solver {
     /// Whether certificates that stand still mean that nothing moves any more.
     fn may_stall(&self) -> bool {
         true
+    }
+
+    /// What was chosen and done while the run went on, for people to read.
+    fn tactics(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// The weights of that model, or none where they are no plain vector.

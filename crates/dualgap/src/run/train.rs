@@ -48,6 +48,8 @@ pub struct Report<M> {
     pub solve_seconds: f64,
     /// Seconds spent on certifying.
     pub certify_seconds: f64,
+    /// What the solver chose and did while the run went on.
+    pub tactics: Vec<String>,
     /// Every certification of the run, the last one included.
     pub history: Vec<Progress>,
 }
@@ -63,6 +65,7 @@ impl<M> Report<M> {
             passes: self.passes,
             solve_seconds: self.solve_seconds,
             certify_seconds: self.certify_seconds,
+            tactics: self.tactics,
             history: self.history,
         }
     }
@@ -109,6 +112,7 @@ impl RunState {
 
     fn report<S: Solver>(self, solver: S, last: Progress, stop: Stop) -> Report<S::Model> {
         Report {
+            tactics: solver.tactics(),
             model: solver.into_model(),
             certificate: last.certificate,
             stop,
@@ -262,6 +266,7 @@ pub fn run_from<S: Solver>(
             let done = state.work.oracle_calls;
             let quota = Quota {
                 oracle_calls: target - done,
+                steps: u64::MAX,
                 pause: pass.min(kept_at.saturating_add(interval) - done),
                 halted: &halted,
             };

@@ -265,6 +265,11 @@ impl<L: Loss> Blocks for Linear<'_, L> {
         ((best - at) / scratch.z).clamp(0.0, 1.0)
     }
 
+    fn gap(&self, i: usize, at: &f64, _: &[f64], _: &f64, scratch: &mut LinearScratch) -> f64 {
+        let (a, y) = (scratch.a, self.targets[i]);
+        self.loss.value(a, y).value + self.loss.conjugate(*at, y).value + at * a
+    }
+
     fn displace(
         &self,
         i: usize,

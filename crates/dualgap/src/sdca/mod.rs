@@ -14,7 +14,9 @@ pub mod pure_l1;
 mod sides;
 pub mod vector;
 
-pub use crate::dual::{Acceleration, Average, Method, Sampling, Settings, Solution};
+pub use crate::dual::{
+    Acceleration, Average, Cache, Direction, Method, Sampling, Settings, Solution,
+};
 pub use linear::{Choice, Linear};
 pub use pure_l1::{train_pure_l1, train_pure_l1_kept};
 pub use vector::Vector;

@@ -17,11 +17,12 @@
 //! Where pairs of labels have features of their own, e_t for the pair at t − 1 and t, there is also
 //! Σ_t e_{t+1} ⊗ d_t(·,·), and differences of edges are then kept position by position.
 
+use super::face::Face;
 use super::geometry::Geometry;
 use crate::data::{Sequence, Sequences};
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{Audit, Blocks, Found, Mixture};
-use crate::linalg::kernels::dot;
+use crate::linalg::kernels::{add_scaled, dot};
 use crate::linalg::{Accumulate, Measured, Row, SparseVec, Sum, UNIT_ROUNDOFF, gamma};
 use crate::oracle::Hamming;
 use crate::oracle::chain::{Label, Layout, Viterbi};
@@ -29,18 +30,18 @@ use crate::{Error, Result};
 use rayon::prelude::*;
 
 /// Stands for "and then the sequence ends" in the place of the next label.
-const END: Label = Label::MAX;
+pub(super) const END: Label = Label::MAX;
 
 /// A change this small in a position's marginals is what rounding has left of none. Steps leave it
 /// out; certificates, which rebuild everything from the marginals themselves, do not.
 const NEGLIGIBLE: f64 = 1e-13;
 
 /// `t << 32 | y << 16 | y'`, so that keys ascend with the position.
-fn edge_key(t: usize, y: Label, next: Label) -> u64 {
+pub(super) fn edge_key(t: usize, y: Label, next: Label) -> u64 {
     (t as u64) << 32 | u64::from(y) << 16 | u64::from(next)
 }
 
-fn edge_of(key: u64) -> (usize, Label, Label) {
+pub(super) fn edge_of(key: u64) -> (usize, Label, Label) {
     ((key >> 32) as usize, (key >> 16) as Label, key as Label)
 }
 
@@ -83,7 +84,12 @@ struct Shape {
     norm2: f64,
     /// The most features of a position and its pair.
     stored: usize,
+    /// All features of all positions and pairs.
+    features: usize,
 }
+
+/// What it takes to find a feature's weights in memory, in multiplications.
+const GATHER: f64 = 8.0;
 
 /// Positions, their pairs with the next, and how long a vector they can make:
 /// `‖x_t‖₂ + ‖e_{t+1}‖₂ + 3`; a position also touches a transition, and perhaps start and end.
@@ -111,6 +117,8 @@ pub struct Chain<'a> {
     layout: Layout,
     hamming: Hamming,
     shapes: Vec<Shape>,
+    /// What a call of the oracle is said to take.
+    oracle_work: Option<f64>,
 }
 
 impl<'a> Chain<'a> {
@@ -136,6 +144,7 @@ impl<'a> Chain<'a> {
                 geometry: Geometry::of(x),
                 norm1: rows().chain(pairs()).map(Row::norm1).sum(),
                 norm2: (0..x.len()).map(|t| length(x, t)).sum(),
+                features: rows().chain(pairs()).map(Row::stored).sum(),
                 stored: most(rows().map(Row::stored).max()) + most(pairs().map(Row::stored).max()),
             }
         };
@@ -144,7 +153,15 @@ impl<'a> Chain<'a> {
             layout,
             hamming,
             shapes: (0..data.len()).into_par_iter().map(shape).collect(),
+            oracle_work: None,
         })
+    }
+
+    /// Counts every call of the oracle as so much work, in multiplications: a millisecond has about a million. For
+    /// comparisons of solvers; Viterbi's algorithm itself is counted by its size.
+    #[must_use]
+    pub fn with_oracle_work(self, work: f64) -> Self {
+        Self { oracle_work: Some(work), ..self }
     }
 
     /// Where the weights lie.
@@ -201,6 +218,9 @@ pub struct ChainScratch {
     pairs: Vec<(u64, f64)>,
     image: SparseVec,
     row: Vec<f64>,
+    face: Face,
+    /// Of a difference between two labelings: where they differ, and how. Then d is these, and seldom looked at.
+    swaps: Vec<(usize, Label, Label)>,
     /// −⟨d, losses⟩, what the dual term rises by.
     rise: f64,
 }
@@ -225,7 +245,8 @@ impl ChainScratch {
         negligible: f64,
         pairs_have_features: bool,
     ) {
-        let Self { d, active, edges, table, touched, pairs, .. } = self;
+        let Self { d, active, edges, table, touched, pairs, swaps, .. } = self;
+        swaps.clear();
         d.clear();
         d.resize(length * labels, 0.0);
         let corner = to.map(|key| (key, -1.0));
@@ -271,6 +292,8 @@ impl ChainScratch {
 }
 
 impl Blocks for Chain<'_> {
+    const FACES: bool = true;
+
     type Corner = Vec<u64>;
     type Point = Mixture;
     type Scratch = ChainScratch;
@@ -299,6 +322,8 @@ impl Blocks for Chain<'_> {
             pairs: Vec::new(),
             image: SparseVec::default(),
             row: Vec::new(),
+            face: Face::default(),
+            swaps: Vec::new(),
             rise: 0.0,
         }
     }
@@ -394,9 +419,17 @@ impl Blocks for Chain<'_> {
     ) {
         let labels = self.layout.labels;
         let x = self.sequence(i);
+        for &(t, from, to) in &scratch.swaps {
+            x.row(t).for_each(|f, x| {
+                out.add(f * labels + from as usize, factor * x);
+                out.add(f * labels + to as usize, -factor * x);
+            });
+        }
         for &t in &scratch.active {
             let d = &scratch.d[t * labels..(t + 1) * labels];
-            out.add_outer(x.row(t), d, factor);
+            if scratch.swaps.is_empty() {
+                out.add_outer(x.row(t), d, factor);
+            }
             if t == 0 {
                 out.add_run(self.layout.start().start, d, factor);
             }
@@ -413,6 +446,138 @@ impl Blocks for Chain<'_> {
 
     fn mix(&self, _: usize, gamma: f64, at: &mut Mixture, to: &Vec<u64>) {
         at.step(gamma, to);
+    }
+
+    fn recall(&self, i: usize, at: &Mixture, w: &[f64], scratch: &mut ChainScratch) {
+        let ChainScratch { viterbi, .. } = scratch;
+        let (x, labels) = (self.sequence(i), self.layout.labels);
+        if self.layout.pairs > 0 || 2 * at.len() > x.len() * labels {
+            viterbi.score(self.layout, w, x, Some(self.loss(i)));
+            return;
+        }
+        viterbi.nodes.resize(x.len() * labels, 0.0);
+        let mut before = None;
+        for (key, _) in at.iter() {
+            let (t, y, _) = edge_of(key);
+            if before.replace((t, y)) != Some((t, y)) {
+                viterbi.score_label(self.layout, w, x, self.loss(i), t, y);
+            }
+        }
+    }
+
+    fn extremes(
+        &self,
+        _: usize,
+        at: &Mixture,
+        w: &[f64],
+        worst: &mut Vec<u64>,
+        best: &mut Vec<u64>,
+        scratch: &mut ChainScratch,
+    ) -> f64 {
+        let ChainScratch { face, viterbi, .. } = scratch;
+        let transitions = |t| viterbi.transitions(self.layout, w, t);
+        face.search(self.layout.labels, at, &viterbi.nodes, transitions);
+        face.worst(worst);
+        face.best(best);
+        at.least(worst)
+    }
+
+    fn between(&self, i: usize, from: &Vec<u64>, to: &Vec<u64>, scratch: &mut ChainScratch) -> f64 {
+        let labels = self.layout.labels;
+        let (truth, cost) = self.loss(i);
+        let ChainScratch { d, active, edges, pairs, swaps, rise, .. } = scratch;
+        d.clear();
+        d.resize(truth.len() * labels, 0.0);
+        active.clear();
+        edges.clear();
+        pairs.clear();
+        swaps.clear();
+        *rise = 0.0;
+        let apart = from.iter().zip(to).filter(|(from, to)| from != to);
+        for (&from, &to) in apart {
+            let ((t, left, left_next), (_, new, new_next)) = (edge_of(from), edge_of(to));
+            if left != new {
+                active.push(t);
+                swaps.push((t, left, new));
+                d[t * labels + left as usize] = 1.0;
+                d[t * labels + new as usize] = -1.0;
+                let costs = |y: Label| if y == truth[t] { 0.0 } else { cost };
+                *rise += costs(new) - costs(left);
+            }
+            if left_next != END {
+                edges.push((left as usize * labels + left_next as usize, 1.0));
+                edges.push((new as usize * labels + new_next as usize, -1.0));
+                if self.layout.pairs > 0 {
+                    pairs.extend([(from, 1.0), (to, -1.0)]);
+                }
+            }
+        }
+        edges.sort_unstable_by_key(|&(edge, _)| edge);
+        edges.dedup_by(|later, kept| {
+            let same = later.0 == kept.0;
+            kept.1 += if same { later.1 } else { 0.0 };
+            same
+        });
+        *rise
+    }
+
+    fn shift(&self, _: usize, amount: f64, at: &mut Mixture, from: &Vec<u64>, to: &Vec<u64>) {
+        at.shift(amount, from, to);
+    }
+
+    fn follow(&self, i: usize, w: &[f64], own: Option<f64>, scratch: &mut ChainScratch) {
+        let (x, labels) = (self.sequence(i), self.layout.labels);
+        let ChainScratch { viterbi, active, d, .. } = scratch;
+        let gram = self.shapes[i].geometry.gram_rows();
+        let (Some(factor), 0, Some(gram)) = (own, self.layout.pairs, gram) else {
+            viterbi.score(self.layout, w, x, Some(self.loss(i)));
+            return;
+        };
+        for &t in &*active {
+            let d = &d[t * labels..(t + 1) * labels];
+            for (s, nodes) in viterbi.nodes.chunks_exact_mut(labels).enumerate() {
+                // A position shares its start and end weights with itself alone.
+                let ends = u8::from(t == 0) + u8::from(t + 1 == x.len());
+                let ends = if s == t { f64::from(ends) } else { 0.0 };
+                add_scaled(d, factor * (gram.product(s, t) + ends), nodes);
+            }
+        }
+    }
+
+    /// The chain with the same first labels and the same conditional next labels.
+    fn tidy(&self, i: usize, at: &mut Mixture) {
+        let (labels, length) = (self.layout.labels, self.data.truth(i).len());
+        let mut leaving = vec![0.0; labels * length];
+        for (key, weight) in at.iter() {
+            let (t, y, _) = edge_of(key);
+            leaving[t * labels + y as usize] += weight;
+        }
+        let first: f64 = leaving.iter().take(labels).sum();
+        let mut arriving: Vec<f64> = vec![0.0; labels * length];
+        arriving.iter_mut().zip(&leaving).take(labels).for_each(|(to, out)| *to = out / first);
+        at.rescale(|key, weight| {
+            let (t, y, next) = edge_of(key);
+            let here = t * labels + y as usize;
+            let factor = arriving[here] / leaving[here];
+            if next != END {
+                arriving[(t + 1) * labels + next as usize] += factor * weight;
+            }
+            factor
+        });
+    }
+
+    fn oracle_work(&self, i: usize) -> f64 {
+        let (labels, length) = (self.layout.labels as f64, self.data.truth(i).len() as f64);
+        let scores = self.shapes[i].features as f64 * (labels + GATHER);
+        self.oracle_work.unwrap_or(scores + length * labels * labels)
+    }
+
+    fn face_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
+        let Shape { features, .. } = self.shapes[i];
+        let (edges, labels) = (at.len() as f64, self.layout.labels as f64);
+        let length = self.data.truth(i).len() as f64;
+        let (features, per_position) = (features as f64, edges / length.max(1.0));
+        [features * (per_position + GATHER), 12.0 * edges + 4.0 * length * labels + 2.0 * features]
     }
 
     fn blend(&self, _: usize, share: f64, into: &mut Mixture, from: &Mixture) {

@@ -19,9 +19,30 @@ pub(super) enum Geometry {
     Features { ends: Box<[u32]>, entries: Box<[(u32, f64)]> },
 }
 
+/// The inner products of a sequence's inputs.
+#[derive(Clone, Copy)]
+pub(super) struct GramRows<'a>(&'a [f64]);
+
+impl GramRows<'_> {
+    /// `⟨x_s, x_t⟩`.
+    #[inline]
+    pub fn product(self, s: usize, t: usize) -> f64 {
+        let (low, high) = (s.min(t), s.max(t));
+        self.0[high * (high + 1) / 2 + low]
+    }
+}
+
 impl Geometry {
     pub fn of(x: Sequence<'_>) -> Self {
         if x.len() <= LONGEST_GRAM { Self::gram(x) } else { Self::features(x) }
+    }
+
+    /// The Gram matrix, where it is kept.
+    pub fn gram_rows(&self) -> Option<GramRows<'_>> {
+        match self {
+            Self::Gram(products) => Some(GramRows(products)),
+            Self::Features { .. } => None,
+        }
     }
 
     fn gram(x: Sequence<'_>) -> Self {

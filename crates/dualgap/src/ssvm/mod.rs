@@ -9,12 +9,14 @@
 //! for any [`crate::oracle::Oracle`].
 
 pub mod chain;
+mod face;
 mod geometry;
 pub mod multiclass;
 pub mod oracle_blocks;
 
 pub use crate::dual::{
-    Acceleration, Average, Method, Sampling, Settings, Solution, Step, Witness, Witnessed,
+    Acceleration, Average, Cache, Direction, Method, Sampling, Settings, Solution, Step, Witness,
+    Witnessed,
 };
 pub use crate::oracle::{Costs, Hamming};
 pub use chain::Chain;

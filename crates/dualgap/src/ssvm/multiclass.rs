@@ -109,6 +109,8 @@ impl MulticlassScratch {
 }
 
 impl Blocks for Multiclass<'_> {
+    const FACES: bool = true;
+
     type Corner = u64;
     type Point = Mixture;
     type Scratch = MulticlassScratch;
@@ -178,6 +180,64 @@ impl Blocks for Multiclass<'_> {
 
     fn mix(&self, _: usize, gamma: f64, at: &mut Mixture, to: &u64) {
         at.step(gamma, &[*to]);
+    }
+
+    fn extremes(
+        &self,
+        _: usize,
+        at: &Mixture,
+        _: &[f64],
+        worst: &mut u64,
+        best: &mut u64,
+        scratch: &mut MulticlassScratch,
+    ) -> f64 {
+        let (mut low, mut high, mut weight) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
+        for (y, share) in at.iter().filter(|&(_, share)| share > 0.0) {
+            let score = scratch.scores[y as usize];
+            if score < low {
+                (low, *worst, weight) = (score, y, share);
+            }
+            if score > high {
+                (high, *best) = (score, y);
+            }
+        }
+        weight
+    }
+
+    fn between(&self, i: usize, from: &u64, to: &u64, scratch: &mut MulticlassScratch) -> f64 {
+        let (from, to) = (*from as usize, *to as usize);
+        scratch.d.clear();
+        if from != to {
+            scratch.d.extend([(from, 1.0), (to, -1.0)]);
+        }
+        scratch.rise = self.cost(i, to) - self.cost(i, from);
+        scratch.rise
+    }
+
+    fn shift(&self, _: usize, amount: f64, at: &mut Mixture, from: &u64, to: &u64) {
+        at.shift(amount, &[*from], &[*to]);
+    }
+
+    fn follow(&self, i: usize, w: &[f64], own: Option<f64>, scratch: &mut MulticlassScratch) {
+        let Some(factor) = own else { return self.rescore(i, w, scratch) };
+        for &(y, d) in &scratch.d {
+            scratch.scores[y] += factor * self.squared_norms[i] * d;
+        }
+    }
+
+    fn tidy(&self, _: usize, at: &mut Mixture) {
+        let total: f64 = at.iter().map(|(_, weight)| weight).sum();
+        at.rescale(|_, _| 1.0 / total);
+    }
+
+    fn oracle_work(&self, i: usize) -> f64 {
+        self.data.rows.row(i).stored() as f64 * self.classes as f64
+    }
+
+    /// The scores of all classes are as soon computed as those of some.
+    fn face_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
+        let stored = self.data.rows.row(i).stored() as f64;
+        [stored * self.classes as f64, 4.0 * at.len() as f64 + 2.0 * stored]
     }
 
     fn blend(&self, _: usize, share: f64, into: &mut Mixture, from: &Mixture) {

@@ -41,6 +41,8 @@ impl<Y> Plane<Y> {
 pub struct OraclePoint<Y> {
     /// Corners and weights; the weights add up to one.
     pub corners: Vec<(Arc<Plane<Y>>, f64)>,
+    /// Corners that have lost their weight, and how many shifts ago: they may be wanted again.
+    spare: Vec<(Arc<Plane<Y>>, u8)>,
     psi: SparseVec,
     loss: f64,
 }
@@ -48,11 +50,47 @@ pub struct OraclePoint<Y> {
 // Not derived: the corners are shared, so outputs need not be cloned.
 impl<Y> Clone for OraclePoint<Y> {
     fn clone(&self) -> Self {
-        Self { corners: self.corners.clone(), psi: self.psi.clone(), loss: self.loss }
+        let Self { corners, spare, psi, loss } = self;
+        Self { corners: corners.clone(), spare: spare.clone(), psi: psi.clone(), loss: *loss }
     }
 }
 
+/// A corner without weight is kept for so many shifts of its block.
+const KEPT: u8 = 10;
+
+/// What rounding may leave of a weight that was taken away whole.
+const REST: f64 = 1e-15;
+
 impl<Y: Eq> OraclePoint<Y> {
+    /// Adds to the weight of a corner, or takes from it.
+    fn weigh(&mut self, plane: &Arc<Plane<Y>>, amount: f64) {
+        match self.corners.iter().position(|(known, _)| known.output == plane.output) {
+            Some(place) => {
+                let weight = &mut self.corners[place].1;
+                *weight += amount;
+                if *weight <= REST && amount < 0.0 {
+                    let (plane, _) = self.corners.remove(place);
+                    self.spare.push((plane, 0));
+                }
+            }
+            None => {
+                self.spare.retain(|(known, _)| known.output != plane.output);
+                self.corners.push((Arc::clone(plane), amount));
+            }
+        }
+    }
+
+    /// The mixture of the corners' vectors and losses, from scratch.
+    fn remix(&mut self) {
+        let mut psi = SparseVec::default();
+        for (plane, weight) in &self.corners {
+            plane.psi.add_to(*weight, &mut psi);
+        }
+        psi.settle();
+        self.psi = psi;
+        self.loss = self.corners.iter().map(|(plane, weight)| weight * plane.loss).sum();
+    }
+
     /// `self ← (1 − share) self + share · (corners, psi, loss)`.
     fn move_toward<'c>(
         &mut self,
@@ -68,13 +106,7 @@ impl<Y: Eq> OraclePoint<Y> {
             self.corners.clear();
         }
         self.corners.iter_mut().for_each(|(_, weight)| *weight *= keep);
-        for (plane, weight) in corners {
-            let weight = share * weight;
-            match self.corners.iter_mut().find(|(known, _)| known.output == plane.output) {
-                Some((_, known)) => *known += weight,
-                None => self.corners.push((Arc::clone(plane), weight)),
-            }
-        }
+        corners.for_each(|(plane, weight)| self.weigh(plane, share * weight));
         self.psi = SparseVec::combined(keep, &self.psi, share, psi);
         self.loss = keep * self.loss + share * loss;
     }
@@ -157,6 +189,8 @@ pub struct OracleScratch<S> {
 }
 
 impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
+    const FACES: bool = true;
+
     type Corner = Option<Arc<Plane<O::Output>>>;
     type Point = OraclePoint<O::Output>;
     type Scratch = OracleScratch<O::Scratch>;
@@ -176,7 +210,8 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
     fn start(&self, i: usize) -> Self::Point {
         let truth = self.examples[i].1.clone();
         let plane = Plane { example: i, output: truth, loss: 0.0, psi: SparseVec::default() };
-        OraclePoint { corners: vec![(Arc::new(plane), 1.0)], psi: SparseVec::default(), loss: 0.0 }
+        let corners = vec![(Arc::new(plane), 1.0)];
+        OraclePoint { corners, spare: Vec::new(), psi: SparseVec::default(), loss: 0.0 }
     }
 
     fn best_corner(
@@ -256,6 +291,92 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         if let Some(to) = to {
             at.move_toward(gamma, [(to, 1.0)].into_iter(), &to.psi, to.loss);
         }
+    }
+
+    // No scores are kept: corners are scored as they are looked over.
+    fn recall(&self, _: usize, _: &Self::Point, _: &[f64], _: &mut Self::Scratch) {}
+
+    fn follow(&self, _: usize, _: &[f64], _: Option<f64>, _: &mut Self::Scratch) {}
+
+    fn extremes(
+        &self,
+        _: usize,
+        at: &Self::Point,
+        w: &[f64],
+        worst: &mut Self::Corner,
+        best: &mut Self::Corner,
+        _: &mut Self::Scratch,
+    ) -> f64 {
+        let score = |plane: &Plane<_>| plane.loss - plane.psi.dot(w);
+        let (mut low, mut high, mut taken) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
+        for (plane, weight) in at.corners.iter().filter(|(_, weight)| *weight > 0.0) {
+            let score = score(plane);
+            if score < low {
+                (low, taken) = (score, *weight);
+                *worst = Some(Arc::clone(plane));
+            }
+            if score > high {
+                high = score;
+                *best = Some(Arc::clone(plane));
+            }
+        }
+        for (plane, _) in &at.spare {
+            let score = score(plane);
+            if score > high {
+                high = score;
+                *best = Some(Arc::clone(plane));
+            }
+        }
+        taken
+    }
+
+    fn between(
+        &self,
+        _: usize,
+        from: &Self::Corner,
+        to: &Self::Corner,
+        scratch: &mut Self::Scratch,
+    ) -> f64 {
+        let (Some(from), Some(to)) = (from, to) else { return 0.0 };
+        scratch.difference = SparseVec::combined(1.0, &to.psi, -1.0, &from.psi);
+        to.loss - from.loss
+    }
+
+    fn shift(
+        &self,
+        _: usize,
+        amount: f64,
+        at: &mut Self::Point,
+        from: &Self::Corner,
+        to: &Self::Corner,
+    ) {
+        let (Some(from), Some(to)) = (from, to) else { return };
+        at.spare.retain_mut(|(_, shifts)| {
+            *shifts += 1;
+            *shifts <= KEPT
+        });
+        at.weigh(from, -amount);
+        at.weigh(to, amount);
+        at.psi = SparseVec::combined(1.0, &at.psi, -amount, &from.psi);
+        at.psi = SparseVec::combined(1.0, &at.psi, amount, &to.psi);
+        at.loss += amount * (to.loss - from.loss);
+    }
+
+    fn tidy(&self, _: usize, at: &mut Self::Point) {
+        let total: f64 = at.corners.iter().map(|(_, weight)| weight).sum();
+        at.corners.iter_mut().for_each(|(_, weight)| *weight /= total);
+        at.remix();
+    }
+
+    fn oracle_work(&self, i: usize) -> f64 {
+        self.oracle.work(&self.examples[i].0)
+    }
+
+    fn face_work(&self, _: usize, at: &Self::Point) -> [f64; 2] {
+        let planes = at.corners.iter().map(|(plane, _)| plane);
+        let planes = planes.chain(at.spare.iter().map(|(plane, _)| plane));
+        let stored: usize = planes.map(|plane| plane.psi.entries().len()).sum();
+        [0.0, 2.0 * stored as f64 + 6.0 * at.psi.entries().len() as f64]
     }
 
     fn blend(&self, _: usize, share: f64, into: &mut Self::Point, from: &Self::Point) {

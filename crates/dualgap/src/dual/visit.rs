@@ -1,0 +1,149 @@
+//! A step on a block that knows its corners: toward the best, away from the worst, or from the one to the other.
+
+use super::recall::Tally;
+use super::{Blocks, Direction, Primal, Problem};
+use crate::term::Link;
+use crate::{Error, Result};
+
+/// One place of a mini-batch.
+pub(super) struct Slot<B: Blocks> {
+    pub block: usize,
+    /// Where the step is to go, and which corner is to lose weight for it.
+    pub to: B::Corner,
+    pub from: B::Corner,
+    /// The best of the corners that are known; a buffer.
+    pub known: B::Corner,
+    /// How much weight the corner can lose.
+    pub weight: f64,
+    /// The block's gap, where somebody wants to know.
+    pub gap: f64,
+    pub scratch: B::Scratch,
+}
+
+impl<B: Blocks> Slot<B> {
+    pub fn new(blocks: &B) -> Self {
+        Self {
+            block: 0,
+            to: B::Corner::default(),
+            from: B::Corner::default(),
+            known: B::Corner::default(),
+            weight: 0.0,
+            gap: 0.0,
+            scratch: blocks.scratch(),
+        }
+    }
+
+    /// Looks over the corners of the point, at the scores in the scratch.
+    pub fn look_over(&mut self, blocks: &B, at: &B::Point, w: &[f64]) {
+        let Self { block, from, known, scratch, .. } = self;
+        self.weight = blocks.extremes(*block, at, w, from, known, scratch);
+    }
+}
+
+/// A step that was taken.
+pub(super) struct Taken {
+    /// The gap along its direction.
+    pub gap: f64,
+    /// By how much the dual rose at least.
+    pub gain: f64,
+    /// What the difference was added to v with.
+    pub factor: f64,
+}
+
+/// Weights this near to one leave nothing to move away to.
+const NEARLY_ALL: f64 = 1.0 - 1e-12;
+
+/// Further steps at a visit are taken as long as the gap stays above this share of the first.
+const WORTH_A_STEP: f64 = 0.1;
+
+/// Who takes the steps.
+pub(super) struct Mover<'e, 'a, B, L> {
+    pub problem: &'e Problem<'a, B, L>,
+    pub direction: Direction,
+    pub primal: &'e mut Primal<L>,
+    /// Whether w is still the one that the scores in the scratch are of, but for the block's own steps.
+    pub fresh: bool,
+}
+
+impl<B: Blocks, L: Link> Mover<'_, '_, B, L> {
+    /// Takes one step on the slot's block, if one gains anything.
+    pub fn step(&mut self, slot: &mut Slot<B>, at: &mut B::Point) -> Result<Option<Taken>> {
+        let Self { problem, primal, fresh, .. } = self;
+        let Slot { block, to, from, weight, scratch, .. } = slot;
+        let (i, blocks) = (*block, problem.blocks);
+        let (scale, w) = (problem.scales[i], primal.view(1.0, true).w);
+        let pairwise = self.direction == Direction::Pairwise;
+        let gap_toward = |corner: Option<&B::Corner>, scratch: &mut B::Scratch| {
+            let rise = match corner {
+                Some(corner) => blocks.difference(i, at, corner, scratch),
+                None => blocks.between(i, from, to, scratch),
+            };
+            if !*fresh {
+                blocks.rescore(i, w, scratch);
+            }
+            rise - blocks.slope(i, w, scratch)
+        };
+        let mut backwards = false;
+        let gap = match self.direction {
+            Direction::Pairwise => gap_toward(None, scratch),
+            Direction::Away if *weight < NEARLY_ALL => {
+                let away = -gap_toward(Some(from), scratch);
+                let toward = gap_toward(Some(to), scratch);
+                backwards = away > toward;
+                if backwards { -gap_toward(Some(from), scratch) } else { toward }
+            }
+            Direction::Auto | Direction::Toward | Direction::Away => gap_toward(Some(to), scratch),
+        };
+        if gap.is_nan() {
+            let message = format!("the gap of example {i} is no number");
+            return Err(Error::Unsound { message });
+        }
+        let most = match (pairwise, backwards) {
+            (true, _) => *weight,
+            (false, true) => *weight / (1.0 - *weight),
+            (false, false) => 1.0,
+        };
+        if gap <= 0.0 || most <= 0.0 {
+            return Ok(None);
+        }
+        let curvature = scale * blocks.curvature(i, scratch);
+        let gamma = if curvature > 0.0 { (gap / curvature).min(most) } else { most };
+        let signed = if backwards { -gamma } else { gamma };
+        blocks.displace(i, signed * scale, *primal, scratch);
+        primal.settle();
+        if pairwise {
+            blocks.shift(i, gamma, at, from, to);
+        } else {
+            blocks.mix(i, signed, at, if backwards { from } else { to });
+        }
+        let gain = problem.masses[i] * gamma * (gap - 0.5 * gamma * curvature);
+        Ok(Some(Taken { gap, gain, factor: signed * scale }))
+    }
+
+    /// Takes up to `depth` further steps between the corners that are known; what they came to.
+    pub fn further(
+        &mut self,
+        slot: &mut Slot<B>,
+        at: &mut B::Point,
+        depth: u32,
+        mut last: Taken,
+    ) -> Result<Tally> {
+        let (i, blocks, first) = (slot.block, self.problem.blocks, last.gap);
+        let mut tally = Tally::default();
+        for _ in 0..depth {
+            let w = self.primal.view(1.0, true).w;
+            let own = L::IDENTITY.then_some(last.factor);
+            blocks.follow(i, w, own, &mut slot.scratch);
+            slot.look_over(blocks, at, w);
+            std::mem::swap(&mut slot.to, &mut slot.known);
+            tally.work += blocks.face_work(i, at)[1];
+            let Some(taken) = self.step(slot, at)? else { break };
+            tally.gain += taken.gain;
+            if taken.gap < WORTH_A_STEP * first {
+                break;
+            }
+            last = taken;
+        }
+        Ok(tally)
+    }
+}
