@@ -59,8 +59,8 @@ pub trait Blocks: Sync {
     const SEES_FACTOR: bool = false;
 
     /// Whether a point knows the corners that it is a mixture of, so that weight can be taken from one of them:
-    /// what [`recall`](Self::recall), [`extremes`](Self::extremes), [`between`](Self::between),
-    /// [`shift`](Self::shift) and [`follow`](Self::follow) are for.
+    /// what [`recall`](Self::recall), [`extremes`](Self::extremes), [`weight`](Self::weight),
+    /// [`between`](Self::between), [`shift`](Self::shift) and [`follow`](Self::follow) are for.
     const FACES: bool = false;
 
     /// What a step moves toward: an output, a dual value.
@@ -222,8 +222,7 @@ pub trait Blocks: Sync {
         self.follow(i, w, None, scratch);
     }
 
-    /// Finds the worst and the best of the corners that the point is a mixture of, at the scores in the scratch, and
-    /// tells how much weight can be taken from the worst.
+    /// Finds the worst and the best of the corners that the point is a mixture of, at the scores in the scratch.
     fn extremes(
         &self,
         _i: usize,
@@ -232,7 +231,11 @@ pub trait Blocks: Sync {
         _worst: &mut Self::Corner,
         _best: &mut Self::Corner,
         _scratch: &mut Self::Scratch,
-    ) -> f64 {
+    ) {
+    }
+
+    /// How much weight can be taken from a corner.
+    fn weight(&self, _i: usize, _at: &Self::Point, _corner: &Self::Corner) -> f64 {
         0.0
     }
 

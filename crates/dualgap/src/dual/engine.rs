@@ -320,13 +320,10 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     /// Steps on the block of a slot, whose corners were found.
     fn visit(&mut self, place: usize, cached: bool) -> Result<()> {
         let i = self.slots[place].block;
-        if let Some(averages) = &mut self.averages {
-            averages.cover(self.problem.blocks, i, self.steps, &self.points[i]);
-        }
-        let moved = if B::FACES && self.step == Step::LineSearch {
-            self.step_on_face(place, cached)?
-        } else {
+        let moved = if self.direction == Direction::Toward && self.cache == Use::Never {
             self.step_toward(place)?
+        } else {
+            self.step_on_face(place, cached)?
         };
         // That nothing better is known does not mean that there is nothing.
         if moved || !cached {
@@ -345,6 +342,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let Self { problem, slots, primal, points, recall, direction, cache, .. } = self;
         let (slot, blocks) = (&mut slots[place], problem.blocks);
         let at = &mut points[slot.block];
+        if let Some(averages) = &mut self.averages {
+            averages.cover(blocks, slot.block, self.steps, at);
+        }
         // From the second on, the earlier steps of this batch have moved w.
         let mut mover = Mover { problem, direction: *direction, primal, fresh: place == 0 };
         if *cache == Use::Never {
@@ -366,7 +366,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
 
     /// Steps toward what a block aims at, and says whether that changed anything.
     fn step_toward(&mut self, place: usize) -> Result<bool> {
-        let Self { problem, slots, primal, points, .. } = self;
+        let Self { problem, slots, primal, points, averages, .. } = self;
         let Slot { block, to, scratch, .. } = &mut slots[place];
         let (i, blocks) = (*block, problem.blocks);
         let scale = problem.scales[i];
@@ -386,6 +386,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             return Err(Error::Unsound { message });
         }
         if gamma > 0.0 {
+            if let Some(averages) = averages {
+                averages.cover(blocks, i, self.steps, &points[i]);
+            }
             blocks.displace(i, gamma * scale, primal, scratch);
             primal.settle();
             blocks.mix(i, gamma, &mut points[i], to);

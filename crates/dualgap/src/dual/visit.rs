@@ -13,8 +13,6 @@ pub(super) struct Slot<B: Blocks> {
     pub from: B::Corner,
     /// The best of the corners that are known; a buffer.
     pub known: B::Corner,
-    /// How much weight the corner can lose.
-    pub weight: f64,
     /// The block's gap, where somebody wants to know.
     pub gap: f64,
     pub scratch: B::Scratch,
@@ -27,7 +25,6 @@ impl<B: Blocks> Slot<B> {
             to: B::Corner::default(),
             from: B::Corner::default(),
             known: B::Corner::default(),
-            weight: 0.0,
             gap: 0.0,
             scratch: blocks.scratch(),
         }
@@ -36,7 +33,7 @@ impl<B: Blocks> Slot<B> {
     /// Looks over the corners of the point, at the scores in the scratch.
     pub fn look_over(&mut self, blocks: &B, at: &B::Point, w: &[f64]) {
         let Self { block, from, known, scratch, .. } = self;
-        self.weight = blocks.extremes(*block, at, w, from, known, scratch);
+        blocks.extremes(*block, at, w, from, known, scratch);
     }
 }
 
@@ -69,8 +66,13 @@ impl<B: Blocks, L: Link> Mover<'_, '_, B, L> {
     /// Takes one step on the slot's block, if one gains anything.
     pub fn step(&mut self, slot: &mut Slot<B>, at: &mut B::Point) -> Result<Option<Taken>> {
         let Self { problem, primal, fresh, .. } = self;
-        let Slot { block, to, from, weight, scratch, .. } = slot;
+        let Slot { block, to, from, scratch, .. } = slot;
         let (i, blocks) = (*block, problem.blocks);
+        // Not when the corner was found: a batch may have the same block twice.
+        let weight = match self.direction {
+            Direction::Auto | Direction::Toward => 0.0,
+            Direction::Away | Direction::Pairwise => blocks.weight(i, at, from),
+        };
         let (scale, w) = (problem.scales[i], primal.view(1.0, true).w);
         let pairwise = self.direction == Direction::Pairwise;
         let gap_toward = |corner: Option<&B::Corner>, scratch: &mut B::Scratch| {
@@ -86,7 +88,7 @@ impl<B: Blocks, L: Link> Mover<'_, '_, B, L> {
         let mut backwards = false;
         let gap = match self.direction {
             Direction::Pairwise => gap_toward(None, scratch),
-            Direction::Away if *weight < NEARLY_ALL => {
+            Direction::Away if weight < NEARLY_ALL => {
                 let away = -gap_toward(Some(from), scratch);
                 let toward = gap_toward(Some(to), scratch);
                 backwards = away > toward;
@@ -99,8 +101,8 @@ impl<B: Blocks, L: Link> Mover<'_, '_, B, L> {
             return Err(Error::Unsound { message });
         }
         let most = match (pairwise, backwards) {
-            (true, _) => *weight,
-            (false, true) => *weight / (1.0 - *weight),
+            (true, _) => weight,
+            (false, true) => weight / (1.0 - weight),
             (false, false) => 1.0,
         };
         if gap <= 0.0 || most <= 0.0 {

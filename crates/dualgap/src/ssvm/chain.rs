@@ -473,13 +473,16 @@ impl Blocks for Chain<'_> {
         worst: &mut Vec<u64>,
         best: &mut Vec<u64>,
         scratch: &mut ChainScratch,
-    ) -> f64 {
+    ) {
         let ChainScratch { face, viterbi, .. } = scratch;
         let transitions = |t| viterbi.transitions(self.layout, w, t);
         face.search(self.layout.labels, at, &viterbi.nodes, transitions);
         face.worst(worst);
         face.best(best);
-        at.least(worst)
+    }
+
+    fn weight(&self, _: usize, at: &Mixture, corner: &Vec<u64>) -> f64 {
+        at.least(corner)
     }
 
     fn between(&self, i: usize, from: &Vec<u64>, to: &Vec<u64>, scratch: &mut ChainScratch) -> f64 {

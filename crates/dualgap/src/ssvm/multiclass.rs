@@ -190,18 +190,21 @@ impl Blocks for Multiclass<'_> {
         worst: &mut u64,
         best: &mut u64,
         scratch: &mut MulticlassScratch,
-    ) -> f64 {
-        let (mut low, mut high, mut weight) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
-        for (y, share) in at.iter().filter(|&(_, share)| share > 0.0) {
+    ) {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (y, _) in at.iter().filter(|&(_, weight)| weight > 0.0) {
             let score = scratch.scores[y as usize];
             if score < low {
-                (low, *worst, weight) = (score, y, share);
+                (low, *worst) = (score, y);
             }
             if score > high {
                 (high, *best) = (score, y);
             }
         }
-        weight
+    }
+
+    fn weight(&self, _: usize, at: &Mixture, corner: &u64) -> f64 {
+        at.least(&[*corner])
     }
 
     fn between(&self, i: usize, from: &u64, to: &u64, scratch: &mut MulticlassScratch) -> f64 {

@@ -306,13 +306,13 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         worst: &mut Self::Corner,
         best: &mut Self::Corner,
         _: &mut Self::Scratch,
-    ) -> f64 {
+    ) {
         let score = |plane: &Plane<_>| plane.loss - plane.psi.dot(w);
-        let (mut low, mut high, mut taken) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
-        for (plane, weight) in at.corners.iter().filter(|(_, weight)| *weight > 0.0) {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (plane, _) in at.corners.iter().filter(|(_, weight)| *weight > 0.0) {
             let score = score(plane);
             if score < low {
-                (low, taken) = (score, *weight);
+                low = score;
                 *worst = Some(Arc::clone(plane));
             }
             if score > high {
@@ -327,7 +327,12 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
                 *best = Some(Arc::clone(plane));
             }
         }
-        taken
+    }
+
+    fn weight(&self, _: usize, at: &Self::Point, corner: &Self::Corner) -> f64 {
+        let Some(corner) = corner else { return 0.0 };
+        let known = at.corners.iter().find(|(plane, _)| plane.output == corner.output);
+        known.map_or(0.0, |&(_, weight)| weight)
     }
 
     fn between(

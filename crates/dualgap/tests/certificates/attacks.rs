@@ -110,7 +110,7 @@ fn train(
 ) -> Outcome {
     let oracle = Listed { dim: 3, say };
     let blocks = OracleBlocks::new(&oracle, menus)?;
-    let settings = Settings { lambda: LAMBDA, method, threads: 1, ..Settings::default() };
+    let settings = Settings { lambda: LAMBDA, method, threads: 1, ..Settings::plain() };
     ssvm::train(&blocks, &settings, budget, &mut ())
 }
 

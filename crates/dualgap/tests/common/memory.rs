@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct State<P> {
     pub steps: u64,
     pub order: Order,
+    pub recall: Recall,
     pub v: Vec<f64>,
     pub coupling: [f64; 2],
     pub points: Vec<P>,
@@ -24,6 +25,22 @@ pub struct Order {
     pub sequence: Vec<usize>,
     pub next: usize,
     pub sleep: Option<Sleep>,
+    pub gaps: Option<(Vec<f64>, usize)>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Recall {
+    pub cached: bool,
+    pub left: u64,
+    pub lap: (f64, f64),
+    pub pass: (f64, f64),
+    pub passes: u32,
+    pub wait: u32,
+    pub next_wait: u32,
+    pub depth: u32,
+    pub first: (f64, f64),
+    pub further: (f64, f64),
+    pub visits: u64,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -63,6 +80,7 @@ pub struct Memory<P> {
     pub offset: Vec<f64>,
     pub left: u64,
     pub calls: u64,
+    pub changes: Vec<u64>,
     pub primal: f64,
     pub trial: Option<Trial>,
     pub quiet: u32,
@@ -72,5 +90,7 @@ pub struct Memory<P> {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Trial {
     pub seen: Option<(u64, f64)>,
-    pub plain: Option<f64>,
+    pub window: f64,
+    pub floor: f64,
+    pub rival: Option<f64>,
 }

@@ -13,7 +13,7 @@ pub mod quadratic;
 pub mod wide;
 
 use dualgap::data::{Alphabet, Examples, Sequences};
-use dualgap::dual::{Average, Method, Mixture, Sampling, Step};
+use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Mixture, Sampling, Step};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::{Budget, Report};
 use dualgap::ssvm::{Costs, Hamming, Settings, Solution};
@@ -314,7 +314,7 @@ impl Small {
             lambda: self.lambda,
             sample_weights: self.weights.clone(),
             threads: 1,
-            ..Settings::default()
+            ..Settings::plain()
         }
     }
 
@@ -435,18 +435,27 @@ pub fn ways() -> impl Strategy<Value = Settings> {
         Just(Sampling::Permuted),
         Just(Sampling::Uniform),
         Just(Sampling::Cyclic),
-        Just(Sampling::Importance)
+        Just(Sampling::Importance),
+        Just(Sampling::Gap)
     ];
     let average = prop_oneof![Just(Average::None), Just(Average::Weighted), Just(Average::Suffix)];
-    (method, step, sampling, average, 1..=4_usize, 0..100_u64).prop_map(
-        |(method, step, sampling, average, batch, seed)| Settings {
-            method,
-            step,
-            sampling,
-            average,
-            batch,
-            seed,
-            ..Settings::default()
+    let direction = prop_oneof![
+        Just(Direction::Auto),
+        Just(Direction::Toward),
+        Just(Direction::Away),
+        Just(Direction::Pairwise)
+    ];
+    let cache = prop_oneof![Just(Cache::Auto), Just(Cache::On), Just(Cache::Off)];
+    let acceleration =
+        prop_oneof![Just(Acceleration::Auto), Just(Acceleration::On), Just(Acceleration::Off)];
+    let beyond = (direction, cache, acceleration);
+    (method, step, sampling, average, 1..=4_usize, 0..100_u64, beyond).prop_map(
+        |(method, step, sampling, average, batch, seed, (direction, cache, acceleration))| {
+            let way = Settings { method, step, sampling, average, batch, seed, ..Settings::plain() };
+            if method == Method::Fw || step == Step::Predefined {
+                return way; // all else would be refused
+            }
+            Settings { direction, cache, acceleration, ..way }
         },
     )
 }

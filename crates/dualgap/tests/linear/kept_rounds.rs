@@ -165,6 +165,9 @@ fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
         assert!(spoilt(&|s| s.memory.offset.clear()), "a centre of nothing");
         assert!(spoilt(&|s| s.memory.left = u64::MAX), "a round that never ends");
         assert!(spoilt(&|s| s.memory.left = 0), "a round without a step");
+        assert!(spoilt(&|s| s.engine.recall.left = 0), "a pass without a visit");
+        assert!(spoilt(&|s| s.engine.recall.depth = u32::MAX), "visits that never end");
+        assert!(spoilt(&|s| s.engine.order.gaps = Some((vec![1.0], 3))), "gaps nobody asked for");
         assert!(spoilt(&|s| s.memory.calls = u64::MAX - 5), "more calls than any run has");
         assert!(spoilt(&|s| s.memory.best.points = None), "no best points");
         assert!(spoilt(&|s| s.memory.best.points.as_mut().unwrap().truncate(1)), "too few");
@@ -176,7 +179,11 @@ fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
             spoilt(&|s| s.memory.best.dual = claim(lie));
             spoilt(&|s| s.memory.best.primal.as_mut().unwrap().0 = claim(lie));
             spoilt(&|s| s.memory.primal = lie);
-            spoilt(&|s| s.memory.trial.as_mut().unwrap().plain = Some(lie));
+            spoilt(&|s| s.memory.trial.as_mut().unwrap().rival = Some(lie));
+            spoilt(&|s| s.memory.trial.as_mut().unwrap().floor = lie);
+            spoilt(&|s| s.memory.trial.as_mut().unwrap().window = lie);
+            spoilt(&|s| s.engine.recall.lap = (lie, lie));
+            spoilt(&|s| s.engine.recall.further = (lie, 0.0));
             spoilt(&|s| s.memory.trial.as_mut().unwrap().seen = Some((0, lie)));
         }
         spoilt(&|s| s.memory.best.primal.as_mut().unwrap().1 = false);
