@@ -49,8 +49,9 @@ pub struct Engine<'a, B: Blocks, L> {
     cache: Use,
     recall: Recall,
     pool: Arc<rayon::ThreadPool>,
-    /// k, the number of steps so far.
+    /// k, the number of steps so far, and how many they were when points were last tidied.
     steps: u64,
+    tidied: u64,
     order: Order,
     slots: Vec<Slot<B>>,
     primal: Primal<L>,
@@ -85,6 +86,7 @@ fn monotone(settings: &Settings) -> bool {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct State<P> {
     steps: u64,
+    tidied: u64,
     order: Order,
     recall: Recall,
     /// Not to be computed from the points: it has rounding of its own.
@@ -112,6 +114,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let start = problem.dual(&points)?;
         let state = State {
             steps: 0,
+            tidied: 0,
             order: Order::new(settings.sampling, points.len(), settings.seed, shrinking(settings)),
             recall: Recall::new(points.len() as u64),
             coupling: Primal::new(&problem.link, start.v.clone()).coupling(),
@@ -179,7 +182,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             ));
         }
         let blocks = problem.blocks;
-        let State { steps, mut order, recall, v, coupling, points, averages, best } = state;
+        let State { steps, tidied, mut order, recall, v, coupling, points, averages, best } = state;
         let direction = settings.direction(B::FACES)?;
         let cache = match settings.cache {
             Cache::On if !B::FACES || settings.step == Step::Predefined => {
@@ -199,6 +202,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             recall,
             pool: pool(settings)?,
             steps,
+            tidied,
             order,
             slots: (0..settings.batch.min(blocks.len())).map(|_| Slot::new(blocks)).collect(),
             primal: Primal::kept(&problem.link, v, coupling),
@@ -213,6 +217,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     pub fn state(&self) -> State<B::Point> {
         State {
             steps: self.steps,
+            tidied: self.tidied,
             order: self.order.clone(),
             recall: self.recall.clone(),
             v: self.primal.v().to_vec(),
@@ -265,9 +270,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.primal = Primal::new(&self.problem.link, v);
     }
 
-    /// Steps that take weight away leave a little more of rounding than those that only add.
+    /// Steps that take weight away leave a little more of rounding than those that only add. Points are tidied once
+    /// between two steps, however often they are certified.
     pub(super) fn tidy(&mut self) {
-        if self.direction != Direction::Toward {
+        if self.direction != Direction::Toward && self.tidied != self.steps {
+            self.tidied = self.steps;
             let (blocks, points) = (self.problem.blocks, &mut self.points);
             points.par_iter_mut().enumerate().for_each(|(i, at)| blocks.tidy(i, at));
         }
@@ -325,10 +332,10 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         } else {
             self.step_on_face(place, cached)?
         };
-        // That nothing better is known does not mean that there is nothing.
-        if moved || !cached {
-            let gap = if cached { None } else { Some(self.slots[place].gap) };
-            self.order.visited(i, moved, gap);
+        if cached {
+            self.order.passed(i, moved);
+        } else {
+            self.order.visited(i, moved, self.slots[place].gap);
         }
         self.steps += 1;
         if let Some(averages) = &mut self.averages {

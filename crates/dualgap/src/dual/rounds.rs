@@ -45,6 +45,9 @@ const AT_ONCE: f64 = 32.0;
 /// Passes over the data before it is judged how fast the gap shrinks, at least.
 const WINDOW: f64 = 12.0;
 
+/// No gap shrinks or grows by more powers of e a pass.
+const FASTEST: f64 = 1e3;
+
 /// So many times longer at the very beginning: momentum has yet to gather.
 const BEGINNING: f64 = 4.0;
 
@@ -150,8 +153,9 @@ impl Trial {
             return None;
         }
         self.seen = Some((calls, gap));
-        // What has shrunk to nothing has shrunk fast enough.
-        Some(if gap > 0.0 { (before / gap).ln() / passes } else { f64::INFINITY })
+        // What has shrunk to nothing has shrunk fast enough, and of what was never finite nothing can be said.
+        let rate = if gap > 0.0 { (before / gap).ln() / passes } else { FASTEST };
+        (!rate.is_nan()).then_some(rate.clamp(-FASTEST, FASTEST))
     }
 
     /// Whether to change to the other way, at this rate.

@@ -78,6 +78,13 @@ impl Sleep {
         }
     }
 
+    /// A visit that says nothing about whether the block may sleep: it is back in the next round.
+    fn postponed(&mut self, i: usize) {
+        if self.idle[i] > Self::PATIENCE {
+            self.back[(self.round as usize + 1) % Self::RING].push(i);
+        }
+    }
+
     /// All take part in the next round.
     fn wake_all(&mut self, sequence: &mut Vec<usize>) {
         self.back.iter_mut().for_each(Vec::clear);
@@ -139,14 +146,23 @@ impl Order {
         self.gaps.is_some()
     }
 
-    /// Is told of every visit whether it changed anything, and what the block's gap was, if that was looked at.
+    /// Is told of every visit whether it changed anything, and what the block's gap was, where that is wanted.
     #[inline]
-    pub(super) fn visited(&mut self, i: usize, moved: bool, gap: Option<f64>) {
+    pub(super) fn visited(&mut self, i: usize, moved: bool, gap: f64) {
         if let Some(sleep) = &mut self.sleep {
             sleep.visited(i, moved);
         }
-        if let (Some((gaps, _)), Some(gap)) = (&mut self.gaps, gap) {
+        if let Some((gaps, _)) = &mut self.gaps {
             gaps.set(i, gap);
+        }
+    }
+
+    /// Is told of every visit without the oracle. That nothing better is known does not mean that there is nothing.
+    pub(super) fn passed(&mut self, i: usize, moved: bool) {
+        match &mut self.sleep {
+            Some(sleep) if moved => sleep.visited(i, true),
+            Some(sleep) => sleep.postponed(i),
+            None => {}
         }
     }
 
@@ -300,7 +316,7 @@ mod tests {
             .map(|_| {
                 let count = order.known_ahead();
                 let round: Vec<usize> = (0..count).map(|_| order.next_block()).collect();
-                round.iter().for_each(|&i| order.visited(i, i < movers, None));
+                round.iter().for_each(|&i| order.visited(i, i < movers, 0.0));
                 round
             })
             .collect()
@@ -323,6 +339,19 @@ mod tests {
             assert!(pauses.is_sorted());
         }
         assert!(order.is_sound(Sampling::Permuted, 30, true));
+    }
+
+    #[test]
+    fn who_is_passed_while_awake_from_sleep_is_not_forgotten() {
+        let mut order = Order::new(Sampling::Permuted, 6, 1, true);
+        visits(&mut order, 20, 1);
+        for _ in 0..2000 {
+            let count = order.known_ahead();
+            let round: Vec<usize> = (0..count).map(|_| order.next_block()).collect();
+            round.iter().for_each(|&i| order.passed(i, false));
+            assert!(order.is_sound(Sampling::Permuted, 6, true));
+        }
+        assert_eq!(order.known_ahead(), 6);
     }
 
     #[test]

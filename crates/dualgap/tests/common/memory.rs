@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Serialize, Deserialize)]
 pub struct State<P> {
     pub steps: u64,
+    pub tidied: u64,
     pub order: Order,
     pub recall: Recall,
     pub v: Vec<f64>,

@@ -451,7 +451,8 @@ pub fn ways() -> impl Strategy<Value = Settings> {
     let beyond = (direction, cache, acceleration);
     (method, step, sampling, average, 1..=4_usize, 0..100_u64, beyond).prop_map(
         |(method, step, sampling, average, batch, seed, (direction, cache, acceleration))| {
-            let way = Settings { method, step, sampling, average, batch, seed, ..Settings::plain() };
+            let way =
+                Settings { method, step, sampling, average, batch, seed, ..Settings::plain() };
             if method == Method::Fw || step == Step::Predefined {
                 return way; // all else would be refused
             }

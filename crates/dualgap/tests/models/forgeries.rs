@@ -5,7 +5,7 @@ use crate::common::memory::{Averages, State};
 use crate::common::{Kind, Small, cases, of, small, ways};
 use crate::fitting::{Fit, assert_true, refusal};
 use dualgap::data::Digest;
-use dualgap::dual::{Average, Method, Sampling, Settings, Step};
+use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Sampling, Settings, Step};
 use dualgap::linalg::{Measured, Random};
 use dualgap::run::Budget;
 use dualgap::ssvm::{Costs, Hamming};
@@ -51,6 +51,15 @@ fn forge<P: Serialize + DeserializeOwned>(file: &Path, spoil: impl FnOnce(&mut S
     assert_eq!(postcard::to_stdvec(&state).unwrap(), engine, "the mirror is another type");
     spoil(&mut state);
     write(file, header, &postcard::to_stdvec(&state).unwrap());
+}
+
+/// Settings under which the memory is that of the engine, without rounds around it.
+fn engine_alone(method: Method, way: &Settings, small: &Small) -> Settings {
+    let way = Settings { method, acceleration: Acceleration::Off, ..of(way, small) };
+    match method {
+        Method::Bcfw => way,
+        Method::Fw => Settings { direction: Direction::Toward, cache: Cache::Off, ..way },
+    }
 }
 
 /// A run of six passes, kept in a file.
@@ -228,7 +237,7 @@ proptest! {
 
     #[test]
     fn a_memory_that_cannot_be_is_refused(small in small(), way in ways(), place in 0.0..1.0_f64) {
-        let settings = Settings { method: Method::Bcfw, ..of(&way, &small) };
+        let settings = engine_alone(Method::Bcfw, &way, &small);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
         keep(&small, &settings, &file);
@@ -306,7 +315,7 @@ proptest! {
         value in -5.0..5.0_f64,
         steps in 0..100_u64,
     ) {
-        let settings = Settings { method: Method::Bcfw, ..of(&way, &small) };
+        let settings = engine_alone(Method::Bcfw, &way, &small);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
         keep(&small, &settings, &file);
@@ -346,7 +355,7 @@ proptest! {
         flips in prop::collection::vec((0.0..1.0_f64, 0..8_u8), 1..4),
         cut in 0.0..1.0_f64,
     ) {
-        let settings = Settings { method: Method::Bcfw, ..of(&way, &small) };
+        let settings = engine_alone(Method::Bcfw, &way, &small);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
         keep(&small, &settings, &file);
@@ -363,7 +372,7 @@ proptest! {
 
     #[test]
     fn a_memory_of_batch_steps_is_no_more_believed(small in small(), way in ways(), place in 0.0..1.0_f64) {
-        let settings = Settings { method: Method::Fw, ..of(&way, &small) };
+        let settings = engine_alone(Method::Fw, &way, &small);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
         keep(&small, &settings, &file);
