@@ -14,6 +14,7 @@
 //! - [`mixture`]: a sparse mixture of corners, the point most blocks stand at.
 //! - [`settings`], [`average`], [`sampling`]: what the engine is set up with.
 //! - [`primal`]: v and w, kept in step.
+//! - [`reach`](mod@reach): what weights and points prove at every λ.
 //! - [`witness`]: dual points that can be stored and proved feasible when they come back.
 
 pub mod average;
@@ -27,6 +28,7 @@ pub mod mixture;
 pub mod primal;
 pub mod problem;
 mod recall;
+pub mod reach;
 pub mod rounds;
 pub mod sampling;
 pub mod settings;
@@ -44,6 +46,7 @@ pub(crate) use kept::{Bytes, Keepable, read};
 pub use mixture::Mixture;
 pub use primal::Primal;
 pub use problem::Problem;
+pub use reach::reach;
 pub use sampling::Sampling;
 pub use settings::{Acceleration, Cache, Direction, Method, Settings, Step};
 pub use witness::{Witness, Witnessed};

@@ -71,6 +71,30 @@ pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
     Ok(weights.iter().map(|c| c / total).collect())
 }
 
+/// A mean over the blocks that may still be added to, and how large its terms are.
+pub(super) struct Mean {
+    sum: Sum,
+    magnitude: f64,
+}
+
+impl Mean {
+    pub fn total(&self) -> Measured {
+        let mut value = self.sum.total();
+        value.error += MASS_ROUNDING * self.magnitude * 1.000_001;
+        value
+    }
+}
+
+/// What the dual value is made of, but for the regulariser's part.
+pub(super) struct MeanDual {
+    /// Of the blocks' own dual values.
+    pub mean: Mean,
+    /// As in [`DualValue`].
+    pub v: Vec<f64>,
+    /// How far v can be from the exact one.
+    pub distance: f64,
+}
+
 /// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
 const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 
@@ -125,6 +149,30 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// P(w), with one search for a corner in every block.
     pub fn primal(&self, w: &[f64]) -> Result<PrimalValue> {
+        let (mut mean, certified) = self.losses(w)?;
+        let penalty = self.link.value(w);
+        if penalty.value == f64::INFINITY {
+            // Weights that are not allowed; a compensated sum of infinities would be no number.
+            return Ok(PrimalValue { value: penalty, certified });
+        }
+        mean.sum.add_measured(penalty.scaled(self.lambda));
+        if !self.offset.is_empty() {
+            let each: f64 = self.offset.iter().zip(w).map(|(offset, w)| (offset * w).abs()).sum();
+            let value = -self.lambda * dot(&self.offset, w);
+            let error = self.lambda * gamma(w.len() + 2) * each;
+            mean.sum.add_measured(Measured { value, error });
+        }
+        Ok(PrimalValue { value: mean.total(), certified })
+    }
+
+    /// The mean loss at w alone, without any penalty.
+    pub(super) fn mean_loss(&self, w: &[f64]) -> Result<PrimalValue> {
+        let (mean, certified) = self.losses(w)?;
+        Ok(PrimalValue { value: mean.total(), certified })
+    }
+
+    /// The mean loss, with one search for a corner in every block, and whether every block could bound its own.
+    fn losses(&self, w: &[f64]) -> Result<(Mean, bool)> {
         if w.len() != self.blocks.dim() {
             return Err(Error::setting(format!(
                 "there are {} weights and {} are needed",
@@ -151,20 +199,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             sum.add_measured(loss.scaled(self.masses[i]));
             magnitude += self.masses[i] * loss.value.abs();
         }
-        let penalty = self.link.value(w);
-        if penalty.value == f64::INFINITY {
-            // Weights that are not allowed; a compensated sum of infinities would be no number.
-            return Ok(PrimalValue { value: penalty, certified });
-        }
-        sum.add_measured(penalty.scaled(self.lambda));
-        if !self.offset.is_empty() {
-            let each: f64 = self.offset.iter().zip(w).map(|(offset, w)| (offset * w).abs()).sum();
-            let value = -self.lambda * dot(&self.offset, w);
-            sum.add_measured(Measured { value, error: self.lambda * gamma(w.len() + 2) * each });
-        }
-        let mut value = sum.total();
-        value.error += MASS_ROUNDING * magnitude * 1.000_001;
-        Ok(PrimalValue { value, certified })
+        Ok((Mean { sum, magnitude }, certified))
     }
 
     /// v at these points, summed with compensation, and the offset.
@@ -183,6 +218,18 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
     ///
     /// v is summed with compensation; by how much it can still be off, the link allows for.
     pub fn dual(&self, points: &[B::Point]) -> Result<DualValue> {
+        let MeanDual { mut mean, v, distance } = self.mean_dual(points)?;
+        let conjugate = self.link.conjugate_near(&v, distance);
+        if conjugate.value == f64::INFINITY {
+            let value = Measured { value: f64::NEG_INFINITY, error: 0.0 };
+            return Ok(DualValue { value, v });
+        }
+        mean.sum.add_measured(conjugate.scaled(-self.lambda));
+        Ok(DualValue { value: mean.total(), v })
+    }
+
+    /// The dual value but for the regulariser's part, with every block proved feasible.
+    pub(super) fn mean_dual(&self, points: &[B::Point]) -> Result<MeanDual> {
         if points.len() != self.blocks.len() {
             return Err(Error::setting(format!(
                 "there are {} dual points for {} blocks",
@@ -204,15 +251,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         let mut v = v.round();
         v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v += offset);
         let distance = (reach + 2.0 * UNIT_ROUNDOFF * dot(&v, &v).sqrt()) * 1.000_001;
-        let conjugate = self.link.conjugate_near(&v, distance);
-        if conjugate.value == f64::INFINITY {
-            let value = Measured { value: f64::NEG_INFINITY, error: 0.0 };
-            return Ok(DualValue { value, v });
-        }
-        sum.add_measured(conjugate.scaled(-self.lambda));
-        let mut value = sum.total();
-        value.error += MASS_ROUNDING * magnitude * 1.000_001;
-        Ok(DualValue { value, v })
+        Ok(MeanDual { mean: Mean { sum, magnitude }, v, distance })
     }
 }
 

@@ -26,4 +26,7 @@ pub use fit::{
     fit_multiclass_with, fit_vector_with,
 };
 pub use fitted::{Model, Provenance, Structure};
-pub use verify::{DualEvidence, Verified, verify_examples, verify_linear, verify_sequences};
+pub use verify::{
+    DualEvidence, Verified, reach_examples, reach_linear, reach_sequences, verify_examples,
+    verify_linear, verify_sequences,
+};

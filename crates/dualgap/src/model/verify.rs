@@ -4,9 +4,9 @@ use super::{Model, Provenance, Structure};
 use crate::data::fingerprint::Fingerprint;
 use crate::data::{Examples, Factors, Sequences, Vocabulary, fingerprint};
 use crate::dual::problem::PrimalValue;
-use crate::dual::{Problem, Witness, Witnessed};
+use crate::dual::{self, Problem, Witness, Witnessed};
 use crate::linalg::Measured;
-use crate::run::Certificate;
+use crate::run::{Certificate, Reach};
 use crate::sdca::{Choice, Linear, Vector};
 use crate::ssvm::{Chain, Costs, Multiclass};
 use crate::term::{L2, Link, MulticlassLoss, PureL1, Regulariser, Unpenalised};
@@ -32,6 +32,92 @@ pub struct Verified {
 
 /// Checks a multiclass model against its training data.
 pub fn verify_examples(model: &Model, data: &Examples) -> Result<Verified> {
+    prove_examples(model, data, &OfTheFile)
+}
+
+/// Checks a chain model against its training data.
+pub fn verify_sequences(model: &Model, data: &Sequences) -> Result<Verified> {
+    prove_sequences(model, data, &OfTheFile)
+}
+
+/// Checks a linear model against its training data.
+pub fn verify_linear(model: &Model, data: &Examples) -> Result<Verified> {
+    prove_linear(model, data, &OfTheFile)
+}
+
+/// What a multiclass model with its witness proves at every λ, from its training data.
+pub fn reach_examples(model: &Model, data: &Examples) -> Result<Reach> {
+    prove_examples(model, data, &AtEveryLambda)
+}
+
+/// What a chain model with its witness proves at every λ, from its training data.
+pub fn reach_sequences(model: &Model, data: &Sequences) -> Result<Reach> {
+    prove_sequences(model, data, &AtEveryLambda)
+}
+
+/// What a linear model with its witness proves at every λ, from its training data.
+///
+/// ```
+/// use dualgap::data::Examples;
+/// use dualgap::model::{fit_linear, reach_linear};
+/// use dualgap::run::{Budget, Interval, Tolerance};
+/// use dualgap::sdca::{Choice, Settings};
+/// use dualgap::term::ScalarLoss;
+///
+/// let data = Examples::from_dense(&[vec![1.0], vec![2.0], vec![3.0]], &["2", "4", "6"])?;
+/// let settings = Settings { lambda: 0.1, ..Settings::default() };
+/// let budget = Budget::relative(0.001);
+/// let fitted = fit_linear(&data, ScalarLoss::Squared, Choice::I, &settings, &budget, &mut ())?;
+/// let reach = reach_linear(&fitted.model, &data)?;
+/// let proved = reach.interval(Interval::new(1e-3, 10.0)?, Tolerance::Relative(0.01)).unwrap();
+/// assert!(proved.from < 0.1 && proved.to > 0.1, "the model will do for other λ too");
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn reach_linear(model: &Model, data: &Examples) -> Result<Reach> {
+    prove_linear(model, data, &AtEveryLambda)
+}
+
+/// Something to be proved of a model, once the data are known to be its own.
+trait Proof {
+    type Of;
+
+    fn of<B: Witnessed>(&self, model: &Model, blocks: &B, factors: &Factors) -> Result<Self::Of>;
+}
+
+/// The certificate that is stored.
+struct OfTheFile;
+
+impl Proof for OfTheFile {
+    type Of = Verified;
+
+    fn of<B: Witnessed>(&self, model: &Model, blocks: &B, factors: &Factors) -> Result<Verified> {
+        verify(model, blocks, factors)
+    }
+}
+
+/// What the weights and the witness are worth at any λ.
+struct AtEveryLambda;
+
+impl Proof for AtEveryLambda {
+    type Of = Reach;
+
+    fn of<B: Witnessed>(&self, model: &Model, blocks: &B, factors: &Factors) -> Result<Reach> {
+        let Provenance { lambda, regulariser, .. } = model.provenance;
+        if lambda == 0.0 {
+            return Err(Error::setting("pure l1 has no λ: its model is not one of several"));
+        }
+        let Some(witness) = &model.witness else {
+            return Err(Error::setting(
+                "without its witness a model proves nothing at another λ: train it with --witness",
+            ));
+        };
+        let weights = factors.scaled(&model.weights);
+        let points = witness.points(blocks)?;
+        dual::reach(blocks, regulariser, model.sample_weights.as_deref(), &weights, &points)
+    }
+}
+
+fn prove_examples<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P::Of> {
     let Structure::Multiclass { costs, loss } = &model.structure else {
         return Err(refused("the model is not one of independent examples"));
     };
@@ -39,13 +125,12 @@ pub fn verify_examples(model: &Model, data: &Examples) -> Result<Verified> {
     let costs = costs.clone().map_or(Costs::ZeroOne, Costs::Matrix);
     let (factors, data) = model.provenance.scale.apply(data);
     if *loss == MulticlassLoss::Hinge {
-        return verify(model, &Multiclass::new(&data, &costs)?, &factors);
+        return proof.of(model, &Multiclass::new(&data, &costs)?, &factors);
     }
-    verify(model, &Vector::new(&data, &costs, *loss, Choice::I)?, &factors)
+    proof.of(model, &Vector::new(&data, &costs, *loss, Choice::I)?, &factors)
 }
 
-/// Checks a chain model against its training data.
-pub fn verify_sequences(model: &Model, data: &Sequences) -> Result<Verified> {
+fn prove_sequences<P: Proof>(model: &Model, data: &Sequences, proof: &P) -> Result<P::Of> {
     let Structure::Chain { hamming } = model.structure else {
         return Err(refused("the model is not one of sequences"));
     };
@@ -55,11 +140,10 @@ pub fn verify_sequences(model: &Model, data: &Sequences) -> Result<Verified> {
         ));
     }
     check_data(model, data, data.vocabulary(), data.edge_features(), data.len())?;
-    verify(model, &Chain::new(data, hamming)?, &Factors::default())
+    proof.of(model, &Chain::new(data, hamming)?, &Factors::default())
 }
 
-/// Checks a linear model against its training data.
-pub fn verify_linear(model: &Model, data: &Examples) -> Result<Verified> {
+fn prove_linear<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P::Of> {
     let Structure::Linear { loss } = model.structure else {
         return Err(refused("the model is not a linear one"));
     };
@@ -71,7 +155,7 @@ pub fn verify_linear(model: &Model, data: &Examples) -> Result<Verified> {
     let (factors, data) = model.provenance.scale.apply(data);
     // The option decides how a point is reached, and nothing about the point.
     let targets = data.targets(loss.is_binary())?;
-    verify(model, &Linear::new(&data.rows, targets, loss, Choice::I)?, &factors)
+    proof.of(model, &Linear::new(&data.rows, targets, loss, Choice::I)?, &factors)
 }
 
 fn refused(message: impl Into<String>) -> Error {

@@ -5,15 +5,18 @@
 //! - [`solver`]: what a solver has to offer: it only steps and certifies.
 //! - [`observer`]: who looks on; the JSON-lines trace.
 //! - [`train`]: the loop itself.
+//! - [`reach`]: at which other λ a certificate still holds.
 
 pub mod budget;
 pub mod certificate;
 pub mod observer;
+pub mod reach;
 pub mod solver;
 pub mod train;
 
 pub use budget::{Budget, Interrupt};
 pub use certificate::Certificate;
 pub use observer::{JsonLines, Observer, Progress};
+pub use reach::{Interval, Reach, Tolerance};
 pub use solver::{Certified, Quota, Solver, Work};
 pub use train::{Keeper, Report, RunState, Stop, run, run_from};

@@ -19,6 +19,7 @@
 //! - `survival`: checkpoints and warm starts.
 //! - `kept_rounds`, `kept_l1`: checkpoints of accelerated rounds and pure l1 runs, and forged ones.
 //! - `classes`: losses of several scores.
+//! - `reaches`: what a model proves at other λ, beside numbers of 32 digits.
 //! - `edges`: data that nobody would wish for.
 //!
 //! One program, so that the engine is compiled once for all of them.
@@ -41,6 +42,7 @@ mod kept_rounds;
 mod q_norms;
 mod random_outputs;
 mod raw;
+mod reaches;
 mod rounding;
 mod scaled_classes;
 mod scaled_runs;

@@ -33,7 +33,7 @@ fn norm(x: impl Iterator<Item = f64>, k: f64) -> f64 {
     x.map(|x| x.abs().powf(k)).sum::<f64>().powf(1.0 / k)
 }
 
-fn primal(case: &Case, w: &[f64]) -> f64 {
+pub fn primal(case: &Case, w: &[f64]) -> f64 {
     let (p, c) = constants(case);
     let square = norm(w.iter().copied(), p / (p - 1.0)).powi(2);
     let losses: f64 = (case.masses().iter().zip(&case.rows).zip(&case.targets))
@@ -43,7 +43,7 @@ fn primal(case: &Case, w: &[f64]) -> f64 {
     losses + case.lambda * c / 2.0 * square + case.regulariser.l1 * absolutes
 }
 
-fn dual(case: &Case, alpha: &[f64]) -> f64 {
+pub fn dual(case: &Case, alpha: &[f64]) -> f64 {
     let (p, c) = constants(case);
     let masses = case.masses();
     let beyond = (0..case.rows[0].len()).map(|j| {
