@@ -1,6 +1,7 @@
 //! Fitted models: predict, evaluate, save, load, and check a certificate again.
 //!
 //! - [`fit`]: data in, certified model out; [`checkpoint`]: runs that survive.
+//! - [`path`](mod@path): models that together are good enough at every λ of an interval.
 //! - [`fitted`]: a model and what it can do.
 //! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
 //! - [`cross_validation`]: which λ predicts best.
@@ -14,6 +15,7 @@ pub mod evaluation;
 pub mod file;
 pub mod fit;
 pub mod fitted;
+pub mod path;
 mod scaled;
 pub mod verify;
 
@@ -26,6 +28,7 @@ pub use fit::{
     fit_multiclass_with, fit_vector_with,
 };
 pub use fitted::{Model, Provenance, Structure};
+pub use path::{Covered, Ending, Path, Piece, check_path, path};
 pub use verify::{
     DualEvidence, Verified, reach_examples, reach_linear, reach_sequences, verify_examples,
     verify_linear, verify_sequences,

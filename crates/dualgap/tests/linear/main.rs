@@ -20,6 +20,7 @@
 //! - `kept_rounds`, `kept_l1`: checkpoints of accelerated rounds and pure l1 runs, and forged ones.
 //! - `classes`: losses of several scores.
 //! - `reaches`: what a model proves at other λ, beside numbers of 32 digits.
+//! - `paths`: models for every λ of an interval.
 //! - `edges`: data that nobody would wish for.
 //!
 //! One program, so that the engine is compiled once for all of them.
@@ -39,6 +40,7 @@ mod intercepts;
 mod intervals;
 mod kept_l1;
 mod kept_rounds;
+mod paths;
 mod q_norms;
 mod random_outputs;
 mod raw;

@@ -5,6 +5,7 @@
 //! - `forgeries`: checkpoints of other runs, damaged ones, and ones that lie.
 //! - `warm_starts`: runs that begin with an older model's witness.
 //! - `cross_validation`: many of them, on parts of the data.
+//! - `paths`: structural models for every λ of an interval.
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
 
@@ -15,5 +16,6 @@ mod cross_validation;
 mod fitting;
 mod forgeries;
 mod pairs;
+mod paths;
 mod resumed;
 mod warm_starts;
