@@ -5,7 +5,7 @@ use crate::predict::load;
 use crate::report::{
     aligned, and_else, certificate_rows, certified_sentence, number, scale_row, thousands, to_json,
 };
-use crate::{Outcome, print};
+use crate::{Outcome, path, print};
 use dualgap::Result;
 use dualgap::data::{Scaling, Source};
 use dualgap::model::{DualEvidence, Structure, verify_examples, verify_linear, verify_sequences};
@@ -31,6 +31,9 @@ struct Json<'a> {
 
 /// Refuses what does not hold with an error; the exit code of a certificate that holds is 0.
 pub fn run(args: &CertifyArgs) -> Result<Outcome> {
+    if args.model.is_dir() {
+        return path::check::run(args);
+    }
     let (model, recipe) = load(&args.model)?;
     let provenance = &model.provenance;
     let source = Source::open(&args.data)?;

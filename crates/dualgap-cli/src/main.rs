@@ -11,6 +11,7 @@ mod formats;
 mod help;
 mod inspect;
 mod job;
+mod path;
 mod places;
 mod predict;
 mod problem;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Train(task) => problem::run(&task),
         Command::Cv(task) => problem::run(&task),
+        Command::Path(task) => problem::run(&task),
         Command::Certify(args) => certify::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Predict(args) => predict::run(&args),

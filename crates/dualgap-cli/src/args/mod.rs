@@ -1,12 +1,13 @@
 //! The options of the program, each declared once for parsing and help.
 //!
 //! [`tasks`] are what is predicted, each with its options; a command that takes any task has the options of
-//! [`common`] and its own, such as those of [`train`] and [`cv`]. [`models`] are the commands that take a model.
+//! [`common`] and its own, such as those of [`train`], [`cv`] and [`path`]. [`models`] are the commands that take a model.
 
 mod common;
 mod cv;
 mod grid;
 mod models;
+mod path;
 mod tasks;
 mod train;
 mod values;
@@ -14,6 +15,7 @@ mod values;
 pub use common::{Common, DataArgs, MethodArgs, StopArgs};
 pub use cv::CvArgs;
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
+pub use path::PathArgs;
 pub use tasks::{BinaryArgs, ClassesArgs, Examples, LinearArgs, RegressionArgs, Task, Work};
 pub use train::TrainArgs;
 pub use values::{Folds, Lambda};
@@ -44,6 +46,9 @@ pub enum Command {
     /// Find the regularisation that predicts best, by cross-validation.
     #[command(subcommand)]
     Cv(Task<CvArgs>),
+    /// Train models for every lambda of an interval, each certified on a part of it.
+    #[command(subcommand)]
+    Path(Task<PathArgs>),
     /// Label data with a model.
     #[command(after_help = "\
 Examples:
@@ -62,7 +67,7 @@ Examples:
   dualgap inspect model.dualgap --top 20
   dualgap inspect model.dualgap --weights weights.tsv")]
     Inspect(InspectArgs),
-    /// Check a model's certificate again, from the data it was trained on.
+    /// Check the certificate of a model or a path again, from the data it was trained on.
     Certify(CertifyArgs),
     /// Train a structural SVM on handwritten words that come with the program.
     Demo(DemoArgs),

@@ -58,7 +58,7 @@ pub struct InspectArgs {
 
 #[derive(Args, Debug)]
 pub struct CertifyArgs {
-    /// A model file.
+    /// A model file, or the folder of a path whose models have their witnesses.
     pub model: PathBuf,
     /// The data it was trained on; format and folds are taken from the model file.
     pub data: PathBuf,

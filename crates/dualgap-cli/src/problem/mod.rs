@@ -14,8 +14,8 @@ use classes::ClassesProblem;
 use dualgap::data::{
     Alphabet, Examples, Folds, Format, Loaded, Recipe, Sequences, Source, Vocabulary,
 };
-use dualgap::model::{Model, Plan};
-use dualgap::run::Report;
+use dualgap::model::{Model, Plan, Structure, reach_examples, reach_linear, reach_sequences};
+use dualgap::run::{Reach, Report};
 use dualgap::term::Free;
 use dualgap::{Error, Result};
 use linear::LinearProblem;
@@ -96,6 +96,9 @@ pub trait Dataset: Sync + Sized {
 
     /// These examples on their own.
     fn select(&self, chosen: &[usize]) -> Self;
+
+    /// What a model that was trained on these data proves at every λ.
+    fn reach(&self, model: &Model) -> Result<Reach>;
 }
 
 impl Dataset for Examples {
@@ -126,6 +129,13 @@ impl Dataset for Examples {
     fn select(&self, chosen: &[usize]) -> Self {
         Examples::select(self, chosen)
     }
+
+    fn reach(&self, model: &Model) -> Result<Reach> {
+        match model.structure {
+            Structure::Linear { .. } => reach_linear(model, self),
+            _ => reach_examples(model, self),
+        }
+    }
 }
 
 impl Dataset for Sequences {
@@ -155,6 +165,10 @@ impl Dataset for Sequences {
 
     fn select(&self, chosen: &[usize]) -> Self {
         Sequences::select(self, chosen)
+    }
+
+    fn reach(&self, model: &Model) -> Result<Reach> {
+        reach_sequences(model, self)
     }
 }
 

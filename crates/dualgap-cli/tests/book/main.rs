@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 const GETTING_STARTED: &str = include_str!("../../../../docs/getting-started.md");
 const CROSS_VALIDATION: &str = include_str!("../../../../docs/cross-validation.md");
+const PATHS: &str = include_str!("../../../../docs/paths.md");
 const README: &str = include_str!("../../../../README.md");
 
 /// Sentences of nouns, verbs and articles with the labels of chunks.
@@ -96,6 +97,11 @@ fn the_commands_of_cross_validation_work() {
 }
 
 #[test]
+fn the_commands_of_the_page_on_paths_work() {
+    assert_eq!(run_all(shell_lines(PATHS)), 2);
+}
+
+#[test]
 fn the_commands_of_the_readme_work() {
     assert!(run_all(shell_lines(README)) >= 7);
 }
@@ -116,9 +122,19 @@ fn the_examples_of_every_help_topic_work() {
 #[test]
 fn help_knows_every_command_and_refuses_others() {
     let desk = Desk::new();
-    for command in
-        ["train", "train chain", "cv", "cv binary", "predict", "eval", "inspect", "certify", "man"]
-    {
+    for command in [
+        "train",
+        "train chain",
+        "cv",
+        "cv binary",
+        "path",
+        "path binary",
+        "predict",
+        "eval",
+        "inspect",
+        "certify",
+        "man",
+    ] {
         let help = desk.run(&format!("help {command}")).ok().stdout;
         assert!(help.contains(&format!("dualgap {command}")), "{help}");
     }

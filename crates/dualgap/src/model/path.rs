@@ -6,8 +6,10 @@
 //! in its middle; every model covers something, so this comes to an end. Each run begins with the dual point of the
 //! model beside it.
 
-use super::Model;
+use super::{Model, Provenance, Structure};
+use crate::data::Scaling;
 use crate::run::{Budget, Interval, Reach, Report, Stop, Tolerance};
+use crate::term::Regulariser;
 use crate::{Error, Result};
 use std::time::Instant;
 
@@ -178,8 +180,8 @@ fn of_one_model(wanted: &Path, begin: Instant) -> Budget {
     Budget { relative, absolute, seconds, ..budget.clone() }
 }
 
-/// Proves a path again: every model is within the tolerance on the whole interval that is claimed for it, and
-/// together they leave out no λ of `within`. Claims are in order, the largest λ first.
+/// Proves a path again: all models are of one problem but for λ, each is within the tolerance on the whole interval that
+/// is claimed for it, and together they leave out no λ of `within`. Claims are in order, the largest λ first.
 ///
 /// ```no_run
 /// use dualgap::model::{Model, check_path, reach_linear};
@@ -207,10 +209,17 @@ pub fn check_path(
     };
     Interval::new(within.from, within.to)?;
     tolerance.check()?;
-    let mut left = None;
+    let (mut left, mut first) = (None, None);
     for claim in claims {
         let (model, Interval { from, to }) = claim?;
         Interval::new(from, to)?;
+        let problem = problem_of(&model);
+        if *first.get_or_insert_with(|| problem.clone()) != problem {
+            let own = model.provenance.lambda;
+            return Err(refused(format!(
+                "the model of λ = {own} is of another problem than the first"
+            )));
+        }
         if to < left.unwrap_or(within.to) {
             let hole = left.unwrap_or(within.to);
             return Err(refused(format!("no model is for the λ between {to} and {hole}")));
@@ -233,4 +242,10 @@ pub fn check_path(
         }
         None => Err(refused("there is no model".into())),
     }
+}
+
+/// All but λ that P and D depend on, and the data.
+fn problem_of(model: &Model) -> (Structure, Regulariser, Scaling, Option<Vec<f64>>) {
+    let Provenance { regulariser, scale, .. } = model.provenance;
+    (model.structure.clone(), regulariser, scale, model.sample_weights.clone())
 }

@@ -207,6 +207,9 @@ fn a_path_is_proved_again_and_a_forged_one_is_not() {
         let mut worse = claims.clone();
         worse[k].0.weights[0] += 3.0;
         assert!(check(&worse).is_err(), "other weights in model {k}");
+        let mut other = claims.clone();
+        other[k].0.provenance.regulariser.nonnegative = true;
+        assert!(check(&other).is_err(), "model {k} is of another problem");
     }
     assert!(check(&[]).is_err());
     let narrow: Vec<_> = claims[1..].to_vec();

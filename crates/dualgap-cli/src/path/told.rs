@@ -1,0 +1,219 @@
+//! What is said of a path: one object for machines, a table for spreadsheets, another for people.
+
+use crate::job::Job;
+use crate::problem::{Dataset, Problem};
+use crate::report::{aligned, number, percent, thousands, trimmed};
+use dualgap::Result;
+use dualgap::model::{Covered, Ending, Path, Piece};
+use dualgap::run::{Interval, Reach, Stop, Tolerance};
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// The files of a path, beside its models.
+pub const JSON: &str = "path.json";
+pub const TABLE: &str = "path.tsv";
+pub const PLOT: &str = "path.svg";
+
+/// The object that `--json` prints and `path.json` is. Fields may be added; none changes its meaning.
+#[derive(Serialize, Deserialize)]
+pub struct Told {
+    pub task: String,
+    pub n: usize,
+    /// What was asked for.
+    pub from: f64,
+    pub to: f64,
+    pub tolerance: Tolerance,
+    /// Every λ from here to `to` is covered; null where none is.
+    pub covered_from: Option<f64>,
+    /// Whether that is all of them.
+    pub complete: bool,
+    /// Passes over the data, of all runs.
+    pub passes: f64,
+    pub version: String,
+    /// The largest λ first.
+    pub models: Vec<Entry>,
+}
+
+/// A model of a path.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Entry {
+    pub file: String,
+    /// It was trained at this λ.
+    pub lambda: f64,
+    /// It is certified on this interval.
+    #[serde(flatten)]
+    pub interval: Interval,
+    /// Of its own λ.
+    pub primal: f64,
+    pub dual: f64,
+    pub relative_gap: f64,
+    /// The largest gap on its interval, rounding included, in units of the tolerance.
+    pub worst_gap: f64,
+    /// Weights that are not zero.
+    pub weights: usize,
+    pub passes: f64,
+    /// The fraction of wrong labels, or the root mean square error, on the test data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_error: Option<f64>,
+}
+
+impl Entry {
+    pub fn new(
+        piece: &Piece,
+        before: usize,
+        tolerance: Tolerance,
+        test_error: Option<f64>,
+    ) -> Result<Self> {
+        let Piece { report, reach, interval } = piece;
+        let own = report.certificate;
+        // A gap that is within every tolerance on an interval only is largest at an end.
+        let [low, high] = [reach.certificate(interval.from)?, reach.certificate(interval.to)?];
+        Ok(Self {
+            file: format!("model-{:03}.dualgap", before + 1),
+            lambda: piece.lambda(),
+            interval: *interval,
+            primal: own.primal,
+            dual: own.dual,
+            relative_gap: own.relative_gap(),
+            worst_gap: tolerance.bound(&low).max(tolerance.bound(&high)),
+            weights: report.model.weights.iter().filter(|&&w| w != 0.0).count(),
+            passes: report.passes,
+            test_error,
+        })
+    }
+}
+
+impl Told {
+    pub fn new<P: Problem>(
+        job: &Job<'_, P>,
+        wanted: &Path,
+        covered: Covered,
+        entries: &[(Entry, Reach)],
+        passes: f64,
+    ) -> Self {
+        Self {
+            task: job.problem.task().into(),
+            n: job.train.data.len(),
+            from: wanted.within.from,
+            to: wanted.within.to,
+            tolerance: wanted.tolerance,
+            covered_from: covered.from,
+            complete: covered.ending == Ending::Whole,
+            passes,
+            version: env!("CARGO_PKG_VERSION").into(),
+            models: entries.iter().map(|(entry, _)| entry.clone()).collect(),
+        }
+    }
+
+    /// A gap in the words of the tolerance.
+    fn gap(&self, gap: f64) -> String {
+        match self.tolerance {
+            Tolerance::Relative(_) => percent(gap),
+            Tolerance::Absolute(_) => number(gap),
+        }
+    }
+
+    /// A header, and a line for every model; numbers to the last digit.
+    pub fn tsv(&self) -> String {
+        let mut text = String::from(
+            "lambda\tfrom\tto\tprimal\tdual\trelative_gap\tworst_gap\tweights\tpasses\ttest_error\tfile\n",
+        );
+        for entry in &self.models {
+            let Interval { from, to } = entry.interval;
+            let Entry { file, lambda, primal, dual, relative_gap, worst_gap, .. } = entry;
+            let Entry { weights, passes, test_error, .. } = entry;
+            let test = test_error.map_or(String::new(), |error| error.to_string());
+            let _ = writeln!(
+                text,
+                "{lambda}\t{from}\t{to}\t{primal}\t{dual}\t{relative_gap}\t{worst_gap}\t{weights}\t{passes}\t{test}\t{file}"
+            );
+        }
+        text
+    }
+
+    /// For people.
+    pub fn text(&self, covered: Covered, folder: &std::path::Path, seconds: f64) -> String {
+        let saved = if self.models.is_empty() {
+            "nothing: no model is within the tolerance".into()
+        } else {
+            format!("{}: models, {TABLE}, {JSON} and {PLOT}", folder.display())
+        };
+        let rows = [
+            ("task", self.task.clone()),
+            ("examples", thousands(self.n as u64)),
+            ("lambda", format!("from {} down to {}", number(self.to), number(self.from))),
+            ("models", thousands(self.models.len() as u64)),
+            ("work", format!("{} passes in {seconds:.2} s", trimmed(self.passes))),
+            ("saved", saved),
+        ];
+        format!("{}\n{}\n{}\n", aligned(&rows), self.lines(), self.verdict(covered))
+    }
+
+    /// A line for every model.
+    fn lines(&self) -> String {
+        if self.models.is_empty() {
+            return String::new();
+        }
+        let tested = self.models.iter().any(|entry| entry.test_error.is_some());
+        let mut text = format!(
+            "  {:>11}   {:>11} {:>11}   {:>9} {:>9} {:>9} {:>7}",
+            "lambda", "from", "to", "gap", "worst", "weights", "passes"
+        );
+        text.push_str(if tested { "   test error\n" } else { "\n" });
+        for entry in &self.models {
+            let Interval { from, to } = entry.interval;
+            let own = match self.tolerance {
+                Tolerance::Relative(_) => entry.relative_gap,
+                Tolerance::Absolute(_) => entry.primal - entry.dual,
+            };
+            let _ = write!(
+                text,
+                "  {:>11}   {:>11} {:>11}   {:>9} {:>9} {:>9} {:>7}",
+                number(entry.lambda),
+                number(from),
+                number(to),
+                self.gap(own),
+                self.gap(entry.worst_gap),
+                thousands(entry.weights as u64),
+                trimmed(entry.passes)
+            );
+            let test = entry.test_error.map(|error| match self.task.as_str() {
+                "regression" => number(error),
+                _ => percent(error),
+            });
+            let _ =
+                writeln!(text, "{}", test.map_or(String::new(), |test| format!("   {test:>10}")));
+        }
+        text
+    }
+
+    /// What is proved of the path down to this λ, to the last digit: the sentence must stay true.
+    pub fn certified(&self, from: f64) -> String {
+        let bound = match self.tolerance {
+            Tolerance::Relative(share) => format!("{share} of its objective"),
+            Tolerance::Absolute(gap) => gap.to_string(),
+        };
+        format!(
+            "Certified: at every lambda from {} down to {from}, one of these models has a gap of at most {bound}.",
+            self.to
+        )
+    }
+
+    fn verdict(&self, covered: Covered) -> String {
+        let nothing = || "Certified: nothing.".into();
+        let proved = covered.from.map_or_else(nothing, |from| self.certified(from));
+        let Ending::Short { lambda, stop } = covered.ending else { return proved };
+        let why = match stop {
+            Stop::GapReached | Stop::Stalled => "as far as rounding allows",
+            Stop::PassLimit => "the passes of a model were used up",
+            Stop::OracleLimit => "the oracle calls of a model were used up",
+            Stop::TimeLimit => "the time was up",
+            Stop::Interrupted => "it was interrupted",
+        };
+        format!(
+            "{proved}\nThe path ends at lambda {} and NOT at {}: {why}.",
+            number(lambda),
+            number(self.from)
+        )
+    }
+}
