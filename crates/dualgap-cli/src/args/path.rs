@@ -3,7 +3,7 @@
 use super::common::{DataArgs, MethodArgs, PenaltyArgs};
 use super::values::{Lambda, parse_lambda, parse_tolerance};
 use clap::Args;
-use dualgap::model::Path;
+use dualgap::model::PathPlan;
 use dualgap::run::{Budget, Interval, Tolerance};
 use dualgap::{Error, Result};
 use std::path::PathBuf;
@@ -73,9 +73,9 @@ impl PathArgs {
     }
 
     /// The whole of what is asked for, where the examples count so much in all.
-    pub fn wanted(&self, total: f64) -> Result<Path> {
+    pub fn wanted(&self, total: f64) -> Result<PathPlan> {
         let (a, b) = (self.from.resolve(total), self.to.resolve(total));
-        Ok(Path {
+        Ok(PathPlan {
             within: Interval::new(a.min(b), a.max(b))?,
             tolerance: self.tolerance(),
             budget: Budget { passes: self.passes, seconds: self.time, ..Budget::default() },

@@ -1,9 +1,9 @@
 //! `dualgap path`: models for every λ of an interval, as files, a table and a plot.
 //!
-//! - [`folder`]: where all of it goes, whole or not at all.
+//! - [`folder`]: where all of it goes.
 //! - [`told`]: what is said of a path: the object of `path.json`, `path.tsv`, and the table on the terminal.
-//! - [`plot`]: `path.svg`.
-//! - [`check`]: `dualgap certify FOLDER DATA`.
+//! - [`plot`]: what `path.svg` shows.
+//! - [`check`]: a path that is proved again, by `dualgap certify FOLDER DATA`.
 
 pub mod check;
 mod folder;
@@ -18,7 +18,8 @@ use crate::report::{Outcomes, to_json};
 use crate::train::stop_on_ctrl_c;
 use crate::{Outcome, places, print};
 use dualgap::Result;
-use dualgap::model::{Ending, Model, Piece, Plan, path};
+use dualgap::model::path::{Ending, Piece, path};
+use dualgap::model::{Model, Plan};
 use dualgap::run::{Budget, Report};
 use folder::Folder;
 use std::io::IsTerminal;
@@ -51,7 +52,7 @@ Examples:
         self.check()?;
         self.common().check(false)?;
         places::check_not_inputs(std::iter::once(&self.output), &self.data)?;
-        let folder = Folder::new(&self.output)?;
+        let mut folder = Folder::new(&self.output)?;
         let job = Job::read(self.common(), problem)?;
         let wanted = self.wanted(job.total())?;
         stop_on_ctrl_c(&wanted.budget.interrupt);
@@ -75,9 +76,10 @@ Examples:
         )?;
         let told = Told::new(&job, &wanted, covered, &entries, passes);
         if !entries.is_empty() {
-            folder.write(told::JSON, &to_json(&told))?;
             folder.write(told::TABLE, &told.tsv())?;
             folder.write(told::PLOT, &plot::svg(&told, &entries))?;
+            // The last one: what has it is whole.
+            folder.write(told::JSON, &to_json(&told))?;
             folder.finish()?;
         }
         if self.json {

@@ -4,7 +4,7 @@ use crate::job::Job;
 use crate::problem::{Dataset, Problem};
 use crate::report::{aligned, number, percent, thousands, trimmed};
 use dualgap::Result;
-use dualgap::model::{Covered, Ending, Path, Piece};
+use dualgap::model::path::{Covered, Ending, PathPlan, Piece};
 use dualgap::run::{Interval, Reach, Stop, Tolerance};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -86,7 +86,7 @@ impl Entry {
 impl Told {
     pub fn new<P: Problem>(
         job: &Job<'_, P>,
-        wanted: &Path,
+        wanted: &PathPlan,
         covered: Covered,
         entries: &[(Entry, Reach)],
         passes: f64,

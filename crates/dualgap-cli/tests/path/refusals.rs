@@ -51,7 +51,7 @@ fn a_folder_is_never_overwritten() {
     desk.run("path binary two.svm -o two.svm").fails(&["two.svm"]);
     desk.run("path binary two.svm -o two.svm/x").fails(&["two.svm/x"]);
     desk.run("path binary two.svm -o nowhere/out").fails(&["nowhere/out"]);
-    desk.run("path binary two.svm -o ..").fails(&[".."]);
+    desk.run("path binary two.svm -o ..").fails(&["..", "not empty"]);
     desk.run("path binary two.svm -o .").fails(&["."]);
     std::fs::create_dir(desk.path("empty")).unwrap();
     desk.run("path binary two.svm --from 1 --to 0.1 -o empty").ok();
@@ -88,6 +88,9 @@ fn a_path_without_any_model_leaves_nothing_behind() {
         assert!(json["covered_from"].is_null() && models(&json).is_empty(), "{json}");
         assert_eq!(desk.files(), before);
     }
+    std::fs::create_dir(desk.path("empty")).unwrap();
+    desk.run("path multiclass three.svm --time 0 -o empty").exits(1);
+    assert_eq!(std::fs::read_dir(desk.path("empty")).unwrap().count(), 0);
 }
 
 /// Ctrl-C ends the path with what is covered by then.
@@ -115,13 +118,14 @@ fn an_interrupted_path_keeps_what_is_covered() {
     assert_eq!(output.status.code(), Some(1));
     let path: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&path["complete"], models(&path).is_empty()), (&false.into(), false));
-    assert!(desk.files().iter().all(|name| !name.starts_with('.')), "{:?}", desk.files());
+    let entries = std::fs::read_dir(desk.path("out")).unwrap();
+    assert!(entries.flatten().all(|entry| entry.path().is_file()), "nothing hidden is left");
     desk.certify("out", "three.svm");
 }
 
 /// Whether the first model has been written.
 #[cfg(unix)]
 fn under_way(desk: &Desk) -> bool {
-    let hidden = desk.files().into_iter().find(|name| name.starts_with(".dualgap-"));
-    hidden.is_some_and(|folder| desk.path(&folder).join("model-001.dualgap").exists())
+    let Ok(entries) = std::fs::read_dir(desk.path("out")) else { return false };
+    entries.flatten().any(|entry| entry.path().join("model-001.dualgap").exists())
 }

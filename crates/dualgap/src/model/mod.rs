@@ -28,7 +28,7 @@ pub use fit::{
     fit_multiclass_with, fit_vector_with,
 };
 pub use fitted::{Model, Provenance, Structure};
-pub use path::{Covered, Ending, Path, Piece, check_path, path};
+pub use path::{PathPlan, check_path, path};
 pub use verify::{
     DualEvidence, Verified, reach_examples, reach_linear, reach_sequences, verify_examples,
     verify_linear, verify_sequences,

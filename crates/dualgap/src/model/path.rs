@@ -17,14 +17,15 @@ use std::time::Instant;
 ///
 /// ```
 /// use dualgap::data::Examples;
-/// use dualgap::model::{Ending, Path, Plan, fit_multiclass_with, path, reach_examples};
+/// use dualgap::model::path::{Ending, PathPlan, path};
+/// use dualgap::model::{Plan, fit_multiclass_with, reach_examples};
 /// use dualgap::run::{Budget, Interval, Tolerance};
 /// use dualgap::ssvm::{Costs, Settings};
 ///
 /// let rows = [vec![1.0, 0.1], vec![0.2, 1.0], vec![0.9, 0.0], vec![0.0, 0.7]];
 /// let data = Examples::from_dense(&rows, &["left", "right", "left", "right"])?;
 /// let within = Interval::new(0.01, 1.0)?;
-/// let wanted = Path { within, tolerance: Tolerance::Relative(0.05), budget: Budget::default() };
+/// let wanted = PathPlan { within, tolerance: Tolerance::Relative(0.05), budget: Budget::default() };
 /// let mut models = Vec::new();
 /// let covered = path(
 ///     &wanted,
@@ -44,7 +45,7 @@ use std::time::Instant;
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Path {
+pub struct PathPlan {
     /// The λ to cover.
     pub within: Interval,
     /// How good a model must be at a λ to cover it.
@@ -107,12 +108,12 @@ const AIM: f64 = 0.95;
 /// λ is another) and proved by `reach`; `each` is told of the pieces in order, the largest λ first, and each
 /// reaches back to the one before.
 pub fn path(
-    wanted: &Path,
+    wanted: &PathPlan,
     mut fit: impl FnMut(f64, &Budget, Option<&Model>) -> Result<Report<Model>>,
     reach: impl Fn(&Model) -> Result<Reach>,
     mut each: impl FnMut(&Piece) -> Result<()>,
 ) -> Result<Covered> {
-    let Path { within, tolerance, budget } = wanted;
+    let PathPlan { within, tolerance, budget } = wanted;
     Interval::new(within.from, within.to)?;
     tolerance.check()?;
     budget.check()?;
@@ -169,8 +170,8 @@ fn over(budget: &Budget, begin: Instant) -> Option<Stop> {
 }
 
 /// What one run may spend, and is to reach.
-fn of_one_model(wanted: &Path, begin: Instant) -> Budget {
-    let Path { tolerance, budget, .. } = wanted;
+fn of_one_model(wanted: &PathPlan, begin: Instant) -> Budget {
+    let PathPlan { tolerance, budget, .. } = wanted;
     let (relative, absolute) = match *tolerance {
         Tolerance::Relative(share) => (Some(SHARE * share), None),
         Tolerance::Absolute(gap) => (None, Some(SHARE * gap)),
@@ -184,7 +185,8 @@ fn of_one_model(wanted: &Path, begin: Instant) -> Budget {
 /// is claimed for it, and together they leave out no λ of `within`. Claims are in order, the largest λ first.
 ///
 /// ```no_run
-/// use dualgap::model::{Model, check_path, reach_linear};
+/// use dualgap::model::path::check_path;
+/// use dualgap::model::{Model, reach_linear};
 /// use dualgap::run::{Interval, Tolerance};
 /// # let data = dualgap::data::Examples::from_dense(&[vec![1.0]], &["1"])?;
 ///

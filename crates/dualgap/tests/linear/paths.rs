@@ -6,9 +6,8 @@ use crate::q_norms;
 use crate::scaling::{SCALINGS, factors, scaled, uneven};
 use dualgap::data::Scaling;
 use dualgap::linalg::Random;
-use dualgap::model::{
-    Covered, Ending, Model, Path, Piece, Plan, check_path, fit_linear_with, path, reach_linear,
-};
+use dualgap::model::path::{Covered, Ending, PathPlan, Piece, check_path, path};
+use dualgap::model::{Model, Plan, fit_linear_with, reach_linear};
 use dualgap::run::{Budget, Interval, Stop, Tolerance};
 use dualgap::sdca::Choice;
 use dualgap::term::{Regulariser, ScalarLoss};
@@ -16,12 +15,12 @@ use dualgap::{Error, Result};
 
 const WITHIN: Interval = Interval { from: 1e-3, to: 1.0 };
 
-fn wanted(tolerance: Tolerance) -> Path {
+fn wanted(tolerance: Tolerance) -> PathPlan {
     let budget = Budget { passes: Some(20_000), ..Budget::default() };
-    Path { within: WITHIN, tolerance, budget }
+    PathPlan { within: WITHIN, tolerance, budget }
 }
 
-fn walked(case: &Case, scale: Scaling, wanted: &Path) -> Result<(Covered, Vec<Piece>)> {
+fn walked(case: &Case, scale: Scaling, wanted: &PathPlan) -> Result<(Covered, Vec<Piece>)> {
     let data = case.examples();
     let mut pieces = Vec::new();
     let covered = path(
@@ -220,7 +219,7 @@ fn a_path_is_proved_again_and_a_forged_one_is_not() {
 fn a_path_that_ends_early_says_how_far_it_came_and_why() {
     let case = Case::random(12, ScalarLoss::Hinge, 60, 20);
     let walk = |budget: Budget, share: f64| {
-        let wanted = Path { budget, ..wanted(Tolerance::Relative(share)) };
+        let wanted = PathPlan { budget, ..wanted(Tolerance::Relative(share)) };
         walked(&case, Scaling::None, &wanted).unwrap()
     };
     let (covered, pieces) = walk(Budget::passes(4), 1e-4);
@@ -246,7 +245,7 @@ fn a_tolerance_that_rounding_forbids_ends_the_path() {
     let case = Case::random(13, ScalarLoss::Squared, 20, 3);
     for share in [1e-15, 1e-17, 1e-300] {
         let budget = Budget { passes: Some(300), ..Budget::default() };
-        let wanted = Path { budget, ..wanted(Tolerance::Relative(share)) };
+        let wanted = PathPlan { budget, ..wanted(Tolerance::Relative(share)) };
         let (covered, _) = walked(&case, Scaling::None, &wanted).unwrap();
         assert!(matches!(covered.ending, Ending::Short { .. }), "{covered:?}");
     }
@@ -256,7 +255,7 @@ fn a_tolerance_that_rounding_forbids_ends_the_path() {
 fn one_lambda_is_a_path_too() {
     let case = Case::random(14, ScalarLoss::Hinge, 20, 3);
     let within = Interval { from: 0.1, to: 0.1 };
-    let wanted = Path { within, ..wanted(Tolerance::Relative(0.01)) };
+    let wanted = PathPlan { within, ..wanted(Tolerance::Relative(0.01)) };
     let (covered, pieces) = walked(&case, Scaling::None, &wanted).unwrap();
     assert_eq!(covered, Covered { from: Some(0.1), ending: Ending::Whole });
     assert_eq!((pieces.len(), pieces[0].interval), (1, within));
@@ -266,7 +265,8 @@ fn one_lambda_is_a_path_too() {
 fn what_makes_no_sense_is_refused() {
     let case = Case::random(15, ScalarLoss::Hinge, 20, 3);
     for (from, to) in [(1.0, 0.1), (0.0, 1.0), (-1.0, 1.0), (f64::NAN, 1.0), (0.1, f64::INFINITY)] {
-        let wanted = Path { within: Interval { from, to }, ..wanted(Tolerance::Relative(0.01)) };
+        let wanted =
+            PathPlan { within: Interval { from, to }, ..wanted(Tolerance::Relative(0.01)) };
         assert!(walked(&case, Scaling::None, &wanted).is_err(), "{from} {to}");
     }
     for tolerance in [0.0, 1.0, -0.1, f64::NAN] {

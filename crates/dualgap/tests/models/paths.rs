@@ -4,10 +4,8 @@ use crate::common::{Kind, Small};
 use crate::fitting::Fit;
 use dualgap::dual::Settings;
 use dualgap::linalg::Random;
-use dualgap::model::{
-    Covered, Ending, Model, Path, Piece, Plan, fit_vector_with, path, reach_examples,
-    reach_sequences,
-};
+use dualgap::model::path::{Covered, Ending, PathPlan, Piece, path};
+use dualgap::model::{Model, Plan, fit_vector_with, reach_examples, reach_sequences};
 use dualgap::run::{Budget, Interval, Tolerance};
 use dualgap::sdca::Choice;
 use dualgap::ssvm::Costs;
@@ -16,8 +14,8 @@ use dualgap::term::{MulticlassLoss, Regulariser};
 const WITHIN: Interval = Interval { from: 0.01, to: 2.0 };
 const SHARE: f64 = 0.03;
 
-fn wanted() -> Path {
-    Path { within: WITHIN, tolerance: Tolerance::Relative(SHARE), budget: Budget::default() }
+fn wanted() -> PathPlan {
+    PathPlan { within: WITHIN, tolerance: Tolerance::Relative(SHARE), budget: Budget::default() }
 }
 
 fn assert_no_holes(covered: Covered, pieces: &[Piece]) {
