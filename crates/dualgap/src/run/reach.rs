@@ -45,6 +45,13 @@ impl Tolerance {
         }
     }
 
+    /// The number itself, in its own units.
+    pub fn limit(self) -> f64 {
+        match self {
+            Self::Relative(limit) | Self::Absolute(limit) => limit,
+        }
+    }
+
     /// How far from optimal a certificate allows the model to be, rounding included, in units of this tolerance.
     pub fn bound(self, certificate: &Certificate) -> f64 {
         let gap = certificate.gap().max(0.0) + certificate.rounding_error;
