@@ -27,7 +27,7 @@ struct Json {
 /// Refuses what does not hold with an error.
 pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     let folder = &args.model;
-    let told = read(&folder.join(JSON))?;
+    let told = read(folder)?;
     let (Some(first), Some(from)) = (told.models.first(), told.covered_from) else {
         return Err(Error::file(folder, "is a path without models", "there is nothing to check"));
     };
@@ -47,13 +47,18 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     tell(args, &told, interval)
 }
 
-fn read(file: &Path) -> Result<Told> {
-    let text = std::fs::read_to_string(file).map_err(|error| {
+fn read(folder: &Path) -> Result<Told> {
+    let file = folder.join(JSON);
+    if !file.is_file() {
+        let message = format!("is not a file, and no folder of a path: it has no {JSON}");
         let remedy = "name a model file, or the folder that dualgap path has written";
-        Error::file(file, format!("cannot be read: {error}"), remedy)
+        return Err(Error::file(folder, message, remedy));
+    }
+    let text = std::fs::read_to_string(&file).map_err(|error| {
+        Error::file(&file, format!("cannot be read: {error}"), "may you read it?")
     })?;
     serde_json::from_str(&text).map_err(|error| {
-        Error::file(file, format!("is not the file of a path: {error}"), "train the path again")
+        Error::file(&file, format!("is not the file of a path: {error}"), "train the path again")
     })
 }
 

@@ -31,7 +31,8 @@ use std::time::Instant;
 ///     &wanted,
 ///     |lambda, budget, near| {
 ///         let settings = Settings { lambda, ..Settings::default() };
-///         let plan = Plan { warm_start: near, ..Plan::new(&settings, budget, &mut ()) };
+///         let mut nobody = ();
+///         let plan = Plan { warm_start: near, ..Plan::new(&settings, budget, &mut nobody) };
 ///         fit_multiclass_with(&data, &Costs::ZeroOne, plan)
 ///     },
 ///     |model| reach_examples(model, &data),

@@ -170,6 +170,26 @@ fn a_forged_model_proves_less_or_nothing() {
 }
 
 #[test]
+fn weights_that_are_not_allowed_prove_nothing() {
+    for l1 in [0.0, 0.03] {
+        let regulariser = Regulariser { l1, nonnegative: true, ..Regulariser::PLAIN };
+        let plain = Case { regulariser, ..Case::random(2, ScalarLoss::Hinge, 20, 3) };
+        let case = plain.with_intercept();
+        let honest = case.fit(&case.settings(), &Budget::relative(1e-4)).model;
+        let proved = |model: &Model| {
+            let reach = reach_linear(model, &case.examples()).unwrap();
+            reach.interval(WITHIN, Tolerance::Relative(0.05))
+        };
+        assert!(proved(&honest).is_some());
+        for (column, weight) in [(0, -1e-9), (3, 2e5), (3, f64::NAN), (1, f64::INFINITY)] {
+            let mut model = honest.clone();
+            model.weights[column] = weight;
+            assert_eq!(proved(&model), None, "weight {column} is {weight}");
+        }
+    }
+}
+
+#[test]
 fn pure_l1_has_no_other_lambda() {
     let regulariser = Regulariser { l1: 0.05, ..Regulariser::PLAIN };
     let case = Case { lambda: 0.0, regulariser, ..Case::random(1, ScalarLoss::Logistic, 20, 3) };
