@@ -19,8 +19,9 @@ const TOP: f64 = 34.0;
 const HEIGHT: f64 = 190.0;
 const BETWEEN: f64 = 54.0;
 
-/// Points of a curve from one end of a model's interval to the other.
-const POINTS: u32 = 24;
+/// Points of a curve from one end of a model's interval to the other, and of all of them where there are many.
+const POINTS: usize = 24;
+const ALL_POINTS: usize = 2400;
 
 /// The whole drawing; models are in the order of the path.
 pub fn svg(told: &Told, models: &[(Entry, Reach)]) -> String {
@@ -28,7 +29,7 @@ pub fn svg(told: &Told, models: &[(Entry, Reach)]) -> String {
     let x = Scale::new(low.ln(), told.to.ln(), LEFT, RIGHT);
     let tested = models.iter().any(|(entry, _)| entry.test_error.is_some());
     let panels = if tested { 3 } else { 2 };
-    let height = TOP + f64::from(panels) * (HEIGHT + BETWEEN) + 12.0;
+    let height = TOP + f64::from(panels) * (HEIGHT + BETWEEN) - 20.0;
     let mut drawing = Drawing { x, text: String::new() };
     let _ = write!(
         drawing.text,
@@ -109,10 +110,11 @@ impl Scale {
     }
 }
 
-/// λ from one end of an interval to the other.
-fn along(Interval { from, to }: Interval) -> impl Iterator<Item = f64> {
-    (0..=POINTS).map(move |k| {
-        let share = f64::from(k) / f64::from(POINTS);
+/// λ from one end of an interval to the other, for one of so many models.
+fn along(Interval { from, to }: Interval, models: usize) -> impl Iterator<Item = f64> {
+    let points = (ALL_POINTS / models.max(1)).clamp(2, POINTS);
+    (0..=points).map(move |k| {
+        let share = k as f64 / points as f64;
         (from.ln() + share * (to / from).ln()).exp().clamp(from, to)
     })
 }
@@ -129,23 +131,21 @@ struct Drawing {
 }
 
 impl Drawing {
-    /// The best of both values at every λ, over all models: both hold at any λ, so the optimum is between them.
+    /// The best of both values at every λ. They hold wherever λ is, so the optimum is between them.
     fn values(&mut self, models: &[(Entry, Reach)], top: f64) {
-        let mut lambdas: Vec<f64> =
-            models.iter().flat_map(|(entry, _)| along(entry.interval)).collect();
-        lambdas.sort_by(f64::total_cmp);
-        lambdas.dedup();
-        let band: Vec<(f64, f64, f64)> = (lambdas.into_iter())
-            .map(|lambda| {
-                let here = models.iter().filter(|(entry, _)| entry.interval.contains(lambda));
-                let best = here
-                    .map(|(_, reach)| values(reach, lambda))
-                    .fold((f64::INFINITY, f64::NEG_INFINITY), |(upper, lower), (primal, dual)| {
-                        (upper.min(primal), lower.max(dual))
-                    });
-                (lambda, best.0, best.1)
-            })
-            .collect();
+        let mut band: Vec<(f64, f64, f64)> = Vec::new();
+        for (k, (entry, _)) in models.iter().enumerate() {
+            // Further away no model is better.
+            let near = &models[k.saturating_sub(1)..(k + 2).min(models.len())];
+            for lambda in along(entry.interval, models.len()) {
+                let all = near.iter().map(|(_, reach)| values(reach, lambda));
+                let (upper, lower) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |best, here| {
+                    (best.0.min(here.0), best.1.max(here.1))
+                });
+                band.push((lambda, upper, lower));
+            }
+        }
+        band.sort_by(|a, b| a.0.total_cmp(&b.0));
         let y = Scale::upward(band.iter().flat_map(|&(_, upper, lower)| [upper, lower]), top);
         self.panel("optimal value P*(λ): certified to lie in the band", y, top, number);
         let upper: Vec<(f64, f64)> = band.iter().map(|&(l, upper, _)| (l, upper)).collect();
@@ -181,8 +181,9 @@ impl Drawing {
              stroke=\"{GREY}\" stroke-dasharray=\"5 4\"/>"
         );
         for (entry, reach) in models {
-            let curve: Vec<(f64, f64)> =
-                along(entry.interval).map(|lambda| (lambda, bound(reach, lambda))).collect();
+            let curve: Vec<(f64, f64)> = along(entry.interval, models.len())
+                .map(|lambda| (lambda, bound(reach, lambda)))
+                .collect();
             self.curve("gap", &curve, y, ORANGE);
             self.dot("at", entry.lambda, bound(reach, entry.lambda), y, ORANGE);
         }
