@@ -185,19 +185,25 @@ fn of_one_model(wanted: &PathPlan, begin: Instant) -> Budget {
 /// Proves a path again: all models are of one problem but for λ, each is within the tolerance on the whole interval that
 /// is claimed for it, and together they leave out no λ of `within`. Claims are in order, the largest λ first.
 ///
-/// ```no_run
+/// ```
+/// use dualgap::data::Examples;
 /// use dualgap::model::path::check_path;
-/// use dualgap::model::{Model, reach_linear};
-/// use dualgap::run::{Interval, Tolerance};
-/// # let data = dualgap::data::Examples::from_dense(&[vec![1.0]], &["1"])?;
+/// use dualgap::model::{fit_linear, reach_linear};
+/// use dualgap::run::{Budget, Interval, Tolerance};
+/// use dualgap::sdca::{Choice, Settings};
+/// use dualgap::term::ScalarLoss;
 ///
-/// let claims = [
-///     ("strong.dualgap", Interval::new(0.1, 1.0)?),
-///     ("weak.dualgap", Interval::new(0.01, 0.1)?),
-/// ];
-/// let models = claims.map(|(file, interval)| Ok((Model::load(file.as_ref())?, interval)));
-/// let within = Interval::new(0.01, 1.0)?;
-/// check_path(models, within, Tolerance::Relative(0.01), |model| reach_linear(model, &data))?;
+/// let data = Examples::from_dense(&[vec![1.0], vec![2.0], vec![3.0]], &["2", "4", "5"])?;
+/// let settings = Settings { lambda: 0.1, ..Settings::default() };
+/// let budget = Budget::relative(0.001);
+/// let fitted = fit_linear(&data, ScalarLoss::Squared, Choice::I, &settings, &budget, &mut ())?;
+/// let claimed = Interval::new(0.095, 0.105)?;
+/// let check = |within| {
+///     let claims = [Ok((fitted.model.clone(), claimed))];
+///     check_path(claims, within, Tolerance::Relative(0.05), |model| reach_linear(model, &data))
+/// };
+/// check(claimed)?;
+/// assert!(check(Interval::new(0.01, 0.105)?).is_err(), "no model is for the λ below");
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn check_path(
