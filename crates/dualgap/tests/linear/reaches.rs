@@ -74,30 +74,35 @@ fn assert_interval(case: &Case, model: &Model, judge: impl Fn(f64) -> (f64, f64)
     }
 }
 
+fn assert_values(case: &Case, model: &Model) {
+    let exact = |lambda| {
+        let case = at(case, lambda);
+        (primal(&case, &model.weights), dual(&case, alpha(model)))
+    };
+    let reach = reach_linear(model, &case.examples()).unwrap();
+    for lambda in lambdas() {
+        let (c, (primal, dual)) = (reach.certificate(lambda).unwrap(), exact(lambda));
+        let off = (primal - c.primal.into()).abs() + (dual - c.dual.into()).abs();
+        assert!(off.float() <= c.rounding_error, "{off:?} {c:?} {case:?}");
+        assert!(c.rounding_error <= 1e-9 * (1.0 + c.primal + c.dual.abs()), "{c:?} {case:?}");
+    }
+    let judge = |lambda| {
+        let (primal, dual) = exact(lambda);
+        (primal.float(), dual.float())
+    };
+    assert_interval(case, model, judge, 1e-15);
+}
+
 #[test]
 fn both_values_hold_at_every_lambda_and_the_interval_is_where_they_are_near() {
     for case in problems() {
         for passes in [2, 200] {
-            let model = case.fit(&case.settings(), &Budget::passes(passes)).model;
-            let exact = |lambda| {
-                let case = at(&case, lambda);
-                (primal(&case, &model.weights), dual(&case, alpha(&model)))
-            };
-            let reach = reach_linear(&model, &case.examples()).unwrap();
-            for lambda in lambdas() {
-                let (c, (primal, dual)) = (reach.certificate(lambda).unwrap(), exact(lambda));
-                let off = (primal - c.primal.into()).abs() + (dual - c.dual.into()).abs();
-                assert!(off.float() <= c.rounding_error, "{off:?} {c:?} {case:?}");
-                assert!(
-                    c.rounding_error <= 1e-9 * (1.0 + c.primal + c.dual.abs()),
-                    "{c:?} {case:?}"
-                );
-            }
-            let judge = |lambda| {
-                let (primal, dual) = exact(lambda);
-                (primal.float(), dual.float())
-            };
-            assert_interval(&case, &model, judge, 1e-15);
+            let mut model = case.fit(&case.settings(), &Budget::passes(passes)).model;
+            assert_values(&case, &model);
+            // Still feasible, but out of balance where a weight is free.
+            model.witness.as_mut().unwrap().weights[0] *= 0.999;
+            model.witness.as_mut().unwrap().weights[1] *= 0.5;
+            assert_values(&case, &model);
         }
     }
 }
