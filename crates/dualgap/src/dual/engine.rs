@@ -415,6 +415,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             if !quota.allows(done, calls) {
                 return Ok(done);
             }
+            if !cached {
+                self.order.ask_again();
+            }
             let affordable = match calls {
                 0 => u64::MAX,
                 calls => (quota.oracle_calls - done.oracle_calls) / calls,

@@ -89,7 +89,7 @@ pub(super) fn momentum<B: Blocks>(blocks: &B, settings: &Settings) -> Option<Mom
     let worth_it =
         on || B::FACES || condition >= WORTH_IT * if smooth > 0.0 { smooth } else { 1.0 };
     let kappa = (ratio - 1.0) * lambda;
-    let window = if smooth > 0.0 { 1.0 } else { WINDOW };
+    let window = if smooth > 0.0 { 1.0 } else { 4.0 };
     let sensible = worth_it && kappa > 0.0 && kappa.is_finite();
     (possible(settings) && sensible).then_some(Momentum { kappa, at_once, window })
 }

@@ -52,6 +52,8 @@ struct Sleep {
     idle: Vec<u8>,
     /// Who is back in the rounds to come: a ring, by the number of the round.
     back: Vec<Vec<usize>>,
+    /// Who had nothing to gain from the corners that are known, and waits for the oracle.
+    waiting: Vec<usize>,
 }
 
 impl Sleep {
@@ -59,11 +61,14 @@ impl Sleep {
     const PATIENCE: u8 = 2;
     /// A block is left out of at most two to the power of this many rounds in a row.
     const LONGEST: u8 = 9;
+    /// Of the visits that changed nothing: the mark of a block that waits for the oracle.
+    const WAITS: u8 = 0x80;
     /// The round that a block is back in is at most so far away.
     const RING: usize = 2 << Self::LONGEST;
 
     fn new(blocks: usize) -> Self {
-        Self { round: 0, idle: vec![0; blocks], back: vec![Vec::new(); Self::RING] }
+        let back = vec![Vec::new(); Self::RING];
+        Self { round: 0, idle: vec![0; blocks], back, waiting: Vec::new() }
     }
 
     fn visited(&mut self, i: usize, moved: bool) {
@@ -78,16 +83,26 @@ impl Sleep {
         }
     }
 
-    /// A visit that says nothing about whether the block may sleep: it is back in the next round.
-    fn postponed(&mut self, i: usize) {
-        if self.idle[i] > Self::PATIENCE {
-            self.back[(self.round as usize + 1) % Self::RING].push(i);
+    /// A visit without the oracle that changed nothing: what it says holds until the oracle is asked again.
+    fn passed(&mut self, i: usize) {
+        if self.idle[i] & Self::WAITS == 0 {
+            self.idle[i] |= Self::WAITS;
+            self.waiting.push(i);
         }
+    }
+
+    /// Those who wait for the oracle are back in the next round.
+    fn ask_again(&mut self) {
+        let Self { round, idle, back, waiting } = self;
+        waiting.iter().for_each(|&i| idle[i] &= !Self::WAITS);
+        back[(*round as usize + 1) % Self::RING].append(waiting);
     }
 
     /// All take part in the next round.
     fn wake_all(&mut self, sequence: &mut Vec<usize>) {
         self.back.iter_mut().for_each(Vec::clear);
+        self.waiting.clear();
+        self.idle.iter_mut().for_each(|idle| *idle &= !Self::WAITS);
         sequence.clear();
         sequence.extend(0..self.idle.len());
     }
@@ -103,7 +118,7 @@ impl Sleep {
                 return;
             }
         }
-        // Only a state from a stranger can leave everyone asleep for longer.
+        // All who are awake wait for the oracle; and a state from a stranger may have left everyone asleep for longer.
         self.wake_all(sequence);
     }
 
@@ -111,13 +126,19 @@ impl Sleep {
     fn is_sound(&self, blocks: usize, sequence: &[usize]) -> bool {
         let mut seen = vec![false; blocks];
         sequence.iter().for_each(|&i| seen[i] = true);
-        let asleep = || self.back.iter().flatten();
+        let asleep = || self.back.iter().flatten().chain(&self.waiting);
+        let waits = |i: usize| self.idle[i] & Self::WAITS != 0;
         self.round < 1 << 60
             && self.idle.len() == blocks
-            && self.idle.iter().all(|&idle| idle <= Self::PATIENCE + Self::LONGEST + 1)
+            && self
+                .idle
+                .iter()
+                .all(|&idle| idle & !Self::WAITS <= Self::PATIENCE + Self::LONGEST + 1)
             && self.back.len() == Self::RING
             && asleep().count() <= blocks
             && asleep().all(|&i| i < blocks)
+            && self.waiting.iter().all(|&i| waits(i))
+            && (0..blocks).filter(|&i| waits(i)).count() == self.waiting.len()
             && {
                 asleep().for_each(|&i| seen[i] = true);
                 seen.iter().all(|&seen| seen)
@@ -161,8 +182,22 @@ impl Order {
     pub(super) fn passed(&mut self, i: usize, moved: bool) {
         match &mut self.sleep {
             Some(sleep) if moved => sleep.visited(i, true),
-            Some(sleep) => sleep.postponed(i),
+            Some(sleep) => sleep.passed(i),
             None => {}
+        }
+    }
+
+    /// The oracle is asked again, after visits without it.
+    pub(super) fn ask_again(&mut self) {
+        if let Some(sleep) = &mut self.sleep
+            && !sleep.waiting.is_empty()
+        {
+            // Who is left of this round has its turn with the others.
+            let rest = self.sequence.split_off(self.next);
+            sleep.back[(sleep.round as usize + 1) % Sleep::RING].extend(rest);
+            self.sequence.retain(|&i| sleep.idle[i] & Sleep::WAITS == 0);
+            self.next = self.sequence.len();
+            sleep.ask_again();
         }
     }
 
@@ -342,16 +377,37 @@ mod tests {
     }
 
     #[test]
-    fn who_is_passed_while_awake_from_sleep_is_not_forgotten() {
-        let mut order = Order::new(Sampling::Permuted, 6, 1, true);
-        visits(&mut order, 20, 1);
-        for _ in 0..2000 {
+    fn who_gains_nothing_without_the_oracle_waits_until_it_is_asked() {
+        let mut order = Order::new(Sampling::Permuted, 9, 1, true);
+        visits(&mut order, 20, 3);
+        let mut met = [false; 9];
+        for round in 0..40 {
             let count = order.known_ahead();
-            let round: Vec<usize> = (0..count).map(|_| order.next_block()).collect();
-            round.iter().for_each(|&i| order.passed(i, false));
-            assert!(order.is_sound(Sampling::Permuted, 6, true));
+            let visited: Vec<usize> = (0..count).map(|_| order.next_block()).collect();
+            visited.iter().for_each(|&i| order.passed(i, i == 0));
+            visited.iter().for_each(|&i| met[i] = true);
+            assert!(order.is_sound(Sampling::Permuted, 9, true));
+            assert!(round < 2 || visited.iter().all(|&i| i == 0 || i > 2), "{visited:?}");
         }
-        assert_eq!(order.known_ahead(), 6);
+        order.ask_again();
+        assert!(order.is_sound(Sampling::Permuted, 9, true));
+        let mut back = visits(&mut order, 1, 9).remove(0);
+        back.sort_unstable();
+        assert!((0..9).all(|i| back.contains(&i) == (met[i] || i == 0)), "{back:?} {met:?}");
+    }
+
+    #[test]
+    fn where_all_wait_some_are_visited_all_the_same() {
+        let mut order = Order::new(Sampling::Permuted, 4, 1, true);
+        for _ in 0..5 {
+            let count = order.known_ahead();
+            assert!(count > 0);
+            (0..count).for_each(|_| {
+                let i = order.next_block();
+                order.passed(i, false);
+            });
+        }
+        assert!(order.is_sound(Sampling::Permuted, 4, true));
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub struct Sleep {
     pub round: u64,
     pub idle: Vec<u8>,
     pub back: Vec<Vec<usize>>,
+    pub waiting: Vec<usize>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
