@@ -71,7 +71,7 @@ fn with_engine(data: &Examples, lambda: f64) -> Result<(Vec<f64>, f64)> {
         threads: 1,
         sampling: Sampling::Cyclic,
         shrinking: false,
-        ..Settings::default()
+        ..Settings::plain()
     };
     let mut engine = Engine::new(Problem::new(&blocks, L2, lambda, None)?, &settings)?;
     let calls = engine.calls_per_pass() * PASSES as u64;

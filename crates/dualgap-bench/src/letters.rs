@@ -2,7 +2,7 @@
 
 use clap::Args;
 use dualgap::Result;
-use dualgap::data::{Source, letters};
+use dualgap::data::{Sequences, Source, letters};
 use dualgap::dual::{Engine, Problem};
 use dualgap::run::{Quota, Solver};
 use dualgap::ssvm::{Chain, Hamming, Settings};
@@ -34,15 +34,20 @@ impl Default for Options {
     }
 }
 
+/// The words of folds 1-9.
+pub fn words() -> Result<Sequences> {
+    let all = letters::read(Source::from_bytes("letters", LETTERS)?)?;
+    Ok(all.words.select(&all.in_folds(&[1, 2, 3, 4, 5, 6, 7, 8, 9])))
+}
+
 pub fn run(options: &Options) -> Result<()> {
     let Options { lambda, passes, batch, threads } = *options;
     println!(
         "dualgap-bench letters --lambda {lambda} --passes {passes} --batch {batch} --threads {threads}"
     );
-    let all = letters::read(Source::from_bytes("letters", LETTERS)?)?;
-    let data = all.words.select(&all.in_folds(&[1, 2, 3, 4, 5, 6, 7, 8, 9]));
+    let data = words()?;
     let blocks = Chain::new(&data, Hamming::Normalized)?;
-    let settings = Settings { lambda, batch, threads, ..Settings::default() };
+    let settings = Settings { lambda, batch, threads, ..Settings::plain() };
     let mut engine = Engine::new(Problem::new(&blocks, L2, lambda, None)?, &settings)?;
     let calls = engine.calls_per_pass();
     let quota = Quota { oracle_calls: calls, steps: u64::MAX, pause: calls, halted: &|| false };

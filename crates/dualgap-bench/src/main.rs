@@ -10,6 +10,7 @@ mod letters;
 mod linear;
 mod optima;
 mod problem;
+mod solvers;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -29,6 +30,8 @@ enum Bench {
     Engine(engine::Options),
     /// Text chunking, CoNLL-2000; needs the data.
     Conll(conll::Options),
+    /// Every solver and setting: oracle calls, steps and seconds to 10 %, 1 % and 0.1 %.
+    Solvers(solvers::Options),
     /// Linear models: seconds to near the optimum, and until that is proved; needs the data.
     Linear(linear::Options),
     /// Optima of linear models beside those of an interior point method; needs the data.
@@ -52,6 +55,7 @@ fn run(bench: &Bench) -> dualgap::Result<()> {
         Bench::Letters(options) => letters::run(options),
         Bench::Engine(options) => engine::run(options),
         Bench::Conll(options) => conll::run(options),
+        Bench::Solvers(options) => solvers::run(options),
         Bench::Linear(options) => linear::run(options),
         Bench::Optima(options) => optima::run(options),
         Bench::All => {

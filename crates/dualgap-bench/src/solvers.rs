@@ -1,0 +1,159 @@
+//! Every solver and setting on the same problems: oracle calls, steps and seconds until a gap of 10 %, 1 % and 0.1 % is
+//! certified.
+
+use crate::folder::Folder;
+use crate::letters;
+use crate::problem::Problem;
+use clap::Args;
+use dualgap::data::features::read_training;
+use dualgap::data::{ColumnRecipe, Sequences};
+use dualgap::dual::{Acceleration, Blocks, Cache, Direction, Method, Sampling, Settings};
+use dualgap::run::{Budget, Progress};
+use dualgap::sdca::{Choice, Linear};
+use dualgap::ssvm::{self, Chain, Hamming};
+use dualgap::term::ScalarLoss;
+use dualgap::{Error, Result};
+
+/// Certified gaps, relative to the primal value.
+const TOLERANCES: [f64; 3] = [0.1, 0.01, 0.001];
+
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    folder: Folder,
+    /// letters, conll, a9a-hinge, a9a-logistic or reuters-hinge; all but letters need the data.
+    #[arg(long, default_value = "letters")]
+    problem: String,
+    /// λ times n, or λ itself with --lambda.
+    #[arg(long, default_value_t = 1.0)]
+    lambda_n: f64,
+    /// λ.
+    #[arg(long)]
+    lambda: Option<f64>,
+    /// Only settings whose name has this in it.
+    #[arg(long)]
+    only: Option<String>,
+    /// At most so many seconds a run.
+    #[arg(long, default_value_t = 60.0)]
+    seconds: f64,
+    /// How many threads.
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+    /// Chains: a call of the oracle is said to take so many milliseconds, and counted so.
+    #[arg(long)]
+    oracle_ms: Option<f64>,
+    /// Stop at this certified gap.
+    #[arg(long, default_value_t = 0.001)]
+    tolerance: f64,
+}
+
+/// All settings by name.
+fn settings() -> Vec<(&'static str, Settings)> {
+    use Direction::{Away, Pairwise};
+    let plain = Settings::plain;
+    let on = Acceleration::On;
+    vec![
+        ("auto", Settings::default()),
+        ("fw", Settings { method: Method::Fw, ..plain() }),
+        ("bcfw", plain()),
+        ("bcfw, gaps", Settings { sampling: Sampling::Gap, ..plain() }),
+        ("bcfw, cache", Settings { cache: Cache::On, ..plain() }),
+        ("bcfw, accelerated", Settings { acceleration: on, ..plain() }),
+        ("away", Settings { direction: Away, ..plain() }),
+        (
+            "away, cache, accelerated",
+            Settings { direction: Away, cache: Cache::Auto, acceleration: on, ..plain() },
+        ),
+        ("pairwise", Settings { direction: Pairwise, ..plain() }),
+        ("pairwise, gaps", Settings { direction: Pairwise, sampling: Sampling::Gap, ..plain() }),
+        ("pairwise, cache", Settings { direction: Pairwise, cache: Cache::Auto, ..plain() }),
+        ("pairwise, accelerated", Settings { direction: Pairwise, acceleration: on, ..plain() }),
+        (
+            "pairwise, cache, accelerated",
+            Settings { direction: Pairwise, cache: Cache::Auto, acceleration: on, ..plain() },
+        ),
+    ]
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    let Options { problem, seconds, threads, tolerance, .. } = options;
+    let lambda = match options.lambda {
+        Some(lambda) => format!("--lambda {lambda}"),
+        None => format!("--lambda-n {}", options.lambda_n),
+    };
+    let cost = options.oracle_ms.map_or(String::new(), |ms| format!(" --oracle-ms {ms}"));
+    println!(
+        "dualgap-bench solvers --problem {problem} {lambda} --seconds {seconds} --threads {threads} \
+         --tolerance {tolerance}{cost}"
+    );
+    println!("  oracle calls in passes; steps in passes; seconds of solving and certifying");
+    match problem.as_str() {
+        "letters" => chain(&letters::words()?, options),
+        "conll" => {
+            let recipe = ColumnRecipe::preset("paper-conll2000")
+                .ok_or_else(|| Error::setting("there is no preset of this name"))?;
+            let file = options.folder.open("conll2000/train.txt.gz")?;
+            chain(&read_training(file, &recipe)?.0, options)
+        }
+        "a9a-hinge" => linear("a9a", ScalarLoss::Hinge, options),
+        "a9a-logistic" => linear("a9a", ScalarLoss::Logistic, options),
+        "reuters-hinge" => linear("reuters_corpacq.train", ScalarLoss::Hinge, options),
+        other => Err(Error::setting(format!("there is no problem of the name {other}"))),
+    }
+}
+
+fn chain(data: &Sequences, options: &Options) -> Result<()> {
+    let blocks = Chain::new(data, Hamming::Normalized)?;
+    match options.oracle_ms {
+        Some(ms) => compare(&blocks.with_oracle_work(ms * 1e6), options),
+        None => compare(&blocks, options),
+    }
+}
+
+fn linear(file: &'static str, loss: ScalarLoss, options: &Options) -> Result<()> {
+    let data = options.folder.libsvm(file)?;
+    let targets = Problem::targets(&data)?;
+    compare(&Linear::new(&data.rows, targets, loss, Choice::I)?, options)
+}
+
+fn compare<B: Blocks>(blocks: &B, options: &Options) -> Result<()> {
+    let lambda = options.lambda.unwrap_or(options.lambda_n / blocks.len() as f64);
+    let wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
+    for (name, settings) in settings().into_iter().filter(|(name, _)| wanted(name)) {
+        let on_corners = settings.cache == Cache::On
+            || matches!(settings.direction, Direction::Away | Direction::Pairwise);
+        if on_corners && !B::FACES {
+            continue;
+        }
+        let settings = Settings { lambda, threads: options.threads, ..settings };
+        let budget =
+            Budget { seconds: Some(options.seconds), ..Budget::relative(options.tolerance) };
+        let report = ssvm::train(blocks, &settings, &budget, &mut ())?;
+        let pass = blocks.len() as f64;
+        let reached = TOLERANCES.map(|tolerance| {
+            let met = |p: &&Progress| p.certificate.relative_gap() <= tolerance;
+            report.history.iter().find(met).map_or_else(
+                || format!("{:>24}", "–"),
+                |p| {
+                    let waited = options.oracle_ms.map_or(0.0, |ms| {
+                        1e-3 * ms * p.work.oracle_calls as f64 / options.threads.max(1) as f64
+                    });
+                    format!(
+                        "{:>7.0} {:>7.0} {:>8.2}",
+                        p.passes,
+                        p.work.steps as f64 / pass,
+                        p.solve_seconds + p.certify_seconds + waited
+                    )
+                },
+            )
+        });
+        println!(
+            "  {name:<28} {} | {:.3} % | {}",
+            reached.join(" |"),
+            100.0 * report.certificate.relative_gap(),
+            report.tactics.join("; ")
+        );
+    }
+    println!();
+    Ok(())
+}
