@@ -315,7 +315,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             }
             Ok(())
         };
-        slots.iter_mut().for_each(|slot| slot.block = order.next_block());
+        for slot in &mut *slots {
+            slot.block = if cached { order.next_known() } else { order.next_block() };
+        }
         if let [slot] = slots {
             find(slot)?;
         } else {
