@@ -227,6 +227,33 @@ mod tests {
         }
     }
 
+    // Whatever the number of labels leaves over for the narrower lanes, each sum is added up in the same order.
+    #[test]
+    fn lanes_give_the_bits_of_a_plain_loop() {
+        let mut random = crate::linalg::Random::new(1);
+        let mut numbers =
+            |count: usize| -> Vec<f64> { (0..count).map(|_| 2.0 * random.unit() - 1.0).collect() };
+        for labels in 1..=40 {
+            let (w, x, from) = (numbers(7 * labels), numbers(7), numbers(labels));
+            let (indices, values) = ([1_u32, 2, 5, 6], [x[0], x[1], x[2], x[3]]);
+            for row in [Row::Dense(&x), Row::Sparse { indices: &indices, values: &values }] {
+                let mut scores = from.clone();
+                add_scores(row, &w, &mut scores);
+                for (y, score) in scores.iter().enumerate() {
+                    let plain = row.iter().fold(from[y], |sum, (f, x)| sum + x * w[f * labels + y]);
+                    assert_eq!(score.to_bits(), plain.to_bits(), "{labels} labels, {y}");
+                }
+            }
+            let (transitions, mut to) = (numbers(labels * labels), vec![0.0; labels]);
+            max_plus(&from, &transitions, &mut to);
+            for (y, best) in to.iter().enumerate() {
+                let candidates = (0..labels).map(|x| from[x] + transitions[x * labels + y]);
+                let plain = candidates.fold(f64::NEG_INFINITY, f64::max);
+                assert_eq!(best.to_bits(), plain.to_bits(), "{labels} labels, {y}");
+            }
+        }
+    }
+
     #[test]
     fn a_long_dot_product_covers_lanes_and_tail() {
         let a: Vec<f64> = (1..=19).map(f64::from).collect();

@@ -82,6 +82,7 @@ fn explicit(menus: &[(Menu, usize)], outputs: usize) -> Explicit {
     Explicit {
         lambda: LAMBDA,
         l1: 0.0,
+        nonnegative: false,
         dim: 3,
         masses: vec![Wide::ONE / Wide::from(menus.len() as f64); menus.len()],
         examples: menus

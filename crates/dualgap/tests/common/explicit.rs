@@ -5,6 +5,8 @@
 //! P(w) = Σ mass_i max_y [L_i(y) − ⟨w, ψ_i(y)⟩] + λ(½‖w‖² + s‖w‖₁)
 //! D(α) = Σ mass_i Σ_y α_i(y) L_i(y) − λ/2 ‖soft(v, s)‖²,    v = (1/λ) Σ mass_i Σ_y α_i(y) ψ_i(y)
 //! ```
+//!
+//! Where weights must not be negative, soft(v, s) has its negative entries left out.
 
 use super::wide::Wide;
 
@@ -24,6 +26,8 @@ pub struct Explicit {
     pub lambda: f64,
     /// s, zero for the plain ½‖w‖².
     pub l1: f64,
+    /// Whether weights must not be negative.
+    pub nonnegative: bool,
     pub dim: usize,
     pub masses: Vec<Wide>,
     pub examples: Vec<Vec<Corner>>,
@@ -104,7 +108,8 @@ impl Explicit {
             .sum();
         let threshold = Wide::from(self.l1);
         let squares: Wide = (self.image(alpha).into_iter())
-            .map(|v| (v.abs() - threshold).max(Wide::ZERO))
+            .map(|v| if self.nonnegative { v } else { v.abs() })
+            .map(|v| (v - threshold).max(Wide::ZERO))
             .map(|w| w * w)
             .sum();
         losses - squares * Wide::from(self.lambda / 2.0)

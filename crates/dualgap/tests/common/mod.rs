@@ -80,6 +80,34 @@ macro_rules! with_blocks {
 }
 pub(crate) use with_blocks;
 
+/// Makes the oracle of a [`Small`] problem and its examples, and evaluates an expression with them.
+macro_rules! with_oracle {
+    ($small:expr, |$oracle:ident, $examples:ident| $body:expr) => {
+        match &$small.kind {
+            $crate::common::Kind::Chain(hamming) => {
+                let data = $small.sequences();
+                let layout =
+                    ::dualgap::oracle::chain::Layout::new($small.width(), $small.labels).unwrap();
+                let layout = layout.with_pairs($small.pairs());
+                let $oracle = ::dualgap::oracle::Chain::new(layout, *hamming);
+                let $examples: Vec<_> =
+                    (0..data.len()).map(|i| (data.sequence(i), data.truth(i).to_vec())).collect();
+                $body
+            }
+            $crate::common::Kind::Multiclass(costs) => {
+                let data = $small.examples();
+                let $oracle =
+                    ::dualgap::oracle::Multiclass::new($small.width(), $small.labels, costs)
+                        .unwrap();
+                let $examples: Vec<_> =
+                    (0..data.len()).map(|i| (data.rows.row(i), data.labels[i])).collect();
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_oracle;
+
 impl Small {
     pub fn len(&self) -> usize {
         self.inputs.len()
@@ -262,6 +290,7 @@ impl Small {
         Explicit {
             lambda: self.lambda,
             l1: 0.0,
+            nonnegative: false,
             dim: self.dim(),
             masses: counts.into_iter().map(|c| Wide::from(c) / total).collect(),
             examples: (0..self.len())

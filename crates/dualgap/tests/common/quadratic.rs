@@ -6,7 +6,7 @@
 //! min λ/2‖w‖² + λs Σ u_j + Σ mass_i ξ_i    subject to    ξ_i + ⟨w, ψ_i(y)⟩ ≥ L_i(y),    −u ≤ w ≤ u
 //! ```
 //!
-//! and is not believed either: its weights give an upper bound and its multipliers, made a
+//! with w ≥ 0 where weights must not be negative, and is not believed either: its weights give an upper bound and its multipliers, made a
 //! distribution over outputs, a lower one, both evaluated to 32 digits.
 
 use super::explicit::{Corner, Explicit};
@@ -78,6 +78,11 @@ pub fn optimum(problem: &Explicit) -> Bracket {
             b.push(0.0);
         }
     }
+    let signs = if problem.nonnegative { dim } else { 0 };
+    for j in 0..signs {
+        a.push(b.len(), j, -1.0);
+        b.push(0.0);
+    }
     let settings = DefaultSettings {
         verbose: false,
         tol_gap_abs: 1e-11,
@@ -102,8 +107,7 @@ pub fn optimum(problem: &Explicit) -> Bracket {
         weights.into_iter().map(|weight| weight / total).collect()
     };
     let alpha: Vec<Vec<Wide>> = problem.examples.iter().enumerate().map(distribution).collect();
-    Bracket {
-        lower: problem.dual(&alpha).float(),
-        upper: problem.primal(&solver.solution.x[..dim]).float(),
-    }
+    let least = if problem.nonnegative { 0.0 } else { f64::NEG_INFINITY };
+    let w: Vec<f64> = solver.solution.x[..dim].iter().map(|w| w.max(least)).collect();
+    Bracket { lower: problem.dual(&alpha).float(), upper: problem.primal(&w).float() }
 }

@@ -2,39 +2,15 @@
 //! scales and Gram matrices on one side, a list of corners on the other, the same iterates.
 
 use crate::common::explicit::dot;
-use crate::common::{Kind, MOST_WEIGHTS, Small, calls, cases, distance, generic, small};
+use crate::common::{
+    Kind, MOST_WEIGHTS, Small, calls, cases, distance, generic, small, with_oracle,
+};
 use dualgap::dual::{Average, Method, Sampling, Settings, Step};
 use dualgap::linalg::SparseVec;
-use dualgap::oracle::chain::Layout;
-use dualgap::oracle::{self, Oracle};
+use dualgap::oracle::Oracle;
 use dualgap::run::{Budget, Certificate};
 use dualgap::ssvm::{self, OracleBlocks};
 use proptest::prelude::*;
-
-/// Makes the oracle of a [`Small`] problem and its examples, and evaluates an expression with them.
-macro_rules! with_oracle {
-    ($small:expr, |$oracle:ident, $examples:ident| $body:expr) => {
-        match &$small.kind {
-            Kind::Chain(hamming) => {
-                let data = $small.sequences();
-                let layout = Layout::new($small.width(), $small.labels).unwrap();
-                let layout = layout.with_pairs($small.pairs());
-                let $oracle = oracle::Chain::new(layout, *hamming);
-                let $examples: Vec<_> =
-                    (0..data.len()).map(|i| (data.sequence(i), data.truth(i).to_vec())).collect();
-                $body
-            }
-            Kind::Multiclass(costs) => {
-                let data = $small.examples();
-                let $oracle =
-                    oracle::Multiclass::new($small.width(), $small.labels, costs).unwrap();
-                let $examples: Vec<_> =
-                    (0..data.len()).map(|i| (data.rows.row(i), data.labels[i])).collect();
-                $body
-            }
-        }
-    };
-}
 
 /// What a run with the adapter comes to.
 fn adapted(small: &Small, settings: &Settings, budget: &Budget) -> (Vec<f64>, Certificate) {

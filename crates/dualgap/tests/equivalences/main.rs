@@ -3,6 +3,8 @@
 //! - `algorithms`: Frank-Wolfe over one block and over all, as a subgradient method, and for two classes
 //!   as the dual coordinate method of the binary SVM.
 //! - `adapters`: a structure's own blocks, and the adapter around its oracle.
+//! - `faces`: what blocks know of the corners of their points, and what looking at all outputs says.
+//! - `optima`: all ways to step, and a solver that shares nothing with ours.
 //! - `pairs`: features of label pairs that say nothing new.
 //! - `sample_weights`: weights, and duplicates.
 //! - `determinism`: any number of threads, and the same seed twice.
@@ -15,5 +17,7 @@ mod common;
 mod adapters;
 mod algorithms;
 mod determinism;
+mod faces;
+mod optima;
 mod pairs;
 mod sample_weights;
