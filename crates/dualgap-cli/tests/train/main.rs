@@ -14,6 +14,7 @@ mod interrupt;
 mod limits;
 mod methods;
 mod output;
+mod solvers;
 mod spellings;
 mod trace;
 mod weights;

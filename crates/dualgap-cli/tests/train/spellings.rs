@@ -44,7 +44,8 @@ fn a_default_that_is_written_out_changes_nothing() {
     let desk = Desk::new();
     desk.write("data.svm", Table::new(30, 4, 3, 2).text());
     desk.write("words.data", Words::new(20, 2).text());
-    let common = "--solver bcfw --step line-search --sampling permuted --average none --batch 1 \
+    let common = "--solver auto --direction auto --cache auto --acceleration auto \
+                  --step line-search --sampling permuted --average none --batch 1 \
                   --threads 0 --seed 0";
     let multiclass = format!("multiclass data.svm --format libsvm {common}");
     same(&desk, "multiclass data.svm", &multiclass);

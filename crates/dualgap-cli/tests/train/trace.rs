@@ -28,7 +28,7 @@ fn the_last_line_is_the_certificate_of_the_report() {
 fn under_line_search_the_dual_never_falls_and_the_best_primal_never_rises() {
     let desk = Desk::new();
     desk.write("data.svm", Table::new(40, 5, 4, 3).text());
-    desk.train("multiclass data.svm --tolerance 1e-5 --trace trace");
+    desk.train("multiclass data.svm --solver bcfw --tolerance 1e-5 --trace trace");
     let trace = lines(&desk);
     assert!(trace.len() > 10);
     for pair in trace.windows(2) {

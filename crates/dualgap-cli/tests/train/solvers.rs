@@ -1,0 +1,65 @@
+//! Whatever the solver chooses or is told, the optimum is the same, and the report says what was done.
+
+use crate::common::{Desk, Table, Words, interval, overlap};
+
+#[test]
+fn every_way_to_the_optimum_ends_there() {
+    let desk = Desk::new();
+    desk.write("data.svm", Table::new(40, 4, 3, 2).text());
+    desk.write("words.data", Words::new(20, 2).text());
+    for task in ["multiclass data.svm", "chain words.data"] {
+        let bracket = interval(&desk.train(&format!("{task} --tolerance 1e-7")));
+        for way in [
+            "--solver bcfw",
+            "--solver bcfw --direction away",
+            "--solver bcfw --direction pairwise",
+            "--solver bcfw --cache on",
+            "--solver bcfw --sampling gap",
+            "--solver bcfw --acceleration on",
+            "--direction away --sampling gap",
+            "--direction pairwise --cache on --acceleration on --batch 3",
+            "--cache off --acceleration off",
+        ] {
+            let run = desk.train(&format!("{task} {way} --tolerance 1e-3 --witness -o model"));
+            assert!(overlap(interval(&run), bracket), "{task} {way}: {run}");
+            let proved = desk.certify("model", task.split(' ').nth(1).unwrap());
+            assert!(overlap(interval(&proved), bracket), "{task} {way}");
+        }
+    }
+}
+
+#[test]
+fn the_report_says_what_was_chosen() {
+    let desk = Desk::new();
+    desk.write("words.data", Words::new(20, 2).text());
+    let tactics = |way: &str| {
+        let run = desk.train(&format!("chain words.data {way}"));
+        run["tactics"].as_array().unwrap().iter().map(ToString::to_string).collect::<String>()
+    };
+    assert_eq!(tactics("--solver bcfw"), "");
+    assert!(tactics("").contains("pairwise"));
+    assert!(tactics("--solver bcfw --direction away").contains("away"));
+    assert!(tactics("--solver bcfw --cache on").contains("without the oracle"));
+    assert!(tactics("--solver bcfw --acceleration on").contains("accelerated from pass 0"));
+    let table = desk.run("train chain words.data").ok();
+    assert!(table.stdout.contains("tactics"), "{}", table.stdout);
+}
+
+#[test]
+fn what_a_task_has_not_is_refused() {
+    let desk = Desk::new();
+    desk.write("data.svm", "1 1:1\n-1 1:-1\n1 1:0.5\n");
+    desk.write("words.data", Words::new(20, 2).text());
+    for line in [
+        "binary data.svm --direction pairwise",
+        "regression data.svm --direction away",
+        "binary data.svm --cache on",
+        "multiclass data.svm --loss softmax --direction pairwise",
+        "chain words.data --solver fw --direction pairwise",
+        "chain words.data --step predefined --direction away",
+        "chain words.data --step predefined --cache on",
+        "chain words.data --solver fw --cache on",
+    ] {
+        desk.run(&format!("train {line}")).refuses(&["structural"]);
+    }
+}
