@@ -47,8 +47,9 @@ pub(super) struct Taken {
     pub factor: f64,
 }
 
-/// Weights this near to one leave nothing to move away to.
-const NEARLY_ALL: f64 = 1.0 - 1e-12;
+/// Where the worst corner has more than half of the weight, the way to the best one gains more than the way from it.
+/// So no step more than doubles what the others have, and with it what rounding has left of their sum.
+const HALF: f64 = 0.5;
 
 /// Further steps at a visit are taken as long as the gap stays above this share of the first.
 const WORTH_A_STEP: f64 = 0.1;
@@ -88,7 +89,7 @@ impl<B: Blocks, L: Link> Mover<'_, '_, B, L> {
         let mut backwards = false;
         let gap = match self.direction {
             Direction::Pairwise => gap_toward(None, scratch),
-            Direction::Away if weight < NEARLY_ALL => {
+            Direction::Away if weight <= HALF => {
                 let away = -gap_toward(Some(from), scratch);
                 let toward = gap_toward(Some(to), scratch);
                 backwards = away > toward;
@@ -117,6 +118,10 @@ impl<B: Blocks, L: Link> Mover<'_, '_, B, L> {
             blocks.shift(i, gamma, at, from, to);
         } else {
             blocks.mix(i, signed, at, if backwards { from } else { to });
+            if backwards {
+                // Else, where small weights grow large, the rounding of their sum would grow with them.
+                blocks.tidy(i, at);
+            }
         }
         let gain = problem.masses[i] * gamma * (gap - 0.5 * gamma * curvature);
         Ok(Some(Taken { gap, gain, factor: signed * scale }))
