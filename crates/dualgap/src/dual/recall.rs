@@ -107,7 +107,7 @@ impl Recall {
 
     /// How many further steps the next visit may take.
     pub fn depth(&self) -> u32 {
-        self.depth + u32::from(self.left % PROBE == 0 && self.depth < DEEPEST)
+        self.depth + u32::from(self.left.is_multiple_of(PROBE) && self.depth < DEEPEST)
     }
 
     /// Is told what the first step of a visit and the further ones came to.

@@ -48,6 +48,9 @@ const WINDOW: f64 = 12.0;
 /// No gap shrinks or grows by more powers of e a pass.
 const FASTEST: f64 = 1e3;
 
+/// Passes of plain steps before they are judged where losses have corners: their gaps shrink less steadily.
+const UNSTEADY: f64 = 4.0;
+
 /// So many times longer at the very beginning: momentum has yet to gather.
 const BEGINNING: f64 = 4.0;
 
@@ -89,7 +92,7 @@ pub(super) fn momentum<B: Blocks>(blocks: &B, settings: &Settings) -> Option<Mom
     let worth_it =
         on || B::FACES || condition >= WORTH_IT * if smooth > 0.0 { smooth } else { 1.0 };
     let kappa = (ratio - 1.0) * lambda;
-    let window = if smooth > 0.0 { 1.0 } else { 4.0 };
+    let window = if smooth > 0.0 { 1.0 } else { UNSTEADY };
     let sensible = worth_it && kappa > 0.0 && kappa.is_finite();
     (possible(settings) && sensible).then_some(Momentum { kappa, at_once, window })
 }

@@ -422,13 +422,13 @@ mod tests {
     fn the_pass_that_looks_at_every_gap_waits_for_the_oracle() {
         let mut order = Order::new(Sampling::Gap, 5, 1, false);
         let mut asked = Vec::new();
-        (0..5).for_each(|_| drop(order.next_known()));
+        (0..5).for_each(|_| _ = order.next_known());
         for _ in 0..9 {
             for i in pass(&mut order, 5) {
                 order.visited(i, true, f64::from(u8::from(i == 0)));
                 asked.push(i);
             }
-            (0..10).for_each(|_| drop(order.next_known()));
+            (0..10).for_each(|_| _ = order.next_known());
         }
         for rounds in asked.chunks(3 * 5) {
             assert!((0..5).all(|i| rounds.contains(&i)), "{asked:?}");

@@ -64,19 +64,17 @@ const REST: f64 = 1e-15;
 impl<Y: Eq> OraclePoint<Y> {
     /// Adds to the weight of a corner, or takes from it.
     fn weigh(&mut self, plane: &Arc<Plane<Y>>, amount: f64) {
-        match self.corners.iter().position(|(known, _)| known.output == plane.output) {
-            Some(place) => {
-                let weight = &mut self.corners[place].1;
-                *weight += amount;
-                if *weight <= REST && amount < 0.0 {
-                    let (plane, _) = self.corners.remove(place);
-                    self.spare.push((plane, 0));
-                }
-            }
-            None => {
-                self.spare.retain(|(known, _)| known.output != plane.output);
-                self.corners.push((Arc::clone(plane), amount));
-            }
+        let known = self.corners.iter().position(|(known, _)| known.output == plane.output);
+        let Some(place) = known else {
+            self.spare.retain(|(known, _)| known.output != plane.output);
+            self.corners.push((Arc::clone(plane), amount));
+            return;
+        };
+        let weight = &mut self.corners[place].1;
+        *weight += amount;
+        if *weight <= REST && amount < 0.0 {
+            let (plane, _) = self.corners.remove(place);
+            self.spare.push((plane, 0));
         }
     }
 
