@@ -21,6 +21,13 @@ use std::fmt::Write as _;
 pub struct Digest(sha2::Sha256);
 
 impl Digest {
+    /// Of these bytes alone, in hexadecimal digits.
+    pub fn of(bytes: &[u8]) -> String {
+        let mut digest = Self::default();
+        digest.bytes(bytes);
+        digest.hex()
+    }
+
     /// Takes in raw bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.0.update(bytes);

@@ -11,8 +11,8 @@
 //! limit can be given a larger one. The file is written to a neighbour (`FILE.part`) first and then renamed: a
 //! run that is killed leaves the checkpoint before.
 
-use super::file::digest;
 use super::{Model, Structure};
+use crate::data::Digest;
 use crate::dual::{Settings, Vault};
 use crate::run::{Budget, RunState};
 use crate::{Error, Result};
@@ -118,7 +118,7 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
 }
 
 fn numbers(values: &[f64]) -> String {
-    digest(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
+    Digest::of(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
 /// The file as a vault.
@@ -144,12 +144,15 @@ impl Vault for CheckpointFile {
     }
 
     fn store(&mut self, run: &RunState, engine: Vec<u8>) -> Result<()> {
-        let header =
-            Header { identity: self.identity.clone(), run: run.clone(), digest: digest(&engine) };
+        let header = Header {
+            identity: self.identity.clone(),
+            run: run.clone(),
+            digest: Digest::of(&engine),
+        };
         let unwritable =
             |error| Error::setting(format!("the checkpoint cannot be written: {error}"));
         let header = serde_json::value::to_raw_value(&header).map_err(unwritable)?;
-        let sealed = Sealed { seal: digest(header.get().as_bytes()), header };
+        let sealed = Sealed { seal: Digest::of(header.get().as_bytes()), header };
         let sealed = serde_json::to_string(&sealed).map_err(unwritable)?;
         let mut bytes = format!("{MAGIC}\n{sealed}\n").into_bytes();
         bytes.extend(engine);
@@ -181,12 +184,12 @@ pub(super) fn load(path: &Path, identity: &Identity) -> Result<(RunState, Vec<u8
         parts(&bytes).ok_or_else(|| broken("is not a dualgap checkpoint".into()))?;
     let sealed: Sealed = serde_json::from_str(sealed)
         .map_err(|error| broken(format!("has a header that makes no sense: {error}")))?;
-    if digest(sealed.header.get().as_bytes()) != sealed.seal {
+    if Digest::of(sealed.header.get().as_bytes()) != sealed.seal {
         return Err(broken("has a header that was altered: its seal does not fit".into()));
     }
     let header: Header = serde_json::from_str(sealed.header.get())
         .map_err(|error| broken(format!("has a header that makes no sense: {error}")))?;
-    if digest(engine) != header.digest {
+    if Digest::of(engine) != header.digest {
         return Err(broken("is damaged: its digest does not fit".into()));
     }
     for (name, here) in identity {

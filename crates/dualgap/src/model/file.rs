@@ -98,12 +98,6 @@ impl Tensor {
     }
 }
 
-pub(super) fn digest(bytes: &[u8]) -> String {
-    let mut digest = Digest::default();
-    digest.bytes(bytes);
-    digest.hex()
-}
-
 impl Model {
     /// The bytes of the model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -122,14 +116,14 @@ impl Model {
             provenance: self.provenance.clone(),
             digests: tensors
                 .iter()
-                .map(|(name, tensor)| (name.clone(), digest(&tensor.bytes)))
+                .map(|(name, tensor)| (name.clone(), Digest::of(&tensor.bytes)))
                 .collect(),
         };
         let unwritable = |error: &dyn std::fmt::Display| {
             Error::setting(format!("the model cannot be written: {error}"))
         };
         let header = serde_json::value::to_raw_value(&header).map_err(|e| unwritable(&e))?;
-        let sealed = Sealed { seal: digest(header.get().as_bytes()), header };
+        let sealed = Sealed { seal: Digest::of(header.get().as_bytes()), header };
         let sealed = serde_json::to_string(&sealed).map_err(|e| unwritable(&e))?;
         let views: BTreeMap<&str, TensorView<'_>> = tensors
             .iter()
@@ -244,7 +238,7 @@ impl Model {
             .ok_or("is a safetensors file, but not a dualgap model")?;
         let sealed: Sealed = serde_json::from_str(sealed)
             .map_err(|error| format!("has metadata that make no sense: {error}"))?;
-        if digest(sealed.header.get().as_bytes()) != sealed.seal {
+        if Digest::of(sealed.header.get().as_bytes()) != sealed.seal {
             return Err("has a header that was altered: its seal does not fit".into());
         }
         check_version(sealed.header.get())?;
@@ -390,7 +384,7 @@ impl<'a> Reading<'a> {
             ));
         }
         match self.header.digests.get(name) {
-            Some(expected) if *expected == digest(tensor.data()) => {}
+            Some(expected) if *expected == Digest::of(tensor.data()) => {}
             _ => {
                 return Err(format!("has a tensor `{name}` that was altered: its digest differs"));
             }

@@ -7,7 +7,7 @@ use crate::data::{Alphabet, Examples, Factors, Scaling, Sequences, Vocabulary, f
 use crate::dual::{self, Begin, Blocks, Solution, Vault, Witness, Witnessed};
 use crate::run::{Budget, Certificate, Observer, Progress, Report, Stop};
 use crate::sdca::{Choice, Linear, Vector, train_pure_l1_kept};
-use crate::ssvm::{Chain, Costs, Hamming, Multiclass, Settings, chain};
+use crate::ssvm::{Chain, Costs, Hamming, Multiclass, Settings, edges};
 use crate::term::{Loss, MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
 use std::path::Path;
@@ -135,9 +135,9 @@ pub fn fit_chain_with(
     // A sequence's point is about its positions and labels, whatever their features.
     let point = |old: &Model, i: usize, entries: &[(u64, f64)]| {
         let length = data.truth(i).len();
-        let fits = entries.last().is_some_and(|&(key, _)| chain::position_of(key) + 1 == length);
+        let fits = entries.last().is_some_and(|&(key, _)| edges::position_of(key) + 1 == length);
         let label = |y: usize| data.alphabet.index(old.alphabet.names().get(y)?);
-        fits.then(|| chain::relabelled(entries, label)).flatten()
+        fits.then(|| edges::relabelled(entries, label)).flatten()
     };
     let error = |model: &Model, test: &Sequences| model.evaluate_sequences(test).error();
     let (settings, budget) = (plan.settings, plan.budget);

@@ -17,62 +17,22 @@
 //! Where pairs of labels have features of their own, e_t for the pair at t − 1 and t, there is also
 //! Σ_t e_{t+1} ⊗ d_t(·,·), and differences of edges are then kept position by position.
 
-use super::face::Face;
+pub use super::chain_scratch::ChainScratch;
+use super::edges::{END, edge_of, keys_of};
 use super::geometry::Geometry;
 use crate::data::{Sequence, Sequences};
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{Audit, Blocks, Found, Mixture};
 use crate::linalg::kernels::{add_scaled, dot};
-use crate::linalg::{Accumulate, Measured, Row, SparseVec, Sum, UNIT_ROUNDOFF, gamma};
+use crate::linalg::{Accumulate, Measured, Row, Sum, UNIT_ROUNDOFF, gamma};
 use crate::oracle::Hamming;
-use crate::oracle::chain::{Label, Layout, Viterbi};
+use crate::oracle::chain::{Label, Layout};
 use crate::{Error, Result};
 use rayon::prelude::*;
-
-/// Stands for "and then the sequence ends" in the place of the next label.
-pub(super) const END: Label = Label::MAX;
 
 /// A change this small in a position's marginals is what rounding has left of none. Steps leave it
 /// out; certificates, which rebuild everything from the marginals themselves, do not.
 const NEGLIGIBLE: f64 = 1e-13;
-
-/// `t << 32 | y << 16 | y'`, so that keys ascend with the position.
-pub(super) fn edge_key(t: usize, y: Label, next: Label) -> u64 {
-    (t as u64) << 32 | u64::from(y) << 16 | u64::from(next)
-}
-
-pub(super) fn edge_of(key: u64) -> (usize, Label, Label) {
-    ((key >> 32) as usize, (key >> 16) as Label, key as Label)
-}
-
-/// The keys of the edges a labeling passes through.
-fn keys_of(path: &[Label]) -> impl Iterator<Item = u64> + Clone + '_ {
-    let next = path.iter().skip(1).copied().chain([END]);
-    path.iter().zip(next).enumerate().map(|(t, (&y, next))| edge_key(t, y, next))
-}
-
-/// The position that an entry of a chain's witness is about.
-pub(crate) fn position_of(key: u64) -> usize {
-    edge_of(key).0
-}
-
-/// The same marginals under other numbers of the labels, or `None` when one of them has none.
-pub(crate) fn relabelled(
-    entries: &[(u64, f64)],
-    label: impl Fn(usize) -> Option<usize>,
-) -> Option<Vec<(u64, f64)>> {
-    let number = |y: Label| match y {
-        END => Some(END),
-        y => label(y.into()).map(|y| y as Label),
-    };
-    let renamed = |&(key, weight): &(u64, f64)| {
-        let (t, y, next) = edge_of(key);
-        Some((edge_key(t, number(y)?, number(next)?), weight))
-    };
-    let mut entries: Vec<(u64, f64)> = entries.iter().map(renamed).collect::<Option<_>>()?;
-    entries.sort_unstable_by_key(|&(key, _)| key);
-    Some(entries)
-}
 
 /// What is known of a sequence before training.
 #[derive(Debug)]
@@ -200,97 +160,6 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// The buffers of a chain block.
-#[derive(Debug)]
-pub struct ChainScratch {
-    viterbi: Viterbi,
-    path: Vec<Label>,
-    /// `T × K`, the difference of the label marginals.
-    d: Vec<f64>,
-    /// The positions where d is not zero.
-    active: Vec<usize>,
-    /// The difference of the transitions, summed over positions: index and value.
-    edges: Vec<(usize, f64)>,
-    /// `K × K`, all zero between calls: where `edges` are summed up.
-    table: Vec<f64>,
-    touched: Vec<usize>,
-    /// Only where pairs have features: the differences of edges one by one, by their keys.
-    pairs: Vec<(u64, f64)>,
-    image: SparseVec,
-    row: Vec<f64>,
-    face: Face,
-    /// Of a difference between two labelings: where they differ, and how. Then d is these, and seldom looked at.
-    swaps: Vec<(usize, Label, Label)>,
-    /// −⟨d, losses⟩, what the dual term rises by.
-    rise: f64,
-}
-
-impl ChainScratch {
-    /// The part of the prepared difference that pairs with features have: `visit` is called with an edge's
-    /// position, its place in a table of transitions, and its value.
-    fn for_each_pair(&self, labels: usize, mut visit: impl FnMut(usize, usize, f64)) {
-        for &(key, d) in &self.pairs {
-            let (t, y, next) = edge_of(key);
-            visit(t, y as usize * labels + next as usize, d);
-        }
-    }
-
-    /// Prepares `at − to` for a labeling given by its keys.
-    fn subtract(
-        &mut self,
-        labels: usize,
-        length: usize,
-        at: &Mixture,
-        to: impl Iterator<Item = u64> + Clone,
-        negligible: f64,
-        pairs_have_features: bool,
-    ) {
-        let Self { d, active, edges, table, touched, pairs, swaps, .. } = self;
-        swaps.clear();
-        d.clear();
-        d.resize(length * labels, 0.0);
-        let corner = to.map(|key| (key, -1.0));
-        pairs.clear();
-        if pairs_have_features {
-            let inner = |&(key, _): &(u64, f64)| edge_of(key).2 != END;
-            pairs.extend(at.iter().chain(corner.clone()).filter(inner));
-            pairs.sort_unstable_by_key(|&(key, _)| key); // each comes once or twice
-            pairs.dedup_by(|later, kept| {
-                let same = later.0 == kept.0;
-                kept.1 += if same { later.1 } else { 0.0 };
-                same
-            });
-            pairs.retain(|&(_, d)| d.abs() > negligible);
-        }
-        for (key, weight) in at.iter().chain(corner) {
-            let (t, y, next) = edge_of(key);
-            d[t * labels + y as usize] += weight;
-            if next != END {
-                let edge = y as usize * labels + next as usize;
-                if table[edge] == 0.0 {
-                    touched.push(edge);
-                }
-                table[edge] += weight;
-            }
-        }
-        edges.clear();
-        for edge in touched.drain(..) {
-            let value = std::mem::take(&mut table[edge]);
-            if value.abs() > negligible {
-                edges.push((edge, value));
-            }
-        }
-        active.clear();
-        for (t, d) in d.chunks_exact_mut(labels).enumerate() {
-            if d.iter().any(|d| d.abs() > negligible) {
-                active.push(t);
-            } else {
-                d.fill(0.0);
-            }
-        }
-    }
-}
-
 impl Blocks for Chain<'_> {
     const FACES: bool = true;
 
@@ -311,21 +180,7 @@ impl Blocks for Chain<'_> {
     }
 
     fn scratch(&self) -> ChainScratch {
-        ChainScratch {
-            viterbi: Viterbi::default(),
-            path: Vec::new(),
-            d: Vec::new(),
-            active: Vec::new(),
-            edges: Vec::new(),
-            table: vec![0.0; self.layout.labels * self.layout.labels],
-            touched: Vec::new(),
-            pairs: Vec::new(),
-            image: SparseVec::default(),
-            row: Vec::new(),
-            face: Face::default(),
-            swaps: Vec::new(),
-            rise: 0.0,
-        }
+        ChainScratch::new(self.layout.labels)
     }
 
     fn start(&self, i: usize) -> Mixture {
@@ -486,42 +341,12 @@ impl Blocks for Chain<'_> {
     }
 
     fn between(&self, i: usize, from: &Vec<u64>, to: &Vec<u64>, scratch: &mut ChainScratch) -> f64 {
-        let labels = self.layout.labels;
         let (truth, cost) = self.loss(i);
-        let ChainScratch { d, active, edges, pairs, swaps, rise, .. } = scratch;
-        d.clear();
-        d.resize(truth.len() * labels, 0.0);
-        active.clear();
-        edges.clear();
-        pairs.clear();
-        swaps.clear();
-        *rise = 0.0;
-        let apart = from.iter().zip(to).filter(|(from, to)| from != to);
-        for (&from, &to) in apart {
-            let ((t, left, left_next), (_, new, new_next)) = (edge_of(from), edge_of(to));
-            if left != new {
-                active.push(t);
-                swaps.push((t, left, new));
-                d[t * labels + left as usize] = 1.0;
-                d[t * labels + new as usize] = -1.0;
-                let costs = |y: Label| if y == truth[t] { 0.0 } else { cost };
-                *rise += costs(new) - costs(left);
-            }
-            if left_next != END {
-                edges.push((left as usize * labels + left_next as usize, 1.0));
-                edges.push((new as usize * labels + new_next as usize, -1.0));
-                if self.layout.pairs > 0 {
-                    pairs.extend([(from, 1.0), (to, -1.0)]);
-                }
-            }
-        }
-        edges.sort_unstable_by_key(|&(edge, _)| edge);
-        edges.dedup_by(|later, kept| {
-            let same = later.0 == kept.0;
-            kept.1 += if same { later.1 } else { 0.0 };
-            same
-        });
-        *rise
+        scratch.swap(self.layout.labels, truth, from, to, self.layout.pairs > 0);
+        let costs = |t: usize, y: Label| if y == truth[t] { 0.0 } else { cost };
+        let rise = |&(t, left, new): &(usize, Label, Label)| costs(t, new) - costs(t, left);
+        scratch.rise = scratch.swaps.iter().map(rise).sum();
+        scratch.rise
     }
 
     fn shift(&self, _: usize, amount: f64, at: &mut Mixture, from: &Vec<u64>, to: &Vec<u64>) {

@@ -1,6 +1,6 @@
 //! The corners that a chain's point is a mixture of: Viterbi's algorithm over the edges that carry weight.
 
-use super::chain::{END, edge_key, edge_of};
+use super::edges::{END, edge_key, edge_of};
 use crate::dual::Mixture;
 use crate::oracle::chain::Label;
 

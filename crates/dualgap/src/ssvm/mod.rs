@@ -9,6 +9,8 @@
 //! for any [`crate::oracle::Oracle`].
 
 pub mod chain;
+mod chain_scratch;
+pub(crate) mod edges;
 mod face;
 mod geometry;
 pub mod multiclass;
