@@ -98,6 +98,13 @@ pub struct State<P> {
     best: Best<P>,
 }
 
+impl<P> State<P> {
+    /// Whether the next visits go without the oracle.
+    pub(super) fn is_cached(&self) -> bool {
+        self.recall.ahead().0
+    }
+}
+
 impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     /// At the blocks' starting points.
     pub fn new(problem: Problem<'a, B, L>, settings: &Settings) -> Result<Self> {
@@ -254,6 +261,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.points.extend_from_slice(points);
     }
 
+    /// Whether the next visits go without the oracle.
+    pub(super) fn is_cached(&self) -> bool {
+        self.cache != Use::Never && self.recall.ahead().0
+    }
+
     /// The threads that the engine runs on.
     pub(super) fn pool(&self) -> Arc<rayon::ThreadPool> {
         Arc::clone(&self.pool)
@@ -305,7 +317,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
                 blocks.aim(slot.block, at, &view, &mut slot.to, &mut slot.scratch)?;
             }
             if by_gaps {
-                slot.gap = blocks.gap(slot.block, at, view.w, &slot.to, &mut slot.scratch);
+                let gap = blocks.gap(slot.block, at, view.w, &slot.to, &mut slot.scratch);
+                slot.gap = problem.masses[slot.block] * gap;
             }
             if cached || leaves {
                 slot.look_over(blocks, at, view.w);

@@ -264,7 +264,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let finite = |v: &[f64]| v.len() == dim && v.iter().all(|x| x.is_finite());
         let sound = finite(&memory.last)
             && memory.offset.len() == dim
-            && (1..=PASSES * blocks.len() as u64).contains(&memory.left)
+            && memory.left <= PASSES * blocks.len() as u64
+            && (memory.left > 0 || engine.is_cached())
             && memory.calls < 1 << 60
             && memory.trial.as_ref().is_none_or(Trial::is_sound)
             && memory.best.is_sound(dim, true);
@@ -445,17 +446,18 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
         while quota.allows(done, 0) {
             let part = self.engine.advance(&Quota {
                 oracle_calls: quota.oracle_calls - done.oracle_calls,
-                steps: self.memory.left.min(quota.steps - done.steps),
+                steps: self.memory.left.max(1).min(quota.steps - done.steps),
                 pause: quota.pause - done.oracle_calls,
                 halted: quota.halted,
             })?;
             if part == Work::default() {
                 break;
             }
-            self.memory.left -= part.steps;
+            self.memory.left = self.memory.left.saturating_sub(part.steps);
             self.memory.calls += part.oracle_calls;
             done += part;
-            if self.memory.left == 0 {
+            // What is gained without the oracle is gained around one centre: it moves when the oracle is asked again.
+            if self.memory.left == 0 && !self.engine.is_cached() {
                 self.turn();
             }
         }

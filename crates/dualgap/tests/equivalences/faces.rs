@@ -179,7 +179,7 @@ impl<B: Judged> Case<'_, B> {
         let mut at = self.blocks.start(self.i);
         let mut met = Vec::new();
         let mut scratch = self.blocks.scratch();
-        for _ in 0..1 + random.below(5) {
+        for _ in 0..=random.below(5) {
             let corner = self.best(&random_weights(self.blocks.dim(), random), &mut scratch);
             self.blocks.mix(self.i, 0.1 + 0.5 * random.unit(), &mut at, &corner);
             met.push(corner);
@@ -389,14 +389,14 @@ fn oracle_blocks_remember_an_output_for_a_while_after_it_has_lost_its_weight() {
         let problem = small.explicit();
         let case = Case { small: &small, blocks: &blocks, i: 0, corners: &problem.examples[0] };
         let (mut at, mut scratch) = (blocks.start(0), blocks.scratch());
-        let (mut truth, mut none) = (Default::default(), Default::default());
+        let (mut truth, mut none) = (None, None);
         let zero = vec![0.0; blocks.dim()];
         blocks.extremes(0, &at, &zero, &mut truth, &mut none, &mut scratch);
         let wrong = case.best(&zero, &mut scratch);
         let favours_truth: Vec<f64> = case.of(&wrong).psi.iter().map(|psi| 100.0 * psi).collect();
         blocks.shift(0, 1.0, &mut at, &truth, &wrong);
         let mut known = |at: &_| {
-            let (mut worst, mut best) = (Default::default(), Default::default());
+            let (mut worst, mut best) = (None, None);
             blocks.extremes(0, at, &favours_truth, &mut worst, &mut best, &mut scratch);
             [case.of(&worst).output.clone(), case.of(&best).output.clone()]
         };
