@@ -99,9 +99,9 @@ pub struct State<P> {
 }
 
 impl<P> State<P> {
-    /// Whether the next visits go without the oracle.
-    pub(super) fn is_cached(&self) -> bool {
-        self.recall.ahead().0
+    /// Whether the next visits go without an oracle that is far dearer than they are.
+    pub(super) fn spares_much(&self) -> bool {
+        self.recall.spares_much()
     }
 }
 
@@ -261,9 +261,14 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.points.extend_from_slice(points);
     }
 
-    /// Whether the next visits go without the oracle.
-    pub(super) fn is_cached(&self) -> bool {
-        self.cache != Use::Never && self.recall.ahead().0
+    /// Whether the next visits go without an oracle that is far dearer than they are.
+    pub(super) fn spares_much(&self) -> bool {
+        self.cache != Use::Never && self.recall.spares_much()
+    }
+
+    /// Visits until it is decided anew whether to ask the oracle.
+    pub(super) fn of_this_pass(&self) -> u64 {
+        self.recall.ahead().1
     }
 
     /// The threads that the engine runs on.

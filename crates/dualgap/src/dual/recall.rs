@@ -16,6 +16,9 @@ const LONGEST_WAIT: u32 = 64;
 /// At most so many further steps at a visit.
 const DEEPEST: u32 = 16;
 
+/// The oracle is far dearer than the cache if a pass with it takes so many times the work.
+const DEAR: f64 = 4.0;
+
 /// Every so many visits one more step is tried than the others take.
 const PROBE: u64 = 8;
 
@@ -50,6 +53,9 @@ pub(super) struct Recall {
     pass: Tally,
     /// Passes without the oracle since then.
     passes: u32,
+    /// The work of the last pass with the oracle, and of the last without.
+    asked: f64,
+    known: f64,
     /// Passes with the oracle alone before the cache is tried again, and how many it will be the next time.
     wait: u32,
     next_wait: u32,
@@ -80,6 +86,8 @@ impl Recall {
             lap: Tally::default(),
             pass: Tally::default(),
             passes: 0,
+            asked: 0.0,
+            known: 0.0,
             wait: 0,
             next_wait: 1,
             depth: 1,
@@ -97,12 +105,19 @@ impl Recall {
             && (1..=LONGEST_WAIT).contains(&self.next_wait)
             && self.depth <= DEEPEST
             && self.visits < 1 << 60
+            && self.asked.is_finite()
+            && self.known.is_finite()
             && tallies.iter().all(|tally| tally.gain.is_finite() && tally.work.is_finite())
     }
 
     /// Whether the next visits go without the oracle, and how many of them.
     pub fn ahead(&self) -> (bool, u64) {
         (self.cached, self.left)
+    }
+
+    /// Whether these visits go without an oracle that is far dearer than they are.
+    pub fn spares_much(&self) -> bool {
+        self.cached && self.asked > DEAR * self.known
     }
 
     /// How many further steps the next visit may take.
@@ -134,6 +149,8 @@ impl Recall {
             self.depth / 2
         };
         let pass = std::mem::take(&mut self.pass);
+        let work = if self.cached { &mut self.known } else { &mut self.asked };
+        *work = pass.work;
         let go_on = if self.cached {
             self.passes += 1;
             self.passes < MOST_PASSES && pass.pays_beside(self.lap)

@@ -265,7 +265,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let sound = finite(&memory.last)
             && memory.offset.len() == dim
             && memory.left <= PASSES * blocks.len() as u64
-            && (memory.left > 0 || engine.is_cached())
+            && (memory.left > 0 || engine.spares_much())
             && memory.calls < 1 << 60
             && memory.trial.as_ref().is_none_or(Trial::is_sound)
             && memory.best.is_sound(dim, true);
@@ -444,9 +444,13 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let mut done = Work::default();
         while quota.allows(done, 0) {
+            let of_this_round = match self.memory.left {
+                0 => self.engine.of_this_pass(),
+                left => left,
+            };
             let part = self.engine.advance(&Quota {
                 oracle_calls: quota.oracle_calls - done.oracle_calls,
-                steps: self.memory.left.max(1).min(quota.steps - done.steps),
+                steps: of_this_round.min(quota.steps - done.steps),
                 pause: quota.pause - done.oracle_calls,
                 halted: quota.halted,
             })?;
@@ -456,8 +460,8 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
             self.memory.left = self.memory.left.saturating_sub(part.steps);
             self.memory.calls += part.oracle_calls;
             done += part;
-            // What is gained without the oracle is gained around one centre: it moves when the oracle is asked again.
-            if self.memory.left == 0 && !self.engine.is_cached() {
+            // Far from what a dear oracle would say, momentum leads astray: there the centre waits for it.
+            if self.memory.left == 0 && !self.engine.spares_much() {
                 self.turn();
             }
         }

@@ -36,6 +36,8 @@ pub struct Recall {
     pub lap: (f64, f64),
     pub pass: (f64, f64),
     pub passes: u32,
+    pub asked: f64,
+    pub known: f64,
     pub wait: u32,
     pub next_wait: u32,
     pub depth: u32,
