@@ -45,7 +45,6 @@ pub fn add_scores(row: Row<'_>, w: &[f64], scores: &mut [f64]) {
 /// [`add_scores`] for N labels, of which the first is where `scores` ends less its length.
 #[allow(clippy::inline_always)] // only what is inlined is compiled for the caller's instruction set
 #[inline(always)]
-#[allow(clippy::inline_always)]
 fn add_lanes<const N: usize>(row: Row<'_>, w: &[f64], labels: usize, scores: &mut [f64]) {
     let first = labels - scores.len();
     let mut sums = [0.0; N];
@@ -123,7 +122,6 @@ pub fn max_plus(from: &[f64], transitions: &[f64], to: &mut [f64]) {
 /// [`max_plus`] for N labels, of which the first is where `to` ends less its length.
 #[allow(clippy::inline_always)] // only what is inlined is compiled for the caller's instruction set
 #[inline(always)]
-#[allow(clippy::inline_always)]
 fn max_lanes<const N: usize>(from: &[f64], transitions: &[f64], labels: usize, to: &mut [f64]) {
     let first = labels - to.len();
     let mut best = [f64::NEG_INFINITY; N];
