@@ -9,7 +9,8 @@
 //!     k    ← k + 1
 //! ```
 //!
-//! With a batch of one this is the paper's algorithm to the letter. Everything that influences the
+//! With [`Settings::plain`] and a batch of one this is the paper's algorithm to the letter; otherwise blocks that know
+//! their corners also step away from them or between them (`visit`), and without the oracle (`recall`). Everything that influences the
 //! iterates depends on the seed and the batch size, never on the number of threads or the clock.
 
 use super::average::Averages;

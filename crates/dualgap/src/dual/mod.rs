@@ -8,6 +8,8 @@
 //! - [`blocks`]: what a block is, the trait that every problem is written against.
 //! - [`problem`]: blocks, masses, λ and link together, and both sides of the certificate.
 //! - [`engine`]: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
+//! - `visit`, `recall`, `gaps`: steps between the corners that a block knows, when to take them without the oracle, and
+//!   draws by gaps.
 //! - [`kept`]: runs of the engine, from the start or where others ended, and kept from being lost.
 //! - [`rounds`]: the engine around a centre that moves: acceleration, and a weight without penalty.
 //! - [`joined`]: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.

@@ -7,6 +7,31 @@
 use super::Row;
 use multiversion::multiversion;
 
+/// Splits the labels into runs of 16 at first, and then of as many as are left, whose results stay in registers. Each
+/// label's own sum or maximum is made in the same order all the same.
+macro_rules! in_lanes {
+    ($out:ident, $of_lanes:ident($($with:expr),+)) => {{
+        let labels = $out.len();
+        let mut rest = labels;
+        while rest >= 16 {
+            $of_lanes::<16>($($with),+, labels, &mut $out[labels - rest..]);
+            rest -= 16;
+        }
+        in_lanes!(@ 8, $out, rest, labels, $of_lanes($($with),+));
+        in_lanes!(@ 4, $out, rest, labels, $of_lanes($($with),+));
+        in_lanes!(@ 2, $out, rest, labels, $of_lanes($($with),+));
+        if rest > 0 {
+            $of_lanes::<1>($($with),+, labels, &mut $out[labels - 1..]);
+        }
+    }};
+    (@ $lanes:literal, $out:ident, $rest:ident, $labels:ident, $of_lanes:ident($($with:expr),+)) => {
+        if $rest >= $lanes {
+            $of_lanes::<$lanes>($($with),+, $labels, &mut $out[$labels - $rest..]);
+            $rest -= $lanes;
+        }
+    };
+}
+
 /// `scores[y] += Σ_f x_f · w[f·K + y]` for every label, with `K = scores.len()`.
 ///
 /// ```
@@ -18,28 +43,7 @@ use multiversion::multiversion;
 /// ```
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub fn add_scores(row: Row<'_>, w: &[f64], scores: &mut [f64]) {
-    let labels = scores.len();
-    let mut rest = labels;
-    // The sums of some labels at a time stay in registers; each is added up in the same order all the same.
-    while rest >= 16 {
-        add_lanes::<16>(row, w, labels, &mut scores[labels - rest..]);
-        rest -= 16;
-    }
-    if rest >= 8 {
-        add_lanes::<8>(row, w, labels, &mut scores[labels - rest..]);
-        rest -= 8;
-    }
-    if rest >= 4 {
-        add_lanes::<4>(row, w, labels, &mut scores[labels - rest..]);
-        rest -= 4;
-    }
-    if rest >= 2 {
-        add_lanes::<2>(row, w, labels, &mut scores[labels - rest..]);
-        rest -= 2;
-    }
-    if rest == 1 {
-        add_lanes::<1>(row, w, labels, &mut scores[labels - 1..]);
-    }
+    in_lanes!(scores, add_lanes(row, w));
 }
 
 /// [`add_scores`] for N labels, of which the first is where `scores` ends less its length.
@@ -96,27 +100,7 @@ pub fn add_outer(row: Row<'_>, d: &[f64], factor: f64, v: &mut [f64]) {
 /// instead of for all K, which leaves this loop without a branch.
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub fn max_plus(from: &[f64], transitions: &[f64], to: &mut [f64]) {
-    let labels = to.len();
-    let mut rest = labels;
-    while rest >= 16 {
-        max_lanes::<16>(from, transitions, labels, &mut to[labels - rest..]);
-        rest -= 16;
-    }
-    if rest >= 8 {
-        max_lanes::<8>(from, transitions, labels, &mut to[labels - rest..]);
-        rest -= 8;
-    }
-    if rest >= 4 {
-        max_lanes::<4>(from, transitions, labels, &mut to[labels - rest..]);
-        rest -= 4;
-    }
-    if rest >= 2 {
-        max_lanes::<2>(from, transitions, labels, &mut to[labels - rest..]);
-        rest -= 2;
-    }
-    if rest == 1 {
-        max_lanes::<1>(from, transitions, labels, &mut to[labels - 1..]);
-    }
+    in_lanes!(to, max_lanes(from, transitions));
 }
 
 /// [`max_plus`] for N labels, of which the first is where `to` ends less its length.
