@@ -59,6 +59,8 @@ pub struct Engine<'a, B: Blocks, L> {
     points: Vec<B::Point>,
     averages: Option<Averages<B::Point>>,
     best: Best<B::Point>,
+    /// What the steps on faces gained of the dual since somebody asked.
+    gained: f64,
 }
 
 /// As many threads as are asked for.
@@ -218,6 +220,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             points,
             averages,
             problem,
+            gained: 0.0,
         })
     }
 
@@ -265,6 +268,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     /// Whether the next visits go without an oracle that is far dearer than they are.
     pub(super) fn spares_much(&self) -> bool {
         self.cache != Use::Never && self.recall.spares_much()
+    }
+
+    /// What the steps on faces gained of the dual since this was last asked.
+    pub(super) fn take_gained(&mut self) -> f64 {
+        std::mem::take(&mut self.gained)
     }
 
     /// Visits until it is decided anew whether to ask the oracle.
@@ -376,7 +384,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         // From the second on, the earlier steps of this batch have moved w.
         let mut mover = Mover { problem, direction: *direction, primal, fresh: place == 0 };
         if *cache == Use::Never {
-            return Ok(mover.step(slot, at)?.is_some());
+            let taken = mover.step(slot, at)?;
+            self.gained += taken.as_ref().map_or(0.0, |taken| taken.gain);
+            return Ok(taken.is_some());
         }
         let [again, known] = blocks.face_work(slot.block, at);
         let found = if cached { again } else { blocks.oracle_work(slot.block) };
@@ -388,6 +398,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             first.gain = taken.gain;
             further = mover.further(slot, at, recall.depth(), taken)?;
         }
+        self.gained += first.gain + further.gain;
         recall.visited(first, further, blocks.len() as u64, *cache);
         Ok(moved)
     }

@@ -36,8 +36,15 @@ const LEAST: f64 = 0.05;
 /// for long before it rises.
 const QUIET: u32 = 100;
 
-/// λ'/λ where no smoothness says how much is needed. On chains half of it and twice as much do about as well.
+/// λ'/λ where no smoothness says how much is needed: to begin with, at least, and at most.
 const RATIO: f64 = 16.0;
+const LEAST_RATIO: f64 = 2.0;
+const LARGEST_RATIO: f64 = 4096.0;
+
+/// How much the second half of a round gains of its dual, in units of κ/2‖w − z‖². Where it is less, the round is solved
+/// far better than the next centre deserves, and a weaker κ would take the centre further; where it is more, the next
+/// centre rests on weights that are far from those of the round.
+const ENOUGH: std::ops::Range<f64> = 1.5..6.0;
 
 /// Where blocks take steps between corners and the condition number is so large, acceleration begins at once.
 const AT_ONCE: f64 = 32.0;
@@ -102,8 +109,8 @@ pub(super) struct Rounds<'a, B: Blocks, L: Link> {
     /// What is certified.
     problem: Problem<'a, B, Unpenalised<L>>,
     engine: Engine<'a, B, L>,
-    /// κ where there is acceleration.
-    kappa: f64,
+    /// Whether κ is to follow what the rounds gain.
+    adapts: bool,
     memory: Memory<B::Point>,
 }
 
@@ -112,6 +119,10 @@ pub(super) struct Rounds<'a, B: Blocks, L: Link> {
 struct Memory<P> {
     /// Whether there is acceleration now.
     accelerated: bool,
+    /// κ where there is acceleration.
+    kappa: f64,
+    /// What the round's second half gained so far.
+    gained: f64,
     /// The weights at the end of the round before.
     last: Vec<f64>,
     offset: Vec<f64>,
@@ -194,8 +205,8 @@ pub(super) struct RoundsState<P> {
     memory: Memory<P>,
 }
 
-/// Passes of a round, with the oracle or without.
-const PASSES: u64 = 3;
+/// Passes of a round, with the oracle or without. Longer rounds would do with a weaker κ: it is κ that is fitted to them.
+const PASSES: u64 = 4;
 
 impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     /// At these points, or where the blocks begin by themselves.
@@ -234,6 +245,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         }
         let memory = Memory {
             accelerated,
+            kappa,
+            gained: 0.0,
             last: engine.weights(),
             offset,
             left: PASSES * blocks.len() as u64,
@@ -244,7 +257,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             quiet: 0,
             best: Best::new(problem.dual(&points)?.value, Some(points)),
         };
-        Ok(Self { problem, engine, kappa, memory })
+        Ok(Self { problem, engine, adapts: adapts(blocks), memory })
     }
 
     /// Where an earlier run stood; what a certificate will rest on is proved again.
@@ -257,13 +270,18 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     ) -> Result<Self> {
         let RoundsState { engine, mut memory } = state;
         let kappa = momentum.map_or(0.0, |momentum| momentum.kappa);
-        let now = if memory.accelerated { kappa } else { 0.0 };
+        let ratio = 1.0 + memory.kappa / settings.lambda;
+        let fitted =
+            adapts(blocks) && kappa > 0.0 && (LEAST_RATIO..=LARGEST_RATIO).contains(&ratio);
+        let now = if memory.accelerated { memory.kappa } else { 0.0 };
         let problem = outer(blocks, link, settings)?;
         let inner = inner(blocks, link, now, settings)?.centred(memory.offset.clone())?;
         let dim = blocks.dim();
         let finite = |v: &[f64]| v.len() == dim && v.iter().all(|x| x.is_finite());
         let sound = finite(&memory.last)
             && memory.offset.len() == dim
+            && (memory.kappa == kappa || fitted)
+            && memory.gained.is_finite()
             && memory.left <= PASSES * blocks.len() as u64
             && (memory.left > 0 || engine.spares_much())
             && memory.calls < 1 << 60
@@ -274,7 +292,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         }
         let engine = Engine::resumed(inner, settings, engine)?;
         engine.pool().install(|| memory.best.prove(&problem))?;
-        Ok(Self { problem, engine, kappa, memory })
+        Ok(Self { problem, engine, adapts: adapts(blocks), memory })
     }
 
     /// What another run needs to go on as this one would.
@@ -283,7 +301,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     }
 
     fn root(&self) -> f64 {
-        root(self.problem.lambda, self.kappa)
+        root(self.problem.lambda, self.memory.kappa)
     }
 
     /// Steps of a round.
@@ -291,20 +309,44 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         PASSES * self.problem.blocks.len() as u64
     }
 
+    /// A κ with which the next round will gain what it should, by what this one gained up to these weights.
+    fn fitted(&self, w: &[f64]) -> f64 {
+        let Memory { kappa, gained, offset, .. } = &self.memory;
+        let lambda = self.problem.lambda;
+        let (pull, ratio) = (kappa / (lambda + kappa), 1.0 + kappa / lambda);
+        let from_centre: f64 = w.iter().zip(offset).map(|(w, z)| (w - z / pull).powi(2)).sum();
+        let share = gained / (0.5 * kappa * from_centre);
+        let ratio = if share < ENOUGH.start {
+            (0.5 * ratio).max(LEAST_RATIO)
+        } else if share > ENOUGH.end {
+            (2.0 * ratio).min(LARGEST_RATIO)
+        } else {
+            return *kappa;
+        };
+        (ratio - 1.0) * lambda
+    }
+
     /// Moves the centre.
-    fn turn(&mut self) {
+    fn turn(&mut self) -> Result<()> {
+        let w = self.engine.weights();
+        if self.adapts && self.memory.accelerated {
+            let kappa = self.fitted(&w);
+            if kappa != self.memory.kappa {
+                self.memory.kappa = kappa;
+                self.strengthen(kappa)?;
+            }
+        }
         let root = self.root();
         let (pull, momentum) = if self.memory.accelerated {
             (1.0 - root * root, (1.0 - root) / (1.0 + root))
         } else {
             (0.0, 0.0)
         };
-        let w = self.engine.weights();
         self.memory.left = self.round();
         let Memory { last, offset, .. } = &mut self.memory;
         let free = self.problem.link.free;
         if pull == 0.0 && free.is_none() {
-            return;
+            return Ok(());
         }
         for ((offset, w), last) in offset.iter_mut().zip(&w).zip(&*last) {
             *offset = pull * (w + momentum * (w - last));
@@ -315,13 +357,20 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         }
         *last = w;
         self.engine.recentre(offset.clone());
+        Ok(())
+    }
+
+    /// Has the engine go on with λ + κ; it is to be given a centre next.
+    fn strengthen(&mut self, kappa: f64) -> Result<()> {
+        let (lambda, link) = (self.problem.lambda, &self.problem.link.link);
+        let link = link.strengthened(lambda, kappa).ok_or_else(no_acceleration)?;
+        self.engine.retune(link, lambda + kappa)
     }
 
     /// Begins acceleration, or ends it, where the weights are.
     fn accelerate(&mut self, accelerated: bool) -> Result<()> {
-        let (lambda, link) = (self.problem.lambda, &self.problem.link.link);
-        let kappa = if accelerated { self.kappa } else { 0.0 };
-        let link = link.strengthened(lambda, kappa).ok_or_else(no_acceleration)?;
+        let lambda = self.problem.lambda;
+        let kappa = if accelerated { self.memory.kappa } else { 0.0 };
         self.memory.last = self.engine.weights();
         self.memory.accelerated = accelerated;
         self.memory.primal = f64::INFINITY;
@@ -329,7 +378,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             // Plain steps go on from the best dual point, from which they never fall.
             self.engine.restore(points);
         }
-        self.engine.retune(link, lambda + kappa)?;
+        self.strengthen(kappa)?;
         let centre = self.memory.last.iter().map(|w| w * kappa / (lambda + kappa));
         self.memory.offset.iter_mut().zip(centre).for_each(|(offset, to)| *offset = to);
         if let Some(free) = self.problem.link.free {
@@ -398,6 +447,12 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     }
 }
 
+/// Whether κ follows what the rounds gain: that is known of steps on faces, and where there is smoothness the condition
+/// number gives κ.
+fn adapts<B: Blocks>(blocks: &B) -> bool {
+    B::FACES && blocks.smoothness() == 0.0
+}
+
 /// √q, where there is acceleration.
 fn root(lambda: f64, kappa: f64) -> f64 {
     (lambda / (lambda + kappa)).sqrt()
@@ -443,11 +498,21 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
 
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let mut done = Work::default();
+        let (half, blocks) = (self.round() / 2, self.problem.blocks.len() as u64);
         while quota.allows(done, 0) {
             let of_this_round = match self.memory.left {
                 0 => self.engine.of_this_pass(),
+                left if left > half => left - half,
                 left => left,
             };
+            let fresh = match self.memory.left {
+                // While the centre waits, the last pass is what counts.
+                0 => of_this_round == blocks,
+                left => left >= half,
+            };
+            if fresh {
+                self.memory.gained = 0.0;
+            }
             let part = self.engine.advance(&Quota {
                 oracle_calls: quota.oracle_calls - done.oracle_calls,
                 steps: of_this_round.min(quota.steps - done.steps),
@@ -460,9 +525,10 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
             self.memory.left = self.memory.left.saturating_sub(part.steps);
             self.memory.calls += part.oracle_calls;
             done += part;
+            self.memory.gained += self.engine.take_gained();
             // Far from what a dear oracle would say, momentum leads astray: there the centre waits for it.
             if self.memory.left == 0 && !self.engine.spares_much() {
-                self.turn();
+                self.turn()?;
             }
         }
         Ok(done)
@@ -500,7 +566,7 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
             })
             .collect();
         if !changes.is_empty() {
-            let ratio = 1.0 + self.kappa / self.problem.lambda;
+            let ratio = 1.0 + self.memory.kappa / self.problem.lambda;
             said.push(format!("accelerated {} (λ' = {ratio:.1} λ)", changes.join(" ")));
         }
         said

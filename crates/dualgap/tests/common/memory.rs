@@ -80,6 +80,8 @@ pub struct Rounds<P> {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Memory<P> {
     pub accelerated: bool,
+    pub kappa: f64,
+    pub gained: f64,
     pub last: Vec<f64>,
     pub offset: Vec<f64>,
     pub left: u64,
