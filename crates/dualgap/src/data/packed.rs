@@ -24,7 +24,7 @@ impl Packed {
 
     pub fn named(name: &Path, file: NamedTempFile) -> Result<Self> {
         let file = BufWriter::new(file);
-        let ending = name.extension().map(|ending| ending.to_ascii_lowercase());
+        let ending = name.extension().map(std::ffi::OsStr::to_ascii_lowercase);
         Ok(match ending.as_ref().and_then(|ending| ending.to_str()) {
             Some("gz") => Self::Gzip(GzEncoder::new(file, flate2::Compression::default())),
             Some("bz2") => Self::Bzip2(BzEncoder::new(file, bzip2::Compression::default())),

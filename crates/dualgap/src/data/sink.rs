@@ -29,7 +29,7 @@ enum To {
     Stdout(BufWriter<std::io::Stdout>),
     /// A reader that has gone away, such as `head`, wants no more.
     Nobody,
-    File(Packed),
+    File(Box<Packed>),
 }
 
 impl Sink {
@@ -85,7 +85,7 @@ impl Sink {
         }
         let file = builder.tempfile_in(folder).map_err(|error| unwritable(given, &error))?;
         let file = pack(given, file).map_err(|error| unwritable(given, &error))?;
-        Ok(Self { name: path.into(), to: To::File(file) })
+        Ok(Self { name: path.into(), to: To::File(Box::new(file)) })
     }
 
     /// Writes text.

@@ -115,9 +115,8 @@ impl Conversion {
     pub fn write(&self, loaded: &Loaded<Examples>, sink: &mut Sink) -> Result<Written> {
         let data = &loaded.data;
         let names = self.label_texts(&data.alphabet)?;
-        let label = |i: usize| match loaded.labelled {
-            true => names[data.labels[i] as usize].as_str(),
-            false => "",
+        let label = |i: usize| {
+            if loaded.labelled { names[data.labels[i] as usize].as_str() } else { "" }
         };
         let value = self.binning.as_ref().map_or_else(String::new, |b| b.value().to_string());
         let mut written = Written::default();
