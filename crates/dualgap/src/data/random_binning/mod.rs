@@ -1,6 +1,6 @@
 //! Random binning: features whose inner product is a kernel, so that a linear model becomes a kernel machine.
 //!
-//! Of R random grids, each row has in every grid the bin that it falls into ([`grid`]). Each bin that rows of
+//! Of R random grids, each row has in every grid the bin that it falls into. Each bin that rows of
 //! the training data fall into is one feature, with the value 1/√R:
 //!
 //! ```text
