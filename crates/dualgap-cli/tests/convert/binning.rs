@@ -101,7 +101,7 @@ fn a_map_gives_rows_of_another_file_the_same_features() {
         assert_eq!(line, &train[i]);
     }
     assert!(test[4].1.is_empty(), "so far away there is no bin");
-    // Standard input, lines without labels, and the same map again.
+    // Lines without labels, and the same map again.
     desk.write("new.svm", "1:1000\n");
     assert_eq!(desk.run("convert new.svm --map map -q").ok().stdout, "1:0\n");
 }

@@ -1,6 +1,6 @@
 //! Without grids: the same numbers in another format.
 
-use super::common::{Desk, Words, gzip};
+use super::common::{Desk, Words, gzip, program};
 use super::{gunzip, parse, table};
 
 const TRAIN: &str = "width,colour,species\n1.5,red,rose\n0,blue,iris\n-2e-3,red,lily\n";
@@ -21,6 +21,14 @@ fn a_libsvm_file_comes_back_as_it_was() {
     }
     assert_ne!(desk.read("out.svm.bz2"), text.as_bytes());
     assert_ne!(desk.read("out.svm.zst"), text.as_bytes());
+}
+
+#[test]
+fn standard_input_is_a_file_like_any_other() {
+    let text = table().text();
+    let mut program = assert_cmd::Command::new(program());
+    let output = program.args(["convert", "-", "-q"]).write_stdin(gzip(text.as_bytes())).output();
+    assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), text);
 }
 
 #[test]
