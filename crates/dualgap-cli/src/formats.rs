@@ -1,12 +1,12 @@
-//! How the training file is to be read: the format and the features that were asked for, or guessed.
+//! How a file is to be read: the format and the features that were asked for, or guessed.
 
-use crate::args::DataArgs;
+use crate::args::LayoutArgs;
 use crate::choices;
 use dualgap::data::{ColumnRecipe, CsvRecipe, Format, Source};
 use dualgap::{Error, Result};
 
 /// The format that was asked for, or the one that the file looks like, with its options.
-pub fn format(args: &DataArgs, guess: Format) -> Result<Format> {
+pub fn format(args: &LayoutArgs, guess: Format) -> Result<Format> {
     let mut format = match args.format {
         None => guess,
         Some(choices::Format::Libsvm) => Format::Libsvm,
@@ -43,7 +43,7 @@ pub fn format(args: &DataArgs, guess: Format) -> Result<Format> {
 }
 
 /// A preset by its name, or a file of templates.
-fn column_recipe(args: &DataArgs) -> Result<ColumnRecipe> {
+fn column_recipe(args: &LayoutArgs) -> Result<ColumnRecipe> {
     let mut recipe = match &args.features {
         None => ColumnRecipe::default(),
         Some(name) if name.as_os_str() == "standard" => ColumnRecipe::default(),

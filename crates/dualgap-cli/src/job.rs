@@ -30,7 +30,7 @@ impl<'a, P: Problem> Job<'a, P> {
     pub fn read(common: Common<'a>, mut problem: P) -> Result<Self> {
         let file = &common.data.data;
         let mut source = Source::open(file)?;
-        let format = format(common.data, P::Data::guess(&source.head()?))?;
+        let format = format(&common.data.layout, P::Data::guess(&source.head()?))?;
         let folds = common.data.train_folds.as_ref().map(|folds| folds.0.clone());
         let recipe = Recipe { format, folds, constant: problem.constant() };
         let train = P::Data::read(&recipe, source, None)?;

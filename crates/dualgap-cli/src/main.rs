@@ -3,6 +3,7 @@
 mod args;
 mod certify;
 mod choices;
+mod convert;
 mod curve;
 mod cv;
 mod demo;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Train(task) => problem::run(&task),
         Command::Cv(task) => problem::run(&task),
         Command::Path(task) => problem::run(&task),
+        Command::Convert(args) => convert::run(&args),
         Command::Certify(args) => certify::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Predict(args) => predict::run(&args),

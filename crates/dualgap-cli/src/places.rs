@@ -16,7 +16,7 @@ pub fn check_not_inputs<'p>(
         Some(&data.data),
         data.test.as_ref(),
         data.sample_weights.as_ref(),
-        data.features.as_ref(),
+        data.layout.features.as_ref(),
     ];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     for output in outputs {

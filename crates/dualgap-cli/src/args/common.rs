@@ -26,6 +26,26 @@ pub struct Common<'a> {
 pub struct DataArgs {
     /// The data: plain, gzip, bzip2 or zstd; `-` for standard input.
     pub data: PathBuf,
+    #[command(flatten)]
+    pub layout: LayoutArgs,
+    /// Train on these folds only, such as 1-9 or 0,2,5-7.
+    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
+    pub train_folds: Option<Folds>,
+    /// Test on these folds of the same file.
+    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
+    pub test_folds: Option<Folds>,
+    /// Test on this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "test_folds")]
+    pub test: Option<PathBuf>,
+    /// What each example of the data file counts: one number a line.
+    #[arg(long, value_name = "FILE")]
+    pub sample_weights: Option<PathBuf>,
+}
+
+/// How a data file is written.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Data")]
+pub struct LayoutArgs {
     /// How the data are written [default: what the first line looks like].
     #[arg(long, value_enum)]
     pub format: Option<Format>,
@@ -47,18 +67,6 @@ pub struct DataArgs {
     /// csv: columns whose values are names even where they look like numbers.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub categorical: Vec<String>,
-    /// Train on these folds only, such as 1-9 or 0,2,5-7.
-    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
-    pub train_folds: Option<Folds>,
-    /// Test on these folds of the same file.
-    #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
-    pub test_folds: Option<Folds>,
-    /// Test on this file.
-    #[arg(long, value_name = "FILE", conflicts_with = "test_folds")]
-    pub test: Option<PathBuf>,
-    /// What each example of the data file counts: one number a line.
-    #[arg(long, value_name = "FILE")]
-    pub sample_weights: Option<PathBuf>,
 }
 
 /// What is in the objective beside the loss and λ.

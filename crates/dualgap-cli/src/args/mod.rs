@@ -1,9 +1,11 @@
 //! The options of the program, each declared once for parsing and help.
 //!
 //! [`tasks`] are what is predicted, each with its options; a command that takes any task has the options of
-//! [`common`] and its own, such as those of [`train`], [`cv`] and [`path`]. [`models`] are the commands that take a model.
+//! [`common`] and its own, such as those of [`train`], [`cv`] and [`path`]. [`models`] are the commands that take a model,
+//! and [`convert`] makes one data file of another.
 
 mod common;
+mod convert;
 mod cv;
 mod grid;
 mod models;
@@ -12,7 +14,8 @@ mod tasks;
 mod train;
 mod values;
 
-pub use common::{Common, DataArgs, MethodArgs, StopArgs};
+pub use common::{Common, DataArgs, LayoutArgs, MethodArgs, StopArgs};
+pub use convert::ConvertArgs;
 pub use cv::CvArgs;
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
@@ -67,6 +70,13 @@ Examples:
   dualgap inspect model.dualgap --top 20
   dualgap inspect model.dualgap --weights weights.tsv")]
     Inspect(InspectArgs),
+    /// Write data as a LIBSVM file, with their own features or those of random binning.
+    #[command(after_help = "\
+Examples:
+  dualgap convert TABLE.csv --label species -o data.svm
+  dualgap convert TRAIN.svm --random-binning 300 --save-map grids.map -o train.svm.gz
+  dualgap convert TEST.svm --map grids.map -o test.svm.gz")]
+    Convert(ConvertArgs),
     /// Check the certificate of a model or a path again, from the data it was trained on.
     Certify(CertifyArgs),
     /// Train a structural SVM on handwritten words that come with the program.

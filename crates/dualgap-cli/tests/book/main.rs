@@ -7,6 +7,7 @@ use common::{Desk, Dice, Table, Words, gzip};
 use std::fmt::Write;
 
 const GETTING_STARTED: &str = include_str!("../../../../docs/getting-started.md");
+const CONVERTING: &str = include_str!("../../../../docs/converting.md");
 const CROSS_VALIDATION: &str = include_str!("../../../../docs/cross-validation.md");
 const PATHS: &str = include_str!("../../../../docs/paths.md");
 const README: &str = include_str!("../../../../README.md");
@@ -97,6 +98,11 @@ fn the_commands_of_cross_validation_work() {
 }
 
 #[test]
+fn the_commands_of_converting_data_work() {
+    assert_eq!(run_all(shell_lines(CONVERTING)), 7);
+}
+
+#[test]
 fn the_commands_of_the_page_on_paths_work() {
     assert_eq!(run_all(shell_lines(PATHS)), 2);
 }
@@ -132,6 +138,7 @@ fn help_knows_every_command_and_refuses_others() {
         "predict",
         "eval",
         "inspect",
+        "convert",
         "certify",
         "man",
     ] {

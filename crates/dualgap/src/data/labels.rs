@@ -2,6 +2,11 @@
 
 use super::{Alphabet, Dictionary};
 
+/// Whether all names are those of numbers.
+pub(super) fn are_numbers(names: &[String]) -> bool {
+    names.iter().all(|name| name.parse().is_ok_and(f64::is_finite))
+}
+
 /// A label for every example or position, by its name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {

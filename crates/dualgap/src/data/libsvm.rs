@@ -10,7 +10,7 @@ use crate::Result;
 use crate::linalg::Rows;
 
 /// An index beyond this would ask for gigabytes of weights: it is taken for a mistake in the file.
-const LARGEST_INDEX: u32 = 1 << 28;
+pub(super) const LARGEST_INDEX: u32 = 1 << 28;
 
 /// Reads a whole file.
 ///

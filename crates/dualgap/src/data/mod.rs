@@ -6,6 +6,8 @@
 //! - [`folds`]: which examples are held out together.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
 //! - [`sink`]: standard output, or files that are there whole or not at all.
+//! - [`random_binning`]: features whose inner product is a kernel.
+//! - [`conversion`]: data sets written as LIBSVM files, and others in the same way.
 //! - [`libsvm`], [`csv`], [`letters`], [`tables`]: readers.
 //! - [`columns`], [`templates`], [`column_recipe`], [`features`]: column files, and how their cells become
 //!   features.
@@ -17,6 +19,7 @@ pub mod alphabet;
 pub mod class_weights;
 pub mod column_recipe;
 pub mod columns;
+pub mod conversion;
 pub mod csv;
 pub mod dictionary;
 pub mod examples;
@@ -26,6 +29,8 @@ pub mod folds;
 mod labels;
 pub mod letters;
 pub mod libsvm;
+mod packed;
+pub mod random_binning;
 pub mod recipe;
 pub mod scaling;
 pub mod sink;
@@ -37,11 +42,13 @@ pub mod vocabulary;
 pub use alphabet::Alphabet;
 pub use class_weights::ClassWeights;
 pub use column_recipe::ColumnRecipe;
+pub use conversion::Conversion;
 pub use csv::CsvRecipe;
 pub use dictionary::Dictionary;
 pub use examples::{Examples, Sequence, Sequences};
 pub use fingerprint::{Digest, fingerprint};
 pub use folds::Folds;
+pub use random_binning::RandomBinning;
 pub use recipe::{Format, Loaded, Recipe};
 pub use scaling::{Factors, Scaling};
 pub use sink::{Sink, write_atomically};

@@ -1,5 +1,6 @@
 //! Where text goes: standard output, or a file that is there whole or not at all.
 
+use super::packed::Packed;
 use super::source::is_stdin;
 use crate::{Error, Result};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -28,7 +29,7 @@ enum To {
     Stdout(BufWriter<std::io::Stdout>),
     /// A reader that has gone away, such as `head`, wants no more.
     Nobody,
-    File(BufWriter<tempfile::NamedTempFile>),
+    File(Box<Packed>),
 }
 
 impl Sink {
@@ -38,10 +39,30 @@ impl Sink {
             let to = To::Stdout(BufWriter::new(std::io::stdout()));
             return Ok(Self { name: "standard output".into(), to });
         }
-        Self::file(path)
+        Self::file(path, Packed::plain)
     }
 
-    fn file(given: &Path) -> Result<Self> {
+    /// As [`create`](Self::create), and a file is compressed if its name ends with `.gz`, `.bz2` or `.zst`.
+    ///
+    /// ```
+    /// # use dualgap::data::{Sink, Source};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("out.txt.gz");
+    /// let mut sink = Sink::create_named(&path)?;
+    /// sink.text("a line\n")?;
+    /// sink.finish()?;
+    /// assert!(std::fs::read(&path).unwrap().starts_with(&[0x1f, 0x8b]));
+    /// assert_eq!(Source::open(&path)?.next_line()?, Some("a line"));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn create_named(path: &Path) -> Result<Self> {
+        if is_stdin(path) { Self::create(path) } else { Self::file(path, Packed::named) }
+    }
+
+    fn file(
+        given: &Path,
+        pack: fn(&Path, tempfile::NamedTempFile) -> std::io::Result<Packed>,
+    ) -> Result<Self> {
         let followed = std::fs::canonicalize(given);
         let path = followed.as_deref().unwrap_or(given);
         if path.exists() && !path.is_file() {
@@ -63,7 +84,8 @@ impl Sink {
             return Err(Error::file(given, "its folder does not exist", "make the folder first"));
         }
         let file = builder.tempfile_in(folder).map_err(|error| unwritable(given, &error))?;
-        Ok(Self { name: path.into(), to: To::File(BufWriter::new(file)) })
+        let file = pack(given, file).map_err(|error| unwritable(given, &error))?;
+        Ok(Self { name: path.into(), to: To::File(Box::new(file)) })
     }
 
     /// Writes text.
@@ -93,7 +115,7 @@ impl Sink {
             To::File(file) => file,
         };
         let persist = || -> std::io::Result<()> {
-            let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+            let file = file.finish()?;
             file.as_file().sync_all()?;
             file.persist(&self.name)?;
             Ok(())
@@ -121,7 +143,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Error {
 
 /// Writes a file that is whole or not there.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut sink = Sink::file(path)?;
+    let mut sink = Sink::file(path, Packed::plain)?;
     sink.bytes(bytes)?;
     sink.finish()
 }

@@ -1,0 +1,211 @@
+//! `dualgap convert`: data as a LIBSVM file, with their own features or those of random binning.
+
+use crate::args::ConvertArgs;
+use crate::places::{check_not_read, check_writable};
+use crate::report::{aligned, number, percent, thousands, to_json};
+use crate::{Outcome, formats, print};
+use dualgap::data::conversion::Written;
+use dualgap::data::random_binning::median_distance;
+use dualgap::data::source::is_stdin;
+use dualgap::data::{Conversion, Examples, Format, Loaded, RandomBinning, Recipe, Sink, Source};
+use dualgap::{Error, Result};
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+
+/// The report goes where the data do not.
+pub fn run(args: &ConvertArgs) -> Result<Outcome> {
+    let output = args.output.as_deref().unwrap_or(Path::new("-"));
+    check(args, output)?;
+    // Fails only where a pool is there already, and none is.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build_global();
+    let (conversion, data) = match &args.map {
+        None => first(args)?,
+        Some(map) => {
+            let conversion = Conversion::load(map)?;
+            let folds = args.folds.as_ref().map(|folds| folds.0.clone());
+            let data = conversion.read(Source::open(&args.data)?, folds)?;
+            (conversion, data)
+        }
+    };
+    let mut sink = Sink::create_named(output)?;
+    let written = conversion.write(&data, &mut sink)?;
+    if let Some(path) = &args.save_map {
+        let mut map = Sink::create(path)?;
+        conversion.save(&mut map)?;
+        map.finish()?;
+    }
+    sink.finish()?;
+    let told = Told { args, conversion: &conversion, data: &data, written };
+    if args.json {
+        print(&told.json())?;
+    } else if !args.quiet && is_stdin(output) {
+        // Where nobody listens there is nobody to tell.
+        let _ = write!(std::io::stderr(), "{}", told.table());
+    } else if !args.quiet {
+        print(&told.table())?;
+    }
+    Ok(Outcome::Reached)
+}
+
+/// Whatever can be refused before the work begins is refused here.
+fn check(args: &ConvertArgs, output: &Path) -> Result<()> {
+    let inputs = [Some(&args.data), args.map.as_ref(), args.layout.features.as_ref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(AsRef::as_ref).collect();
+    if !is_stdin(output) {
+        check_not_read(output, &inputs)?;
+        check_writable(output, "the data")?;
+    } else if args.json {
+        return Err(Error::setting(
+            "standard output has the data, so --json needs a file for them: name one with -o",
+        ));
+    }
+    if let Some(map) = &args.save_map {
+        check_not_read(map, &inputs)?;
+        check_writable(map, "the map")?;
+        if map == output
+            || map.canonicalize().is_ok_and(|map| output.canonicalize().is_ok_and(|o| o == map))
+        {
+            return Err(Error::file(map, "is where the data go", "name another file for the map"));
+        }
+    }
+    Ok(())
+}
+
+/// A file that decides what features and labels are.
+fn first(args: &ConvertArgs) -> Result<(Conversion, Loaded<Examples>)> {
+    let mut source = Source::open(&args.data)?;
+    let format = formats::format(&args.layout, Format::guess_examples(&source.head()?))?;
+    let folds = args.folds.as_ref().map(|folds| folds.0.clone());
+    let data = Recipe { format, folds, constant: false }.examples(source, None)?;
+    let rows = &data.data.rows;
+    let fit = |grids: usize| {
+        let bandwidth = args.bandwidth.map_or_else(|| median_distance(rows), Ok)?;
+        RandomBinning::fit(rows, grids, bandwidth, args.seed)
+    };
+    let blame = |error: Error| {
+        Error::file(&args.data, error.to_string(), "see --random-binning and --bandwidth")
+    };
+    let binning = args.random_binning.map(fit).transpose().map_err(blame)?;
+    Ok((Conversion::new(&data, binning), data))
+}
+
+/// What there is to tell.
+struct Told<'a> {
+    args: &'a ConvertArgs,
+    conversion: &'a Conversion,
+    data: &'a Loaded<Examples>,
+    written: Written,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    n: usize,
+    features: usize,
+    entries: u64,
+    labelled: bool,
+    /// Labels that are no numbers, and what they are written as.
+    labels: Vec<(&'a str, usize)>,
+    binning: Option<BinningJson>,
+    unseen_bins: u64,
+    unseen_features: u64,
+    unseen_labels: &'a [String],
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct BinningJson {
+    grids: usize,
+    dimension: usize,
+    bandwidth: f64,
+    bandwidth_from: &'static str,
+}
+
+impl Told<'_> {
+    fn json(&self) -> String {
+        let binning = self.conversion.binning().map(|binning| BinningJson {
+            grids: binning.grids(),
+            dimension: binning.dimension(),
+            bandwidth: binning.bandwidth(),
+            bandwidth_from: self.bandwidth_from(),
+        });
+        to_json(&Json {
+            n: self.data.data.len(),
+            features: self.conversion.features(),
+            entries: self.written.entries,
+            labelled: self.data.labelled,
+            labels: self.conversion.renamed(),
+            binning,
+            unseen_bins: self.written.unseen_bins,
+            unseen_features: self.data.unseen.features,
+            unseen_labels: &self.data.unseen.labels,
+            version: env!("CARGO_PKG_VERSION"),
+        })
+    }
+
+    fn bandwidth_from(&self) -> &'static str {
+        match (&self.args.map, self.args.bandwidth) {
+            (Some(_), _) => "map",
+            (None, Some(_)) => "given",
+            (None, None) => "median",
+        }
+    }
+
+    fn table(&self) -> String {
+        let Self { args, conversion, data, written } = self;
+        let n = data.data.len();
+        let format = data.recipe.format.name();
+        let count = thousands(conversion.features() as u64);
+        let mut rows = vec![("examples", format!("{} of a {format} file", thousands(n as u64)))];
+        if let Some(binning) = conversion.binning() {
+            let (grids, dimension) = (binning.grids() as u64, binning.dimension() as u64);
+            let of = format!(
+                "bins of {} grids in {} dimensions",
+                thousands(grids),
+                thousands(dimension)
+            );
+            rows.push(("features", format!("{count}, the {of}")));
+            let from = match self.bandwidth_from() {
+                "map" => ", of the map",
+                "median" => ", the median distance of two rows",
+                _ => "",
+            };
+            rows.push(("bandwidth", format!("{}{from}", number(binning.bandwidth()))));
+        } else {
+            rows.push(("features", count));
+        }
+        rows.push(("entries", thousands(written.entries)));
+        rows.extend(self.label_row());
+        let unseen = &data.unseen;
+        let share = |part: u64, of: u64| percent(part as f64 / of.max(1) as f64);
+        if written.unseen_bins > 0 {
+            let share = share(written.unseen_bins, written.entries + written.unseen_bins);
+            rows.push(("unseen", format!("{share} of the bins, which are left out")));
+        }
+        if unseen.features > 0 {
+            let share = share(unseen.features, unseen.met);
+            rows.push(("unseen", format!("{share} of the features met, which are left out")));
+        }
+        if !unseen.labels.is_empty() {
+            rows.push(("unseen", format!("the labels {}", unseen.labels.join(", "))));
+        }
+        for path in
+            [&args.output, &args.save_map].into_iter().flatten().filter(|path| !is_stdin(path))
+        {
+            rows.push(("written", path.display().to_string()));
+        }
+        aligned(&rows)
+    }
+
+    /// The first few will do to see the order.
+    fn label_row(&self) -> Option<(&'static str, String)> {
+        const SHOWN: usize = 8;
+        let renamed = self.conversion.renamed();
+        let mut told: Vec<String> =
+            renamed.iter().take(SHOWN).map(|(name, k)| format!("{name} = {k}")).collect();
+        if renamed.len() > SHOWN {
+            told.push("…".into());
+        }
+        (!told.is_empty() && self.data.labelled).then(|| ("labels", told.join(", ")))
+    }
+}

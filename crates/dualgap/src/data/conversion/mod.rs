@@ -1,0 +1,179 @@
+//! Data sets written as LIBSVM files, and other files converted in the same way.
+//!
+//! LIBSVM files know features and labels by number. So a conversion keeps what the first file decided: how it was
+//! read, the names of its features and labels, and the random grids if there are any. With it, another file gets the
+//! same numbers.
+
+mod file;
+
+use super::{Alphabet, Dictionary, Examples, Format, Loaded, RandomBinning, Recipe, Sink, Source};
+use super::{Vocabulary, labels};
+use crate::error::count_of;
+use crate::linalg::Rows;
+use crate::{Error, Result};
+use rayon::prelude::*;
+use std::fmt::Write;
+
+/// Rows whose lines are made at a time.
+const PORTION: usize = 4096;
+
+/// How a data set becomes a LIBSVM file; see the module's head.
+///
+/// ```
+/// use dualgap::data::{Conversion, Format, RandomBinning, Recipe, Sink, Source};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("train.svm.gz");
+///
+/// let table = Source::from_bytes("train.csv", b"width,colour,species\n1.5,red,rose\n2,blue,iris\n")?;
+/// let format = Format::guess_examples("width,colour,species");
+/// let train = Recipe::whole(format).examples(table, None)?;
+/// let conversion = Conversion::new(&train, None);
+/// let mut sink = Sink::create_named(&path)?;
+/// conversion.write(&train, &mut sink)?;
+/// sink.finish()?;
+/// assert_eq!(Source::open(&path)?.next_line()?, Some("2 1:1.5 2:1")); // iris is 1, rose is 2
+///
+/// let other = Source::from_bytes("new.csv", b"colour,width\nblue,3\n")?;
+/// let new = conversion.read(other, None)?;
+/// assert_eq!(new.data.rows.row(0).iter().collect::<Vec<_>>(), [(0, 3.0), (2, 1.0)]);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    recipe: Recipe,
+    alphabet: Alphabet,
+    dictionary: Dictionary,
+    features: usize,
+    binning: Option<RandomBinning>,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Entries of all rows together.
+    pub entries: u64,
+    /// Bins that no row of the first file fell into: they have no number, and are left out.
+    pub unseen_bins: u64,
+}
+
+impl Conversion {
+    /// That of a first file, into its own features or those of random grids.
+    pub fn new(first: &Loaded<Examples>, binning: Option<RandomBinning>) -> Self {
+        let Vocabulary { alphabet, dictionary, features } = first.data.vocabulary();
+        Self {
+            recipe: Recipe { folds: None, ..first.recipe.clone() },
+            alphabet: alphabet.clone(),
+            dictionary: dictionary.clone(),
+            features,
+            binning,
+        }
+    }
+
+    /// The grids, if there are any.
+    pub fn binning(&self) -> Option<&RandomBinning> {
+        self.binning.as_ref()
+    }
+
+    /// How many features the rows have that are written, whether or not the last of them occur.
+    pub fn features(&self) -> usize {
+        self.binning.as_ref().map_or(self.features, RandomBinning::features)
+    }
+
+    /// Reads another file as the first one was read, or these folds of it.
+    pub fn read(&self, source: Source<'_>, folds: Option<Vec<u8>>) -> Result<Loaded<Examples>> {
+        let name = source.name().to_string();
+        let recipe = Recipe { folds, ..self.recipe.clone() };
+        let known = Vocabulary {
+            alphabet: &self.alphabet,
+            dictionary: &self.dictionary,
+            features: self.features,
+        };
+        let loaded = recipe.examples(source, Some(known))?;
+        // Of names some may be new; numbers that are new mean other data, and a kernel of these is not theirs.
+        if self.binning.is_some() && recipe.format == Format::Libsvm && loaded.unseen.features > 0 {
+            let message = format!(
+                "has features beyond those of the map, which is of data with {}",
+                count_of(self.features, "feature")
+            );
+            let remedy = "take the map that was saved with the data that this file belongs to";
+            return Err(Error::File { file: name, message, remedy: remedy.into() });
+        }
+        Ok(loaded)
+    }
+
+    /// The labels of the first file that are written as other numbers: name and number. None if they are numbers
+    /// themselves.
+    pub fn renamed(&self) -> Vec<(&str, usize)> {
+        if labels::are_numbers(self.alphabet.names()) {
+            return Vec::new();
+        }
+        self.alphabet.names().iter().enumerate().map(|(k, name)| (name.as_str(), k + 1)).collect()
+    }
+
+    /// Writes data that were read with this conversion, or the first. Zeros are not written; data without labels
+    /// give lines without.
+    pub fn write(&self, loaded: &Loaded<Examples>, sink: &mut Sink) -> Result<Written> {
+        let data = &loaded.data;
+        let names = self.label_texts(&data.alphabet)?;
+        let label = |i: usize| {
+            if loaded.labelled { names[data.labels[i] as usize].as_str() } else { "" }
+        };
+        let value = self.binning.as_ref().map_or_else(String::new, |b| b.value().to_string());
+        let mut written = Written::default();
+        for begin in (0..data.len()).step_by(PORTION) {
+            let portion = begin..data.len().min(begin + PORTION);
+            let lines = portion.into_par_iter().map(|i| match &self.binning {
+                None => Ok(plain_line(label(i), &data.rows, i)),
+                Some(binning) => {
+                    let features = binning.features_of(data.rows.row(i))?;
+                    Ok(line(label(i), features.iter().map(|&j| (j as usize, &value))))
+                }
+            });
+            for (text, entries) in lines.collect::<Result<Vec<_>>>()? {
+                written.entries += entries;
+                sink.text(&text)?;
+            }
+        }
+        if let Some(binning) = &self.binning {
+            written.unseen_bins = (data.len() * binning.grids()) as u64 - written.entries;
+        }
+        Ok(written)
+    }
+
+    /// Labels that are numbers stay as they are; others are numbered from 1 on, those of the first file first.
+    fn label_texts(&self, alphabet: &Alphabet) -> Result<Vec<String>> {
+        let names = alphabet.names();
+        if !labels::are_numbers(self.alphabet.names()) {
+            return Ok((1..=names.len()).map(|k| k.to_string()).collect());
+        }
+        let strange = names.iter().find(|name| !labels::are_numbers(std::slice::from_ref(name)));
+        strange.map_or_else(
+            || Ok(names.to_vec()),
+            |name| {
+                Err(Error::setting(format!(
+                    "the label {name} is no number, and those that the map knows are numbers"
+                )))
+            },
+        )
+    }
+}
+
+fn plain_line(label: &str, rows: &Rows, i: usize) -> (String, u64) {
+    line(label, rows.row(i).iter().filter(|&(_, x)| x != 0.0))
+}
+
+/// A line, and how many entries it has.
+fn line(label: &str, row: impl Iterator<Item = (usize, impl std::fmt::Display)>) -> (String, u64) {
+    let mut line = String::from(label);
+    let mut entries = 0;
+    for (j, x) in row {
+        let space = if line.is_empty() { "" } else { " " };
+        let _ = write!(line, "{space}{}:{x}", j + 1);
+        entries += 1;
+    }
+    if line.is_empty() {
+        line.push_str("1:0"); // an empty line would be no example
+    }
+    line.push('\n');
+    (line, entries)
+}
