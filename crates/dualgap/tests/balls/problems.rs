@@ -54,7 +54,7 @@ proptest! {
         prop_assert!(off <= primal.error, "primal {off:e} {primal:?}");
         // No loss is steeper than in proportion to its prediction, which is at most this large.
         let largest = 1.0 + 10_f64.powf(scale) * case.radius;
-        prop_assert!(primal.error <= 1e-12 * largest * largest, "{primal:?}");
+        prop_assert!(primal.error <= 1e-12 * (largest * largest + primal.value), "{primal:?}");
         let off = (exact::dual(&case, &alpha) - wide(dual.value)).abs().float();
         prop_assert!(off <= dual.error, "dual {off:e} {dual:?}");
         prop_assert!(dual.value - dual.error <= primal.value + primal.error, "{dual:?} {primal:?}");
