@@ -8,8 +8,8 @@
 //!
 //! is the loss's own part and a square whose curvature is known from the entries of X that the example sees (`visit.rs`),
 //! so the exact line search costs one look at the row, and neither d nor n. The threshold τ of the projection moves with
-//! every step; because other entries of X come and go meanwhile, it is found anew from all of V whenever as much work
-//! went into rows as that takes.
+//! every step; because other entries of X come and go meanwhile, it is found anew from all of V when several times as
+//! much work went into rows as that takes, and at least once a pass.
 //!
 //! The paper moves the k examples that change most. Here the examples that hardly changed at their last visits sleep for
 //! a few passes, which is the same greedy choice without a look at all of them.
@@ -24,7 +24,7 @@ use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::ball::l1;
 use serde::{Deserialize, Serialize};
 
-/// So many entries of A are touched for each number of V that is looked at when the threshold is found anew.
+/// So many entries of A are touched for each number of V before the threshold is found anew.
 const BLOCK: u64 = 8;
 
 /// A change below this share of the mean change is hardly one.
@@ -142,6 +142,15 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
         self.relevel();
     }
 
+    /// After how much work the threshold is found anew.
+    fn block(&self) -> u64 {
+        let Walk { u, touched, .. } = &self.walk;
+        let pass = (2 * self.problem.rows().stored() * self.problem.outputs()) as u64;
+        let so_far = touched.entries * self.problem.outputs() as u64;
+        // Nothing is known of it at first: sooner then.
+        (BLOCK * u.len() as u64).min(pass).min(so_far / 4 * 3)
+    }
+
     /// Finds the threshold from all of u.
     fn relevel(&mut self) {
         let Walk { u, tau, count, centre, since, touched, .. } = &mut self.walk;
@@ -210,7 +219,7 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
             } else {
                 self.visit_all(i);
             }
-            if self.walk.since >= BLOCK * self.walk.u.len() as u64 {
+            if self.walk.since >= self.block() {
                 self.relevel();
             }
             done += Work { steps: 1, oracle_calls: 1 };
