@@ -8,11 +8,12 @@
 //! - [`problem`]: rows, losses, μ and the ball together, and both sides of the certificate.
 //! - [`sides`]: the best of both sides of a run.
 //! - [`settings`]: what a run is set up with.
-//! - [`ascent`], `visit`, `centre`: the method with nothing to tune.
+//! - [`ascent`], `visit`, `level`, `centre`: the method with nothing to tune.
 //! - [`theorem`]: Algorithm 1 with constant steps.
 
 pub mod ascent;
 mod centre;
+mod level;
 pub mod losses;
 pub mod problem;
 pub mod settings;
