@@ -26,11 +26,12 @@
 //! | --- | --- |
 //! | [`linalg`] | rows, kernels, compensated sums, the seeded generator |
 //! | [`data`] | readers, alphabets, data sets, fingerprints |
-//! | [`term`] | what objectives are made of: losses, and regularisers as links |
+//! | [`term`] | what objectives are made of: losses, regularisers as links, and balls |
 //! | [`oracle`] | the max-oracle trait and the structures: multiclass, chain |
 //! | [`run`] | certificate, budget, observers, and the one training loop |
 //! | [`dual`] | the block-dual engine |
 //! | [`sdca`] | linear models: losses of one number, options I to V, pure l1 |
+//! | [`pdbfw`] | linear models in a norm ball: primal-dual block Frank-Wolfe |
 //! | [`ssvm`] | structural SVMs: blocks made of structures and of users' oracles |
 //! | [`model`] | fitted models: predict, save, load, check a certificate again |
 
@@ -46,6 +47,7 @@ pub mod dual;
 pub mod linalg;
 pub mod model;
 pub mod oracle;
+pub mod pdbfw;
 pub mod run;
 pub mod sdca;
 pub mod ssvm;

@@ -13,7 +13,7 @@
 use super::Linear;
 use super::sides::Sides;
 use crate::dual::{Best, Keepable, Solution};
-use crate::linalg::Rows;
+use crate::linalg::Columns;
 use crate::linalg::kernels::score;
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::Loss;
@@ -29,37 +29,6 @@ const LEAST: usize = 64;
 
 /// ... and at most so many steps each before all weights are looked at again.
 const MOST_CYCLES: usize = 100;
-
-/// A matrix by columns.
-struct Columns {
-    starts: Vec<usize>,
-    entries: Vec<(u32, f64)>,
-}
-
-impl Columns {
-    fn of(rows: &Rows) -> Self {
-        let mut starts = vec![0; rows.width() + 1];
-        for i in 0..rows.len() {
-            rows.row(i).for_each(|j, _| starts[j + 1] += 1);
-        }
-        for j in 0..rows.width() {
-            starts[j + 1] += starts[j];
-        }
-        let mut next = starts.clone();
-        let mut entries = vec![(0, 0.0); starts[rows.width()]];
-        for i in 0..rows.len() {
-            rows.row(i).for_each(|j, x| {
-                entries[next[j]] = (i as u32, x);
-                next[j] += 1;
-            });
-        }
-        Self { starts, entries }
-    }
-
-    fn column(&self, j: usize) -> &[(u32, f64)] {
-        &self.entries[self.starts[j]..self.starts[j + 1]]
-    }
-}
 
 /// The solver; see the module's head.
 pub(super) struct Coordinates<'a, 'b, L: Loss> {
@@ -153,7 +122,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
                 violations.push((violation, j));
             }
         }
-        self.walk.touched += self.columns.entries.len() as u64;
+        self.walk.touched += self.columns.stored() as u64;
         let count = LEAST.max(active.len()).min(violations.len());
         if count < violations.len() {
             let order =
@@ -202,7 +171,7 @@ impl<L: Loss> Coordinates<'_, '_, L> {
             && walk.turn <= walk.set.len()
             && walk.set.iter().all(steps)
             && walk.cycles < MOST_CYCLES
-            && walk.touched <= self.columns.entries.len() as u64;
+            && walk.touched <= self.columns.stored() as u64;
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
@@ -229,7 +198,7 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
 
     /// A pass is as many entries of the matrix as there are, whichever weights they belong to.
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
-        let (pass, all) = (self.calls_per_pass(), self.columns.entries.len().max(1) as u64);
+        let (pass, all) = (self.calls_per_pass(), self.columns.stored().max(1) as u64);
         let mut done = Work::default();
         while quota.allows(done, 1) {
             self.step();

@@ -1,5 +1,6 @@
-//! What objectives are made of: losses of a prediction, and regularisers as links from v to w.
+//! What objectives are made of: losses of a prediction, and regularisers as links from v to w, and balls in their place.
 
+pub mod ball;
 pub mod elastic_net;
 pub mod link;
 pub mod loss;
@@ -8,6 +9,7 @@ pub mod q_norm;
 pub mod regulariser;
 pub mod unpenalised;
 
+pub use ball::Ball;
 pub use elastic_net::ElasticNet;
 pub use link::{L2, Link, Norm};
 pub use loss::{Loss, MulticlassLoss, ScalarLoss};

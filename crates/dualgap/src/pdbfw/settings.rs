@@ -1,0 +1,60 @@
+//! What a run in a ball is set up with.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How steps are chosen.
+///
+/// ```
+/// # use dualgap::pdbfw::Settings;
+/// let settings = Settings::default(); // nothing has to be tuned
+/// assert_eq!(settings.seed, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// By a search, or by the paper's theorem.
+    pub steps: Steps,
+    /// Of the order in which examples are visited.
+    pub seed: u64,
+}
+
+/// How far steps go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum Steps {
+    /// The best point along every direction; nothing to tune.
+    #[default]
+    Search,
+    /// Algorithm 1 as printed, with the constants of its theorem where none are given.
+    Theorem(Constants),
+}
+
+/// The constants of Algorithm 1; what is not given is as in the theorem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Constants {
+    /// s: so many entries of X at most move in a step. The theorem asks for as many as the optimum has; without
+    /// knowing that, all.
+    pub s: Option<usize>,
+    /// k: so many examples move in a step; n·s/d.
+    pub k: Option<usize>,
+    /// η: the share of the way X goes; ½.
+    pub eta: Option<f64>,
+    /// δ: the step of α; `(1/k)(1/(nβ) + 25R/(2μn²))⁻¹`.
+    pub delta: Option<f64>,
+}
+
+impl Constants {
+    /// Refuses constants that make no sense.
+    pub fn check(self) -> Result<()> {
+        if self.s == Some(0) || self.k == Some(0) {
+            return Err(Error::setting("at least one entry and one example move in a step"));
+        }
+        if self.eta.is_some_and(|eta| !(eta > 0.0 && eta <= 1.0)) {
+            return Err(Error::setting("eta is more than 0 and at most 1"));
+        }
+        if self.delta.is_some_and(|delta| !(delta > 0.0 && delta.is_finite())) {
+            return Err(Error::setting("delta is a positive number"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! The step of one example: the maximum of the dual along its α, as long as X keeps its entries.
+//!
+//! Let S be the entries of X that are not zero, s their signs, x_S the row on them. When α moves by δ,
+//!
+//! ```text
+//! V moves by mδx,    τ by mδ⟨s, x_S⟩/|S| (Σ|X| stays r),    the prediction by qδ,    q = (m/μ)(‖x_S‖² − ⟨s, x_S⟩²/|S|)
+//! ```
+//!
+//! and the loss's maximizer for that q is where to go. Entries that come on the way make q larger. The prediction
+//! afterwards tells the q that was met, ⟨change of a, δ⟩/‖δ‖²; where the step went too far by that, it is taken again
+//! with the q that was met, and at last with (m/μ)‖x‖², which no q exceeds.
+//!
+//! With several outputs q is the largest ‖x_S‖² of theirs.
+
+use super::Losses;
+use super::ascent::{Ascent, Room};
+use crate::term::ball::l1;
+
+/// x with the sign of u.
+#[inline]
+fn along(x: f64, u: f64) -> f64 {
+    if u > 0.0 { x } else { -x }
+}
+
+/// A step that is too far by less than this share of it is not worth another look at the row.
+const FAR: f64 = 0.1;
+
+/// The q to take the step again with, if it was taken with this one and met another.
+fn again(q: f64, own: f64, met: f64, whole: f64, smoothness: f64) -> Option<f64> {
+    // With the right q the step is (γ + q)/(γ + met) as long.
+    let fine = q >= whole || met - q <= FAR * (met + smoothness) || met.is_nan();
+    // No third time something in between.
+    let next = if q == own && met < whole { met } else { whole };
+    (!fine).then_some(next)
+}
+
+impl<L: Losses> Ascent<'_, '_, L> {
+    /// The step of an example with one output; returns how many entries of A it took.
+    pub(super) fn visit_one(&mut self, i: usize) -> u64 {
+        let (problem, losses) = (self.problem, self.problem.losses());
+        let (row, mass) = (problem.rows().row(i), problem.masses()[i]);
+        let (walk, scratch) = (&mut self.walk, &mut self.room.losses);
+        let (level, inverse, from) = (walk.level.tau, 1.0 / walk.centre.strength(), walk.alpha[i]);
+        let (mut a, mut squares, mut signed) = (0.0, 0.0, 0.0);
+        row.for_each(|j, x| {
+            let u = walk.u[j];
+            let left = u.abs() - level;
+            if left > 0.0 {
+                let x = along(x, u);
+                a += x * left;
+                squares += x * x;
+                signed += x;
+            }
+        });
+        a *= inverse;
+        let share = signed * walk.level.share();
+        let whole = mass * problem.squared_norms()[i] * inverse;
+        let own = (mass * inverse * (squares - signed * share)).clamp(0.0, whole);
+        let (mut at, mut q, mut entries) = (from, own, row.stored());
+        loop {
+            let mut to = [at];
+            losses.maximizer(i, &[a], &[from], q, &mut to, scratch);
+            let [to] = to;
+            if to == at || to.is_nan() {
+                break;
+            }
+            let step = mass * (to - at);
+            walk.level.shift(level, mass * (to - from) * share);
+            let (tau, mut after) = (walk.level.tau, 0.0);
+            row.for_each(|j, x| {
+                let u = walk.u[j] + step * x;
+                walk.u[j] = u;
+                walk.level.note(j, u);
+                after += x * l1::soft(u, tau);
+            });
+            (at, entries) = (to, entries + row.stored());
+            let met = (after * inverse - a) / (at - from);
+            match again(q, own, met, whole, losses.smoothness()) {
+                Some(more) => q = more,
+                None => break,
+            }
+        }
+        walk.alpha[i] = at;
+        self.note(i, (at - from).abs(), mass * squares);
+        entries as u64
+    }
+
+    /// The step of an example with several.
+    pub(super) fn visit_all(&mut self, i: usize) -> u64 {
+        let (problem, losses, c) = (self.problem, self.problem.losses(), self.problem.outputs());
+        let (row, mass) = (problem.rows().row(i), problem.masses()[i]);
+        let walk = &mut self.walk;
+        let (level, inverse) = (walk.level.tau, 1.0 / walk.centre.strength());
+        let Room { a, after, from, to, signed, squares, losses: scratch, .. } = &mut self.room;
+        for sums in [&mut *a, &mut *signed, &mut *squares] {
+            sums.fill(0.0);
+        }
+        row.for_each(|j, x| {
+            for (k, &u) in walk.u[j * c..][..c].iter().enumerate() {
+                let left = u.abs() - level;
+                if left > 0.0 {
+                    let x = along(x, u);
+                    a[k] += x * left;
+                    signed[k] += x;
+                    squares[k] += x * x;
+                }
+            }
+        });
+        a.iter_mut().for_each(|a| *a *= inverse);
+        let whole = mass * problem.squared_norms()[i] * inverse;
+        let most = squares.iter().copied().fold(0.0, f64::max);
+        let own = (mass * most * inverse).min(whole);
+        let at = &mut walk.alpha[i * c..][..c];
+        from.copy_from_slice(at);
+        let (mut q, mut entries, mut change) = (own, row.stored(), 0.0);
+        loop {
+            losses.maximizer(i, a, from, q, to, scratch);
+            if to == at || to.iter().any(|to| to.is_nan()) {
+                break;
+            }
+            let (mut turn, mut squared) = (0.0, 0.0);
+            for (k, to) in to.iter_mut().enumerate() {
+                turn += mass * (*to - from[k]) * signed[k];
+                squared += (*to - from[k]) * (*to - from[k]);
+                (at[k], *to) = (*to, mass * (*to - at[k]));
+            }
+            walk.level.shift(level, turn * walk.level.share());
+            let tau = walk.level.tau;
+            after.fill(0.0);
+            row.for_each(|j, x| {
+                for (k, (step, after)) in to.iter().zip(&mut *after).enumerate() {
+                    let u = &mut walk.u[j * c + k];
+                    *u += step * x;
+                    walk.level.note(j * c + k, *u);
+                    *after += x * l1::soft(*u, tau);
+                }
+            });
+            entries += row.stored();
+            change = squared;
+            let met = (0..c).map(|k| (after[k] * inverse - a[k]) * (at[k] - from[k])).sum::<f64>();
+            match again(q, own, met / squared, whole, losses.smoothness()) {
+                Some(more) => q = more,
+                None => break,
+            }
+        }
+        self.note(i, change.sqrt(), mass * most);
+        entries as u64
+    }
+}

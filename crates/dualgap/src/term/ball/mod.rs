@@ -1,0 +1,48 @@
+//! Norm balls: sets that weights are kept in, in the place of a penalty.
+//!
+//! - [`l1`]: few weights that are not zero; the projection and its threshold, the s largest entries.
+
+pub mod l1;
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The weights allowed: those of a norm of at most the radius.
+///
+/// ```
+/// # use dualgap::term::Ball;
+/// assert_eq!(Ball::L1 { radius: 2.0 }.radius(), 2.0);
+/// assert!(Ball::L1 { radius: 0.0 }.check().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum Ball {
+    /// `Σ |X_jk| ≤ radius`: sparse weights.
+    L1 {
+        /// r.
+        radius: f64,
+    },
+    /// The sum of the singular values is at most the radius: weights of low rank.
+    Trace {
+        /// r.
+        radius: f64,
+    },
+}
+
+impl Ball {
+    /// r.
+    pub fn radius(self) -> f64 {
+        match self {
+            Self::L1 { radius } | Self::Trace { radius } => radius,
+        }
+    }
+
+    /// Refuses a radius that makes no sense.
+    pub fn check(self) -> Result<()> {
+        let radius = self.radius();
+        if radius > 0.0 && radius.is_finite() {
+            return Ok(());
+        }
+        Err(Error::setting(format!("the radius of a ball is positive, not {radius}")))
+    }
+}

@@ -1,0 +1,191 @@
+//! Both sides of a problem in the l1 ball by their formulas, to 32 digits, without a line of the library's.
+
+use crate::case::{Case, Kind};
+use crate::common::wide::Wide;
+use dualgap::term::{MulticlassLoss, ScalarLoss};
+
+pub fn wide(x: f64) -> Wide {
+    x.into()
+}
+
+/// By the series of a number halved until it is small, squared as often.
+pub fn exp(x: Wide) -> Wide {
+    let (mut small, mut halvings) = (x, 0);
+    while small.abs().float() > 0.01 {
+        small = small * wide(0.5);
+        halvings += 1;
+    }
+    let (mut term, mut sum) = (Wide::ONE, Wide::ONE);
+    for k in 1..20 {
+        term = term * small / wide(f64::from(k));
+        sum = sum + term;
+    }
+    (0..halvings).fold(sum, |e, _| e * e)
+}
+
+/// By Newton's method on e^y = x; of numbers too small for it, the float's digits are more than enough.
+pub fn ln(x: Wide) -> Wide {
+    let mut y = wide(x.float().ln());
+    if x > wide(1e-290) {
+        for _ in 0..2 {
+            y = y + x * exp(-y) - Wide::ONE;
+        }
+    }
+    y
+}
+
+fn x_ln_x(x: Wide) -> Wide {
+    if x > Wide::ZERO { x * ln(x) } else { Wide::ZERO }
+}
+
+/// φ(a) of one number.
+fn phi(loss: ScalarLoss, a: Wide, y: f64) -> Wide {
+    let (short, r) = ((Wide::ONE - wide(y) * a).max(Wide::ZERO), (a - wide(y)).abs());
+    let half = wide(0.5);
+    match loss {
+        ScalarLoss::SmoothHinge { width } if short >= wide(width) => short - half * wide(width),
+        ScalarLoss::SmoothHinge { width } => half * short * short / wide(width),
+        ScalarLoss::SquaredHinge => short * short,
+        ScalarLoss::Huber { width } if r > wide(width) => wide(width) * (r - half * wide(width)),
+        ScalarLoss::Squared | ScalarLoss::Huber { .. } => half * r * r,
+        ScalarLoss::Logistic => {
+            let m = wide(y) * a;
+            ln(Wide::ONE + exp(-m.abs())) + (-m).max(Wide::ZERO)
+        }
+        _ => panic!("not smooth"),
+    }
+}
+
+/// −φ*(−α).
+fn dual_term(loss: ScalarLoss, alpha: Wide, y: f64) -> Wide {
+    let (linear, half) = (alpha * wide(y), wide(0.5));
+    match loss {
+        ScalarLoss::SmoothHinge { width } => linear - half * wide(width) * alpha * alpha,
+        ScalarLoss::SquaredHinge => linear - wide(0.25) * alpha * alpha,
+        ScalarLoss::Squared | ScalarLoss::Huber { .. } => linear - half * alpha * alpha,
+        ScalarLoss::Logistic => -(x_ln_x(linear) + x_ln_x(Wide::ONE - linear)),
+        _ => panic!("not smooth"),
+    }
+}
+
+/// The θ at which Σ max(x − θ, 0) is the radius, by sorting.
+fn level(mut x: Vec<Wide>, radius: Wide) -> Wide {
+    x.sort_by(|a, b| b.partial_cmp(a).unwrap());
+    let (mut sum, mut level) = (Wide::ZERO, Wide::ZERO);
+    for (k, &x) in x.iter().enumerate() {
+        sum = sum + x;
+        let candidate = (sum - radius) / wide(k as f64 + 1.0);
+        if candidate >= x {
+            break;
+        }
+        level = candidate;
+    }
+    level
+}
+
+/// ⟨β, s⟩ − R(β) at the best β, less the score of the truth.
+fn phi_of_classes(loss: MulticlassLoss, mut scores: Vec<Wide>, truth: usize) -> Wide {
+    let own = scores[truth];
+    match loss {
+        MulticlassLoss::Softmax => {
+            let top = scores.iter().copied().fold(own, Wide::max);
+            ln(scores.iter().map(|&s| exp(s - top)).sum()) + top - own
+        }
+        MulticlassLoss::SmoothHinge { width } => {
+            scores.iter_mut().enumerate().for_each(|(j, s)| {
+                *s = *s + wide(f64::from(u8::from(j != truth)));
+            });
+            // Scores far below the others never count, and a level below zero does not occur among shifted ones.
+            let least = scores.iter().copied().fold(scores[0], |a, b| if b < a { b } else { a });
+            let shifted: Vec<Wide> = scores.iter().map(|&s| (s - least) / wide(width)).collect();
+            let (one, low) = (Wide::ONE, wide(1e9));
+            // Above a billion so that the level is positive: then it is the one of the simplex.
+            let level = level(shifted.iter().map(|&s| s + low).collect(), one) - low;
+            let beta: Vec<Wide> = shifted.iter().map(|&s| (s - level).max(Wide::ZERO)).collect();
+            let linear: Wide = beta.iter().zip(&scores).map(|(&b, &s)| b * s).sum();
+            let squares: Wide = beta.iter().map(|&b| b * b).sum();
+            linear - wide(width / 2.0) * squares - own
+        }
+        MulticlassLoss::Hinge => panic!("not smooth"),
+    }
+}
+
+fn masses(case: &Case) -> Vec<Wide> {
+    let counts = case.weights.clone().unwrap_or(vec![1.0; case.len()]);
+    let total: Wide = counts.iter().map(|&c| wide(c)).sum();
+    counts.into_iter().map(|c| wide(c) / total).collect()
+}
+
+/// P(X).
+pub fn primal(case: &Case, x: &[f64]) -> Wide {
+    let c = case.kind.outputs();
+    let mut total: Wide = x.iter().map(|&x| wide(x) * wide(x)).sum::<Wide>() * wide(case.mu / 2.0);
+    for (i, mass) in masses(case).into_iter().enumerate() {
+        let score = |k: usize| -> Wide {
+            case.rows[i].iter().enumerate().map(|(j, &a)| wide(a) * wide(x[j * c + k])).sum()
+        };
+        let loss = match case.kind {
+            Kind::Outputs(loss, _) => {
+                (0..c).map(|k| phi(loss, score(k), case.targets[i * c + k])).sum()
+            }
+            Kind::Classes(loss, _) => {
+                phi_of_classes(loss, (0..c).map(score).collect(), case.targets[i] as usize)
+            }
+        };
+        total = total + mass * loss;
+    }
+    total
+}
+
+/// D(α), for classes at e_y − α divided by its sum.
+pub fn dual(case: &Case, alpha: &[f64]) -> Wide {
+    let c = case.kind.outputs();
+    let mut v = vec![Wide::ZERO; case.rows[0].len() * c];
+    let mut total = Wide::ZERO;
+    for (i, mass) in masses(case).into_iter().enumerate() {
+        let mut alpha: Vec<Wide> = alpha[i * c..][..c].iter().map(|&x| wide(x)).collect();
+        let own = match case.kind {
+            Kind::Outputs(loss, _) => {
+                let each = alpha.iter().zip(&case.targets[i * c..]);
+                each.map(|(&alpha, &y)| dual_term(loss, alpha, y)).sum()
+            }
+            Kind::Classes(loss, _) => {
+                let truth = case.targets[i] as usize;
+                let one = |j: usize| wide(f64::from(u8::from(j == truth)));
+                let mut beta: Vec<Wide> = (0..c).map(|j| one(j) - alpha[j]).collect();
+                let sum: Wide = beta.iter().copied().sum();
+                beta.iter_mut().for_each(|b| *b = *b / sum);
+                alpha = (0..c).map(|j| one(j) - beta[j]).collect();
+                match loss {
+                    MulticlassLoss::Softmax => -beta.iter().map(|&b| x_ln_x(b)).sum::<Wide>(),
+                    MulticlassLoss::SmoothHinge { width } => {
+                        let squares: Wide = beta.iter().map(|&b| b * b).sum();
+                        Wide::ONE - beta[truth] - wide(width / 2.0) * squares
+                    }
+                    MulticlassLoss::Hinge => panic!("not smooth"),
+                }
+            }
+        };
+        total = total + mass * own;
+        for (j, &a) in case.rows[i].iter().enumerate() {
+            for k in 0..c {
+                v[j * c + k] = v[j * c + k] + mass * wide(a) * alpha[k];
+            }
+        }
+    }
+    let (mu, radius) = (wide(case.mu), wide(case.radius));
+    let sizes: Vec<Wide> = v.into_iter().map(Wide::abs).collect();
+    if case.mu == 0.0 {
+        return total - radius * sizes.into_iter().fold(Wide::ZERO, Wide::max);
+    }
+    let within = sizes.iter().copied().sum::<Wide>() <= mu * radius;
+    let level = if within { Wide::ZERO } else { level(sizes.clone(), mu * radius) };
+    let squares: Wide = sizes
+        .iter()
+        .map(|&v| {
+            let left = (v - level).max(Wide::ZERO);
+            left * left
+        })
+        .sum();
+    total - squares / (wide(2.0) * mu) - radius * level
+}

@@ -1,0 +1,17 @@
+//! Linear models in a norm ball, held against judges that share nothing with them.
+//!
+//! - `case`: small random problems of every loss, and as the library has them.
+//! - `program`, `judge`: the same as cone programs for clarabel.
+//! - `exact`: both sides to 32 digits.
+//! - `problems`: values, gradients and certificates.
+//! - `solvers`: runs to the optimum, and the work they take.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod case;
+mod exact;
+mod judge;
+mod problems;
+mod program;
+mod solvers;
