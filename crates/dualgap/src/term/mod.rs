@@ -1,5 +1,6 @@
 //! What objectives are made of: losses of a prediction, and regularisers as links from v to w.
 
+pub mod ball;
 pub mod elastic_net;
 pub mod link;
 pub mod loss;
