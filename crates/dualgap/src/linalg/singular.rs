@@ -44,7 +44,7 @@ impl Default for Search {
 pub struct Singular {
     /// The values, in falling order, with their vectors.
     pub found: LowRank,
-    /// Whether all have converged.
+    /// Whether all have converged that had to.
     pub converged: bool,
     /// How many products of E or E' with one vector it took.
     pub applications: usize,
@@ -65,12 +65,33 @@ pub fn top_singular(
     warm: Option<&LowRank>,
     search: &Search,
 ) -> Result<Singular> {
+    top_singular_where(operator, k, warm, search, &<[f64]>::len)
+}
+
+/// [`top_singular`] where only the first values have to converge, as many as `needed` says of the k found so far: a
+/// projection takes an interest in those above its threshold alone. The others come along as they are.
+///
+/// ```
+/// # use dualgap::linalg::{Dense, Search, singular::top_singular_where};
+/// let matrix = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
+/// let above_two = |values: &[f64]| values.iter().filter(|&&s| s > 2.0).count();
+/// let top = top_singular_where(&matrix, 2, None, &Search::default(), &above_two)?;
+/// assert!((top.found.s()[0] - 3.0).abs() < 1e-14);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn top_singular_where(
+    operator: &dyn Operator,
+    k: usize,
+    warm: Option<&LowRank>,
+    search: &Search,
+    needed: &dyn Fn(&[f64]) -> usize,
+) -> Result<Singular> {
     let shape = (operator.rows(), operator.columns());
     let warm = warm.filter(|warm| (warm.rows(), warm.columns()) == shape && warm.rank() > 0);
     if shape.1 <= shape.0 {
-        return on_columns(operator, k, warm.map(LowRank::right), search);
+        return on_columns(operator, k, warm.map(LowRank::right), search, needed);
     }
-    let mut top = on_columns(&Transposed(operator), k, warm.map(LowRank::left), search)?;
+    let mut top = on_columns(&Transposed(operator), k, warm.map(LowRank::left), search, needed)?;
     top.found = top.found.transposed();
     Ok(top)
 }
@@ -103,6 +124,7 @@ fn on_columns(
     k: usize,
     warm: Option<MatRef<'_, f64>>,
     search: &Search,
+    needed: &dyn Fn(&[f64]) -> usize,
 ) -> Result<Singular> {
     let columns = operator.columns();
     // A few vectors more than asked for: the last value wanted then has neighbours to be told from.
@@ -132,7 +154,8 @@ fn on_columns(
             return Ok(done(true, e.applications));
         }
         // At first the spare vectors are improved too: they find what an earlier search knew nothing of.
-        let examined = if round < SEARCHING { kept } else { wanted };
+        let needed = needed(&s[..wanted]).min(wanted);
+        let examined = if round < SEARCHING { kept } else { needed };
         let mut missing = e.transposed(u.subcols(0, examined));
         let mut open = Vec::new();
         for (i, s) in s.iter().enumerate().take(examined) {
@@ -145,7 +168,7 @@ fn on_columns(
                 open.push(i);
             }
         }
-        let converged = open.first().is_none_or(|&i| i >= wanted);
+        let converged = open.first().is_none_or(|&i| i >= needed);
         if open.is_empty() || (converged && round >= SEARCHING) || e.applications >= search.limit {
             return Ok(done(converged, e.applications));
         }

@@ -10,6 +10,7 @@
 //! harmless: the bound holds for the R that was found, once `‖V − R‖_2` is bounded from above by proof.
 
 use crate::Result;
+use crate::linalg::singular::top_singular_where;
 use crate::linalg::spectral::difference;
 use crate::linalg::{
     Dense, LowRank, Measured, Operator, Proof, Search, Singular, gamma, spectral_bound,
@@ -106,7 +107,14 @@ pub fn top(
     let mut known: Option<LowRank> = None;
     loop {
         let warm = known.as_ref().or(warm);
-        let Singular { found, applications: more, .. } = top_singular(matrix, k, warm, search)?;
+        // Those just below count too: an error of the vectors above costs its square only where what
+        // it mixes in is away from θ.
+        let above = |values: &[f64]| {
+            let theta = threshold(values, radius);
+            values.iter().take_while(|&&s| s > theta * (1.0 - 1e-4)).count()
+        };
+        let Singular { found, applications: more, .. } =
+            top_singular_where(matrix, k, warm, search, &above)?;
         applications += more;
         let theta = threshold(found.s(), radius);
         let last = found.s().last().copied().unwrap_or(0.0);
