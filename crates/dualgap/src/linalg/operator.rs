@@ -6,8 +6,8 @@
 //! A block of `width` vectors is a slice, row after row: the vectors' coordinates side by side, as the
 //! labels of label-factored weights.
 
-use super::dense::{add_product, by_rows};
-use super::{Accumulate, Rows, kernels};
+use super::dense::{add_product, by_rows, frobenius};
+use super::{Accumulate, CompensatedVec, Row, Rows, UNIT_ROUNDOFF, kernels};
 use faer::MatMut;
 
 /// A matrix by its products.
@@ -110,6 +110,37 @@ impl<'a> OuterSum<'a> {
         assert!(data.width() <= features, "a data row is wider than the matrix");
         assert_eq!(y.len(), data.len() * outputs, "one vector for each data row");
         Self { data, features, outputs, y }
+    }
+
+    /// The entries, row after row, summed with compensation, and a bound on the Frobenius norm of their
+    /// rounding.
+    ///
+    /// ```
+    /// # use dualgap::linalg::{OuterSum, Rows};
+    /// let data = Rows::dense(&[vec![1e16], vec![1.0], vec![-1e16]])?;
+    /// let (entries, rounding) = OuterSum::new(&data, 1, 1, &[1.0; 3]).to_dense();
+    /// assert_eq!(entries, [1.0]);
+    /// assert!(rounding < 10.0);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn to_dense(&self) -> (Vec<f64>, f64) {
+        let mut sum = CompensatedVec::zeros(self.features * self.outputs);
+        let mut sizes = 0.0;
+        for (row, y) in self.y.chunks_exact(self.outputs.max(1)).enumerate() {
+            let row = self.data.row(row);
+            sum.add_outer(row, y, 1.0);
+            // The Frobenius norm of |a| ⊗ |y|.
+            let (Row::Sparse { values, .. } | Row::Dense(values)) = row;
+            sizes += frobenius(values) * frobenius(y);
+        }
+        let entries = sum.round();
+        // Each product is rounded once, each sum at its end, and the compensation to second order.
+        let terms = self.data.len() as f64 * UNIT_ROUNDOFF;
+        let relative = UNIT_ROUNDOFF + 2.0 * terms * terms;
+        let rounding = relative * sizes + UNIT_ROUNDOFF * frobenius(&entries);
+        let vanished =
+            (self.data.len() + 1) as f64 * (entries.len() as f64).sqrt() * f64::MIN_POSITIVE;
+        (entries, rounding * (1.0 + 1e-6) + vanished)
     }
 }
 
@@ -261,6 +292,32 @@ mod tests {
             all.add_apply(1.5, &x, width, &mut image);
             Transposed(&Transposed(&all)).add_transposed(1.5, &z, width, &mut back);
             prop_assert!((kernels::dot(&image, &z) - kernels::dot(&back, &x)).abs() < 1e-13);
+        }
+    }
+
+    proptest! {
+        // Whole numbers whose products have more than 53 bits: exact in 128.
+        #[test]
+        fn entries_written_out_are_within_their_bound(
+            x in prop::collection::vec(-(1_i64 << 45)..1_i64 << 45, 12),
+            y in prop::collection::vec(-(1_i64 << 45)..1_i64 << 45, 12),
+        ) {
+            let rows: Vec<Vec<f64>> =
+                x.chunks(2).map(|row| row.iter().map(|&x| x as f64).collect()).collect();
+            let floats: Vec<f64> = y.iter().map(|&y| y as f64).collect();
+            let data = Rows::dense(&rows).unwrap();
+            let (entries, rounding) = OuterSum::new(&data, 2, 2, &floats).to_dense();
+            let mut squared = 0.0;
+            for f in 0..2 {
+                for j in 0..2 {
+                    let exact: i128 =
+                        (0..6).map(|i| i128::from(x[2 * i + f]) * i128::from(y[2 * i + j])).sum();
+                    let away = (exact - entries[2 * f + j] as i128) as f64;
+                    squared += away * away;
+                }
+            }
+            prop_assert!(f64::sqrt(squared) <= rounding);
+            prop_assert!(rounding <= 1e-15 * frobenius(&floats) * 6.0 * 2.0_f64.powi(46));
         }
     }
 }

@@ -35,7 +35,7 @@ pub struct Search {
 impl Default for Search {
     /// As exact as a certificate needs it, with a limit that only a hopeless search meets.
     fn default() -> Self {
-        Self { tolerance: 1e-10, limit: 20_000, seed: 0 }
+        Self { tolerance: 1e-12, limit: 20_000, seed: 0 }
     }
 }
 
@@ -65,33 +65,33 @@ pub fn top_singular(
     warm: Option<&LowRank>,
     search: &Search,
 ) -> Result<Singular> {
-    top_singular_where(operator, k, warm, search, &<[f64]>::len)
+    top_singular_above(operator, k, warm, search, &|_| f64::NEG_INFINITY)
 }
 
-/// [`top_singular`] where only the first values have to converge, as many as `needed` says of the k found so far: a
-/// projection takes an interest in those above its threshold alone. The others come along as they are.
+/// [`top_singular`] where only values above a floor have to converge; `floor` tells it from the k values found so
+/// far. A projection takes no interest in values below its threshold, and they are the ones that lie close
+/// together. Of those it is enough that `σ + 10‖E'u − σv‖` is below, which is no proof: a value may hide behind others.
 ///
 /// ```
-/// # use dualgap::linalg::{Dense, Search, singular::top_singular_where};
+/// # use dualgap::linalg::{Dense, Search, singular::top_singular_above};
 /// let matrix = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
-/// let above_two = |values: &[f64]| values.iter().filter(|&&s| s > 2.0).count();
-/// let top = top_singular_where(&matrix, 2, None, &Search::default(), &above_two)?;
+/// let top = top_singular_above(&matrix, 2, None, &Search::default(), &|values| 0.5 * values[0])?;
 /// assert!((top.found.s()[0] - 3.0).abs() < 1e-14);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
-pub fn top_singular_where(
+pub fn top_singular_above(
     operator: &dyn Operator,
     k: usize,
     warm: Option<&LowRank>,
     search: &Search,
-    needed: &dyn Fn(&[f64]) -> usize,
+    floor: &dyn Fn(&[f64]) -> f64,
 ) -> Result<Singular> {
     let shape = (operator.rows(), operator.columns());
     let warm = warm.filter(|warm| (warm.rows(), warm.columns()) == shape && warm.rank() > 0);
     if shape.1 <= shape.0 {
-        return on_columns(operator, k, warm.map(LowRank::right), search, needed);
+        return on_columns(operator, k, warm.map(LowRank::right), search, floor);
     }
-    let mut top = on_columns(&Transposed(operator), k, warm.map(LowRank::left), search, needed)?;
+    let mut top = on_columns(&Transposed(operator), k, warm.map(LowRank::left), search, floor)?;
     top.found = top.found.transposed();
     Ok(top)
 }
@@ -124,7 +124,7 @@ fn on_columns(
     k: usize,
     warm: Option<MatRef<'_, f64>>,
     search: &Search,
-    needed: &dyn Fn(&[f64]) -> usize,
+    floor: &dyn Fn(&[f64]) -> f64,
 ) -> Result<Singular> {
     let columns = operator.columns();
     // A few vectors more than asked for: the last value wanted then has neighbours to be told from.
@@ -154,21 +154,21 @@ fn on_columns(
             return Ok(done(true, e.applications));
         }
         // At first the spare vectors are improved too: they find what an earlier search knew nothing of.
-        let needed = needed(&s[..wanted]).min(wanted);
-        let examined = if round < SEARCHING { kept } else { needed };
+        let examined = if round < SEARCHING { kept } else { wanted };
+        let floor = floor(&s[..wanted]);
         let mut missing = e.transposed(u.subcols(0, examined));
         let mut open = Vec::new();
         for (i, s) in s.iter().enumerate().take(examined) {
             let column = missing.col_as_slice_mut(i);
             column.iter_mut().zip(v.col_as_slice(i)).for_each(|(r, v)| *r -= s * v);
             let norm = missing.col(i).norm_l2();
-            if norm > search.tolerance * top {
+            if norm > search.tolerance * top && s + 10.0 * norm > floor {
                 // Of length one: a small residual points as well as a large one.
                 missing.col_as_slice_mut(i).iter_mut().for_each(|r| *r /= norm);
                 open.push(i);
             }
         }
-        let converged = open.first().is_none_or(|&i| i >= needed);
+        let converged = open.first().is_none_or(|&i| i >= wanted);
         if open.is_empty() || (converged && round >= SEARCHING) || e.applications >= search.limit {
             return Ok(done(converged, e.applications));
         }

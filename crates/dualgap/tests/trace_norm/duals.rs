@@ -93,7 +93,12 @@ fn values_next_to_the_threshold_are_neither_lost_nor_invented() {
             let found = dual(&v, 0.0, 0.5, 6.0, ranks, None, &Search::default()).unwrap();
             let h = exact(&values, 0.5, 6.0);
             assert!(found.value.value - found.value.error <= -h * (1.0 - 1e-13), "{delta} {first}");
-            assert!(found.value.value >= -h * (1.0 + 1e-12), "{delta} {first}");
+            // Without a gap the search's tolerance counts once, not by its square.
+            assert!(
+                found.value.value >= -h * (1.0 + 4e-12),
+                "{} {delta} {first}",
+                found.value.value / h + 1.0
+            );
         }
     }
 }

@@ -10,7 +10,7 @@
 //! harmless: the bound holds for the R that was found, once `‖V − R‖_2` is bounded from above by proof.
 
 use crate::Result;
-use crate::linalg::singular::top_singular_where;
+use crate::linalg::singular::top_singular_above;
 use crate::linalg::spectral::difference;
 use crate::linalg::{
     Dense, LowRank, Measured, Operator, Proof, Search, Singular, gamma, spectral_bound,
@@ -109,12 +109,9 @@ pub fn top(
         let warm = known.as_ref().or(warm);
         // Those just below count too: an error of the vectors above costs its square only where what
         // it mixes in is away from θ.
-        let above = |values: &[f64]| {
-            let theta = threshold(values, radius);
-            values.iter().take_while(|&&s| s > theta * (1.0 - 1e-4)).count()
-        };
+        let floor = |values: &[f64]| threshold(values, radius) * (1.0 - 1e-4);
         let Singular { found, applications: more, .. } =
-            top_singular_where(matrix, k, warm, search, &above)?;
+            top_singular_above(matrix, k, warm, search, &floor)?;
         applications += more;
         let theta = threshold(found.s(), radius);
         let last = found.s().last().copied().unwrap_or(0.0);
@@ -165,7 +162,24 @@ pub fn dual(
     warm: Option<&LowRank>,
     search: &Search,
 ) -> Result<TraceDual> {
-    let mut top = top(v, mu * radius, ranks, warm, search)?;
+    let first = with_top(v, error, mu, radius, top(v, mu * radius, ranks, warm, search)?)?;
+    let theta = first.top.threshold;
+    let expected = theta * (1.0 + 1e-9 + 10.0 * search.tolerance) + 2.0 * error;
+    if mu == 0.0 || theta == 0.0 || !first.top.complete || first.bound <= expected {
+        return Ok(first);
+    }
+    // The proof shows that a value was missed: this time all have to converge.
+    let k = (2 * first.top.found.rank()).min(ranks.most);
+    let Singular { found, applications, .. } = top_singular(v, k, Some(&first.top.found), search)?;
+    let threshold = threshold(found.s(), mu * radius);
+    let applications = applications + first.top.applications;
+    let again = Top { found, threshold, complete: true, applications };
+    let again = with_top(v, error, mu, radius, again)?;
+    Ok(if again.value.value > first.value.value { again } else { first })
+}
+
+/// [`dual`] with the R that this decomposition makes.
+fn with_top(v: &Dense<'_>, error: f64, mu: f64, radius: f64, mut top: Top) -> Result<TraceDual> {
     if !top.complete {
         // There may be values up to the last one found: R counts only if t is at least those.
         top.threshold = top.threshold.max(top.found.s().last().copied().unwrap_or(0.0));
