@@ -24,7 +24,7 @@
 //!
 //! | room | what it is for |
 //! | --- | --- |
-//! | [`linalg`] | rows, kernels, compensated sums, the seeded generator |
+//! | [`linalg`] | rows, kernels, compensated sums, the seeded generator, low-rank matrices |
 //! | [`data`] | readers, alphabets, data sets, fingerprints |
 //! | [`term`] | what objectives are made of: losses, and regularisers as links |
 //! | [`oracle`] | the max-oracle trait and the structures: multiclass, chain |

@@ -171,3 +171,14 @@ fn the_projection_is_nearer_than_other_points_of_the_ball() {
         assert!(inner(&away, &(y - &projected)) <= 1e-10);
     }
 }
+
+#[test]
+fn numbers_that_are_none_or_overflow_are_refused() {
+    for bad in [f64::NAN, f64::INFINITY, 1e308] {
+        let mut values = by_rows(random(40, 30, 1).as_ref());
+        values[17] = bad;
+        let v = Dense::new(40, 30, &values);
+        let found = dual(&v, 0.0, 1e-3, 100.0, Ranks::default(), None, &Search::default());
+        assert!(found.is_err(), "{bad}");
+    }
+}

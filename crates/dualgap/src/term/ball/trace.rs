@@ -9,13 +9,13 @@
 //! maximiser. Only values above θ matter, so a truncated decomposition suffices, and its errors are
 //! harmless: the bound holds for the R that was found, once `‖V − R‖_2` is bounded from above by proof.
 
-use crate::Result;
 use crate::linalg::singular::top_singular_above;
 use crate::linalg::spectral::difference;
 use crate::linalg::{
     Dense, LowRank, Measured, Operator, Proof, Search, Singular, gamma, spectral_bound,
     top_singular,
 };
+use crate::{Error, Result};
 
 /// The θ at which `Σ max(σ − θ, 0)` over values in falling order is `radius`; zero if they add up to no more.
 ///
@@ -192,6 +192,11 @@ fn with_top(v: &Dense<'_>, error: f64, mu: f64, radius: f64, mut top: Top) -> Re
     let squared = part.squared_norm();
     let curved = if mu > 0.0 { (squared.value + squared.error) / (2.0 * mu) } else { 0.0 };
     let value = -(curved + radius * proven.bound);
+    if !value.is_finite() {
+        return Err(Error::Unsound {
+            message: "the numbers of a dual point overflow: its value has no bound".into(),
+        });
+    }
     // Both terms have the same sign, so their rounding is relative.
     let value = Measured { value, error: gamma(8) * value.abs() + f64::MIN_POSITIVE };
     Ok(TraceDual { value, part, top, bound: proven.bound, proof: proven.proof })
