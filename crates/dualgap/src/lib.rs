@@ -24,7 +24,7 @@
 //!
 //! | room | what it is for |
 //! | --- | --- |
-//! | [`linalg`] | rows, kernels, compensated sums, the seeded generator |
+//! | [`linalg`] | rows, kernels, compensated sums, the seeded generator, low-rank matrices |
 //! | [`data`] | readers, alphabets, data sets, fingerprints |
 //! | [`term`] | what objectives are made of: losses, regularisers as links, and balls |
 //! | [`oracle`] | the max-oracle trait and the structures: multiclass, chain |

@@ -1,4 +1,4 @@
-//! The ground floor: rows, kernels, sums that know their rounding, and the seeded generator.
+//! The ground floor: rows, kernels, sums that know their rounding, the seeded generator, and low-rank matrices.
 //!
 //! - [`rows`]: sparse and dense rows behind one face.
 //! - [`columns`]: the same by columns.
@@ -6,16 +6,30 @@
 //! - [`sum`]: compensated sums and numbers with an error bound.
 //! - [`accumulate`]: what a feature vector can be added to.
 //! - [`random`]: the one generator, reproducible for ever.
+//! - [`operator`]: matrices by their products with a block of vectors.
+//! - [`low_rank`]: matrices in factors, recompressed, with proven norms.
+//! - [`singular`]: the largest singular values of an operator, warm-started.
+//! - [`spectral`]: a spectral norm that is proven not to be larger.
 
 pub mod accumulate;
 pub mod columns;
+mod dense;
+mod gram;
 pub mod kernels;
+pub mod low_rank;
+pub mod operator;
 pub mod random;
 pub mod rows;
+pub mod singular;
+pub mod spectral;
 pub mod sum;
 
 pub use accumulate::{Accumulate, CompensatedVec, SparseVec};
 pub use columns::Columns;
+pub use low_rank::LowRank;
+pub use operator::{Combination, Dense, Operator, OuterSum};
 pub use random::Random;
 pub use rows::{Row, Rows};
+pub use singular::{Search, Singular, top_singular};
+pub use spectral::{Proof, SpectralBound, spectral_bound};
 pub use sum::{Measured, Sum, UNIT_ROUNDOFF, gamma};

@@ -1,0 +1,205 @@
+//! The few dense operations behind low-rank matrices, by faer.
+//!
+//! Everywhere else a matrix is a slice, row after row, as label-factored weights are; faer's types stay
+//! in here and in the files beside it. Without threads the bits of a result depend on the data and on the
+//! machine's instruction set alone.
+
+use crate::{Error, Result};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+
+/// A slice of `columns` numbers a row, seen as a matrix.
+pub(crate) fn by_rows(values: &[f64], rows: usize, columns: usize) -> MatRef<'_, f64> {
+    MatRef::from_row_major_slice(values, rows, columns)
+}
+
+/// The matrix, row after row.
+pub(crate) fn to_rows(matrix: MatRef<'_, f64>) -> Vec<f64> {
+    let mut values = vec![0.0; matrix.nrows() * matrix.ncols()];
+    MatMut::from_row_major_slice_mut(&mut values, matrix.nrows(), matrix.ncols()).copy_from(matrix);
+    values
+}
+
+/// `out = a · b`.
+pub(crate) fn multiply(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    matmul(out, Accum::Replace, a, b, 1.0, Par::Seq);
+}
+
+/// `out += factor · a · b`.
+pub(crate) fn add_product(
+    out: MatMut<'_, f64>,
+    factor: f64,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+) {
+    matmul(out, Accum::Add, a, b, factor, Par::Seq);
+}
+
+/// `a · b`.
+pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    multiply(out.as_mut(), a, b);
+    out
+}
+
+/// `[a b]`, side by side.
+pub(crate) fn beside(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows().max(b.nrows()), a.ncols() + b.ncols());
+    out.subcols_mut(0, a.ncols()).copy_from(a);
+    out.subcols_mut(a.ncols(), b.ncols()).copy_from(b);
+    out
+}
+
+/// Multiplies column j by `factors[j]`.
+pub(crate) fn scale_columns(matrix: &mut Mat<f64>, factors: &[f64]) {
+    for (j, &factor) in factors.iter().enumerate() {
+        matrix.col_as_slice_mut(j).iter_mut().for_each(|x| *x *= factor);
+    }
+}
+
+/// The largest magnitude, and infinity where an entry is no number.
+pub(crate) fn largest(values: &[f64]) -> f64 {
+    values
+        .iter()
+        .fold(0.0, |top: f64, &x| if x.is_nan() { f64::INFINITY } else { top.max(x.abs()) })
+}
+
+/// A power of two near the number: dividing by it, twice over if need be, rounds nothing but what
+/// underflows. The exponent stays within ±1000, so that the inverse is a normal number too.
+pub(crate) fn power_near(x: f64) -> f64 {
+    let exponent = (x.abs().to_bits() >> 52).clamp(23, 2023);
+    f64::from_bits(exponent << 52)
+}
+
+/// At least `√Σ x²`, at any scale.
+pub(crate) fn frobenius(values: &[f64]) -> f64 {
+    let top = largest(values);
+    if top == 0.0 || !top.is_finite() {
+        return top;
+    }
+    // Squares of entries near one: what vanishes beside them is far below the rounding that is allowed for.
+    let scale = power_near(top);
+    let squared = values.iter().fold(0.0, |sum, x| sum + (x / scale) * (x / scale));
+    squared.sqrt() * scale * (1.0 + super::gamma(values.len() + 8)) + f64::MIN_POSITIVE
+}
+
+/// U, the values in falling order, and V of a thin decomposition.
+pub(crate) type Decomposition = (Mat<f64>, Vec<f64>, Mat<f64>);
+
+/// `matrix = U diag(s) V'`, with as many columns as the shorter side.
+pub(crate) fn thin_svd(mut matrix: Mat<f64>) -> Result<Decomposition> {
+    let (rows, columns) = (matrix.nrows(), matrix.ncols());
+    let top = (0..columns).fold(0.0_f64, |top, j| top.max(largest(matrix.col_as_slice(j))));
+    if rows == 0 || columns == 0 {
+        return Ok((Mat::zeros(rows, 0), Vec::new(), Mat::zeros(columns, 0)));
+    }
+    if !top.is_finite() {
+        return Err(Error::Unsound {
+            message: "a matrix has an entry that is no number: it has no singular values".into(),
+        });
+    }
+    // Far from one, squares of the entries would overflow or vanish.
+    let scale = if top > 0.0 { power_near(top) } else { 1.0 };
+    scale_columns(&mut matrix, &vec![1.0 / scale; columns]);
+    let svd = matrix.thin_svd().map_err(|_| Error::Unsound {
+        message: "the singular values of a small matrix did not converge".into(),
+    })?;
+    let values = svd.S().column_vector().iter().map(|s| s * scale).collect();
+    Ok((svd.U().to_owned(), values, svd.V().to_owned()))
+}
+
+/// What [`split`] finds: `block = basis · inside + fresh · outside`.
+pub(crate) struct Split {
+    /// Orthonormal, and orthogonal to the basis; as many columns as the block adds to its span.
+    pub fresh: Mat<f64>,
+    pub inside: Mat<f64>,
+    pub outside: Mat<f64>,
+}
+
+/// Splits a block into what lies in the span of an orthonormal basis and an orthonormal rest.
+///
+/// The singular values of the rest tell its directions from rounding, however the columns differ in
+/// length. Once of length one they are made orthogonal to the basis a second time: a direction in which the block
+/// nearly lies in the span has kept some of it.
+pub(crate) fn split(basis: MatRef<'_, f64>, mut block: Mat<f64>) -> Result<Split> {
+    let top = (0..block.ncols()).fold(0.0_f64, |top, j| top.max(block.col(j).norm_l2()));
+    let mut inside = product(basis.transpose(), block.as_ref());
+    add_product(block.as_mut(), -1.0, basis, inside.as_ref());
+    let qr = block.qr();
+    let (x, s, y) = thin_svd(qr.thin_R().to_owned())?;
+    let room = basis.nrows().saturating_sub(basis.ncols());
+    let rank = s.iter().take_while(|&&s| s > 16.0 * f64::EPSILON * top).count().min(room);
+    let mut fresh = product(qr.compute_thin_Q().as_ref(), x.subcols(0, rank));
+    let mut shares = y.subcols(0, rank).to_owned();
+    scale_columns(&mut shares, &s[..rank]);
+    let kept = product(basis.transpose(), fresh.as_ref());
+    add_product(fresh.as_mut(), -1.0, basis, kept.as_ref());
+    add_product(inside.as_mut(), 1.0, kept.as_ref(), shares.transpose());
+    let qr = fresh.qr();
+    let outside = product(qr.thin_R(), shares.transpose());
+    Ok(Split { fresh: qr.compute_thin_Q(), inside, outside })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Random;
+
+    fn random(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
+        let mut random = Random::new(seed);
+        Mat::from_fn(rows, columns, |_, _| random.unit() - 0.5)
+    }
+
+    fn distance(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
+        (a - b).norm_max()
+    }
+
+    #[test]
+    fn a_split_block_is_the_sum_of_its_parts_and_the_rest_is_orthonormal() {
+        let basis = random(30, 6, 1).qr().compute_thin_Q();
+        let mut block = random(30, 5, 2);
+        // One column lies in the basis, one repeats another, and one is tiny.
+        let inside = product(basis.as_ref(), random(6, 1, 3).as_ref());
+        block.col_mut(1).copy_from(inside.col(0));
+        let copy = block.col(0).to_owned();
+        block.col_mut(3).copy_from(copy);
+        block.col_as_slice_mut(4).iter_mut().for_each(|x| *x *= 1e-9);
+        let parts = split(basis.as_ref(), block.clone()).unwrap();
+        assert_eq!(parts.fresh.ncols(), 3);
+        let mut again = product(basis.as_ref(), parts.inside.as_ref());
+        add_product(again.as_mut(), 1.0, parts.fresh.as_ref(), parts.outside.as_ref());
+        assert!(distance(again.as_ref(), block.as_ref()) < 1e-14);
+        let all = beside(basis.as_ref(), parts.fresh.as_ref());
+        let gram = product(all.transpose(), all.as_ref());
+        assert!(distance(gram.as_ref(), Mat::identity(9, 9).as_ref()) < 1e-14);
+    }
+
+    #[test]
+    fn a_basis_of_the_whole_space_leaves_nothing() {
+        let parts = split(Mat::<f64>::identity(3, 3).as_ref(), random(3, 2, 4)).unwrap();
+        assert_eq!(parts.fresh.ncols(), 0);
+        let parts = split(Mat::<f64>::zeros(3, 0).as_ref(), Mat::zeros(3, 2)).unwrap();
+        assert_eq!(parts.fresh.ncols(), 0);
+    }
+
+    #[test]
+    fn singular_values_survive_any_scale() {
+        for scale in [1e-300, 1e-150, 1.0, 1e150, 1e300] {
+            let matrix = Mat::from_fn(2, 2, |i, j| scale * [[3.0, 0.0], [4.0, 5.0]][i][j]);
+            let (_, s, _) = thin_svd(matrix).unwrap();
+            // The squares are 45 and 5.
+            assert!((s[0] / scale / 45.0_f64.sqrt() - 1.0).abs() < 1e-14);
+            assert!((s[1] / scale / 5.0_f64.sqrt() - 1.0).abs() < 1e-14);
+        }
+        assert!(thin_svd(Mat::from_fn(1, 1, |_, _| f64::NAN)).is_err());
+    }
+
+    #[test]
+    fn the_power_is_near_and_its_inverse_is_a_number() {
+        for x in [1e-320, 1e-300, 0.3, 1.0, 1.9, 1e300, f64::MAX] {
+            let power = power_near(x);
+            assert_eq!((1.0 / power) * power, 1.0);
+            assert!(x / power < 2.0_f64.powi(25) && (x < 1e-299 || x / power >= 1.0));
+        }
+    }
+}

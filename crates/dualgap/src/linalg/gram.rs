@@ -1,0 +1,180 @@
+//! `F F'` with a proven bound on its rounding: what both proofs about norms rest on.
+//!
+//! Inner products are cut into short runs. A run is a conventional product: whatever the order of its
+//! additions, fused or not, it is off by at most γ_B · |F||F'|, entry by entry. The runs are then added up with
+//! compensation, which adds hardly anything. So the bound grows with the length of a run, 64, and not with
+//! that of the matrix.
+//!
+//! The norm of |F||F'|, which no entry is below zero of, is at most `max_i (|F||F'|x)_i / x_i` for every
+//! positive x (Collatz and Wielandt), and a few power steps find an x for which this is nearly tight.
+
+use super::dense::{largest, multiply};
+use super::sum::two_sum;
+use super::{UNIT_ROUNDOFF, gamma};
+use faer::{Mat, MatRef};
+
+/// The length of a run of inner products: longer ones are faster, shorter ones more exact.
+const RUN: usize = 64;
+
+/// The side of the tiles of the result, so that their two parts stay in a cache.
+const TILE: usize = 192;
+
+/// What underflows on the way is far below this, for any matrix that fits in memory.
+pub(crate) const VANISHING: f64 = 1e-300;
+
+/// `F F'` as computed, both triangles, and how far it can be from the exact one.
+pub(crate) struct Gram {
+    pub product: Mat<f64>,
+    /// At least the spectral norm of the difference to the exact product.
+    pub error: f64,
+}
+
+/// `F F'` for a matrix whose columns are contiguous. Its entries should be near one: see
+/// [`power_near`](super::dense::power_near).
+pub(crate) fn gram(f: MatRef<'_, f64>) -> Gram {
+    tiled(f, |_| f.ncols())
+}
+
+/// `L L'` for a matrix of which only the lower triangle counts, and whose upper one is zero.
+pub(crate) fn gram_of_triangle(l: MatRef<'_, f64>) -> Gram {
+    tiled(l, |end| end)
+}
+
+/// `inner` tells how many columns matter for the rows before the given one.
+fn tiled(f: MatRef<'_, f64>, inner: impl Fn(usize) -> usize) -> Gram {
+    let (n, m) = (f.nrows(), f.ncols());
+    let mut product = Mat::zeros(n, n);
+    let mut part = Mat::<f64>::zeros(TILE.min(n), TILE.min(n));
+    let mut sums = vec![[0.0; 2]; part.nrows() * part.ncols()];
+    for left in (0..n).step_by(TILE) {
+        let width = TILE.min(n - left);
+        let terms = inner(left + width);
+        for top in (left..n).step_by(TILE) {
+            let height = TILE.min(n - top);
+            let sums = &mut sums[..height * width];
+            sums.fill([0.0; 2]);
+            for start in (0..terms).step_by(RUN) {
+                let run = RUN.min(terms - start);
+                let a = f.submatrix(top, start, height, run);
+                let b = f.submatrix(left, start, width, run);
+                multiply(part.submatrix_mut(0, 0, height, width), a, b.transpose());
+                for (j, sums) in sums.chunks_exact_mut(height).enumerate() {
+                    for ([high, low], &x) in sums.iter_mut().zip(&part.col_as_slice(j)[..height]) {
+                        two_sum(high, low, x);
+                    }
+                }
+            }
+            for (j, sums) in sums.chunks_exact(height).enumerate() {
+                for (i, [high, low]) in sums.iter().enumerate() {
+                    product[(top + i, left + j)] = high + low;
+                    product[(left + j, top + i)] = high + low;
+                }
+            }
+        }
+    }
+    // Each run once, its own rounding, the last addition, and the second order of the compensation.
+    let runs = (m.div_ceil(RUN) + 1) as f64 * UNIT_ROUNDOFF;
+    let relative = gamma(RUN + 4) + 4.0 * runs * runs;
+    Gram { product, error: relative * norm_of_magnitudes(f) + VANISHING }
+}
+
+/// At least the spectral norm of `|F||F'|`, and seldom much more.
+fn norm_of_magnitudes(f: MatRef<'_, f64>) -> f64 {
+    let (n, m) = (f.nrows(), f.ncols());
+    let mut x = vec![1.0; n];
+    let mut best = f64::INFINITY;
+    for _ in 0..4 {
+        let mut image = vec![0.0; n];
+        for j in 0..m {
+            let Some(column) = f.col(j).try_as_col_major() else { return f64::INFINITY };
+            let column = column.as_slice();
+            let dot = magnitude_dot(column, &x);
+            image.iter_mut().zip(column).for_each(|(y, f)| *y += f.abs() * dot);
+        }
+        let top = largest(&image);
+        if top == 0.0 || top == f64::INFINITY {
+            return best.min(top) + VANISHING;
+        }
+        let ratio = image.iter().zip(&x).fold(0.0_f64, |top, (y, x)| top.max(y / x));
+        best = best.min(ratio);
+        // Any positive vector will do: none of its entries may come so low that it spoils the ratio.
+        x.iter_mut().zip(&image).for_each(|(x, y)| *x = (y / top).max(1e-3));
+    }
+    // Sums of what is nowhere negative: their rounding is relative.
+    best * (1.0 + 2.0 * gamma(n + m + 8)) + VANISHING
+}
+
+/// `Σ |a_i| x_i`, in four sums side by side.
+fn magnitude_dot(a: &[f64], x: &[f64]) -> f64 {
+    let (mut sums, cut) = ([0.0; 4], a.len() / 4 * 4);
+    for (a, x) in a[..cut].chunks_exact(4).zip(x[..cut].chunks_exact(4)) {
+        for lane in 0..4 {
+            sums[lane] += a[lane].abs() * x[lane];
+        }
+    }
+    let rest: f64 = a[cut..].iter().zip(&x[cut..]).map(|(a, x)| a.abs() * x).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Random;
+    use proptest::prelude::*;
+
+    /// Whole numbers below 2^26 over 2^26: their products are exact in 128 bits.
+    fn whole(n: usize, m: usize, seed: u64) -> (Vec<i64>, Mat<f64>) {
+        let mut random = Random::new(seed);
+        let numbers: Vec<i64> =
+            (0..n * m).map(|_| (random.unit() * f64::from(1 << 27)) as i64 - (1 << 26)).collect();
+        let matrix = Mat::from_fn(n, m, |i, j| numbers[i * m + j] as f64 / f64::from(1 << 26));
+        (numbers, matrix)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        // The Frobenius norm of the exact difference is at least the spectral one, so the bound is
+        // compared with the largest entry, which is at most the spectral norm.
+        #[test]
+        fn the_error_bound_holds_against_exact_products(n in 1_usize..8, m in 1_usize..400, seed in 0_u64..100) {
+            let (numbers, matrix) = whole(n, m, seed);
+            let gram = gram(matrix.as_ref());
+            for i in 0..n {
+                for j in 0..n {
+                    let exact: i128 = (0..m)
+                        .map(|k| i128::from(numbers[i * m + k]) * i128::from(numbers[j * m + k]))
+                        .sum();
+                    // Two numbers of 52 bits each: the difference is exact to 2^-104.
+                    let scaled = gram.product[(i, j)] * 2.0_f64.powi(52);
+                    let high = scaled as i128;
+                    let rest = scaled - high as f64;
+                    let difference = ((high - exact) as f64 + rest) * 2.0_f64.powi(-52);
+                    prop_assert!(difference.abs() <= gram.error);
+                }
+            }
+            prop_assert!(gram.error <= 1e-14 * (n * m) as f64);
+        }
+    }
+
+    #[test]
+    fn tiles_and_triangles_change_nothing() {
+        let (_, mut l) = whole(2 * TILE + 7, 2 * TILE + 7, 3);
+        for j in 0..l.ncols() {
+            l.col_as_slice_mut(j)[..j].fill(0.0);
+        }
+        let (plain, triangle) = (gram(l.as_ref()), gram_of_triangle(l.as_ref()));
+        assert!((plain.product.as_ref() - triangle.product.as_ref()).norm_max() < 1e-12);
+        let direct = super::super::dense::product(l.as_ref(), l.transpose());
+        assert!((plain.product.as_ref() - direct.as_ref()).norm_max() < 1e-12);
+        assert_eq!(plain.product[(0, 5)], plain.product[(5, 0)]);
+    }
+
+    #[test]
+    fn the_norm_of_magnitudes_is_tight_where_it_is_known() {
+        // Rank one: |f||f'| has the norm ‖f‖².
+        let f = Mat::from_fn(3, 1, |i, _| [3.0, -4.0, 12.0][i]);
+        let norm = norm_of_magnitudes(f.as_ref());
+        assert!((169.0..169.0 * (1.0 + 1e-12)).contains(&norm));
+        assert!(norm_of_magnitudes(Mat::<f64>::zeros(3, 2).as_ref()) <= VANISHING);
+    }
+}

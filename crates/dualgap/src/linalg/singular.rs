@@ -1,0 +1,242 @@
+//! The largest singular values and vectors of an operator, by a block Krylov method with thick restarts.
+//!
+//! ```text
+//! E K = Q B          K orthonormal on the shorter side, Q on the longer one, B small
+//! B = X diag(σ) Y'   u = Q x, v = K y: then E v = σ u, and r = E' u − σ v is what is missing
+//! K ← [K, orth(r)]   only for the values that have not converged
+//! ```
+//!
+//! When K has grown to a few times its first size it is cut down to the best vectors, which costs no product with E.
+//! It starts from the vectors of an earlier search where there are any, and else from seeded random ones.
+//! It may miss a value whose vectors the start is orthogonal to, so what it finds is never a proof: see
+//! [`spectral_bound`](super::spectral_bound).
+
+use super::dense::{beside, product, split, thin_svd, to_rows};
+use super::operator::{Operator, Transposed, entries};
+use super::{LowRank, Random};
+use crate::Result;
+use faer::{Mat, MatRef};
+
+/// In so many rounds the spare vectors of the block are improved like the others.
+const SEARCHING: usize = 2;
+
+/// How a search is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Search {
+    /// A pair has converged when `‖E'u − σv‖ ≤ tolerance · σ_1`. The value itself is then nearer than that, by
+    /// the square where it is away from its neighbours.
+    pub tolerance: f64,
+    /// The search ends after so many products of E or E' with one vector.
+    pub limit: usize,
+    /// Of the random vectors that fill up the start.
+    pub seed: u64,
+}
+
+impl Default for Search {
+    /// As exact as a certificate needs it, with a limit that only a hopeless search meets.
+    fn default() -> Self {
+        Self { tolerance: 1e-12, limit: 20_000, seed: 0 }
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Singular {
+    /// The values, in falling order, with their vectors.
+    pub found: LowRank,
+    /// Whether all have converged that had to.
+    pub converged: bool,
+    /// How many products of E or E' with one vector it took.
+    pub applications: usize,
+}
+
+/// The k largest singular values of an operator with their vectors, or all where there are fewer.
+///
+/// ```
+/// # use dualgap::linalg::{Dense, Search, top_singular};
+/// let matrix = Dense::new(2, 2, &[3.0, 0.0, 4.0, 5.0]);
+/// let top = top_singular(&matrix, 1, None, &Search::default())?;
+/// assert!((top.found.s()[0] - 45.0_f64.sqrt()).abs() < 1e-14);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn top_singular(
+    operator: &dyn Operator,
+    k: usize,
+    warm: Option<&LowRank>,
+    search: &Search,
+) -> Result<Singular> {
+    top_singular_above(operator, k, warm, search, &|_| f64::NEG_INFINITY)
+}
+
+/// [`top_singular`] where only values above a floor have to converge; `floor` tells it from the k values found so
+/// far. A projection takes no interest in values below its threshold, and they are the ones that lie close
+/// together. Of those it is enough that `σ + 10‖E'u − σv‖` is below, which is no proof: a value may hide behind others.
+///
+/// ```
+/// # use dualgap::linalg::{Dense, Search, singular::top_singular_above};
+/// let matrix = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
+/// let top = top_singular_above(&matrix, 2, None, &Search::default(), &|values| 0.5 * values[0])?;
+/// assert!((top.found.s()[0] - 3.0).abs() < 1e-14);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn top_singular_above(
+    operator: &dyn Operator,
+    k: usize,
+    warm: Option<&LowRank>,
+    search: &Search,
+    floor: &dyn Fn(&[f64]) -> f64,
+) -> Result<Singular> {
+    let shape = (operator.rows(), operator.columns());
+    let warm = warm.filter(|warm| (warm.rows(), warm.columns()) == shape && warm.rank() > 0);
+    if shape.1 <= shape.0 {
+        return on_columns(operator, k, warm.map(LowRank::right), search, floor);
+    }
+    let mut top = on_columns(&Transposed(operator), k, warm.map(LowRank::left), search, floor)?;
+    top.found = top.found.transposed();
+    Ok(top)
+}
+
+/// The operator with a count of its products.
+struct Counted<'a> {
+    operator: &'a dyn Operator,
+    applications: usize,
+}
+
+impl Counted<'_> {
+    fn apply(&mut self, x: MatRef<'_, f64>) -> Mat<f64> {
+        self.applications += x.ncols();
+        let mut out = vec![0.0; self.operator.rows() * x.ncols()];
+        self.operator.add_apply(1.0, &to_rows(x), x.ncols(), &mut out);
+        super::dense::by_rows(&out, self.operator.rows(), x.ncols()).to_owned()
+    }
+
+    fn transposed(&mut self, x: MatRef<'_, f64>) -> Mat<f64> {
+        self.applications += x.ncols();
+        let mut out = vec![0.0; self.operator.columns() * x.ncols()];
+        self.operator.add_transposed(1.0, &to_rows(x), x.ncols(), &mut out);
+        super::dense::by_rows(&out, self.operator.columns(), x.ncols()).to_owned()
+    }
+}
+
+/// The search where the columns are the shorter side.
+fn on_columns(
+    operator: &dyn Operator,
+    k: usize,
+    warm: Option<MatRef<'_, f64>>,
+    search: &Search,
+    floor: &dyn Fn(&[f64]) -> f64,
+) -> Result<Singular> {
+    let columns = operator.columns();
+    // A few vectors more than asked for: the last value wanted then has neighbours to be told from.
+    let block = k + k / 4 + 4;
+    if 3 * block >= columns {
+        return whole(operator, k);
+    }
+    let mut e = Counted { operator, applications: 0 };
+    let mut basis = start(columns, block, warm, search.seed)?;
+    let image = e.apply(basis.as_ref());
+    let first = split(Mat::zeros(operator.rows(), 0).as_ref(), image)?;
+    let (mut left, mut core) = (first.fresh, first.outside);
+    for round in 0.. {
+        let (x, s, y) = thin_svd(core.clone())?;
+        // The best vectors so far. Where E has lower rank there are fewer images than vectors.
+        let kept = block.min(s.len());
+        let wanted = k.min(kept);
+        let u = product(left.as_ref(), x.subcols(0, kept));
+        let v = product(basis.as_ref(), y.subcols(0, kept));
+        let top = s.first().copied().unwrap_or(0.0);
+        let done = |converged: bool, applications: usize| Singular {
+            found: LowRank::of(u.subcols(0, wanted), s[..wanted].to_vec(), v.subcols(0, wanted)),
+            converged,
+            applications,
+        };
+        if top == 0.0 {
+            return Ok(done(true, e.applications));
+        }
+        // At first the spare vectors are improved too: they find what an earlier search knew nothing of.
+        let examined = if round < SEARCHING { kept } else { wanted };
+        let floor = floor(&s[..wanted]);
+        let mut missing = e.transposed(u.subcols(0, examined));
+        let mut open = Vec::new();
+        for (i, s) in s.iter().enumerate().take(examined) {
+            let column = missing.col_as_slice_mut(i);
+            column.iter_mut().zip(v.col_as_slice(i)).for_each(|(r, v)| *r -= s * v);
+            let norm = missing.col(i).norm_l2();
+            if norm > search.tolerance * top && s + 10.0 * norm > floor {
+                // Of length one: a small residual points as well as a large one.
+                missing.col_as_slice_mut(i).iter_mut().for_each(|r| *r /= norm);
+                open.push(i);
+            }
+        }
+        let converged = open.first().is_none_or(|&i| i >= wanted);
+        if open.is_empty() || (converged && round >= SEARCHING) || e.applications >= search.limit {
+            return Ok(done(converged, e.applications));
+        }
+        if basis.ncols() + open.len() > 3 * block {
+            core = Mat::from_fn(kept, kept, |i, j| if i == j { s[i] } else { 0.0 });
+            (left, basis) = (u, v);
+        }
+        let residuals = Mat::from_fn(columns, open.len(), |i, j| missing[(i, open[j])]);
+        let fresh = split(basis.as_ref(), residuals)?.fresh;
+        if fresh.ncols() == 0 {
+            // Nothing but rounding is left of the residuals: this is as exact as it gets.
+            let (wanted_u, wanted_v) = (left.as_ref(), basis.as_ref());
+            return finish(core, wanted_u, wanted_v, k, e.applications);
+        }
+        let image = split(left.as_ref(), e.apply(fresh.as_ref()))?;
+        core = bordered(&core, &image.inside, &image.outside);
+        left = beside(left.as_ref(), image.fresh.as_ref());
+        basis = beside(basis.as_ref(), fresh.as_ref());
+    }
+    unreachable!("the rounds only end by returning")
+}
+
+/// The best k from `E K = Q B`, as it is.
+fn finish(
+    core: Mat<f64>,
+    left: MatRef<'_, f64>,
+    basis: MatRef<'_, f64>,
+    k: usize,
+    applications: usize,
+) -> Result<Singular> {
+    let (x, s, y) = thin_svd(core)?;
+    let k = k.min(s.len());
+    let (u, v) = (product(left, x.subcols(0, k)), product(basis, y.subcols(0, k)));
+    let found = LowRank::of(u.as_ref(), s[..k].to_vec(), v.as_ref());
+    Ok(Singular { found, converged: true, applications })
+}
+
+/// `[B C; 0 D]`.
+fn bordered(core: &Mat<f64>, inside: &Mat<f64>, outside: &Mat<f64>) -> Mat<f64> {
+    let (rows, columns) = (core.nrows(), core.ncols());
+    let mut out = Mat::zeros(rows + outside.nrows(), columns + inside.ncols());
+    out.submatrix_mut(0, 0, rows, columns).copy_from(core);
+    out.submatrix_mut(0, columns, rows, inside.ncols()).copy_from(inside);
+    out.submatrix_mut(rows, columns, outside.nrows(), outside.ncols()).copy_from(outside);
+    out
+}
+
+/// An orthonormal block: the vectors of an earlier search, filled up with random ones.
+fn start(
+    columns: usize,
+    block: usize,
+    warm: Option<MatRef<'_, f64>>,
+    seed: u64,
+) -> Result<Mat<f64>> {
+    let mut random = Random::new(seed);
+    let known = warm.map_or(0, |warm| warm.ncols().min(block - 2)); // two stay random
+    let fill = Mat::from_fn(columns, block - known, |_, _| random.unit() - 0.5);
+    let all =
+        warm.map_or_else(|| fill.clone(), |warm| beside(warm.subcols(0, known), fill.as_ref()));
+    Ok(split(Mat::zeros(columns, 0).as_ref(), all)?.fresh)
+}
+
+/// All singular values of an operator that has few columns: its entries are written out.
+fn whole(operator: &dyn Operator, k: usize) -> Result<Singular> {
+    let (rows, columns) = (operator.rows(), operator.columns());
+    let values = entries(operator);
+    let (u, s, v) = thin_svd(super::dense::by_rows(&values, rows, columns).to_owned())?;
+    let k = k.min(s.len());
+    let found = LowRank::of(u.subcols(0, k), s[..k].to_vec(), v.subcols(0, k));
+    Ok(Singular { found, converged: true, applications: columns })
+}

@@ -1,0 +1,203 @@
+//! The trace-norm ball: the sum of the singular values is at most r.
+//!
+//! ```text
+//! Proj(M) = U diag(max(σ − θ, 0)) V'    θ ≥ 0 such that Σ max(σ − θ, 0) = r, or 0 where M is within the ball
+//! h(V)    = max_{‖X‖_* ≤ r} ⟨V, X⟩ − μ/2‖X‖_F²  ≤  ‖R‖_F²/(2μ) + r‖V − R‖_2   for every R
+//! ```
+//!
+//! with equality at the R whose singular values are those of V beyond the threshold at μr; then R/μ is the
+//! maximiser. Only values above θ matter, so a truncated decomposition suffices, and its errors are
+//! harmless: the bound holds for the R that was found, once `‖V − R‖_2` is bounded from above by proof.
+
+use crate::linalg::singular::top_singular_above;
+use crate::linalg::spectral::difference;
+use crate::linalg::{
+    Dense, LowRank, Measured, Operator, Proof, Search, Singular, gamma, spectral_bound,
+    top_singular,
+};
+use crate::{Error, Result};
+
+/// The θ at which `Σ max(σ − θ, 0)` over values in falling order is `radius`; zero if they add up to no more.
+///
+/// ```
+/// # use dualgap::term::ball::trace::threshold;
+/// assert_eq!(threshold(&[3.0, 2.0, 0.5], 2.0), 1.5);
+/// assert_eq!(threshold(&[0.5, 0.5], 2.0), 0.0);
+/// ```
+pub fn threshold(values: &[f64], radius: f64) -> f64 {
+    let (mut sum, mut theta) = (0.0, 0.0_f64);
+    for (k, &value) in values.iter().enumerate() {
+        sum += value;
+        let next = (sum - radius) / (k + 1) as f64;
+        // With a value that is not above the threshold it would only fall. The first one always counts.
+        if k > 0 && next >= value {
+            break;
+        }
+        theta = next;
+    }
+    theta.max(0.0)
+}
+
+/// How many singular values are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranks {
+    /// At first; doubled until the last one falls below the threshold.
+    pub first: usize,
+    /// At most.
+    pub most: usize,
+}
+
+impl Default for Ranks {
+    fn default() -> Self {
+        Self { first: 8, most: usize::MAX }
+    }
+}
+
+/// The top of a decomposition, down to the threshold at some radius.
+#[derive(Clone, Debug)]
+pub struct Top {
+    /// The values that were found, also those below the threshold: they warm up the next search.
+    pub found: LowRank,
+    /// θ, from the values that were found.
+    pub threshold: f64,
+    /// Whether no other value is above the threshold, as far as the search can tell.
+    pub complete: bool,
+    /// How many products with a vector it took.
+    pub applications: usize,
+}
+
+impl Top {
+    /// `U diag(max(σ − θ, 0)) V'`: the projection onto the ball, if the top is complete. It may be outside by
+    /// rounding: see [`LowRank::within`].
+    pub fn beyond(&self) -> LowRank {
+        let values: Vec<f64> = self
+            .found
+            .s()
+            .iter()
+            .map(|s| s - self.threshold)
+            .take_while(|&left| left > 0.0)
+            .collect();
+        self.found.with_values(&values)
+    }
+}
+
+/// The singular values of a matrix down to the threshold at `radius`, with their vectors.
+///
+/// ```
+/// # use dualgap::linalg::{Dense, Search};
+/// # use dualgap::term::ball::trace::{Ranks, top};
+/// // Singular values 3 and 1: at radius 1 the threshold is 2.
+/// let matrix = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
+/// let top = top(&matrix, 1.0, Ranks::default(), None, &Search::default())?;
+/// assert!((top.threshold - 2.0).abs() < 1e-14);
+/// assert!(top.beyond().to_dense().iter().all(|x| (x - 0.5).abs() < 1e-14));
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn top(
+    matrix: &dyn Operator,
+    radius: f64,
+    ranks: Ranks,
+    warm: Option<&LowRank>,
+    search: &Search,
+) -> Result<Top> {
+    let all = matrix.rows().min(matrix.columns());
+    let most = ranks.most.min(all);
+    let mut k = ranks.first.clamp(1, most.max(1));
+    let mut applications = 0;
+    let mut known: Option<LowRank> = None;
+    loop {
+        let warm = known.as_ref().or(warm);
+        // Those just below count too: an error of the vectors above costs its square only where what
+        // it mixes in is away from θ.
+        let floor = |values: &[f64]| threshold(values, radius) * (1.0 - 1e-4);
+        let Singular { found, applications: more, .. } =
+            top_singular_above(matrix, k, warm, search, &floor)?;
+        applications += more;
+        let theta = threshold(found.s(), radius);
+        let last = found.s().last().copied().unwrap_or(0.0);
+        // Fewer than asked for: the others are zero.
+        let complete = found.rank() < k || k >= all || last <= theta;
+        if complete || k >= most {
+            return Ok(Top { found, threshold: theta, complete, applications });
+        }
+        known = Some(found);
+        k = (2 * k).min(most);
+    }
+}
+
+/// The ball's part of a dual value.
+#[derive(Clone, Debug)]
+pub struct TraceDual {
+    /// `−‖R‖_F²/(2μ) − r·t`. The exact −h(V) is not below this less its error; it may be above it.
+    pub value: Measured,
+    /// R, of which R/μ is the maximiser up to the errors of the decomposition.
+    pub part: LowRank,
+    /// The decomposition of V that R was made from.
+    pub top: Top,
+    /// t, the proven bound on ‖V − R‖_2.
+    pub bound: f64,
+    /// How t was proven.
+    pub proof: Proof,
+}
+
+/// A proven lower bound on `−max_{‖X‖_* ≤ r} ⟨V, X⟩ − μ/2‖X‖_F²`, for every V within the Frobenius distance
+/// `error` of the given one. μ may be zero.
+///
+/// ```
+/// # use dualgap::linalg::{Dense, Search};
+/// # use dualgap::term::ball::trace::{Ranks, dual};
+/// // Singular values 3 and 1, μ = 1, r = 1: X = R/μ has the value 1 and t = 2, so h = 1/2 + 2.
+/// let v = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
+/// let dual = dual(&v, 0.0, 1.0, 1.0, Ranks::default(), None, &Search::default())?;
+/// assert!(dual.value.value - dual.value.error <= -2.5);
+/// assert!((dual.value.value + 2.5).abs() < 1e-13);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn dual(
+    v: &Dense<'_>,
+    error: f64,
+    mu: f64,
+    radius: f64,
+    ranks: Ranks,
+    warm: Option<&LowRank>,
+    search: &Search,
+) -> Result<TraceDual> {
+    let first = with_top(v, error, mu, radius, top(v, mu * radius, ranks, warm, search)?)?;
+    let theta = first.top.threshold;
+    let expected = theta * (1.0 + 1e-9 + 10.0 * search.tolerance) + 2.0 * error;
+    if mu == 0.0 || theta == 0.0 || !first.top.complete || first.bound <= expected {
+        return Ok(first);
+    }
+    // The proof shows that a value was missed: this time all have to converge.
+    let k = (2 * first.top.found.rank()).min(ranks.most);
+    let Singular { found, applications, .. } = top_singular(v, k, Some(&first.top.found), search)?;
+    let threshold = threshold(found.s(), mu * radius);
+    let applications = applications + first.top.applications;
+    let again = Top { found, threshold, complete: true, applications };
+    let again = with_top(v, error, mu, radius, again)?;
+    Ok(if again.value.value > first.value.value { again } else { first })
+}
+
+/// [`dual`] with the R that this decomposition makes.
+fn with_top(v: &Dense<'_>, error: f64, mu: f64, radius: f64, mut top: Top) -> Result<TraceDual> {
+    if !top.complete {
+        // There may be values up to the last one found: R counts only if t is at least those.
+        top.threshold = top.threshold.max(top.found.s().last().copied().unwrap_or(0.0));
+    }
+    let part = if mu > 0.0 { top.beyond() } else { LowRank::zero(v.rows(), v.columns()) };
+    let (entries, rounding) = difference(v, &part);
+    let rest = Dense::new(v.rows(), v.columns(), &entries);
+    let distance = (error + rounding) * (1.0 + f64::EPSILON);
+    let proven = spectral_bound(&rest, distance)?;
+    let squared = part.squared_norm();
+    let curved = if mu > 0.0 { (squared.value + squared.error) / (2.0 * mu) } else { 0.0 };
+    let value = -(curved + radius * proven.bound);
+    if !value.is_finite() {
+        return Err(Error::Unsound {
+            message: "the numbers of a dual point overflow: its value has no bound".into(),
+        });
+    }
+    // Both terms have the same sign, so their rounding is relative.
+    let value = Measured { value, error: gamma(8) * value.abs() + f64::MIN_POSITIVE };
+    Ok(TraceDual { value, part, top, bound: proven.bound, proof: proven.proof })
+}
