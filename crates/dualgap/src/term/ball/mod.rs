@@ -1,8 +1,10 @@
 //! Norm balls: sets that weights are kept in, in the place of a penalty.
 //!
 //! - [`l1`]: few weights that are not zero; the projection and its threshold, the s largest entries.
+//! - [`region`]: what methods need of a ball that only know gradients.
 
 pub mod l1;
+pub mod region;
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,79 @@
+//! The best X and the best α of a run: weak duality makes any such pair a valid certificate, whoever moved them.
+
+use super::{Losses, Problem};
+use crate::Result;
+use crate::linalg::Measured;
+use crate::run::{Certificate, Certified};
+use serde::{Deserialize, Serialize};
+
+/// What a run ends with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Solution {
+    /// X, feature by feature, c numbers of each; it is proved to be in the ball.
+    pub weights: Vec<f64>,
+    /// α, example by example, c numbers of each: the witness of the dual value.
+    pub points: Vec<f64>,
+}
+
+/// The best of both sides so far; see the module's head.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sides {
+    primal: Measured,
+    dual: Measured,
+    best: Solution,
+}
+
+impl Sides {
+    /// X = 0 and α = 0, which are always allowed.
+    pub fn new<L: Losses>(problem: &Problem<'_, L>) -> Result<Self> {
+        let best = Solution {
+            weights: vec![0.0; problem.dim()],
+            points: vec![0.0; problem.len() * problem.outputs()],
+        };
+        let dual = problem.dual(&best.points)?.value;
+        Ok(Self { primal: problem.primal(&best.weights)?, dual, best })
+    }
+
+    /// Takes an X of this value if it is better.
+    pub fn offer_primal(&mut self, value: Measured, x: &[f64]) {
+        if value.value + value.error < self.primal.value + self.primal.error {
+            self.primal = value;
+            self.best.weights.copy_from_slice(x);
+        }
+    }
+
+    /// Takes an α of this value if it is better.
+    pub fn offer_dual(&mut self, value: Measured, alpha: &[f64]) {
+        if value.value - value.error > self.dual.value - self.dual.error {
+            self.dual = value;
+            self.best.points.copy_from_slice(alpha);
+        }
+    }
+
+    /// Of the best pair.
+    pub fn certificate(&self) -> Result<Certificate> {
+        Certificate::new(self.primal, self.dual, true)
+    }
+
+    /// Offers an X and an α with these values, and certifies them and the best.
+    pub fn certify(
+        &mut self,
+        (primal, x): (Measured, &[f64]),
+        (dual, alpha): (Measured, &[f64]),
+    ) -> Result<Certified> {
+        let iterate = Certificate::new(primal, dual, true)?;
+        self.offer_primal(primal, x);
+        self.offer_dual(dual, alpha);
+        Ok(Certified { model: self.certificate()?, iterate })
+    }
+
+    /// The best pair.
+    pub fn best(&self) -> &Solution {
+        &self.best
+    }
+
+    /// The best pair, for good.
+    pub fn into_best(self) -> Solution {
+        self.best
+    }
+}
