@@ -7,13 +7,89 @@
 //! - [`losses`]: one face for losses of one output, of several, and of classes.
 //! - [`problem`]: rows, losses, μ and the ball together, and both sides of the certificate.
 //! - [`sides`]: the best of both sides of a run.
+//! - [`settings`]: what a run is set up with.
+//! - [`ascent`], `visit`, `centre`: the method with nothing to tune.
+//! - [`theorem`]: Algorithm 1 with constant steps.
 //! - [`baselines`]: other methods for the same problems.
 
+pub mod ascent;
 pub mod baselines;
+mod centre;
 pub mod losses;
 pub mod problem;
+pub mod settings;
 pub mod sides;
+pub mod theorem;
+mod visit;
 
+pub use ascent::Ascent;
 pub use losses::{Classes, Losses, PerOutput};
 pub use problem::{DualValue, MeanDual, Problem};
+pub use settings::{Constants, Method, Settings, Steps};
 pub use sides::{Sides, Solution};
+pub use theorem::Theorem;
+
+use crate::run::{Budget, Observer, Report, run};
+use crate::term::Ball;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Work that was counted beside the steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touched {
+    /// Entries of A.
+    pub entries: u64,
+    /// Numbers of V and X that were looked at to select and to project.
+    pub selected: u64,
+}
+
+impl Touched {
+    fn told(self) -> String {
+        let Self { entries, selected } = self;
+        format!("{entries} entries of the data touched, {selected} numbers looked at to project")
+    }
+}
+
+/// Trains in the l1 ball.
+///
+/// ```
+/// use dualgap::linalg::Rows;
+/// use dualgap::pdbfw::{self, PerOutput, Problem, Settings};
+/// use dualgap::run::Budget;
+/// use dualgap::term::{Ball, ScalarLoss};
+/// let rows = Rows::dense(&[vec![1.0, 0.2], vec![0.8, 0.1], vec![-1.0, 0.3]])?;
+/// let losses = PerOutput::new(ScalarLoss::Logistic, vec![1.0, 1.0, -1.0], 1)?;
+/// let problem = Problem::new(&rows, losses, 0.1, Ball::L1 { radius: 1.0 }, None)?;
+/// let report = pdbfw::train(&problem, &Settings::default(), &Budget::relative(1e-9), &mut ())?;
+/// assert!(report.certificate.relative_gap() <= 1e-9);
+/// assert!(report.model.weights[0] > 0.9 && report.model.weights[1] == 0.0);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn train<L: Losses>(
+    problem: &Problem<'_, L>,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Solution>> {
+    if matches!(problem.ball(), Ball::Trace { .. }) {
+        return Err(Error::setting(
+            "weights of low rank are no plain vector: use the trace ball's own",
+        ));
+    }
+    let seed = settings.seed;
+    match settings.method {
+        Method::Pdbfw => match settings.steps {
+            Steps::Search => run(Ascent::new(problem, seed)?, budget, observer),
+            Steps::Theorem(constants) => run(Theorem::new(problem, constants)?, budget, observer),
+        },
+        Method::ProjectedGradient => {
+            run(baselines::projected_gradient(problem, seed)?, budget, observer)
+        }
+        Method::FrankWolfe => run(baselines::frank_wolfe(problem, seed)?, budget, observer),
+        Method::AwaySteps => run(baselines::away_steps(problem, seed)?, budget, observer),
+        Method::Pairwise => run(baselines::pairwise(problem, seed)?, budget, observer),
+        Method::Svrg => run(baselines::svrg(problem, seed)?, budget, observer),
+        Method::Scgs => run(baselines::scgs(problem, seed)?, budget, observer),
+        Method::Storc => run(baselines::storc(problem, seed)?, budget, observer),
+    }
+}

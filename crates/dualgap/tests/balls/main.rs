@@ -4,6 +4,7 @@
 //! - `program`, `judge`: the same as cone programs for clarabel.
 //! - `exact`: both sides to 32 digits.
 //! - `problems`: values, gradients and certificates.
+//! - `solvers`: runs to the optimum, and the work they take.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -13,3 +14,4 @@ mod exact;
 mod judge;
 mod problems;
 mod program;
+mod solvers;

@@ -12,7 +12,7 @@ use crate::pdbfw::Losses;
 use crate::term::ball::region::Region;
 
 /// The slope is zero when it is below this share of that at the beginning.
-const FLAT: f64 = 1e-4;
+const FLAT: f64 = 1e-3;
 
 /// The search ends after so many looks, at the last place before the minimum.
 const LOOKS: usize = 16;
@@ -52,6 +52,16 @@ impl Direction {
         gamma: f64,
     ) -> f64 {
         let (problem, mut sum) = (common.problem, 0.0);
+        if problem.outputs() == 1 {
+            let (masses, losses) = (problem.masses(), problem.losses());
+            for &i in &self.rows {
+                let i = i as usize;
+                let (delta, mut to) = (self.delta[i], [0.0]);
+                losses.corner(i, &[at.a[i] + gamma * delta], &mut to, &mut common.scratch);
+                sum += masses[i] * to[0] * delta;
+            }
+            return problem.mu() * (self.along + gamma * self.square) - sum;
+        }
         for &i in &self.rows {
             let i = i as usize;
             let (a, delta) = (problem.of(i, &at.a), problem.of(i, &self.delta));

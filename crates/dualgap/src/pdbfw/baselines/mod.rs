@@ -21,7 +21,7 @@ mod sliding;
 mod svrg;
 
 use super::{Losses, Problem, Sides, Solution};
-use crate::run::{Budget, Observer, Report, run};
+use crate::run::Solver;
 use crate::term::Ball;
 use crate::term::ball::region::L1;
 use crate::{Error, Result};
@@ -29,92 +29,107 @@ use active::ActiveSet;
 use apg::ProjectedGradient;
 use common::{Baseline, Common};
 use frank_wolfe::FrankWolfe;
-use serde::{Deserialize, Serialize};
 use sliding::Sliding;
 use svrg::Svrg;
 
-/// Which of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rival {
-    /// Accelerated projected gradient with backtracking and restarts.
-    ProjectedGradient,
-    /// Frank-Wolfe with exact line search.
-    FrankWolfe,
-    /// Frank-Wolfe that may also step away from a corner.
-    AwaySteps,
-    /// Frank-Wolfe that moves weight from one corner to another.
-    Pairwise,
-    /// Projected stochastic variance reduced gradient.
-    Svrg,
-    /// Stochastic conditional gradient sliding.
-    Scgs,
-    /// Stochastic variance-reduced conditional gradient sliding.
-    Storc,
+/// What all methods in the l1 ball begin with.
+fn begin<'p, 'a, L: Losses>(
+    problem: &'p Problem<'a, L>,
+    seed: u64,
+) -> Result<Common<'p, 'a, L, L1>> {
+    let Ball::L1 { radius } = problem.ball() else {
+        return Err(Error::setting("these methods are for the l1 ball"));
+    };
+    if problem.dim() == 0 {
+        return Err(Error::setting("there is no feature to learn from"));
+    }
+    Ok(Common::new(problem, L1::new(radius), seed))
 }
 
-impl Rival {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::ProjectedGradient,
-        Self::FrankWolfe,
-        Self::AwaySteps,
-        Self::Pairwise,
-        Self::Svrg,
-        Self::Scgs,
-        Self::Storc,
-    ];
+/// Accelerated projected gradient with backtracking and restarts.
+///
+/// ```
+/// use dualgap::linalg::Rows;
+/// use dualgap::pdbfw::{self, Method, PerOutput, Problem, Settings};
+/// use dualgap::run::Budget;
+/// use dualgap::term::{Ball, ScalarLoss};
+/// let rows = Rows::dense(&[vec![1.0, 0.0], vec![0.0, 1.0]])?;
+/// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 0.0], 1)?;
+/// let problem = Problem::new(&rows, losses, 0.5, Ball::L1 { radius: 1.0 }, None)?;
+/// for method in Method::BASELINES {
+///     let settings = Settings { method, ..Settings::default() };
+///     let report = pdbfw::train(&problem, &settings, &Budget::relative(1e-4), &mut ())?;
+///     // ½·½(1 − x)² + ¼x² is smallest at a half.
+///     assert!((report.model.weights[0] - 0.5).abs() < 0.01, "{method:?}");
+/// }
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn projected_gradient<L: Losses>(
+    problem: &Problem<'_, L>,
+    seed: u64,
+) -> Result<impl Solver<Model = Solution>> {
+    let mut common = begin(problem, seed)?;
+    let descent = ProjectedGradient::new(&mut common);
+    Baseline::new(common, descent)
+}
 
-    /// Trains.
-    ///
-    /// ```
-    /// use dualgap::linalg::Rows;
-    /// use dualgap::pdbfw::{PerOutput, Problem, baselines::Rival};
-    /// use dualgap::run::Budget;
-    /// use dualgap::term::{Ball, ScalarLoss};
-    /// let rows = Rows::dense(&[vec![1.0, 0.0], vec![0.0, 1.0]])?;
-    /// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 0.0], 1)?;
-    /// let problem = Problem::new(&rows, losses, 0.5, Ball::L1 { radius: 1.0 }, None)?;
-    /// let report = Rival::Pairwise.train(&problem, 0, &Budget::relative(1e-9), &mut ())?;
-    /// assert!((report.model.weights[0] - 0.5).abs() < 1e-4);
-    /// # Ok::<(), dualgap::Error>(())
-    /// ```
-    pub fn train<L: Losses>(
-        self,
-        problem: &Problem<'_, L>,
-        seed: u64,
-        budget: &Budget,
-        observer: &mut dyn Observer,
-    ) -> Result<Report<Solution>> {
-        let Ball::L1 { radius } = problem.ball() else {
-            return Err(Error::setting("the baselines know the l1 ball only"));
-        };
-        if problem.dim() == 0 {
-            return Err(Error::setting("there is no feature to learn from"));
-        }
-        let mut common = Common::new(problem, L1::new(radius), seed);
-        match self {
-            Self::ProjectedGradient => {
-                let descent = ProjectedGradient::new(&mut common);
-                run(Baseline::new(common, descent)?, budget, observer)
-            }
-            Self::FrankWolfe => {
-                let descent = FrankWolfe::new(&mut common);
-                run(Baseline::new(common, descent)?, budget, observer)
-            }
-            Self::AwaySteps | Self::Pairwise => {
-                let descent = ActiveSet::new(&mut common, self == Self::Pairwise);
-                run(Baseline::new(common, descent)?, budget, observer)
-            }
-            Self::Svrg => {
-                let descent = Svrg::new(&mut common);
-                run(Baseline::new(common, descent)?, budget, observer)
-            }
-            Self::Scgs | Self::Storc => {
-                let gap = Sides::new(problem)?.certificate()?.gap();
-                let descent = Sliding::new(&mut common, self == Self::Storc, gap);
-                run(Baseline::new(common, descent)?, budget, observer)
-            }
-        }
-    }
+/// Frank-Wolfe with exact line search.
+pub fn frank_wolfe<L: Losses>(
+    problem: &Problem<'_, L>,
+    seed: u64,
+) -> Result<impl Solver<Model = Solution>> {
+    let mut common = begin(problem, seed)?;
+    let descent = FrankWolfe::new(&mut common);
+    Baseline::new(common, descent)
+}
+
+/// Frank-Wolfe that may also step away from a corner.
+pub fn away_steps<L: Losses>(
+    problem: &Problem<'_, L>,
+    seed: u64,
+) -> Result<impl Solver<Model = Solution>> {
+    let mut common = begin(problem, seed)?;
+    let descent = ActiveSet::new(&mut common, false);
+    Baseline::new(common, descent)
+}
+
+/// Frank-Wolfe that moves weight from one corner to another.
+pub fn pairwise<L: Losses>(
+    problem: &Problem<'_, L>,
+    seed: u64,
+) -> Result<impl Solver<Model = Solution>> {
+    let mut common = begin(problem, seed)?;
+    let descent = ActiveSet::new(&mut common, true);
+    Baseline::new(common, descent)
+}
+
+/// Projected stochastic variance reduced gradient.
+pub fn svrg<L: Losses>(
+    problem: &Problem<'_, L>,
+    seed: u64,
+) -> Result<impl Solver<Model = Solution>> {
+    let mut common = begin(problem, seed)?;
+    let descent = Svrg::new(&mut common);
+    Baseline::new(common, descent)
+}
+
+/// Stochastic conditional gradient sliding.
+pub fn scgs<L: Losses>(
+    problem: &Problem<'_, L>,
+    seed: u64,
+) -> Result<impl Solver<Model = Solution>> {
+    let mut common = begin(problem, seed)?;
+    let gap = Sides::new(problem)?.certificate()?.gap();
+    let descent = Sliding::new(&mut common, false, gap);
+    Baseline::new(common, descent)
+}
+
+/// Stochastic variance-reduced conditional gradient sliding.
+pub fn storc<L: Losses>(
+    problem: &Problem<'_, L>,
+    seed: u64,
+) -> Result<impl Solver<Model = Solution>> {
+    let mut common = begin(problem, seed)?;
+    let descent = Sliding::new(&mut common, true, 0.0);
+    Baseline::new(common, descent)
 }

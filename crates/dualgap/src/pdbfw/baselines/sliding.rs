@@ -44,7 +44,8 @@ pub(super) struct Sliding {
     from: Standing,
     /// Z, and −G at it.
     z: Standing,
-    inner: Inner,
+    base: Vec<f64>,
+    corner: Corner,
     k: f64,
     phase: i32,
     length: f64,
@@ -60,13 +61,6 @@ pub(super) struct Sliding {
     a: Vec<f64>,
     to: Vec<f64>,
     corners: u64,
-}
-
-/// Frank-Wolfe on the square around X_{k−1}.
-struct Inner {
-    base: Vec<f64>,
-    descent: Vec<f64>,
-    corner: Corner,
 }
 
 /// What one step is taken with.
@@ -103,7 +97,8 @@ impl Sliding {
             x: z.x.clone(),
             y: z.x.clone(),
             from: z.clone(),
-            inner: Inner { base: z.x.clone(), descent: z.x.clone(), corner: Corner::default() },
+            base: z.x.clone(),
+            corner: Corner::default(),
             k: 0.0,
             phase: 0,
             length: 0.0,
@@ -131,13 +126,13 @@ impl Sliding {
             common.problem.corners(&self.from.a, &mut self.from.alpha);
             common.image(&self.from.alpha, &mut self.from.v);
             if mu > 0.0 {
-                let descent = &mut self.inner.descent;
+                let descent = &mut self.base;
                 for ((d, v), x) in descent.iter_mut().zip(&self.from.v).zip(&self.from.x) {
                     *d = v - mu * x;
                 }
                 let c = common.problem.outputs();
-                common.region.corner(descent, c, &mut self.inner.corner);
-                let gap = self.inner.corner.dot(descent, c) - dot(descent, &self.from.x);
+                common.region.corner(descent, c, &mut self.corner);
+                let gap = self.corner.dot(descent, c) - dot(descent, &self.from.x);
                 self.distance = (2.0 * gap.max(0.0) / mu).min(self.diameter);
                 self.length = (32.0 * condition).sqrt();
             } else {
@@ -205,44 +200,6 @@ impl Sliding {
     }
 }
 
-impl Inner {
-    /// Moves x to where ⟨v, x⟩ − (β/2)‖x − x_before‖² is within η of its maximum; returns how many corners that took.
-    fn slide<R: Region>(
-        &mut self,
-        region: &mut R,
-        v: &[f64],
-        x: &mut [f64],
-        outputs: usize,
-        (beta, eta): (f64, f64),
-    ) -> u64 {
-        let Self { base, descent, corner } = self;
-        for ((base, v), x) in base.iter_mut().zip(v).zip(&*x) {
-            *base = v + beta * x;
-        }
-        let mut corners = 0;
-        loop {
-            let (mut own, mut square) = (0.0, 0.0);
-            for ((descent, base), &x) in descent.iter_mut().zip(&*base).zip(&*x) {
-                *descent = base - beta * x;
-                own += x * *descent;
-                square += x * x;
-            }
-            region.corner(descent, outputs, corner);
-            corners += 1;
-            let gap = corner.dot(descent, outputs) - own;
-            let far = corner.squared_norm() - 2.0 * corner.dot(x, outputs) + square;
-            // A gap of rounding only is as near as one can get.
-            let rounding = 1e-15 * (own.abs() + gap.abs());
-            if !(gap > eta.max(rounding) && far > 0.0) {
-                return corners;
-            }
-            let step = (gap / (beta * far)).min(1.0);
-            x.iter_mut().for_each(|x| *x *= 1.0 - step);
-            corner.add_to(x, outputs, step);
-        }
-    }
-}
-
 impl<L: Losses, R: Region> Descent<L, R> for Sliding {
     fn step(&mut self, common: &mut Common<'_, '_, L, R>) {
         if self.k >= self.length {
@@ -256,8 +213,10 @@ impl<L: Losses, R: Region> Descent<L, R> for Sliding {
         }
         self.gradient(common, batch);
         let c = common.problem.outputs();
-        let corners = self.inner.slide(&mut common.region, &self.z.v, &mut self.x, c, (beta, eta));
-        self.corners += corners;
+        for ((base, v), x) in self.base.iter_mut().zip(&self.z.v).zip(&self.x) {
+            *base = v + beta * x;
+        }
+        self.corners += common.region.slide(&self.base, beta, eta, &mut self.x, c);
         for (y, x) in self.y.iter_mut().zip(&self.x) {
             *y = (1.0 - gamma) * *y + gamma * x;
         }

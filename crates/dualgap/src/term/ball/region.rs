@@ -59,6 +59,17 @@ pub trait Region: Send {
 
     /// Makes it provable that x, which is in the ball but for rounding, is there.
     fn bring_inside(&mut self, x: &mut [f64], outputs: usize);
+
+    /// Frank-Wolfe with exact steps from x until ⟨base, x⟩ − (β/2)‖x‖² is within η of its maximum: a projection of
+    /// base/β by corners alone. Returns how many corners that took.
+    fn slide(&mut self, base: &[f64], beta: f64, eta: f64, x: &mut [f64], outputs: usize) -> u64;
+}
+
+/// How far a step goes that gains this much at first, toward a corner at this squared distance; none where the gap is
+/// small enough, or where nothing but rounding is left of it.
+pub fn slide_step(gap: f64, eta: f64, own: f64, beta: f64, far: f64) -> Option<f64> {
+    let rounding = 1e-15 * (own.abs() + gap.abs());
+    (gap > eta.max(rounding) && far > 0.0).then(|| (gap / (beta * far)).min(1.0))
 }
 
 /// The l1 ball.
@@ -75,13 +86,30 @@ pub struct L1 {
     /// The last threshold of a projection: the next one is often near it.
     threshold: f64,
     memory: Vec<f64>,
+    /// The entries of x that are not zero, and the others in descending order of their size as far as is needed.
+    support: Vec<u32>,
+    others: Vec<u32>,
 }
 
 impl L1 {
     /// Of this radius.
     pub fn new(radius: f64) -> Self {
-        Self { radius, threshold: 0.0, memory: Vec::new() }
+        let (memory, support, others) = (Vec::new(), Vec::new(), Vec::new());
+        Self { radius, threshold: 0.0, memory, support, others }
     }
+}
+
+/// Brings the `count` entries at which |base| is largest to the front of those, in order.
+fn put_in_order(others: &mut [u32], count: usize, base: &[f64]) {
+    let order = |a: &u32, b: &u32| {
+        let size = |j: u32| base[j as usize].abs();
+        size(*b).total_cmp(&size(*a)).then(a.cmp(b))
+    };
+    if count < others.len() {
+        others.select_nth_unstable_by(count, order);
+    }
+    let count = count.min(others.len());
+    others[..count].sort_unstable_by(order);
 }
 
 impl Region for L1 {
@@ -108,6 +136,56 @@ impl Region for L1 {
 
     fn bring_inside(&mut self, x: &mut [f64], _: usize) {
         l1::bring_inside(x, self.radius);
+    }
+
+    /// Where x is zero the gradient does not change, so of those entries only the largest is of interest: a step costs
+    /// the entries that x has, and not d.
+    fn slide(&mut self, base: &[f64], beta: f64, eta: f64, x: &mut [f64], _: usize) -> u64 {
+        const FIRST: usize = 16;
+        let Self { radius, support, others, .. } = self;
+        let radius = *radius;
+        support.clear();
+        others.clear();
+        for (j, &x) in x.iter().enumerate() {
+            if x == 0.0 { others.push(j as u32) } else { support.push(j as u32) }
+        }
+        let (mut taken, mut ordered) = (0, FIRST);
+        put_in_order(others, ordered, base);
+        let mut corners = 0;
+        loop {
+            let (mut own, mut square, mut best) = (0.0, 0.0, (0_usize, 0.0_f64));
+            for &j in &*support {
+                let (j, x) = (j as usize, x[j as usize]);
+                let descent = base[j] - beta * x;
+                own += x * descent;
+                square += x * x;
+                if descent.abs() > best.1.abs() {
+                    best = (j, descent);
+                }
+            }
+            let new = others.get(taken).map(|&j| j as usize);
+            let new = new.filter(|&j| base[j].abs() > best.1.abs());
+            if let Some(j) = new {
+                best = (j, base[j]);
+            }
+            corners += 1;
+            let value = if best.1 < 0.0 { -radius } else { radius };
+            let gap = value * best.1 - own;
+            let far = radius * radius - 2.0 * value * x[best.0] + square;
+            let Some(step) = slide_step(gap, eta, own, beta, far) else {
+                return corners;
+            };
+            if new.is_some() {
+                support.push(best.0 as u32);
+                taken += 1;
+                if taken == ordered {
+                    put_in_order(&mut others[taken..], ordered, base);
+                    ordered *= 2;
+                }
+            }
+            support.iter().for_each(|&j| x[j as usize] *= 1.0 - step);
+            x[best.0] += step * value;
+        }
     }
 }
 

@@ -1,0 +1,271 @@
+//! The default method, with nothing to tune: ascent on the dual, block after block, with X = Proj(V/μ) at every step.
+//!
+//! A block is one example. Along its α the dual
+//!
+//! ```text
+//! D(α) = max_{τ ≥ 0} −Σ m_i f_i*(−α_i) − ‖soft(V, τ)‖²/(2μ) − rτ
+//! ```
+//!
+//! is the loss's own part and a square whose curvature is known from the entries of X that the example sees (`visit.rs`),
+//! so the exact line search costs one look at the row, and neither d nor n. The threshold τ of the projection moves with
+//! every step; because other entries of X come and go meanwhile, it is found anew from all of V when several times as
+//! much work went into rows as that takes, and at least once a pass.
+//!
+//! The paper moves the k examples that change most. Here the examples that hardly changed at their last visits sleep for
+//! a few passes, which is the same greedy choice without a look at all of them.
+//!
+//! Where the certificates fall slowly, or μ = 0, the ascent goes around a centre (`centre.rs`).
+
+use super::centre::Centre;
+use super::{Losses, Problem, Sides, Solution, Touched};
+use crate::Result;
+use crate::linalg::Random;
+use crate::run::{Certificate, Certified, Quota, Solver, Work};
+use crate::term::ball::l1;
+use serde::{Deserialize, Serialize};
+
+/// So many entries of A are touched for each number of V before the threshold is found anew.
+const BLOCK: u64 = 8;
+
+/// A change below this share of the mean change is hardly one.
+const HARDLY: f64 = 0.02;
+
+/// Who has hardly changed again and again sleeps for all but one in 2^this passes.
+const DEEPEST: u8 = 3;
+
+/// A gap that is still more than this share of the last one falls slowly.
+const SLOW: f64 = 0.1;
+
+/// The ascent; see the module's head.
+pub struct Ascent<'p, 'a, L: Losses> {
+    pub(super) problem: &'p Problem<'a, L>,
+    sides: Sides,
+    pub(super) walk: Walk,
+    pub(super) room: Room<L::Scratch>,
+}
+
+/// Where it stands.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Walk {
+    /// α.
+    pub alpha: Vec<f64>,
+    /// V, and what the centre adds to it.
+    pub u: Vec<f64>,
+    /// τ, and how many entries of u are above it.
+    pub tau: f64,
+    pub count: f64,
+    pub centre: Centre,
+    order: Vec<u32>,
+    turn: usize,
+    pass: u64,
+    idle: Vec<u8>,
+    changes: Changes,
+    random: Random,
+    /// Entries touched since the threshold was found from all of u.
+    pub since: u64,
+    pub touched: Touched,
+    /// The gap at the last certification.
+    gap: f64,
+}
+
+/// What the visits of a pass added up to.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Changes {
+    sum: f64,
+    curvature: f64,
+    visits: f64,
+    /// Of the pass before.
+    mean: f64,
+    mean_curvature: f64,
+}
+
+/// Memory that steps work in.
+#[derive(Default)]
+pub(super) struct Room<S> {
+    pub a: Vec<f64>,
+    pub to: Vec<f64>,
+    pub along: Vec<f64>,
+    pub squares: Vec<f64>,
+    pub losses: S,
+    sizes: Vec<f64>,
+}
+
+impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
+    /// From α = 0.
+    pub fn new(problem: &'p Problem<'a, L>, seed: u64) -> Result<Self> {
+        let (n, c, dim) = (problem.len(), problem.outputs(), problem.dim());
+        let mut ascent = Self {
+            problem,
+            sides: Sides::new(problem)?,
+            walk: Walk {
+                alpha: vec![0.0; n * c],
+                u: vec![0.0; dim],
+                tau: 0.0,
+                count: 0.0,
+                centre: Centre::none(problem.mu()),
+                order: (0..n as u32).collect(),
+                turn: n,
+                pass: 0,
+                idle: vec![0; n],
+                changes: Changes::default(),
+                random: Random::new(seed),
+                since: 0,
+                touched: Touched::default(),
+                gap: f64::INFINITY,
+            },
+            room: Room {
+                a: vec![0.0; c],
+                to: vec![0.0; c],
+                along: vec![0.0; c],
+                squares: vec![0.0; c],
+                ..Room::default()
+            },
+        };
+        if problem.mu() == 0.0 {
+            let squares = problem.masses().iter().zip(problem.squared_norms());
+            let mean = squares.map(|(mass, square)| mass * square).sum::<f64>() / n as f64;
+            ascent.recentre(mean);
+        }
+        Ok(ascent)
+    }
+
+    /// What the steps have touched.
+    pub fn touched(&self) -> Touched {
+        self.walk.touched
+    }
+
+    /// Begins to go around a centre, where this mean curvature of the examples says that it helps.
+    fn recentre(&mut self, curvature: f64) {
+        let wanted = curvature / self.problem.losses().smoothness();
+        let Walk { centre, u, tau, .. } = &mut self.walk;
+        centre.begin(wanted, u, *tau);
+        self.relevel();
+    }
+
+    /// After how much work the threshold is found anew.
+    fn block(&self) -> u64 {
+        let Walk { u, touched, .. } = &self.walk;
+        let pass = (2 * self.problem.rows().stored() * self.problem.outputs()) as u64;
+        let so_far = touched.entries * self.problem.outputs() as u64;
+        // Nothing is known of it at first: sooner then.
+        (BLOCK * u.len() as u64).min(pass).min(so_far / 4 * 3)
+    }
+
+    /// Finds the threshold from all of u.
+    fn relevel(&mut self) {
+        let Walk { u, tau, count, centre, since, touched, .. } = &mut self.walk;
+        let radius = centre.strength() * self.problem.ball().radius();
+        let looks;
+        (*tau, looks) = l1::threshold_near(u, radius, *tau, &mut self.room.sizes);
+        *count = u.iter().filter(|u| u.abs() > *tau).count() as f64;
+        touched.selected += (looks + 1) * u.len() as u64;
+        *since = 0;
+    }
+
+    /// The next example that is awake.
+    fn next(&mut self) -> usize {
+        loop {
+            if self.walk.turn == self.walk.order.len() {
+                self.begin_pass();
+            }
+            let walk = &mut self.walk;
+            let i = walk.order[walk.turn] as usize;
+            walk.turn += 1;
+            // Sleepers wake in turns.
+            if (walk.pass + i as u64) & ((1 << walk.idle[i]) - 1) == 0 {
+                return i;
+            }
+        }
+    }
+
+    fn begin_pass(&mut self) {
+        let walk = &mut self.walk;
+        walk.random.shuffle(&mut walk.order);
+        (walk.turn, walk.pass) = (0, walk.pass + 1);
+        let Changes { sum, curvature, visits, .. } = walk.changes;
+        if visits > 0.0 {
+            let (mean, mean_curvature) = (sum / visits, curvature / visits);
+            walk.changes = Changes { mean, mean_curvature, ..Changes::default() };
+            if walk.centre.is_set() {
+                walk.centre.advance(&mut walk.u, walk.tau);
+                self.relevel();
+            }
+        }
+    }
+
+    /// Takes note of how much an example changed, and of the curvature it met.
+    pub(super) fn note(&mut self, i: usize, change: f64, curvature: f64) {
+        let Walk { changes, idle, .. } = &mut self.walk;
+        changes.sum += change;
+        changes.curvature += curvature;
+        changes.visits += 1.0;
+        idle[i] = if change <= HARDLY * changes.mean { (idle[i] + 1).min(DEEPEST) } else { 0 };
+    }
+}
+
+impl<L: Losses> Solver for Ascent<'_, '_, L> {
+    type Model = Solution;
+
+    fn calls_per_pass(&self) -> u64 {
+        self.problem.len() as u64
+    }
+
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        let mut done = Work::default();
+        while quota.allows(done, 1) {
+            let i = self.next();
+            if self.problem.outputs() == 1 {
+                self.visit_one(i);
+            } else {
+                self.visit_all(i);
+            }
+            if self.walk.since >= self.block() {
+                self.relevel();
+            }
+            done += Work { steps: 1, oracle_calls: 1 };
+        }
+        Ok(done)
+    }
+
+    fn certify(&mut self) -> Result<Certified> {
+        let dual = self.problem.dual(&self.walk.alpha)?;
+        let Walk { centre, u, .. } = &mut self.walk;
+        // Without the rounding of many steps.
+        u.copy_from_slice(&dual.v);
+        centre.add_to(u);
+        self.relevel();
+        let Walk { centre, u, tau, .. } = &self.walk;
+        let mut x = dual.x;
+        if centre.is_set() {
+            x.iter_mut().zip(u).for_each(|(x, &u)| *x = l1::soft(u, *tau) / centre.strength());
+        }
+        l1::bring_inside(&mut x, self.problem.ball().radius());
+        let primal = self.problem.primal(&x)?;
+        let certified = self.sides.certify((primal, &x), (dual.value, &self.walk.alpha))?;
+        let gap = certified.model.gap();
+        if !self.walk.centre.is_set() && gap > SLOW * self.walk.gap {
+            self.recentre(self.walk.changes.mean_curvature);
+        }
+        self.walk.gap = gap;
+        Ok(certified)
+    }
+
+    fn proved(&self) -> Option<Result<Certificate>> {
+        Some(self.sides.certificate())
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.sides.best().weights
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        let Walk { touched, centre, count, .. } = &self.walk;
+        let mut tactics = vec![format!("the projection has {count} entries"), touched.told()];
+        tactics.extend(centre.told());
+        tactics
+    }
+
+    fn into_model(self) -> Solution {
+        self.sides.into_best()
+    }
+}

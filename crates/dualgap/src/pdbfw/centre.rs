@@ -1,0 +1,100 @@
+//! A centre that the ascent goes around where it would be slow by itself: with `κ/2‖X − z‖²` added,
+//!
+//! ```text
+//! X = Proj((V + κz)/(μ + κ)),          then z ← X + β(X − X_before)
+//! ```
+//!
+//! is the accelerated proximal point method, and μ may be zero. κ is such that an example's step meets about as much
+//! curvature from the others as from its own loss. β is Nesterov's, begun anew whenever the last move of X and the
+//! momentum point apart; so neither needs to know how strongly convex the problem is. The certificate is that of the
+//! problem without any of this.
+
+use crate::term::ball::l1;
+use serde::{Deserialize, Serialize};
+
+/// z, κ and the momentum; without a centre κ is zero.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Centre {
+    mu: f64,
+    kappa: f64,
+    z: Vec<f64>,
+    /// X after the last round.
+    before: Vec<f64>,
+    /// Nesterov's t.
+    momentum: f64,
+    rounds: u64,
+    restarts: u64,
+}
+
+impl Centre {
+    pub fn none(mu: f64) -> Self {
+        Self {
+            mu,
+            kappa: 0.0,
+            z: Vec::new(),
+            before: Vec::new(),
+            momentum: 1.0,
+            rounds: 0,
+            restarts: 0,
+        }
+    }
+
+    pub fn is_set(&self) -> bool {
+        self.kappa > 0.0
+    }
+
+    /// μ + κ.
+    #[inline]
+    pub fn strength(&self) -> f64 {
+        self.mu + self.kappa
+    }
+
+    /// Begins at X = soft(u, τ)/μ, so that nothing moves, with the strength that is wanted, if it is not there already.
+    pub fn begin(&mut self, wanted: f64, u: &mut [f64], tau: f64) {
+        if !(wanted > 2.0 * self.mu && wanted.is_finite()) {
+            return;
+        }
+        self.kappa = wanted - self.mu;
+        let x = |&u: &f64| if self.mu > 0.0 { l1::soft(u, tau) / self.mu } else { 0.0 };
+        self.z = u.iter().map(x).collect();
+        self.before.clone_from(&self.z);
+        self.add_to(u);
+    }
+
+    /// `u += κz`.
+    pub fn add_to(&self, u: &mut [f64]) {
+        u.iter_mut().zip(&self.z).for_each(|(u, z)| *u += self.kappa * z);
+    }
+
+    /// The end of a round: the centre moves on from X = soft(u, τ)/(μ + κ).
+    pub fn advance(&mut self, u: &mut [f64], tau: f64) {
+        let inverse = 1.0 / self.strength();
+        let apart: f64 = (u.iter().zip(&self.z).zip(&self.before))
+            .map(|((&u, z), before)| {
+                let x = l1::soft(u, tau) * inverse;
+                (z - x) * (x - before)
+            })
+            .sum();
+        if apart > 0.0 {
+            self.momentum = 1.0;
+            self.restarts += 1;
+        }
+        let next = 0.5 * (1.0 + (1.0 + 4.0 * self.momentum * self.momentum).sqrt());
+        let beta = (self.momentum - 1.0) / next;
+        (self.momentum, self.rounds) = (next, self.rounds + 1);
+        for ((u, z), before) in u.iter_mut().zip(&mut self.z).zip(&mut self.before) {
+            let x = l1::soft(*u, tau) * inverse;
+            let to = x + beta * (x - *before);
+            *u += self.kappa * (to - *z);
+            (*z, *before) = (to, x);
+        }
+    }
+
+    /// What a report says of it.
+    pub fn told(&self) -> Option<String> {
+        let Self { kappa, rounds, restarts, .. } = self;
+        self.is_set().then(|| {
+            format!("{rounds} rounds around a centre of strength {kappa:.3e}, momentum begun anew {restarts} times")
+        })
+    }
+}

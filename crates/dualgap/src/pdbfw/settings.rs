@@ -1,0 +1,99 @@
+//! What a run in a ball is set up with.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How steps are chosen.
+///
+/// ```
+/// # use dualgap::pdbfw::Settings;
+/// let settings = Settings::default(); // nothing has to be tuned
+/// assert_eq!(settings.seed, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Who moves.
+    #[serde(default)]
+    pub method: Method,
+    /// Of primal-dual block Frank-Wolfe: by a search, or by the paper's theorem.
+    pub steps: Steps,
+    /// Of the order in which examples are visited.
+    pub seed: u64,
+}
+
+/// Who moves: primal-dual block Frank-Wolfe, or one of those it is measured by (see [`super::baselines`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Primal-dual block Frank-Wolfe.
+    #[default]
+    Pdbfw,
+    /// Accelerated projected gradient with backtracking and restarts.
+    ProjectedGradient,
+    /// Frank-Wolfe with exact line search.
+    FrankWolfe,
+    /// Frank-Wolfe that may also step away from a corner.
+    AwaySteps,
+    /// Frank-Wolfe that moves weight from one corner to another.
+    Pairwise,
+    /// Projected stochastic variance reduced gradient.
+    Svrg,
+    /// Stochastic conditional gradient sliding.
+    Scgs,
+    /// Stochastic variance-reduced conditional gradient sliding.
+    Storc,
+}
+
+impl Method {
+    /// Those that others are measured by.
+    pub const BASELINES: [Self; 7] = [
+        Self::ProjectedGradient,
+        Self::FrankWolfe,
+        Self::AwaySteps,
+        Self::Pairwise,
+        Self::Svrg,
+        Self::Scgs,
+        Self::Storc,
+    ];
+}
+
+/// How far steps go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum Steps {
+    /// The best point along every direction; nothing to tune.
+    #[default]
+    Search,
+    /// Algorithm 1 as printed, with the constants of its theorem where none are given.
+    Theorem(Constants),
+}
+
+/// The constants of Algorithm 1; what is not given is as in the theorem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Constants {
+    /// s: so many entries of X at most move in a step. The theorem asks for as many as the optimum has; without
+    /// knowing that, all.
+    pub s: Option<usize>,
+    /// k: so many examples move in a step; n·s/d.
+    pub k: Option<usize>,
+    /// η: the share of the way X goes; ½.
+    pub eta: Option<f64>,
+    /// δ: the step of α; `(1/k)(1/(nβ) + 25R/(2μn²))⁻¹`.
+    pub delta: Option<f64>,
+}
+
+impl Constants {
+    /// Refuses constants that make no sense.
+    pub fn check(self) -> Result<()> {
+        if self.s == Some(0) || self.k == Some(0) {
+            return Err(Error::setting("at least one entry and one example move in a step"));
+        }
+        if self.eta.is_some_and(|eta| !(eta > 0.0 && eta <= 1.0)) {
+            return Err(Error::setting("eta is more than 0 and at most 1"));
+        }
+        if self.delta.is_some_and(|delta| !(delta > 0.0 && delta.is_finite())) {
+            return Err(Error::setting("delta is a positive number"));
+        }
+        Ok(())
+    }
+}
