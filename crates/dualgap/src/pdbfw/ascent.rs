@@ -8,8 +8,7 @@
 //!
 //! is the loss's own part and a square whose curvature is known from the entries of X that the example sees (`visit.rs`),
 //! so the exact line search costs one look at the row, and neither d nor n. The threshold τ of the projection moves with
-//! every step; because other entries of X come and go meanwhile, it is found anew from all of V when several times as
-//! much work went into rows as that takes, and at least once a pass.
+//! every step, and is found anew every few of them (`level.rs`), because other entries of X come and go meanwhile.
 //!
 //! The paper moves the k examples that change most. Here the examples that hardly changed at their last visits sleep for
 //! a few passes, which is the same greedy choice without a look at all of them.
@@ -17,15 +16,13 @@
 //! Where the certificates fall slowly, or μ = 0, the ascent goes around a centre (`centre.rs`).
 
 use super::centre::Centre;
+use super::level::Level;
 use super::{Losses, Problem, Sides, Solution, Touched};
 use crate::Result;
 use crate::linalg::Random;
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::ball::l1;
 use serde::{Deserialize, Serialize};
-
-/// So many entries of A are touched for each number of V before the threshold is found anew.
-const BLOCK: u64 = 8;
 
 /// A change below this share of the mean change is hardly one.
 const HARDLY: f64 = 0.02;
@@ -51,9 +48,8 @@ pub(super) struct Walk {
     pub alpha: Vec<f64>,
     /// V, and what the centre adds to it.
     pub u: Vec<f64>,
-    /// τ, and how many entries of u are above it.
-    pub tau: f64,
-    pub count: f64,
+    /// τ.
+    pub level: Level,
     pub centre: Centre,
     order: Vec<u32>,
     turn: usize,
@@ -61,8 +57,6 @@ pub(super) struct Walk {
     idle: Vec<u8>,
     changes: Changes,
     random: Random,
-    /// Entries touched since the threshold was found from all of u.
-    pub since: u64,
     pub touched: Touched,
     /// The gap at the last certification.
     gap: f64,
@@ -83,8 +77,10 @@ struct Changes {
 #[derive(Default)]
 pub(super) struct Room<S> {
     pub a: Vec<f64>,
+    pub after: Vec<f64>,
+    pub from: Vec<f64>,
     pub to: Vec<f64>,
-    pub along: Vec<f64>,
+    pub signed: Vec<f64>,
     pub squares: Vec<f64>,
     pub losses: S,
     sizes: Vec<f64>,
@@ -100,8 +96,7 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
             walk: Walk {
                 alpha: vec![0.0; n * c],
                 u: vec![0.0; dim],
-                tau: 0.0,
-                count: 0.0,
+                level: Level::new(dim),
                 centre: Centre::none(problem.mu()),
                 order: (0..n as u32).collect(),
                 turn: n,
@@ -109,14 +104,15 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
                 idle: vec![0; n],
                 changes: Changes::default(),
                 random: Random::new(seed),
-                since: 0,
                 touched: Touched::default(),
                 gap: f64::INFINITY,
             },
             room: Room {
                 a: vec![0.0; c],
+                after: vec![0.0; c],
+                from: vec![0.0; c],
                 to: vec![0.0; c],
-                along: vec![0.0; c],
+                signed: vec![0.0; c],
                 squares: vec![0.0; c],
                 ..Room::default()
             },
@@ -137,29 +133,24 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
     /// Begins to go around a centre, where this mean curvature of the examples says that it helps.
     fn recentre(&mut self, curvature: f64) {
         let wanted = curvature / self.problem.losses().smoothness();
-        let Walk { centre, u, tau, .. } = &mut self.walk;
-        centre.begin(wanted, u, *tau);
+        let Walk { centre, u, level, .. } = &mut self.walk;
+        centre.begin(wanted, u, level.tau);
         self.relevel();
-    }
-
-    /// After how much work the threshold is found anew.
-    fn block(&self) -> u64 {
-        let Walk { u, touched, .. } = &self.walk;
-        let pass = (2 * self.problem.rows().stored() * self.problem.outputs()) as u64;
-        let so_far = touched.entries * self.problem.outputs() as u64;
-        // Nothing is known of it at first: sooner then.
-        (BLOCK * u.len() as u64).min(pass).min(so_far / 4 * 3)
     }
 
     /// Finds the threshold from all of u.
     fn relevel(&mut self) {
-        let Walk { u, tau, count, centre, since, touched, .. } = &mut self.walk;
+        let Walk { u, level, centre, touched, .. } = &mut self.walk;
         let radius = centre.strength() * self.problem.ball().radius();
-        let looks;
-        (*tau, looks) = l1::threshold_near(u, radius, *tau, &mut self.room.sizes);
-        *count = u.iter().filter(|u| u.abs() > *tau).count() as f64;
-        touched.selected += (looks + 1) * u.len() as u64;
-        *since = 0;
+        level.find(u, radius, &mut self.room.sizes, touched);
+    }
+
+    /// Takes note of work on so many entries, and finds the threshold anew if it is time to.
+    fn keep_level(&mut self, entries: u64) {
+        let pass = 2 * (self.problem.rows().stored() * self.problem.outputs()) as u64;
+        let Walk { u, level, centre, touched, .. } = &mut self.walk;
+        let radius = centre.strength() * self.problem.ball().radius();
+        level.keep(entries, pass, u, radius, &mut self.room.sizes, touched);
     }
 
     /// The next example that is awake.
@@ -187,7 +178,7 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
             let (mean, mean_curvature) = (sum / visits, curvature / visits);
             walk.changes = Changes { mean, mean_curvature, ..Changes::default() };
             if walk.centre.is_set() {
-                walk.centre.advance(&mut walk.u, walk.tau);
+                walk.centre.advance(&mut walk.u, walk.level.tau);
                 self.relevel();
             }
         }
@@ -214,14 +205,10 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
         let mut done = Work::default();
         while quota.allows(done, 1) {
             let i = self.next();
-            if self.problem.outputs() == 1 {
-                self.visit_one(i);
-            } else {
-                self.visit_all(i);
-            }
-            if self.walk.since >= self.block() {
-                self.relevel();
-            }
+            let entries =
+                if self.problem.outputs() == 1 { self.visit_one(i) } else { self.visit_all(i) };
+            self.walk.touched.entries += entries;
+            self.keep_level(entries * self.problem.outputs() as u64);
             done += Work { steps: 1, oracle_calls: 1 };
         }
         Ok(done)
@@ -234,10 +221,10 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
         u.copy_from_slice(&dual.v);
         centre.add_to(u);
         self.relevel();
-        let Walk { centre, u, tau, .. } = &self.walk;
+        let Walk { centre, u, level, .. } = &self.walk;
         let mut x = dual.x;
         if centre.is_set() {
-            x.iter_mut().zip(u).for_each(|(x, &u)| *x = l1::soft(u, *tau) / centre.strength());
+            x.iter_mut().zip(u).for_each(|(x, &u)| *x = l1::soft(u, level.tau) / centre.strength());
         }
         l1::bring_inside(&mut x, self.problem.ball().radius());
         let primal = self.problem.primal(&x)?;
@@ -259,8 +246,9 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
     }
 
     fn tactics(&self) -> Vec<String> {
-        let Walk { touched, centre, count, .. } = &self.walk;
-        let mut tactics = vec![format!("the projection has {count} entries"), touched.told()];
+        let Walk { touched, centre, level, .. } = &self.walk;
+        let mut tactics =
+            vec![format!("the projection has {} entries", level.count), touched.told()];
         tactics.extend(centre.told());
         tactics
     }

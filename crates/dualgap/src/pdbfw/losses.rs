@@ -99,7 +99,7 @@ pub struct PerOutput<L> {
 impl<L: Loss> PerOutput<L> {
     /// Targets example after example, `outputs` of each.
     pub fn new(loss: L, targets: Vec<f64>, outputs: usize) -> Result<Self> {
-        if outputs == 0 || targets.len() % outputs != 0 {
+        if outputs == 0 || !targets.len().is_multiple_of(outputs) {
             let targets = targets.len();
             return Err(Error::setting(format!(
                 "{targets} targets cannot be shared among examples of {outputs} outputs each"
@@ -210,7 +210,7 @@ impl<L: Loss> Losses for PerOutput<L> {
 pub struct Classes {
     loss: MulticlassLoss,
     labels: Vec<u32>,
-    classes: usize,
+    outputs: usize,
     costs: CheckedCosts,
 }
 
@@ -252,7 +252,7 @@ impl Classes {
             }
             (_, costs) => costs.check(classes)?,
         };
-        Ok(Self { loss, labels: labels.to_vec(), classes, costs })
+        Ok(Self { loss, labels: labels.to_vec(), outputs: classes, costs })
     }
 
     fn truth(&self, i: usize) -> usize {
@@ -284,7 +284,7 @@ impl Losses for Classes {
     }
 
     fn outputs(&self) -> usize {
-        self.classes
+        self.outputs
     }
 
     fn smoothness(&self) -> f64 {

@@ -8,13 +8,14 @@
 //! - [`problem`]: rows, losses, μ and the ball together, and both sides of the certificate.
 //! - [`sides`]: the best of both sides of a run.
 //! - [`settings`]: what a run is set up with.
-//! - [`ascent`], `visit`, `centre`: the method with nothing to tune.
+//! - [`ascent`], `visit`, `level`, `centre`: the method with nothing to tune.
 //! - [`theorem`]: Algorithm 1 with constant steps.
 //! - [`baselines`]: other methods for the same problems.
 
 pub mod ascent;
 pub mod baselines;
 mod centre;
+mod level;
 pub mod losses;
 pub mod problem;
 pub mod settings;

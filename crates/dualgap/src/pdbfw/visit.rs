@@ -1,4 +1,4 @@
-//! The step of one example: the exact maximum of the dual along its α, as long as X keeps its entries.
+//! The step of one example: the maximum of the dual along its α, as long as X keeps its entries.
 //!
 //! Let S be the entries of X that are not zero, s their signs, x_S the row on them. When α moves by δ,
 //!
@@ -6,30 +6,41 @@
 //! V moves by mδx,    τ by mδ⟨s, x_S⟩/|S| (Σ|X| stays r),    the prediction by qδ,    q = (m/μ)(‖x_S‖² − ⟨s, x_S⟩²/|S|)
 //! ```
 //!
-//! and the loss's maximizer for that q is where to go. Entries that come or go on the way change q; where the prediction
-//! afterwards asks to turn back, the step is taken again with the q that was met, and at last with (m/μ)‖x‖², which no q
-//! exceeds. With several outputs q is the largest of theirs, at the τ from before.
+//! and the loss's maximizer for that q is where to go. Entries that come on the way make q larger. The prediction
+//! afterwards tells the q that was met, ⟨change of a, δ⟩/‖δ‖²; where the step went too far by that, it is taken again
+//! with the q that was met, and at last with (m/μ)‖x‖², which no q exceeds.
+//!
+//! With several outputs q is the largest ‖x_S‖² of theirs.
 
 use super::Losses;
 use super::ascent::{Ascent, Room};
 use crate::term::ball::l1;
 
-/// Turning back by less than this share of a step is not worth another look at the row.
-const TURN: f64 = 0.1;
-
-/// x with the sign of u, or against it.
+/// x with the sign of u.
 #[inline]
 fn along(x: f64, u: f64) -> f64 {
     if u > 0.0 { x } else { -x }
 }
 
+/// A step that is too far by less than this share of it is not worth another look at the row.
+const FAR: f64 = 0.1;
+
+/// The q to take the step again with, if it was taken with this one and met another.
+fn again(q: f64, own: f64, met: f64, whole: f64, smoothness: f64) -> Option<f64> {
+    // With the right q the step is (γ + q)/(γ + met) as long.
+    let fine = q >= whole || met - q <= FAR * (met + smoothness) || met.is_nan();
+    // No third time something in between.
+    let next = if q == own && met < whole { met } else { whole };
+    (!fine).then_some(next)
+}
+
 impl<L: Losses> Ascent<'_, '_, L> {
-    /// The step of an example with one output.
-    pub(super) fn visit_one(&mut self, i: usize) {
+    /// The step of an example with one output; returns how many entries of A it took.
+    pub(super) fn visit_one(&mut self, i: usize) -> u64 {
         let (problem, losses) = (self.problem, self.problem.losses());
         let (row, mass) = (problem.rows().row(i), problem.masses()[i]);
-        let walk = &mut self.walk;
-        let (level, inverse, from) = (walk.tau, 1.0 / walk.centre.strength(), walk.alpha[i]);
+        let (walk, scratch) = (&mut self.walk, &mut self.room.losses);
+        let (level, inverse, from) = (walk.level.tau, 1.0 / walk.centre.strength(), walk.alpha[i]);
         let (mut a, mut squares, mut signed) = (0.0, 0.0, 0.0);
         row.for_each(|j, x| {
             let u = walk.u[j];
@@ -42,55 +53,46 @@ impl<L: Losses> Ascent<'_, '_, L> {
             }
         });
         a *= inverse;
-        let share = if level > 0.0 && walk.count > 0.0 { signed / walk.count } else { 0.0 };
+        let share = signed * walk.level.share();
         let whole = mass * problem.squared_norms()[i] * inverse;
-        let own = (mass * inverse * (squares - signed * share)).max(0.0);
-        let scratch = &mut self.room.losses;
-        let mut best = |a: f64, at: f64, q: f64| {
-            let mut to = [at];
-            losses.maximizer(i, &[a], &[at], q, &mut to, scratch);
-            to[0]
-        };
+        let own = (mass * inverse * (squares - signed * share)).clamp(0.0, whole);
         let (mut at, mut q, mut entries) = (from, own, row.stored());
         loop {
-            let to = best(a, from, q);
+            let mut to = [at];
+            losses.maximizer(i, &[a], &[from], q, &mut to, scratch);
+            let [to] = to;
             if to == at || to.is_nan() {
                 break;
             }
             let step = mass * (to - at);
-            let tau = (level + mass * (to - from) * share).max(0.0);
-            let mut after = 0.0;
+            walk.level.shift(level, mass * (to - from) * share);
+            let (tau, mut after) = (walk.level.tau, 0.0);
             row.for_each(|j, x| {
                 let u = walk.u[j] + step * x;
                 walk.u[j] = u;
+                walk.level.note(j, u);
                 after += x * l1::soft(u, tau);
             });
-            after *= inverse;
-            (walk.tau, at, entries) = (tau, to, entries + row.stored());
-            if q >= whole {
-                break;
+            (at, entries) = (to, entries + row.stored());
+            let met = (after * inverse - a) / (at - from);
+            match again(q, own, met, whole, losses.smoothness()) {
+                Some(more) => q = more,
+                None => break,
             }
-            let back = (best(after, at, q) - at) / (at - from);
-            if back >= -TURN || back.is_nan() {
-                break;
-            }
-            let met = (after - a) / (at - from);
-            // Not again the same, and no third time something in between.
-            q = if q == own && met > own && met < whole { met } else { whole };
         }
         walk.alpha[i] = at;
-        walk.touched.entries += entries as u64;
-        walk.since += entries as u64;
-        self.note(i, (at - from).abs(), mass * squares);
+        let gain = (at - from) * (at - from) * mass * (losses.smoothness() + own);
+        self.note(i, gain.sqrt(), mass * squares);
+        entries as u64
     }
 
     /// The step of an example with several.
-    pub(super) fn visit_all(&mut self, i: usize) {
-        let (problem, c) = (self.problem, self.problem.outputs());
+    pub(super) fn visit_all(&mut self, i: usize) -> u64 {
+        let (problem, losses, c) = (self.problem, self.problem.losses(), self.problem.outputs());
         let (row, mass) = (problem.rows().row(i), problem.masses()[i]);
-        let (walk, room) = (&mut self.walk, &mut self.room);
-        let (level, inverse) = (walk.tau, 1.0 / walk.centre.strength());
-        let Room { a, to, along: signed, squares, losses, .. } = room;
+        let walk = &mut self.walk;
+        let (level, inverse) = (walk.level.tau, 1.0 / walk.centre.strength());
+        let Room { a, after, from, to, signed, squares, losses: scratch, .. } = &mut self.room;
         for sums in [&mut *a, &mut *signed, &mut *squares] {
             sums.fill(0.0);
         }
@@ -106,34 +108,44 @@ impl<L: Losses> Ascent<'_, '_, L> {
             }
         });
         a.iter_mut().for_each(|a| *a *= inverse);
+        let whole = mass * problem.squared_norms()[i] * inverse;
         let most = squares.iter().copied().fold(0.0, f64::max);
-        let alpha = &mut walk.alpha[i * c..][..c];
-        problem.losses().maximizer(i, a, alpha, mass * most * inverse, to, losses);
-        if to.iter().any(|to| to.is_nan()) {
-            return;
-        }
-        let (mut change, mut turn) = (0.0, 0.0);
-        for ((to, alpha), signed) in to.iter_mut().zip(alpha).zip(&*signed) {
-            let step = *to - *alpha;
-            *alpha = *to;
-            *to = mass * step;
-            change += step * step;
-            turn += *to * signed;
-        }
-        if level > 0.0 && walk.count > 0.0 {
-            walk.tau = (level + turn / walk.count).max(0.0);
-        }
-        let mut entries = row.stored();
-        if change > 0.0 {
-            entries *= 2;
+        let own = (mass * most * inverse).min(whole);
+        let at = &mut walk.alpha[i * c..][..c];
+        from.copy_from_slice(at);
+        let (mut q, mut entries, mut change) = (own, row.stored(), 0.0);
+        loop {
+            losses.maximizer(i, a, from, q, to, scratch);
+            if to == at || to.iter().any(|to| to.is_nan()) {
+                break;
+            }
+            let (mut turn, mut squared) = (0.0, 0.0);
+            for (k, to) in to.iter_mut().enumerate() {
+                turn += mass * (*to - from[k]) * signed[k];
+                squared += (*to - from[k]) * (*to - from[k]);
+                (at[k], *to) = (*to, mass * (*to - at[k]));
+            }
+            walk.level.shift(level, turn * walk.level.share());
+            let tau = walk.level.tau;
+            after.fill(0.0);
             row.for_each(|j, x| {
-                for (u, step) in walk.u[j * c..][..c].iter_mut().zip(&*to) {
+                for (k, (step, after)) in to.iter().zip(&mut *after).enumerate() {
+                    let u = &mut walk.u[j * c + k];
                     *u += step * x;
+                    walk.level.note(j * c + k, *u);
+                    *after += x * l1::soft(*u, tau);
                 }
             });
+            entries += row.stored();
+            change = squared;
+            let met = (0..c).map(|k| (after[k] * inverse - a[k]) * (at[k] - from[k])).sum::<f64>();
+            match again(q, own, met / squared, whole, losses.smoothness()) {
+                Some(more) => q = more,
+                None => break,
+            }
         }
-        walk.touched.entries += entries as u64;
-        walk.since += (entries * c) as u64;
-        self.note(i, change.sqrt(), mass * most);
+        let gain = change * mass * (losses.smoothness() + own);
+        self.note(i, gain.sqrt(), mass * most);
+        entries as u64
     }
 }

@@ -116,7 +116,7 @@ impl Case {
 
     /// Sparse for an odd number of rows, dense for an even one.
     pub fn matrix(&self) -> Rows {
-        if self.len() % 2 == 0 {
+        if self.len().is_multiple_of(2) {
             return Rows::dense(&self.rows).unwrap();
         }
         let mut rows = Rows::sparse();

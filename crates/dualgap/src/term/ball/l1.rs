@@ -96,9 +96,7 @@ fn above(v: &[f64], level: f64) -> (f64, f64) {
         counts[lane] += is;
     };
     for chunk in chunks {
-        for lane in 0..4 {
-            add(lane, chunk[lane]);
-        }
+        chunk.iter().enumerate().for_each(|(lane, &v)| add(lane, v));
     }
     rest.iter().enumerate().for_each(|(lane, &v)| add(lane, v));
     (sums.iter().sum(), counts.iter().sum())
