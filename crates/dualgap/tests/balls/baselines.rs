@@ -181,13 +181,17 @@ fn a_pairwise_step_costs_its_columns_and_their_rows() {
 
 #[test]
 fn what_cannot_be_learned_from_is_refused_or_solved() {
-    let rows = Rows::dense(&[vec![0.0, 0.0], vec![0.0, 0.0]]).unwrap();
+    let zeros = Rows::dense(&[vec![0.0, 0.0], vec![0.0, 0.0]]).unwrap();
+    let mut empty = Rows::sparse();
+    empty.push_sparse(&[]);
+    empty.push_sparse(&[]);
+    empty.fit_width(2);
     let targets = vec![1.0, -1.0];
     for method in Method::BASELINES {
         let settings = Settings { method, ..Settings::default() };
-        for mu in [0.0, 0.1] {
+        for (mu, rows) in [(0.0, &zeros), (0.1, &zeros), (0.0, &empty), (0.1, &empty)] {
             let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), 1).unwrap();
-            let problem = Problem::new(&rows, losses, mu, Ball::L1 { radius: 1.0 }, None).unwrap();
+            let problem = Problem::new(rows, losses, mu, Ball::L1 { radius: 1.0 }, None).unwrap();
             let report = pdbfw::train(&problem, &settings, &within(1e-6, 1000), &mut ()).unwrap();
             assert!((report.certificate.primal - 0.5).abs() < 1e-6, "{method:?} {mu}");
         }
