@@ -81,7 +81,8 @@ impl<L: Losses> Ascent<'_, '_, L> {
             }
         }
         walk.alpha[i] = at;
-        self.note(i, (at - from).abs(), mass * squares);
+        let gain = (at - from) * (at - from) * mass * (losses.smoothness() + own);
+        self.note(i, gain.sqrt(), mass * squares);
         entries as u64
     }
 
@@ -143,7 +144,8 @@ impl<L: Losses> Ascent<'_, '_, L> {
                 None => break,
             }
         }
-        self.note(i, change.sqrt(), mass * most);
+        let gain = change * mass * (losses.smoothness() + own);
+        self.note(i, gain.sqrt(), mass * most);
         entries as u64
     }
 }

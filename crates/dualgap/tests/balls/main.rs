@@ -5,10 +5,12 @@
 //! - `exact`: both sides to 32 digits.
 //! - `problems`: values, gradients and certificates.
 //! - `solvers`: runs to the optimum, and the work they take.
+//! - `baselines`: the methods they are measured by.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod baselines;
 mod case;
 mod exact;
 mod judge;
