@@ -28,7 +28,8 @@ pub use settings::{Constants, Settings, Steps};
 pub use sides::{Sides, Solution};
 pub use theorem::Theorem;
 
-use crate::run::{Budget, Observer, Report, run};
+use crate::dual::{Bytes, Vault, read};
+use crate::run::{Budget, Observer, Report, RunState, run_from};
 use crate::term::Ball;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,11 @@ pub struct Touched {
 }
 
 impl Touched {
+    fn add(&mut self, entries: usize, selected: usize) {
+        self.entries = self.entries.saturating_add(entries as u64);
+        self.selected = self.selected.saturating_add(selected as u64);
+    }
+
     fn told(self) -> String {
         let Self { entries, selected } = self;
         format!("{entries} entries of the data touched, {selected} numbers looked at to project")
@@ -70,15 +76,37 @@ pub fn train<L: Losses>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution>> {
+    train_kept(problem, settings, None, budget, observer, None)
+}
+
+/// [`train`] from where an earlier run stood, perhaps, and kept from being lost.
+pub fn train_kept<L: Losses>(
+    problem: &Problem<'_, L>,
+    settings: &Settings,
+    kept: Option<(RunState, Vec<u8>)>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution>> {
+    let (begin, bytes) = kept.unzip();
+    let begin = begin.unwrap_or_default();
     match (problem.ball(), settings.steps) {
         (Ball::Trace { .. }, _) => {
             Err(Error::setting("weights of low rank are no plain vector: use the trace ball's own"))
         }
         (Ball::L1 { .. }, Steps::Search) => {
-            run(Ascent::new(problem, settings.seed)?, budget, observer)
+            let mut solver = Ascent::new(problem, settings.seed)?;
+            if let Some(bytes) = bytes {
+                solver.resume(read(&bytes)?)?;
+            }
+            run_from(solver, begin, budget, observer, &mut Bytes(vault))
         }
         (Ball::L1 { .. }, Steps::Theorem(constants)) => {
-            run(Theorem::new(problem, constants)?, budget, observer)
+            let mut solver = Theorem::new(problem, constants)?;
+            if let Some(bytes) = bytes {
+                solver.resume(read(&bytes)?)?;
+            }
+            run_from(solver, begin, budget, observer, &mut Bytes(vault))
         }
     }
 }
