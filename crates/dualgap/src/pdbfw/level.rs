@@ -150,7 +150,7 @@ impl Level {
             }
             touched.add(0, self.near.len());
             let next = (sum - radius) / count;
-            if !(next >= self.low) {
+            if next.is_nan() || next < self.low {
                 return false;
             }
             let done = next == self.tau || count == before;
