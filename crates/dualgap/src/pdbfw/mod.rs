@@ -31,7 +31,7 @@ pub use sides::{Sides, Solution};
 pub use theorem::Theorem;
 
 use crate::dual::{Bytes, Vault, read};
-use crate::run::{Budget, Observer, Report, RunState, run_from};
+use crate::run::{Budget, Observer, Report, RunState, run, run_from};
 use crate::term::Ball;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
