@@ -3,6 +3,7 @@
 //! Machines are noisy: compare figures of one run with each other, or count instructions (`make
 //! instructions`).
 
+mod balls;
 mod conll;
 mod engine;
 mod folder;
@@ -34,6 +35,8 @@ enum Bench {
     Solvers(solvers::Options),
     /// Linear models: seconds to near the optimum, and until that is proved; needs the data.
     Linear(linear::Options),
+    /// Every method in the l1 ball: passes and seconds until near the optimum; needs the data.
+    Balls(balls::Options),
     /// Optima of linear models beside those of an interior point method; needs the data.
     Optima(optima::Options),
     /// All that need no data from elsewhere, with their defaults.
@@ -57,6 +60,7 @@ fn run(bench: &Bench) -> dualgap::Result<()> {
         Bench::Conll(options) => conll::run(options),
         Bench::Solvers(options) => solvers::run(options),
         Bench::Linear(options) => linear::run(options),
+        Bench::Balls(options) => balls::run(options),
         Bench::Optima(options) => optima::run(options),
         Bench::All => {
             letters::run(&letters::Options::default())?;

@@ -1,0 +1,150 @@
+//! Linear models in the l1 ball: every method until it is near the optimum.
+//!
+//! ```text
+//! P(x) = (1/n) Σ smooth_hinge(y_i a_i'x) + μ/2‖x‖²,  ‖x‖₁ ≤ r
+//! ```
+//!
+//! The optimum comes from a run that is certified far more tightly, so "near" is judged by the same number for all.
+
+use crate::folder::Folder;
+use clap::Args;
+use dualgap::Result;
+use dualgap::data::RandomBinning;
+use dualgap::linalg::Rows;
+use dualgap::pdbfw::{self, Method, PerOutput, Settings};
+use dualgap::run::{Budget, Progress};
+use dualgap::term::{Ball, ScalarLoss};
+
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    #[command(flatten)]
+    folder: Folder,
+    /// Only data sets whose name has this in it.
+    #[arg(long)]
+    only: Option<String>,
+    /// μ times n.
+    #[arg(long, value_delimiter = ',', default_value = "1,10,100")]
+    mu_n: Vec<f64>,
+    /// At most so many seconds of a run.
+    #[arg(long, default_value_t = 20.0)]
+    seconds: f64,
+    /// How near to the optimum, relative to it.
+    #[arg(long, default_value_t = 1e-4)]
+    near: f64,
+}
+
+/// What becomes of the rows before training.
+#[derive(Clone, Copy, Debug)]
+enum Prepared {
+    /// Divided by their sum.
+    BySum,
+    /// Of length one.
+    Unit,
+    /// Random binning features of so many grids and this bandwidth.
+    Binned(usize, f64),
+}
+
+/// A data set: its file, the class against the others, how it is prepared, and r.
+type Set = (&'static str, Option<&'static str>, Prepared, f64);
+
+const SETS: [Set; 6] = [
+    ("duke", None, Prepared::BySum, 0.5),
+    ("a9a", None, Prepared::Unit, 20.0),
+    ("news20", Some("1"), Prepared::Unit, 300.0),
+    ("reuters_corpacq.train", None, Prepared::Unit, 300.0),
+    ("ijcnn1", None, Prepared::Binned(300, 1.9), 300.0),
+    ("cod-rna_zscore", None, Prepared::Binned(100, 2.05), 300.0),
+];
+
+/// What the optimum is known to.
+const TIGHT: f64 = 1e-9;
+
+fn methods() -> impl Iterator<Item = Method> {
+    std::iter::once(Method::Pdbfw).chain(Method::BASELINES)
+}
+
+fn prepare(rows: &Rows, how: Prepared) -> Result<Rows> {
+    if let Prepared::Binned(grids, bandwidth) = how {
+        return Ok(RandomBinning::fit(rows, grids, bandwidth, 0)?.apply(rows)?.0);
+    }
+    let mut prepared = Rows::sparse();
+    for i in 0..rows.len() {
+        let row = rows.row(i);
+        let by: f64 = match how {
+            Prepared::BySum => row.iter().map(|(_, x)| x).sum(),
+            _ => row.squared_norm().sqrt(),
+        };
+        let by = if by == 0.0 { 1.0 } else { by };
+        let entries: Vec<(u32, f64)> = row.iter().map(|(j, x)| (j as u32, x / by)).collect();
+        prepared.push_sparse(&entries);
+    }
+    prepared.fit_width(rows.width());
+    Ok(prepared)
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    let Options { mu_n, seconds, near, .. } = options;
+    let all: Vec<String> = mu_n.iter().map(f64::to_string).collect();
+    println!(
+        "dualgap-bench balls --mu-n {} --seconds {seconds} --near {near}  (passes and seconds of solving, one thread)",
+        all.join(",")
+    );
+    for set in SETS {
+        if options.only.as_ref().is_none_or(|only| set.0.contains(only.as_str())) {
+            compare(set, options)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare((file, class, how, radius): Set, options: &Options) -> Result<()> {
+    let data = options.folder.libsvm(file)?;
+    let rows = prepare(&data.rows, how)?;
+    let targets = match class {
+        None => data.targets(true)?,
+        Some(class) => {
+            let class = data.alphabet.index(class);
+            let is_class = |&label: &u32| class == Some(label as usize);
+            data.labels.iter().map(|label| if is_class(label) { 1.0 } else { -1.0 }).collect()
+        }
+    };
+    let n = rows.len() as f64;
+    println!("  {file}: {} x {}, r = {radius}", rows.len(), rows.width());
+    for &mu_n in &options.mu_n {
+        let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets.clone(), 1)?;
+        let ball = Ball::L1 { radius };
+        let problem = pdbfw::Problem::new(&rows, losses, mu_n / n, ball, None)?;
+        let tight = Budget { seconds: Some(300.0), ..Budget::relative(TIGHT) };
+        let best = pdbfw::train(&problem, &Settings::default(), &tight, &mut ())?;
+        let optimum = best.certificate.dual;
+        let nonzero = best.model.weights.iter().filter(|&&x| x != 0.0).count();
+        println!(
+            "    mu = {mu_n}/n: optimum {optimum:.9} certified to {:.0e}, {nonzero} weights",
+            best.certificate.relative_gap()
+        );
+        let is_near = |p: &&Progress| p.certificate.primal <= optimum * (1.0 + options.near);
+        let mut first = None;
+        for method in methods() {
+            let settings = Settings { method, ..Settings::default() };
+            let budget = Budget {
+                seconds: Some(options.seconds),
+                certify_share: 1.0,
+                ..Budget::relative(0.5 * options.near)
+            };
+            let report = pdbfw::train(&problem, &settings, &budget, &mut ())?;
+            let name = format!("{method:?}");
+            let told = match report.history.iter().find(is_near) {
+                Some(p) => {
+                    let of = p.solve_seconds / *first.get_or_insert(p.solve_seconds);
+                    format!("{:>8.1} passes {:>9.4} s {of:>8.1} times", p.passes, p.solve_seconds)
+                }
+                None => {
+                    let left = report.certificate.primal / optimum - 1.0;
+                    format!("{left:.1e} left after {:.1} s", report.solve_seconds)
+                }
+            };
+            println!("      {name:<18} {told}");
+        }
+    }
+    Ok(())
+}
