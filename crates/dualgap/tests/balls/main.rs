@@ -4,6 +4,7 @@
 //! - `program`, `judge`: the same as cone programs for clarabel.
 //! - `exact`: both sides to 32 digits.
 //! - `problems`: values, gradients and certificates.
+//! - `kept`: runs that go on where others ended, and forged states.
 //! - `solvers`: runs to the optimum, and the work they take.
 //! - `baselines`: the methods they are measured by.
 
@@ -14,6 +15,7 @@ mod baselines;
 mod case;
 mod exact;
 mod judge;
+mod kept;
 mod problems;
 mod program;
 mod solvers;
