@@ -326,10 +326,10 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         (ratio - 1.0) * lambda
     }
 
-    /// Moves the centre.
-    fn turn(&mut self) -> Result<()> {
+    /// Moves the centre. Rounds that were solved better than they should, waiting for the oracle, say nothing of κ.
+    fn turn(&mut self, waited: bool) -> Result<()> {
         let w = self.engine.weights();
-        if self.adapts && self.memory.accelerated {
+        if self.adapts && self.memory.accelerated && !waited {
             let kappa = self.fitted(&w);
             if kappa != self.memory.kappa {
                 self.memory.kappa = kappa;
@@ -498,19 +498,15 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
 
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let mut done = Work::default();
-        let (half, blocks) = (self.round() / 2, self.problem.blocks.len() as u64);
+        let half = self.round() / 2;
         while quota.allows(done, 0) {
             let of_this_round = match self.memory.left {
                 0 => self.engine.of_this_pass(),
                 left if left > half => left - half,
                 left => left,
             };
-            let fresh = match self.memory.left {
-                // While the centre waits, the last pass is what counts.
-                0 => of_this_round == blocks,
-                left => left >= half,
-            };
-            if fresh {
+            let waits = self.memory.left == 0;
+            if self.memory.left >= half {
                 self.memory.gained = 0.0;
             }
             let part = self.engine.advance(&Quota {
@@ -528,7 +524,7 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
             self.memory.gained += self.engine.take_gained();
             // Far from what a dear oracle would say, momentum leads astray: there the centre waits for it.
             if self.memory.left == 0 && !self.engine.spares_much() {
-                self.turn()?;
+                self.turn(waits)?;
             }
         }
         Ok(done)
