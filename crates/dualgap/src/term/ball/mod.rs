@@ -2,8 +2,10 @@
 //!
 //! - [`l1`]: few weights that are not zero; the projection and its threshold, the s largest entries.
 //! - [`trace`]: weights of low rank; the projection, and a proven bound on the dual.
+//! - [`region`]: what methods need of a ball that only know gradients.
 
 pub mod l1;
+pub mod region;
 pub mod trace;
 
 use crate::{Error, Result};
