@@ -11,6 +11,7 @@
 //! - [`ascent`], `visit`, `level`, `centre`: the method with nothing to tune.
 //! - [`theorem`]: Algorithm 1 with constant steps.
 //! - [`baselines`]: other methods for the same problems.
+//! - [`trace`]: weights of low rank, in factors.
 
 pub mod ascent;
 pub mod baselines;
@@ -21,6 +22,7 @@ pub mod problem;
 pub mod settings;
 pub mod sides;
 pub mod theorem;
+pub mod trace;
 mod visit;
 
 pub use ascent::Ascent;
@@ -73,9 +75,7 @@ pub fn train<L: Losses>(
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution>> {
     if matches!(problem.ball(), Ball::Trace { .. }) {
-        return Err(Error::setting(
-            "weights of low rank are no plain vector: use the trace ball's own",
-        ));
+        return Err(Error::setting("weights of low rank are no plain vector: use train_low_rank"));
     }
     let seed = settings.seed;
     match settings.method {
