@@ -75,7 +75,7 @@ pub fn train<L: Losses>(
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution>> {
     if matches!(problem.ball(), Ball::Trace { .. }) {
-        return Err(Error::setting("weights of low rank are no plain vector: use train_low_rank"));
+        return Err(Error::setting("weights of low rank are no plain vector: use trace::train"));
     }
     let seed = settings.seed;
     match settings.method {
@@ -92,5 +92,8 @@ pub fn train<L: Losses>(
         Method::Svrg => run(baselines::svrg(problem, seed)?, budget, observer),
         Method::Scgs => run(baselines::scgs(problem, seed)?, budget, observer),
         Method::Storc => run(baselines::storc(problem, seed)?, budget, observer),
+        Method::BlockFrankWolfe | Method::StochasticFrankWolfe => {
+            Err(Error::setting("this method is for the trace ball"))
+        }
     }
 }

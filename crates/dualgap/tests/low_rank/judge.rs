@@ -2,13 +2,15 @@
 
 use faer::{Mat, MatRef};
 
+/// Value and gradient at a matrix.
+type Loss = dyn Fn(&Mat<f64>) -> (f64, Mat<f64>);
+
 /// What is minimised: value and gradient of the loss at X, and how smooth it is.
 pub struct Judge<'a> {
-    pub loss: &'a dyn Fn(&Mat<f64>) -> (f64, Mat<f64>),
+    pub loss: &'a Loss,
     pub smoothness: f64,
     pub mu: f64,
     pub radius: f64,
-    /// Whether X has to be positive semidefinite, too.
     pub shape: (usize, usize),
 }
 

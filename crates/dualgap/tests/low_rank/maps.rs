@@ -48,8 +48,13 @@ fn check_map(map: &impl Map, measurements: &[Vec<f64>], seed: u64) {
         let largest = Mat::from_fn(d, c, |i, j| v[i * c + j]).singular_values().unwrap()[0];
         assert!(map.bound(&y) >= largest && frobenius >= largest);
     }
-    for products in [0, 1000] {
-        let image = map.image(&y, products);
+    let (mut own, mut buffer) = (vec![0.0; outputs], Vec::new());
+    for (i, a) in a.chunks(outputs).enumerate() {
+        map.predict_at(&x, i, &mut own, &mut buffer);
+        assert!(a.iter().zip(&own).all(|(a, own)| (a - own).abs() < 1e-13));
+    }
+    let all: Vec<u32> = (0..map.len() as u32).collect();
+    for image in [map.image(&y, 0), map.image(&y, 1000), map.image_at(&all, &y)] {
         let mut out = vec![0.0; d * c];
         let identity: Vec<f64> =
             (0..c * c).map(|k| f64::from(u8::from(k % (c + 1) == 0))).collect();

@@ -48,6 +48,8 @@ pub(super) struct Ascent {
     steps: u64,
     restarts: u64,
     largest: usize,
+    /// Whether all singular values are computed, as a projection by the book does.
+    whole: bool,
 }
 
 impl Ascent {
@@ -76,7 +78,13 @@ impl Ascent {
             steps: 0,
             restarts: 0,
             largest: 0,
+            whole: false,
         }
+    }
+
+    /// The same with all singular values of a matrix that is written out: accelerated projected gradient, a baseline.
+    pub fn whole<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+        Self { whole: true, ..Self::new(problem) }
     }
 
     /// ⟨∇f(X_next) − ∇f(Y), Δ⟩ of the mean loss f.
@@ -122,7 +130,11 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
             ]);
             let search =
                 Search { tolerance: self.tolerance, seed: self.steps, ..Search::default() };
-            let first = self.warm.as_ref().map_or(8, |_| self.x.rank() + 2);
+            let first = match &self.warm {
+                _ if self.whole => usize::MAX,
+                None => 8,
+                Some(_) => self.x.rank() + 2,
+            };
             let ranks = Ranks { first, ..Ranks::default() };
             let found = top(&shifted, problem.radius(), ranks, self.warm.as_ref(), &search)?;
             let next = found.beyond();

@@ -35,7 +35,7 @@ pub(super) trait Moves<M: Map, L: Losses> {
 const BEYOND_GAP: f64 = 1e-3;
 
 /// V is summed anew with compensation where the gap is not so many times its rounding.
-const BEYOND_ROUNDING: f64 = 1e3;
+const BEYOND_ROUNDING: f64 = 30.0;
 
 /// The solver of a method.
 pub(super) struct LowRankSolver<'p, M, L, D> {

@@ -45,6 +45,12 @@ pub trait Map: Send + Sync {
     /// V, of which about so many products with a vector will be asked for.
     fn image<'a>(&'a self, y: &'a [f64], products: usize) -> Box<dyn Operator + 'a>;
 
+    /// The predictions of one example.
+    fn predict_at(&self, x: &LowRank, i: usize, a: &mut [f64], buffer: &mut Vec<f64>);
+
+    /// The part of V that these examples make, with a y for each of them.
+    fn image_at<'a>(&'a self, which: &'a [u32], y: &'a [f64]) -> Box<dyn Operator + 'a>;
+
     /// The entries of V, row after row, and a bound on the Frobenius norm of their rounding: a tight one, or one that
     /// costs no more than the sums.
     fn written(&self, y: &[f64], tight: bool) -> (Vec<f64>, f64);
@@ -209,6 +215,14 @@ impl Map for Features<'_> {
         Box::new(OuterSum::new(self.rows, d, c, y))
     }
 
+    fn predict_at(&self, x: &LowRank, i: usize, a: &mut [f64], buffer: &mut Vec<f64>) {
+        x.scores(self.rows.row(i), a, buffer);
+    }
+
+    fn image_at<'a>(&'a self, which: &'a [u32], y: &'a [f64]) -> Box<dyn Operator + 'a> {
+        Box::new(Part { map: self, which, y })
+    }
+
     fn written(&self, y: &[f64], tight: bool) -> (Vec<f64>, f64) {
         let (d, c) = self.shape();
         if tight {
@@ -218,5 +232,47 @@ impl Map for Features<'_> {
         let rounding = gamma(self.len() + 2) * self.bound(y);
         let vanished = (self.len() + 1) as f64 * ((d * c) as f64).sqrt() * f64::MIN_POSITIVE;
         (self.plainly(y), rounding * (1.0 + 1e-6) + vanished)
+    }
+}
+
+/// `Σ x_i ⊗ y_i` over some rows.
+struct Part<'a> {
+    map: &'a Features<'a>,
+    which: &'a [u32],
+    y: &'a [f64],
+}
+
+impl Operator for Part<'_> {
+    fn rows(&self) -> usize {
+        self.map.rows.width()
+    }
+
+    fn columns(&self) -> usize {
+        self.map.outputs
+    }
+
+    fn add_apply(&self, factor: f64, x: &[f64], width: usize, out: &mut [f64]) {
+        let (count, c) = (self.which.len(), self.map.outputs);
+        let mut scores = vec![0.0; count * width];
+        let view = MatMut::from_row_major_slice_mut(&mut scores, count, width);
+        add_product(view, factor, by_rows(self.y, count, c), by_rows(x, c, width));
+        for (&i, score) in self.which.iter().zip(scores.chunks_exact(width.max(1))) {
+            kernels::add_outer(self.map.rows.row(i as usize), score, 1.0, out);
+        }
+    }
+
+    fn add_transposed(&self, factor: f64, x: &[f64], width: usize, out: &mut [f64]) {
+        let (count, c) = (self.which.len(), self.map.outputs);
+        let mut scores = vec![0.0; count * width];
+        for (&i, score) in self.which.iter().zip(scores.chunks_exact_mut(width.max(1))) {
+            kernels::add_scores(self.map.rows.row(i as usize), x, score);
+        }
+        let out = MatMut::from_row_major_slice_mut(out, c, width);
+        add_product(
+            out,
+            factor,
+            by_rows(self.y, count, c).transpose(),
+            by_rows(&scores, count, width),
+        );
     }
 }

@@ -48,6 +48,18 @@ impl<'a> Matrices<'a> {
         }
         Ok(Self { entries, shape: (entries.width() / columns, columns), squared_norms })
     }
+
+    /// `Σ y_i A_i` over some examples, summed plainly.
+    fn sum(&self, which: impl Iterator<Item = usize>, y: &[f64]) -> Written {
+        let mut values = vec![0.0; self.entries.width()];
+        for (i, &y) in which.zip(y) {
+            match self.entries.row(i) {
+                Row::Dense(row) => kernels::add_scaled(row, y, &mut values),
+                row @ Row::Sparse { .. } => row.for_each(|j, x| values[j] += y * x),
+            }
+        }
+        Written { shape: self.shape, values }
+    }
 }
 
 impl Map for Matrices<'_> {
@@ -90,14 +102,23 @@ impl Map for Matrices<'_> {
     }
 
     fn image<'a>(&'a self, y: &'a [f64], _: usize) -> Box<dyn Operator + 'a> {
-        let mut values = vec![0.0; self.entries.width()];
-        for (i, &y) in y.iter().enumerate() {
-            match self.entries.row(i) {
-                Row::Dense(row) => kernels::add_scaled(row, y, &mut values),
-                row @ Row::Sparse { .. } => row.for_each(|j, x| values[j] += y * x),
-            }
-        }
-        Box::new(Written { shape: self.shape, values })
+        Box::new(self.sum(0..self.len(), y))
+    }
+
+    /// The entries of X are made where they are seen.
+    fn predict_at(&self, x: &LowRank, i: usize, a: &mut [f64], buffer: &mut Vec<f64>) {
+        let (k, columns) = (x.rank(), self.shape.1);
+        buffer.clear();
+        a[0] = 0.0;
+        self.entries.row(i).for_each(|at, entry| {
+            let (u, v) = (&x.u()[at / columns * k..][..k], &x.v()[at % columns * k..][..k]);
+            let x: f64 = u.iter().zip(x.s()).zip(v).map(|((u, s), v)| u * s * v).sum();
+            a[0] += entry * x;
+        });
+    }
+
+    fn image_at<'a>(&'a self, which: &'a [u32], y: &'a [f64]) -> Box<dyn Operator + 'a> {
+        Box::new(self.sum(which.iter().map(|&i| i as usize), y))
     }
 
     fn written(&self, y: &[f64], _: bool) -> (Vec<f64>, f64) {

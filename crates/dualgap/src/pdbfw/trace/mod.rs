@@ -4,9 +4,11 @@
 //! - [`problem`]: map, losses, μ and the radius together, and both sides of the certificate.
 //! - [`sampled`]: some entries of X, for matrix completion. [`matrices`]: inner products with given matrices.
 //! - `ascent`: the method with nothing to tune. `theorem`: Algorithm 2 with constant steps.
+//! - `baselines`: other methods for the same problems.
 //! - `common`: the solver around whatever moves X.
 
 mod ascent;
+mod baselines;
 mod common;
 pub mod map;
 pub mod matrices;
@@ -65,13 +67,27 @@ pub fn train_map<M: Map, L: Losses>(
     ) -> Result<Report<Solution<LowRank>>> {
         run(LowRankSolver::new(problem, moves)?, budget, observer)
     }
-    match (settings.method, settings.steps) {
-        (Method::Pdbfw, Steps::Search) => {
-            with(problem, ascent::Ascent::new(problem), budget, observer)
+    let seed = settings.seed;
+    match settings.method {
+        Method::Pdbfw => match settings.steps {
+            Steps::Search => with(problem, ascent::Ascent::new(problem), budget, observer),
+            Steps::Theorem(constants) => {
+                with(problem, theorem::Theorem::new(problem, constants)?, budget, observer)
+            }
+        },
+        Method::ProjectedGradient => {
+            with(problem, ascent::Ascent::whole(problem), budget, observer)
         }
-        (Method::Pdbfw, Steps::Theorem(constants)) => {
-            with(problem, theorem::Theorem::new(problem, constants)?, budget, observer)
+        Method::FrankWolfe => with(problem, baselines::FrankWolfe::new(problem), budget, observer),
+        Method::BlockFrankWolfe => {
+            with(problem, baselines::BlockFrankWolfe::new(problem), budget, observer)
         }
-        _ => Err(Error::setting("this method is for the l1 ball")),
+        Method::StochasticFrankWolfe => {
+            with(problem, baselines::StochasticFrankWolfe::new(problem, seed), budget, observer)
+        }
+        Method::Svrg => with(problem, baselines::Svrg::new(problem, seed)?, budget, observer),
+        Method::AwaySteps | Method::Pairwise | Method::Scgs | Method::Storc => {
+            Err(Error::setting("this method is for the l1 ball"))
+        }
     }
 }

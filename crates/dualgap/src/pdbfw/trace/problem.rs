@@ -236,7 +236,8 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         let (rows, columns) = self.map.shape();
         let best =
             Solution { weights: LowRank::zero(rows, columns), points: vec![0.0; self.numbers()] };
-        let dual = self.dual(&best.points, &Proving::default())?.value;
+        let proving = Proving { tight: false, ..Proving::default() };
+        let dual = self.dual(&best.points, &proving)?.value;
         Ok(Sides::of(self.primal(&best.weights)?, dual, best))
     }
 }

@@ -94,7 +94,17 @@ impl Map for Sampled {
     }
 
     fn image<'a>(&'a self, y: &'a [f64], _: usize) -> Box<dyn Operator + 'a> {
-        Box::new(Entries { map: self, y })
+        Box::new(Entries { map: self, which: None, y })
+    }
+
+    fn predict_at(&self, x: &LowRank, i: usize, a: &mut [f64], _: &mut Vec<f64>) {
+        let (k, (i, j)) = (x.rank(), self.places[i]);
+        let (u, v) = (&x.u()[i as usize * k..][..k], &x.v()[j as usize * k..][..k]);
+        a[0] = u.iter().zip(x.s()).zip(v).map(|((u, s), v)| u * s * v).sum();
+    }
+
+    fn image_at<'a>(&'a self, which: &'a [u32], y: &'a [f64]) -> Box<dyn Operator + 'a> {
+        Box::new(Entries { map: self, which: Some(which), y })
     }
 
     fn written(&self, y: &[f64], _: bool) -> (Vec<f64>, f64) {
@@ -124,10 +134,24 @@ impl Map for Sampled {
     }
 }
 
-/// V by its entries.
+/// V by its entries, all or some.
 struct Entries<'a> {
     map: &'a Sampled,
+    which: Option<&'a [u32]>,
     y: &'a [f64],
+}
+
+impl Entries<'_> {
+    fn for_each(&self, mut visit: impl FnMut(f64, usize, usize)) {
+        let mut at = |&y: &f64, (i, j): (u32, u32)| visit(y, i as usize, j as usize);
+        let places = &self.map.places;
+        match self.which {
+            None => self.y.iter().zip(places).for_each(|(y, &place)| at(y, place)),
+            Some(which) => {
+                self.y.iter().zip(which).for_each(|(y, &i)| at(y, places[i as usize]));
+            }
+        }
+    }
 }
 
 impl Operator for Entries<'_> {
@@ -140,16 +164,22 @@ impl Operator for Entries<'_> {
     }
 
     fn add_apply(&self, factor: f64, x: &[f64], width: usize, out: &mut [f64]) {
-        for (&y, &(i, j)) in self.y.iter().zip(&self.map.places) {
-            let (from, to) = (&x[j as usize * width..][..width], i as usize * width);
-            kernels::add_scaled(from, factor * y, &mut out[to..][..width]);
-        }
+        self.for_each(|y, i, j| {
+            kernels::add_scaled(
+                &x[j * width..][..width],
+                factor * y,
+                &mut out[i * width..][..width],
+            );
+        });
     }
 
     fn add_transposed(&self, factor: f64, x: &[f64], width: usize, out: &mut [f64]) {
-        for (&y, &(i, j)) in self.y.iter().zip(&self.map.places) {
-            let (from, to) = (&x[i as usize * width..][..width], j as usize * width);
-            kernels::add_scaled(from, factor * y, &mut out[to..][..width]);
-        }
+        self.for_each(|y, i, j| {
+            kernels::add_scaled(
+                &x[i * width..][..width],
+                factor * y,
+                &mut out[j * width..][..width],
+            );
+        });
     }
 }
