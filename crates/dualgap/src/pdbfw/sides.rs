@@ -33,6 +33,13 @@ impl Sides {
         let dual = problem.dual(&best.points)?.value;
         Ok(Self { primal: problem.primal(&best.weights)?, dual, best })
     }
+
+    /// Replaces what is claimed of the best pair by what it is worth.
+    pub fn proved<L: Losses>(self, problem: &Problem<'_, L>) -> Result<Self> {
+        let Solution { weights, points } = &self.best;
+        let (primal, dual) = (problem.primal(weights)?, problem.dual(points)?.value);
+        Ok(Self { primal, dual, best: self.best })
+    }
 }
 
 impl<W: Clone> Sides<W> {

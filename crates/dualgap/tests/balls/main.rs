@@ -4,6 +4,7 @@
 //! - `program`, `judge`: the same as cone programs for clarabel.
 //! - `exact`: both sides to 32 digits.
 //! - `problems`: values, gradients and certificates.
+//! - `kept`: runs that go on where others ended, and forged states.
 //! - `solvers`: runs to the optimum, and the work they take.
 
 #[path = "../common/mod.rs"]
@@ -12,6 +13,7 @@ mod common;
 mod case;
 mod exact;
 mod judge;
+mod kept;
 mod problems;
 mod program;
 mod solvers;
