@@ -10,8 +10,10 @@
 //! - [`settings`]: what a run is set up with.
 //! - [`ascent`], `visit`, `level`, `centre`: the method with nothing to tune.
 //! - [`theorem`]: Algorithm 1 with constant steps.
+//! - [`baselines`]: other methods for the same problems.
 
 pub mod ascent;
+pub mod baselines;
 mod centre;
 mod level;
 pub mod losses;
@@ -24,7 +26,7 @@ mod visit;
 pub use ascent::Ascent;
 pub use losses::{Classes, Losses, PerOutput};
 pub use problem::{DualValue, MeanDual, Problem};
-pub use settings::{Constants, Settings, Steps};
+pub use settings::{Constants, Method, Settings, Steps};
 pub use sides::{Sides, Solution};
 pub use theorem::Theorem;
 
@@ -70,15 +72,25 @@ pub fn train<L: Losses>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution>> {
-    match (problem.ball(), settings.steps) {
-        (Ball::Trace { .. }, _) => {
-            Err(Error::setting("weights of low rank are no plain vector: use the trace ball's own"))
+    if matches!(problem.ball(), Ball::Trace { .. }) {
+        return Err(Error::setting(
+            "weights of low rank are no plain vector: use the trace ball's own",
+        ));
+    }
+    let seed = settings.seed;
+    match settings.method {
+        Method::Pdbfw => match settings.steps {
+            Steps::Search => run(Ascent::new(problem, seed)?, budget, observer),
+            Steps::Theorem(constants) => run(Theorem::new(problem, constants)?, budget, observer),
+        },
+        Method::ProjectedGradient => {
+            run(baselines::projected_gradient(problem, seed)?, budget, observer)
         }
-        (Ball::L1 { .. }, Steps::Search) => {
-            run(Ascent::new(problem, settings.seed)?, budget, observer)
-        }
-        (Ball::L1 { .. }, Steps::Theorem(constants)) => {
-            run(Theorem::new(problem, constants)?, budget, observer)
-        }
+        Method::FrankWolfe => run(baselines::frank_wolfe(problem, seed)?, budget, observer),
+        Method::AwaySteps => run(baselines::away_steps(problem, seed)?, budget, observer),
+        Method::Pairwise => run(baselines::pairwise(problem, seed)?, budget, observer),
+        Method::Svrg => run(baselines::svrg(problem, seed)?, budget, observer),
+        Method::Scgs => run(baselines::scgs(problem, seed)?, budget, observer),
+        Method::Storc => run(baselines::storc(problem, seed)?, budget, observer),
     }
 }

@@ -12,10 +12,49 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// By a search, or by the paper's theorem.
+    /// Who moves.
+    #[serde(default)]
+    pub method: Method,
+    /// Of primal-dual block Frank-Wolfe: by a search, or by the paper's theorem.
     pub steps: Steps,
     /// Of the order in which examples are visited.
     pub seed: u64,
+}
+
+/// Who moves: primal-dual block Frank-Wolfe, or one of those it is measured by (see [`super::baselines`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Primal-dual block Frank-Wolfe.
+    #[default]
+    Pdbfw,
+    /// Accelerated projected gradient with backtracking and restarts.
+    ProjectedGradient,
+    /// Frank-Wolfe with exact line search.
+    FrankWolfe,
+    /// Frank-Wolfe that may also step away from a corner.
+    AwaySteps,
+    /// Frank-Wolfe that moves weight from one corner to another.
+    Pairwise,
+    /// Projected stochastic variance reduced gradient.
+    Svrg,
+    /// Stochastic conditional gradient sliding.
+    Scgs,
+    /// Stochastic variance-reduced conditional gradient sliding.
+    Storc,
+}
+
+impl Method {
+    /// Those that others are measured by.
+    pub const BASELINES: [Self; 7] = [
+        Self::ProjectedGradient,
+        Self::FrankWolfe,
+        Self::AwaySteps,
+        Self::Pairwise,
+        Self::Svrg,
+        Self::Scgs,
+        Self::Storc,
+    ];
 }
 
 /// How far steps go.
