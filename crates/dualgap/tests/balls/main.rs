@@ -3,6 +3,7 @@
 //! - `case`: small random problems of every loss, and as the library has them.
 //! - `program`, `judge`: the same as cone programs for clarabel.
 //! - `exact`: both sides to 32 digits.
+//! - `models`: fitted, stored and verified models, and forged ones.
 //! - `problems`: values, gradients and certificates.
 //! - `solvers`: runs to the optimum, and the work they take.
 
@@ -12,6 +13,7 @@ mod common;
 mod case;
 mod exact;
 mod judge;
+mod models;
 mod problems;
 mod program;
 mod solvers;
