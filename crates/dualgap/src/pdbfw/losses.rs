@@ -300,7 +300,8 @@ impl Classes {
         Ok(Self { loss, labels: labels.to_vec(), outputs: classes, costs })
     }
 
-    fn truth(&self, i: usize) -> usize {
+    /// The class of example i.
+    pub fn truth(&self, i: usize) -> usize {
         self.labels[i] as usize
     }
 

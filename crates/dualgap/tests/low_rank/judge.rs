@@ -3,11 +3,11 @@
 use faer::{Mat, MatRef};
 
 /// Value and gradient at a matrix.
-type Loss = dyn Fn(&Mat<f64>) -> (f64, Mat<f64>);
+type Loss<'a> = dyn Fn(&Mat<f64>) -> (f64, Mat<f64>) + 'a;
 
 /// What is minimised: value and gradient of the loss at X, and how smooth it is.
 pub struct Judge<'a> {
-    pub loss: &'a Loss,
+    pub loss: &'a Loss<'a>,
     pub smoothness: f64,
     pub mu: f64,
     pub radius: f64,
