@@ -1,10 +1,9 @@
 //! `dualgap certify`: a stored certificate, computed again from the data.
 
 use crate::args::CertifyArgs;
+use crate::ball::{BallJson, penalty_rows};
 use crate::predict::load;
-use crate::report::{
-    aligned, and_else, certificate_rows, certified_sentence, number, scale_row, thousands, to_json,
-};
+use crate::report::{aligned, certificate_rows, certified_sentence, scale_row, thousands, to_json};
 use crate::{Outcome, path, print};
 use dualgap::Result;
 use dualgap::data::{Scaling, Source};
@@ -21,6 +20,7 @@ struct Json<'a> {
     gap: f64,
     relative_gap: f64,
     rounding_error: f64,
+    ball: Option<BallJson>,
     lambda: f64,
     #[serde(flatten)]
     regulariser: Regulariser,
@@ -55,6 +55,7 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
             gap: certificate.gap(),
             relative_gap: certificate.relative_gap(),
             rounding_error: certificate.rounding_error,
+            ball: BallJson::of(&model),
             lambda: provenance.lambda,
             regulariser: provenance.regulariser,
             scale: provenance.scale,
@@ -70,8 +71,8 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
             format!("{}, {} examples", args.data.display(), thousands(provenance.examples as u64)),
         ),
         ("fingerprint", "the data are those of the training run".into()),
-        ("lambda", format!("{}{}", number(provenance.lambda), and_else(provenance.regulariser))),
     ];
+    rows.extend(penalty_rows(&model));
     rows.extend(scale_row(&model));
     rows.extend(certificate_rows(&certificate));
     let (evidence, sentence) = if proved {

@@ -95,6 +95,34 @@ pub enum RegressionLoss {
     Huber,
 }
 
+/// A ball by its norm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BallName {
+    /// The sum of the sizes of all weights: few of them are not zero
+    L1,
+    /// The sum of the singular values: weights of low rank
+    Trace,
+}
+
+choices!(BallMethod => dualgap::pdbfw::Method {
+    /// Primal-dual block Frank-Wolfe
+    Pdbfw => Pdbfw,
+    /// Accelerated projected gradient with restarts
+    Apg => ProjectedGradient,
+    /// Frank-Wolfe with line search
+    FrankWolfe => FrankWolfe,
+    /// Frank-Wolfe with steps away from corners
+    Away => AwaySteps,
+    /// Frank-Wolfe from corner to corner
+    Pairwise => Pairwise,
+    /// Projected stochastic variance reduced gradient
+    Svrg => Svrg,
+    /// Stochastic conditional gradient sliding
+    Scgs => Scgs,
+    /// The same with variance reduction
+    Storc => Storc,
+});
+
 choices!(Hamming => ssvm::Hamming {
     /// The number of wrong labels
     Plain => Plain,

@@ -1,10 +1,11 @@
 //! `dualgap inspect`: what is in a model.
 
 use crate::args::InspectArgs;
+use crate::ball::penalty_rows;
 use crate::places::check_not_read;
 use crate::report::{
-    aligned, and_else, certificate_rows, certified_sentence, loss_name, number, scale_row,
-    solver_name, task_row, thousands, to_json, trimmed,
+    aligned, certificate_rows, certified_sentence, loss_name, number, scale_row, solver_name,
+    task_row, thousands, to_json, trimmed,
 };
 use crate::{Outcome, print};
 use dualgap::data::Sink;
@@ -158,10 +159,9 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         pairs => format!(" and {} of label pairs", thousands(pairs as u64)),
     };
     let zeros = model.weights.iter().filter(|&&w| w == 0.0).count();
-    let mut rows = vec![
-        ("task", task_row(task_name(model), model)),
-        ("loss", loss),
-        ("lambda", format!("{}{}", number(p.lambda), and_else(p.regulariser))),
+    let mut rows = vec![("task", task_row(task_name(model), model)), ("loss", loss)];
+    rows.extend(penalty_rows(model));
+    rows.extend([
         ("features", format!("{}{pairs}", thousands(model.features as u64))),
         (
             "weights",
@@ -181,7 +181,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
             ),
         ),
         ("work", format!("{} passes, seed {}", trimmed(p.passes), p.seed)),
-    ];
+    ]);
     rows.extend(scale_row(model));
     if let Some(recipe) = &p.recipe {
         rows.push(("data", format!("a {} file", recipe.format.name())));

@@ -80,7 +80,8 @@ impl<'a, P: Problem> Job<'a, P> {
     /// How the engine is set up at λ.
     pub fn settings(&self, lambda: f64) -> Result<Settings> {
         let Common { penalty, method, .. } = self.common;
-        if lambda == 0.0 && !(penalty.l1 > 0.0 && P::PURE_L1) {
+        let pure_l1 = penalty.l1 > 0.0 && P::PURE_L1;
+        if lambda == 0.0 && self.problem.within().is_none() && !pure_l1 {
             return Err(Error::setting(
                 "--lambda must be positive; 0 is for binary and regression with --l1",
             ));

@@ -1,6 +1,7 @@
 //! `dualgap`: train to a certified optimum, and check certificates again, from the command line.
 
 mod args;
+mod ball;
 mod certify;
 mod choices;
 mod convert;

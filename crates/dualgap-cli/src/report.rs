@@ -1,10 +1,12 @@
 //! How a run is told: a table for people, one JSON object for machines.
 
 use crate::args::StopArgs;
+use crate::ball::{self, BallJson, nonzero, penalty_rows, weights_row};
 use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::model::evaluation::{Figures, NumberErrors};
 use dualgap::model::{Evaluation, Model, Scores, Structure};
+use dualgap::pdbfw;
 use dualgap::run::{Certificate, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
 use dualgap::term::{Free, Loss, Regulariser, ScalarLoss};
@@ -51,10 +53,13 @@ impl From<NumberErrors> for Outcomes {
 #[derive(Serialize)]
 struct Json<'a> {
     task: &'a str,
-    solver: Method,
+    solver: SolverJson,
     tactics: &'a [String],
     n: usize,
     dim: usize,
+    nonzero_weights: usize,
+    /// Null where there is a penalty; in a ball, lambda is mu.
+    ball: Option<BallJson>,
     lambda: f64,
     #[serde(flatten)]
     regulariser: Regulariser,
@@ -77,6 +82,13 @@ struct Json<'a> {
     fingerprint: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<TestJson>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum SolverJson {
+    Engine(Method),
+    Ball(pdbfw::Method),
 }
 
 #[derive(Serialize)]
@@ -115,10 +127,15 @@ impl<'a> Summary<'a> {
         let finite = |x: f64| x.is_finite().then_some(x);
         Json {
             task,
-            solver: settings.method,
+            solver: match report.model.provenance.ball {
+                Some(within) => SolverJson::Ball(within.method),
+                None => SolverJson::Engine(settings.method),
+            },
             tactics: &report.tactics,
             n: report.model.provenance.examples,
             dim: report.model.weights.len(),
+            nonzero_weights: nonzero(&report.model),
+            ball: BallJson::of(&report.model),
             lambda: settings.lambda,
             regulariser: settings.regulariser,
             scale: report.model.provenance.scale,
@@ -150,10 +167,10 @@ impl<'a> Summary<'a> {
                 "examples",
                 format!("{}{}", thousands(model.provenance.examples as u64), read_as(model)),
             ),
-            ("weights", thousands(model.weights.len() as u64)),
-            ("lambda", format!("{}{}", number(settings.lambda), and_else(settings.regulariser))),
-            ("solver", solver_name(settings.method, model).into()),
+            ("weights", weights_row(model)),
         ];
+        rows.extend(penalty_rows(model));
+        rows.push(("solver", solver_name(settings.method, model).into()));
         if !report.tactics.is_empty() {
             rows.push(("tactics", report.tactics.join("; ")));
         }
@@ -402,6 +419,9 @@ pub fn scale_row(model: &Model) -> Option<(&'static str, String)> {
 
 /// The method by the name it has for this kind of model.
 pub fn solver_name(method: Method, model: &Model) -> &'static str {
+    if let Some(within) = model.provenance.ball {
+        return ball::method_name(within);
+    }
     match (method, &model.structure) {
         (_, Structure::Linear { loss }) if model.provenance.lambda == 0.0 => {
             if loss.smoothness() > 0.0 {

@@ -1,6 +1,6 @@
 //! `dualgap train`: read, train, test, save, report.
 
-use crate::args::{Common, Examples, Lambda, TrainArgs, Work};
+use crate::args::{Common, Examples, Lambda, TrainArgs, Work, refuse_given};
 use crate::job::Job;
 use crate::places;
 use crate::problem::Problem;
@@ -20,7 +20,8 @@ impl Work for TrainArgs {
         binary: "\
 Examples:
   dualgap train binary DATA.svm --loss hinge --lambda 1e-4 --tolerance 1e-4 -o model.dualgap
-  dualgap train binary DATA.svm --loss logistic --l1 0.001 --test TEST.svm",
+  dualgap train binary DATA.svm --loss logistic --l1 0.001 --test TEST.svm
+  dualgap train binary DATA.svm --ball l1 --radius 10 --test TEST.svm",
         regression: "\
 Examples:
   dualgap train regression DATA.svm --loss squared --lambda 0.01 --intercept -o model.dualgap
@@ -37,7 +38,8 @@ Examples:
     };
 
     fn common(&self) -> Common<'_> {
-        Common { data: &self.data, penalty: &self.penalty, method: &self.method }
+        let Self { data, penalty, method, ball, .. } = self;
+        Common { data, penalty, method, ball: Some(ball) }
     }
 
     fn run<P: Problem>(&self, problem: P) -> Result<Outcome> {
@@ -86,6 +88,16 @@ fn check(args: &TrainArgs) -> Result<()> {
     }
     if let Some(path) = &args.output {
         places::check_writable(path, "the model")?;
+    }
+    if args.ball.ball.is_some() {
+        let anew = "begin the run anew";
+        refuse_given(&[
+            ("--lambda", args.lambda.is_some(), "give --mu in its place"),
+            ("--c", args.c.is_some(), "give --mu in its place"),
+            ("--warm-start", args.warm_start.is_some(), anew),
+            ("--checkpoint", args.checkpoint.is_some(), anew),
+            ("--resume", args.resume.is_some(), anew),
+        ])?;
     }
     args.common().check(args.lambda == Some(Lambda::Value(0.0)))?;
     if args.watch_test && args.data.test.is_none() && args.data.test_folds.is_none() {

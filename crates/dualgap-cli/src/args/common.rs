@@ -1,5 +1,6 @@
 //! What every command that trains asks: the data, the penalty, the method, and when a run stops.
 
+use super::BallArgs;
 use super::values::{
     Folds, parse_column, parse_count, parse_folds, parse_threads, parse_tolerance,
 };
@@ -7,6 +8,7 @@ use crate::Outcome;
 use crate::choices::{Acceleration, Average, Cache, Direction, Format, Sampling, Solver, Step};
 use clap::Args;
 use dualgap::data::source::is_stdin;
+use dualgap::model::InBall;
 use dualgap::run::{Budget, Stop};
 use dualgap::ssvm::{Method, Settings};
 use dualgap::{Error, Result};
@@ -18,6 +20,8 @@ pub struct Common<'a> {
     pub data: &'a DataArgs,
     pub penalty: &'a PenaltyArgs,
     pub method: &'a MethodArgs,
+    /// Of the commands that train in one.
+    pub ball: Option<&'a BallArgs>,
 }
 
 /// Which data, and how they are read.
@@ -148,9 +152,14 @@ pub struct StopArgs {
 }
 
 impl Common<'_> {
+    /// The ball that the weights are to be kept in, if there is one.
+    pub fn within(self) -> Result<Option<InBall>> {
+        self.ball.map_or(Ok(None), |ball| ball.within(self))
+    }
+
     /// What can be refused before anything is read; λ = 0 is pure l1.
     pub fn check(self, pure_l1: bool) -> Result<()> {
-        let Self { data, penalty, method } = self;
+        let Self { data, penalty, method, .. } = self;
         if let (Some(train), Some(test)) = (&data.train_folds, &data.test_folds)
             && let Some(fold) = train.0.iter().find(|fold| test.0.contains(fold))
         {

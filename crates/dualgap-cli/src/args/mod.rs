@@ -4,6 +4,7 @@
 //! [`common`] and its own, such as those of [`train`], [`cv`] and [`path`]. [`models`] are the commands that take a model,
 //! and [`convert`] makes one data file of another.
 
+mod ball;
 mod common;
 mod convert;
 mod cv;
@@ -14,12 +15,15 @@ mod tasks;
 mod train;
 mod values;
 
+pub use ball::{BallArgs, refuse_given};
 pub use common::{Common, DataArgs, LayoutArgs, MethodArgs, StopArgs};
 pub use convert::ConvertArgs;
 pub use cv::CvArgs;
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
-pub use tasks::{BinaryArgs, ClassesArgs, Examples, LinearArgs, RegressionArgs, Task, Work};
+pub use tasks::{
+    BinaryArgs, ChainArgs, ClassesArgs, Examples, LinearArgs, RegressionArgs, Task, Work,
+};
 pub use train::TrainArgs;
 pub use values::{Folds, Lambda};
 

@@ -73,9 +73,9 @@ pub enum Task<W: Work> {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Problem")]
 pub struct BinaryArgs {
-    /// What a wrong or narrow score costs.
-    #[arg(long, value_enum, default_value = "hinge")]
-    pub loss: BinaryLoss,
+    /// What a wrong or narrow score costs [default: hinge, in a ball smooth-hinge].
+    #[arg(long, value_enum)]
+    pub loss: Option<BinaryLoss>,
     /// Of the smooth hinge: over which width its corner is rounded off [default: 1].
     #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
     pub width: Option<f64>,
@@ -104,9 +104,9 @@ pub struct RegressionArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Problem")]
 pub struct ClassesArgs {
-    /// What wrong or narrow scores cost.
-    #[arg(long, value_enum, default_value = "hinge")]
-    pub loss: ClassesLoss,
+    /// What wrong or narrow scores cost [default: hinge, in a ball smooth-hinge].
+    #[arg(long, value_enum)]
+    pub loss: Option<ClassesLoss>,
     /// Of the smooth hinge: over which width its corners are rounded off [default: 1].
     #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
     pub width: Option<f64>,

@@ -1,5 +1,6 @@
 //! What only training asks: one λ, a run that survives, a model to keep.
 
+use super::BallArgs;
 use super::common::{DataArgs, MethodArgs, PenaltyArgs, StopArgs};
 use super::values::{Lambda, parse_lambda, parse_positive};
 use clap::Args;
@@ -25,6 +26,8 @@ pub struct TrainArgs {
     #[arg(long = "c", value_name = "C", value_parser = parse_positive, allow_hyphen_values = true, conflicts_with = "lambda", help_heading = "Problem")]
     pub c: Option<f64>,
 
+    #[command(flatten)]
+    pub ball: BallArgs,
     #[command(flatten)]
     pub stop: StopArgs,
     #[command(flatten)]
@@ -62,8 +65,11 @@ pub struct TrainArgs {
 }
 
 impl TrainArgs {
-    /// λ, where the examples count so much in all.
+    /// λ, or μ in a ball, where the examples count so much in all.
     pub fn lambda(&self, total: f64) -> f64 {
+        if self.ball.ball.is_some() {
+            return self.ball.mu(total);
+        }
         match self.c {
             Some(c) => 1.0 / (c * total),
             None => self.lambda.unwrap_or(Lambda::PerExample(1.0)).resolve(total),

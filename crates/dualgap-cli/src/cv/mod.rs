@@ -42,7 +42,7 @@ Examples:
     };
 
     fn common(&self) -> Common<'_> {
-        Common { data: &self.data, penalty: &self.penalty, method: &self.method }
+        Common { data: &self.data, penalty: &self.penalty, method: &self.method, ball: None }
     }
 
     fn run<P: Problem>(&self, problem: P) -> Result<Outcome> {

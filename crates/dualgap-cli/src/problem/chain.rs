@@ -1,19 +1,29 @@
 //! Chain: a label for each position of a sequence.
 
 use super::{Problem, check_labels};
+use crate::args::{ChainArgs, Common};
 use crate::report::Outcomes;
-use dualgap::Result;
 use dualgap::data::{Folds, Sequences};
 use dualgap::model::{Model, Plan, fit_chain_with};
 use dualgap::run::Report;
 use dualgap::ssvm::Hamming;
 use dualgap::term::Free;
+use dualgap::{Error, Result};
 use std::path::Path;
 
 /// How wrong labels are counted is all there is to choose.
 #[derive(Clone, Debug)]
 pub struct ChainProblem {
-    pub hamming: Hamming,
+    hamming: Hamming,
+}
+
+impl ChainProblem {
+    pub fn new(args: &ChainArgs, common: Common<'_>) -> Result<Self> {
+        if common.within()?.is_some() {
+            return Err(Error::setting("--ball is for binary, regression and multiclass"));
+        }
+        Ok(Self { hamming: args.hamming.into() })
+    }
 }
 
 impl Problem for ChainProblem {

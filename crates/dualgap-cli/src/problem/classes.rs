@@ -1,12 +1,14 @@
 //! Multiclass: one label out of several for each example.
 
-use super::linear::by_class;
+use super::linear::{by_class, check_option, check_smooth};
 use super::{Problem, check_labels};
-use crate::args::{ClassesArgs, MethodArgs};
+use crate::args::{ClassesArgs, Common};
 use crate::choices::{ClassesLoss, SdcaOption, Solver, Step};
 use crate::report::Outcomes;
 use dualgap::data::{ClassWeights, Examples, Folds, Scaling, Source, tables};
-use dualgap::model::{Model, Plan, fit_multiclass_with, fit_vector_with};
+use dualgap::model::{
+    InBall, Model, Plan, fit_classes_in_ball, fit_multiclass_with, fit_vector_with,
+};
 use dualgap::run::Report;
 use dualgap::sdca::Choice;
 use dualgap::ssvm::Costs;
@@ -20,6 +22,7 @@ pub struct ClassesProblem {
     loss: MulticlassLoss,
     /// Of Prox-SDCA; the hinge without any takes the steps of block-coordinate Frank-Wolfe.
     choice: Option<Choice>,
+    within: Option<InBall>,
     class_weights: Option<ClassWeights>,
     /// Known when the labels are.
     costs: Costs,
@@ -30,9 +33,11 @@ pub struct ClassesProblem {
 
 impl ClassesProblem {
     /// Options that the loss does not have would be ignored, and that is not what was meant.
-    pub fn new(args: &ClassesArgs, method: &MethodArgs) -> Result<Self> {
+    pub fn new(args: &ClassesArgs, common: Common<'_>) -> Result<Self> {
+        let (method, within) = (common.method, common.within()?);
         let ClassesArgs { option, width, .. } = *args;
-        let loss = match args.loss {
+        let default = within.map_or(ClassesLoss::Hinge, |_| ClassesLoss::SmoothHinge);
+        let loss = match args.loss.unwrap_or(default) {
             ClassesLoss::Hinge => MulticlassLoss::Hinge,
             ClassesLoss::SmoothHinge => MulticlassLoss::SmoothHinge { width: width.unwrap_or(1.0) },
             ClassesLoss::Softmax => MulticlassLoss::Softmax,
@@ -46,6 +51,10 @@ impl ClassesProblem {
                 "--option is about steps of one example, not those of --solver fw",
             ));
         }
+        if within.is_some() {
+            check_option(option)?;
+            check_smooth(loss.smoothness(), "smooth-hinge or softmax")?;
+        }
         let hinge = loss == MulticlassLoss::Hinge && choice.is_none();
         if !hinge && method.step == Step::Predefined {
             return Err(Error::setting(
@@ -55,6 +64,7 @@ impl ClassesProblem {
         Ok(Self {
             loss,
             choice,
+            within,
             class_weights: args.classes.class_weights.clone(),
             costs: Costs::ZeroOne,
             costs_file: args.costs.clone(),
@@ -92,8 +102,15 @@ impl Problem for ClassesProblem {
         Ok(None)
     }
 
+    fn within(&self) -> Option<InBall> {
+        self.within
+    }
+
     fn fit(&self, data: &Examples, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
         let plan = Plan { scale: self.scale, ..plan };
+        if let Some(within) = self.within {
+            return fit_classes_in_ball(data, &self.costs, self.loss, within, plan);
+        }
         match (self.loss, self.choice) {
             (MulticlassLoss::Hinge, None) => fit_multiclass_with(data, &self.costs, plan),
             (loss, choice) => {

@@ -1,14 +1,14 @@
 //! Binary and regression: a number for each example, or the sign of one.
 
 use super::Problem;
-use crate::args::{BinaryArgs, LinearArgs, MethodArgs, RegressionArgs};
+use crate::args::{BinaryArgs, Common, LinearArgs, MethodArgs, RegressionArgs, refuse_given};
 use crate::choices::{Average, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step};
 use crate::report::Outcomes;
 use dualgap::data::{ClassWeights, Examples, Folds, Scaling};
-use dualgap::model::{Model, Plan, fit_linear_with};
+use dualgap::model::{InBall, Model, Plan, fit_linear_in_ball, fit_linear_with};
 use dualgap::run::Report;
 use dualgap::sdca::Choice;
-use dualgap::term::{Free, ScalarLoss};
+use dualgap::term::{Free, Loss, ScalarLoss};
 use dualgap::{Error, Result};
 use std::path::Path;
 
@@ -17,6 +17,7 @@ use std::path::Path;
 pub struct LinearProblem {
     loss: ScalarLoss,
     choice: Choice,
+    within: Option<InBall>,
     intercept: Option<Intercept>,
     scale: Scaling,
     class_weights: Option<ClassWeights>,
@@ -24,9 +25,11 @@ pub struct LinearProblem {
 
 impl LinearProblem {
     /// Two classes.
-    pub fn binary(args: &BinaryArgs, method: &MethodArgs) -> Result<Self> {
+    pub fn binary(args: &BinaryArgs, common: Common<'_>) -> Result<Self> {
         let BinaryArgs { loss, width, classes, linear } = args;
-        let loss = match loss {
+        let within = common.within()?;
+        let default = within.map_or(BinaryLoss::Hinge, |_| BinaryLoss::SmoothHinge);
+        let loss = match loss.unwrap_or(default) {
             BinaryLoss::Hinge => ScalarLoss::Hinge,
             BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: width.unwrap_or(1.0) },
             BinaryLoss::SquaredHinge => ScalarLoss::SquaredHinge,
@@ -34,11 +37,11 @@ impl LinearProblem {
         };
         check_widths(loss, *width, None)?;
         let class_weights = classes.class_weights.clone();
-        Ok(Self { class_weights, ..Self::new(loss, linear, method)? })
+        Ok(Self { class_weights, ..Self::new(loss, linear, common.method, within)? })
     }
 
     /// Numbers.
-    pub fn regression(args: &RegressionArgs, method: &MethodArgs) -> Result<Self> {
+    pub fn regression(args: &RegressionArgs, common: Common<'_>) -> Result<Self> {
         let RegressionArgs { loss, width, epsilon, linear } = args;
         let loss = match loss {
             RegressionLoss::Squared => ScalarLoss::Squared,
@@ -49,10 +52,26 @@ impl LinearProblem {
             RegressionLoss::Huber => ScalarLoss::Huber { width: width.unwrap_or(1.0) },
         };
         check_widths(loss, *width, *epsilon)?;
-        Self::new(loss, linear, method)
+        Self::new(loss, linear, common.method, common.within()?)
     }
 
-    fn new(loss: ScalarLoss, linear: &LinearArgs, method: &MethodArgs) -> Result<Self> {
+    fn new(
+        loss: ScalarLoss,
+        linear: &LinearArgs,
+        method: &MethodArgs,
+        within: Option<InBall>,
+    ) -> Result<Self> {
+        if within.is_some() {
+            check_option(linear.option)?;
+            let smooth = if loss.is_binary() {
+                "smooth-hinge, squared-hinge or logistic"
+            } else {
+                "squared or huber"
+            };
+            check_smooth(loss.smoothness(), smooth)?;
+            let free = linear.intercept == Some(Intercept::Free);
+            refuse_given(&[("--intercept", free, "--intercept=penalised counts it in the ball")])?;
+        }
         if method.step == Step::Predefined {
             return Err(Error::setting(
                 "--step is for structural tasks; --option chooses steps here",
@@ -73,6 +92,7 @@ impl LinearProblem {
         Ok(Self {
             loss,
             choice: linear.option.into(),
+            within,
             intercept: linear.intercept,
             scale: linear.columns.scale.into(),
             class_weights: None,
@@ -118,8 +138,16 @@ impl Problem for LinearProblem {
         }
     }
 
+    fn within(&self) -> Option<InBall> {
+        self.within
+    }
+
     fn fit(&self, data: &Examples, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
-        fit_linear_with(data, self.loss, self.choice, Plan { scale: self.scale, ..plan })
+        let plan = Plan { scale: self.scale, ..plan };
+        match self.within {
+            Some(within) => fit_linear_in_ball(data, self.loss, within, plan),
+            None => fit_linear_with(data, self.loss, self.choice, plan),
+        }
     }
 
     fn has_labels(&self) -> bool {
@@ -141,6 +169,20 @@ impl Problem for LinearProblem {
             model.evaluate_numbers(data)?.into()
         })
     }
+}
+
+/// A ball has no steps of the engine's.
+pub fn check_option(option: SdcaOption) -> Result<()> {
+    let given = option != SdcaOption::Auto;
+    refuse_given(&[("--option", given, "--method and --steps choose how a ball is trained in")])
+}
+
+/// A ball needs a smooth loss: one of those that are named.
+pub fn check_smooth(smoothness: f64, names: &str) -> Result<()> {
+    if smoothness > 0.0 {
+        return Ok(());
+    }
+    Err(Error::setting(format!("--ball needs a smooth loss: give --loss {names}")))
 }
 
 /// Sample weights times what the classes count.

@@ -14,7 +14,9 @@ use classes::ClassesProblem;
 use dualgap::data::{
     Alphabet, Examples, Folds, Format, Loaded, Recipe, Sequences, Source, Vocabulary,
 };
-use dualgap::model::{Model, Plan, Structure, reach_examples, reach_linear, reach_sequences};
+use dualgap::model::{
+    InBall, Model, Plan, Structure, reach_examples, reach_linear, reach_sequences,
+};
 use dualgap::run::{Reach, Report};
 use dualgap::term::Free;
 use dualgap::{Error, Result};
@@ -24,14 +26,12 @@ use std::path::Path;
 /// Does the work of a command on its task.
 pub fn run<W: Work>(task: &Task<W>) -> Result<Outcome> {
     match task {
-        Task::Binary { work, task } => work.run(LinearProblem::binary(task, work.common().method)?),
+        Task::Binary { work, task } => work.run(LinearProblem::binary(task, work.common())?),
         Task::Regression { work, task } => {
-            work.run(LinearProblem::regression(task, work.common().method)?)
+            work.run(LinearProblem::regression(task, work.common())?)
         }
-        Task::Multiclass { work, task } => {
-            work.run(ClassesProblem::new(task, work.common().method)?)
-        }
-        Task::Chain { work, task } => work.run(ChainProblem { hamming: task.hamming.into() }),
+        Task::Multiclass { work, task } => work.run(ClassesProblem::new(task, work.common())?),
+        Task::Chain { work, task } => work.run(ChainProblem::new(task, work.common())?),
     }
 }
 
@@ -57,6 +57,11 @@ pub trait Problem: Clone + Sync {
 
     /// The weight that is not penalised, if there is one.
     fn free(&self, data: &Self::Data) -> Result<Option<Free>>;
+
+    /// The ball that its weights are kept in, in the place of a penalty.
+    fn within(&self) -> Option<InBall> {
+        None
+    }
 
     /// Trains a model.
     fn fit(&self, data: &Self::Data, plan: Plan<'_, Self::Data>) -> Result<Report<Model>>;

@@ -72,10 +72,10 @@ impl Witness {
         Some(keys.iter().copied().zip(weights.iter().copied()).collect())
     }
 
-    /// The points again. Feasibility is proved where it matters, in [`Blocks::audit`].
-    pub fn points<B: Witnessed>(&self, blocks: &B) -> Result<Vec<B::Point>> {
+    /// Refuses arrays that do not fit together, or not so many blocks.
+    pub fn check(&self, blocks: usize) -> Result<()> {
         let malformed = |message: &str| Error::Witness { example: 0, message: message.into() };
-        if self.starts.len() != blocks.len() + 1 {
+        if self.starts.len() != blocks + 1 {
             return Err(malformed("it has another number of examples than the data"));
         }
         if self.keys.len() != self.weights.len()
@@ -85,6 +85,12 @@ impl Witness {
         {
             return Err(malformed("its arrays do not fit together"));
         }
+        Ok(())
+    }
+
+    /// The points again. Feasibility is proved where it matters, in [`Blocks::audit`].
+    pub fn points<B: Witnessed>(&self, blocks: &B) -> Result<Vec<B::Point>> {
+        self.check(blocks.len())?;
         self.starts
             .windows(2)
             .enumerate()

@@ -205,6 +205,31 @@ impl LowRank {
         Ok(Self::of(u.as_ref(), s[..k].to_vec(), v.as_ref()))
     }
 
+    /// `⟨X, Y⟩`, for steps: without a bound on its rounding.
+    ///
+    /// ```
+    /// # use dualgap::linalg::LowRank;
+    /// let x = LowRank::new(2, 1, vec![0.6, 0.8], vec![2.0], vec![1.0])?;
+    /// let y = LowRank::new(2, 1, vec![0.0, 1.0], vec![5.0], vec![1.0])?;
+    /// assert_eq!(x.dot(&y), 8.0);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the shapes differ.
+    pub fn dot(&self, other: &Self) -> f64 {
+        assert_eq!((self.rows, self.columns), (other.rows, other.columns), "the shapes differ");
+        let left = product(self.left().transpose(), other.left());
+        let right = product(self.right().transpose(), other.right());
+        let mut sum = Sum::default();
+        for (j, &y) in other.s.iter().enumerate() {
+            for (i, &x) in self.s.iter().enumerate() {
+                sum.add(x * y * left[(i, j)] * right[(i, j)]);
+            }
+        }
+        sum.total().value
+    }
+
     /// The entries, row after row.
     pub fn to_dense(&self) -> Vec<f64> {
         let mut out = vec![0.0; self.rows * self.columns];

@@ -13,7 +13,7 @@
 
 pub mod accumulate;
 pub mod columns;
-mod dense;
+pub(crate) mod dense;
 mod gram;
 pub mod kernels;
 pub mod low_rank;

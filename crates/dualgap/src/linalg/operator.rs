@@ -159,6 +159,13 @@ impl Operator for OuterSum<'_> {
         let view = MatMut::from_row_major_slice_mut(&mut scores, count, width);
         let y = by_rows(self.y, count, self.outputs);
         add_product(view, factor, y, by_rows(x, self.outputs, width));
+        if let Rows::Dense { width: features, values } = self.data {
+            let out =
+                MatMut::from_row_major_slice_mut(&mut out[..features * width], *features, width);
+            let data = by_rows(values, count, *features);
+            add_product(out, 1.0, data.transpose(), by_rows(&scores, count, width));
+            return;
+        }
         for (i, score) in scores.chunks_exact(width.max(1)).enumerate() {
             out.add_outer(self.data.row(i), score, 1.0);
         }
@@ -167,12 +174,23 @@ impl Operator for OuterSum<'_> {
     fn add_transposed(&self, factor: f64, x: &[f64], width: usize, out: &mut [f64]) {
         let count = self.data.len();
         let mut scores = vec![0.0; count * width];
-        for (i, score) in scores.chunks_exact_mut(width.max(1)).enumerate() {
-            kernels::add_scores(self.data.row(i), x, score);
-        }
+        add_rows(self.data, x, width, &mut scores);
         let out = MatMut::from_row_major_slice_mut(out, self.outputs, width);
         let y = by_rows(self.y, count, self.outputs);
         add_product(out, factor, y.transpose(), by_rows(&scores, count, width));
+    }
+}
+
+/// `out += A x` for data rows A and a block of vectors x.
+pub(crate) fn add_rows(data: &Rows, x: &[f64], width: usize, out: &mut [f64]) {
+    if let Rows::Dense { width: features, values } = data {
+        let count = data.len();
+        let out = MatMut::from_row_major_slice_mut(out, count, width);
+        let x = by_rows(&x[..features * width], *features, width);
+        return add_product(out, 1.0, by_rows(values, count, *features), x);
+    }
+    for (i, score) in out.chunks_exact_mut(width.max(1)).enumerate() {
+        kernels::add_scores(data.row(i), x, score);
     }
 }
 

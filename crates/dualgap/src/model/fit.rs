@@ -2,6 +2,7 @@
 
 use super::checkpoint::{self, CheckpointFile, Checkpoints};
 use super::scaled::{Unscaled, recertify};
+use super::verify::sides;
 use super::{Model, Provenance, Structure};
 use crate::data::{Alphabet, Examples, Factors, Scaling, Sequences, Vocabulary, fingerprint};
 use crate::dual::{self, Begin, Blocks, Solution, Vault, Witness, Witnessed};
@@ -72,6 +73,31 @@ fn fit_classes<B: Witnessed>(
     choice: Option<Choice>,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let blank = classes_blank(data, costs, loss, choice, &plan);
+    // A point is a distribution over classes, by their numbers.
+    let point = |old: &Model, _: usize, entries: &[(u64, f64)]| {
+        let class = |key: u64| data.alphabet.index(old.alphabet.names().get(key as usize)?);
+        let mut entries: Vec<(u64, f64)> = entries
+            .iter()
+            .map(|&(key, weight)| Some((class(key)? as u64, weight)))
+            .collect::<Option<_>>()?;
+        entries.sort_unstable_by_key(|&(key, _)| key);
+        Some(entries)
+    };
+    let (settings, budget) = (plan.settings, plan.budget);
+    fit(blocks, blank, factors, plan, wrong_labels, point, |begin, observer, vault| {
+        dual::train_regularised(blocks, settings, begin, budget, observer, vault)
+    })
+}
+
+/// Everything that is known of a multiclass model before it is trained.
+pub(super) fn classes_blank(
+    data: &Examples,
+    costs: &Costs,
+    loss: MulticlassLoss,
+    choice: Option<Choice>,
+    plan: &Plan<'_, Examples>,
+) -> Model {
     let costs = match costs {
         Costs::ZeroOne => None,
         Costs::Matrix(costs) => Some(costs.clone()),
@@ -86,21 +112,12 @@ fn fit_classes<B: Witnessed>(
     );
     blank.provenance.option = choice;
     blank.provenance.scale = plan.scale;
-    // A point is a distribution over classes, by their numbers.
-    let point = |old: &Model, _: usize, entries: &[(u64, f64)]| {
-        let class = |key: u64| data.alphabet.index(old.alphabet.names().get(key as usize)?);
-        let mut entries: Vec<(u64, f64)> = entries
-            .iter()
-            .map(|&(key, weight)| Some((class(key)? as u64, weight)))
-            .collect::<Option<_>>()?;
-        entries.sort_unstable_by_key(|&(key, _)| key);
-        Some(entries)
-    };
-    let error = |model: &Model, test: &Examples| model.evaluate_examples(test).error();
-    let (settings, budget) = (plan.settings, plan.budget);
-    fit(blocks, blank, factors, plan, error, point, |begin, observer, vault| {
-        dual::train_regularised(blocks, settings, begin, budget, observer, vault)
-    })
+    blank
+}
+
+/// The share of wrong labels.
+pub(super) fn wrong_labels(model: &Model, test: &Examples) -> f64 {
+    model.evaluate_examples(test).error()
 }
 
 /// Trains a chain model.
@@ -183,35 +200,18 @@ pub fn fit_linear_with(
 ) -> Result<Report<Model>> {
     let (factors, scaled) = plan.scale.apply(data);
     let blocks = Linear::new(&scaled.rows, data.targets(loss.is_binary())?, loss, choice)?;
-    let no_labels = Alphabet::from(Vec::new());
-    let alphabet = if loss.is_binary() { &data.alphabet } else { &no_labels };
-    let mut blank = blank(
-        Structure::Linear { loss },
-        Vocabulary { alphabet, ..data.vocabulary() },
-        0,
-        data.len(),
-        fingerprint(data),
-        plan.settings,
-    );
-    blank.provenance.option = Some(choice);
-    blank.provenance.scale = plan.scale;
+    let blank = linear_blank(data, loss, Some(choice), &plan);
+    let alphabet = blank.alphabet.clone();
     // The dual variable that is nearest under this loss; of other classes nothing can be taken over.
     let point = |old: &Model, i: usize, entries: &[(u64, f64)]| match entries {
-        [(0, alpha)] if old.alphabet == *alphabet => {
+        [(0, alpha)] if old.alphabet == alphabet => {
             let (low, high) = loss.domain(blocks.targets()[i]);
             Some(vec![(0, alpha.clamp(low, high))])
         }
         _ => None,
     };
-    let error = move |model: &Model, test: &Examples| {
-        if loss.is_binary() {
-            model.evaluate_examples(test).error()
-        } else {
-            model.evaluate_numbers(test).map_or(f64::NAN, |errors| errors.rmse)
-        }
-    };
     let (settings, budget) = (plan.settings, plan.budget);
-    fit(&blocks, blank, &factors, plan, error, point, |begin, observer, vault| {
+    fit(&blocks, blank, &factors, plan, linear_error, point, |begin, observer, vault| {
         if settings.lambda > 0.0 {
             return dual::train_regularised(&blocks, settings, begin, budget, observer, vault);
         }
@@ -226,6 +226,38 @@ pub fn fit_linear_with(
         };
         train_pure_l1_kept(&blocks, settings, kept, budget, observer, vault)
     })
+}
+
+/// Everything that is known of a linear model before it is trained.
+pub(super) fn linear_blank(
+    data: &Examples,
+    loss: ScalarLoss,
+    choice: Option<Choice>,
+    plan: &Plan<'_, Examples>,
+) -> Model {
+    let no_labels = Alphabet::from(Vec::new());
+    let alphabet = if loss.is_binary() { &data.alphabet } else { &no_labels };
+    let mut blank = blank(
+        Structure::Linear { loss },
+        Vocabulary { alphabet, ..data.vocabulary() },
+        0,
+        data.len(),
+        fingerprint(data),
+        plan.settings,
+    );
+    blank.provenance.option = choice;
+    blank.provenance.scale = plan.scale;
+    blank
+}
+
+/// The share of wrong classes, or the root mean square of numbers.
+pub(super) fn linear_error(model: &Model, test: &Examples) -> f64 {
+    match model.structure {
+        Structure::Linear { loss } if !loss.is_binary() => {
+            model.evaluate_numbers(test).map_or(f64::NAN, |errors| errors.rmse)
+        }
+        _ => wrong_labels(model, test),
+    }
 }
 
 /// How a model is to be fitted: the settings and the budget, and what else a run can be given.
@@ -293,6 +325,7 @@ fn blank(
             passes: 0.0,
             oracle_calls: 0,
             examples,
+            ball: None,
             option: None,
             scale: Scaling::None,
             recipe: None,
@@ -338,7 +371,7 @@ fn fit<B: Witnessed, D>(
 
 /// Runs a training whose observer is told of weights for the data as they are, and of the error on test data, if
 /// there are any.
-fn watched<D, R>(
+pub(super) fn watched<D, R>(
     test: Option<&D>,
     blank: &Model,
     factors: &Factors,
@@ -363,24 +396,30 @@ fn finished<B: Witnessed>(
     factors: &Factors,
     budget: &Budget,
 ) -> Result<Report<Model>> {
-    let Report { certificate, stop, passes, work, .. } = report;
     let witness = Witness::of(blocks, &report.model.points);
-    let mut report = report.map(|solution| Model {
-        weights: factors.raw(solution.weights).into_owned(),
-        certificate,
-        provenance: Provenance {
-            stop,
-            passes,
-            oracle_calls: work.oracle_calls,
-            ..blank.provenance
-        },
-        ..blank
-    });
+    let mut report = named(report, blank, |solution| factors.raw(solution.weights).into_owned());
     if !factors.are_none() {
-        recertify(&mut report, &witness, blocks, factors, budget)?;
+        let sides = sides(&report.model, blocks)?;
+        recertify(&mut report, &witness, &*sides, factors, budget)?;
     }
     report.model.witness = Some(witness);
     Ok(report)
+}
+
+/// The report of a model with these weights.
+pub(super) fn named<S>(
+    report: Report<S>,
+    blank: Model,
+    weights: impl FnOnce(S) -> Vec<f64>,
+) -> Report<Model> {
+    let Report { certificate, stop, passes, work, .. } = report;
+    let oracle_calls = work.oracle_calls;
+    report.map(|solution| Model {
+        weights: weights(solution),
+        certificate,
+        provenance: Provenance { stop, passes, oracle_calls, ..blank.provenance },
+        ..blank
+    })
 }
 
 /// A chain can begin with a chain's point only, and classes with those of classes.

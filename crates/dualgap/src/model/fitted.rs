@@ -1,6 +1,7 @@
 //! A model: weights, what they mean, and the certificate they came with.
 
 use super::Evaluation;
+use super::InBall;
 use super::evaluation::NumberErrors;
 use crate::Result;
 use crate::data::{
@@ -45,7 +46,7 @@ pub enum Structure {
 pub struct Provenance {
     /// The program that trained it.
     pub program: String,
-    /// The strength of the regulariser.
+    /// The strength of the regulariser: λ, which is called μ in a ball.
     pub lambda: f64,
     /// What else is in it.
     #[serde(flatten)]
@@ -74,6 +75,10 @@ pub struct Provenance {
     pub batch: usize,
     /// Of the random order.
     pub seed: u64,
+    /// The ball that the weights were kept in, if they were, and how. Of the settings above, the seed alone is
+    /// about such a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ball: Option<InBall>,
     /// How the steps of a linear model were chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<Choice>,

@@ -1,6 +1,7 @@
 //! Fitted models: predict, evaluate, save, load, and check a certificate again.
 //!
 //! - [`fit`]: data in, certified model out; [`checkpoint`]: runs that survive.
+//! - [`ball`]: the same for weights that are kept in a norm ball.
 //! - [`path`](mod@path): models that together are good enough at every λ of an interval.
 //! - [`fitted`]: a model and what it can do.
 //! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
@@ -8,6 +9,7 @@
 //! - [`file`](mod@file): the model file.
 //! - [`verify`](mod@verify): a stored certificate, computed again from the data.
 
+pub mod ball;
 pub mod checkpoint;
 pub mod chunks;
 pub mod cross_validation;
@@ -19,6 +21,7 @@ pub mod path;
 mod scaled;
 pub mod verify;
 
+pub use ball::{InBall, fit_classes_in_ball, fit_linear_in_ball};
 pub use checkpoint::Checkpoints;
 pub use chunks::{ChunkEvaluation, Count, Scores};
 pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, cross_validate};

@@ -1,23 +1,24 @@
 //! Runs on scaled columns whose weights and certificates are for the data as they are.
 
-use super::{Model, verify};
+use super::Model;
+use super::verify::{Sides, certificate};
 use crate::data::Factors;
-use crate::dual::{Witness, Witnessed};
+use crate::dual::Witness;
 use crate::run::{Budget, Observer, Progress, Report, Stop};
 use crate::{Error, Result};
 use std::time::Instant;
 
 /// The way of the weights back to the data as they are is rounded, and a certificate is of exactly the weights that
 /// are returned. Should that have cost the tolerance, the run has come as far as rounding allows.
-pub(super) fn recertify<B: Witnessed>(
+pub(super) fn recertify(
     report: &mut Report<Model>,
     witness: &Witness,
-    blocks: &B,
+    sides: &dyn Sides,
     factors: &Factors,
     budget: &Budget,
 ) -> Result<()> {
     let begin = Instant::now();
-    report.certificate = verify::certificate(&report.model, witness, blocks, factors)?;
+    report.certificate = certificate(&report.model, witness, sides, factors)?;
     if report.stop == Stop::GapReached && !budget.is_met(&report.certificate) {
         report.stop = Stop::Stalled;
     }

@@ -1,11 +1,12 @@
 //! A stored certificate, computed again from the data without trusting a number in the file.
 
-use super::{Model, Provenance, Structure};
+use super::{Model, Provenance, Structure, ball};
 use crate::data::fingerprint::Fingerprint;
 use crate::data::{Examples, Factors, Sequences, Vocabulary, fingerprint};
 use crate::dual::problem::PrimalValue;
 use crate::dual::{self, Problem, Witness, Witnessed};
 use crate::linalg::Measured;
+use crate::pdbfw::{Classes, PerOutput};
 use crate::run::{Certificate, Reach};
 use crate::sdca::{Choice, Linear, Vector};
 use crate::ssvm::{Chain, Costs, Multiclass};
@@ -82,6 +83,9 @@ trait Proof {
     type Of;
 
     fn of<B: Witnessed>(&self, model: &Model, blocks: &B, factors: &Factors) -> Result<Self::Of>;
+
+    /// Of a model whose weights are kept in a ball.
+    fn in_ball(&self, model: &Model, sides: &dyn Sides, factors: &Factors) -> Result<Self::Of>;
 }
 
 /// The certificate that is stored.
@@ -91,7 +95,11 @@ impl Proof for OfTheFile {
     type Of = Verified;
 
     fn of<B: Witnessed>(&self, model: &Model, blocks: &B, factors: &Factors) -> Result<Verified> {
-        verify(model, blocks, factors)
+        verify(model, &*sides(model, blocks)?, factors)
+    }
+
+    fn in_ball(&self, model: &Model, sides: &dyn Sides, factors: &Factors) -> Result<Verified> {
+        verify(model, sides, factors)
     }
 }
 
@@ -115,6 +123,10 @@ impl Proof for AtEveryLambda {
         let points = witness.points(blocks)?;
         dual::reach(blocks, regulariser, model.sample_weights.as_deref(), &weights, &points)
     }
+
+    fn in_ball(&self, _: &Model, _: &dyn Sides, _: &Factors) -> Result<Reach> {
+        Err(Error::setting("a model in a ball is for its own μ and radius, and for no others"))
+    }
 }
 
 fn prove_examples<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P::Of> {
@@ -124,6 +136,10 @@ fn prove_examples<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result
     check_data(model, data, data.vocabulary(), 0, data.len())?;
     let costs = costs.clone().map_or(Costs::ZeroOne, Costs::Matrix);
     let (factors, data) = model.provenance.scale.apply(data);
+    if let Some(within) = model.provenance.ball {
+        let losses = Classes::new(*loss, &data.labels, data.alphabet.len(), &costs)?;
+        return proof.in_ball(model, &ball::sides(model, within, &data.rows, losses)?, &factors);
+    }
     if *loss == MulticlassLoss::Hinge {
         return proof.of(model, &Multiclass::new(&data, &costs)?, &factors);
     }
@@ -139,6 +155,9 @@ fn prove_sequences<P: Proof>(model: &Model, data: &Sequences, proof: &P) -> Resu
             "the file says that columns were scaled, and those of sequences never are",
         ));
     }
+    if model.provenance.ball.is_some() {
+        return Err(refused("the file names a ball, and the weights of chains are kept in none"));
+    }
     check_data(model, data, data.vocabulary(), data.edge_features(), data.len())?;
     proof.of(model, &Chain::new(data, hamming)?, &Factors::default())
 }
@@ -153,12 +172,16 @@ fn prove_linear<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P
     }
     check_data(model, data, names, 0, data.len())?;
     let (factors, data) = model.provenance.scale.apply(data);
-    // The option decides how a point is reached, and nothing about the point.
     let targets = data.targets(loss.is_binary())?;
+    if let Some(within) = model.provenance.ball {
+        let losses = PerOutput::new(loss, targets, 1)?;
+        return proof.in_ball(model, &ball::sides(model, within, &data.rows, losses)?, &factors);
+    }
+    // The option decides how a point is reached, and nothing about the point.
     proof.of(model, &Linear::new(&data.rows, targets, loss, Choice::I)?, &factors)
 }
 
-fn refused(message: impl Into<String>) -> Error {
+pub(super) fn refused(message: impl Into<String>) -> Error {
     Error::Refused {
         message: message.into(),
         remedy: "the certificate is worth nothing for this file and these data".into(),
@@ -196,7 +219,7 @@ fn check_data(
 }
 
 /// Both sides of a certificate, whatever the regulariser.
-trait Sides {
+pub(super) trait Sides {
     fn primal(&self, weights: &[f64]) -> Result<PrimalValue>;
     /// After the witness is proved feasible.
     fn dual(&self, witness: &Witness) -> Result<Measured>;
@@ -218,7 +241,7 @@ impl<B: Witnessed, L: Link> Sides for Of<'_, B, L> {
 }
 
 /// Of the problem that a model says it was trained on.
-fn sides<'a, B: Witnessed>(model: &Model, blocks: &'a B) -> Result<Box<dyn Sides + 'a>> {
+pub(super) fn sides<'a, B: Witnessed>(model: &Model, blocks: &'a B) -> Result<Box<dyn Sides + 'a>> {
     fn of<'a, B: Witnessed, L: Link + 'a>(
         model: &Model,
         blocks: &'a B,
@@ -246,19 +269,17 @@ fn sides<'a, B: Witnessed>(model: &Model, blocks: &'a B) -> Result<Box<dyn Sides
 }
 
 /// The certificate of a model's own weights and witness, computed anew.
-pub(super) fn certificate<B: Witnessed>(
+pub(super) fn certificate(
     model: &Model,
     witness: &Witness,
-    blocks: &B,
+    sides: &dyn Sides,
     factors: &Factors,
 ) -> Result<Certificate> {
-    let sides = sides(model, blocks)?;
     let primal = sides.primal(&factors.scaled(&model.weights))?;
     Certificate::new(primal.value, sides.dual(witness)?, primal.certified)
 }
 
-fn verify<B: Witnessed>(model: &Model, blocks: &B, factors: &Factors) -> Result<Verified> {
-    let sides = sides(model, blocks)?;
+fn verify(model: &Model, sides: &dyn Sides, factors: &Factors) -> Result<Verified> {
     let stored = model.certificate;
     let primal = sides.primal(&factors.scaled(&model.weights))?;
     agree("primal", primal.value, stored.primal, stored.rounding_error)?;

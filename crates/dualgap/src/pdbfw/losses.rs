@@ -70,6 +70,51 @@ pub trait Losses: Send + Sync {
     );
 }
 
+/// Losses that are borrowed.
+impl<L: Losses> Losses for &L {
+    type Scratch = L::Scratch;
+
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn outputs(&self) -> usize {
+        (**self).outputs()
+    }
+
+    fn smoothness(&self) -> f64 {
+        (**self).smoothness()
+    }
+
+    fn value(&self, i: usize, a: &[f64], off: &[f64], scratch: &mut Self::Scratch) -> Measured {
+        (**self).value(i, a, off, scratch)
+    }
+
+    fn conjugate(&self, i: usize, alpha: &[f64]) -> f64 {
+        (**self).conjugate(i, alpha)
+    }
+
+    fn audit(&self, i: usize, alpha: &[f64]) -> Result<Audited> {
+        (**self).audit(i, alpha)
+    }
+
+    fn corner(&self, i: usize, a: &[f64], to: &mut [f64], scratch: &mut Self::Scratch) {
+        (**self).corner(i, a, to, scratch);
+    }
+
+    fn maximizer(
+        &self,
+        i: usize,
+        a: &[f64],
+        alpha: &[f64],
+        q: f64,
+        to: &mut [f64],
+        scratch: &mut Self::Scratch,
+    ) {
+        (**self).maximizer(i, a, alpha, q, to, scratch);
+    }
+}
+
 /// What the losses that are not smooth are told.
 fn not_smooth() -> Error {
     Error::setting(
@@ -255,7 +300,8 @@ impl Classes {
         Ok(Self { loss, labels: labels.to_vec(), outputs: classes, costs })
     }
 
-    fn truth(&self, i: usize) -> usize {
+    /// The class of example i.
+    pub fn truth(&self, i: usize) -> usize {
         self.labels[i] as usize
     }
 

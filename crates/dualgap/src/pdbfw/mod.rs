@@ -11,6 +11,7 @@
 //! - [`ascent`], `visit`, `level`, `centre`: the method with nothing to tune.
 //! - [`theorem`]: Algorithm 1 with constant steps.
 //! - [`baselines`]: other methods for the same problems.
+//! - [`trace`]: weights of low rank, in factors.
 
 pub mod ascent;
 pub mod baselines;
@@ -21,6 +22,7 @@ pub mod problem;
 pub mod settings;
 pub mod sides;
 pub mod theorem;
+pub mod trace;
 mod visit;
 
 pub use ascent::Ascent;
@@ -91,9 +93,7 @@ pub fn train_kept<L: Losses>(
     vault: Option<&mut dyn Vault>,
 ) -> Result<Report<Solution>> {
     if matches!(problem.ball(), Ball::Trace { .. }) {
-        return Err(Error::setting(
-            "weights of low rank are no plain vector: use the trace ball's own",
-        ));
+        return Err(Error::setting("weights of low rank are no plain vector: use trace::train"));
     }
     if settings.method != Method::Pdbfw && (kept.is_some() || vault.is_some()) {
         return Err(Error::setting("only runs of pdbfw can be kept and taken up again"));
@@ -126,5 +126,8 @@ pub fn train_kept<L: Losses>(
         Method::Svrg => run(baselines::svrg(problem, seed)?, budget, observer),
         Method::Scgs => run(baselines::scgs(problem, seed)?, budget, observer),
         Method::Storc => run(baselines::storc(problem, seed)?, budget, observer),
+        Method::BlockFrankWolfe | Method::StochasticFrankWolfe => {
+            Err(Error::setting("this method is for the trace ball"))
+        }
     }
 }

@@ -205,10 +205,7 @@ impl<'a, L: Losses> Problem<'a, L> {
 
     /// The α that these predictions ask for.
     pub fn corners(&self, a: &[f64], alpha: &mut [f64]) {
-        let (c, mut scratch) = (self.outputs(), L::Scratch::default());
-        for (i, (a, alpha)) in a.chunks_exact(c).zip(alpha.chunks_exact_mut(c)).enumerate() {
-            self.losses.corner(i, a, alpha, &mut scratch);
-        }
+        corners(&self.losses, a, alpha);
     }
 
     /// V = Σ m_i a_i ⊗ α_i, for steps: summed plainly. The gradient of P at X is μX − V at the corners of X.
@@ -234,17 +231,22 @@ impl<'a, L: Losses> Problem<'a, L> {
 
     /// The mean loss at these predictions, each of which may be off by as much as is said.
     pub fn mean_loss(&self, a: &[f64], off: &[f64]) -> Measured {
-        let mut mean = Mean::default();
-        let mut scratch = L::Scratch::default();
-        for i in 0..self.len() {
-            let value = self.losses.value(i, self.of(i, a), self.of(i, off), &mut scratch);
-            mean.add(self.masses[i], value);
+        mean_loss(&self.losses, &self.masses, a, off)
+    }
+
+    /// Both sides of this file are those of the l1 ball.
+    fn check_ball(&self) -> Result<()> {
+        match self.ball {
+            Ball::L1 { .. } => Ok(()),
+            Ball::Trace { .. } => Err(Error::setting(
+                "weights in the trace ball are kept in factors: take the problem's low_rank()",
+            )),
         }
-        mean.total()
     }
 
     /// P(X) at exactly these weights, for an X that is proved to be in the l1 ball, and infinite for others.
     pub fn primal(&self, x: &[f64]) -> Result<Measured> {
+        self.check_ball()?;
         if x.len() != self.dim() {
             let (found, needed) = (x.len(), self.dim());
             return Err(Error::setting(format!(
@@ -318,6 +320,7 @@ impl<'a, L: Losses> Problem<'a, L> {
 
     /// D(α) in the l1 ball, with V rebuilt and every α_i proved feasible.
     pub fn dual(&self, alpha: &[f64]) -> Result<DualValue> {
+        self.check_ball()?;
         let MeanDual { value, v, distance } = self.mean_dual(alpha)?;
         let l1::Conjugate { bound, shrunk: mut x } = l1::conjugate(&v, self.ball.radius(), self.mu);
         let mut sum = Sum::default();
@@ -341,20 +344,38 @@ fn add_compensated(row: Row<'_>, d: &[f64], v: &mut CompensatedVec) {
     }
 }
 
+/// The α that these predictions ask for.
+pub(super) fn corners<L: Losses>(losses: &L, a: &[f64], alpha: &mut [f64]) {
+    let (c, mut scratch) = (losses.outputs(), L::Scratch::default());
+    for (i, (a, alpha)) in a.chunks_exact(c).zip(alpha.chunks_exact_mut(c)).enumerate() {
+        losses.corner(i, a, alpha, &mut scratch);
+    }
+}
+
+/// The mean loss at these predictions, each of which may be off by as much as is said.
+pub(super) fn mean_loss<L: Losses>(losses: &L, masses: &[f64], a: &[f64], off: &[f64]) -> Measured {
+    let (mut mean, mut scratch) = (Mean::default(), L::Scratch::default());
+    let c = losses.outputs();
+    for (i, (a, off)) in a.chunks_exact(c).zip(off.chunks_exact(c)).enumerate() {
+        mean.add(masses[i], losses.value(i, a, off, &mut scratch));
+    }
+    mean.total()
+}
+
 /// A mean over the examples, and how large its terms are.
 #[derive(Default)]
-struct Mean {
+pub(super) struct Mean {
     sum: Sum,
     size: f64,
 }
 
 impl Mean {
-    fn add(&mut self, mass: f64, term: Measured) {
+    pub fn add(&mut self, mass: f64, term: Measured) {
         self.sum.add_measured(term.scaled(mass));
         self.size += mass * term.value.abs();
     }
 
-    fn total(&self) -> Measured {
+    pub fn total(&self) -> Measured {
         let mut value = self.sum.total();
         value.error += MASS_ROUNDING * self.size * 1.000_001;
         value

@@ -42,10 +42,23 @@ pub enum Method {
     Scgs,
     /// Stochastic variance-reduced conditional gradient sliding.
     Storc,
+    /// Frank-Wolfe toward several corners at once (Allen-Zhu et al. 2017); in the trace ball.
+    BlockFrankWolfe,
+    /// Frank-Wolfe with the gradient of growing samples (Hazan and Luo 2016); in the trace ball.
+    StochasticFrankWolfe,
 }
 
 impl Method {
-    /// Those that others are measured by.
+    /// Those that primal-dual block Frank-Wolfe is measured by in the trace ball.
+    pub const LOW_RANK_BASELINES: [Self; 5] = [
+        Self::ProjectedGradient,
+        Self::FrankWolfe,
+        Self::BlockFrankWolfe,
+        Self::StochasticFrankWolfe,
+        Self::Svrg,
+    ];
+
+    /// Those that it is measured by in the l1 ball.
     pub const BASELINES: [Self; 7] = [
         Self::ProjectedGradient,
         Self::FrankWolfe,

@@ -6,21 +6,21 @@ use crate::linalg::Measured;
 use crate::run::{Certificate, Certified};
 use serde::{Deserialize, Serialize};
 
-/// What a run ends with.
+/// What a run ends with: weights that are a plain vector in the l1 ball, and in factors in the trace ball.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Solution {
+pub struct Solution<W = Vec<f64>> {
     /// X, feature by feature, c numbers of each; it is proved to be in the ball.
-    pub weights: Vec<f64>,
+    pub weights: W,
     /// α, example by example, c numbers of each: the witness of the dual value.
     pub points: Vec<f64>,
 }
 
 /// The best of both sides so far; see the module's head.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sides {
+pub struct Sides<W = Vec<f64>> {
     primal: Measured,
     dual: Measured,
-    best: Solution,
+    best: Solution<W>,
 }
 
 impl Sides {
@@ -40,12 +40,19 @@ impl Sides {
         let (primal, dual) = (problem.primal(weights)?, problem.dual(points)?.value);
         Ok(Self { primal, dual, best: self.best })
     }
+}
+
+impl<W: Clone> Sides<W> {
+    /// A pair to begin with, and its values.
+    pub fn of(primal: Measured, dual: Measured, best: Solution<W>) -> Self {
+        Self { primal, dual, best }
+    }
 
     /// Takes an X of this value if it is better.
-    pub fn offer_primal(&mut self, value: Measured, x: &[f64]) {
+    pub fn offer_primal(&mut self, value: Measured, x: &W) {
         if value.value + value.error < self.primal.value + self.primal.error {
             self.primal = value;
-            self.best.weights.copy_from_slice(x);
+            self.best.weights.clone_from(x);
         }
     }
 
@@ -65,7 +72,7 @@ impl Sides {
     /// Offers an X and an α with these values, and certifies them and the best.
     pub fn certify(
         &mut self,
-        (primal, x): (Measured, &[f64]),
+        (primal, x): (Measured, &W),
         (dual, alpha): (Measured, &[f64]),
     ) -> Result<Certified> {
         let iterate = Certificate::new(primal, dual, true)?;
@@ -75,12 +82,12 @@ impl Sides {
     }
 
     /// The best pair.
-    pub fn best(&self) -> &Solution {
+    pub fn best(&self) -> &Solution<W> {
         &self.best
     }
 
     /// The best pair, for good.
-    pub fn into_best(self) -> Solution {
+    pub fn into_best(self) -> Solution<W> {
         self.best
     }
 }

@@ -3,6 +3,7 @@
 //! - `case`: small random problems of every loss, and as the library has them.
 //! - `program`, `judge`: the same as cone programs for clarabel.
 //! - `exact`: both sides to 32 digits.
+//! - `models`: fitted, stored and verified models, and forged ones.
 //! - `problems`: values, gradients and certificates.
 //! - `kept`: runs that go on where others ended, and forged states.
 //! - `solvers`: runs to the optimum, and the work they take.
@@ -16,6 +17,7 @@ mod case;
 mod exact;
 mod judge;
 mod kept;
+mod models;
 mod problems;
 mod program;
 mod solvers;

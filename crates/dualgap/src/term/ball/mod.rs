@@ -1,8 +1,8 @@
 //! Norm balls: sets that weights are kept in, in the place of a penalty.
 //!
 //! - [`l1`]: few weights that are not zero; the projection and its threshold, the s largest entries.
-//! - [`trace`]: weights of low rank; the projection, and a proven bound on the dual.
 //! - [`region`]: what methods need of a ball that only know gradients.
+//! - [`trace`]: weights of low rank; the projection, and a proven bound on the dual.
 
 pub mod l1;
 pub mod region;

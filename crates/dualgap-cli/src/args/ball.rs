@@ -1,0 +1,130 @@
+//! What is asked when weights are kept in a ball, in the place of a penalty.
+
+use super::common::{Common, MethodArgs, PenaltyArgs};
+use super::values::{Lambda, parse_lambda, parse_positive};
+use crate::choices::{Average, BallMethod, BallName, Sampling, Solver, Step};
+use clap::Args;
+use dualgap::model::InBall;
+use dualgap::pdbfw::{Constants, Method, Steps};
+use dualgap::term::Ball;
+use dualgap::{Error, Result};
+
+/// A ball, and how the weights get there.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Weights in a ball")]
+pub struct BallArgs {
+    /// Keep the weights in a norm ball, in the place of a penalty: binary, regression and multiclass, with a smooth
+    /// loss. Needs --radius.
+    #[arg(long, value_enum, requires = "radius")]
+    pub ball: Option<BallName>,
+    /// The largest norm that the weights may have.
+    #[arg(long, value_name = "R", value_parser = parse_positive, allow_hyphen_values = true, requires = "ball")]
+    pub radius: Option<f64>,
+    /// μ, in mean loss + μ/2·‖w‖²: a number, which may be 0, or a/n [default: 1/n].
+    #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, requires = "ball")]
+    pub mu: Option<Lambda>,
+    /// Who moves [default: pdbfw].
+    #[arg(long, value_enum, requires = "ball")]
+    pub method: Option<BallMethod>,
+    /// Of pdbfw: `search`, which needs no tuning, or `theorem`, the paper's constants; others are given as in
+    /// theorem:s=20,k=5,eta=0.5,delta=0.1 [default: search].
+    #[arg(long, value_name = "search|theorem", value_parser = parse_steps, requires = "ball")]
+    pub steps: Option<Steps>,
+}
+
+impl BallArgs {
+    /// The ball, if there is one, after all that does not go with it was refused.
+    pub fn within(&self, common: Common<'_>) -> Result<Option<InBall>> {
+        let (Some(ball), Some(radius)) = (self.ball, self.radius) else { return Ok(None) };
+        check_alone(common.penalty, common.method)?;
+        let method: Method = self.method.map_or(Method::Pdbfw, Into::into);
+        if self.steps.is_some() && method != Method::Pdbfw {
+            return Err(Error::setting("--steps is for --method pdbfw: leave it out"));
+        }
+        let ball = match ball {
+            BallName::L1 => Ball::L1 { radius },
+            BallName::Trace => {
+                return Err(Error::setting(
+                    "--ball trace cannot be trained by this version: take --ball l1",
+                ));
+            }
+        };
+        Ok(Some(InBall { ball, method, steps: self.steps.unwrap_or_default() }))
+    }
+
+    /// μ, where the examples count so much in all.
+    pub fn mu(&self, total: f64) -> f64 {
+        self.mu.unwrap_or(Lambda::PerExample(1.0)).resolve(total)
+    }
+}
+
+/// What is about penalties and their solvers would be ignored, and that is not what was meant.
+fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
+    const STEPS: &str = "--method and --steps choose how a ball is trained in";
+    let radius = "--radius says how many weights become zero";
+    let given = [
+        ("--l1", penalty.l1 > 0.0, radius),
+        ("--q-norm", penalty.q_norm, "leave it out"),
+        ("--nonnegative", penalty.nonnegative, "leave it out"),
+        ("--solver", method.solver != Solver::Auto, STEPS),
+        ("--step", method.step != Step::LineSearch, STEPS),
+        ("--direction", method.direction.is_some(), STEPS),
+        ("--cache", method.cache.is_some(), STEPS),
+        ("--sampling", method.sampling != Sampling::Permuted, STEPS),
+        ("--acceleration", method.acceleration.is_some(), STEPS),
+        ("--no-shrinking", method.no_shrinking, STEPS),
+        ("--average", method.average != Average::None, STEPS),
+        ("--batch", method.batch != 1, STEPS),
+    ];
+    refuse_given(&given)
+}
+
+/// Refuses the first option that was given, and says what there is in its place.
+pub fn refuse_given(options: &[(&str, bool, &str)]) -> Result<()> {
+    match options.iter().find(|(_, given, _)| *given) {
+        Some((name, _, remedy)) => {
+            Err(Error::setting(format!("{name} does not go with --ball: {remedy}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// `search`, `theorem`, or `theorem:` and some of its constants.
+fn parse_steps(text: &str) -> Result<Steps, String> {
+    let complain =
+        || "`search`, `theorem`, or constants such as theorem:s=20,k=5,eta=0.5,delta=0.1";
+    let constants = match text {
+        "search" => return Ok(Steps::Search),
+        "theorem" => return Ok(Steps::Theorem(Constants::default())),
+        _ => text.strip_prefix("theorem:").ok_or_else(complain)?,
+    };
+    let mut found = Constants::default();
+    for part in constants.split(',') {
+        let (name, value) = part.split_once('=').ok_or_else(complain)?;
+        match name.trim() {
+            "s" => found.s = Some(value.parse().map_err(|_| complain())?),
+            "k" => found.k = Some(value.parse().map_err(|_| complain())?),
+            "eta" => found.eta = Some(value.parse().map_err(|_| complain())?),
+            "delta" => found.delta = Some(value.parse().map_err(|_| complain())?),
+            _ => return Err(complain().into()),
+        }
+    }
+    found.check().map_err(|error| error.to_string())?;
+    Ok(Steps::Theorem(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_searched_for_or_the_theorems() {
+        assert_eq!(parse_steps("search"), Ok(Steps::Search));
+        assert_eq!(parse_steps("theorem"), Ok(Steps::Theorem(Constants::default())));
+        let some = Constants { s: Some(20), eta: Some(0.5), ..Constants::default() };
+        assert_eq!(parse_steps("theorem:s=20,eta=0.5"), Ok(Steps::Theorem(some)));
+        for bad in ["", "theorem:", "theorem:s", "theorem:s=0", "theorem:eta=2", "theorem:x=1"] {
+            assert!(parse_steps(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Models whose weights are kept in a norm ball.
+//!
+//! ```text
+//! P(w) = mean loss + μ/2‖w‖²      for ‖w‖ ≤ r,    μ in the place of λ
+//! ```
+//!
+//! They are linear and multiclass models like any other, with the same weights and the same witnesses; only the
+//! problem is another, and its certificate. The loss must be smooth.
+
+use super::fit::{Plan, classes_blank, linear_blank, linear_error, named, watched, wrong_labels};
+use super::scaled::recertify;
+use super::verify::{Sides, refused};
+use super::{Model, Provenance};
+use crate::data::{Examples, Factors};
+use crate::dual::Witness;
+use crate::dual::problem::PrimalValue;
+use crate::linalg::{Measured, Rows};
+use crate::oracle::Costs;
+use crate::pdbfw::{self, Classes, Losses, Method, PerOutput, Problem, Solution, Steps};
+use crate::run::Report;
+use crate::term::ball::l1;
+use crate::term::{Ball, MulticlassLoss, Regulariser, ScalarLoss};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The ball that weights are kept in, and how they get there.
+///
+/// ```
+/// use dualgap::data::Examples;
+/// use dualgap::model::{InBall, Plan, fit_linear_in_ball, verify_linear};
+/// use dualgap::run::Budget;
+/// use dualgap::sdca::Settings;
+/// use dualgap::term::ScalarLoss;
+///
+/// let rows = [vec![1.0, 0.1], vec![2.0, -0.1], vec![3.0, 0.2]];
+/// let data = Examples::from_dense(&rows, &["2", "4", "6"])?;
+/// let settings = Settings { lambda: 1e-3, ..Settings::default() }; // μ
+/// let budget = Budget::relative(1e-6);
+/// let nobody = &mut ();
+/// let plan = Plan::new(&settings, &budget, nobody);
+/// let report = fit_linear_in_ball(&data, ScalarLoss::Squared, InBall::l1(1.5), plan)?;
+/// assert!(report.model.weights[0] > 1.49, "it would be 2, were there room");
+/// verify_linear(&report.model, &data)?;
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InBall {
+    /// With its radius.
+    #[serde(flatten)]
+    pub ball: Ball,
+    /// Who moves.
+    #[serde(default)]
+    pub method: Method,
+    /// Of primal-dual block Frank-Wolfe: how far steps go.
+    #[serde(default)]
+    pub steps: Steps,
+}
+
+impl InBall {
+    /// In the l1 ball of this radius, with nothing to tune.
+    pub fn l1(radius: f64) -> Self {
+        Self { ball: Ball::L1 { radius }, method: Method::default(), steps: Steps::default() }
+    }
+}
+
+/// Trains a linear model in a ball. Of the settings, λ is μ; sample weights and the seed are used, and no other is.
+///
+/// There are neither checkpoints nor warm starts.
+pub fn fit_linear_in_ball(
+    data: &Examples,
+    loss: ScalarLoss,
+    within: InBall,
+    plan: Plan<'_, Examples>,
+) -> Result<Report<Model>> {
+    let (factors, scaled) = plan.scale.apply(data);
+    let losses = PerOutput::new(loss, data.targets(loss.is_binary())?, 1)?;
+    let blank = linear_blank(data, loss, None, &plan);
+    fit(&scaled.rows, losses, blank, within, &factors, plan, linear_error)
+}
+
+/// Trains a multiclass model in a ball, by the same settings as [`fit_linear_in_ball`].
+///
+/// ```
+/// use dualgap::data::Examples;
+/// use dualgap::model::{InBall, Plan, fit_classes_in_ball};
+/// use dualgap::run::Budget;
+/// use dualgap::ssvm::{Costs, Settings};
+/// use dualgap::term::MulticlassLoss;
+///
+/// let rows = [vec![1.0, 0.1], vec![0.2, 1.0], vec![0.9, 0.0], vec![0.0, 0.7]];
+/// let data = Examples::from_dense(&rows, &["left", "right", "left", "right"])?;
+/// let (settings, budget) = (Settings { lambda: 0.01, ..Settings::default() }, Budget::default());
+/// let nobody = &mut ();
+/// let plan = Plan::new(&settings, &budget, nobody);
+/// let loss = MulticlassLoss::Softmax;
+/// let report = fit_classes_in_ball(&data, &Costs::ZeroOne, loss, InBall::l1(2.0), plan)?;
+/// assert!(report.model.weights.iter().map(|w| w.abs()).sum::<f64>() <= 2.0);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn fit_classes_in_ball(
+    data: &Examples,
+    costs: &Costs,
+    loss: MulticlassLoss,
+    within: InBall,
+    plan: Plan<'_, Examples>,
+) -> Result<Report<Model>> {
+    let (factors, scaled) = plan.scale.apply(data);
+    let losses = Classes::new(loss, &data.labels, data.alphabet.len(), costs)?;
+    let blank = classes_blank(data, costs, loss, None, &plan);
+    fit(&scaled.rows, losses, blank, within, &factors, plan, wrong_labels)
+}
+
+fn fit<L: Stored>(
+    rows: &Rows,
+    losses: L,
+    mut blank: Model,
+    within: InBall,
+    factors: &Factors,
+    plan: Plan<'_, Examples>,
+    error: impl Fn(&Model, &Examples) -> f64,
+) -> Result<Report<Model>> {
+    let Plan { settings, budget, observer, scale: _, watch, checkpoints, resume, warm_start } =
+        plan;
+    if settings.regulariser != Regulariser::PLAIN {
+        return Err(Error::setting(
+            "a ball takes the place of other regularisers: leave out the l1 norm, the q-norm, \
+             nonnegative weights and the weight without penalty",
+        ));
+    }
+    if checkpoints.is_some() || resume.is_some() || warm_start.is_some() {
+        return Err(Error::setting(
+            "a run in a ball has neither checkpoints nor warm starts: begin it anew",
+        ));
+    }
+    blank.provenance.ball = Some(within);
+    let sides = sides(&blank, within, rows, losses)?;
+    let InBall { method, steps, .. } = within;
+    let solver = pdbfw::Settings { method, steps, seed: settings.seed };
+    let report = watched(watch, &blank, factors, error, observer, |observer| {
+        pdbfw::train(&sides.problem, &solver, budget, observer)
+    })?;
+    let witness = sides.witness(&report.model.points);
+    let weights = |solution: Solution| raw_inside(solution.weights, within.ball, factors);
+    let mut report = named(report, blank, weights);
+    if !factors.are_none() {
+        recertify(&mut report, &witness, &sides, factors, budget)?;
+    }
+    report.model.witness = Some(witness);
+    Ok(report)
+}
+
+/// Weights for the data as they are. The way there and back is rounded, which must not lead out of the ball.
+fn raw_inside(weights: Vec<f64>, ball: Ball, factors: &Factors) -> Vec<f64> {
+    let mut raw = factors.raw(weights).into_owned();
+    let mut margin = 2.0 * f64::EPSILON;
+    while !factors.are_none() && !l1::contains(&factors.scaled(&raw), ball.radius()) {
+        if margin > 1.0 {
+            raw.fill(0.0); // numbers that are not finite: zero is in every ball
+        }
+        raw.iter_mut().for_each(|w| *w *= 1.0 - margin);
+        margin *= 2.0;
+    }
+    raw
+}
+
+/// Both sides of the certificate of a model that says it was trained in this ball.
+pub(super) fn sides<'a, L: Stored>(
+    model: &Model,
+    within: InBall,
+    rows: &'a Rows,
+    losses: L,
+) -> Result<BallSides<'a, L>> {
+    let Provenance { lambda, regulariser, .. } = model.provenance;
+    if regulariser != Regulariser::PLAIN {
+        return Err(refused("the file names another regulariser beside a ball"));
+    }
+    if matches!(within.ball, Ball::Trace { .. }) {
+        return Err(Error::setting("models of low rank are not supported yet: take the l1 ball"));
+    }
+    let weights = model.sample_weights.as_deref();
+    Ok(BallSides { problem: Problem::new(rows, losses, lambda, within.ball, weights)? })
+}
+
+pub(super) struct BallSides<'a, L> {
+    problem: Problem<'a, L>,
+}
+
+impl<L: Stored> BallSides<'_, L> {
+    fn witness(&self, alpha: &[f64]) -> Witness {
+        let mut witness = Witness { starts: vec![0], ..Witness::default() };
+        for i in 0..self.problem.len() {
+            for (key, weight) in self.problem.losses().entries(i, self.problem.of(i, alpha)) {
+                witness.keys.push(key);
+                witness.weights.push(weight);
+            }
+            witness.starts.push(witness.keys.len() as u64);
+        }
+        witness
+    }
+}
+
+impl<L: Stored> Sides for BallSides<'_, L> {
+    fn primal(&self, weights: &[f64]) -> Result<PrimalValue> {
+        let value = self.problem.primal(weights)?;
+        if value.value == f64::INFINITY && !l1::contains(weights, self.problem.ball().radius()) {
+            return Err(refused("the weights are not in the ball that the file names"));
+        }
+        Ok(PrimalValue { value, certified: true })
+    }
+
+    fn dual(&self, witness: &Witness) -> Result<Measured> {
+        let (n, c) = (self.problem.len(), self.problem.outputs());
+        witness.check(n)?;
+        let mut alpha = vec![0.0; n * c];
+        for (i, alpha) in alpha.chunks_exact_mut(c).enumerate() {
+            let entries = witness.entries(i).unwrap_or_default();
+            self.problem.losses().point(i, &entries, alpha)?;
+        }
+        Ok(self.problem.dual(&alpha)?.value)
+    }
+}
+
+/// Losses whose dual variables are stored as those of the engine's blocks are.
+pub(super) trait Stored: Losses {
+    /// What is stored of an example, keys ascending.
+    fn entries(&self, i: usize, alpha: &[f64]) -> Vec<(u64, f64)>;
+
+    /// Its dual variables again, into zeros. Whether they are feasible is proved where it matters.
+    fn point(&self, i: usize, entries: &[(u64, f64)], alpha: &mut [f64]) -> Result<()>;
+}
+
+/// The numbers themselves.
+impl Stored for PerOutput<ScalarLoss> {
+    fn entries(&self, _: usize, alpha: &[f64]) -> Vec<(u64, f64)> {
+        alpha.iter().enumerate().map(|(k, &alpha)| (k as u64, alpha)).collect()
+    }
+
+    fn point(&self, i: usize, entries: &[(u64, f64)], alpha: &mut [f64]) -> Result<()> {
+        let keys = entries.iter().map(|&(key, _)| key);
+        if !keys.eq(0..alpha.len() as u64) {
+            let message = "it has not one number an output".into();
+            return Err(Error::Witness { example: i, message });
+        }
+        alpha.iter_mut().zip(entries).for_each(|(alpha, &(_, stored))| *alpha = stored);
+        Ok(())
+    }
+}
+
+/// The distribution over classes: β = e_y − α.
+impl Stored for Classes {
+    fn entries(&self, i: usize, alpha: &[f64]) -> Vec<(u64, f64)> {
+        let own = |k: usize| f64::from(u8::from(k == self.truth(i)));
+        let entries = alpha.iter().enumerate().map(|(k, alpha)| (k as u64, own(k) - alpha));
+        entries.filter(|&(_, weight)| weight != 0.0).collect()
+    }
+
+    fn point(&self, i: usize, entries: &[(u64, f64)], alpha: &mut [f64]) -> Result<()> {
+        let refuse = |message: &str| Error::Witness { example: i, message: message.into() };
+        if !entries.is_sorted_by(|a, b| a.0 < b.0) {
+            return Err(refuse("its classes do not ascend"));
+        }
+        alpha[self.truth(i)] = 1.0;
+        for &(class, weight) in entries {
+            let class = usize::try_from(class).ok().and_then(|class| alpha.get_mut(class));
+            *class.ok_or_else(|| refuse("it has a class that is none"))? -= weight;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! The method with nothing to tune: all examples at once, steps and rank found on the way, with momentum.
+//!
+//! ```text
+//! Y = X + β(X − X_before),    α_i the corner of 𝒜_i(Y),    X_next = Proj(Y − (μY − V(α))/ℓ)
+//! for an ℓ with ⟨∇P(X_next) − ∇P(Y), Δ⟩ ≤ ℓ‖Δ‖²,  Δ = X_next − Y
+//! ```
+//!
+//! It is Algorithm 2 where every dual step goes all the way (δ = ∞, k = n) and the primal one is as long as the loss
+//! allows. s is the number of singular values above the projection's threshold: the search for them begins with those of
+//! the step before, and asks for a few more, so that the rank grows and shrinks by itself. Y and V are never written out
+//! where products with a few vectors are cheaper; predictions of Y come from those of the two X. The momentum begins anew
+//! whenever it points uphill.
+
+use super::common::Moves;
+use super::{LowRankProblem, Map};
+use crate::Result;
+use crate::linalg::{Combination, LowRank, Search};
+use crate::pdbfw::Losses;
+use crate::term::ball::trace::{Ranks, top};
+
+/// With every step ℓ may fall a little: it is large only where the data are steep.
+const RELAX: f64 = 0.95;
+
+/// By what ℓ grows at least where it was too small.
+const GROW: f64 = 1.5;
+
+/// The search for singular vectors errs by this share of a step.
+const SHARE: f64 = 0.02;
+
+/// The method; see the module's head.
+pub(super) struct Ascent {
+    x: LowRank,
+    before: LowRank,
+    a: Vec<f64>,
+    a_before: Vec<f64>,
+    /// Of Y.
+    a_at: Vec<f64>,
+    alpha: Vec<f64>,
+    y: Vec<f64>,
+    a_next: Vec<f64>,
+    alpha_next: Vec<f64>,
+    /// Singular vectors of the last matrix that was projected.
+    warm: Option<LowRank>,
+    products: usize,
+    tolerance: f64,
+    t: f64,
+    ell: f64,
+    steps: u64,
+    restarts: u64,
+    largest: usize,
+    /// Whether all singular values are computed, as a projection by the book does.
+    whole: bool,
+}
+
+impl Ascent {
+    pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+        let (rows, columns) = problem.map().shape();
+        let masses = problem.masses().iter().enumerate();
+        let mean: f64 = masses.map(|(i, mass)| mass * problem.map().squared_norm(i)).sum();
+        // The data are at most that steep, and mostly far less.
+        let ell = 0.01 * mean / problem.losses().smoothness() + problem.mu();
+        let numbers = vec![0.0; problem.numbers()];
+        Self {
+            x: LowRank::zero(rows, columns),
+            before: LowRank::zero(rows, columns),
+            a: numbers.clone(),
+            a_before: numbers.clone(),
+            a_at: numbers.clone(),
+            alpha: numbers.clone(),
+            y: numbers.clone(),
+            a_next: numbers.clone(),
+            alpha_next: numbers,
+            warm: None,
+            products: 64,
+            tolerance: 1e-3,
+            t: 1.0,
+            ell: if ell > 0.0 { ell } else { 1.0 },
+            steps: 0,
+            restarts: 0,
+            largest: 0,
+            whole: false,
+        }
+    }
+
+    /// The same with all singular values of a matrix that is written out: accelerated projected gradient, a baseline.
+    pub fn whole<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+        Self { whole: true, ..Self::new(problem) }
+    }
+
+    /// ⟨∇f(X_next) − ∇f(Y), Δ⟩ of the mean loss f.
+    fn along<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> f64 {
+        problem.corners(&self.a_next, &mut self.alpha_next);
+        let c = problem.map().outputs();
+        let mut sum = 0.0;
+        for (i, mass) in problem.masses().iter().enumerate() {
+            let part = i * c..(i + 1) * c;
+            let alphas = self.alpha[part.clone()].iter().zip(&self.alpha_next[part.clone()]);
+            let moves = self.a_next[part.clone()].iter().zip(&self.a_at[part]);
+            let product: f64 =
+                alphas.zip(moves).map(|((at, to), (next, a))| (at - to) * (next - a)).sum();
+            sum += mass * product;
+        }
+        sum
+    }
+}
+
+impl<M: Map, L: Losses> Moves<M, L> for Ascent {
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+        let mu = problem.mu();
+        let t = f64::midpoint(1.0, (1.0 + 4.0 * self.t * self.t).sqrt());
+        let beta = (self.t - 1.0) / t;
+        for ((at, a), before) in self.a_at.iter_mut().zip(&self.a).zip(&self.a_before) {
+            *at = a + beta * (a - before);
+        }
+        problem.corners(&self.a_at, &mut self.alpha);
+        problem.weigh(&self.alpha, &mut self.y);
+        self.ell *= RELAX;
+        let (xx, xb, bb) =
+            (self.x.dot(&self.x), self.x.dot(&self.before), self.before.dot(&self.before));
+        let mut products = 0;
+        let y = std::mem::take(&mut self.y);
+        let image = problem.map().image(&y, self.products);
+        let (next, cross) = loop {
+            let ell = self.ell;
+            let own = 1.0 - mu / ell;
+            let shifted = Combination::new(vec![
+                (1.0 / ell, &*image),
+                (own * (1.0 + beta), &self.x),
+                (-own * beta, &self.before),
+            ]);
+            let search =
+                Search { tolerance: self.tolerance, seed: self.steps, ..Search::default() };
+            let first = match &self.warm {
+                _ if self.whole => usize::MAX,
+                None => 8,
+                Some(_) => self.x.rank() + 2,
+            };
+            let ranks = Ranks { first, ..Ranks::default() };
+            let found = top(&shifted, problem.radius(), ranks, self.warm.as_ref(), &search)?;
+            let next = found.beyond();
+            problem.map().predict(&next, &mut self.a_next);
+            products += (found.applications + next.rank()) as u64;
+            self.products = found.applications;
+            // ‖X_next − Y‖², Y = (1 + β)X − βX_before.
+            let (nn, nx, nb) = (next.dot(&next), next.dot(&self.x), next.dot(&self.before));
+            let ny = (1.0 + beta) * nx - beta * nb;
+            let yy = (1.0 + beta) * (1.0 + beta) * xx - 2.0 * beta * (1.0 + beta) * xb
+                + beta * beta * bb;
+            let square = nn - 2.0 * ny + yy;
+            // ⟨Y − X_next, X_next − X⟩.
+            let cross = ny - nn - ((1.0 + beta) * xx - beta * xb) + nx;
+            let along = self.along(problem);
+            let size = found.found.s().first().copied().unwrap_or(0.0);
+            if size > 0.0 {
+                let relative = square.max(0.0).sqrt() / size;
+                self.tolerance = (SHARE * relative).clamp(1e-12, 1e-3);
+            }
+            self.warm = Some(found.found);
+            let rounding = 1e-14 * (nn + yy);
+            // Not a number, or nothing but rounding, is no reason to go on.
+            let fine = along + mu * square <= ell * (square + rounding);
+            if fine || along.is_nan() || square <= rounding || !ell.is_normal() {
+                break (next, cross);
+            }
+            self.ell = (GROW * ell).max(along / square + mu);
+        };
+        drop(image);
+        self.y = y;
+        self.steps += 1;
+        self.largest = self.largest.max(next.rank());
+        (self.t, self.restarts) =
+            if cross > 0.0 { (1.0, self.restarts + 1) } else { (t, self.restarts) };
+        self.before = std::mem::replace(&mut self.x, next);
+        std::mem::swap(&mut self.a_before, &mut self.a);
+        std::mem::swap(&mut self.a, &mut self.a_next);
+        Ok(products)
+    }
+
+    fn iterate(&self) -> &LowRank {
+        &self.x
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        let Self { x, restarts, ell, steps, largest, .. } = self;
+        vec![format!(
+            "{steps} steps, rank {} and {largest} at most, {restarts} new starts, the last step 1/{ell:.3e}",
+            x.rank()
+        )]
+    }
+}

@@ -1,0 +1,61 @@
+//! Other methods in the trace ball, each with the certificate of the corners of its predictions.
+//!
+//! - `frank_wolfe`: toward the best corner, and toward several at once; `line`: the line search of both.
+//! - `stochastic`: Frank-Wolfe with the gradients of samples. `svrg`: projected SVRG.
+//!
+//! None has anything to tune. Accelerated projected gradient is the ascent of the room above with full decompositions.
+
+mod frank_wolfe;
+mod line;
+mod stochastic;
+mod svrg;
+
+pub(super) use frank_wolfe::{BlockFrankWolfe, FrankWolfe};
+pub(super) use stochastic::StochasticFrankWolfe;
+pub(super) use svrg::Svrg;
+
+use super::{LowRankProblem, Map};
+use crate::Result;
+use crate::linalg::{LowRank, Operator, Search, top_singular};
+use crate::pdbfw::Losses;
+
+/// The corner of the ball in which the inner product with this matrix is largest, and the products it took.
+fn corner(
+    matrix: &dyn Operator,
+    radius: f64,
+    warm: Option<&LowRank>,
+    tolerance: f64,
+) -> Result<(LowRank, usize)> {
+    let search = Search { tolerance, ..Search::default() };
+    let found = top_singular(matrix, 1, warm, &search)?;
+    let one =
+        if found.found.rank() == 0 { found.found } else { found.found.with_values(&[radius]) };
+    Ok((one, found.applications))
+}
+
+/// About how smooth the mean loss is: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one, over γ.
+fn smoothness<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Result<f64> {
+    const POWERS: usize = 6;
+    const BEYOND: f64 = 1.2;
+    let (map, (rows, columns)) = (problem.map(), problem.map().shape());
+    let each = problem.masses().iter().enumerate().map(|(i, m)| m * map.squared_norm(i));
+    let (all, largest) = each.fold((0.0, 0.0_f64), |(all, most), s| (all + s, most.max(s)));
+    let mut random = crate::linalg::Random::new(0);
+    let mut numbers =
+        |count: usize| -> Vec<f64> { (0..count).map(|_| random.unit() - 0.5).collect() };
+    let start = LowRank::new(rows, columns, numbers(rows), vec![1.0], numbers(columns))?;
+    let mut x = LowRank::combined(1.0, &start, 0.0, &start)?.with_values(&[1.0]);
+    let (mut a, mut y) = (vec![0.0; problem.numbers()], vec![0.0; problem.numbers()]);
+    let mut found = 0.0_f64;
+    for _ in 0..POWERS {
+        map.predict(&x, &mut a);
+        problem.weigh(&a, &mut y);
+        found = found.max(a.iter().zip(&y).map(|(a, y)| a * y).sum());
+        let (next, _) = corner(&*map.image(&y, 64), 1.0, Some(&x), 1e-2)?;
+        if next.rank() == 0 {
+            break;
+        }
+        x = next;
+    }
+    Ok((BEYOND * found).clamp(largest, all.max(largest)) / problem.losses().smoothness())
+}

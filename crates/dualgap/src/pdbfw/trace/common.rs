@@ -1,0 +1,144 @@
+//! What all methods in the trace ball share: one solver around whatever moves X, with the certificate of the corners of its
+//! predictions.
+
+use super::{LowRankProblem, Map, Proving};
+use crate::Result;
+use crate::linalg::LowRank;
+use crate::pdbfw::{Losses, Sides, Solution};
+use crate::run::{Certificate, Certified, Quota, Solver, Work};
+
+/// A method: it moves an X.
+pub(super) trait Moves<M: Map, L: Losses> {
+    /// One step; returns how many products with a vector it took, each of which looks at all of the data.
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64>;
+
+    /// The X to certify, in the ball but for rounding.
+    fn iterate(&self) -> &LowRank;
+
+    /// A dual point of its own, if it has one; the corners of X else.
+    fn alpha(&self) -> Option<&[f64]> {
+        None
+    }
+
+    /// Whether certificates that stand still mean that nothing moves any more.
+    fn may_stall(&self) -> bool {
+        true
+    }
+
+    /// What was chosen, for people to read.
+    fn tactics(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The search for singular values is so much more exact than the gap was.
+const BEYOND_GAP: f64 = 1e-3;
+
+/// V is summed anew with compensation where the gap is not so many times its rounding.
+const BEYOND_ROUNDING: f64 = 30.0;
+
+/// The solver of a method.
+pub(super) struct LowRankSolver<'p, M, L, D> {
+    problem: &'p LowRankProblem<M, L>,
+    moves: D,
+    sides: Sides<LowRank>,
+    gap: f64,
+    /// The vectors of the last V.
+    warm: Option<LowRank>,
+    /// Products that are not yet counted as work.
+    owed: u64,
+    a: Vec<f64>,
+    alpha: Vec<f64>,
+}
+
+impl<'p, M: Map, L: Losses, D: Moves<M, L>> LowRankSolver<'p, M, L, D> {
+    pub fn new(problem: &'p LowRankProblem<M, L>, moves: D) -> Result<Self> {
+        let numbers = vec![0.0; problem.numbers()];
+        let sides = problem.sides()?;
+        Ok(Self {
+            gap: sides.certificate()?.gap(),
+            sides,
+            problem,
+            moves,
+            warm: None,
+            owed: 0,
+            a: numbers.clone(),
+            alpha: numbers,
+        })
+    }
+
+    /// As many products as a certification costs: V is written out.
+    fn products_per_pass(&self) -> u64 {
+        let (rows, columns) = self.problem.map().shape();
+        rows.min(columns).max(1) as u64
+    }
+}
+
+impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
+    type Model = Solution<LowRank>;
+
+    fn calls_per_pass(&self) -> u64 {
+        self.problem.map().len() as u64
+    }
+
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        let (pass, all) = (self.calls_per_pass(), self.products_per_pass());
+        let mut done = Work::default();
+        while quota.allows(done, 1) {
+            self.owed += self.moves.step(self.problem)?;
+            let calls = (self.owed * pass / all).max(1);
+            self.owed = self.owed.saturating_sub((calls * all).div_ceil(pass));
+            // What is begun is finished: one step may take more than is left.
+            done += Work { steps: 1, oracle_calls: calls };
+        }
+        Ok(done)
+    }
+
+    fn certify(&mut self) -> Result<Certified> {
+        let x = self.problem.bring_inside(self.moves.iterate().clone());
+        let primal = self.problem.primal_at(&x, &mut self.a)?;
+        match self.moves.alpha() {
+            Some(alpha) => self.alpha.copy_from_slice(alpha),
+            None => self.problem.corners(&self.a, &mut self.alpha),
+        }
+        // ‖V − R‖_2 is missed by the tolerance times about the threshold, or a few of them.
+        let level = self.warm.as_ref().and_then(|v| v.s().first()).copied().unwrap_or(1.0);
+        let fine = BEYOND_GAP * self.gap / (self.problem.radius() * level);
+        let mut proving = Proving {
+            tolerance: fine.clamp(1e-12, 1e-6),
+            tight: false,
+            rank: x.rank() + 2,
+            warm: self.warm.as_ref().or(Some(&x)),
+        };
+        let mut dual = self.problem.dual(&self.alpha, &proving)?;
+        if primal.value - dual.value.value < BEYOND_ROUNDING * dual.of_rounding {
+            (proving.tight, proving.tolerance) = (true, 1e-12);
+            dual = self.problem.dual(&self.alpha, &proving)?;
+        }
+        let certified = self.sides.certify((primal, &x), (dual.value, &self.alpha))?;
+        self.gap = certified.model.gap();
+        self.warm = dual.ball.map(|ball| ball.top.found);
+        Ok(certified)
+    }
+
+    fn proved(&self) -> Option<Result<Certificate>> {
+        Some(self.sides.certificate())
+    }
+
+    fn may_stall(&self) -> bool {
+        self.moves.may_stall()
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        self.moves.tactics()
+    }
+
+    /// They are in factors.
+    fn weights(&self) -> &[f64] {
+        &[]
+    }
+
+    fn into_model(self) -> Solution<LowRank> {
+        self.sides.into_best()
+    }
+}

@@ -1,0 +1,256 @@
+//! What is solved in the trace ball, and both sides of its certificate, each from scratch.
+//!
+//! ```text
+//! P(X) = Σ m_i f_i(𝒜_i(X)) + μ/2‖X‖²  for ‖X‖_* ≤ r,      D(α) = −Σ m_i f_i*(−α_i) − h(V),    V = Σ m_i 𝒜_i*(α_i)
+//! h(V) ≤ ‖R‖²/(2μ) + r‖V − R‖_2 for every R, proven in `term::ball::trace`
+//! ```
+
+use super::{Features, LARGEST, Map};
+use crate::dual::problem::masses;
+use crate::linalg::kernels::dot;
+use crate::linalg::{Dense, LowRank, Measured, Search, Sum, gamma};
+use crate::pdbfw::problem::{Mean, corners, mean_loss};
+use crate::pdbfw::{Losses, Problem, Sides, Solution};
+use crate::term::Ball;
+use crate::term::ball::trace::{self, Ranks, TraceDual};
+use crate::{Error, Result};
+
+/// A map, losses of what it tells of X, μ and the radius; see the module's head.
+///
+/// ```
+/// use dualgap::linalg::{LowRank, Rows};
+/// use dualgap::pdbfw::PerOutput;
+/// use dualgap::pdbfw::trace::{Features, LowRankProblem, Proving};
+/// use dualgap::term::ScalarLoss;
+/// let rows = Rows::dense(&[vec![1.0, 0.0], vec![0.0, 1.0]])?;
+/// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 0.0, 0.0, 0.0], 2)?;
+/// let problem = LowRankProblem::new(Features::new(&rows, 2)?, losses, 0.5, 1.0, None)?;
+/// // ½·½(1 − x)² + ¼x² is smallest at a half, and α is what that prediction leaves of the target.
+/// let x = LowRank::new(2, 2, vec![1.0, 0.0], vec![0.5], vec![1.0, 0.0])?;
+/// let (primal, dual) = (problem.primal(&x)?, problem.dual(&[0.5, 0.0, 0.0, 0.0], &Proving::default())?);
+/// assert!((primal.value - dual.value.value).abs() <= 1e-12);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LowRankProblem<M, L> {
+    map: M,
+    losses: L,
+    masses: Vec<f64>,
+    mu: f64,
+    radius: f64,
+}
+
+/// How hard a dual value is proven. Whatever is chosen, the value is one.
+#[derive(Clone, Copy, Debug)]
+pub struct Proving<'a> {
+    /// Relative to the largest singular value of V.
+    pub tolerance: f64,
+    /// Whether V is summed with compensation.
+    pub tight: bool,
+    /// How many singular values are likely to be above the threshold.
+    pub rank: usize,
+    /// Vectors to begin the search with.
+    pub warm: Option<&'a LowRank>,
+}
+
+impl Default for Proving<'_> {
+    /// As tight as it gets, from nothing.
+    fn default() -> Self {
+        Self { tolerance: 1e-12, tight: true, rank: 8, warm: None }
+    }
+}
+
+/// A dual value, and what was found on the way.
+#[derive(Clone, Debug)]
+pub struct LowRankDual {
+    /// D(α), or a lower bound on it.
+    pub value: Measured,
+    /// How much of its error is the rounding of V.
+    pub of_rounding: f64,
+    /// The ball's part; none where V is too large to be written out, and only its norm was bounded.
+    pub ball: Option<TraceDual>,
+}
+
+impl<M: Map, L: Losses> LowRankProblem<M, L> {
+    /// `sample_weights` default to one each. μ may be zero.
+    pub fn new(
+        map: M,
+        losses: L,
+        mu: f64,
+        radius: f64,
+        sample_weights: Option<&[f64]>,
+    ) -> Result<Self> {
+        let (rows, columns) = map.shape();
+        if map.is_empty() || rows == 0 || columns == 0 {
+            return Err(Error::setting("there is nothing to learn from"));
+        }
+        if map.len() != losses.len() || map.outputs() != losses.outputs() {
+            return Err(Error::setting(format!(
+                "there are {} examples of {} predictions, and targets for {} of {}",
+                map.len(),
+                map.outputs(),
+                losses.len(),
+                losses.outputs()
+            )));
+        }
+        if !(mu >= 0.0 && mu.is_finite()) {
+            return Err(Error::setting(format!("mu is not negative, and it is {mu}")));
+        }
+        Ball::Trace { radius }.check()?;
+        let masses = masses(map.len(), sample_weights)?;
+        Ok(Self { map, losses, masses, mu, radius })
+    }
+
+    /// 𝒜.
+    pub fn map(&self) -> &M {
+        &self.map
+    }
+
+    /// f.
+    pub fn losses(&self) -> &L {
+        &self.losses
+    }
+
+    /// m_i.
+    pub fn masses(&self) -> &[f64] {
+        &self.masses
+    }
+
+    /// μ.
+    pub fn mu(&self) -> f64 {
+        self.mu
+    }
+
+    /// r.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// n·c.
+    pub fn numbers(&self) -> usize {
+        self.map.len() * self.map.outputs()
+    }
+
+    /// The α that these predictions ask for.
+    pub fn corners(&self, a: &[f64], alpha: &mut [f64]) {
+        corners(&self.losses, a, alpha);
+    }
+
+    /// `y_i = m_i α_i`, of which the map makes V.
+    pub fn weigh(&self, alpha: &[f64], y: &mut [f64]) {
+        let c = self.map.outputs();
+        for ((y, alpha), mass) in y.chunks_exact_mut(c).zip(alpha.chunks_exact(c)).zip(&self.masses)
+        {
+            y.iter_mut().zip(alpha).for_each(|(y, alpha)| *y = mass * alpha);
+        }
+    }
+
+    /// Whether X is proved to be in the ball, whatever rounding did.
+    pub fn contains(&self, x: &LowRank) -> bool {
+        let norm = x.nuclear_norm();
+        (norm.value + norm.error) * (1.0 + f64::EPSILON) <= self.radius
+    }
+
+    /// The same X, made smaller by rounding where that is needed to prove it in the ball.
+    pub fn bring_inside(&self, x: LowRank) -> LowRank {
+        let mut x = x.within(self.radius);
+        for _ in 0..8 {
+            if self.contains(&x) {
+                return x;
+            }
+            x = x.within(self.radius).scaled(1.0 - 2.0 * f64::EPSILON);
+        }
+        // Nothing is known of such numbers, but that zero is in the ball.
+        LowRank::zero(self.map.shape().0, self.map.shape().1)
+    }
+
+    /// P(X) at exactly the matrix that the factors make, for an X that is proved to be in the ball, and infinite for others.
+    pub fn primal(&self, x: &LowRank) -> Result<Measured> {
+        let mut a = vec![0.0; self.numbers()];
+        self.primal_at(x, &mut a)
+    }
+
+    /// [`primal`](Self::primal), and the predictions.
+    pub(super) fn primal_at(&self, x: &LowRank, a: &mut [f64]) -> Result<Measured> {
+        use crate::linalg::Operator;
+        let (rows, columns) = self.map.shape();
+        if (x.rows(), x.columns()) != (rows, columns) {
+            let (found_rows, found_columns) = (x.rows(), x.columns());
+            return Err(Error::setting(format!(
+                "the weights are {found_rows} by {found_columns}, and {rows} by {columns} are needed"
+            )));
+        }
+        if !self.contains(x) {
+            return Ok(Measured { value: f64::INFINITY, error: 0.0 });
+        }
+        self.map.predict(x, a);
+        let mut off = vec![0.0; a.len()];
+        self.map.rounding(x, &mut off);
+        let mut sum = Sum::default();
+        sum.add_measured(mean_loss(&self.losses, &self.masses, a, &off));
+        sum.add_measured(x.squared_norm().scaled(0.5).scaled(self.mu));
+        Ok(sum.total())
+    }
+
+    /// D(α), with V rebuilt and every α_i proved feasible.
+    pub fn dual(&self, alpha: &[f64], proving: &Proving<'_>) -> Result<LowRankDual> {
+        let c = self.map.outputs();
+        if alpha.len() != self.numbers() {
+            let (found, needed) = (alpha.len(), self.numbers());
+            return Err(Error::setting(format!(
+                "there are {found} dual variables and {needed} are needed"
+            )));
+        }
+        let (mut mean, mut distance) = (Mean::default(), 0.0);
+        for (i, alpha) in alpha.chunks_exact(c).enumerate() {
+            let audited = self.losses.audit(i, alpha)?;
+            let Measured { value, error } = audited.conjugate;
+            mean.add(self.masses[i], Measured { value: -value, error });
+            // Of the mass, and its product with α.
+            let off = audited.off + gamma(6) * dot(alpha, alpha).sqrt();
+            distance += self.masses[i] * self.map.squared_norm(i).sqrt() * off;
+        }
+        let mut y = vec![0.0; alpha.len()];
+        self.weigh(alpha, &mut y);
+        let distance = distance * (1.0 + gamma(self.map.len() + c + 16));
+        let (rows, columns) = self.map.shape();
+        let mut sum = Sum::default();
+        sum.add_measured(mean.total());
+        if rows.checked_mul(columns).is_none_or(|entries| entries > LARGEST) {
+            let most = self.radius * (self.map.bound(&y) + distance);
+            sum.add_measured(Measured { value: -most, error: gamma(4) * most });
+            return Ok(LowRankDual { value: sum.total(), of_rounding: 0.0, ball: None });
+        }
+        let (v, rounding) = self.map.written(&y, proving.tight);
+        let v = Dense::new(rows, columns, &v);
+        let search = Search { tolerance: proving.tolerance, ..Search::default() };
+        let ranks = Ranks { first: proving.rank, ..Ranks::default() };
+        let error = (distance + rounding) * (1.0 + gamma(4));
+        let ball = trace::dual(&v, error, self.mu, self.radius, ranks, proving.warm, &search)?;
+        sum.add_measured(ball.value);
+        Ok(LowRankDual { value: sum.total(), of_rounding: self.radius * error, ball: Some(ball) })
+    }
+
+    /// X = 0 and α = 0, which are always allowed.
+    pub(super) fn sides(&self) -> Result<Sides<LowRank>> {
+        let (rows, columns) = self.map.shape();
+        let best =
+            Solution { weights: LowRank::zero(rows, columns), points: vec![0.0; self.numbers()] };
+        let proving = Proving { tight: false, ..Proving::default() };
+        let dual = self.dual(&best.points, &proving)?.value;
+        Ok(Sides::of(self.primal(&best.weights)?, dual, best))
+    }
+}
+
+impl<'a, L: Losses> Problem<'a, L> {
+    /// The same problem with weights in factors, if its ball is that of the trace norm.
+    pub fn low_rank(&self) -> Result<LowRankProblem<Features<'a>, &L>> {
+        let Ball::Trace { radius } = self.ball() else {
+            return Err(Error::setting("weights in the l1 ball are a plain vector"));
+        };
+        let map = Features::new(self.rows(), self.outputs())?;
+        let mut problem = LowRankProblem::new(map, self.losses(), self.mu(), radius, None)?;
+        problem.masses.copy_from_slice(self.masses());
+        Ok(problem)
+    }
+}

@@ -1,0 +1,152 @@
+//! Algorithm 2 with constant steps: X moves by a matrix of rank s, and the k examples of most change move, in each.
+//!
+//! ```text
+//! 4   X̃ ← the s largest singular values of X − G/(μη), projected; G = μX − V      X ← (1 − η)X + ηX̃
+//! 5   p ← (1 − η)p + η𝒜(X̃)        p are the predictions                                                        (13)
+//! 6   α̃_i ← argmax m_i(−⟨p_i, β⟩ − f_i*(−β)) − ‖β − α_i‖²/(2δ)                                                 (14)
+//! 7   the k examples of the largest ‖α̃_i − α_i‖ move there                                                     (15)
+//! ```
+//!
+//! The α of the library is −y of the paper, and line 8 is for nothing: V is known by its products.
+
+use super::common::Moves;
+use super::{LowRankProblem, Map};
+use crate::linalg::{Combination, LowRank, Search, top_singular};
+use crate::pdbfw::{Constants, Losses};
+use crate::term::ball::trace::threshold;
+use crate::{Error, Result};
+
+/// How exact the singular vectors of a step are; the paper asks for far less.
+const TOLERANCE: f64 = 1e-6;
+
+/// The algorithm; see the module's head.
+pub(super) struct Theorem<S> {
+    s: usize,
+    k: usize,
+    eta: f64,
+    delta: f64,
+    x: LowRank,
+    p: Vec<f64>,
+    alpha: Vec<f64>,
+    warm: Option<LowRank>,
+    products: usize,
+    /// m_i α_i; the predictions of X̃; α̃.
+    y: Vec<f64>,
+    a: Vec<f64>,
+    to: Vec<f64>,
+    moves: Vec<(f64, u32)>,
+    scratch: S,
+}
+
+impl<S: Default> Theorem<S> {
+    /// From X = 0 and α = 0. μ must be positive.
+    pub fn new<M: Map, L: Losses>(
+        problem: &LowRankProblem<M, L>,
+        constants: Constants,
+    ) -> Result<Self> {
+        constants.check()?;
+        let (mu, map) = (problem.mu(), problem.map());
+        if mu <= 0.0 {
+            return Err(Error::setting(
+                "the theorem's steps need mu to be positive; the default steps do not",
+            ));
+        }
+        let ((rows, columns), n) = (map.shape(), map.len());
+        let s = constants.s.unwrap_or(usize::MAX).min(rows.min(columns));
+        let balanced = n as f64 * s as f64 * (1.0 / rows as f64 + 1.0 / columns as f64);
+        let k = constants.k.unwrap_or(balanced as usize).clamp(1, n);
+        let squares = (0..n).map(|i| map.squared_norm(i));
+        let (all, largest) =
+            squares.fold((0.0, 0.0_f64), |(all, largest), x| (all + x, largest.max(x)));
+        let of_block = all.min(k as f64 * largest);
+        let own = problem.losses().smoothness() / n as f64;
+        let curvature = own + 22.5 * of_block / (mu * (n as f64).powi(2));
+        let numbers = vec![0.0; problem.numbers()];
+        Ok(Self {
+            s,
+            k,
+            eta: constants.eta.unwrap_or(0.5),
+            delta: constants.delta.unwrap_or(1.0 / (k as f64 * curvature)),
+            x: LowRank::zero(rows, columns),
+            p: numbers.clone(),
+            alpha: numbers.clone(),
+            warm: None,
+            products: 6 * s,
+            y: numbers.clone(),
+            a: numbers.clone(),
+            to: numbers,
+            moves: Vec::with_capacity(n),
+            scratch: S::default(),
+        })
+    }
+
+    /// Lines 4 and 5; returns the products it took.
+    fn step_primal<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+        let eta = self.eta;
+        problem.weigh(&self.alpha, &mut self.y);
+        let image = problem.map().image(&self.y, self.products);
+        let terms: Vec<(f64, &dyn crate::linalg::Operator)> =
+            vec![(1.0 / (problem.mu() * eta), &*image), (1.0 - 1.0 / eta, &self.x)];
+        let search = Search { tolerance: TOLERANCE, ..Search::default() };
+        let found = top_singular(&Combination::new(terms), self.s, self.warm.as_ref(), &search)?;
+        let theta = threshold(found.found.s(), problem.radius());
+        let left = found.found.s().iter().map(|s| s - theta).take_while(|&s| s > 0.0);
+        let values: Vec<f64> = left.collect();
+        let tilde = found.found.with_values(&values);
+        drop(image);
+        problem.map().predict(&tilde, &mut self.a);
+        self.p.iter_mut().zip(&self.a).for_each(|(p, a)| *p = (1.0 - eta) * *p + eta * a);
+        self.x = LowRank::combined(1.0 - eta, &self.x, eta, &tilde)?;
+        self.products = found.applications;
+        self.warm = Some(found.found);
+        Ok((found.applications + tilde.rank()) as u64)
+    }
+
+    /// Lines 6 and 7.
+    fn step_dual<M: Map, L: Losses<Scratch = S>>(&mut self, problem: &LowRankProblem<M, L>) {
+        let c = problem.map().outputs();
+        self.moves.clear();
+        for (i, &mass) in problem.masses().iter().enumerate() {
+            let part = i * c..(i + 1) * c;
+            let (p, alpha) = (&self.p[part.clone()], &self.alpha[part.clone()]);
+            let to = &mut self.to[part];
+            if mass > 0.0 {
+                let q = 1.0 / (self.delta * mass);
+                problem.losses().maximizer(i, p, alpha, q, to, &mut self.scratch);
+            } else {
+                to.copy_from_slice(alpha);
+            }
+            let far: f64 = to.iter().zip(alpha).map(|(to, at)| (to - at) * (to - at)).sum();
+            self.moves.push((far, i as u32));
+        }
+        if self.k < self.moves.len() {
+            let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+            self.moves.select_nth_unstable_by(self.k, order);
+        }
+        for &(_, i) in &self.moves[..self.k] {
+            let part = i as usize * c..(i as usize + 1) * c;
+            self.alpha[part.clone()].copy_from_slice(&self.to[part]);
+        }
+    }
+}
+
+impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+        let products = self.step_primal(problem)?;
+        self.step_dual(problem);
+        Ok(products)
+    }
+
+    fn iterate(&self) -> &LowRank {
+        &self.x
+    }
+
+    fn alpha(&self) -> Option<&[f64]> {
+        Some(&self.alpha)
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        let Self { s, k, eta, delta, x, .. } = self;
+        vec![format!("s {s}, k {k}, eta {eta}, delta {delta:.3e}, rank {}", x.rank())]
+    }
+}

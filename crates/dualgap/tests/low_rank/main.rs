@@ -1,0 +1,73 @@
+//! Runs in the trace ball, judged by a projected gradient method on whole matrices with full decompositions, which
+//! shares no line with the library.
+
+mod attacks;
+mod judge;
+mod maps;
+mod runs;
+
+use dualgap::linalg::{Random, Rows};
+use dualgap::oracle::Costs;
+use dualgap::pdbfw::{Classes, PerOutput, Problem};
+use dualgap::term::{Ball, MulticlassLoss, ScalarLoss};
+
+/// A small random problem: rows, targets that they explain in part, μ and the radius.
+struct Case {
+    rows: Vec<Vec<f64>>,
+    targets: Vec<f64>,
+    outputs: usize,
+    mu: f64,
+    radius: f64,
+}
+
+impl Case {
+    fn random(seed: u64, n: usize, d: usize, outputs: usize) -> Self {
+        let mut random = Random::new(seed);
+        let mut signed = || 2.0 * random.unit() - 1.0;
+        let rows: Vec<Vec<f64>> = (0..n).map(|_| (0..d).map(|_| signed()).collect()).collect();
+        let weights: Vec<f64> = (0..outputs).map(|_| signed()).collect();
+        let targets = rows
+            .iter()
+            .flat_map(|x| weights.iter().map(|w| 2.0 * w * x[0] - x[d - 1]).collect::<Vec<_>>())
+            .map(|y| y + 0.5 * signed())
+            .collect();
+        Self { rows, targets, outputs, mu: 0.1, radius: 1.0 }
+    }
+
+    /// Sparse for an odd number of rows, dense for an even one.
+    fn matrix(&self) -> Rows {
+        if self.rows.len().is_multiple_of(2) {
+            return Rows::dense(&self.rows).unwrap();
+        }
+        let mut rows = Rows::sparse();
+        for row in &self.rows {
+            let entries = row.iter().enumerate();
+            rows.push_sparse(&entries.map(|(j, &x)| (j as u32, x)).collect::<Vec<_>>());
+        }
+        rows
+    }
+
+    /// Targets as the loss wants them.
+    fn targets(&self, loss: ScalarLoss) -> Vec<f64> {
+        let sign = |y: &f64| if loss.is_binary() { 1_f64.copysign(*y) } else { *y };
+        self.targets.iter().map(sign).collect()
+    }
+
+    fn problem<'a>(&self, rows: &'a Rows, loss: ScalarLoss) -> Problem<'a, PerOutput<ScalarLoss>> {
+        let losses = PerOutput::new(loss, self.targets(loss), self.outputs).unwrap();
+        Problem::new(rows, losses, self.mu, Ball::Trace { radius: self.radius }, None).unwrap()
+    }
+
+    /// The class with the largest target is the truth.
+    fn labels(&self) -> Vec<u32> {
+        let best = |y: &[f64]| (0..y.len()).max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap() as u32;
+        self.targets.chunks(self.outputs).map(best).collect()
+    }
+
+    fn classes<'a>(&self, rows: &'a Rows) -> Problem<'a, Classes> {
+        let losses =
+            Classes::new(MulticlassLoss::Softmax, &self.labels(), self.outputs, &Costs::ZeroOne);
+        let ball = Ball::Trace { radius: self.radius };
+        Problem::new(rows, losses.unwrap(), self.mu, ball, None).unwrap()
+    }
+}
