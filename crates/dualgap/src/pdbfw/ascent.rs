@@ -18,10 +18,11 @@
 use super::centre::Centre;
 use super::level::Level;
 use super::{Losses, Problem, Sides, Solution, Touched};
-use crate::Result;
+use crate::dual::Keepable;
 use crate::linalg::Random;
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::ball::l1;
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// A change below this share of the mean change is hardly one.
@@ -33,6 +34,10 @@ const DEEPEST: u8 = 3;
 /// A gap that is still more than this share of the last one falls slowly.
 const SLOW: f64 = 0.1;
 
+/// So many certifications in a row that find α worse than before are one too many. Steps rise as long as X keeps its
+/// entries; where it never does, they need not.
+const TOO_MANY: u32 = 4;
+
 /// The ascent; see the module's head.
 pub struct Ascent<'p, 'a, L: Losses> {
     pub(super) problem: &'p Problem<'a, L>,
@@ -41,25 +46,26 @@ pub struct Ascent<'p, 'a, L: Losses> {
     pub(super) room: Room<L::Scratch>,
 }
 
-/// Where it stands.
+/// Where it stands: all that a later run needs to go on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Walk {
+pub struct Walk {
     /// α.
-    pub alpha: Vec<f64>,
+    pub(super) alpha: Vec<f64>,
     /// V, and what the centre adds to it.
-    pub u: Vec<f64>,
+    pub(super) u: Vec<f64>,
     /// τ.
-    pub level: Level,
-    pub centre: Centre,
+    pub(super) level: Level,
+    pub(super) centre: Centre,
     order: Vec<u32>,
     turn: usize,
     pass: u64,
     idle: Vec<u8>,
     changes: Changes,
     random: Random,
-    pub touched: Touched,
-    /// The gap at the last certification.
+    pub(super) touched: Touched,
+    /// The gap at the last certification, and how many in a row found α worse than the best before.
     gap: f64,
+    falls: u32,
 }
 
 /// What the visits of a pass added up to.
@@ -77,7 +83,8 @@ struct Changes {
 #[derive(Default)]
 pub(super) struct Room<S> {
     pub a: Vec<f64>,
-    pub after: Vec<f64>,
+    /// Outputs that move, by how much, and their predictions afterwards.
+    pub moves: Vec<(usize, f64, f64)>,
     pub from: Vec<f64>,
     pub to: Vec<f64>,
     pub signed: Vec<f64>,
@@ -96,7 +103,7 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
             walk: Walk {
                 alpha: vec![0.0; n * c],
                 u: vec![0.0; dim],
-                level: Level::new(dim),
+                level: Level::new(problem.features(), c),
                 centre: Centre::none(problem.mu()),
                 order: (0..n as u32).collect(),
                 turn: n,
@@ -106,10 +113,10 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
                 random: Random::new(seed),
                 touched: Touched::default(),
                 gap: f64::INFINITY,
+                falls: 0,
             },
             room: Room {
                 a: vec![0.0; c],
-                after: vec![0.0; c],
                 from: vec![0.0; c],
                 to: vec![0.0; c],
                 signed: vec![0.0; c],
@@ -153,6 +160,19 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
         level.keep(entries, pass, u, radius, &mut self.room.sizes, touched);
     }
 
+    /// Leaves an α that has fallen behind, and takes smaller risks.
+    fn return_to_best(&mut self) -> Result<()> {
+        let walk = &mut self.walk;
+        walk.falls = 0;
+        walk.alpha.copy_from_slice(&self.sides.best().points);
+        walk.u.copy_from_slice(&self.problem.mean_dual(&walk.alpha)?.v);
+        walk.level.be_still();
+        walk.centre.rest();
+        walk.centre.add_to(&mut walk.u);
+        self.relevel();
+        Ok(())
+    }
+
     /// The next example that is awake.
     fn next(&mut self) -> usize {
         loop {
@@ -163,7 +183,7 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
             let i = walk.order[walk.turn] as usize;
             walk.turn += 1;
             // Sleepers wake in turns.
-            if (walk.pass + i as u64) & ((1 << walk.idle[i]) - 1) == 0 {
+            if walk.pass.wrapping_add(i as u64) & ((1 << walk.idle[i]) - 1) == 0 {
                 return i;
             }
         }
@@ -172,7 +192,7 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
     fn begin_pass(&mut self) {
         let walk = &mut self.walk;
         walk.random.shuffle(&mut walk.order);
-        (walk.turn, walk.pass) = (0, walk.pass + 1);
+        (walk.turn, walk.pass) = (0, walk.pass.wrapping_add(1));
         let Changes { sum, curvature, visits, .. } = walk.changes;
         if visits > 0.0 {
             let (mean, mean_curvature) = (sum / visits, curvature / visits);
@@ -194,6 +214,38 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
     }
 }
 
+impl<L: Losses> Ascent<'_, '_, L> {
+    /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
+    pub(super) fn resume(&mut self, (walk, sides): (Walk, Sides)) -> Result<()> {
+        let finite = |x: &[f64], len| x.len() == len && x.iter().all(|x| x.is_finite());
+        let n = self.walk.order.len();
+        let mut order = walk.order.clone();
+        order.sort_unstable();
+        let sound = finite(&walk.alpha, self.walk.alpha.len())
+            && finite(&walk.u, self.walk.u.len())
+            && walk.level.is_sound(&self.walk.level)
+            && walk.centre.is_sound(self.problem.mu(), walk.u.len())
+            && order.into_iter().eq(0..n as u32)
+            && walk.turn <= n
+            && walk.idle.len() == n
+            && walk.idle.iter().all(|&idle| idle <= DEEPEST);
+        if !sound {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
+        }
+        self.sides = sides.proved(self.problem)?;
+        self.walk = walk;
+        Ok(())
+    }
+}
+
+impl<L: Losses> Keepable for Ascent<'_, '_, L> {
+    type State = (Walk, Sides);
+
+    fn state(&self) -> (Walk, Sides) {
+        (self.walk.clone(), self.sides.clone())
+    }
+}
+
 impl<L: Losses> Solver for Ascent<'_, '_, L> {
     type Model = Solution;
 
@@ -207,7 +259,7 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
             let i = self.next();
             let entries =
                 if self.problem.outputs() == 1 { self.visit_one(i) } else { self.visit_all(i) };
-            self.walk.touched.entries += entries;
+            self.walk.touched.add(entries as usize, 0);
             self.keep_level(entries * self.problem.outputs() as u64);
             done += Work { steps: 1, oracle_calls: 1 };
         }
@@ -234,6 +286,11 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
             self.recentre(self.walk.changes.mean_curvature);
         }
         self.walk.gap = gap;
+        let fell = certified.iterate.dual < certified.model.dual;
+        self.walk.falls = if fell { self.walk.falls.saturating_add(1) } else { 0 };
+        if self.walk.falls >= TOO_MANY {
+            self.return_to_best()?;
+        }
         Ok(certified)
     }
 

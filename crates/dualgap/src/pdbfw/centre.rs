@@ -6,7 +6,7 @@
 //!
 //! is the accelerated proximal point method, and μ may be zero. κ is such that an example's step meets about as much
 //! curvature from the others as from its own loss. β is Nesterov's, begun anew whenever the last move of X and the
-//! momentum point apart; so neither needs to know how strongly convex the problem is. The certificate is that of the
+//! momentum point apart, which lets it make use of more strong convexity than μ tells of. The certificate is that of the
 //! problem without any of this.
 
 use crate::term::ball::l1;
@@ -39,6 +39,17 @@ impl Centre {
         }
     }
 
+    /// Whether a centre that came from elsewhere may be gone around in a problem of this μ and so many weights.
+    pub fn is_sound(&self, mu: f64, dim: usize) -> bool {
+        let len = if self.is_set() { dim } else { 0 };
+        let finite = |x: &[f64]| x.len() == len && x.iter().all(|x| x.is_finite());
+        self.mu == mu
+            && (self.kappa >= 0.0 && self.strength() > 0.0 && self.strength().is_finite())
+            && self.momentum >= 1.0
+            && finite(&self.z)
+            && finite(&self.before)
+    }
+
     pub fn is_set(&self) -> bool {
         self.kappa > 0.0
     }
@@ -51,14 +62,22 @@ impl Centre {
 
     /// Begins at X = soft(u, τ)/μ, so that nothing moves, with the strength that is wanted, if it is not there already.
     pub fn begin(&mut self, wanted: f64, u: &mut [f64], tau: f64) {
-        if !(wanted > 2.0 * self.mu && wanted.is_finite()) {
-            return;
-        }
-        self.kappa = wanted - self.mu;
+        let helps = wanted > 2.0 * self.mu && wanted.is_finite();
+        self.kappa = match helps {
+            true => wanted - self.mu,
+            // Data without a scale; any strength will do where there is none.
+            false if self.mu == 0.0 => 1.0,
+            false => return,
+        };
         let x = |&u: &f64| if self.mu > 0.0 { l1::soft(u, tau) / self.mu } else { 0.0 };
         self.z = u.iter().map(x).collect();
         self.before.clone_from(&self.z);
         self.add_to(u);
+    }
+
+    /// Begins anew from X = soft(u, τ)/(μ + κ), without momentum.
+    pub fn rest(&mut self) {
+        self.momentum = 1.0;
     }
 
     /// `u += κz`.
@@ -77,11 +96,13 @@ impl Centre {
             .sum();
         if apart > 0.0 {
             self.momentum = 1.0;
-            self.restarts += 1;
+            self.restarts = self.restarts.saturating_add(1);
         }
         let next = 0.5 * (1.0 + (1.0 + 4.0 * self.momentum * self.momentum).sqrt());
-        let beta = (self.momentum - 1.0) / next;
-        (self.momentum, self.rounds) = (next, self.rounds + 1);
+        // P is μ-strongly convex at least: more momentum than that calls for only carries errors on.
+        let root = (self.mu / self.strength()).sqrt();
+        let beta = ((self.momentum - 1.0) / next).min((1.0 - root) / (1.0 + root));
+        (self.momentum, self.rounds) = (next, self.rounds.saturating_add(1));
         for ((u, z), before) in u.iter_mut().zip(&mut self.z).zip(&mut self.before) {
             let x = l1::soft(*u, tau) * inverse;
             let to = x + beta * (x - *before);

@@ -26,14 +26,44 @@ pub(super) struct Level {
     low: f64,
     near: Vec<u32>,
     listed: Vec<bool>,
+    /// c, and which features have a listed entry.
+    outputs: usize,
+    seen: Vec<bool>,
+    /// Whether τ stays where it is between two times that it is found.
+    still: bool,
     /// Entries of A touched since τ was found, and in all.
     since: u64,
     ever: u64,
 }
 
 impl Level {
-    pub fn new(dim: usize) -> Self {
-        Self { low: f64::INFINITY, listed: vec![false; dim], ..Self::default() }
+    pub fn new(features: usize, outputs: usize) -> Self {
+        Self {
+            low: f64::INFINITY,
+            listed: vec![false; features * outputs],
+            outputs,
+            seen: vec![false; features],
+            ..Self::default()
+        }
+    }
+
+    /// Whether a level that came from elsewhere may be worked with where this one is.
+    pub fn is_sound(&self, own: &Self) -> bool {
+        let places = |all: &[bool]| all.iter().filter(|listed| **listed).count();
+        self.tau >= 0.0
+            && self.count >= 0.0
+            && self.low > 0.0
+            && self.outputs == own.outputs
+            && self.listed.len() == own.listed.len()
+            && self.seen.len() == own.seen.len()
+            && self.near.len() == places(&self.listed)
+            && self.near.iter().all(|&j| self.listed.get(j as usize).copied().unwrap_or(false))
+    }
+
+    /// Whether an entry of this feature may be above τ.
+    #[inline]
+    pub fn may_have(&self, feature: usize) -> bool {
+        self.seen[feature] || self.low == f64::INFINITY
     }
 
     /// Takes note that entry j has become u.
@@ -41,6 +71,7 @@ impl Level {
     pub fn note(&mut self, j: usize, u: f64) {
         if u.abs() > self.low && !self.listed[j] {
             self.listed[j] = true;
+            self.seen[j / self.outputs] = true;
             self.near.push(j as u32);
         }
     }
@@ -54,7 +85,13 @@ impl Level {
     /// How much τ moves for each unit that the entries above it move in all.
     #[inline]
     pub fn share(&self) -> f64 {
-        if self.tau > 0.0 && self.count > 0.0 { 1.0 / self.count } else { 0.0 }
+        let moves = self.tau > 0.0 && self.count > 0.0 && !self.still;
+        if moves { 1.0 / self.count } else { 0.0 }
+    }
+
+    /// From now on τ moves only when it is found anew: slower, and no step can lower the dual.
+    pub fn be_still(&mut self) {
+        self.still = true;
     }
 
     /// After work on so many entries, of which a pass has so many: finds τ anew if it is time to.
@@ -67,8 +104,8 @@ impl Level {
         sizes: &mut Vec<f64>,
         touched: &mut Touched,
     ) {
-        self.since += entries;
-        self.ever += entries;
+        self.since = self.since.saturating_add(entries);
+        self.ever = self.ever.saturating_add(entries);
         if self.low.is_finite() {
             if self.since >= AMONG_NEAR * self.near.len() as u64 && !self.follow(u, radius, touched)
             {
@@ -84,8 +121,11 @@ impl Level {
     pub fn find(&mut self, u: &[f64], radius: f64, sizes: &mut Vec<f64>, touched: &mut Touched) {
         let looks;
         (self.tau, looks) = l1::threshold_near(u, radius, self.tau, sizes);
-        touched.selected += (looks + 1) * u.len() as u64;
-        self.near.drain(..).for_each(|j| self.listed[j as usize] = false);
+        touched.add(0, (looks as usize + 1) * u.len());
+        for j in self.near.drain(..) {
+            self.listed[j as usize] = false;
+            self.seen[j as usize / self.outputs] = false;
+        }
         (self.since, self.count) = (0, 0.0);
         self.low = if self.tau > 0.0 { NEAR * self.tau } else { f64::INFINITY };
         for (j, &u) in u.iter().enumerate() {
@@ -108,9 +148,9 @@ impl Level {
                     count += 1.0;
                 }
             }
-            touched.selected += self.near.len() as u64;
+            touched.add(0, self.near.len());
             let next = (sum - radius) / count;
-            if !(next >= self.low) {
+            if next.is_nan() || next < self.low {
                 return false;
             }
             let done = next == self.tau || count == before;

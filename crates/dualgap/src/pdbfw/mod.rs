@@ -30,7 +30,8 @@ pub use settings::{Constants, Method, Settings, Steps};
 pub use sides::{Sides, Solution};
 pub use theorem::Theorem;
 
-use crate::run::{Budget, Observer, Report, run};
+use crate::dual::{Bytes, Vault, read};
+use crate::run::{Budget, Observer, Report, RunState, run, run_from};
 use crate::term::Ball;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,11 @@ pub struct Touched {
 }
 
 impl Touched {
+    fn add(&mut self, entries: usize, selected: usize) {
+        self.entries = self.entries.saturating_add(entries as u64);
+        self.selected = self.selected.saturating_add(selected as u64);
+    }
+
     fn told(self) -> String {
         let Self { entries, selected } = self;
         format!("{entries} entries of the data touched, {selected} numbers looked at to project")
@@ -72,16 +78,46 @@ pub fn train<L: Losses>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution>> {
+    train_kept(problem, settings, None, budget, observer, None)
+}
+
+/// [`train`] from where an earlier run stood, perhaps, and kept from being lost. The baselines are there to be compared
+/// with, and are not kept.
+pub fn train_kept<L: Losses>(
+    problem: &Problem<'_, L>,
+    settings: &Settings,
+    kept: Option<(RunState, Vec<u8>)>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution>> {
     if matches!(problem.ball(), Ball::Trace { .. }) {
         return Err(Error::setting(
             "weights of low rank are no plain vector: use the trace ball's own",
         ));
     }
     let seed = settings.seed;
+    if settings.method != Method::Pdbfw && (kept.is_some() || vault.is_some()) {
+        return Err(Error::setting("only runs of pdbfw can be kept and taken up again"));
+    }
+    let (begin, bytes) = kept.unzip();
+    let begin = begin.unwrap_or_default();
     match settings.method {
         Method::Pdbfw => match settings.steps {
-            Steps::Search => run(Ascent::new(problem, seed)?, budget, observer),
-            Steps::Theorem(constants) => run(Theorem::new(problem, constants)?, budget, observer),
+            Steps::Search => {
+                let mut solver = Ascent::new(problem, seed)?;
+                if let Some(bytes) = bytes {
+                    solver.resume(read(&bytes)?)?;
+                }
+                run_from(solver, begin, budget, observer, &mut Bytes(vault))
+            }
+            Steps::Theorem(constants) => {
+                let mut solver = Theorem::new(problem, constants)?;
+                if let Some(bytes) = bytes {
+                    solver.resume(read(&bytes)?)?;
+                }
+                run_from(solver, begin, budget, observer, &mut Bytes(vault))
+            }
         },
         Method::ProjectedGradient => {
             run(baselines::projected_gradient(problem, seed)?, budget, observer)

@@ -34,6 +34,13 @@ impl Sides {
         Ok(Self { primal: problem.primal(&best.weights)?, dual, best })
     }
 
+    /// Replaces what is claimed of the best pair by what it is worth.
+    pub fn proved<L: Losses>(self, problem: &Problem<'_, L>) -> Result<Self> {
+        let Solution { weights, points } = &self.best;
+        let (primal, dual) = (problem.primal(weights)?, problem.dual(points)?.value);
+        Ok(Self { primal, dual, best: self.best })
+    }
+
     /// Takes an X of this value if it is better.
     pub fn offer_primal(&mut self, value: Measured, x: &[f64]) {
         if value.value + value.error < self.primal.value + self.primal.error {

@@ -12,9 +12,11 @@
 //! the rows of the examples that move, and beside them d numbers to select from and n predictions to compare.
 
 use super::{Constants, Losses, Problem, Sides, Solution, Touched};
+use crate::dual::Keepable;
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::ball::l1;
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// A scale that falls below this is worked into the numbers it scales.
 const SMALLEST_SCALE: f64 = 1e-100;
@@ -27,6 +29,15 @@ pub struct Theorem<'p, 'a, L: Losses> {
     k: usize,
     eta: f64,
     delta: f64,
+    at: Place,
+    /// Entries of the step that is under way.
+    entries: u64,
+    room: Room<L::Scratch>,
+}
+
+/// Where it stands: all that a later run needs to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Place {
     /// x and the predictions p, both to be multiplied by the scale.
     x: Vec<f64>,
     p: Vec<f64>,
@@ -34,9 +45,6 @@ pub struct Theorem<'p, 'a, L: Losses> {
     alpha: Vec<f64>,
     v: Vec<f64>,
     touched: Touched,
-    /// Entries that are not yet counted as work.
-    owed: u64,
-    room: Room<L::Scratch>,
 }
 
 /// Memory that steps work in.
@@ -76,13 +84,15 @@ impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
             k,
             eta: constants.eta.unwrap_or(0.5),
             delta: constants.delta.unwrap_or(1.0 / (k as f64 * curvature)),
-            x: vec![0.0; dim],
-            p: vec![0.0; n * c],
-            scale: 1.0,
-            alpha: vec![0.0; n * c],
-            v: vec![0.0; dim],
-            touched: Touched::default(),
-            owed: 0,
+            at: Place {
+                x: vec![0.0; dim],
+                p: vec![0.0; n * c],
+                scale: 1.0,
+                alpha: vec![0.0; n * c],
+                v: vec![0.0; dim],
+                touched: Touched::default(),
+            },
+            entries: 0,
             room: Room { to: vec![0.0; n * c], a: vec![0.0; c], ..Room::default() },
             problem,
         })
@@ -90,32 +100,32 @@ impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
 
     /// What the steps have touched.
     pub fn touched(&self) -> Touched {
-        self.touched
+        self.at.touched
     }
 
     /// Lines 4 and 5.
     fn step_primal(&mut self) {
         let (problem, c, eta) = (self.problem, self.problem.outputs(), self.eta);
         let room = &mut self.room;
-        let (of_x, of_v) = ((1.0 - 1.0 / eta) * self.scale, 1.0 / (problem.mu() * eta));
+        let (of_x, of_v) = ((1.0 - 1.0 / eta) * self.at.scale, 1.0 / (problem.mu() * eta));
         room.shifted.clear();
-        room.shifted.extend(self.x.iter().zip(&self.v).map(|(x, v)| of_x * x + of_v * v));
+        room.shifted.extend(self.at.x.iter().zip(&self.at.v).map(|(x, v)| of_x * x + of_v * v));
         let radius = problem.ball().radius();
         l1::nearest_sparse(&room.shifted, self.s, radius, &mut room.sparse, &mut room.sizes);
-        self.touched.selected += self.x.len() as u64;
-        self.scale *= 1.0 - eta;
-        if self.scale < SMALLEST_SCALE {
-            let scale = std::mem::replace(&mut self.scale, 1.0);
-            self.x.iter_mut().chain(&mut self.p).for_each(|x| *x *= scale);
+        self.at.touched.add(0, self.at.x.len());
+        self.at.scale *= 1.0 - eta;
+        if self.at.scale < SMALLEST_SCALE {
+            let scale = std::mem::replace(&mut self.at.scale, 1.0);
+            self.at.x.iter_mut().chain(&mut self.at.p).for_each(|x| *x *= scale);
         }
         for &(at, value) in &room.sparse {
-            let (at, value) = (at as usize, value * eta / self.scale);
-            self.x[at] += value;
+            let (at, value) = (at as usize, value * eta / self.at.scale);
+            self.at.x[at] += value;
             let (column, output) = (problem.columns().column(at / c), at % c);
             for &(i, entry) in column {
-                self.p[i as usize * c + output] += entry * value;
+                self.at.p[i as usize * c + output] += entry * value;
             }
-            self.owed += column.len() as u64;
+            self.entries += column.len() as u64;
         }
     }
 
@@ -126,8 +136,8 @@ impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
         moves.clear();
         for i in 0..problem.len() {
             let part = i * c..(i + 1) * c;
-            a.iter_mut().zip(&self.p[part.clone()]).for_each(|(a, p)| *a = self.scale * p);
-            let (alpha, to) = (&self.alpha[part.clone()], &mut to[part]);
+            a.iter_mut().zip(&self.at.p[part.clone()]).for_each(|(a, p)| *a = self.at.scale * p);
+            let (alpha, to) = (&self.at.alpha[part.clone()], &mut to[part]);
             let mass = problem.masses()[i];
             if mass > 0.0 {
                 problem.losses().maximizer(i, a, alpha, 1.0 / (self.delta * mass), to, losses);
@@ -140,17 +150,43 @@ impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
         if self.k < moves.len() {
             moves.select_nth_unstable_by(self.k, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         }
-        for &(far, i) in moves[..self.k].iter().filter(|(far, _)| *far > 0.0) {
+        for &(_, i) in moves[..self.k].iter().filter(|(far, _)| *far > 0.0 && far.is_finite()) {
             let i = i as usize;
-            debug_assert!(far.is_finite());
             let part = i * c..(i + 1) * c;
-            let (alpha, to) = (&mut self.alpha[part.clone()], &to[part]);
+            let (alpha, to) = (&mut self.at.alpha[part.clone()], &to[part]);
             for ((a, alpha), to) in a.iter_mut().zip(alpha).zip(to) {
                 *a = to - *alpha;
                 *alpha = *to;
             }
-            self.owed += problem.add_example(i, a, 1.0, &mut self.v);
+            self.entries += problem.add_example(i, a, 1.0, &mut self.at.v);
         }
+    }
+}
+
+impl<L: Losses> Theorem<'_, '_, L> {
+    /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
+    pub(super) fn resume(&mut self, (at, sides): (Place, Sides)) -> Result<()> {
+        let finite =
+            |x: &[f64], own: &[f64]| x.len() == own.len() && x.iter().all(|x| x.is_finite());
+        let sound = finite(&at.x, &self.at.x)
+            && finite(&at.p, &self.at.p)
+            && finite(&at.alpha, &self.at.alpha)
+            && finite(&at.v, &self.at.v)
+            && (at.scale >= SMALLEST_SCALE && at.scale <= 1.0);
+        if !sound {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
+        }
+        self.sides = sides.proved(self.problem)?;
+        self.at = at;
+        Ok(())
+    }
+}
+
+impl<L: Losses> Keepable for Theorem<'_, '_, L> {
+    type State = (Place, Sides);
+
+    fn state(&self) -> (Place, Sides) {
+        (self.at.clone(), self.sides.clone())
     }
 }
 
@@ -168,23 +204,23 @@ impl<L: Losses> Solver for Theorem<'_, '_, L> {
         while quota.allows(done, 1) {
             self.step_primal();
             self.step_dual();
-            let calls = self.owed / all.div_ceil(pass);
-            self.touched.entries += self.owed;
-            self.owed = 0;
+            let entries = std::mem::take(&mut self.entries);
+            let calls = entries / all.div_ceil(pass);
+            self.at.touched.add(entries as usize, 0);
             done += Work { steps: 1, oracle_calls: calls + 1 };
         }
         Ok(done)
     }
 
     fn certify(&mut self) -> Result<Certified> {
-        let dual = self.problem.dual(&self.alpha)?;
-        self.v.copy_from_slice(&dual.v); // without the rounding of many steps
-        let mut x: Vec<f64> = self.x.iter().map(|x| self.scale * x).collect();
-        self.problem.predict(&x, &mut self.p);
-        self.p.iter_mut().for_each(|p| *p /= self.scale);
+        let dual = self.problem.dual(&self.at.alpha)?;
+        self.at.v.copy_from_slice(&dual.v); // without the rounding of many steps
+        let mut x: Vec<f64> = self.at.x.iter().map(|x| self.at.scale * x).collect();
+        self.problem.predict(&x, &mut self.at.p);
+        self.at.p.iter_mut().for_each(|p| *p /= self.at.scale);
         l1::bring_inside(&mut x, self.problem.ball().radius());
         let primal = self.problem.primal(&x)?;
-        self.sides.certify((primal, &x), (dual.value, &self.alpha))
+        self.sides.certify((primal, &x), (dual.value, &self.at.alpha))
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
@@ -196,8 +232,8 @@ impl<L: Losses> Solver for Theorem<'_, '_, L> {
     }
 
     fn tactics(&self) -> Vec<String> {
-        let Self { s, k, eta, delta, touched, .. } = self;
-        vec![format!("s {s}, k {k}, eta {eta}, delta {delta:.3e}"), touched.told()]
+        let Self { s, k, eta, delta, at, .. } = self;
+        vec![format!("s {s}, k {k}, eta {eta}, delta {delta:.3e}"), at.touched.told()]
     }
 
     fn into_model(self) -> Solution {

@@ -55,7 +55,7 @@ impl<L: Losses> Ascent<'_, '_, L> {
         a *= inverse;
         let share = signed * walk.level.share();
         let whole = mass * problem.squared_norms()[i] * inverse;
-        let own = (mass * inverse * (squares - signed * share)).clamp(0.0, whole);
+        let own = (mass * inverse * (squares - signed * share)).max(0.0).min(whole);
         let (mut at, mut q, mut entries) = (from, own, row.stored());
         loop {
             let mut to = [at];
@@ -81,7 +81,8 @@ impl<L: Losses> Ascent<'_, '_, L> {
             }
         }
         walk.alpha[i] = at;
-        self.note(i, (at - from).abs(), mass * squares);
+        let gain = (at - from) * (at - from) * mass * (losses.smoothness() + own);
+        self.note(i, gain.sqrt(), mass * squares);
         entries as u64
     }
 
@@ -91,11 +92,14 @@ impl<L: Losses> Ascent<'_, '_, L> {
         let (row, mass) = (problem.rows().row(i), problem.masses()[i]);
         let walk = &mut self.walk;
         let (level, inverse) = (walk.level.tau, 1.0 / walk.centre.strength());
-        let Room { a, after, from, to, signed, squares, losses: scratch, .. } = &mut self.room;
+        let Room { a, moves, from, to, signed, squares, losses: scratch, .. } = &mut self.room;
         for sums in [&mut *a, &mut *signed, &mut *squares] {
             sums.fill(0.0);
         }
         row.for_each(|j, x| {
+            if !walk.level.may_have(j) {
+                return;
+            }
             for (k, &u) in walk.u[j * c..][..c].iter().enumerate() {
                 let left = u.abs() - level;
                 if left > 0.0 {
@@ -119,31 +123,38 @@ impl<L: Losses> Ascent<'_, '_, L> {
                 break;
             }
             let (mut turn, mut squared) = (0.0, 0.0);
-            for (k, to) in to.iter_mut().enumerate() {
-                turn += mass * (*to - from[k]) * signed[k];
-                squared += (*to - from[k]) * (*to - from[k]);
-                (at[k], *to) = (*to, mass * (*to - at[k]));
+            moves.clear();
+            for (k, &to) in to.iter().enumerate() {
+                turn += mass * (to - from[k]) * signed[k];
+                squared += (to - from[k]) * (to - from[k]);
+                let step = mass * (to - std::mem::replace(&mut at[k], to));
+                if step != 0.0 {
+                    moves.push((k, step, 0.0));
+                }
             }
             walk.level.shift(level, turn * walk.level.share());
             let tau = walk.level.tau;
-            after.fill(0.0);
             row.for_each(|j, x| {
-                for (k, (step, after)) in to.iter().zip(&mut *after).enumerate() {
-                    let u = &mut walk.u[j * c + k];
-                    *u += step * x;
-                    walk.level.note(j * c + k, *u);
-                    *after += x * l1::soft(*u, tau);
+                for (k, step, after) in &mut *moves {
+                    let j = j * c + *k;
+                    let u = walk.u[j] + *step * x;
+                    walk.u[j] = u;
+                    walk.level.note(j, u);
+                    *after += x * l1::soft(u, tau);
                 }
             });
             entries += row.stored();
             change = squared;
-            let met = (0..c).map(|k| (after[k] * inverse - a[k]) * (at[k] - from[k])).sum::<f64>();
+            let met =
+                moves.iter().map(|&(k, _, after)| (after * inverse - a[k]) * (at[k] - from[k]));
+            let met = met.sum::<f64>();
             match again(q, own, met / squared, whole, losses.smoothness()) {
                 Some(more) => q = more,
                 None => break,
             }
         }
-        self.note(i, change.sqrt(), mass * most);
+        let gain = change * mass * (losses.smoothness() + own);
+        self.note(i, gain.sqrt(), mass * most);
         entries as u64
     }
 }

@@ -56,6 +56,16 @@ fn phi(loss: ScalarLoss, a: Wide, y: f64) -> Wide {
     }
 }
 
+/// The nearest α of the domain.
+fn feasible(loss: ScalarLoss, alpha: f64, y: f64) -> f64 {
+    match loss {
+        ScalarLoss::SmoothHinge { .. } | ScalarLoss::Logistic => y * (y * alpha).clamp(0.0, 1.0),
+        ScalarLoss::SquaredHinge => y * (y * alpha).max(0.0),
+        ScalarLoss::Huber { width } => alpha.clamp(-width, width),
+        _ => alpha,
+    }
+}
+
 /// −φ*(−α).
 fn dual_term(loss: ScalarLoss, alpha: Wide, y: f64) -> Wide {
     let (linear, half) = (alpha * wide(y), wide(0.5));
@@ -137,7 +147,7 @@ pub fn primal(case: &Case, x: &[f64]) -> Wide {
     total
 }
 
-/// D(α), for classes at e_y − α divided by its sum.
+/// D(α), at the nearest α of the domain, for classes at e_y − α divided by its sum.
 pub fn dual(case: &Case, alpha: &[f64]) -> Wide {
     let c = case.kind.outputs();
     let mut v = vec![Wide::ZERO; case.rows[0].len() * c];
@@ -146,8 +156,12 @@ pub fn dual(case: &Case, alpha: &[f64]) -> Wide {
         let mut alpha: Vec<Wide> = alpha[i * c..][..c].iter().map(|&x| wide(x)).collect();
         let own = match case.kind {
             Kind::Outputs(loss, _) => {
-                let each = alpha.iter().zip(&case.targets[i * c..]);
-                each.map(|(&alpha, &y)| dual_term(loss, alpha, y)).sum()
+                let each = alpha.iter_mut().zip(&case.targets[i * c..]);
+                each.map(|(alpha, &y)| {
+                    *alpha = wide(feasible(loss, alpha.float(), y));
+                    dual_term(loss, *alpha, y)
+                })
+                .sum()
             }
             Kind::Classes(loss, _) => {
                 let truth = case.targets[i] as usize;

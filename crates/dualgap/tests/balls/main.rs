@@ -5,14 +5,18 @@
 //! - `exact`: both sides to 32 digits.
 //! - `models`: fitted, stored and verified models, and forged ones.
 //! - `problems`: values, gradients and certificates.
+//! - `kept`: runs that go on where others ended, and forged states.
 //! - `solvers`: runs to the optimum, and the work they take.
+//! - `baselines`: the methods they are measured by.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod baselines;
 mod case;
 mod exact;
 mod judge;
+mod kept;
 mod models;
 mod problems;
 mod program;

@@ -83,18 +83,6 @@ proptest! {
         let apart = a.model.weights.iter().zip(&b.model.weights).map(|(a, b)| (a - b).powi(2));
         prop_assert!(apart.sum::<f64>() < 1e-8);
     }
-
-    // Whatever is drawn, steps are good: the dual value never falls where there is no momentum.
-    #[test]
-    fn the_dual_value_rises(seed in 0..10_000_u64, kind in 0..Kind::all().len(), n in 2..30_usize) {
-        let mut case = Case::random(seed, Kind::all()[kind], n, 5);
-        case.mu = 0.3;
-        let budget = Budget { certify_share: 1.0, ..Budget::passes(12) };
-        let report = train(&case, &Settings { seed, ..Settings::default() }, &budget);
-        let duals: Vec<f64> = report.history.iter().map(|p| p.iterate_dual).collect();
-        let falls = duals.windows(2).any(|pair| pair[1] < pair[0] - 1e-7 * (1.0 + pair[0].abs()));
-        prop_assert!(!falls, "{duals:?}");
-    }
 }
 
 /// A problem of n rows of so many entries each among d features, whose targets five features explain.

@@ -188,7 +188,7 @@ fn vertex(corner: &Corner, outputs: usize) -> Vertex {
 
 impl<L: Losses> Descent<L, L1> for ActiveSet {
     fn step(&mut self, common: &mut Common<'_, '_, L, L1>) {
-        let (mu, c, before) = (common.problem.mu(), common.problem.outputs(), common.touched);
+        let (mu, c) = (common.problem.mu(), common.problem.outputs());
         self.descent.copy_from_slice(&self.at.v);
         for &j in &self.active {
             self.descent[j as usize] -= mu * self.at.x[j as usize];
@@ -205,10 +205,6 @@ impl<L: Losses> Descent<L, L1> for ActiveSet {
             let toward = self.corner.dot(&self.descent, c) - own;
             let is_away = own - radius * least > toward;
             self.step_along(common, if is_away { away } else { best }, is_away);
-        }
-        if common.touched == before {
-            // A run must come to an end even where columns are empty.
-            common.touched += common.problem.rows().stored() as u64;
         }
     }
 

@@ -13,10 +13,10 @@ use crate::pdbfw::Losses;
 use crate::term::ball::region::Region;
 
 /// With every step ℓ may fall a little: it is large only where the data are steep.
-const RELAX: f64 = 0.95;
+const RELAX: f64 = 0.9;
 
 /// By what ℓ grows at least where it was too small.
-const GROW: f64 = 1.5;
+const GROW: f64 = 1.2;
 
 /// The method; see the module's head.
 pub(super) struct ProjectedGradient {

@@ -185,7 +185,12 @@ impl<L: Losses, R: Region, D: Descent<L, R>> Solver for Baseline<'_, '_, L, R, D
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let mut done = Work::default();
         while quota.allows(done, 1) {
+            let before = self.common.touched;
             self.descent.step(&mut self.common);
+            if self.common.touched == before {
+                // Columns without entries cost nothing, and a run must come to an end all the same.
+                self.common.touched += self.common.problem.rows().stored().max(1) as u64;
+            }
             // What is begun is finished: one step may take more than is left.
             done += Work { steps: 1, oracle_calls: self.common.calls() };
         }

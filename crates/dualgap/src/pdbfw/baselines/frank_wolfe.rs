@@ -47,10 +47,6 @@ impl<L: Losses, R: Region> Descent<L, R> for FrankWolfe {
         at.x.iter_mut().for_each(|x| *x *= 1.0 - gamma);
         corner.add_to(&mut at.x, c, gamma);
         direction.follow(common, at, gamma);
-        if gamma == 0.0 {
-            // Nothing moves: the corner was looked for all the same, and a run must come to an end.
-            common.touched += common.problem.rows().stored() as u64;
-        }
     }
 
     fn iterate(&self) -> &[f64] {

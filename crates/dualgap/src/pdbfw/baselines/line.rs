@@ -5,14 +5,15 @@
 //! ```
 //!
 //! costs the examples that δ moves and not the data. P is convex, so its slope rises, and at least −P'(0)/curvature is
-//! safe: the search begins there.
+//! safe. The search begins at as many times that as the last one ended at.
 
 use super::common::{Common, Standing};
 use crate::pdbfw::Losses;
 use crate::term::ball::region::Region;
 
-/// The slope is zero when it is below this share of that at the beginning.
-const FLAT: f64 = 1e-3;
+/// The slope is zero when it is below this share of that at the beginning: of what there is to gain that leaves the
+/// square of it.
+const FLAT: f64 = 1e-2;
 
 /// The search ends after so many looks, at the last place before the minimum.
 const LOOKS: usize = 16;
@@ -28,6 +29,8 @@ pub(super) struct Direction {
     pub along: f64,
     /// ‖D‖².
     pub square: f64,
+    /// How many times further than what is safe the last search went.
+    further: f64,
     shifted: Vec<f64>,
     to: Vec<f64>,
 }
@@ -39,6 +42,7 @@ impl Direction {
             rows: Vec::with_capacity(examples),
             along: 0.0,
             square: 0.0,
+            further: 1.0,
             shifted: vec![0.0; outputs],
             to: vec![0.0; outputs],
         }
@@ -94,11 +98,13 @@ impl Direction {
         let curvature =
             squares.sum::<f64>() / problem.losses().smoothness() + problem.mu() * self.square;
         let (mut low, mut high): ((f64, f64), Option<(f64, f64)>) = ((0.0, begin), None);
-        let mut gamma = (-begin / curvature).min(most);
+        let safe = -begin / curvature;
+        let mut gamma = (self.further * safe).min(most);
         let mut rose = false; // whether the last look was beyond the minimum
         for _ in 0..LOOKS {
             let slope = self.slope(common, at, gamma);
             if slope.abs() <= -FLAT * begin || (slope < 0.0 && gamma >= most) {
+                self.further = (gamma / safe).clamp(1.0, 1e3);
                 return gamma;
             }
             let next = if slope < 0.0 {

@@ -8,7 +8,7 @@
 //!
 //! for batches of 2n examples in all; then the last X is the next snapshot. A projection costs O(d) whatever the batch is,
 //! so a batch has about as many entries as X: more of them would be of no use, fewer would leave the time to the
-//! projection. η is a quarter of what the smoothness of such a batch allows.
+//! projection. η is half of what the smoothness of such a batch allows.
 
 use super::common::{Common, Descent, Standing};
 use crate::linalg::kernels::{add_scores, score};
@@ -19,7 +19,7 @@ use crate::term::ball::region::Region;
 const PASSES: usize = 2;
 
 /// ηL.
-const STEP: f64 = 0.25;
+const STEP: f64 = 0.5;
 
 /// The method; see the module's head.
 pub(super) struct Svrg {

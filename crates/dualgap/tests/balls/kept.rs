@@ -1,0 +1,107 @@
+//! Runs that were interrupted go on, bit for bit, as if they never had been; and a memory of other bits is refused or
+//! does no harm.
+
+use crate::case::{Case, Kind, with_problem};
+use crate::common::cases;
+use crate::exact;
+use dualgap::Result;
+use dualgap::dual::Vault;
+use dualgap::pdbfw::{self, Constants, Settings, Solution, Steps};
+use dualgap::run::{Budget, Report, RunState};
+use proptest::prelude::*;
+
+/// Keeps what was put away last.
+#[derive(Default)]
+struct Drawer(Option<(RunState, Vec<u8>)>);
+
+impl Vault for Drawer {
+    fn interval(&self, calls_per_pass: u64) -> u64 {
+        calls_per_pass
+    }
+
+    fn store(&mut self, run: &RunState, engine: Vec<u8>) -> Result<()> {
+        self.0 = Some((run.clone(), engine));
+        Ok(())
+    }
+}
+
+/// With and without a centre, and by the theorem.
+fn variant(seed: u64, kind: Kind, which: usize) -> (Case, Settings) {
+    let mut case = Case::random(seed, kind, 14, 6);
+    let mut settings = Settings { seed, ..Settings::default() };
+    match which {
+        0 => case.mu = 0.0,
+        1 => settings.steps = Steps::Theorem(Constants::default()),
+        _ => {}
+    }
+    (case, settings)
+}
+
+fn run(
+    (case, settings): &(Case, Settings),
+    kept: Option<(RunState, Vec<u8>)>,
+    passes: u64,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution>> {
+    let budget = Budget::passes(passes);
+    with_problem!(case, |problem| pdbfw::train_kept(
+        &problem,
+        settings,
+        kept,
+        &budget,
+        &mut (),
+        vault
+    ))
+}
+
+#[test]
+fn a_resumed_run_is_bit_for_bit_the_run_that_went_through() {
+    for (k, kind) in Kind::all().into_iter().enumerate() {
+        for which in 0..3 {
+            let variant = variant(k as u64, kind, which);
+            let whole = run(&variant, None, 40, None).unwrap();
+            let mut kept = None;
+            for passes in [1, 2, 5, 9, 16, 40] {
+                let mut drawer = Drawer::default();
+                let report = run(&variant, kept, passes, Some(&mut drawer)).unwrap();
+                kept = drawer.0;
+                if passes == 40 {
+                    assert_eq!(report.model, whole.model, "{kind:?} {which}");
+                    assert_eq!(report.certificate, whole.certificate, "{kind:?} {which}");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn a_memory_of_other_bits_is_refused_or_does_no_harm(
+        seed in 0..1000_u64,
+        kind in 0..Kind::all().len(),
+        which in 0..3_usize,
+        passes in 1..12_u64,
+        flips in prop::collection::vec((0.0..1.0_f64, 0..8_u8), 1..4),
+        cut in 0.0..1.0_f64,
+    ) {
+        let variant = variant(seed, Kind::all()[kind], which);
+        let mut drawer = Drawer::default();
+        run(&variant, None, passes, Some(&mut drawer)).unwrap();
+        let (state, mut bytes) = drawer.0.unwrap();
+        let part = bytes[..(cut * bytes.len() as f64) as usize].to_vec();
+        prop_assert!(run(&variant, Some((state.clone(), part)), 20, None).is_err(), "cut off");
+        for (place, bit) in flips {
+            let at = (place * bytes.len() as f64) as usize;
+            bytes[at] ^= 1 << bit;
+        }
+        let Ok(report) = run(&variant, Some((state, bytes)), 20, None) else { return Ok(()) };
+        let (c, case) = (report.certificate, &variant.0);
+        let off = |exact: f64, claimed: f64| (exact - claimed).abs();
+        let above = off(exact::primal(case, &report.model.weights).float(), c.primal);
+        let below = off(exact::dual(case, &report.model.points).float(), c.dual);
+        // Numbers of 32 digits end at 1e250.
+        prop_assert!(above + below <= c.rounding_error * 1.001 + 1e-15 || c.primal > 1e250, "{above:e} {below:e} {c:?}");
+    }
+}
