@@ -90,13 +90,10 @@ fn check(args: &TrainArgs) -> Result<()> {
         places::check_writable(path, "the model")?;
     }
     if args.ball.ball.is_some() {
-        let anew = "begin the run anew";
         refuse_given(&[
             ("--lambda", args.lambda.is_some(), "give --mu in its place"),
             ("--c", args.c.is_some(), "give --mu in its place"),
-            ("--warm-start", args.warm_start.is_some(), anew),
-            ("--checkpoint", args.checkpoint.is_some(), anew),
-            ("--resume", args.resume.is_some(), anew),
+            ("--warm-start", args.warm_start.is_some(), "begin the run anew"),
         ])?;
     }
     args.common().check(args.lambda == Some(Lambda::Value(0.0)))?;

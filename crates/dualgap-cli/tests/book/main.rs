@@ -7,6 +7,7 @@ use common::{Desk, Dice, Table, Words, gzip};
 use std::fmt::Write;
 
 const GETTING_STARTED: &str = include_str!("../../../../docs/getting-started.md");
+const BALLS: &str = include_str!("../../../../docs/balls.md");
 const CONVERTING: &str = include_str!("../../../../docs/converting.md");
 const CROSS_VALIDATION: &str = include_str!("../../../../docs/cross-validation.md");
 const PATHS: &str = include_str!("../../../../docs/paths.md");
@@ -90,6 +91,11 @@ fn shell_lines(page: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn the_commands_of_getting_started_work() {
     assert_eq!(run_all(shell_lines(GETTING_STARTED)), 12);
+}
+
+#[test]
+fn the_commands_of_the_page_on_balls_work() {
+    assert_eq!(run_all(shell_lines(BALLS)), 6);
 }
 
 #[test]

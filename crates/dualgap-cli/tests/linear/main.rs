@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod balls;
 mod class_weights;
 mod classes;
 mod numbers;

@@ -7,13 +7,14 @@
 //! They are linear and multiclass models like any other, with the same weights and the same witnesses; only the
 //! problem is another, and its certificate. The loss must be smooth.
 
+use super::checkpoint::{self, CheckpointFile};
 use super::fit::{Plan, classes_blank, linear_blank, linear_error, named, watched, wrong_labels};
 use super::scaled::recertify;
 use super::verify::{Sides, refused};
 use super::{Model, Provenance};
 use crate::data::{Examples, Factors};
-use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
+use crate::dual::{Vault, Witness};
 use crate::linalg::{Measured, Rows};
 use crate::oracle::Costs;
 use crate::pdbfw::{self, Classes, Losses, Method, PerOutput, Problem, Solution, Steps};
@@ -65,7 +66,7 @@ impl InBall {
 
 /// Trains a linear model in a ball. Of the settings, λ is μ; sample weights and the seed are used, and no other is.
 ///
-/// There are neither checkpoints nor warm starts.
+/// There are no warm starts, and checkpoints of [`Method::Pdbfw`] only.
 pub fn fit_linear_in_ball(
     data: &Examples,
     loss: ScalarLoss,
@@ -127,17 +128,20 @@ fn fit<L: Stored>(
              nonnegative weights and the weight without penalty",
         ));
     }
-    if checkpoints.is_some() || resume.is_some() || warm_start.is_some() {
-        return Err(Error::setting(
-            "a run in a ball has neither checkpoints nor warm starts: begin it anew",
-        ));
+    if warm_start.is_some() {
+        return Err(Error::setting("a run in a ball has no warm start: begin it anew"));
     }
     blank.provenance.ball = Some(within);
+    let identity = checkpoint::identity(&blank, settings, budget);
+    let kept = resume.map(|path| checkpoint::load(path, &identity)).transpose()?;
+    let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
+    let mut file = file.transpose()?;
+    let vault = file.as_mut().map(|file| file as &mut dyn Vault);
     let sides = sides(&blank, within, rows, losses)?;
     let InBall { method, steps, .. } = within;
     let solver = pdbfw::Settings { method, steps, seed: settings.seed };
     let report = watched(watch, &blank, factors, error, observer, |observer| {
-        pdbfw::train(&sides.problem, &solver, budget, observer)
+        pdbfw::train_kept(&sides.problem, &solver, kept, budget, observer, vault)
     })?;
     let witness = sides.witness(&report.model.points);
     let weights = |solution: Solution| raw_inside(solution.weights, within.ball, factors);

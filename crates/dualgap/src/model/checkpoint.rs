@@ -100,6 +100,7 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         ("scale", json!(blank.provenance.scale)),
         ("lambda", json!(lambda)),
         ("regulariser", json!(regulariser)),
+        ("ball", json!(blank.provenance.ball)),
         ("solver", json!(method)),
         ("step", json!(step)),
         ("option", json!(blank.provenance.option)),

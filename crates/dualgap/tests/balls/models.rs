@@ -255,10 +255,32 @@ fn what_does_not_go_with_a_ball_is_refused() {
     let old = trained(case);
     let plan = Plan::new(&settings, &budget, nobody);
     assert!(fit_with(case, unit, Plan { warm_start: Some(&old), ..plan }).is_err());
-    let checkpoints = Some(Checkpoints { file: "never".into(), every: 1.0 });
-    let plan = Plan::new(&settings, &budget, nobody);
-    assert!(fit_with(case, unit, Plan { checkpoints, ..plan }).is_err());
     assert!(reach_linear(&old, &data).is_err());
+}
+
+#[test]
+fn a_run_that_was_kept_goes_on_bit_for_bit_and_no_other_does() {
+    for case in cases() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run");
+        let settings = settings(&case);
+        let run = |passes, within, keep: bool, resume: bool| {
+            let budget = Budget { relative: Some(0.0), ..Budget::passes(passes) };
+            let nobody = &mut ();
+            let checkpoints = keep.then(|| Checkpoints { file: file.clone(), every: 1.0 });
+            let resume = resume.then_some(&*file);
+            let plan = Plan { checkpoints, resume, ..Plan::new(&settings, &budget, nobody) };
+            fit_with(&case, within, plan).map(|report| report.model)
+        };
+        let unit = InBall::l1(1.0);
+        let whole = run(11, unit, false, false).unwrap();
+        run(5, unit, true, false).unwrap();
+        let resumed = run(11, unit, false, true).unwrap();
+        assert_eq!((resumed.weights, resumed.witness), (whole.weights, whole.witness));
+        assert!(run(11, InBall::l1(2.0), false, true).is_err());
+        let apg = InBall { method: Method::ProjectedGradient, ..unit };
+        assert!(run(11, apg, true, false).is_err() && run(11, apg, false, true).is_err());
+    }
 }
 
 #[test]

@@ -231,5 +231,27 @@ mod tests {
             let square: f64 = at.iter().map(|x| x * x).sum();
             prop_assert!((square - corner.squared_norm()).abs() < 1e-12);
         }
+
+        // More entries than are put in order at first, so that the others are ordered again.
+        #[test]
+        fn sliding_ends_near_the_projection(
+            base in prop::collection::vec(-3.0..3.0_f64, 60),
+            x in prop::collection::vec(-1.0..1.0_f64, 60),
+            beta in 0.1..3.0_f64,
+            radius in 0.1..40.0_f64,
+        ) {
+            let mut ball = L1::new(radius);
+            let (mut x, mut best) = (x, base.iter().map(|v| v / beta).collect::<Vec<_>>());
+            x.iter_mut().step_by(2).for_each(|x| *x = 0.0);
+            ball.project(&mut x, 1);
+            ball.project(&mut best, 1);
+            let value = |x: &[f64]| -> f64 {
+                x.iter().zip(&base).map(|(x, v)| v * x - beta / 2.0 * x * x).sum()
+            };
+            let eta = 1e-3 * beta * radius * radius;
+            ball.slide(&base, beta, eta, &mut x, 1);
+            prop_assert!(x.iter().map(|x| x.abs()).sum::<f64>() <= radius * (1.0 + 1e-9));
+            prop_assert!(value(&best) - value(&x) <= eta * (1.0 + 1e-9), "{} {}", value(&best), value(&x));
+        }
     }
 }

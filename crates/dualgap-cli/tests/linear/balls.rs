@@ -1,0 +1,197 @@
+//! `--ball l1`: weights in a ball, from training to the proof of the gap, and what does not go with it.
+
+use crate::common::forge::ModelFile;
+use crate::common::{Desk, Table, interval, number, overlap};
+use crate::numbers::Numbers;
+
+/// The three tasks that know balls, each with its data.
+const TASKS: [&str; 3] = ["binary binary.svm", "regression numbers.svm", "multiclass three.svm"];
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("binary.svm", Numbers::of("binary", 1).text());
+    desk.write("numbers.svm", Numbers::of("regression", 1).text());
+    desk.write("three.svm", Table::new(40, 6, 3, 2).text());
+    desk
+}
+
+fn data(task: &str) -> &str {
+    task.split_once(' ').unwrap().1
+}
+
+#[test]
+fn a_model_is_trained_applied_and_proved_again() {
+    let desk = desk();
+    for task in TASKS {
+        let json =
+            desk.train(&format!("{task} --ball l1 --radius 0.8 --mu 0.01 --witness -o model"));
+        let ball = &json["ball"];
+        assert_eq!((&ball["name"], &json["solver"]), (&"l1".into(), &"pdbfw".into()), "{json:#}");
+        assert_eq!((number(ball, "radius"), number(ball, "mu")), (0.8, 0.01));
+        let weights = ModelFile::parse(&desk.read("model")).weights();
+        assert!(weights.iter().map(|w| w.abs()).sum::<f64>() <= 0.8);
+        let nonzero = weights.iter().filter(|&&w| w != 0.0).count();
+        assert_eq!(number(&json, "nonzero_weights"), nonzero as f64);
+        let proved = desk.certify("model", data(task));
+        assert_eq!((&proved["dual_proved"], &proved["ball"]), (&true.into(), ball));
+        assert_eq!(interval(&proved), interval(&json), "{task}");
+        for command in ["predict", "eval"] {
+            desk.run(&format!("{command} model {}", data(task))).ok();
+        }
+        let told = desk.run("inspect model").ok().stdout;
+        assert!(told.contains("l1, radius 0.8") && told.contains("pdbfw"), "{told}");
+        let table = desk.run(&format!("train {task} --ball l1 --radius 0.8")).ok().stdout;
+        for words in ["l1, radius 0.8", "not zero", "entries of the data touched"] {
+            assert!(table.contains(words), "{table}");
+        }
+    }
+}
+
+/// μ/2‖w‖² is λ/2‖w‖², and a ball without an edge in sight is no ball.
+#[test]
+fn in_a_large_ball_the_optimum_is_that_of_lambda() {
+    let desk = desk();
+    for (task, loss) in TASKS.into_iter().zip(["logistic", "huber", "softmax"]) {
+        let line = format!("{task} --loss {loss} --tolerance 1e-6");
+        let inside = desk.train(&format!("{line} --ball l1 --radius 1000 --mu 0.05"));
+        let free = desk.train(&format!("{line} --lambda 0.05"));
+        assert!(overlap(interval(&inside), interval(&free)), "{inside:#} {free:#}");
+    }
+}
+
+#[test]
+fn every_method_is_about_the_same_optimum() {
+    let desk = desk();
+    let line = "binary binary.svm --ball l1 --radius 0.5 --mu 0.1 --passes 3000";
+    let best = desk.train(&format!("{line} --tolerance 1e-8"));
+    let methods = ["apg", "frank-wolfe", "away", "pairwise", "svrg", "scgs", "storc"];
+    let methods = methods.map(|method| format!("--method {method}"));
+    let steps = ["theorem", "theorem:s=2,k=3,eta=0.4"].map(|steps| format!("--steps {steps}"));
+    for way in methods.iter().chain(&steps) {
+        let json = desk.train(&format!("{line} {way}"));
+        assert!(overlap(interval(&json), interval(&best)), "{way}: {json:#}");
+    }
+}
+
+#[test]
+fn a_kept_run_goes_on_as_if_it_had_never_ended() {
+    let desk = desk();
+    let line = "train multiclass three.svm --ball l1 --radius 3 --mu 1e-4 --tolerance 0 -q";
+    desk.run(&format!("{line} --passes 12 --witness -o whole")).ok();
+    desk.run(&format!("{line} --passes 5 --checkpoint run")).ok();
+    desk.run(&format!("{line} --passes 12 --resume run --witness -o resumed")).ok();
+    assert_eq!(desk.read("whole"), desk.read("resumed"));
+    desk.run("train multiclass three.svm --ball l1 --radius 2 --resume run")
+        .fails(&["another run"]);
+    desk.run("train multiclass three.svm --resume run").fails(&["another run"]);
+}
+
+#[test]
+fn forged_models_are_refused() {
+    let desk = desk();
+    for task in TASKS {
+        desk.train(&format!(
+            "{task} --ball l1 --radius 0.8 --mu 0.01 --passes 2 --witness -o model"
+        ));
+        let file = ModelFile::parse(&desk.read("model"));
+        let refuses = |forged: &ModelFile, words: &[&str]| {
+            desk.write("forged", forged.sealed());
+            desk.run(&format!("certify forged {}", data(task))).refuses(words);
+        };
+        refuses(&file.with_header(|h| h["provenance"]["ball"]["radius"] = 0.7.into()), &["ball"]);
+        refuses(&file.with_header(|h| h["provenance"]["ball"]["radius"] = 0.9.into()), &["dual"]);
+        refuses(
+            &file.with_header(|h| h["provenance"]["ball"]["radius"] = (-1).into()),
+            &["radius"],
+        );
+        refuses(&file.with_header(|h| h["provenance"]["lambda"] = 0.02.into()), &[]);
+        refuses(&file.with_header(|h| h["provenance"]["ball"] = serde_json::Value::Null), &[]);
+        refuses(&file.with_header(|h| h["provenance"]["l1"] = 0.1.into()), &["regulariser"]);
+        let mut outside = file.clone();
+        let doubled: Vec<f64> = file.floats("weights").iter().map(|w| 2.0 * w).collect();
+        outside.set_floats("weights", &doubled);
+        refuses(&outside, &["not in the ball"]);
+        let mut infeasible = file.clone();
+        let mut witness = file.floats("witness.weights");
+        witness[0] = 1e9;
+        infeasible.set_floats("witness.weights", &witness);
+        refuses(&infeasible, &[]);
+    }
+}
+
+#[test]
+fn what_makes_no_ball_is_refused() {
+    let desk = desk();
+    for (options, words) in [
+        ("--ball l1", &["--radius"][..]),
+        ("--radius 1", &["--ball"]),
+        ("--mu 1", &["--ball"]),
+        ("--method apg", &["--ball"]),
+        ("--steps theorem", &["--ball"]),
+        ("--ball l1 --radius 0", &["--radius", "positive"]),
+        ("--ball l1 --radius -1", &["--radius", "positive"]),
+        ("--ball l1 --radius nan", &["--radius", "positive"]),
+        ("--ball l1 --radius inf", &["--radius", "positive"]),
+        ("--ball l1 --radius 1 --mu -1", &["--mu"]),
+        ("--ball l1 --radius 1 --mu nan", &["--mu"]),
+        ("--ball l2 --radius 1", &["--ball", "l1"]),
+        ("--ball trace --radius 1", &["--ball trace", "l1"]),
+        ("--ball l1 --radius 1 --steps quickly", &["--steps", "theorem"]),
+        ("--ball l1 --radius 1 --steps theorem:k=0", &["--steps"]),
+        ("--ball l1 --radius 1 --method apg --steps theorem", &["--steps", "pdbfw"]),
+    ] {
+        desk.run(&format!("train binary binary.svm {options}")).refuses(words);
+    }
+    desk.train("binary binary.svm --ball l1 --radius 1 --mu 0");
+    desk.run("cv binary binary.svm --ball l1 --radius 1").refuses(&["--ball"]);
+    desk.run("path binary binary.svm --ball l1 --radius 1 -o folder").refuses(&["--ball"]);
+    desk.write("words.txt", "a X\nb Y\n\na X\n\n");
+    desk.run("train chain words.txt --ball l1 --radius 1").refuses(&["--ball", "multiclass"]);
+}
+
+#[test]
+fn only_smooth_losses_go_with_a_ball() {
+    let desk = desk();
+    for (task, losses, smooth) in [
+        ("binary binary.svm", &["hinge"][..], "smooth-hinge, squared-hinge or logistic"),
+        ("regression numbers.svm", &["absolute", "epsilon-insensitive"], "squared or huber"),
+        ("multiclass three.svm", &["hinge"], "smooth-hinge or softmax"),
+    ] {
+        for loss in losses {
+            let line = format!("train {task} --ball l1 --radius 1 --loss {loss}");
+            desk.run(&line).refuses(&["--ball", "smooth", smooth]);
+        }
+    }
+}
+
+#[test]
+fn options_of_penalties_and_their_solvers_are_refused_in_a_ball() {
+    let desk = desk();
+    desk.train("binary binary.svm --witness -o old");
+    for option in [
+        "--lambda 0.1",
+        "--c 1",
+        "--l1 0.1",
+        "--q-norm",
+        "--nonnegative",
+        "--solver fw",
+        "--step predefined",
+        "--direction pairwise",
+        "--cache on",
+        "--sampling cyclic",
+        "--acceleration on",
+        "--no-shrinking",
+        "--average weighted",
+        "--batch 2",
+        "--option ii",
+        "--intercept",
+        "--warm-start old",
+    ] {
+        let name = option.split(' ').next().unwrap();
+        let line = format!("train binary binary.svm --ball l1 --radius 1 {option}");
+        desk.run(&line).refuses(&[&format!("{name} does not go with --ball: ")]);
+    }
+    desk.train("binary binary.svm --ball l1 --radius 1 --intercept=penalised");
+    desk.run("train binary binary.svm --ball l1 --radius 1 --method svrg --checkpoint run")
+        .refuses(&["pdbfw"]);
+}
