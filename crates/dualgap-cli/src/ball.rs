@@ -58,6 +58,8 @@ pub fn method_name(within: InBall) -> &'static str {
         (Method::FrankWolfe, _) => "Frank-Wolfe",
         (Method::AwaySteps, _) => "Frank-Wolfe with steps away (away)",
         (Method::Pairwise, _) => "pairwise Frank-Wolfe",
+        (Method::BlockFrankWolfe, _) => "block Frank-Wolfe",
+        (Method::StochasticFrankWolfe, _) => "stochastic Frank-Wolfe",
         (Method::Svrg, _) => "projected stochastic variance reduced gradient (svrg)",
         (Method::Scgs, _) => "stochastic conditional gradient sliding (scgs)",
         (Method::Storc, _) => "stochastic variance-reduced conditional gradient sliding (storc)",
