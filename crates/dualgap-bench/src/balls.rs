@@ -133,15 +133,12 @@ fn compare((file, class, how, radius): Set, options: &Options) -> Result<()> {
             };
             let report = pdbfw::train(&problem, &settings, &budget, &mut ())?;
             let name = format!("{method:?}");
-            let told = match report.history.iter().find(is_near) {
-                Some(p) => {
-                    let of = p.solve_seconds / *first.get_or_insert(p.solve_seconds);
-                    format!("{:>8.1} passes {:>9.4} s {of:>8.1} times", p.passes, p.solve_seconds)
-                }
-                None => {
-                    let left = report.certificate.primal / optimum - 1.0;
-                    format!("{left:.1e} left after {:.1} s", report.solve_seconds)
-                }
+            let told = if let Some(p) = report.history.iter().find(is_near) {
+                let of = p.solve_seconds / *first.get_or_insert(p.solve_seconds);
+                format!("{:>8.1} passes {:>9.4} s {of:>8.1} times", p.passes, p.solve_seconds)
+            } else {
+                let left = report.certificate.primal / optimum - 1.0;
+                format!("{left:.1e} left after {:.1} s", report.solve_seconds)
             };
             println!("      {name:<18} {told}");
         }
