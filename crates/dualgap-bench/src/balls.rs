@@ -4,15 +4,16 @@
 //! P(x) = (1/n) Σ smooth_hinge(y_i a_i'x) + μ/2‖x‖²,  ‖x‖₁ ≤ r
 //! ```
 //!
-//! The optimum comes from a run that is certified far more tightly, so "near" is judged by the same number for all.
+//! Every run is made a few times if it is short, and the fastest counts: the steps are the same each time, and only the
+//! clock varies. The optimum comes from a run that is certified far more tightly, so "near" is judged by the same number for all.
 
 use crate::folder::Folder;
 use clap::Args;
 use dualgap::Result;
 use dualgap::data::RandomBinning;
 use dualgap::linalg::Rows;
-use dualgap::pdbfw::{self, Method, PerOutput, Settings};
-use dualgap::run::{Budget, Progress};
+use dualgap::pdbfw::{self, Losses, Method, PerOutput, Settings, Solution};
+use dualgap::run::{Budget, Progress, Report};
 use dualgap::term::{Ball, ScalarLoss};
 
 #[derive(Args, Clone, Debug)]
@@ -58,6 +59,30 @@ const SETS: [Set; 6] = [
 
 /// What the optimum is known to.
 const TIGHT: f64 = 1e-9;
+
+/// A short run is made so often, or until all of them together take so many seconds.
+const OFTEN: usize = 7;
+const LONG: f64 = 1.0;
+
+fn fastest<L: Losses>(
+    problem: &pdbfw::Problem<'_, L>,
+    settings: &Settings,
+    budget: &Budget,
+) -> Result<Report<Solution>> {
+    let mut best = pdbfw::train(problem, settings, budget, &mut ())?;
+    let mut spent = best.solve_seconds;
+    for _ in 1..OFTEN {
+        if spent > LONG {
+            break;
+        }
+        let report = pdbfw::train(problem, settings, budget, &mut ())?;
+        spent += report.solve_seconds;
+        if report.solve_seconds < best.solve_seconds {
+            best = report;
+        }
+    }
+    Ok(best)
+}
 
 fn methods() -> impl Iterator<Item = Method> {
     std::iter::once(Method::Pdbfw).chain(Method::BASELINES)
@@ -131,7 +156,7 @@ fn compare((file, class, how, radius): Set, options: &Options) -> Result<()> {
                 certify_share: 1.0,
                 ..Budget::relative(0.5 * options.near)
             };
-            let report = pdbfw::train(&problem, &settings, &budget, &mut ())?;
+            let report = fastest(&problem, &settings, &budget)?;
             let name = format!("{method:?}");
             let told = if let Some(p) = report.history.iter().find(is_near) {
                 let of = p.solve_seconds / *first.get_or_insert(p.solve_seconds);
