@@ -20,7 +20,10 @@
 use super::best::Best;
 use super::engine::State;
 use super::problem::masses;
-use super::{Acceleration, Average, Blocks, Engine, Method, Problem, Settings, Solution, Step};
+use super::{
+    Acceleration, Average, Blocks, Cache, Direction, Engine, Method, Problem, Settings, Solution,
+    Step,
+};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
@@ -257,7 +260,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             quiet: 0,
             best: Best::new(problem.dual(&points)?.value, Some(points)),
         };
-        Ok(Self { problem, engine, adapts: adapts(blocks), memory })
+        Ok(Self { problem, engine, adapts: adapts(blocks, settings), memory })
     }
 
     /// Where an earlier run stood; what a certificate will rest on is proved again.
@@ -271,8 +274,9 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let RoundsState { engine, mut memory } = state;
         let kappa = momentum.map_or(0.0, |momentum| momentum.kappa);
         let ratio = 1.0 + memory.kappa / settings.lambda;
-        let fitted =
-            adapts(blocks) && kappa > 0.0 && (LEAST_RATIO..=LARGEST_RATIO).contains(&ratio);
+        let fitted = adapts(blocks, settings)
+            && kappa > 0.0
+            && (LEAST_RATIO..=LARGEST_RATIO).contains(&ratio);
         let now = if memory.accelerated { memory.kappa } else { 0.0 };
         let problem = outer(blocks, link, settings)?;
         let inner = inner(blocks, link, now, settings)?.centred(memory.offset.clone())?;
@@ -292,7 +296,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         }
         let engine = Engine::resumed(inner, settings, engine)?;
         engine.pool().install(|| memory.best.prove(&problem))?;
-        Ok(Self { problem, engine, adapts: adapts(blocks), memory })
+        Ok(Self { problem, engine, adapts: adapts(blocks, settings), memory })
     }
 
     /// What another run needs to go on as this one would.
@@ -447,10 +451,11 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     }
 }
 
-/// Whether κ follows what the rounds gain: that is known of steps on faces, and where there is smoothness the condition
-/// number gives κ.
-fn adapts<B: Blocks>(blocks: &B) -> bool {
-    B::FACES && blocks.smoothness() == 0.0
+/// Whether κ follows what the rounds gain. Steps between corners tell what they gain, steps toward one do not; and where
+/// there is smoothness the condition number gives κ.
+fn adapts<B: Blocks>(blocks: &B, settings: &Settings) -> bool {
+    let between = settings.direction(B::FACES).is_ok_and(|to| to != Direction::Toward);
+    B::FACES && blocks.smoothness() == 0.0 && (between || settings.cache == Cache::On)
 }
 
 /// √q, where there is acceleration.
