@@ -17,17 +17,19 @@
 //! of P: at the better of the rounds' weights and ∇g*(v). Where a weight is free, the dual asks that v is zero there,
 //! and the blocks bring their points to that first.
 
+#[cfg(test)]
+mod tests;
+mod trial;
+
 use super::best::Best;
 use super::engine::State;
 use super::problem::masses;
-use super::{
-    Acceleration, Average, Blocks, Cache, Direction, Engine, Method, Problem, Settings, Solution,
-    Step,
-};
+use super::{Acceleration, Average, Blocks, Engine, Method, Problem, Settings, Solution, Step};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use trial::Trial;
 
 /// Acceleration may pay where λ' would be so many times λ.
 const WORTH_IT: f64 = 2.0;
@@ -54,9 +56,6 @@ const AT_ONCE: f64 = 32.0;
 
 /// Passes over the data before it is judged how fast the gap shrinks, at least.
 const WINDOW: f64 = 12.0;
-
-/// No gap shrinks or grows by more powers of e a pass.
-const FASTEST: f64 = 1e3;
 
 /// Passes of plain steps before they are judged where losses have corners: their gaps shrink less steadily.
 const UNSTEADY: f64 = 4.0;
@@ -143,64 +142,6 @@ struct Memory<P> {
     best: Best<P>,
 }
 
-/// The bound that the condition number gives is for the worst data of their kind: on most data of many features plain
-/// steps are far faster. So it is seen how fast the gap shrinks; where that is slower than it might be, the other way
-/// is tried, and whichever was faster goes on.
-#[derive(Clone, Default, Serialize, Deserialize)]
-struct Trial {
-    /// Oracle calls and the gap when it was last judged.
-    seen: Option<(u64, f64)>,
-    /// Judged again after so many passes.
-    window: f64,
-    /// A gap that shrinks more slowly (in powers of e a pass) makes the other way worth a trial.
-    floor: f64,
-    /// During a trial: how fast the gap shrank before.
-    rival: Option<f64>,
-}
-
-impl Trial {
-    /// Is told of a certification, and tells how fast the gap shrinks once it has seen enough passes of it.
-    fn rate(&mut self, calls: u64, gap: f64, pass: u64) -> Option<f64> {
-        let Some((since, before)) = self.seen else {
-            self.seen = Some((calls, gap));
-            return None;
-        };
-        let passes = calls.saturating_sub(since) as f64 / pass as f64;
-        if passes < self.window {
-            return None;
-        }
-        self.seen = Some((calls, gap));
-        // What has shrunk to nothing has shrunk fast enough, and of what was never finite nothing can be said.
-        let rate = if gap > 0.0 { (before / gap).ln() / passes } else { FASTEST };
-        (!rate.is_nan()).then_some(rate.clamp(-FASTEST, FASTEST))
-    }
-
-    /// Whether to change to the other way, at this rate.
-    fn changes(&mut self, rate: f64) -> bool {
-        match self.rival.take() {
-            // The other way was slower, and is tried again when this one is slower than half of that.
-            Some(rival) if rate < rival => {
-                self.floor = 0.5 * rate.max(0.0);
-                true
-            }
-            Some(rival) => {
-                self.floor = 0.5 * rival.max(0.0);
-                false
-            }
-            None if rate < self.floor => {
-                self.rival = Some(rate);
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn is_sound(&self) -> bool {
-        let numbers = [self.window, self.floor, self.rival.unwrap_or(0.0)];
-        numbers.iter().all(|x| x.is_finite()) && self.window > 0.0
-    }
-}
-
 /// Everything that a run of rounds is taken up again with.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RoundsState<P> {
@@ -231,7 +172,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         };
         let trial = momentum.map(|momentum| {
             let window = if accelerated { BEGINNING * long(root) } else { momentum.window };
-            Trial { window, floor, ..Trial::default() }
+            Trial::new(window, floor)
         });
         let problem = outer(blocks, link, settings)?;
         let now = if accelerated { kappa } else { 0.0 };
@@ -260,7 +201,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             quiet: 0,
             best: Best::new(problem.dual(&points)?.value, Some(points)),
         };
-        Ok(Self { problem, engine, adapts: adapts(blocks, settings), memory })
+        Ok(Self::with(problem, engine, memory))
     }
 
     /// Where an earlier run stood; what a certificate will rest on is proved again.
@@ -274,9 +215,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let RoundsState { engine, mut memory } = state;
         let kappa = momentum.map_or(0.0, |momentum| momentum.kappa);
         let ratio = 1.0 + memory.kappa / settings.lambda;
-        let fitted = adapts(blocks, settings)
-            && kappa > 0.0
-            && (LEAST_RATIO..=LARGEST_RATIO).contains(&ratio);
+        let fitted =
+            adapts(blocks) && kappa > 0.0 && (LEAST_RATIO..=LARGEST_RATIO).contains(&ratio);
         let now = if memory.accelerated { memory.kappa } else { 0.0 };
         let problem = outer(blocks, link, settings)?;
         let inner = inner(blocks, link, now, settings)?.centred(memory.offset.clone())?;
@@ -296,7 +236,19 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         }
         let engine = Engine::resumed(inner, settings, engine)?;
         engine.pool().install(|| memory.best.prove(&problem))?;
-        Ok(Self { problem, engine, adapts: adapts(blocks, settings), memory })
+        Ok(Self::with(problem, engine, memory))
+    }
+
+    fn with(
+        problem: Problem<'a, B, Unpenalised<L>>,
+        mut engine: Engine<'a, B, L>,
+        memory: Memory<B::Point>,
+    ) -> Self {
+        let adapts = adapts(problem.blocks) && memory.trial.is_some();
+        if adapts {
+            engine.count_gains();
+        }
+        Self { problem, engine, adapts, memory }
     }
 
     /// What another run needs to go on as this one would.
@@ -451,11 +403,9 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     }
 }
 
-/// Whether κ follows what the rounds gain. Steps between corners tell what they gain, steps toward one do not; and where
-/// there is smoothness the condition number gives κ.
-fn adapts<B: Blocks>(blocks: &B, settings: &Settings) -> bool {
-    let between = settings.direction(B::FACES).is_ok_and(|to| to != Direction::Toward);
-    B::FACES && blocks.smoothness() == 0.0 && (between || settings.cache == Cache::On)
+/// Whether κ follows what the rounds gain: where there is smoothness, the condition number gives κ.
+fn adapts<B: Blocks>(blocks: &B) -> bool {
+    blocks.smoothness() == 0.0
 }
 
 /// √q, where there is acceleration.
