@@ -128,6 +128,8 @@ struct Memory<P> {
     /// The weights at the end of the round before.
     last: Vec<f64>,
     offset: Vec<f64>,
+    /// Passes of a round.
+    passes: u64,
     /// Steps until the round ends.
     left: u64,
     /// Oracle calls so far.
@@ -149,8 +151,10 @@ pub(super) struct RoundsState<P> {
     memory: Memory<P>,
 }
 
-/// Passes of a round, with the oracle or without. Longer rounds would do with a weaker κ: it is κ that is fitted to them.
+/// Passes of a round, with the oracle or without: to begin with, and at most. Longer rounds would do with a weaker κ, so
+/// it is κ that is fitted first, and the passes where it has come to its end.
 const PASSES: u64 = 4;
+const MOST_PASSES: u64 = 64;
 
 impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     /// At these points, or where the blocks begin by themselves.
@@ -193,6 +197,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             gained: 0.0,
             last: engine.weights(),
             offset,
+            passes: PASSES,
             left: PASSES * blocks.len() as u64,
             calls: 0,
             changes: if accelerated { vec![0] } else { Vec::new() },
@@ -226,7 +231,9 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             && memory.offset.len() == dim
             && (memory.kappa == kappa || fitted)
             && memory.gained.is_finite()
-            && memory.left <= PASSES * blocks.len() as u64
+            && (memory.passes == PASSES || fitted)
+            && (1..=MOST_PASSES).contains(&memory.passes)
+            && memory.left <= memory.passes * blocks.len() as u64
             && (memory.left > 0 || engine.spares_much())
             && memory.calls < 1 << 60
             && memory.trial.as_ref().is_none_or(Trial::is_sound)
@@ -262,31 +269,32 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
 
     /// Steps of a round.
     fn round(&self) -> u64 {
-        PASSES * self.problem.blocks.len() as u64
+        self.memory.passes * self.problem.blocks.len() as u64
     }
 
-    /// A κ with which the next round will gain what it should, by what this one gained up to these weights.
-    fn fitted(&self, w: &[f64]) -> f64 {
-        let Memory { kappa, gained, offset, .. } = &self.memory;
+    /// κ and passes with which the next round will gain what it should, by what this one gained up to these weights.
+    fn fitted(&self, w: &[f64]) -> (f64, u64) {
+        let Memory { kappa, gained, offset, passes, .. } = &self.memory;
         let lambda = self.problem.lambda;
         let (pull, ratio) = (kappa / (lambda + kappa), 1.0 + kappa / lambda);
         let from_centre: f64 = w.iter().zip(offset).map(|(w, z)| (w - z / pull).powi(2)).sum();
         let share = gained / (0.5 * kappa * from_centre);
-        let ratio = if share < ENOUGH.start {
-            (0.5 * ratio).max(LEAST_RATIO)
+        let (ratio, passes) = if share < ENOUGH.start {
+            weaker(ratio, *passes)
         } else if share > ENOUGH.end {
-            (2.0 * ratio).min(LARGEST_RATIO)
+            stronger(ratio, *passes)
         } else {
-            return *kappa;
+            return (*kappa, *passes);
         };
-        (ratio - 1.0) * lambda
+        ((ratio - 1.0) * lambda, passes)
     }
 
     /// Moves the centre. Rounds that were solved better than they should, waiting for the oracle, say nothing of κ.
     fn turn(&mut self, waited: bool) -> Result<()> {
         let w = self.engine.weights();
         if self.adapts && self.memory.accelerated && !waited {
-            let kappa = self.fitted(&w);
+            let (kappa, passes) = self.fitted(&w);
+            self.memory.passes = passes;
             if kappa != self.memory.kappa {
                 self.memory.kappa = kappa;
                 self.strengthen(kappa)?;
@@ -408,6 +416,24 @@ fn adapts<B: Blocks>(blocks: &B) -> bool {
     blocks.smoothness() == 0.0
 }
 
+/// Half as much of λ'/λ or of the passes: what was given last is taken first.
+fn weaker(ratio: f64, passes: u64) -> (f64, u64) {
+    if passes > PASSES || ratio <= LEAST_RATIO {
+        (ratio, (passes / 2).max(1))
+    } else {
+        ((0.5 * ratio).max(LEAST_RATIO), passes)
+    }
+}
+
+/// Twice as much of either.
+fn stronger(ratio: f64, passes: u64) -> (f64, u64) {
+    if passes < PASSES || ratio >= LARGEST_RATIO {
+        (ratio, (2 * passes).min(MOST_PASSES))
+    } else {
+        ((2.0 * ratio).min(LARGEST_RATIO), passes)
+    }
+}
+
 /// √q, where there is acceleration.
 fn root(lambda: f64, kappa: f64) -> f64 {
     (lambda / (lambda + kappa)).sqrt()
@@ -518,7 +544,12 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
             .collect();
         if !changes.is_empty() {
             let ratio = 1.0 + self.memory.kappa / self.problem.lambda;
-            said.push(format!("accelerated {} (λ' = {ratio:.1} λ)", changes.join(" ")));
+            let round = match self.memory.passes {
+                1 => "one pass".to_string(),
+                passes => format!("{passes} passes"),
+            };
+            let changes = changes.join(" ");
+            said.push(format!("accelerated {changes} (λ' = {ratio:.1} λ, rounds of {round})"));
         }
         said
     }
