@@ -97,22 +97,27 @@ impl Program {
         let a = matrix(entries, rows.len(), costs.len());
         let diagonal = squares.iter().enumerate().map(|(j, &x)| (j, j, x));
         let p = matrix(diagonal.filter(|entry| entry.2 != 0.0), costs.len(), costs.len());
-        let settings = DefaultSettings {
-            verbose: false,
-            tol_gap_abs: 1e-11,
-            tol_gap_rel: 1e-11,
-            tol_feas: 1e-11,
-            // What falls short of the above is accepted up to here, and the two sides say by how much it does.
-            reduced_tol_gap_abs: 1e-7,
-            reduced_tol_gap_rel: 1e-7,
-            reduced_tol_feas: 1e-7,
-            ..DefaultSettings::default()
-        };
-        let mut solver = DefaultSolver::new(&p, &costs, &a, &b, &cones, settings).unwrap();
-        solver.solve();
-        let solution = solver.solution;
-        let status = solution.status;
-        assert!(matches!(status, SolverStatus::Solved | SolverStatus::AlmostSolved), "{status:?}");
+        // Near the edge of a cone it may not get as far as it is asked to: then it is asked for less, and the two sides
+        // say how much it is.
+        let tolerances = [1e-11, 1e-9, 1e-8];
+        let solutions = tolerances.into_iter().map(|tolerance| {
+            let settings = DefaultSettings {
+                verbose: false,
+                tol_gap_abs: tolerance,
+                tol_gap_rel: tolerance,
+                tol_feas: tolerance,
+                reduced_tol_gap_abs: 1e-7,
+                reduced_tol_gap_rel: 1e-7,
+                reduced_tol_feas: 1e-7,
+                ..DefaultSettings::default()
+            };
+            let mut solver = DefaultSolver::new(&p, &costs, &a, &b, &cones, settings).unwrap();
+            solver.solve();
+            solver.solution
+        });
+        let solved = [SolverStatus::Solved, SolverStatus::AlmostSolved];
+        let mut solutions = solutions.filter(|solution| solved.contains(&solution.status));
+        let solution = solutions.next().expect("clarabel solves what is asked of it here");
         let (one, other) = (solution.obj_val, solution.obj_val_dual);
         Optimum { lower: one.min(other), upper: one.max(other), x: solution.x }
     }
