@@ -71,6 +71,12 @@ proptest! {
     }
 
     #[test]
+    fn sliding_ends_near_clarabels_optimum(case in problems(), reduced in any::<bool>()) {
+        let method = if reduced { Method::Storc } else { Method::Scgs };
+        agrees(&case, method, 1e-5, 1_000_000)?;
+    }
+
+    #[test]
     fn slower_baselines_come_near(case in problems(), stochastic in any::<bool>()) {
         let method = if stochastic { Method::StochasticFrankWolfe } else { Method::FrankWolfe };
         agrees(&case, method, 1e-2, 1_000_000)?;
