@@ -20,7 +20,7 @@ use super::level::Level;
 use super::{Losses, Problem, Sides, Solution, Touched};
 use crate::dual::Keepable;
 use crate::linalg::Random;
-use crate::run::{Certificate, Certified, Quota, Solver, Work};
+use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
 use crate::term::ball::l1;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -308,6 +308,10 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
             vec![format!("the projection has {} entries", level.count), touched.told()];
         tactics.extend(centre.told());
         tactics
+    }
+
+    fn counters(&self) -> Counters {
+        self.walk.touched.counters()
     }
 
     fn into_model(self) -> Solution {
