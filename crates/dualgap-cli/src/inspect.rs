@@ -50,7 +50,8 @@ struct Named {
 }
 
 pub fn run(args: &InspectArgs) -> Result<Outcome> {
-    let model = Model::load(&args.model)?;
+    let mut model = Model::load(&args.model)?;
+    model.write_out()?;
     if let Some(path) = &args.weights {
         check_not_read(path, &[&args.model])?;
         if is_stdin(path) && args.json {
@@ -159,6 +160,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         pairs => format!(" and {} of label pairs", thousands(pairs as u64)),
     };
     let zeros = model.weights.iter().filter(|&&w| w == 0.0).count();
+    let rank = model.low_rank.as_ref().map_or(String::new(), |x| format!(", of rank {}", x.rank()));
     let mut rows = vec![("task", task_row(task_name(model), model)), ("loss", loss)];
     rows.extend(penalty_rows(model));
     rows.extend([
@@ -166,7 +168,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         (
             "weights",
             format!(
-                "{}, {} of them zero",
+                "{}{rank}, {} of them zero",
                 thousands(model.weights.len() as u64),
                 thousands(zeros as u64)
             ),

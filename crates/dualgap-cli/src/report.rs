@@ -133,7 +133,7 @@ impl<'a> Summary<'a> {
             },
             tactics: &report.tactics,
             n: report.model.provenance.examples,
-            dim: report.model.weights.len(),
+            dim: report.model.dim(),
             nonzero_weights: nonzero(&report.model),
             ball: BallJson::of(&report.model),
             lambda: settings.lambda,

@@ -1,6 +1,7 @@
 //! `dualgap train`: read, train, test, save, report.
 
 use crate::args::{Common, Examples, Lambda, TrainArgs, Work, refuse_given};
+use crate::choices::BallName;
 use crate::job::Job;
 use crate::places;
 use crate::problem::Problem;
@@ -94,6 +95,14 @@ fn check(args: &TrainArgs) -> Result<()> {
             ("--lambda", args.lambda.is_some(), "give --mu in its place"),
             ("--c", args.c.is_some(), "give --mu in its place"),
             ("--warm-start", args.warm_start.is_some(), "begin the run anew"),
+        ])?;
+    }
+    if args.ball.ball == Some(BallName::Trace) {
+        let anew = "runs of low rank cannot be kept and taken up again";
+        refuse_given(&[
+            ("--checkpoint", args.checkpoint.is_some(), anew),
+            ("--resume", args.resume.is_some(), anew),
+            ("--watch-test", args.watch_test, "its trace ball tells of test data at the end only"),
         ])?;
     }
     args.common().check(args.lambda == Some(Lambda::Value(0.0)))?;

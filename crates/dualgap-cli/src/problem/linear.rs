@@ -8,7 +8,7 @@ use dualgap::data::{ClassWeights, Examples, Folds, Scaling};
 use dualgap::model::{InBall, Model, Plan, fit_linear_in_ball, fit_linear_with};
 use dualgap::run::Report;
 use dualgap::sdca::Choice;
-use dualgap::term::{Free, Loss, ScalarLoss};
+use dualgap::term::{Ball, Free, Loss, ScalarLoss};
 use dualgap::{Error, Result};
 use std::path::Path;
 
@@ -61,7 +61,13 @@ impl LinearProblem {
         method: &MethodArgs,
         within: Option<InBall>,
     ) -> Result<Self> {
-        if within.is_some() {
+        if let Some(within) = within {
+            if matches!(within.ball, Ball::Trace { .. }) {
+                return Err(Error::setting(
+                    "--ball trace is for multiclass: one output has weights of rank one whatever they are; \
+                     take --ball l1, or a penalty",
+                ));
+            }
             check_option(linear.option)?;
             let smooth = if loss.is_binary() {
                 "smooth-hinge, squared-hinge or logistic"

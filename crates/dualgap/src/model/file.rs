@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! tensors   multiclass   weights [F, K], costs [K, K]?
+//!           low rank     low_rank.u [F, k], low_rank.s [k], low_rank.v [K, k] in the place of weights
 //!           linear       weights [F]
 //!           chain        emissions [F, K], start [K], end [K], transitions [K, K], pairs [E, K, K]?
 //!           all          names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?
@@ -20,9 +21,10 @@
 //! header says, or holds a number that is not finite; memory is only taken in proportion to the file.
 
 use super::checkpoint::MAGIC;
-use super::{Model, Provenance, Structure};
+use super::{InBall, Model, Provenance, Structure};
 use crate::data::{Alphabet, Dictionary, Digest, write_atomically};
 use crate::dual::Witness;
+use crate::linalg::LowRank;
 use crate::oracle::Hamming;
 use crate::oracle::chain::Layout;
 use crate::run::Certificate;
@@ -142,7 +144,14 @@ impl Model {
         let mut put = |name: &str, tensor| tensors.insert(name.to_string(), tensor);
         match &self.structure {
             Structure::Multiclass { costs, .. } => {
-                put("weights", Tensor::f64(&[f, k], w));
+                if let Some(x) = &self.low_rank {
+                    let rank = x.rank();
+                    put("low_rank.u", Tensor::f64(&[f, rank], x.u()));
+                    put("low_rank.s", Tensor::f64(&[rank], x.s()));
+                    put("low_rank.v", Tensor::f64(&[k, rank], x.v()));
+                } else {
+                    put("weights", Tensor::f64(&[f, k], w));
+                }
                 if let Some(costs) = costs {
                     put("costs", Tensor::f64(&[k, k], costs));
                 }
@@ -292,11 +301,18 @@ impl<'a> Reading<'a> {
         {
             return Err("has a certificate of numbers that are not finite".into());
         }
+        let mut low_rank = None;
         let (structure, weights) = match *task {
             Task::Multiclass { loss } => {
                 loss.check().map_err(|error| error.to_string())?;
                 let costs = self.has("costs").then(|| self.floats("costs", &[k, k])).transpose()?;
-                (Structure::Multiclass { costs, loss }, self.floats("weights", &[f, k])?)
+                let weights = if provenance.ball.is_some_and(InBall::is_trace) {
+                    low_rank = Some(self.low_rank(f, k)?);
+                    Vec::new()
+                } else {
+                    self.floats("weights", &[f, k])?
+                };
+                (Structure::Multiclass { costs, loss }, weights)
             }
             Task::Linear { loss } => {
                 loss.check_width().map_err(|error| error.to_string())?;
@@ -330,11 +346,22 @@ impl<'a> Reading<'a> {
             pair_features: e,
             dictionary,
             weights,
+            low_rank,
             certificate: *certificate,
             provenance: provenance.clone(),
             sample_weights,
             witness,
         })
+    }
+
+    /// Weights in factors. They are not written out: that would take more memory than the file has.
+    fn low_rank(&self, features: usize, labels: usize) -> Result<LowRank, String> {
+        let shape = self.file.tensor("low_rank.s").map(|s| s.shape().to_vec());
+        let rank = shape.ok().and_then(|shape| shape.first().copied()).unwrap_or(0);
+        let s = self.floats("low_rank.s", &[rank])?;
+        let u = self.floats("low_rank.u", &[features, rank])?;
+        let v = self.floats("low_rank.v", &[labels, rank])?;
+        LowRank::new(features, labels, u, s, v).map_err(|error| format!("has factors: {error}"))
     }
 
     fn dictionary(&self, features: usize) -> Result<Dictionary, String> {

@@ -306,6 +306,7 @@ fn blank(
         pair_features,
         dictionary: vocabulary.dictionary.clone(),
         weights: Vec::new(),
+        low_rank: None,
         certificate: Certificate { primal: 0.0, dual: 0.0, rounding_error: 0.0, certified: false },
         provenance: Provenance {
             program: concat!("dualgap ", env!("CARGO_PKG_VERSION")).into(),

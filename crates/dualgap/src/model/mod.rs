@@ -2,6 +2,7 @@
 //!
 //! - [`fit`]: data in, certified model out; [`checkpoint`]: runs that survive.
 //! - [`ball`]: the same for weights that are kept in a norm ball.
+//! - `low_rank`: weights in factors, in the trace ball.
 //! - [`path`](mod@path): models that together are good enough at every λ of an interval.
 //! - [`fitted`]: a model and what it can do.
 //! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
@@ -17,6 +18,7 @@ pub mod evaluation;
 pub mod file;
 pub mod fit;
 pub mod fitted;
+mod low_rank;
 pub mod path;
 mod scaled;
 pub mod verify;

@@ -138,7 +138,7 @@ fn prove_examples<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result
     let (factors, data) = model.provenance.scale.apply(data);
     if let Some(within) = model.provenance.ball {
         let losses = Classes::new(*loss, &data.labels, data.alphabet.len(), &costs)?;
-        return proof.in_ball(model, &ball::sides(model, within, &data.rows, losses)?, &factors);
+        return proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors);
     }
     if *loss == MulticlassLoss::Hinge {
         return proof.of(model, &Multiclass::new(&data, &costs)?, &factors);
@@ -175,7 +175,7 @@ fn prove_linear<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P
     let targets = data.targets(loss.is_binary())?;
     if let Some(within) = model.provenance.ball {
         let losses = PerOutput::new(loss, targets, 1)?;
-        return proof.in_ball(model, &ball::sides(model, within, &data.rows, losses)?, &factors);
+        return proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors);
     }
     // The option decides how a point is reached, and nothing about the point.
     proof.of(model, &Linear::new(&data.rows, targets, loss, Choice::I)?, &factors)
@@ -220,7 +220,8 @@ fn check_data(
 
 /// Both sides of a certificate, whatever the regulariser.
 pub(super) trait Sides {
-    fn primal(&self, weights: &[f64]) -> Result<PrimalValue>;
+    /// Of the weights of a model, which are for the data before they were divided by the factors.
+    fn primal(&self, model: &Model, factors: &Factors) -> Result<PrimalValue>;
     /// After the witness is proved feasible.
     fn dual(&self, witness: &Witness) -> Result<Measured>;
 }
@@ -231,8 +232,8 @@ struct Of<'a, B, L> {
 }
 
 impl<B: Witnessed, L: Link> Sides for Of<'_, B, L> {
-    fn primal(&self, weights: &[f64]) -> Result<PrimalValue> {
-        self.problem.primal(weights)
+    fn primal(&self, model: &Model, factors: &Factors) -> Result<PrimalValue> {
+        self.problem.primal(&factors.scaled(&model.weights))
     }
 
     fn dual(&self, witness: &Witness) -> Result<Measured> {
@@ -275,13 +276,13 @@ pub(super) fn certificate(
     sides: &dyn Sides,
     factors: &Factors,
 ) -> Result<Certificate> {
-    let primal = sides.primal(&factors.scaled(&model.weights))?;
+    let primal = sides.primal(model, factors)?;
     Certificate::new(primal.value, sides.dual(witness)?, primal.certified)
 }
 
 fn verify(model: &Model, sides: &dyn Sides, factors: &Factors) -> Result<Verified> {
     let stored = model.certificate;
-    let primal = sides.primal(&factors.scaled(&model.weights))?;
+    let primal = sides.primal(model, factors)?;
     agree("primal", primal.value, stored.primal, stored.rounding_error)?;
     if stored.certified != primal.certified {
         return Err(refused("the file is wrong about whether its primal value is a bound"));

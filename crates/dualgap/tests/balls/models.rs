@@ -16,7 +16,7 @@ use dualgap::oracle::Costs;
 use dualgap::pdbfw::Method;
 use dualgap::run::{Budget, Report, Stop};
 use dualgap::sdca::Choice;
-use dualgap::term::{Ball, MulticlassLoss, Regulariser, ScalarLoss};
+use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
 
 /// One output, and classes: what a model can be of.
 fn cases() -> Vec<Case> {
@@ -237,8 +237,8 @@ fn what_does_not_go_with_a_ball_is_refused() {
     for regulariser in [l1, nonnegative] {
         assert!(try_with(&Settings { regulariser, ..settings.clone() }, unit).is_err());
     }
-    let trace = InBall { ball: Ball::Trace { radius: 1.0 }, ..unit };
-    assert!(try_with(&settings, trace).is_err());
+    let error = try_with(&settings, InBall::trace(1.0)).unwrap_err();
+    assert!(error.to_string().contains("rank one"), "{error}");
 
     let (data, nobody) = (examples(case), &mut ());
     for loss in [ScalarLoss::Absolute, ScalarLoss::EpsilonInsensitive { epsilon: 0.1 }] {

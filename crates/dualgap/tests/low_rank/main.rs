@@ -4,6 +4,7 @@
 mod attacks;
 mod judge;
 mod maps;
+mod models;
 mod runs;
 
 use dualgap::linalg::{Random, Rows};
