@@ -8,7 +8,7 @@
 //! - [`sink`]: standard output, or files that are there whole or not at all.
 //! - [`random_binning`]: features whose inner product is a kernel.
 //! - [`conversion`]: data sets written as LIBSVM files, and others in the same way.
-//! - [`libsvm`], [`csv`], [`letters`], [`tables`]: readers.
+//! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`tables`]: readers.
 //! - [`columns`], [`templates`], [`column_recipe`], [`features`]: column files, and how their cells become
 //!   features.
 //! - [`vocabulary`]: what a model knows by name, and what it does not.
@@ -31,6 +31,7 @@ pub mod letters;
 pub mod libsvm;
 mod packed;
 pub mod random_binning;
+pub mod ratings;
 pub mod recipe;
 pub mod scaling;
 pub mod sink;
@@ -49,6 +50,7 @@ pub use examples::{Examples, Sequence, Sequences};
 pub use fingerprint::{Digest, fingerprint};
 pub use folds::Folds;
 pub use random_binning::RandomBinning;
+pub use ratings::Ratings;
 pub use recipe::{Format, Loaded, Recipe};
 pub use scaling::{Factors, Scaling};
 pub use sink::{Sink, write_atomically};
