@@ -95,7 +95,7 @@ fn the_commands_of_getting_started_work() {
 
 #[test]
 fn the_commands_of_the_page_on_balls_work() {
-    assert_eq!(run_all(shell_lines(BALLS)), 6);
+    assert_eq!(run_all(shell_lines(BALLS)), 8);
 }
 
 #[test]

@@ -93,6 +93,23 @@ fn forged_models_are_refused() {
         shape.tensors.get_mut(tensor).unwrap().shape.insert(0, 1);
         refuses(&shape, &["low_rank"]);
     }
+    // A rank and a size that no memory has: of rank zero, any matrix takes none.
+    let shaped = |features: u64, rank: usize| {
+        let mut forged = file.with_header(|h| h["features"] = features.into());
+        for (name, shape) in [
+            ("low_rank.u", vec![features as usize, rank]),
+            ("low_rank.s", vec![rank]),
+            ("low_rank.v", vec![4, rank]),
+        ] {
+            let tensor = forged.tensors.get_mut(name).unwrap();
+            (tensor.shape, tensor.bytes) = (shape, Vec::new());
+        }
+        forged
+    };
+    refuses(&shaped(6, 1 << 40), &["safetensors"]);
+    refuses(&shaped(6, usize::MAX), &["safetensors"]);
+    refuses(&shaped(1 << 50, 0), &["features"]);
+    desk.run("inspect forged").refuses(&["more weights than can be written out"]);
 }
 
 #[test]
