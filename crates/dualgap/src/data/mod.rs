@@ -1,7 +1,8 @@
 //! Data sets and where they come from.
 //!
 //! - [`examples`]: rows with one label each, and sequences of them.
-//! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
+//! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers; `label_sets`: labels that are
+//!   sets of names.
 //! - [`class_weights`]: what the examples of a class count; [`scaling`]: columns of one size.
 //! - [`folds`]: which examples are held out together.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
@@ -26,6 +27,7 @@ pub mod examples;
 pub mod features;
 pub mod fingerprint;
 pub mod folds;
+mod label_sets;
 mod labels;
 pub mod letters;
 pub mod libsvm;
