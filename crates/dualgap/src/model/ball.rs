@@ -141,7 +141,8 @@ pub fn fit_classes_in_ball(
     fit(&scaled.rows, losses, blank, within, &factors, plan, wrong_labels)
 }
 
-fn fit<L: Stored>(
+/// Trains on losses of any number of outputs; what is known of the model is in the blank one.
+pub(super) fn fit<L: Stored>(
     rows: &Rows,
     losses: L,
     mut blank: Model,

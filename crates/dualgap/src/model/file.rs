@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! tensors   multiclass   weights [F, K], costs [K, K]?
+//!           multilabel   weights [F, K]
 //!           low rank     low_rank.u [F, k], low_rank.s [k], low_rank.v [K, k] in the place of weights
 //!           linear       weights [F]
 //!           chain        emissions [F, K], start [K], end [K], transitions [K, K], pairs [E, K, K]?
@@ -69,6 +70,10 @@ enum Task {
     Linear {
         loss: ScalarLoss,
     },
+    #[serde(rename = "multilabel")]
+    MultiLabel {
+        loss: ScalarLoss,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -110,6 +115,7 @@ impl Model {
                 Structure::Multiclass { loss, .. } => Task::Multiclass { loss },
                 Structure::Chain { hamming } => Task::Chain { hamming },
                 Structure::Linear { loss } => Task::Linear { loss },
+                Structure::MultiLabel { loss } => Task::MultiLabel { loss },
             },
             labels: self.alphabet.clone(),
             features: self.features,
@@ -143,7 +149,7 @@ impl Model {
         let mut tensors = BTreeMap::new();
         let mut put = |name: &str, tensor| tensors.insert(name.to_string(), tensor);
         match &self.structure {
-            Structure::Multiclass { costs, .. } => {
+            Structure::Multiclass { .. } | Structure::MultiLabel { .. } => {
                 if let Some(x) = &self.low_rank {
                     let rank = x.rank();
                     put("low_rank.u", Tensor::f64(&[f, rank], x.u()));
@@ -152,7 +158,7 @@ impl Model {
                 } else {
                     put("weights", Tensor::f64(&[f, k], w));
                 }
-                if let Some(costs) = costs {
+                if let Structure::Multiclass { costs: Some(costs), .. } = &self.structure {
                     put("costs", Tensor::f64(&[k, k], costs));
                 }
             }
@@ -290,6 +296,7 @@ impl<'a> Reading<'a> {
             Task::Linear { loss } if !loss.is_binary() => k == 0,
             Task::Linear { .. } => k == 2,
             Task::Multiclass { .. } | Task::Chain { .. } => k > 0,
+            Task::MultiLabel { .. } => k > 1,
         };
         let distinct = labels.names().iter().collect::<std::collections::HashSet<_>>().len() == k;
         if !distinct || !expected {
@@ -301,18 +308,22 @@ impl<'a> Reading<'a> {
         {
             return Err("has a certificate of numbers that are not finite".into());
         }
-        let mut low_rank = None;
+        let several = matches!(task, Task::Multiclass { .. } | Task::MultiLabel { .. });
+        let in_factors = several && provenance.ball.is_some_and(InBall::is_trace);
+        let low_rank = in_factors.then(|| self.low_rank(f, k)).transpose()?;
+        let matrix = || if in_factors { Ok(Vec::new()) } else { self.floats("weights", &[f, k]) };
         let (structure, weights) = match *task {
             Task::Multiclass { loss } => {
                 loss.check().map_err(|error| error.to_string())?;
                 let costs = self.has("costs").then(|| self.floats("costs", &[k, k])).transpose()?;
-                let weights = if provenance.ball.is_some_and(InBall::is_trace) {
-                    low_rank = Some(self.low_rank(f, k)?);
-                    Vec::new()
-                } else {
-                    self.floats("weights", &[f, k])?
-                };
-                (Structure::Multiclass { costs, loss }, weights)
+                (Structure::Multiclass { costs, loss }, matrix()?)
+            }
+            Task::MultiLabel { loss } => {
+                loss.check_width().map_err(|error| error.to_string())?;
+                if !loss.is_binary() {
+                    return Err("has a loss of numbers, and labels are there or not".into());
+                }
+                (Structure::MultiLabel { loss }, matrix()?)
             }
             Task::Linear { loss } => {
                 loss.check_width().map_err(|error| error.to_string())?;

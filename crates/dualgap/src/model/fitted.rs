@@ -29,6 +29,11 @@ pub enum Structure {
         /// Of the scores.
         loss: MulticlassLoss,
     },
+    /// Any number of labels per example, each by the sign of a score of its own.
+    MultiLabel {
+        /// Of every score.
+        loss: ScalarLoss,
+    },
     /// One label per position of a sequence.
     Chain {
         /// How mistakes were counted.
@@ -150,7 +155,7 @@ impl Model {
 
     /// The label of a row, whatever is beyond the known features left out.
     ///
-    /// For a chain this is the best label of the row on its own.
+    /// For a chain this is the best label of the row on its own, and where there may be several the likeliest.
     pub fn predict_row(&self, row: Row<'_>) -> usize {
         if let Structure::Linear { .. } = self.structure {
             return usize::from(self.score_row(row) > 0.0);

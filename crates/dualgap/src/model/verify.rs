@@ -46,6 +46,11 @@ pub fn verify_linear(model: &Model, data: &Examples) -> Result<Verified> {
     prove_linear(model, data, &OfTheFile)
 }
 
+/// Checks a multi-label model against its training data.
+pub fn verify_labels(model: &Model, data: &Examples) -> Result<Verified> {
+    prove_labels(model, data, &OfTheFile)
+}
+
 /// What a multiclass model with its witness proves at every λ, from its training data.
 pub fn reach_examples(model: &Model, data: &Examples) -> Result<Reach> {
     prove_examples(model, data, &AtEveryLambda)
@@ -179,6 +184,28 @@ fn prove_linear<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P
     }
     // The option decides how a point is reached, and nothing about the point.
     proof.of(model, &Linear::new(&data.rows, targets, loss, Choice::I)?, &factors)
+}
+
+fn prove_labels<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P::Of> {
+    let Structure::MultiLabel { loss } = model.structure else {
+        return Err(refused("the model is not one of sets of labels"));
+    };
+    let Some(within) = model.provenance.ball else {
+        return Err(refused(
+            "the file names no ball, and weights of sets of labels are kept in one",
+        ));
+    };
+    let (targets, alphabet) = data.label_sets()?;
+    check_data(
+        model,
+        data,
+        Vocabulary { alphabet: &alphabet, ..data.vocabulary() },
+        0,
+        data.len(),
+    )?;
+    let (factors, data) = model.provenance.scale.apply(data);
+    let losses = PerOutput::new(loss, targets, alphabet.len())?;
+    proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors)
 }
 
 pub(super) fn refused(message: impl Into<String>) -> Error {

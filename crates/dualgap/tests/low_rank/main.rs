@@ -3,6 +3,7 @@
 
 mod attacks;
 mod judge;
+mod labels;
 mod maps;
 mod models;
 mod runs;
