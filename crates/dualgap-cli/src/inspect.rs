@@ -126,6 +126,7 @@ fn tell(model: &Model, args: &InspectArgs) -> String {
 fn task_name(model: &Model) -> &'static str {
     match model.structure {
         Structure::Multiclass { .. } => "multiclass",
+        Structure::MultiLabel { .. } => "multilabel",
         Structure::Chain { .. } => "chain",
         Structure::Linear { loss } if loss.is_binary() => "binary",
         Structure::Linear { .. } => "regression",
@@ -148,6 +149,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         Structure::Chain { hamming: Hamming::Plain } => "the number of wrong labels".into(),
         Structure::Chain { hamming: Hamming::Normalized } => "the fraction of wrong labels".into(),
         Structure::Linear { loss } => loss_name(*loss),
+        Structure::MultiLabel { loss } => format!("{} of every label", loss_name(*loss)),
     };
     let average = match p.average {
         Average::None => "",

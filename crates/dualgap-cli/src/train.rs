@@ -31,6 +31,10 @@ Examples:
 Examples:
   dualgap train multiclass DATA.svm --lambda 1/n --tolerance 0.01 -o model.dualgap
   dualgap train multiclass DATA.svm --test TEST.svm --c 1 --average weighted --passes 20",
+        multilabel: "\
+Examples:
+  dualgap train multilabel DATA.svm --ball trace --radius 20 --loss logistic -o model.dualgap
+  dualgap train multilabel TABLE.csv --label topics --ball l1 --radius 50 --test TEST.csv",
         chain: "\
 Examples:
   dualgap train chain TRAIN.txt --test TEST.txt -o tagger.dualgap

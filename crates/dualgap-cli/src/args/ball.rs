@@ -13,8 +13,8 @@ use dualgap::{Error, Result};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Weights in a ball")]
 pub struct BallArgs {
-    /// Keep the weights in a norm ball, in the place of a penalty, with a smooth loss: l1 for binary, regression and
-    /// multiclass, trace for multiclass. Needs --radius.
+    /// Keep the weights in a norm ball, in the place of a penalty, with a smooth loss: l1 for all tasks but chain,
+    /// trace for multiclass and multilabel. Needs --radius.
     #[arg(long, value_enum, requires = "radius")]
     pub ball: Option<BallName>,
     /// The largest norm that the weights may have.

@@ -29,13 +29,7 @@ impl LinearProblem {
         let BinaryArgs { loss, width, classes, linear } = args;
         let within = common.within()?;
         let default = within.map_or(BinaryLoss::Hinge, |_| BinaryLoss::SmoothHinge);
-        let loss = match loss.unwrap_or(default) {
-            BinaryLoss::Hinge => ScalarLoss::Hinge,
-            BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: width.unwrap_or(1.0) },
-            BinaryLoss::SquaredHinge => ScalarLoss::SquaredHinge,
-            BinaryLoss::Logistic => ScalarLoss::Logistic,
-        };
-        check_widths(loss, *width, None)?;
+        let loss = binary_loss(loss.unwrap_or(default), *width)?;
         let class_weights = classes.class_weights.clone();
         Ok(Self { class_weights, ..Self::new(loss, linear, common.method, within)? })
     }
@@ -64,7 +58,7 @@ impl LinearProblem {
         if let Some(within) = within {
             if matches!(within.ball, Ball::Trace { .. }) {
                 return Err(Error::setting(
-                    "--ball trace is for multiclass: one output has weights of rank one whatever they are; \
+                    "--ball trace is for multiclass and multilabel: one output has weights of rank one whatever they are; \
                      take --ball l1, or a penalty",
                 ));
             }
@@ -175,6 +169,18 @@ impl Problem for LinearProblem {
             model.evaluate_numbers(data)?.into()
         })
     }
+}
+
+/// A loss of two classes by its name.
+pub fn binary_loss(name: BinaryLoss, width: Option<f64>) -> Result<ScalarLoss> {
+    let loss = match name {
+        BinaryLoss::Hinge => ScalarLoss::Hinge,
+        BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: width.unwrap_or(1.0) },
+        BinaryLoss::SquaredHinge => ScalarLoss::SquaredHinge,
+        BinaryLoss::Logistic => ScalarLoss::Logistic,
+    };
+    check_widths(loss, width, None)?;
+    Ok(loss)
 }
 
 /// A ball has no steps of the engine's.

@@ -8,6 +8,7 @@ mod common;
 mod balls;
 mod class_weights;
 mod classes;
+mod label_sets;
 mod low_rank;
 mod numbers;
 mod predictions;
