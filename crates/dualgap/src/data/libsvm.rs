@@ -246,10 +246,36 @@ mod tests {
         }
     }
 
+    #[test]
+    fn labels_may_be_sets_of_which_some_are_empty() {
+        let source = |text: &'static str| Source::from_bytes("t.svm", text.as_bytes()).unwrap();
+        let text = "10,9 1:1 3:1\n 2:1\n3:5\n9,+10.0\n3 1:1 # c\n";
+        let data = read_as(source(text), true).unwrap();
+        let names: Vec<Vec<&str>> = (0..5).map(|i| data.label_set(i).collect()).collect();
+        assert_eq!(names, [vec!["9", "10"], vec![], vec![], vec!["9", "10"], vec!["3"]]);
+        assert_eq!((data.labels[0], data.rows.row(2).norm1()), (data.labels[3], 5.0));
+        // What is known is single labels, and any set of them is.
+        let alphabet = Alphabet::new(["3", "9", "10"].map(String::from));
+        let known = Vocabulary { alphabet: &alphabet, ..data.vocabulary() };
+        let (more, labelled, unseen) =
+            read_known_as(source("3,9 1:1\n 9:1\n10,7,8 2:1\n"), known, true).unwrap();
+        assert_eq!((labelled, more.label_set(0).collect()), (true, vec!["3", "9"]));
+        assert_eq!((unseen.labels, unseen.features), (vec!["7".into(), "8".into()], 1));
+        assert!(!read_known_as(source("1:1\n 2:1\n"), known, true).unwrap().1);
+        for (bad, token) in
+            [("1,,2", "`1,,2`"), ("1,1", "twice"), ("1,x", "`x`"), ("1,inf", "`inf`")]
+        {
+            let text = format!("1 1:1\n{bad} 1:1\n");
+            let source = Source::from_bytes("t.svm", text.as_bytes()).unwrap();
+            let message = read_as(source, true).unwrap_err().to_string();
+            assert!(message.starts_with("t.svm:2: ") && message.contains(token), "{message}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn no_text_makes_the_reader_panic(text in "[0-9:. \\-+enaif#x\n]{0,60}") {
-            let _ = read_text(&text);
+        fn no_text_makes_the_reader_panic(text in "[0-9:.,; \\-+enaif#x\n]{0,60}", sets: bool) {
+            let _ = read_as(Source::from_bytes("test.svm", text.as_bytes())?, sets);
         }
 
         #[test]

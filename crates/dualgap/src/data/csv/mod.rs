@@ -327,6 +327,27 @@ mod tests {
     }
 
     #[test]
+    fn labels_may_be_sets_of_which_some_are_empty() {
+        let text = b"x,y\n1,\"b, a\"\n2,\n3,a\n4,\"a,b\"\n";
+        let (data, recipe) = read_training_as(source(text), &CsvRecipe::default(), true).unwrap();
+        let sets: Vec<Vec<&str>> = (0..4).map(|i| data.label_set(i).collect()).collect();
+        assert_eq!(sets, [vec!["a", "b"], vec![], vec!["a"], vec!["a", "b"]]);
+        let alphabet = Alphabet::new(["a", "b"].map(String::from));
+        let known = Vocabulary { alphabet: &alphabet, ..data.vocabulary() };
+        let read = |text: &'static [u8]| read_known_as(source(text), &recipe, known, true);
+        let (more, labelled, unseen) = read(b"y;x\na,c;1\n;2\n").unwrap();
+        assert_eq!((labelled, more.label_set(0).collect()), (true, vec!["a", "c"]));
+        assert_eq!(unseen.labels, ["c"]);
+        assert!(!read(b"x,y\n1,\n").unwrap().1 && !read(b"x\n1\n").unwrap().1);
+        let error = read(b"x,y\n1,a\n2,\"a,a\"\n").unwrap_err().to_string();
+        assert!(error.starts_with("t.csv:3: ") && error.contains("twice"), "{error}");
+        // Names that are numbers are known by their value, in sets, too.
+        let text = b"x,y\n1,\"1.0,+2\"\n2,\"2,1\"\n";
+        let (data, _) = read_training_as(source(text), &CsvRecipe::default(), true).unwrap();
+        assert_eq!((data.alphabet.names(), data.labels), (&["1,2".to_string()][..], vec![0, 0]));
+    }
+
+    #[test]
     fn what_a_model_does_not_know_is_left_out_and_counted() {
         let (data, recipe) = train_plain("n,c,y\n1,red,a\n2,blue,b\n");
         let text = b"extra|c|y|n\n9|green|a|3\n9|red|c|0\n9||a|\n";
