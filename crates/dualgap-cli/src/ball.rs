@@ -1,6 +1,7 @@
 //! How the penalty of a model is told, or the ball that takes its place.
 
 use crate::report::{and_else, number, thousands};
+use dualgap::linalg::LowRank;
 use dualgap::model::{InBall, Model, Provenance};
 use dualgap::pdbfw::{Method, Steps};
 use dualgap::term::Ball;
@@ -12,12 +13,16 @@ pub struct BallJson {
     #[serde(flatten)]
     within: InBall,
     mu: f64,
+    /// Of weights in factors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<usize>,
 }
 
 impl BallJson {
     pub fn of(model: &Model) -> Option<Self> {
         let Provenance { ball, lambda, .. } = model.provenance;
-        ball.map(|within| Self { within, mu: lambda })
+        let rank = model.low_rank.as_ref().map(LowRank::rank);
+        ball.map(|within| Self { within, mu: lambda, rank })
     }
 }
 
@@ -36,14 +41,25 @@ pub fn penalty_rows(model: &Model) -> Vec<(&'static str, String)> {
 
 /// How many weights there are, and in a ball how many of them matter.
 pub fn weights_row(model: &Model) -> String {
-    let all = thousands(model.weights.len() as u64);
+    let all = thousands(model.dim() as u64);
+    if let Some(x) = &model.low_rank {
+        return format!("{all}, of rank {}", x.rank());
+    }
     if model.provenance.ball.is_none() {
         return all;
     }
     format!("{all}, {} of them not zero", thousands(nonzero(model) as u64))
 }
 
+/// Weights in factors are zero where a feature or a label has none.
 pub fn nonzero(model: &Model) -> usize {
+    if let Some(x) = &model.low_rank {
+        let some = |factor: &[f64]| {
+            let rows = factor.chunks_exact(x.rank().max(1));
+            rows.filter(|row| row.iter().any(|&number| number != 0.0)).count()
+        };
+        return some(x.u()) * some(x.v());
+    }
     model.weights.iter().filter(|&&w| w != 0.0).count()
 }
 

@@ -7,7 +7,9 @@ use crate::report::{aligned, certificate_rows, certified_sentence, scale_row, th
 use crate::{Outcome, path, print};
 use dualgap::Result;
 use dualgap::data::{Scaling, Source};
-use dualgap::model::{DualEvidence, Structure, verify_examples, verify_linear, verify_sequences};
+use dualgap::model::{
+    DualEvidence, Structure, verify_examples, verify_labels, verify_linear, verify_sequences,
+};
 use dualgap::term::Regulariser;
 use serde::Serialize;
 
@@ -42,6 +44,9 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
             verify_examples(&model, &recipe.examples(source, None)?.data)?
         }
         Structure::Linear { .. } => verify_linear(&model, &recipe.examples(source, None)?.data)?,
+        Structure::MultiLabel { .. } => {
+            verify_labels(&model, &recipe.examples(source, None)?.data)?
+        }
         Structure::Chain { .. } => verify_sequences(&model, &recipe.sequences(source, None)?.data)?,
     };
     let certificate = verified.certificate;

@@ -121,6 +121,10 @@ choices!(BallMethod => dualgap::pdbfw::Method {
     Scgs => Scgs,
     /// The same with variance reduction
     Storc => Storc,
+    /// Frank-Wolfe toward several corners at once, in the trace ball
+    BlockFrankWolfe => BlockFrankWolfe,
+    /// Frank-Wolfe with gradients of growing samples, in the trace ball
+    StochasticFrankWolfe => StochasticFrankWolfe,
 });
 
 choices!(Hamming => ssvm::Hamming {

@@ -3,12 +3,12 @@
 use crate::args::EvalArgs;
 use crate::predict::{Data, chosen, load, read};
 use crate::report::{
-    aligned, number, number_rows, percent, scores, thousands, to_json, unseen_row,
+    aligned, number, number_rows, percent, scores, set_rows, thousands, to_json, unseen_row,
 };
 use crate::{Outcome, print};
-use dualgap::data::{Source, Unseen};
+use dualgap::data::{Examples, Loaded, Source, Unseen};
 use dualgap::model::evaluation::Figures;
-use dualgap::model::{Count, Evaluation, Scores, Structure};
+use dualgap::model::{Count, Evaluation, Model, Scores, SetFigures, Structure};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -42,6 +42,17 @@ struct ChunksJson<'a> {
     by_type: BTreeMap<&'a str, Scores>,
 }
 
+/// The same for sets of labels.
+#[derive(Serialize)]
+struct SetsJson<'a> {
+    #[serde(flatten)]
+    figures: SetFigures,
+    labels_by_name: BTreeMap<&'a str, Scores>,
+    unseen_features: u64,
+    features_met: u64,
+    unseen_labels: &'a [String],
+}
+
 pub fn run(args: &EvalArgs) -> Result<Outcome> {
     let (model, recipe) = load(&args.model)?;
     let recipe = chosen(recipe, args.folds.as_ref());
@@ -64,6 +75,10 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
         let mut rows = number_rows(&errors);
         rows.extend(unseen_row(&Unseen { labels: Vec::new(), ..loaded.unseen.clone() }));
         print(&if args.json { to_json(&errors) } else { aligned(&rows) })?;
+        return Ok(Outcome::Reached);
+    }
+    if let (Data::Examples(loaded), Structure::MultiLabel { .. }) = (&data, &model.structure) {
+        print(&sets(&model, loaded, args.json))?;
         return Ok(Outcome::Reached);
     }
     let (evaluation, unseen) = match data {
@@ -97,6 +112,23 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
     text += &confusion(&evaluation, &by_label);
     print(&text)?;
     Ok(Outcome::Reached)
+}
+
+/// What is told of predicted sets of labels.
+fn sets(model: &Model, loaded: &Loaded<Examples>, json: bool) -> String {
+    let (evaluation, unseen) = (model.evaluate_sets(&loaded.data), &loaded.unseen);
+    if json {
+        return to_json(&SetsJson {
+            figures: evaluation.figures(),
+            labels_by_name: evaluation.by_label().collect(),
+            unseen_features: unseen.features,
+            features_met: unseen.met,
+            unseen_labels: &unseen.labels,
+        });
+    }
+    let mut rows = set_rows(&evaluation.figures());
+    rows.extend(unseen_row(unseen));
+    aligned(&rows) + &table("label", evaluation.by_label())
 }
 
 fn summary(evaluation: &Evaluation) -> Vec<(&'static str, String)> {

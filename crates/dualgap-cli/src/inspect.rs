@@ -50,7 +50,8 @@ struct Named {
 }
 
 pub fn run(args: &InspectArgs) -> Result<Outcome> {
-    let model = Model::load(&args.model)?;
+    let mut model = Model::load(&args.model)?;
+    model.write_out()?;
     if let Some(path) = &args.weights {
         check_not_read(path, &[&args.model])?;
         if is_stdin(path) && args.json {
@@ -125,6 +126,7 @@ fn tell(model: &Model, args: &InspectArgs) -> String {
 fn task_name(model: &Model) -> &'static str {
     match model.structure {
         Structure::Multiclass { .. } => "multiclass",
+        Structure::MultiLabel { .. } => "multilabel",
         Structure::Chain { .. } => "chain",
         Structure::Linear { loss } if loss.is_binary() => "binary",
         Structure::Linear { .. } => "regression",
@@ -147,6 +149,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         Structure::Chain { hamming: Hamming::Plain } => "the number of wrong labels".into(),
         Structure::Chain { hamming: Hamming::Normalized } => "the fraction of wrong labels".into(),
         Structure::Linear { loss } => loss_name(*loss),
+        Structure::MultiLabel { loss } => format!("{} of every label", loss_name(*loss)),
     };
     let average = match p.average {
         Average::None => "",
@@ -159,6 +162,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         pairs => format!(" and {} of label pairs", thousands(pairs as u64)),
     };
     let zeros = model.weights.iter().filter(|&&w| w == 0.0).count();
+    let rank = model.low_rank.as_ref().map_or(String::new(), |x| format!(", of rank {}", x.rank()));
     let mut rows = vec![("task", task_row(task_name(model), model)), ("loss", loss)];
     rows.extend(penalty_rows(model));
     rows.extend([
@@ -166,7 +170,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         (
             "weights",
             format!(
-                "{}, {} of them zero",
+                "{}{rank}, {} of them zero",
                 thousands(model.weights.len() as u64),
                 thousands(zeros as u64)
             ),

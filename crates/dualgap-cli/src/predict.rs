@@ -56,14 +56,14 @@ pub fn run(args: &PredictArgs) -> Result<Outcome> {
     Ok(Outcome::Reached)
 }
 
-/// Scores are those of linear models, and probabilities of logistic ones.
+/// Scores are those of linear models and of label sets, and probabilities of logistic ones.
 fn check_asked(model: &Model, args: &PredictArgs) -> Result<()> {
     let linear = match model.structure {
-        Structure::Linear { loss } => Some(loss),
+        Structure::Linear { loss } | Structure::MultiLabel { loss } => Some(loss),
         _ => None,
     };
     if args.scores && linear.is_none() {
-        return Err(Error::setting("--scores is for models of binary and regression"));
+        return Err(Error::setting("--scores is for models of binary, regression and multilabel"));
     }
     let softmax =
         matches!(model.structure, Structure::Multiclass { loss: MulticlassLoss::Softmax, .. });
@@ -103,7 +103,7 @@ pub enum Data {
 pub fn read(model: &Model, recipe: &Recipe, source: Source<'_>) -> Result<Data> {
     let known = Some(model.vocabulary());
     match model.structure {
-        Structure::Multiclass { .. } | Structure::Linear { .. } => {
+        Structure::Multiclass { .. } | Structure::Linear { .. } | Structure::MultiLabel { .. } => {
             recipe.examples(source, known).map(Data::Examples)
         }
         Structure::Chain { .. } => recipe.sequences(source, known).map(Data::Sequences),
@@ -117,6 +117,9 @@ fn label_examples(
     args: &PredictArgs,
     sink: &mut Sink,
 ) -> Result<()> {
+    if let Structure::MultiLabel { .. } = model.structure {
+        return label_sets(model, data, args, sink);
+    }
     let Structure::Linear { loss } = model.structure else {
         for i in 0..data.len() {
             let scores = model.class_scores(data.rows.row(i));
@@ -139,6 +142,30 @@ fn label_examples(
     Ok(())
 }
 
+/// The labels of an example with commas between them, and an empty line where there are none; then the scores of
+/// all labels in their order, and their probabilities, if asked for.
+fn label_sets(model: &Model, data: &Examples, args: &PredictArgs, sink: &mut Sink) -> Result<()> {
+    for i in 0..data.len() {
+        let scores = model.class_scores(data.rows.row(i));
+        let there = model.alphabet.names().iter().zip(&scores).filter(|(_, score)| **score > 0.0);
+        let names: Vec<&str> = there.map(|(name, _)| name.as_str()).collect();
+        let mut line = names.join(",");
+        for score in scores.iter().filter(|_| args.scores) {
+            let _ = write!(line, "\t{score}");
+        }
+        for &score in scores.iter().filter(|_| args.probabilities) {
+            let _ = write!(line, "\t{}", logistic(score));
+        }
+        line.push('\n');
+        sink.text(&line)?;
+    }
+    Ok(())
+}
+
+fn logistic(score: f64) -> f64 {
+    1.0 / (1.0 + (-score).exp())
+}
+
 /// What a linear model says of a score: a label or the number, and what else was asked for.
 fn scored(model: &Model, loss: ScalarLoss, score: f64, args: &PredictArgs) -> String {
     let mut line = if loss.is_binary() {
@@ -150,7 +177,7 @@ fn scored(model: &Model, loss: ScalarLoss, score: f64, args: &PredictArgs) -> St
         let _ = write!(line, "\t{score}");
     }
     if args.probabilities {
-        let _ = write!(line, "\t{}", 1.0 / (1.0 + (-score).exp()));
+        let _ = write!(line, "\t{}", logistic(score));
     }
     line
 }

@@ -5,7 +5,7 @@ use crate::ball::{self, BallJson, nonzero, penalty_rows, weights_row};
 use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::model::evaluation::{Figures, NumberErrors};
-use dualgap::model::{Evaluation, Model, Scores, Structure};
+use dualgap::model::{Evaluation, Model, Scores, SetEvaluation, SetFigures, Structure};
 use dualgap::pdbfw;
 use dualgap::run::{Certificate, Counters, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
@@ -31,10 +31,11 @@ pub struct Kept<'a> {
     pub checkpoint: Option<&'a Path>,
 }
 
-/// How a model did on test data: labels, or numbers.
+/// How a model did on test data: labels, numbers, or sets of labels.
 pub enum Outcomes {
     Labels(Box<Evaluation>),
     Numbers(NumberErrors),
+    Sets(SetEvaluation),
 }
 
 impl From<Evaluation> for Outcomes {
@@ -103,6 +104,7 @@ enum TestJson {
         chunks: Option<Scores>,
     },
     Numbers(NumberErrors),
+    Sets(SetFigures),
 }
 
 impl From<&Outcomes> for TestJson {
@@ -113,6 +115,7 @@ impl From<&Outcomes> for TestJson {
                 chunks: evaluation.chunks().map(|chunks| chunks.overall().figures()),
             },
             Outcomes::Numbers(errors) => Self::Numbers(*errors),
+            Outcomes::Sets(evaluation) => Self::Sets(evaluation.figures()),
         }
     }
 }
@@ -136,7 +139,7 @@ impl<'a> Summary<'a> {
             tactics: &report.tactics,
             counters: &report.counters,
             n: report.model.provenance.examples,
-            dim: report.model.weights.len(),
+            dim: report.model.dim(),
             nonzero_weights: nonzero(&report.model),
             ball: BallJson::of(&report.model),
             lambda: settings.lambda,
@@ -199,6 +202,7 @@ impl<'a> Summary<'a> {
             rows.extend(match test {
                 Outcomes::Labels(evaluation) => test_rows(evaluation),
                 Outcomes::Numbers(errors) => number_rows(errors),
+                Outcomes::Sets(evaluation) => set_rows(&evaluation.figures()),
             });
             let numbers = matches!(test, Outcomes::Numbers(_));
             let labels = if numbers { Vec::new() } else { unseen.labels.clone() };
@@ -290,6 +294,21 @@ pub fn number_rows(errors: &NumberErrors) -> Vec<(&'static str, String)> {
     rows.push(("absolute", format!("{} in the mean", number(mae))));
     rows.extend(r2.map(|r2| ("explained", format!("{} of the variance", percent(r2)))));
     rows
+}
+
+/// The rows of a table about predicted sets of labels beside the true ones.
+pub fn set_rows(figures: &SetFigures) -> Vec<(&'static str, String)> {
+    let SetFigures { examples, labels, subset_accuracy, hamming_loss, micro_f1, macro_f1 } =
+        *figures;
+    let (examples, labels) = (thousands(examples as u64), thousands(labels as u64));
+    let in_percent = |share: f64| format!("{:.2}", 100.0 * share);
+    let wrong = percent(hamming_loss);
+    vec![
+        ("sets", format!("{} of {examples} are right as a whole", percent(subset_accuracy))),
+        ("hamming loss", format!("{wrong} of the answers about {labels} labels are wrong")),
+        ("micro F1", format!("{} of all labels together", in_percent(micro_f1))),
+        ("macro F1", format!("{} in the mean over labels", in_percent(macro_f1))),
+    ]
 }
 
 /// Precision, recall and F1 in words.

@@ -1,6 +1,7 @@
 //! `dualgap train`: read, train, test, save, report.
 
 use crate::args::{Common, Examples, Lambda, TrainArgs, Work, refuse_given};
+use crate::choices::BallName;
 use crate::job::Job;
 use crate::places;
 use crate::problem::Problem;
@@ -30,6 +31,10 @@ Examples:
 Examples:
   dualgap train multiclass DATA.svm --lambda 1/n --tolerance 0.01 -o model.dualgap
   dualgap train multiclass DATA.svm --test TEST.svm --c 1 --average weighted --passes 20",
+        multilabel: "\
+Examples:
+  dualgap train multilabel DATA.svm --ball trace --radius 20 --loss logistic -o model.dualgap
+  dualgap train multilabel TABLE.csv --label topics --ball l1 --radius 50 --test TEST.csv",
         chain: "\
 Examples:
   dualgap train chain TRAIN.txt --test TEST.txt -o tagger.dualgap
@@ -94,6 +99,14 @@ fn check(args: &TrainArgs) -> Result<()> {
             ("--lambda", args.lambda.is_some(), "give --mu in its place"),
             ("--c", args.c.is_some(), "give --mu in its place"),
             ("--warm-start", args.warm_start.is_some(), "begin the run anew"),
+        ])?;
+    }
+    if args.ball.ball == Some(BallName::Trace) {
+        let anew = "runs of low rank cannot be kept and taken up again";
+        refuse_given(&[
+            ("--checkpoint", args.checkpoint.is_some(), anew),
+            ("--resume", args.resume.is_some(), anew),
+            ("--watch-test", args.watch_test, "its trace ball tells of test data at the end only"),
         ])?;
     }
     args.common().check(args.lambda == Some(Lambda::Value(0.0)))?;

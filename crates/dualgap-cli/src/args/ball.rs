@@ -13,8 +13,8 @@ use dualgap::{Error, Result};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Weights in a ball")]
 pub struct BallArgs {
-    /// Keep the weights in a norm ball, in the place of a penalty: binary, regression and multiclass, with a smooth
-    /// loss. Needs --radius.
+    /// Keep the weights in a norm ball, in the place of a penalty, with a smooth loss: l1 for all tasks but chain,
+    /// trace for multiclass and multilabel. Needs --radius.
     #[arg(long, value_enum, requires = "radius")]
     pub ball: Option<BallName>,
     /// The largest norm that the weights may have.
@@ -43,12 +43,9 @@ impl BallArgs {
         }
         let ball = match ball {
             BallName::L1 => Ball::L1 { radius },
-            BallName::Trace => {
-                return Err(Error::setting(
-                    "--ball trace cannot be trained by this version: take --ball l1",
-                ));
-            }
+            BallName::Trace => Ball::Trace { radius },
         };
+        check_method(ball, method)?;
         Ok(Some(InBall { ball, method, steps: self.steps.unwrap_or_default() }))
     }
 
@@ -56,6 +53,23 @@ impl BallArgs {
     pub fn mu(&self, total: f64) -> f64 {
         self.mu.unwrap_or(Lambda::PerExample(1.0)).resolve(total)
     }
+}
+
+/// Every method is for one of the balls, or for both.
+fn check_method(ball: Ball, method: Method) -> Result<()> {
+    let (others, names) = match ball {
+        Ball::L1 { .. } => {
+            (&Method::BASELINES[..], "apg, frank-wolfe, away, pairwise, svrg, scgs or storc")
+        }
+        Ball::Trace { .. } => (
+            &Method::LOW_RANK_BASELINES[..],
+            "apg, frank-wolfe, block-frank-wolfe, stochastic-frank-wolfe, svrg, scgs or storc",
+        ),
+    };
+    if method == Method::Pdbfw || others.contains(&method) {
+        return Ok(());
+    }
+    Err(Error::setting(format!("this --method is for the other ball: take pdbfw, {names}")))
 }
 
 /// What is about penalties and their solvers would be ignored, and that is not what was meant.

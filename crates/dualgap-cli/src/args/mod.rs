@@ -22,7 +22,8 @@ pub use cv::CvArgs;
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
 pub use tasks::{
-    BinaryArgs, ChainArgs, ClassesArgs, Examples, LinearArgs, RegressionArgs, Task, Work,
+    BinaryArgs, ChainArgs, ClassesArgs, Examples, LabelsArgs, LinearArgs, RegressionArgs, Task,
+    Work,
 };
 pub use train::TrainArgs;
 pub use values::{Folds, Lambda};

@@ -25,11 +25,12 @@ pub trait Work: Args {
     fn run<P: Problem>(&self, problem: P) -> Result<Outcome>;
 }
 
-/// Examples of a command, by task.
+/// Examples of a command, by task; a task without any is none of the command's.
 pub struct Examples {
     pub binary: &'static str,
     pub regression: &'static str,
     pub multiclass: &'static str,
+    pub multilabel: &'static str,
     pub chain: &'static str,
 }
 
@@ -59,6 +60,14 @@ pub enum Task<W: Work> {
         work: W,
         #[command(flatten)]
         task: ClassesArgs,
+    },
+    /// Any number of labels for each example, none included, with weights in a ball.
+    #[command(after_help = W::EXAMPLES.multilabel, hide = W::EXAMPLES.multilabel.is_empty())]
+    Multilabel {
+        #[command(flatten)]
+        work: W,
+        #[command(flatten)]
+        task: LabelsArgs,
     },
     /// A label for each position of a sequence, by a first-order chain.
     #[command(after_help = W::EXAMPLES.chain)]
@@ -122,6 +131,22 @@ pub struct ClassesArgs {
     pub costs: Option<PathBuf>,
     #[command(flatten)]
     pub classes: ClassWeightArgs,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Problem")]
+pub struct LabelsArgs {
+    /// What a wrong or narrow score of a label costs, which must be smooth [default: smooth-hinge].
+    #[arg(long, value_enum)]
+    pub loss: Option<BinaryLoss>,
+    /// Of the smooth hinge: over which width its corner is rounded off [default: 1].
+    #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
+    pub width: Option<f64>,
+    /// Add a feature that is always 1; its weights count in the ball like the others.
+    #[arg(long)]
+    pub intercept: bool,
     #[command(flatten)]
     pub columns: ColumnArgs,
 }

@@ -39,6 +39,7 @@ Examples:
         multiclass: "\
 Examples:
   dualgap path multiclass DATA.svm --tolerance 0.05 --test TEST.svm -o FOLDER",
+        multilabel: "",
         chain: "\
 Examples:
   dualgap path chain TRAIN.txt --from 100/n --to 10/n --tolerance 0.05 --test TEST.txt -o FOLDER",
@@ -118,5 +119,6 @@ fn error<P: Problem>(job: &Job<'_, P>, piece: &Piece) -> Result<Option<f64>> {
     Ok(test.map(|(outcomes, _)| match outcomes {
         Outcomes::Labels(evaluation) => evaluation.error(),
         Outcomes::Numbers(errors) => errors.rmse,
+        Outcomes::Sets(evaluation) => evaluation.figures().hamming_loss,
     }))
 }

@@ -20,7 +20,9 @@ pub struct ChainProblem {
 impl ChainProblem {
     pub fn new(args: &ChainArgs, common: Common<'_>) -> Result<Self> {
         if common.within()?.is_some() {
-            return Err(Error::setting("--ball is for binary, regression and multiclass"));
+            return Err(Error::setting(
+                "--ball is for binary, regression, multiclass and multilabel",
+            ));
         }
         Ok(Self { hamming: args.hamming.into() })
     }

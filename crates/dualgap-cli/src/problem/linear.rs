@@ -8,7 +8,7 @@ use dualgap::data::{ClassWeights, Examples, Folds, Scaling};
 use dualgap::model::{InBall, Model, Plan, fit_linear_in_ball, fit_linear_with};
 use dualgap::run::Report;
 use dualgap::sdca::Choice;
-use dualgap::term::{Free, Loss, ScalarLoss};
+use dualgap::term::{Ball, Free, Loss, ScalarLoss};
 use dualgap::{Error, Result};
 use std::path::Path;
 
@@ -29,13 +29,7 @@ impl LinearProblem {
         let BinaryArgs { loss, width, classes, linear } = args;
         let within = common.within()?;
         let default = within.map_or(BinaryLoss::Hinge, |_| BinaryLoss::SmoothHinge);
-        let loss = match loss.unwrap_or(default) {
-            BinaryLoss::Hinge => ScalarLoss::Hinge,
-            BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: width.unwrap_or(1.0) },
-            BinaryLoss::SquaredHinge => ScalarLoss::SquaredHinge,
-            BinaryLoss::Logistic => ScalarLoss::Logistic,
-        };
-        check_widths(loss, *width, None)?;
+        let loss = binary_loss(loss.unwrap_or(default), *width)?;
         let class_weights = classes.class_weights.clone();
         Ok(Self { class_weights, ..Self::new(loss, linear, common.method, within)? })
     }
@@ -61,7 +55,13 @@ impl LinearProblem {
         method: &MethodArgs,
         within: Option<InBall>,
     ) -> Result<Self> {
-        if within.is_some() {
+        if let Some(within) = within {
+            if matches!(within.ball, Ball::Trace { .. }) {
+                return Err(Error::setting(
+                    "--ball trace is for multiclass and multilabel: one output has weights of rank one whatever they are; \
+                     take --ball l1, or a penalty",
+                ));
+            }
             check_option(linear.option)?;
             let smooth = if loss.is_binary() {
                 "smooth-hinge, squared-hinge or logistic"
@@ -169,6 +169,18 @@ impl Problem for LinearProblem {
             model.evaluate_numbers(data)?.into()
         })
     }
+}
+
+/// A loss of two classes by its name.
+pub fn binary_loss(name: BinaryLoss, width: Option<f64>) -> Result<ScalarLoss> {
+    let loss = match name {
+        BinaryLoss::Hinge => ScalarLoss::Hinge,
+        BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: width.unwrap_or(1.0) },
+        BinaryLoss::SquaredHinge => ScalarLoss::SquaredHinge,
+        BinaryLoss::Logistic => ScalarLoss::Logistic,
+    };
+    check_widths(loss, width, None)?;
+    Ok(loss)
 }
 
 /// A ball has no steps of the engine's.

@@ -4,6 +4,7 @@
 
 mod chain;
 mod classes;
+mod labels;
 mod linear;
 
 use crate::Outcome;
@@ -20,6 +21,7 @@ use dualgap::model::{
 use dualgap::run::{Reach, Report};
 use dualgap::term::Free;
 use dualgap::{Error, Result};
+use labels::LabelsProblem;
 use linear::LinearProblem;
 use std::path::Path;
 
@@ -31,6 +33,7 @@ pub fn run<W: Work>(task: &Task<W>) -> Result<Outcome> {
             work.run(LinearProblem::regression(task, work.common())?)
         }
         Task::Multiclass { work, task } => work.run(ClassesProblem::new(task, work.common())?),
+        Task::Multilabel { work, task } => work.run(LabelsProblem::new(task, work.common())?),
         Task::Chain { work, task } => work.run(ChainProblem::new(task, work.common())?),
     }
 }
@@ -48,6 +51,11 @@ pub trait Problem: Clone + Sync {
 
     /// Whether a feature that is always 1 is added.
     fn constant(&self) -> bool;
+
+    /// Whether labels are sets of names.
+    fn label_sets(&self) -> bool {
+        false
+    }
 
     /// Looks at the data to train on, and refuses those that are none for this task.
     fn meet(&mut self, file: &Path, data: &Self::Data) -> Result<()>;

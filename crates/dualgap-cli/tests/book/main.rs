@@ -47,6 +47,20 @@ fn csv(rows: usize, seed: u64, labelled: bool) -> String {
     text
 }
 
+/// Examples with any number of labels, by the signs of their values: as a LIBSVM file, and as a table.
+fn topics(rows: usize, seed: u64) -> (String, String) {
+    let mut dice = Dice(seed);
+    let (mut svm, mut csv) = (String::new(), String::from("a,b,c,topics\n"));
+    for _ in 0..rows {
+        let x = [dice.signed(), dice.signed(), dice.signed()];
+        let there = (1..4).filter(|&k| x[k - 1] > 0.2).map(|k| k.to_string());
+        let set = there.collect::<Vec<_>>().join(",");
+        let _ = writeln!(svm, "{set} 1:{} 2:{} 3:{}", x[0], x[1], x[2]);
+        let _ = writeln!(csv, "{},{},{},\"{set}\"", x[0], x[1], x[2]);
+    }
+    (svm, csv)
+}
+
 /// A desk with every file that the examples name.
 fn desk() -> Desk {
     let desk = Desk::new();
@@ -62,6 +76,9 @@ fn desk() -> Desk {
         "templates.txt",
         "U0:%x[0,0]\nU1:%suffix2[0,0]\nU2:%x[-1,1]/%x[0,1]\nB1:%x[0,1]\nB\n",
     );
+    desk.write("topics.svm", topics(30, 1).0);
+    desk.write("topics.csv", topics(30, 1).1);
+    desk.write("more-topics.svm", topics(20, 2).0);
     desk.write("two-classes.svm", Table::new(30, 5, 2, 4).text());
     desk.write("numbers.svm", "1.5 1:1\n2 1:2 2:1\n-3.25 2:4\n0 1:0.5\n");
     desk.write("letters.data.gz", gzip(Words::new(40, 1).text().as_bytes()));
@@ -95,7 +112,7 @@ fn the_commands_of_getting_started_work() {
 
 #[test]
 fn the_commands_of_the_page_on_balls_work() {
-    assert_eq!(run_all(shell_lines(BALLS)), 6);
+    assert_eq!(run_all(shell_lines(BALLS)), 13);
 }
 
 #[test]

@@ -8,6 +8,8 @@ mod common;
 mod balls;
 mod class_weights;
 mod classes;
+mod label_sets;
+mod low_rank;
 mod numbers;
 mod predictions;
 mod pure_l1;

@@ -1,6 +1,6 @@
 //! Labels as a file has them: names in order of appearance, to be numbered once all are known.
 
-use super::{Alphabet, Dictionary};
+use super::{Alphabet, Dictionary, label_sets};
 
 /// Whether all names are those of numbers.
 pub(super) fn are_numbers(names: &[String]) -> bool {
@@ -33,6 +33,20 @@ impl Labels {
 
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
+    }
+
+    /// Whether there is no label, or, of sets, none but the empty one.
+    pub fn are_none(&self) -> bool {
+        self.names.names().all(str::is_empty)
+    }
+
+    /// An alphabet that has them beside those that are known, and the names that are not. The names of sets are known one by
+    /// one, and then the alphabet has the sets alone.
+    pub fn beside(&self, known: &Alphabet, sets: bool) -> (Alphabet, Vec<String>) {
+        let names = if sets { label_sets::names(self.names()) } else { self.names().collect() };
+        let all = known.extended(names);
+        let unseen = all.names()[known.len()..].to_vec();
+        (if sets { Alphabet::new(self.names()) } else { all }, unseen)
     }
 
     /// The same labels under other names, of which two may be the same.

@@ -1,8 +1,10 @@
 //! LIBSVM files: `label index:value index:value …`, one example a line, indices from one, ascending.
 //!
 //! A `#` begins a comment; blank lines are passed over. Labels are numbers and are known by their value:
-//! `1`, `+1` and `1.0` are one label.
+//! `1`, `+1` and `1.0` are one label. Where labels are sets, `1,3 index:value …` has two, and a line that begins with a
+//! feature has none.
 
+use super::label_sets::parse_set;
 use super::labels::Labels;
 use super::source::Complaint;
 use super::{Alphabet, Examples, Source, Unseen, Vocabulary};
@@ -22,7 +24,12 @@ pub(super) const LARGEST_INDEX: u32 = 1 << 28;
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read(source: Source<'_>) -> Result<Examples> {
-    let Lines { rows, labels, .. } = read_lines(source, None)?;
+    read_as(source, false)
+}
+
+/// The same, where a label may be a set.
+pub(super) fn read_as(source: Source<'_>, sets: bool) -> Result<Examples> {
+    let Lines { rows, labels, .. } = read_lines(source, None, sets)?;
     let alphabet = Alphabet::new(labels.names());
     Examples::new(rows, labels.numbered(&alphabet), alphabet)
 }
@@ -39,11 +46,20 @@ pub fn read(source: Source<'_>) -> Result<Examples> {
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read_known(source: Source<'_>, known: Vocabulary<'_>) -> Result<(Examples, bool, Unseen)> {
+    read_known_as(source, known, false)
+}
+
+/// The same, where a label may be a set; the names that are known are those of single labels.
+pub(super) fn read_known_as(
+    source: Source<'_>,
+    known: Vocabulary<'_>,
+    sets: bool,
+) -> Result<(Examples, bool, Unseen)> {
     let Lines { mut rows, labels, labelled, mut unseen } =
-        read_lines(source, Some(known.features))?;
+        read_lines(source, Some(known.features), sets)?;
     rows.fit_width(known.features);
-    let alphabet = known.alphabet.extended(labels.names());
-    unseen.labels = alphabet.names()[known.alphabet.len()..].to_vec();
+    let (alphabet, strange) = labels.beside(known.alphabet, sets);
+    unseen.labels = strange;
     let data = if labelled {
         Examples::new(rows, labels.numbered(&alphabet), alphabet)?
     } else {
@@ -61,8 +77,9 @@ struct Lines {
     unseen: Unseen,
 }
 
-/// With a number of features that is known, lines may go without a label and lose the features beyond it.
-fn read_lines(mut source: Source<'_>, known: Option<usize>) -> Result<Lines> {
+/// With a number of features that is known, lines may go without a label and lose the features beyond it. Sets may be
+/// empty, in some lines or in all.
+fn read_lines(mut source: Source<'_>, known: Option<usize>, sets: bool) -> Result<Lines> {
     let mut rows = Rows::sparse();
     let mut labels = Labels::default();
     let mut row = Vec::new();
@@ -72,14 +89,18 @@ fn read_lines(mut source: Source<'_>, known: Option<usize>) -> Result<Lines> {
         let line = line.split('#').next().unwrap_or_default();
         let mut tokens = line.split_ascii_whitespace().peekable();
         let Some(first) = tokens.peek() else { continue };
-        let has_label = known.is_none() || !is_feature(first);
-        if *labelled.get_or_insert(has_label) != has_label {
+        let has_label = (known.is_none() && !sets) || !is_feature(first);
+        if *labelled.get_or_insert(has_label) != has_label && !sets {
             return Err(source.error(
                 if has_label { "a label, and the lines before have none" } else { "no label" },
                 "give every line a label, or none of them",
             ));
         }
-        let parsed = if has_label { tokens.next().map(parse_label).transpose() } else { Ok(None) };
+        let parsed = match has_label {
+            true if sets => tokens.next().map(|set| parse_set(set, parse_label)).transpose(),
+            true => tokens.next().map(parse_label).transpose(),
+            false => Ok(sets.then(String::new)),
+        };
         let parsed = parsed.and_then(|label| parse_features(tokens, &mut row).map(|()| label));
         let label = parsed.map_err(|(message, remedy)| source.error(message, remedy))?;
         if let Some(label) = label {
@@ -99,6 +120,7 @@ fn read_lines(mut source: Source<'_>, known: Option<usize>) -> Result<Lines> {
             "a LIBSVM file has a line `label index:value …` for each",
         ));
     };
+    let labelled = if sets { !labels.are_none() } else { labelled };
     Ok(Lines { rows, labels, labelled, unseen })
 }
 
@@ -110,7 +132,14 @@ pub(super) fn is_feature(token: &str) -> bool {
 /// The label's one spelling.
 fn parse_label(label: &str) -> Result<String, Complaint> {
     const LABEL: &str = "a line of a LIBSVM file begins with the label, a number; `dualgap help formats` has others";
-    let value: f64 = label.parse().map_err(|_| (format!("`{label}` is not a label"), LABEL))?;
+    let value: f64 = label.parse().map_err(|_| {
+        let remedy = if label.contains(',') {
+            "sets of labels such as 1,3 are for `dualgap train multilabel`"
+        } else {
+            LABEL
+        };
+        (format!("`{label}` is not a label"), remedy)
+    })?;
     if !value.is_finite() {
         return Err((format!("the label `{label}` is not finite"), LABEL));
     }
@@ -217,10 +246,36 @@ mod tests {
         }
     }
 
+    #[test]
+    fn labels_may_be_sets_of_which_some_are_empty() {
+        let source = |text: &'static str| Source::from_bytes("t.svm", text.as_bytes()).unwrap();
+        let text = "10,9 1:1 3:1\n 2:1\n3:5\n9,+10.0\n3 1:1 # c\n";
+        let data = read_as(source(text), true).unwrap();
+        let names: Vec<Vec<&str>> = (0..5).map(|i| data.label_set(i).collect()).collect();
+        assert_eq!(names, [vec!["9", "10"], vec![], vec![], vec!["9", "10"], vec!["3"]]);
+        assert_eq!((data.labels[0], data.rows.row(2).norm1()), (data.labels[3], 5.0));
+        // What is known is single labels, and any set of them is.
+        let alphabet = Alphabet::new(["3", "9", "10"].map(String::from));
+        let known = Vocabulary { alphabet: &alphabet, ..data.vocabulary() };
+        let (more, labelled, unseen) =
+            read_known_as(source("3,9 1:1\n 9:1\n10,7,8 2:1\n"), known, true).unwrap();
+        assert_eq!((labelled, more.label_set(0).collect()), (true, vec!["3", "9"]));
+        assert_eq!((unseen.labels, unseen.features), (vec!["7".into(), "8".into()], 1));
+        assert!(!read_known_as(source("1:1\n 2:1\n"), known, true).unwrap().1);
+        for (bad, token) in
+            [("1,,2", "`1,,2`"), ("1,1", "twice"), ("1,x", "`x`"), ("1,inf", "`inf`")]
+        {
+            let text = format!("1 1:1\n{bad} 1:1\n");
+            let source = Source::from_bytes("t.svm", text.as_bytes()).unwrap();
+            let message = read_as(source, true).unwrap_err().to_string();
+            assert!(message.starts_with("t.svm:2: ") && message.contains(token), "{message}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn no_text_makes_the_reader_panic(text in "[0-9:. \\-+enaif#x\n]{0,60}") {
-            let _ = read_text(&text);
+        fn no_text_makes_the_reader_panic(text in "[0-9:.,; \\-+enaif#x\n]{0,60}", sets: bool) {
+            let _ = read_as(Source::from_bytes("test.svm", text.as_bytes())?, sets);
         }
 
         #[test]

@@ -1,14 +1,15 @@
 //! Data sets and where they come from.
 //!
 //! - [`examples`]: rows with one label each, and sequences of them.
-//! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
+//! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers; `label_sets`: labels that are
+//!   sets of names.
 //! - [`class_weights`]: what the examples of a class count; [`scaling`]: columns of one size.
 //! - [`folds`]: which examples are held out together.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
 //! - [`sink`]: standard output, or files that are there whole or not at all.
 //! - [`random_binning`]: features whose inner product is a kernel.
 //! - [`conversion`]: data sets written as LIBSVM files, and others in the same way.
-//! - [`libsvm`], [`csv`], [`letters`], [`tables`]: readers.
+//! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`tables`]: readers.
 //! - [`columns`], [`templates`], [`column_recipe`], [`features`]: column files, and how their cells become
 //!   features.
 //! - [`vocabulary`]: what a model knows by name, and what it does not.
@@ -26,11 +27,13 @@ pub mod examples;
 pub mod features;
 pub mod fingerprint;
 pub mod folds;
+mod label_sets;
 mod labels;
 pub mod letters;
 pub mod libsvm;
 mod packed;
 pub mod random_binning;
+pub mod ratings;
 pub mod recipe;
 pub mod scaling;
 pub mod sink;
@@ -49,6 +52,7 @@ pub use examples::{Examples, Sequence, Sequences};
 pub use fingerprint::{Digest, fingerprint};
 pub use folds::Folds;
 pub use random_binning::RandomBinning;
+pub use ratings::Ratings;
 pub use recipe::{Format, Loaded, Recipe};
 pub use scaling::{Factors, Scaling};
 pub use sink::{Sink, write_atomically};

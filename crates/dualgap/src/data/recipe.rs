@@ -3,7 +3,8 @@
 
 use super::features::{self, Extractor};
 use super::{
-    ColumnRecipe, CsvRecipe, Examples, Sequences, Source, Unseen, Vocabulary, csv, letters, libsvm,
+    Alphabet, ColumnRecipe, CsvRecipe, Examples, Sequences, Source, Unseen, Vocabulary, csv,
+    label_sets, letters, libsvm,
 };
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -34,8 +35,13 @@ fn first_line(head: &str) -> &str {
 
 fn is_libsvm(line: &str) -> bool {
     let mut cells = line.split_whitespace().take_while(|cell| !cell.starts_with('#'));
-    let first = |cell: &str| libsvm::is_feature(cell) || cell.parse::<f64>().is_ok();
-    cells.next().is_some_and(first) && cells.all(libsvm::is_feature)
+    let Some(first) = cells.next() else { return false };
+    let rest: Vec<&str> = cells.collect();
+    // A set of numbers with nothing behind it is more likely a line of a table.
+    let number = |name: &str| name.is_empty() || name.parse::<f64>().is_ok();
+    let set = !rest.is_empty() && first.split(',').all(number);
+    let begins = libsvm::is_feature(first) || first.parse::<f64>().is_ok() || set;
+    begins && rest.into_iter().all(libsvm::is_feature)
 }
 
 impl Format {
@@ -62,6 +68,7 @@ impl Format {
     /// ```
     /// # use dualgap::data::Format;
     /// assert_eq!(Format::guess_examples("-1 1:0.5 3:2"), Format::Libsvm);
+    /// assert_eq!(Format::guess_examples("1,3 1:0.5 3:2"), Format::Libsvm);
     /// assert!(matches!(Format::guess_examples("age,colour,label\n5,red,no\n"), Format::Csv(_)));
     /// assert!(matches!(Format::guess_examples("He\tNP\n\nShe\tNP\n"), Format::Columns(_)));
     /// ```
@@ -99,6 +106,10 @@ pub struct Recipe {
     /// Whether a feature that is always 1 comes behind those of the file; of independent examples only.
     #[serde(default)]
     pub constant: bool,
+    /// Whether labels are sets of names with commas between them, of which each may be empty; see
+    /// [`Examples::label_sets`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub label_sets: bool,
 }
 
 /// The name of the feature that is always 1, where features have names.
@@ -138,7 +149,7 @@ impl<D> Loaded<D> {
 impl Recipe {
     /// The whole file.
     pub fn whole(format: Format) -> Self {
-        Self { format, folds: None, constant: false }
+        Self { format, folds: None, constant: false, label_sets: false }
     }
 
     /// The data as sequences: to train on, or with the names that a model knows.
@@ -204,30 +215,42 @@ impl Recipe {
         source: Source<'_>,
         known: Option<Vocabulary<'_>>,
     ) -> Result<Loaded<Examples>> {
+        let sets = self.label_sets;
+        // A model knows single labels, and data to train on know their sets.
+        let single = known.filter(|_| sets).map(|known| label_sets::names(known.alphabet.names()));
+        let single = single.map(Alphabet::new);
+        let known = known.map(|known| Vocabulary {
+            alphabet: single.as_ref().unwrap_or(known.alphabet),
+            ..known
+        });
         match &self.format {
+            Format::Columns(_) | Format::Letters if sets => Err(source.file_error(
+                format!("a {} file has one label a line, and no sets", self.format.name()),
+                "sets of labels are read from LIBSVM and csv files: `dualgap help formats` shows how",
+            )),
             Format::Libsvm => {
                 self.no_folds(source.name())?;
                 let (data, labelled, unseen) = match known {
-                    None => (libsvm::read(source)?, true, Unseen::default()),
-                    Some(known) => libsvm::read_known(source, known)?,
+                    None => (libsvm::read_as(source, sets)?, true, Unseen::default()),
+                    Some(known) => libsvm::read_known_as(source, known, sets)?,
                 };
                 let of = data.len();
-                Ok(Loaded::whole(data, of, Format::Libsvm, labelled, unseen))
+                Ok(self.as_sets(Loaded::whole(data, of, Format::Libsvm, labelled, unseen)))
             }
             Format::Csv(recipe) => {
                 self.no_folds(source.name())?;
                 let (data, recipe, labelled, unseen) = match known {
                     None => {
-                        let (data, recipe) = csv::read_training(source, recipe)?;
+                        let (data, recipe) = csv::read_training_as(source, recipe, sets)?;
                         (data, recipe, true, Unseen::default())
                     }
                     Some(known) => {
-                        let (data, labelled, unseen) = csv::read_known(source, recipe, known)?;
+                        let (data, labelled, unseen) = csv::read_known_as(source, recipe, known, sets)?;
                         (data, recipe.clone(), labelled, unseen)
                     }
                 };
                 let of = data.len();
-                Ok(Loaded::whole(data, of, Format::Csv(recipe), labelled, unseen))
+                Ok(self.as_sets(Loaded::whole(data, of, Format::Csv(recipe), labelled, unseen)))
             }
             Format::Columns(_) => {
                 let name = source.name().to_string();
@@ -257,6 +280,12 @@ impl Recipe {
                 Ok(Loaded { chosen, of, folds, ..words.map(Examples::from) })
             }
         }
+    }
+
+    /// With labels that are sets, if they are.
+    fn as_sets<D>(&self, mut loaded: Loaded<D>) -> Loaded<D> {
+        loaded.recipe.label_sets = self.label_sets;
+        loaded
     }
 
     /// The words, and where each word of the file begins.

@@ -5,13 +5,13 @@
 //! ```
 //!
 //! They are linear and multiclass models like any other, with the same weights and the same witnesses; only the
-//! problem is another, and its certificate. The loss must be smooth.
+//! problem is another, and its certificate. The loss must be smooth. Weights in the trace ball are in factors.
 
 use super::checkpoint::{self, CheckpointFile};
 use super::fit::{Plan, classes_blank, linear_blank, linear_error, named, watched, wrong_labels};
 use super::scaled::recertify;
 use super::verify::{Sides, refused};
-use super::{Model, Provenance};
+use super::{Model, Provenance, low_rank};
 use crate::data::{Examples, Factors};
 use crate::dual::problem::PrimalValue;
 use crate::dual::{Vault, Witness};
@@ -62,11 +62,40 @@ impl InBall {
     pub fn l1(radius: f64) -> Self {
         Self { ball: Ball::L1 { radius }, method: Method::default(), steps: Steps::default() }
     }
+
+    /// In the trace ball of this radius, with nothing to tune: weights of low rank.
+    ///
+    /// ```
+    /// use dualgap::data::Examples;
+    /// use dualgap::model::{InBall, Plan, fit_classes_in_ball, verify_examples};
+    /// use dualgap::run::Budget;
+    /// use dualgap::ssvm::{Costs, Settings};
+    /// use dualgap::term::MulticlassLoss;
+    ///
+    /// let rows = [vec![1.0, 0.1], vec![0.2, 1.0], vec![0.9, 0.0], vec![0.0, 0.7]];
+    /// let data = Examples::from_dense(&rows, &["left", "right", "left", "right"])?;
+    /// let (settings, budget) = (Settings { lambda: 0.01, ..Settings::default() }, Budget::default());
+    /// let nobody = &mut ();
+    /// let plan = Plan::new(&settings, &budget, nobody);
+    /// let loss = MulticlassLoss::Softmax;
+    /// let model = fit_classes_in_ball(&data, &Costs::ZeroOne, loss, InBall::trace(2.0), plan)?.model;
+    /// assert!(model.low_rank.as_ref().is_some_and(|x| x.nuclear_norm().value <= 2.0));
+    /// verify_examples(&model, &data)?;
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn trace(radius: f64) -> Self {
+        Self { ball: Ball::Trace { radius }, ..Self::l1(radius) }
+    }
+
+    /// Whether weights are of low rank.
+    pub(super) fn is_trace(self) -> bool {
+        matches!(self.ball, Ball::Trace { .. })
+    }
 }
 
 /// Trains a linear model in a ball. Of the settings, λ is μ; sample weights and the seed are used, and no other is.
 ///
-/// There are no warm starts, and checkpoints of [`Method::Pdbfw`] only.
+/// There are no warm starts, and checkpoints of [`Method::Pdbfw`] only. The trace ball is for several outputs.
 pub fn fit_linear_in_ball(
     data: &Examples,
     loss: ScalarLoss,
@@ -79,7 +108,8 @@ pub fn fit_linear_in_ball(
     fit(&scaled.rows, losses, blank, within, &factors, plan, linear_error)
 }
 
-/// Trains a multiclass model in a ball, by the same settings as [`fit_linear_in_ball`].
+/// Trains a multiclass model in a ball, by the same settings as [`fit_linear_in_ball`]. In the trace ball its weights are
+/// in factors, and there are no checkpoints.
 ///
 /// ```
 /// use dualgap::data::Examples;
@@ -111,7 +141,8 @@ pub fn fit_classes_in_ball(
     fit(&scaled.rows, losses, blank, within, &factors, plan, wrong_labels)
 }
 
-fn fit<L: Stored>(
+/// Trains on losses of any number of outputs; what is known of the model is in the blank one.
+pub(super) fn fit<L: Stored>(
     rows: &Rows,
     losses: L,
     mut blank: Model,
@@ -120,8 +151,7 @@ fn fit<L: Stored>(
     plan: Plan<'_, Examples>,
     error: impl Fn(&Model, &Examples) -> f64,
 ) -> Result<Report<Model>> {
-    let Plan { settings, budget, observer, scale: _, watch, checkpoints, resume, warm_start } =
-        plan;
+    let Plan { settings, budget, observer, scale, watch, checkpoints, resume, warm_start } = plan;
     if settings.regulariser != Regulariser::PLAIN {
         return Err(Error::setting(
             "a ball takes the place of other regularisers: leave out the l1 norm, the q-norm, \
@@ -132,18 +162,31 @@ fn fit<L: Stored>(
         return Err(Error::setting("a run in a ball has no warm start: begin it anew"));
     }
     blank.provenance.ball = Some(within);
+    if within.is_trace() {
+        let plan = Plan {
+            settings,
+            budget,
+            observer,
+            scale,
+            watch,
+            checkpoints,
+            resume,
+            warm_start: None,
+        };
+        return low_rank::fit(rows, losses, blank, within, factors, plan);
+    }
     let identity = checkpoint::identity(&blank, settings, budget);
     let kept = resume.map(|path| checkpoint::load(path, &identity)).transpose()?;
     let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
     let mut file = file.transpose()?;
     let vault = file.as_mut().map(|file| file as &mut dyn Vault);
-    let sides = sides(&blank, within, rows, losses)?;
+    let sides = l1_sides(&blank, within, rows, losses)?;
     let InBall { method, steps, .. } = within;
     let solver = pdbfw::Settings { method, steps, seed: settings.seed };
     let report = watched(watch, &blank, factors, error, observer, |observer| {
         pdbfw::train_kept(&sides.problem, &solver, kept, budget, observer, vault)
     })?;
-    let witness = sides.witness(&report.model.points);
+    let witness = witness(sides.problem.losses(), &report.model.points);
     let weights = |solution: Solution| raw_inside(solution.weights, within.ball, factors);
     let mut report = named(report, blank, weights);
     if !factors.are_none() {
@@ -168,60 +211,74 @@ fn raw_inside(weights: Vec<f64>, ball: Ball, factors: &Factors) -> Vec<f64> {
 }
 
 /// Both sides of the certificate of a model that says it was trained in this ball.
-pub(super) fn sides<'a, L: Stored>(
+pub(super) fn sides<'a, L: Stored + 'a>(
     model: &Model,
     within: InBall,
     rows: &'a Rows,
     losses: L,
-) -> Result<BallSides<'a, L>> {
+) -> Result<Box<dyn Sides + 'a>> {
+    Ok(match within.ball {
+        Ball::L1 { .. } => Box::new(l1_sides(model, within, rows, losses)?),
+        Ball::Trace { .. } => Box::new(low_rank::sides(model, within, rows, losses)?),
+    })
+}
+
+fn l1_sides<'a, L: Stored>(
+    model: &Model,
+    within: InBall,
+    rows: &'a Rows,
+    losses: L,
+) -> Result<L1Sides<'a, L>> {
     let Provenance { lambda, regulariser, .. } = model.provenance;
     if regulariser != Regulariser::PLAIN {
         return Err(refused("the file names another regulariser beside a ball"));
     }
-    if matches!(within.ball, Ball::Trace { .. }) {
-        return Err(Error::setting("models of low rank are not supported yet: take the l1 ball"));
-    }
     let weights = model.sample_weights.as_deref();
-    Ok(BallSides { problem: Problem::new(rows, losses, lambda, within.ball, weights)? })
+    Ok(L1Sides { problem: Problem::new(rows, losses, lambda, within.ball, weights)? })
 }
 
-pub(super) struct BallSides<'a, L> {
+struct L1Sides<'a, L> {
     problem: Problem<'a, L>,
 }
 
-impl<L: Stored> BallSides<'_, L> {
-    fn witness(&self, alpha: &[f64]) -> Witness {
-        let mut witness = Witness { starts: vec![0], ..Witness::default() };
-        for i in 0..self.problem.len() {
-            for (key, weight) in self.problem.losses().entries(i, self.problem.of(i, alpha)) {
-                witness.keys.push(key);
-                witness.weights.push(weight);
-            }
-            witness.starts.push(witness.keys.len() as u64);
-        }
-        witness
-    }
-}
-
-impl<L: Stored> Sides for BallSides<'_, L> {
-    fn primal(&self, weights: &[f64]) -> Result<PrimalValue> {
-        let value = self.problem.primal(weights)?;
-        if value.value == f64::INFINITY && !l1::contains(weights, self.problem.ball().radius()) {
+impl<L: Stored> Sides for L1Sides<'_, L> {
+    fn primal(&self, model: &Model, factors: &Factors) -> Result<PrimalValue> {
+        let weights = factors.scaled(&model.weights);
+        let value = self.problem.primal(&weights)?;
+        if value.value == f64::INFINITY && !l1::contains(&weights, self.problem.ball().radius()) {
             return Err(refused("the weights are not in the ball that the file names"));
         }
         Ok(PrimalValue { value, certified: true })
     }
 
     fn dual(&self, witness: &Witness) -> Result<Measured> {
-        let (n, c) = (self.problem.len(), self.problem.outputs());
-        witness.check(n)?;
-        let mut alpha = vec![0.0; n * c];
-        for (i, alpha) in alpha.chunks_exact_mut(c).enumerate() {
-            let entries = witness.entries(i).unwrap_or_default();
-            self.problem.losses().point(i, &entries, alpha)?;
-        }
-        Ok(self.problem.dual(&alpha)?.value)
+        Ok(self.problem.dual(&points(self.problem.losses(), witness)?)?.value)
     }
+}
+
+/// What is stored of these dual variables.
+pub(super) fn witness<L: Stored>(losses: &L, alpha: &[f64]) -> Witness {
+    let mut witness = Witness { starts: vec![0], ..Witness::default() };
+    for (i, alpha) in alpha.chunks_exact(losses.outputs()).enumerate() {
+        for (key, weight) in losses.entries(i, alpha) {
+            witness.keys.push(key);
+            witness.weights.push(weight);
+        }
+        witness.starts.push(witness.keys.len() as u64);
+    }
+    witness
+}
+
+/// The dual variables of a stored witness.
+pub(super) fn points<L: Stored>(losses: &L, witness: &Witness) -> Result<Vec<f64>> {
+    let (n, c) = (losses.len(), losses.outputs());
+    witness.check(n)?;
+    let mut alpha = vec![0.0; n * c];
+    for (i, alpha) in alpha.chunks_exact_mut(c).enumerate() {
+        let entries = witness.entries(i).unwrap_or_default();
+        losses.point(i, &entries, alpha)?;
+    }
+    Ok(alpha)
 }
 
 /// Losses whose dual variables are stored as those of the engine's blocks are.

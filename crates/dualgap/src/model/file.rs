@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! tensors   multiclass   weights [F, K], costs [K, K]?
+//!           multilabel   weights [F, K]
+//!           low rank     low_rank.u [F, k], low_rank.s [k], low_rank.v [K, k] in the place of weights
 //!           linear       weights [F]
 //!           chain        emissions [F, K], start [K], end [K], transitions [K, K], pairs [E, K, K]?
 //!           all          names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?
@@ -20,9 +22,10 @@
 //! header says, or holds a number that is not finite; memory is only taken in proportion to the file.
 
 use super::checkpoint::MAGIC;
-use super::{Model, Provenance, Structure};
+use super::{InBall, Model, Provenance, Structure};
 use crate::data::{Alphabet, Dictionary, Digest, write_atomically};
 use crate::dual::Witness;
+use crate::linalg::LowRank;
 use crate::oracle::Hamming;
 use crate::oracle::chain::Layout;
 use crate::run::Certificate;
@@ -67,6 +70,10 @@ enum Task {
     Linear {
         loss: ScalarLoss,
     },
+    #[serde(rename = "multilabel")]
+    MultiLabel {
+        loss: ScalarLoss,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -108,6 +115,7 @@ impl Model {
                 Structure::Multiclass { loss, .. } => Task::Multiclass { loss },
                 Structure::Chain { hamming } => Task::Chain { hamming },
                 Structure::Linear { loss } => Task::Linear { loss },
+                Structure::MultiLabel { loss } => Task::MultiLabel { loss },
             },
             labels: self.alphabet.clone(),
             features: self.features,
@@ -141,9 +149,16 @@ impl Model {
         let mut tensors = BTreeMap::new();
         let mut put = |name: &str, tensor| tensors.insert(name.to_string(), tensor);
         match &self.structure {
-            Structure::Multiclass { costs, .. } => {
-                put("weights", Tensor::f64(&[f, k], w));
-                if let Some(costs) = costs {
+            Structure::Multiclass { .. } | Structure::MultiLabel { .. } => {
+                if let Some(x) = &self.low_rank {
+                    let rank = x.rank();
+                    put("low_rank.u", Tensor::f64(&[f, rank], x.u()));
+                    put("low_rank.s", Tensor::f64(&[rank], x.s()));
+                    put("low_rank.v", Tensor::f64(&[k, rank], x.v()));
+                } else {
+                    put("weights", Tensor::f64(&[f, k], w));
+                }
+                if let Structure::Multiclass { costs: Some(costs), .. } = &self.structure {
                     put("costs", Tensor::f64(&[k, k], costs));
                 }
             }
@@ -281,6 +296,7 @@ impl<'a> Reading<'a> {
             Task::Linear { loss } if !loss.is_binary() => k == 0,
             Task::Linear { .. } => k == 2,
             Task::Multiclass { .. } | Task::Chain { .. } => k > 0,
+            Task::MultiLabel { .. } => k > 1,
         };
         let distinct = labels.names().iter().collect::<std::collections::HashSet<_>>().len() == k;
         if !distinct || !expected {
@@ -292,11 +308,22 @@ impl<'a> Reading<'a> {
         {
             return Err("has a certificate of numbers that are not finite".into());
         }
+        let several = matches!(task, Task::Multiclass { .. } | Task::MultiLabel { .. });
+        let in_factors = several && provenance.ball.is_some_and(InBall::is_trace);
+        let low_rank = in_factors.then(|| self.low_rank(f, k)).transpose()?;
+        let matrix = || if in_factors { Ok(Vec::new()) } else { self.floats("weights", &[f, k]) };
         let (structure, weights) = match *task {
             Task::Multiclass { loss } => {
                 loss.check().map_err(|error| error.to_string())?;
                 let costs = self.has("costs").then(|| self.floats("costs", &[k, k])).transpose()?;
-                (Structure::Multiclass { costs, loss }, self.floats("weights", &[f, k])?)
+                (Structure::Multiclass { costs, loss }, matrix()?)
+            }
+            Task::MultiLabel { loss } => {
+                loss.check_width().map_err(|error| error.to_string())?;
+                if !loss.is_binary() {
+                    return Err("has a loss of numbers, and labels are there or not".into());
+                }
+                (Structure::MultiLabel { loss }, matrix()?)
             }
             Task::Linear { loss } => {
                 loss.check_width().map_err(|error| error.to_string())?;
@@ -330,11 +357,22 @@ impl<'a> Reading<'a> {
             pair_features: e,
             dictionary,
             weights,
+            low_rank,
             certificate: *certificate,
             provenance: provenance.clone(),
             sample_weights,
             witness,
         })
+    }
+
+    /// Weights in factors. They are not written out: that would take more memory than the file has.
+    fn low_rank(&self, features: usize, labels: usize) -> Result<LowRank, String> {
+        let shape = self.file.tensor("low_rank.s").map(|s| s.shape().to_vec());
+        let rank = shape.ok().and_then(|shape| shape.first().copied()).unwrap_or(0);
+        let s = self.floats("low_rank.s", &[rank])?;
+        let u = self.floats("low_rank.u", &[features, rank])?;
+        let v = self.floats("low_rank.v", &[labels, rank])?;
+        LowRank::new(features, labels, u, s, v).map_err(|error| format!("has factors: {error}"))
     }
 
     fn dictionary(&self, features: usize) -> Result<Dictionary, String> {

@@ -102,16 +102,9 @@ pub(super) fn classes_blank(
         Costs::ZeroOne => None,
         Costs::Matrix(costs) => Some(costs.clone()),
     };
-    let mut blank = blank(
-        Structure::Multiclass { costs, loss },
-        data.vocabulary(),
-        0,
-        data.len(),
-        fingerprint(data),
-        plan.settings,
-    );
+    let mut blank =
+        examples_blank(data, Structure::Multiclass { costs, loss }, &data.alphabet, plan);
     blank.provenance.option = choice;
-    blank.provenance.scale = plan.scale;
     blank
 }
 
@@ -237,15 +230,20 @@ pub(super) fn linear_blank(
 ) -> Model {
     let no_labels = Alphabet::from(Vec::new());
     let alphabet = if loss.is_binary() { &data.alphabet } else { &no_labels };
-    let mut blank = blank(
-        Structure::Linear { loss },
-        Vocabulary { alphabet, ..data.vocabulary() },
-        0,
-        data.len(),
-        fingerprint(data),
-        plan.settings,
-    );
+    let mut blank = examples_blank(data, Structure::Linear { loss }, alphabet, plan);
     blank.provenance.option = choice;
+    blank
+}
+
+/// Everything that is known of a model of independent examples before it is trained.
+pub(super) fn examples_blank(
+    data: &Examples,
+    structure: Structure,
+    alphabet: &Alphabet,
+    plan: &Plan<'_, Examples>,
+) -> Model {
+    let vocabulary = Vocabulary { alphabet, ..data.vocabulary() };
+    let mut blank = blank(structure, vocabulary, 0, data.len(), fingerprint(data), plan.settings);
     blank.provenance.scale = plan.scale;
     blank
 }
@@ -306,6 +304,7 @@ fn blank(
         pair_features,
         dictionary: vocabulary.dictionary.clone(),
         weights: Vec::new(),
+        low_rank: None,
         certificate: Certificate { primal: 0.0, dual: 0.0, rounding_error: 0.0, certified: false },
         provenance: Provenance {
             program: concat!("dualgap ", env!("CARGO_PKG_VERSION")).into(),
@@ -425,6 +424,7 @@ pub(super) fn named<S>(
 /// A chain can begin with a chain's point only, and classes with those of classes.
 fn check_kin(old: &Model, new: &Model) -> Result<()> {
     let kind = |model: &Model| match model.structure {
+        Structure::MultiLabel { .. } => (3, false),
         Structure::Linear { loss } => (2, loss.is_binary()),
         Structure::Chain { .. } => (1, false),
         Structure::Multiclass { .. } => (0, false),

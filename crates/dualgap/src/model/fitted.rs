@@ -9,8 +9,8 @@ use crate::data::{
 };
 use crate::dual::Witness;
 use crate::dual::{Acceleration, Average, Cache, Direction, Method, Sampling, Step};
-use crate::linalg::Row;
 use crate::linalg::kernels::{add_scores, argmax, score};
+use crate::linalg::{LowRank, Row};
 use crate::oracle::Hamming;
 use crate::oracle::chain::{Layout, Viterbi};
 use crate::run::{Certificate, Stop};
@@ -28,6 +28,11 @@ pub enum Structure {
         costs: Option<Vec<f64>>,
         /// Of the scores.
         loss: MulticlassLoss,
+    },
+    /// Any number of labels per example, each by the sign of a score of its own.
+    MultiLabel {
+        /// Of every score.
+        loss: ScalarLoss,
     },
     /// One label per position of a sequence.
     Chain {
@@ -113,8 +118,10 @@ pub struct Model {
     pub pair_features: usize,
     /// The names of the features, or none: those of rows first, then those of pairs.
     pub dictionary: Dictionary,
-    /// As the structure lays them out.
+    /// As the structure lays them out; empty where they are in factors.
     pub weights: Vec<f64>,
+    /// The weights of a model in the trace ball, features down and labels across.
+    pub low_rank: Option<LowRank>,
     /// Of exactly these weights.
     pub certificate: Certificate,
     /// How it was made.
@@ -148,7 +155,7 @@ impl Model {
 
     /// The label of a row, whatever is beyond the known features left out.
     ///
-    /// For a chain this is the best label of the row on its own.
+    /// For a chain this is the best label of the row on its own, and where there may be several the likeliest.
     pub fn predict_row(&self, row: Row<'_>) -> usize {
         if let Structure::Linear { .. } = self.structure {
             return usize::from(self.score_row(row) > 0.0);
@@ -159,6 +166,11 @@ impl Model {
     /// The scores of all labels for a row on its own, whatever is beyond the known features left out.
     pub fn class_scores(&self, row: Row<'_>) -> Vec<f64> {
         let mut scores = vec![0.0; self.alphabet.len()];
+        if let Some(x) = &self.low_rank {
+            let mut buffer = (Vec::new(), Vec::new());
+            x.scores(self.known(row, &mut buffer), &mut scores, &mut Vec::new());
+            return scores;
+        }
         let emissions = &self.weights[..self.features * scores.len()];
         add_scores(self.known(row, &mut (Vec::new(), Vec::new())), emissions, &mut scores);
         scores

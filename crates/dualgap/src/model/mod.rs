@@ -2,6 +2,8 @@
 //!
 //! - [`fit`]: data in, certified model out; [`checkpoint`]: runs that survive.
 //! - [`ball`]: the same for weights that are kept in a norm ball.
+//! - `low_rank`: weights in factors, in the trace ball.
+//! - `multi_label`: any number of labels for each example, in a ball; [`set_evaluation`]: how well they are predicted.
 //! - [`path`](mod@path): models that together are good enough at every λ of an interval.
 //! - [`fitted`]: a model and what it can do.
 //! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
@@ -17,8 +19,11 @@ pub mod evaluation;
 pub mod file;
 pub mod fit;
 pub mod fitted;
+mod low_rank;
+mod multi_label;
 pub mod path;
 mod scaled;
+pub mod set_evaluation;
 pub mod verify;
 
 pub use ball::{InBall, fit_classes_in_ball, fit_linear_in_ball};
@@ -31,8 +36,10 @@ pub use fit::{
     fit_multiclass_with, fit_vector_with,
 };
 pub use fitted::{Model, Provenance, Structure};
+pub use multi_label::fit_labels_in_ball;
 pub use path::{PathPlan, check_path, path};
+pub use set_evaluation::{SetEvaluation, SetFigures};
 pub use verify::{
     DualEvidence, Verified, reach_examples, reach_linear, reach_sequences, verify_examples,
-    verify_linear, verify_sequences,
+    verify_labels, verify_linear, verify_sequences,
 };

@@ -46,6 +46,11 @@ pub fn verify_linear(model: &Model, data: &Examples) -> Result<Verified> {
     prove_linear(model, data, &OfTheFile)
 }
 
+/// Checks a multi-label model against its training data.
+pub fn verify_labels(model: &Model, data: &Examples) -> Result<Verified> {
+    prove_labels(model, data, &OfTheFile)
+}
+
 /// What a multiclass model with its witness proves at every λ, from its training data.
 pub fn reach_examples(model: &Model, data: &Examples) -> Result<Reach> {
     prove_examples(model, data, &AtEveryLambda)
@@ -138,7 +143,7 @@ fn prove_examples<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result
     let (factors, data) = model.provenance.scale.apply(data);
     if let Some(within) = model.provenance.ball {
         let losses = Classes::new(*loss, &data.labels, data.alphabet.len(), &costs)?;
-        return proof.in_ball(model, &ball::sides(model, within, &data.rows, losses)?, &factors);
+        return proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors);
     }
     if *loss == MulticlassLoss::Hinge {
         return proof.of(model, &Multiclass::new(&data, &costs)?, &factors);
@@ -175,10 +180,32 @@ fn prove_linear<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P
     let targets = data.targets(loss.is_binary())?;
     if let Some(within) = model.provenance.ball {
         let losses = PerOutput::new(loss, targets, 1)?;
-        return proof.in_ball(model, &ball::sides(model, within, &data.rows, losses)?, &factors);
+        return proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors);
     }
     // The option decides how a point is reached, and nothing about the point.
     proof.of(model, &Linear::new(&data.rows, targets, loss, Choice::I)?, &factors)
+}
+
+fn prove_labels<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P::Of> {
+    let Structure::MultiLabel { loss } = model.structure else {
+        return Err(refused("the model is not one of sets of labels"));
+    };
+    let Some(within) = model.provenance.ball else {
+        return Err(refused(
+            "the file names no ball, and weights of sets of labels are kept in one",
+        ));
+    };
+    let (targets, alphabet) = data.label_sets()?;
+    check_data(
+        model,
+        data,
+        Vocabulary { alphabet: &alphabet, ..data.vocabulary() },
+        0,
+        data.len(),
+    )?;
+    let (factors, data) = model.provenance.scale.apply(data);
+    let losses = PerOutput::new(loss, targets, alphabet.len())?;
+    proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors)
 }
 
 pub(super) fn refused(message: impl Into<String>) -> Error {
@@ -220,7 +247,8 @@ fn check_data(
 
 /// Both sides of a certificate, whatever the regulariser.
 pub(super) trait Sides {
-    fn primal(&self, weights: &[f64]) -> Result<PrimalValue>;
+    /// Of the weights of a model, which are for the data before they were divided by the factors.
+    fn primal(&self, model: &Model, factors: &Factors) -> Result<PrimalValue>;
     /// After the witness is proved feasible.
     fn dual(&self, witness: &Witness) -> Result<Measured>;
 }
@@ -231,8 +259,8 @@ struct Of<'a, B, L> {
 }
 
 impl<B: Witnessed, L: Link> Sides for Of<'_, B, L> {
-    fn primal(&self, weights: &[f64]) -> Result<PrimalValue> {
-        self.problem.primal(weights)
+    fn primal(&self, model: &Model, factors: &Factors) -> Result<PrimalValue> {
+        self.problem.primal(&factors.scaled(&model.weights))
     }
 
     fn dual(&self, witness: &Witness) -> Result<Measured> {
@@ -275,13 +303,13 @@ pub(super) fn certificate(
     sides: &dyn Sides,
     factors: &Factors,
 ) -> Result<Certificate> {
-    let primal = sides.primal(&factors.scaled(&model.weights))?;
+    let primal = sides.primal(model, factors)?;
     Certificate::new(primal.value, sides.dual(witness)?, primal.certified)
 }
 
 fn verify(model: &Model, sides: &dyn Sides, factors: &Factors) -> Result<Verified> {
     let stored = model.certificate;
-    let primal = sides.primal(&factors.scaled(&model.weights))?;
+    let primal = sides.primal(model, factors)?;
     agree("primal", primal.value, stored.primal, stored.rounding_error)?;
     if stored.certified != primal.certified {
         return Err(refused("the file is wrong about whether its primal value is a bound"));

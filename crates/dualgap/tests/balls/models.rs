@@ -10,22 +10,34 @@ use dualgap::data::{Examples, Scaling};
 use dualgap::dual::{Settings, Witness};
 use dualgap::model::{
     Checkpoints, DualEvidence, InBall, Model, Plan, Provenance, Verified, fit_classes_in_ball,
-    fit_linear, fit_linear_in_ball, reach_linear, verify_examples, verify_linear,
+    fit_labels_in_ball, fit_linear, fit_linear_in_ball, reach_linear, verify_examples,
+    verify_labels, verify_linear,
 };
 use dualgap::oracle::Costs;
 use dualgap::pdbfw::Method;
 use dualgap::run::{Budget, Report, Stop};
 use dualgap::sdca::Choice;
-use dualgap::term::{Ball, MulticlassLoss, Regulariser, ScalarLoss};
+use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
 
-/// One output, and classes: what a model can be of.
+/// One output, sets of labels, and classes: what a model can be of.
 fn cases() -> Vec<Case> {
-    let models = Kind::all().into_iter().filter(|kind| !matches!(kind, Kind::Outputs(_, 3)));
+    let is_model = |kind: &Kind| match *kind {
+        Kind::Outputs(loss, c) => c == 1 || loss.is_binary(),
+        Kind::Classes(..) => true,
+    };
+    let models = Kind::all().into_iter().filter(is_model);
     models.map(|kind| Case::random(5, kind, 9, 4)).collect()
 }
 
 /// The same data as a user has them: classes and numbers as words.
 fn examples(case: &Case) -> Examples {
+    if let Kind::Outputs(_, c @ 2..) = case.kind {
+        let there = |y: &[f64]| (0..c).filter(|&k| y[k] > 0.0).map(|k| format!("l{k}")).collect();
+        let sets: Vec<Vec<String>> = case.targets.chunks(c).map(there).collect();
+        let sets: Vec<String> = sets.iter().map(|set| set.join(",")).collect();
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        return Examples::from_dense(&case.rows, &sets).unwrap();
+    }
     let name = |&y: &f64| match case.kind {
         Kind::Outputs(loss, _) if loss.is_binary() => (if y > 0.0 { "yes" } else { "no" }).into(),
         _ => y.to_string(),
@@ -43,7 +55,8 @@ fn settings(case: &Case) -> Settings {
 fn fit_with(case: &Case, within: InBall, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
     let data = examples(case);
     match case.kind {
-        Kind::Outputs(loss, _) => fit_linear_in_ball(&data, loss, within, plan),
+        Kind::Outputs(loss, 1) => fit_linear_in_ball(&data, loss, within, plan),
+        Kind::Outputs(loss, _) => fit_labels_in_ball(&data, loss, within, plan),
         Kind::Classes(loss, _) => fit_classes_in_ball(&data, &Costs::ZeroOne, loss, within, plan),
     }
 }
@@ -55,7 +68,8 @@ fn fit(case: &Case, budget: &Budget) -> Report<Model> {
 
 fn verify(case: &Case, model: &Model) -> Result<Verified> {
     match case.kind {
-        Kind::Outputs(..) => verify_linear(model, &examples(case)),
+        Kind::Outputs(_, 1) => verify_linear(model, &examples(case)),
+        Kind::Outputs(..) => verify_labels(model, &examples(case)),
         Kind::Classes(..) => verify_examples(model, &examples(case)),
     }
 }
@@ -237,8 +251,8 @@ fn what_does_not_go_with_a_ball_is_refused() {
     for regulariser in [l1, nonnegative] {
         assert!(try_with(&Settings { regulariser, ..settings.clone() }, unit).is_err());
     }
-    let trace = InBall { ball: Ball::Trace { radius: 1.0 }, ..unit };
-    assert!(try_with(&settings, trace).is_err());
+    let error = try_with(&settings, InBall::trace(1.0)).unwrap_err();
+    assert!(error.to_string().contains("rank one"), "{error}");
 
     let (data, nobody) = (examples(case), &mut ());
     for loss in [ScalarLoss::Absolute, ScalarLoss::EpsilonInsensitive { epsilon: 0.1 }] {

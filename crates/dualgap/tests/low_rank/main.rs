@@ -3,7 +3,9 @@
 
 mod attacks;
 mod judge;
+mod labels;
 mod maps;
+mod models;
 mod runs;
 
 use dualgap::linalg::{Random, Rows};

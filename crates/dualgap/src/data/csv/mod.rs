@@ -11,7 +11,8 @@
 
 mod table;
 
-use super::{Alphabet, Dictionary, Examples, Source, Unseen, Vocabulary};
+use super::labels::Labels;
+use super::{Alphabet, Dictionary, Examples, Source, Unseen, Vocabulary, label_sets};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -71,6 +72,15 @@ const BEGINNING: usize = 1000;
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read_training(source: Source<'_>, recipe: &CsvRecipe) -> Result<(Examples, CsvRecipe)> {
+    read_training_as(source, recipe, false)
+}
+
+/// The same, where a label may be a set.
+pub(super) fn read_training_as(
+    source: Source<'_>,
+    recipe: &CsvRecipe,
+    sets: bool,
+) -> Result<(Examples, CsvRecipe)> {
     let mut table = Table::open(source, None)?;
     if table.names.len() < 2 {
         return Err(table.file_error(
@@ -102,16 +112,14 @@ pub fn read_training(source: Source<'_>, recipe: &CsvRecipe) -> Result<(Examples
     let places: Vec<usize> = (0..table.names.len()).filter(|&place| place != label).collect();
     let mut dictionary = Dictionary::default();
     let mut read =
-        table.gather(Some(label), &places, &columns, |name| Some(dictionary.number(name)))?;
+        table.gather(Some(label), sets, &places, &columns, |name| Some(dictionary.number(name)))?;
     if let Some(line) = read.unlabelled {
         return Err(table.no_label(line, label));
     }
     read.rows.fit_width(dictionary.len());
-    let labels = if read.labels.names().all(|name| number(&name).is_some()) {
-        read.labels.renamed(by_value)
-    } else {
-        read.labels
-    };
+    let names: Vec<String> =
+        if sets { label_sets::names(read.labels.names()) } else { read.labels.names().collect() };
+    let labels = spelled(read.labels, &names, sets);
     let alphabet = Alphabet::new(labels.names());
     let labels = labels.numbered(&alphabet);
     let data = Examples { dictionary, ..Examples::new(read.rows, labels, alphabet)? };
@@ -147,6 +155,16 @@ pub fn read_known(
     recipe: &CsvRecipe,
     known: Vocabulary<'_>,
 ) -> Result<(Examples, bool, Unseen)> {
+    read_known_as(source, recipe, known, false)
+}
+
+/// The same, where a label may be a set; the names that are known are those of single labels.
+pub(super) fn read_known_as(
+    source: Source<'_>,
+    recipe: &CsvRecipe,
+    known: Vocabulary<'_>,
+    sets: bool,
+) -> Result<(Examples, bool, Unseen)> {
     let Some(label) = &recipe.label else {
         return Err(Error::setting("the csv recipe must be that of a training file"));
     };
@@ -160,21 +178,17 @@ pub fn read_known(
         .map(|column| table.place(&column.name))
         .collect::<Result<Vec<usize>>>()?;
     let label = table.names.iter().position(|name| name == label);
-    let mut read = table.gather(label, &places, &recipe.columns, |name| {
+    let mut read = table.gather(label, sets, &places, &recipe.columns, |name| {
         known.dictionary.index(name).filter(|&feature| (feature as usize) < known.features)
     })?;
-    let labelled = !read.labels.is_empty();
+    let labelled = !read.labels.are_none();
     if let (Some(line), Some(label), true) = (read.unlabelled, label, labelled) {
         return Err(table.no_label(line, label));
     }
     read.rows.fit_width(known.features);
-    let labels = if known.alphabet.names().iter().all(|name| number(name).is_some()) {
-        read.labels.renamed(by_value)
-    } else {
-        read.labels
-    };
-    let alphabet = known.alphabet.extended(labels.names());
-    read.unseen.labels = alphabet.names()[known.alphabet.len()..].to_vec();
+    let labels = spelled(read.labels, known.alphabet.names(), sets);
+    let (alphabet, strange) = labels.beside(known.alphabet, sets);
+    read.unseen.labels = strange;
     let (labels, alphabet) = if labelled {
         (labels.numbered(&alphabet), alphabet)
     } else {
@@ -183,6 +197,14 @@ pub fn read_known(
     let dictionary = known.dictionary.clone();
     let data = Examples { dictionary, ..Examples::new(read.rows, labels, alphabet)? };
     Ok((data, labelled, read.unseen))
+}
+
+/// The labels as they are known: where all names are those of numbers, by their values.
+fn spelled(labels: Labels, names: &[String], sets: bool) -> Labels {
+    if !names.iter().all(|name| number(name).is_some()) {
+        return labels;
+    }
+    labels.renamed(|name| if sets { label_sets::renamed(name, by_value) } else { by_value(name) })
 }
 
 /// Numbers are known by their value, as in [`super::libsvm`]: `1`, `+1` and `1.0` are one label.
@@ -302,6 +324,27 @@ mod tests {
         assert_eq!(data.alphabet.names(), ["1", "1.0", "nan"]);
         let (more, ..) = read_known(source(b"x,y\n1,1.0"), &recipe, data.vocabulary()).unwrap();
         assert_eq!(more.labels, [1]);
+    }
+
+    #[test]
+    fn labels_may_be_sets_of_which_some_are_empty() {
+        let text = b"x,y\n1,\"b, a\"\n2,\n3,a\n4,\"a,b\"\n";
+        let (data, recipe) = read_training_as(source(text), &CsvRecipe::default(), true).unwrap();
+        let sets: Vec<Vec<&str>> = (0..4).map(|i| data.label_set(i).collect()).collect();
+        assert_eq!(sets, [vec!["a", "b"], vec![], vec!["a"], vec!["a", "b"]]);
+        let alphabet = Alphabet::new(["a", "b"].map(String::from));
+        let known = Vocabulary { alphabet: &alphabet, ..data.vocabulary() };
+        let read = |text: &'static [u8]| read_known_as(source(text), &recipe, known, true);
+        let (more, labelled, unseen) = read(b"y;x\na,c;1\n;2\n").unwrap();
+        assert_eq!((labelled, more.label_set(0).collect()), (true, vec!["a", "c"]));
+        assert_eq!(unseen.labels, ["c"]);
+        assert!(!read(b"x,y\n1,\n").unwrap().1 && !read(b"x\n1\n").unwrap().1);
+        let error = read(b"x,y\n1,a\n2,\"a,a\"\n").unwrap_err().to_string();
+        assert!(error.starts_with("t.csv:3: ") && error.contains("twice"), "{error}");
+        // Names that are numbers are known by their value, in sets, too.
+        let text = b"x,y\n1,\"1.0,+2\"\n2,\"2,1\"\n";
+        let (data, _) = read_training_as(source(text), &CsvRecipe::default(), true).unwrap();
+        assert_eq!((data.alphabet.names(), data.labels), (&["1,2".to_string()][..], vec![0, 0]));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The records of a csv file: cells, lines, names of columns, and what becomes of them.
 
 use super::{CsvColumn, Kind};
+use crate::data::label_sets::parse_set;
 use crate::data::labels::Labels;
 use crate::data::{Source, Unseen};
 use crate::linalg::Rows;
@@ -233,10 +234,12 @@ impl<'a> Table<'a> {
         Ok(true)
     }
 
-    /// All records; `feature` gives the number of a feature if it has one. `columns` are at `places`.
+    /// All records; `feature` gives the number of a feature if it has one. `columns` are at `places`. Labels may be sets, and
+    /// then an empty cell is an empty set.
     pub fn gather(
         &mut self,
         label: Option<usize>,
+        sets: bool,
         places: &[usize],
         columns: &[CsvColumn],
         mut feature: impl FnMut(&str) -> Option<u32>,
@@ -278,6 +281,7 @@ impl<'a> Table<'a> {
             read.rows.push_sparse(&row);
             match label.map(|place| record.cell(place)) {
                 None => {}
+                Some("") if sets => read.labels.push(""),
                 Some("") => read.unlabelled = read.unlabelled.or(Some(record.line)),
                 Some(label) if label.contains(['\t', '\n', '\r']) => {
                     return Err(self.error(
@@ -285,6 +289,11 @@ impl<'a> Table<'a> {
                         "the label has a tab or a line end in it",
                         "labels are written one a line: take a name without them",
                     ));
+                }
+                Some(label) if sets => {
+                    let set = parse_set(label, |name| Ok(name.into()));
+                    let refuse = |(message, remedy)| self.error(record.line, message, remedy);
+                    read.labels.push(&set.map_err(refuse)?);
                 }
                 Some(label) => read.labels.push(label),
             }

@@ -41,7 +41,7 @@ pub fn threshold(values: &[f64], radius: f64) -> f64 {
 /// How many singular values are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranks {
-    /// At first; doubled until the last one falls below the threshold.
+    /// At first; more until the last one falls below the threshold.
     pub first: usize,
     /// At most.
     pub most: usize,
@@ -70,12 +70,14 @@ impl Top {
     /// `U diag(max(σ − θ, 0)) V'`: the projection onto the ball, if the top is complete. It may be outside by
     /// rounding: see [`LowRank::within`].
     pub fn beyond(&self) -> LowRank {
+        // Without a threshold all values count, but not those that are only rounding.
+        let rounding = self.found.s().first().map_or(0.0, |top| 4.0 * f64::EPSILON * top);
         let values: Vec<f64> = self
             .found
             .s()
             .iter()
             .map(|s| s - self.threshold)
-            .take_while(|&left| left > 0.0)
+            .take_while(|&left| left > rounding)
             .collect();
         self.found.with_values(&values)
     }
@@ -106,12 +108,12 @@ pub fn top(
     let mut applications = 0;
     let mut known: Option<LowRank> = None;
     loop {
-        let warm = known.as_ref().or(warm);
+        let start = known.as_ref().or(warm);
         // Those just below count too: an error of the vectors above costs its square only where what
         // it mixes in is away from θ.
         let floor = |values: &[f64]| threshold(values, radius) * (1.0 - 1e-4);
         let Singular { found, applications: more, .. } =
-            top_singular_above(matrix, k, warm, search, &floor)?;
+            top_singular_above(matrix, k, start, search, &floor)?;
         applications += more;
         let theta = threshold(found.s(), radius);
         let last = found.s().last().copied().unwrap_or(0.0);
@@ -120,8 +122,10 @@ pub fn top(
         if complete || k >= most {
             return Ok(Top { found, threshold: theta, complete, applications });
         }
+        // Whoever knows vectors knows about how many there are: then a few more will do.
+        let more = if warm.is_some_and(|warm| warm.rank() > 1) { (k / 4).max(8) } else { k };
         known = Some(found);
-        k = (2 * k).min(most);
+        k = (k + more).min(most);
     }
 }
 

@@ -1,0 +1,124 @@
+//! `--ball trace`: weights of low rank, from training to the proof of the gap, and what does not go with them.
+
+use crate::common::forge::ModelFile;
+use crate::common::{Desk, Table, interval, number, overlap};
+
+const LINE: &str = "multiclass four.svm --ball trace --radius 1.5 --mu 0.01 --loss softmax";
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("four.svm", Table::new(60, 6, 4, 2).text());
+    desk
+}
+
+#[test]
+fn a_model_is_trained_applied_and_proved_again() {
+    let desk = desk();
+    for scale in ["", "--scale rms"] {
+        let json = desk.train(&format!("{LINE} {scale} --witness -o model"));
+        let ball = &json["ball"];
+        assert_eq!(
+            (&ball["name"], &json["solver"]),
+            (&"trace".into(), &"pdbfw".into()),
+            "{json:#}"
+        );
+        let file = ModelFile::parse(&desk.read("model"));
+        assert!(!file.tensors.contains_key("weights"));
+        let values = file.floats("low_rank.s");
+        assert_eq!(number(ball, "rank"), values.len() as f64);
+        assert!(!scale.is_empty() || values.iter().sum::<f64>() <= 1.5);
+        let proved = desk.certify("model", "four.svm");
+        assert_eq!((&proved["dual_proved"], &proved["ball"]), (&true.into(), ball));
+        assert_eq!(interval(&proved), interval(&json));
+    }
+    for command in ["predict", "eval", "predict --probabilities"] {
+        desk.run(&format!("{command} model four.svm")).ok();
+    }
+    let told = desk.run("inspect model").ok().stdout;
+    assert!(told.contains("trace, radius 1.5") && told.contains("of rank"), "{told}");
+    let told = desk.run(&format!("train {LINE}")).ok().stdout;
+    assert!(told.contains("of rank"), "{told}");
+}
+
+/// μ/2‖w‖² is λ/2‖w‖², and a ball without an edge in sight is no ball.
+#[test]
+fn in_a_large_ball_the_optimum_is_that_of_lambda() {
+    let desk = desk();
+    let line = "multiclass four.svm --loss softmax --tolerance 1e-6";
+    let inside = desk.train(&format!("{line} --ball trace --radius 1000 --mu 0.05"));
+    let free = desk.train(&format!("{line} --lambda 0.05"));
+    assert!(overlap(interval(&inside), interval(&free)), "{inside:#} {free:#}");
+}
+
+#[test]
+fn every_method_is_about_the_same_optimum() {
+    let desk = desk();
+    let best = desk.train(&format!("{LINE} --tolerance 1e-8"));
+    let one_corner = ["frank-wolfe", "block-frank-wolfe", "stochastic-frank-wolfe"];
+    for method in one_corner.into_iter().chain(["apg", "svrg", "scgs", "storc"]) {
+        let json = desk.train(&format!("{LINE} --passes 100 --method {method}"));
+        assert!(overlap(interval(&json), interval(&best)), "{method}: {json:#}");
+    }
+    for method in ["away", "pairwise"] {
+        desk.run(&format!("train {LINE} --method {method}"))
+            .refuses(&["--method", "block-frank-wolfe"]);
+    }
+}
+
+#[test]
+fn forged_models_are_refused() {
+    let desk = desk();
+    desk.train(&format!("{LINE} --passes 2 --witness -o model"));
+    let file = ModelFile::parse(&desk.read("model"));
+    let refuses = |forged: &ModelFile, words: &[&str]| {
+        desk.write("forged", forged.sealed());
+        desk.run("certify forged four.svm").refuses(words);
+    };
+    refuses(&file.with_header(|h| h["provenance"]["ball"]["radius"] = 0.1.into()), &["ball"]);
+    refuses(&file.with_header(|h| h["provenance"]["ball"]["radius"] = 3.into()), &["dual"]);
+    refuses(&file.with_header(|h| h["provenance"]["ball"]["name"] = "l1".into()), &["weights"]);
+    refuses(&file.with_header(|h| h["provenance"]["ball"] = serde_json::Value::Null), &["weights"]);
+    for tensor in ["low_rank.u", "low_rank.s", "low_rank.v"] {
+        let numbers = file.floats(tensor);
+        let with = |change: &dyn Fn(&f64) -> f64| {
+            let mut forged = file.clone();
+            forged.set_floats(tensor, &numbers.iter().map(change).collect::<Vec<_>>());
+            forged
+        };
+        refuses(&with(&|x| 4.0 * x), &["not in the ball"]);
+        refuses(&with(&|_| f64::NAN), &["low_rank"]);
+        let mut without = file.clone();
+        without.tensors.remove(tensor);
+        refuses(&without, &["low_rank"]);
+        let mut shape = file.clone();
+        shape.tensors.get_mut(tensor).unwrap().shape.insert(0, 1);
+        refuses(&shape, &["low_rank"]);
+    }
+    // A rank and a size that no memory has: of rank zero, any matrix takes none.
+    let shaped = |features: u64, rank: usize| {
+        let mut forged = file.with_header(|h| h["features"] = features.into());
+        for (name, shape) in [
+            ("low_rank.u", vec![features as usize, rank]),
+            ("low_rank.s", vec![rank]),
+            ("low_rank.v", vec![4, rank]),
+        ] {
+            let tensor = forged.tensors.get_mut(name).unwrap();
+            (tensor.shape, tensor.bytes) = (shape, Vec::new());
+        }
+        forged
+    };
+    refuses(&shaped(6, 1 << 40), &["safetensors"]);
+    refuses(&shaped(6, usize::MAX), &["safetensors"]);
+    refuses(&shaped(1 << 50, 0), &["features"]);
+    desk.run("inspect forged").refuses(&["more weights than can be written out"]);
+}
+
+#[test]
+fn what_does_not_go_with_low_rank_is_refused() {
+    let desk = desk();
+    for option in ["--checkpoint run", "--resume run", "--watch-test --test four.svm"] {
+        let name = option.split(' ').next().unwrap();
+        desk.run(&format!("train {LINE} {option}"))
+            .refuses(&[&format!("{name} does not go with --ball: ")]);
+    }
+}

@@ -1,0 +1,152 @@
+//! Models whose weights are of low rank: multiclass in the trace ball, with X in factors from the run to the file.
+//!
+//! Such a model has no plain vector of weights. Its scores come from the factors, and the certificate is one of the
+//! matrix that they make, which is proved to be in the ball.
+
+use super::ball::{Stored, points, witness};
+use super::fit::{Plan, named};
+use super::scaled::recertify;
+use super::verify::{Sides, refused};
+use super::{InBall, Model, Provenance};
+use crate::data::{Examples, Factors};
+use crate::dual::Witness;
+use crate::dual::problem::PrimalValue;
+use crate::linalg::{LowRank, Measured, Rows};
+use crate::pdbfw::trace::{Features, LARGEST, LowRankProblem, Map, Proving};
+use crate::pdbfw::{self, trace};
+use crate::run::Report;
+use crate::term::Regulariser;
+use crate::{Error, Result};
+
+/// Trains in the trace ball. The ball is already in the blank model, and what goes with no ball was refused.
+pub(super) fn fit<L: Stored>(
+    rows: &Rows,
+    losses: L,
+    blank: Model,
+    within: InBall,
+    factors: &Factors,
+    plan: Plan<'_, Examples>,
+) -> Result<Report<Model>> {
+    let Plan { settings, budget, observer, watch, checkpoints, resume, .. } = plan;
+    if checkpoints.is_some() || resume.is_some() {
+        return Err(Error::setting(
+            "runs in the trace ball cannot be kept and taken up again: leave out the checkpoint",
+        ));
+    }
+    if watch.is_some() {
+        return Err(Error::setting(
+            "runs in the trace ball tell nothing of test data on their way: look at them at the end",
+        ));
+    }
+    let sides = sides(&blank, within, rows, losses)?;
+    let InBall { method, steps, .. } = within;
+    let solver = pdbfw::Settings { method, steps, seed: settings.seed };
+    let report = trace::train_map(&sides.problem, &solver, budget, observer)?;
+    let witness = witness(sides.problem.losses(), &report.model.points);
+    let x = sides.raw_inside(&report.model.weights, factors)?;
+    let mut report = named(report, blank, |_| Vec::new());
+    report.model.low_rank = Some(x);
+    // A run proves its dual values no harder than it needs, and a stored one is compared with what `certify` finds.
+    recertify(&mut report, &witness, &sides, factors, budget)?;
+    report.model.witness = Some(witness);
+    Ok(report)
+}
+
+/// Both sides of the certificate of a model that says it was trained in this ball.
+pub(super) fn sides<'a, L: Stored>(
+    model: &Model,
+    within: InBall,
+    rows: &'a Rows,
+    losses: L,
+) -> Result<LowRankSides<'a, L>> {
+    let Provenance { lambda, regulariser, .. } = model.provenance;
+    if regulariser != Regulariser::PLAIN {
+        return Err(refused("the file names another regulariser beside a ball"));
+    }
+    if losses.outputs() == 1 {
+        return Err(Error::setting(
+            "one output has weights of rank one whatever they are: take the l1 ball or a penalty",
+        ));
+    }
+    let (map, radius) = (Features::new(rows, losses.outputs())?, within.ball.radius());
+    let weights = model.sample_weights.as_deref();
+    Ok(LowRankSides { problem: LowRankProblem::new(map, losses, lambda, radius, weights)? })
+}
+
+pub(super) struct LowRankSides<'a, L> {
+    problem: LowRankProblem<Features<'a>, L>,
+}
+
+impl<L: Stored> LowRankSides<'_, L> {
+    /// Weights for the data as they are. The way there and back is rounded, which must not lead out of the ball.
+    fn raw_inside(&self, x: &LowRank, factors: &Factors) -> Result<LowRank> {
+        if factors.are_none() {
+            return Ok(x.clone());
+        }
+        let (rows, columns) = self.problem.map().shape();
+        let u = factors.raw(x.u()).into_owned();
+        let mut raw = LowRank::new(rows, columns, u, x.s().to_vec(), x.v().to_vec())?;
+        let mut margin = 2.0 * f64::EPSILON;
+        while !self.problem.contains(&as_trained(&raw, factors)?) {
+            if margin > 1.0 {
+                return Ok(LowRank::zero(rows, columns)); // which is in every ball
+            }
+            raw = raw.scaled(1.0 - margin);
+            margin *= 2.0;
+        }
+        Ok(raw)
+    }
+}
+
+/// The weights as the run saw them.
+fn as_trained(x: &LowRank, factors: &Factors) -> Result<LowRank> {
+    use crate::linalg::Operator;
+    let u = factors.scaled(x.u()).into_owned();
+    LowRank::new(x.rows(), x.columns(), u, x.s().to_vec(), x.v().to_vec())
+}
+
+impl<L: Stored> Sides for LowRankSides<'_, L> {
+    fn primal(&self, model: &Model, factors: &Factors) -> Result<PrimalValue> {
+        let Some(x) = &model.low_rank else {
+            return Err(refused("the file names the trace ball, and has no weights in factors"));
+        };
+        let x = as_trained(x, factors)?;
+        if !self.problem.contains(&x) {
+            return Err(refused("the weights are not in the ball that the file names"));
+        }
+        Ok(PrimalValue { value: self.problem.primal(&x)?, certified: true })
+    }
+
+    /// Where the search for singular values ends may depend on the machine, so its tolerance counts as an error.
+    fn dual(&self, witness: &Witness) -> Result<Measured> {
+        let alpha = points(self.problem.losses(), witness)?;
+        let proving = Proving::default();
+        let found = self.problem.dual(&alpha, &proving)?;
+        let top = found.ball.as_ref().and_then(|ball| ball.top.found.s().first().copied());
+        let searched = 4.0 * proving.tolerance * self.problem.radius() * top.unwrap_or(0.0);
+        Ok(Measured { error: found.value.error + searched, ..found.value })
+    }
+}
+
+impl Model {
+    /// How many weights there are, written out or in factors.
+    pub fn dim(&self) -> usize {
+        match self.low_rank {
+            Some(_) => self.features.saturating_mul(self.alphabet.len()),
+            None => self.weights.len(),
+        }
+    }
+
+    /// Writes weights that are in factors out into [`weights`](Self::weights), for whoever wants to look at each. Scores
+    /// and certificates still are those of the factors.
+    pub fn write_out(&mut self) -> Result<()> {
+        let Some(x) = &self.low_rank else { return Ok(()) };
+        if self.dim() > LARGEST {
+            return Err(Error::setting(
+                "the model has more weights than can be written out: use its factors",
+            ));
+        }
+        self.weights = x.to_dense();
+        Ok(())
+    }
+}

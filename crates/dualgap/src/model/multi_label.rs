@@ -1,0 +1,84 @@
+//! Models of any number of labels for each example.
+//!
+//! Every label has a score of its own, and is there when the score is positive. The losses of the scores are added up, so in
+//! a ball of the whole matrix the labels share what the radius allows:
+//!
+//! ```text
+//! P(X) = mean of Σ_k loss(⟨x_k, a⟩, ±1) + μ/2‖X‖²      for ‖X‖ ≤ r
+//! ```
+
+use super::fit::{Plan, examples_blank};
+use super::{InBall, Model, SetEvaluation, Structure, ball};
+use crate::data::Examples;
+use crate::linalg::Row;
+use crate::pdbfw::PerOutput;
+use crate::run::Report;
+use crate::term::ScalarLoss;
+use crate::{Error, Result};
+use rayon::prelude::*;
+
+/// Trains a model of label sets in a ball, by the same settings as [`fit_linear_in_ball`](super::fit_linear_in_ball). The
+/// labels of the data are sets of names with commas between them, see [`Examples::label_sets`].
+///
+/// ```
+/// use dualgap::data::Examples;
+/// use dualgap::model::{InBall, Plan, fit_labels_in_ball, verify_labels};
+/// use dualgap::run::Budget;
+/// use dualgap::sdca::Settings;
+/// use dualgap::term::ScalarLoss;
+///
+/// let rows = [vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, 1.0], vec![-1.0, -1.0]];
+/// let data = Examples::from_dense(&rows, &["beach", "sunset", "beach,sunset", ""])?;
+/// let (settings, budget) = (Settings { lambda: 0.01, ..Settings::default() }, Budget::default());
+/// let nobody = &mut ();
+/// let plan = Plan::new(&settings, &budget, nobody);
+/// let model = fit_labels_in_ball(&data, ScalarLoss::Logistic, InBall::l1(4.0), plan)?.model;
+/// assert_eq!(model.alphabet.names(), ["beach", "sunset"]);
+/// assert_eq!(model.predict_set(data.rows.row(2)), [0, 1]);
+/// verify_labels(&model, &data)?;
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn fit_labels_in_ball(
+    data: &Examples,
+    loss: ScalarLoss,
+    within: InBall,
+    plan: Plan<'_, Examples>,
+) -> Result<Report<Model>> {
+    if !loss.is_binary() {
+        return Err(Error::setting(
+            "labels are there or not: take a loss of two classes, such as the logistic loss",
+        ));
+    }
+    let (targets, alphabet) = data.label_sets()?;
+    if alphabet.len() < 2 {
+        return Err(Error::setting(format!(
+            "sets of labels are of two labels at least, and the data have {}",
+            alphabet.len()
+        )));
+    }
+    let (factors, scaled) = plan.scale.apply(data);
+    let losses = PerOutput::new(loss, targets, alphabet.len())?;
+    let blank = examples_blank(data, Structure::MultiLabel { loss }, &alphabet, &plan);
+    let error = |model: &Model, test: &Examples| model.evaluate_sets(test).figures().hamming_loss;
+    ball::fit(&scaled.rows, losses, blank, within, &factors, plan, error)
+}
+
+impl Model {
+    /// The labels of a row that have a positive score, ascending, whatever is beyond the known features left out.
+    pub fn predict_set(&self, row: Row<'_>) -> Vec<usize> {
+        let scores = self.class_scores(row).into_iter().enumerate();
+        scores.filter(|&(_, score)| score > 0.0).map(|(label, _)| label).collect()
+    }
+
+    /// Predicted sets of labels beside those of the data; see [`Examples::label_sets`].
+    pub fn evaluate_sets(&self, data: &Examples) -> SetEvaluation {
+        let sets: Vec<Vec<usize>> =
+            (0..data.len()).into_par_iter().map(|i| self.predict_set(data.rows.row(i))).collect();
+        let names = self.alphabet.names();
+        let mut evaluation = SetEvaluation::of_labels(names);
+        for (i, set) in sets.iter().enumerate() {
+            evaluation.compare(data.label_set(i), set.iter().map(|&label| names[label].as_str()));
+        }
+        evaluation
+    }
+}

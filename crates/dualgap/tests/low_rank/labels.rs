@@ -1,0 +1,182 @@
+//! Models of label sets whose weights are in factors.
+
+use crate::Case;
+use crate::judge::Judge;
+use dualgap::data::{Examples, Scaling};
+use dualgap::dual::Settings;
+use dualgap::linalg::LowRank;
+use dualgap::model::{
+    DualEvidence, InBall, Model, Plan, fit_classes_in_ball, fit_labels_in_ball, verify_examples,
+    verify_labels, verify_linear,
+};
+use dualgap::oracle::Costs;
+use dualgap::run::{Budget, Report, Stop};
+use dualgap::term::{MulticlassLoss, ScalarLoss};
+use dualgap::{Error, Result};
+use faer::Mat;
+
+const LOSSES: [ScalarLoss; 3] =
+    [ScalarLoss::SmoothHinge { width: 0.5 }, ScalarLoss::SquaredHinge, ScalarLoss::Logistic];
+
+/// Four labels and five features.
+fn case() -> Case {
+    Case { mu: 0.05, ..Case::random(6, 30, 5, 4) }
+}
+
+/// A label is there where its target is positive.
+fn examples(case: &Case) -> Examples {
+    let set = |y: &[f64]| {
+        let there = (0..y.len()).filter(|&k| y[k] > 0.0);
+        there.map(|k| format!("label {k}")).collect::<Vec<_>>().join(",")
+    };
+    let sets: Vec<String> = case.targets.chunks(case.outputs).map(set).collect();
+    let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+    Examples::from_dense(&case.rows, &sets).unwrap()
+}
+
+fn fit(case: &Case, loss: ScalarLoss, scale: Scaling, budget: &Budget) -> Result<Report<Model>> {
+    let settings = Settings { lambda: case.mu, ..Settings::default() };
+    let nobody = &mut ();
+    let plan = Plan { scale, ..Plan::new(&settings, budget, nobody) };
+    fit_labels_in_ball(&examples(case), loss, InBall::trace(case.radius), plan)
+}
+
+/// A loss and its slope at a score times ±1.
+fn of_margin(loss: ScalarLoss, m: f64) -> (f64, f64) {
+    match loss {
+        ScalarLoss::SmoothHinge { width } => {
+            if m >= 1.0 {
+                (0.0, 0.0)
+            } else if m <= 1.0 - width {
+                (1.0 - m - width / 2.0, -1.0)
+            } else {
+                ((1.0 - m).powi(2) / (2.0 * width), -(1.0 - m) / width)
+            }
+        }
+        ScalarLoss::SquaredHinge => ((1.0 - m).max(0.0).powi(2), -2.0 * (1.0 - m).max(0.0)),
+        ScalarLoss::Logistic => ((-m).exp().ln_1p(), -1.0 / (1.0 + m.exp())),
+        _ => unreachable!(),
+    }
+}
+
+/// The mean of the losses of all labels, and its gradient.
+fn mean_loss(case: &Case, loss: ScalarLoss, x: &Mat<f64>) -> (f64, Mat<f64>) {
+    let (mut value, mut gradient) = (0.0, Mat::zeros(x.nrows(), x.ncols()));
+    let share = 1.0 / case.rows.len() as f64;
+    for (row, y) in case.rows.iter().zip(case.targets.chunks(case.outputs)) {
+        for (k, y) in y.iter().enumerate() {
+            let score: f64 = row.iter().enumerate().map(|(j, a)| a * x[(j, k)]).sum();
+            let (loss, slope) = of_margin(loss, y.signum() * score);
+            value += share * loss;
+            let slope = share * y.signum() * slope;
+            row.iter().enumerate().for_each(|(j, a)| gradient[(j, k)] += slope * a);
+        }
+    }
+    (value, gradient)
+}
+
+#[test]
+fn a_fitted_model_is_at_the_optimum_of_the_whole_matrix_problem() {
+    for loss in LOSSES {
+        for radius in [0.7, 2.0] {
+            let case = Case { radius, ..case() };
+            let report = fit(&case, loss, Scaling::None, &Budget::relative(1e-9)).unwrap();
+            assert_eq!(report.stop, Stop::GapReached, "{loss:?}");
+            let square = |row: &Vec<f64>| row.iter().map(|a| a * a).sum::<f64>();
+            // No loss here bends more than twice.
+            let smoothness = 2.0 * case.rows.iter().map(square).fold(0.0, f64::max);
+            let of = |x: &Mat<f64>| mean_loss(&case, loss, x);
+            let judge = Judge { loss: &of, smoothness, mu: case.mu, radius, shape: (5, 4) };
+            let (best, x) = judge.optimum(4000);
+            assert!((report.certificate.primal - best).abs() < 1e-7, "{loss:?} {radius}: {best}");
+            let own = report.model.low_rank.unwrap().to_dense();
+            for (k, own) in own.iter().enumerate() {
+                assert!((own - x[(k / 4, k % 4)]).abs() < 1e-3, "{loss:?} {radius}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_is_stored_verified_and_applied() {
+    for (loss, scale) in LOSSES.into_iter().flat_map(|l| [(l, Scaling::None), (l, Scaling::Max)]) {
+        let case = case();
+        let data = examples(&case);
+        let model = fit(&case, loss, scale, &Budget::relative(1e-3)).unwrap().model;
+        let stored = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!((&stored.low_rank, &stored.structure), (&model.low_rank, &model.structure));
+        let verified = verify_labels(&stored, &data).unwrap();
+        assert_eq!(verified.evidence, DualEvidence::Witness);
+        assert_eq!(verified.certificate, model.certificate);
+        assert!(verify_linear(&stored, &data).is_err() && verify_examples(&stored, &data).is_err());
+        let x = stored.low_rank.as_ref().unwrap().to_dense();
+        let (mut wrong, mut whole) = (0, 0);
+        for (i, (row, y)) in case.rows.iter().zip(case.targets.chunks(4)).enumerate() {
+            let score =
+                |k: usize| row.iter().enumerate().map(|(j, a)| a * x[j * 4 + k]).sum::<f64>();
+            let set: Vec<usize> = (0..4).filter(|&k| score(k) > 0.0).collect();
+            assert_eq!(stored.predict_set(data.rows.row(i)), set);
+            let off = (0..4).filter(|k| (y[*k] > 0.0) != set.contains(k)).count();
+            wrong += off;
+            whole += usize::from(off == 0);
+        }
+        let figures = stored.evaluate_sets(&data).figures();
+        assert!((figures.hamming_loss - wrong as f64 / 120.0).abs() < 1e-15);
+        assert!((figures.subset_accuracy - whole as f64 / 30.0).abs() < 1e-15);
+    }
+}
+
+#[test]
+fn whatever_is_altered_is_refused() {
+    let case = case();
+    let data = examples(&case);
+    let model = fit(&case, ScalarLoss::Logistic, Scaling::None, &Budget::passes(2)).unwrap().model;
+    let refused = |change: &dyn Fn(&mut Model)| {
+        let mut changed = model.clone();
+        change(&mut changed);
+        matches!(
+            verify_labels(&changed, &data),
+            Err(Error::Refused { .. } | Error::Witness { .. } | Error::Unsound { .. })
+        )
+    };
+    let doubled = |m: &mut Model| m.low_rank = m.low_rank.take().map(|x| x.scaled(2.0));
+    assert!(refused(&doubled));
+    assert!(refused(&|m| m.low_rank = Some(LowRank::zero(5, 4))));
+    assert!(refused(&|m| m.provenance.ball = Some(InBall::trace(1.5))));
+    assert!(refused(&|m| m.provenance.ball = None));
+    assert!(refused(&|m| m.provenance.lambda *= 2.0));
+    assert!(refused(&|m| m.witness.as_mut().unwrap().weights[0] = -3.0));
+    assert!(refused(&|m| m.witness.as_mut().unwrap().keys[1] = 0));
+    let names = ["a", "b", "c", "d"].map(String::from);
+    assert!(refused(&|m| m.alphabet = names.to_vec().into()));
+    // A set that has changed is another data set.
+    let mut other = data.clone();
+    other.labels[0] = other.labels.iter().copied().find(|&set| set != other.labels[0]).unwrap();
+    assert!(verify_labels(&model, &other).is_err());
+}
+
+#[test]
+fn what_makes_no_label_sets_is_refused() {
+    let rows = [vec![1.0], vec![-1.0]];
+    let settings = Settings { lambda: 0.1, ..Settings::default() };
+    let try_with = |sets: [&str; 2], loss| {
+        let (data, nobody, budget) =
+            (Examples::from_dense(&rows, &sets).unwrap(), &mut (), Budget::passes(1));
+        let plan = Plan::new(&settings, &budget, nobody);
+        fit_labels_in_ball(&data, loss, InBall::l1(1.0), plan).map(|_| ())
+    };
+    assert!(try_with(["a,b", ""], ScalarLoss::Logistic).is_ok());
+    for sets in [["a", ""], ["", ""], ["a,,b", "c"], ["a,a", "b"]] {
+        assert!(try_with(sets, ScalarLoss::Logistic).is_err(), "{sets:?}");
+    }
+    for loss in [ScalarLoss::Hinge, ScalarLoss::Squared, ScalarLoss::Huber { width: 1.0 }] {
+        assert!(try_with(["a,b", ""], loss).is_err(), "{loss:?}");
+    }
+    // Classes are no sets.
+    let data = Examples::from_dense(&rows, &["a", "b"]).unwrap();
+    let (nobody, budget) = (&mut (), Budget::passes(1));
+    let plan = Plan::new(&settings, &budget, nobody);
+    let loss = MulticlassLoss::Softmax;
+    let model = fit_classes_in_ball(&data, &Costs::ZeroOne, loss, InBall::trace(1.0), plan);
+    assert!(verify_labels(&model.unwrap().model, &data).is_err());
+}
