@@ -24,7 +24,10 @@ mod trial;
 use super::best::Best;
 use super::engine::State;
 use super::problem::masses;
-use super::{Acceleration, Average, Blocks, Engine, Method, Problem, Settings, Solution, Step};
+use super::{
+    Acceleration, Average, Blocks, Cache, Direction, Engine, Method, Problem, Settings, Solution,
+    Step,
+};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
@@ -206,7 +209,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             quiet: 0,
             best: Best::new(problem.dual(&points)?.value, Some(points)),
         };
-        Ok(Self::with(problem, engine, memory))
+        Ok(Self::with(problem, engine, adapts(blocks, settings), memory))
     }
 
     /// Where an earlier run stood; what a certificate will rest on is proved again.
@@ -220,8 +223,9 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let RoundsState { engine, mut memory } = state;
         let kappa = momentum.map_or(0.0, |momentum| momentum.kappa);
         let ratio = 1.0 + memory.kappa / settings.lambda;
-        let fitted =
-            adapts(blocks) && kappa > 0.0 && (LEAST_RATIO..=LARGEST_RATIO).contains(&ratio);
+        let fitted = adapts(blocks, settings)
+            && kappa > 0.0
+            && (LEAST_RATIO..=LARGEST_RATIO).contains(&ratio);
         let now = if memory.accelerated { memory.kappa } else { 0.0 };
         let problem = outer(blocks, link, settings)?;
         let inner = inner(blocks, link, now, settings)?.centred(memory.offset.clone())?;
@@ -243,15 +247,16 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         }
         let engine = Engine::resumed(inner, settings, engine)?;
         engine.pool().install(|| memory.best.prove(&problem))?;
-        Ok(Self::with(problem, engine, memory))
+        Ok(Self::with(problem, engine, adapts(blocks, settings), memory))
     }
 
     fn with(
         problem: Problem<'a, B, Unpenalised<L>>,
         mut engine: Engine<'a, B, L>,
+        adapts: bool,
         memory: Memory<B::Point>,
     ) -> Self {
-        let adapts = adapts(problem.blocks) && memory.trial.is_some();
+        let adapts = adapts && memory.trial.is_some();
         if adapts {
             engine.count_gains();
         }
@@ -411,9 +416,12 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     }
 }
 
-/// Whether κ follows what the rounds gain: where there is smoothness, the condition number gives κ.
-fn adapts<B: Blocks>(blocks: &B) -> bool {
-    blocks.smoothness() == 0.0
+/// Whether κ follows what the rounds gain. Where there is smoothness, the condition number gives it; and steps toward
+/// outputs alone crawl at the end of every round, whatever κ is, so that their gains say little of it.
+fn adapts<B: Blocks>(blocks: &B, settings: &Settings) -> bool {
+    let toward = settings.direction(B::FACES).is_ok_and(|to| to == Direction::Toward);
+    let crawls = B::FACES && toward && settings.cache != Cache::On;
+    blocks.smoothness() == 0.0 && !crawls
 }
 
 /// Half as much of λ'/λ or of the passes: what was given last is taken first.

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::data::Examples;
-use crate::dual::{Cache, Direction};
 use crate::linalg::{Random, Rows};
 use crate::oracle::Costs;
 use crate::sdca::{Choice, Linear};
