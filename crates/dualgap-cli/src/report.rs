@@ -3,9 +3,12 @@
 use crate::args::StopArgs;
 use crate::ball::{self, BallJson, nonzero, penalty_rows, weights_row};
 use dualgap::data::csv::Kind;
+use dualgap::data::ratings::HeldOut;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::model::evaluation::{Figures, NumberErrors};
-use dualgap::model::{Evaluation, Model, Scores, SetEvaluation, SetFigures, Structure};
+use dualgap::model::{
+    Centring, Evaluation, Model, Scores, SetEvaluation, SetFigures, Strangers, Structure,
+};
 use dualgap::pdbfw;
 use dualgap::run::{Certificate, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
@@ -20,6 +23,8 @@ pub struct Summary<'a> {
     pub report: &'a Report<Model>,
     pub settings: &'a Settings,
     pub test: Option<&'a (Outcomes, Unseen)>,
+    /// Of models of ratings, in the place of the test.
+    pub rated: Option<&'a Rated>,
     /// Until the training began.
     pub read_seconds: f64,
 }
@@ -36,6 +41,13 @@ pub enum Outcomes {
     Labels(Box<Evaluation>),
     Numbers(NumberErrors),
     Sets(SetEvaluation),
+}
+
+/// How a model of ratings did on others, and how the mean alone would have done.
+pub struct Rated {
+    pub errors: NumberErrors,
+    pub of_mean: NumberErrors,
+    pub strangers: Strangers,
 }
 
 impl From<Evaluation> for Outcomes {
@@ -82,7 +94,31 @@ struct Json<'a> {
     version: &'a str,
     fingerprint: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    ratings: Option<RatingsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<TestJson>,
+}
+
+/// What only models of ratings have.
+#[derive(Serialize)]
+struct RatingsJson {
+    users: usize,
+    items: usize,
+    centre: Centring,
+    mean: f64,
+    held_out: Option<HeldOut>,
+}
+
+impl RatingsJson {
+    fn of(model: &Model) -> Option<Self> {
+        let Structure::Completion { items, centre, .. } = &model.structure else { return None };
+        let held_out = match model.provenance.recipe.as_ref().map(|recipe| &recipe.format) {
+            Some(Format::Ratings(recipe)) => recipe.held_out,
+            _ => None,
+        };
+        let (users, items) = (model.features, items.len());
+        Some(Self { users, items, centre: centre.centring, mean: centre.mean, held_out })
+    }
 }
 
 #[derive(Serialize)]
@@ -103,6 +139,25 @@ enum TestJson {
     },
     Numbers(NumberErrors),
     Sets(SetFigures),
+    Ratings {
+        #[serde(flatten)]
+        errors: NumberErrors,
+        /// Of predicting the mean.
+        mean_rmse: f64,
+        mean_mae: f64,
+        unknown: Strangers,
+    },
+}
+
+impl From<&Rated> for TestJson {
+    fn from(rated: &Rated) -> Self {
+        Self::Ratings {
+            errors: rated.errors,
+            mean_rmse: rated.of_mean.rmse,
+            mean_mae: rated.of_mean.mae,
+            unknown: rated.strangers,
+        }
+    }
 }
 
 impl From<&Outcomes> for TestJson {
@@ -125,7 +180,7 @@ impl<'a> Summary<'a> {
 
     /// What `--json` prints, as a part of something larger.
     pub fn object(&self) -> impl Serialize + use<'a> {
-        let Self { task, report, settings, test, read_seconds } = self;
+        let Self { task, report, settings, test, rated, read_seconds } = self;
         let certificate = report.certificate;
         let finite = |x: f64| x.is_finite().then_some(x);
         Json {
@@ -157,12 +212,13 @@ impl<'a> Summary<'a> {
             seed: settings.seed,
             version: env!("CARGO_PKG_VERSION"),
             fingerprint: &report.model.provenance.fingerprint,
-            test: test.map(|(outcomes, _)| outcomes.into()),
+            ratings: RatingsJson::of(&report.model),
+            test: test.map(|(outcomes, _)| outcomes.into()).or(rated.map(Into::into)),
         }
     }
 
     pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {
-        let Self { task, report, settings, test, read_seconds } = self;
+        let Self { task, report, settings, test, rated, read_seconds } = self;
         let model = &report.model;
         let mut rows = vec![
             ("task", task_row(task, model)),
@@ -172,6 +228,7 @@ impl<'a> Summary<'a> {
             ),
             ("weights", weights_row(model)),
         ];
+        rows.extend(centre_row(model));
         rows.extend(penalty_rows(model));
         rows.push(("solver", solver_name(settings.method, model).into()));
         if !report.tactics.is_empty() {
@@ -205,6 +262,7 @@ impl<'a> Summary<'a> {
             let labels = if numbers { Vec::new() } else { unseen.labels.clone() };
             rows.extend(unseen_row(&Unseen { labels, ..unseen.clone() }));
         }
+        rows.extend(rated.iter().flat_map(|rated| rated_rows(rated)));
         rows.push((
             "saved",
             match kept.model {
@@ -234,6 +292,12 @@ pub fn task_row(task: &str, model: &Model) -> String {
             format!("{task}, {first} or {second}, {} loss", loss_name(*loss))
         }
         Structure::Linear { loss } => format!("{task}, {} loss", loss_name(*loss)),
+        Structure::Completion { loss, items, .. } => format!(
+            "{task}, {} users and {} items, {} loss",
+            thousands(model.features as u64),
+            thousands(items.len() as u64),
+            loss_name(*loss)
+        ),
         _ => format!("{task}, {} labels", model.alphabet.len()),
     }
 }
@@ -306,6 +370,45 @@ pub fn set_rows(figures: &SetFigures) -> Vec<(&'static str, String)> {
         ("micro F1", format!("{} of all labels together", in_percent(micro_f1))),
         ("macro F1", format!("{} in the mean over labels", in_percent(macro_f1))),
     ]
+}
+
+/// What a model of ratings says of a pair before its matrix does.
+pub fn centre_row(model: &Model) -> Option<(&'static str, String)> {
+    let Structure::Completion { centre, .. } = &model.structure else { return None };
+    let told = match centre.centring {
+        Centring::None => "none".into(),
+        Centring::Mean => format!("the mean, {}", number(centre.mean)),
+        Centring::Effects => {
+            format!("the mean, {}, and effects of users and items", number(centre.mean))
+        }
+    };
+    Some(("centre", told))
+}
+
+/// The rows of a table about predicted ratings, beside those of the mean alone.
+fn rated_rows(rated: &Rated) -> Vec<(&'static str, String)> {
+    let Rated { errors, of_mean, strangers } = rated;
+    let mut rows = number_rows(errors);
+    for ((_, told), mean) in rows.iter_mut().zip([of_mean.rmse, of_mean.mae]) {
+        let _ = write!(told, "; {} if the mean were predicted", number(mean));
+    }
+    rows.extend(strangers_row(*strangers));
+    rows
+}
+
+/// Which names a model of ratings had not seen in training, if any.
+pub fn strangers_row(strangers: Strangers) -> Option<(&'static str, String)> {
+    let Strangers { pairs, users, items } = strangers;
+    let count = |n: usize, one: &str| {
+        format!("{} {one}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
+    };
+    (pairs > 0).then(|| {
+        let (users, items) = (count(users, "user"), count(items, "item"));
+        (
+            "unseen",
+            format!("{users} and {items}; {} predicted by the centre alone", count(pairs, "pair")),
+        )
+    })
 }
 
 /// Precision, recall and F1 in words.

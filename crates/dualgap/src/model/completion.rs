@@ -101,7 +101,7 @@ impl Centre {
     }
 
     /// What it leaves of the ratings.
-    fn targets(&self, data: &Ratings) -> Vec<f64> {
+    pub fn left(&self, data: &Ratings) -> Vec<f64> {
         let places = data.pairs.places.iter();
         places.zip(&data.values).map(|(&(i, j), y)| y - self.at(Some(i), Some(j))).collect()
     }
@@ -194,7 +194,7 @@ fn problem(
     }
     let Pairs { users, items, places } = &data.pairs;
     let map = Sampled::new(users.len(), items.len(), places.clone())?;
-    Ok((map, PerOutput::new(loss, centre.targets(data), 1)?))
+    Ok((map, PerOutput::new(loss, centre.left(data), 1)?))
 }
 
 /// Checks a model of ratings against those that it was trained on.
