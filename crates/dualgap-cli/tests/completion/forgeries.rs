@@ -24,7 +24,7 @@ fn forged_models_are_refused() {
     header(&|h| h["provenance"]["lambda"] = 0.5.into(), &["value of"]);
     header(&|h| h["certificate"]["dual"] = 1e9.into(), &["dual"]);
     header(&|h| h["task"]["mean"] = 3.0.into(), &["another centre"]);
-    header(&|h| h["task"]["centre"] = "mean".into(), &["another centre"]);
+    header(&|h| h["task"]["centre"] = "mean".into(), &["value of"]);
     header(&|h| h["task"]["loss"] = serde_json::json!({"name": "huber", "width": 1.0}), &[]);
     header(&|h| h["task"]["loss"] = serde_json::json!({"name": "hinge"}), &[]);
     header(&|h| h["task"]["name"] = "linear".into(), &[]);

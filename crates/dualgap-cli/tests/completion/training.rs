@@ -58,7 +58,7 @@ fn test_ratings_are_judged_beside_their_mean() {
     {
         assert!((number(test, name) - expected).abs() < 1e-12, "{name} {json:#}");
     }
-    assert!(rmse < 0.7 * mean_rmse, "{rmse} {mean_rmse}");
+    assert!(rmse < 0.8 * mean_rmse, "{rmse} {mean_rmse}");
     assert_eq!((&test["examples"], &test["unknown"]["pairs"]), (&30.into(), &0.into()));
     let told = desk.run(&format!("train {line}")).ok().stdout;
     for word in ["12 users and 9 items", "the mean, ", "of rank ", "if the mean were predicted"] {

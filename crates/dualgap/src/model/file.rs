@@ -342,7 +342,7 @@ impl<'a> Reading<'a> {
         }
         let several = matches!(task, Task::Multiclass { .. } | Task::MultiLabel { .. });
         let in_factors = several && provenance.ball.is_some_and(InBall::is_trace);
-        let low_rank = in_factors.then(|| self.low_rank(f, k)).transpose()?;
+        let mut low_rank = in_factors.then(|| self.low_rank(f, k)).transpose()?;
         let matrix = || if in_factors { Ok(Vec::new()) } else { self.floats("weights", &[f, k]) };
         let (structure, weights) = match *task {
             Task::Multiclass { loss } => {

@@ -8,7 +8,7 @@
 use super::{Features, LARGEST, Map};
 use crate::dual::problem::masses;
 use crate::linalg::kernels::dot;
-use crate::linalg::{Dense, LowRank, Measured, Search, Sum, gamma};
+use crate::linalg::{Dense, LowRank, Measured, Operator, Search, Sum, gamma};
 use crate::pdbfw::problem::{Mean, corners, mean_loss};
 use crate::pdbfw::{Losses, Problem, Sides, Solution};
 use crate::term::Ball;
@@ -172,7 +172,6 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
 
     /// [`primal`](Self::primal), and the predictions.
     pub(super) fn primal_at(&self, x: &LowRank, a: &mut [f64]) -> Result<Measured> {
-        use crate::linalg::Operator;
         let (rows, columns) = self.map.shape();
         if (x.rows(), x.columns()) != (rows, columns) {
             let (found_rows, found_columns) = (x.rows(), x.columns());
@@ -226,7 +225,12 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         let search = Search { tolerance: proving.tolerance, ..Search::default() };
         let ranks = Ranks { first: proving.rank, ..Ranks::default() };
         let error = (distance + rounding) * (1.0 + gamma(4));
-        let ball = trace::dual(&v, error, self.mu, self.radius, ranks, proving.warm, &search)?;
+        // Written out it is anyway; if most of it is zero, products without the zeros are cheaper.
+        let sparse =
+            (4 * self.map.len() < rows * columns).then(|| self.map.sparse_image(&y)).flatten();
+        let products: &dyn Operator = sparse.as_deref().unwrap_or(&v);
+        let (mu, r, warm) = (self.mu, self.radius, proving.warm);
+        let ball = trace::dual_by(&v, products, error, mu, r, ranks, warm, &search)?;
         sum.add_measured(ball.value);
         Ok(LowRankDual { value: sum.total(), of_rounding: self.radius * error, ball: Some(ball) })
     }

@@ -76,6 +76,18 @@ impl Map for Sampled {
         1.0
     }
 
+    /// An entry has a slope of its own: the masses of the examples that see it.
+    fn steepness(&self, masses: &[f64]) -> Option<f64> {
+        if self.most == 1 {
+            return Some(masses.iter().copied().fold(0.0, f64::max));
+        }
+        let mut entries: Vec<((u32, u32), f64)> =
+            self.places.iter().copied().zip(masses.iter().copied()).collect();
+        entries.sort_unstable_by_key(|&(place, _)| place);
+        let same = entries.chunk_by(|a, b| a.0 == b.0);
+        Some(same.map(|of| of.iter().map(|&(_, mass)| mass).sum()).fold(0.0, f64::max))
+    }
+
     fn predict(&self, x: &LowRank, a: &mut [f64]) {
         let (k, u) = (x.rank(), Self::scaled(x));
         for (a, &(i, j)) in a.iter_mut().zip(&self.places) {
@@ -95,6 +107,10 @@ impl Map for Sampled {
 
     fn image<'a>(&'a self, y: &'a [f64], _: usize) -> Box<dyn Operator + 'a> {
         Box::new(Entries { map: self, which: None, y })
+    }
+
+    fn sparse_image<'a>(&'a self, y: &'a [f64]) -> Option<Box<dyn Operator + 'a>> {
+        Some(self.image(y, 0))
     }
 
     fn predict_at(&self, x: &LowRank, i: usize, a: &mut [f64], _: &mut Vec<f64>) {
