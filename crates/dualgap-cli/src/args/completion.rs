@@ -27,7 +27,7 @@ pub struct CompletionArgs {
     /// the ratings.
     #[arg(long, value_name = "R", value_parser = parse_positive, allow_hyphen_values = true, help_heading = "Problem")]
     pub radius: Option<f64>,
-    /// μ, in mean loss + μ/2·‖X‖²: a number, which may be 0, or a/n [default: 1/n].
+    /// μ, in mean loss + μ/2·‖X‖²: a number, which may be 0, or a/n [default: 0.01/n].
     #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
     pub mu: Option<Lambda>,
     /// What is predicted before the matrix says anything.

@@ -4,8 +4,7 @@
 
 pub mod models;
 
-use crate::args::CompletionArgs;
-use crate::args::check_method;
+use crate::args::{CompletionArgs, Lambda, check_method};
 use crate::choices::{BallName, RegressionLoss};
 use crate::places;
 use crate::report::{Kept, Rated, Summary};
@@ -22,6 +21,9 @@ use dualgap::term::{Ball, ScalarLoss};
 use dualgap::{Error, Result};
 use std::time::Instant;
 
+/// In the units of one rating: an entry that was rated once is shrunk by a hundredth.
+const MU: Lambda = Lambda::PerExample(0.01);
+
 pub fn run(args: &CompletionArgs) -> Result<Outcome> {
     check(args)?;
     let loss = loss(args)?;
@@ -30,7 +32,7 @@ pub fn run(args: &CompletionArgs) -> Result<Outcome> {
     let within = within(args, &train)?;
     let read_seconds = begin.elapsed().as_secs_f64();
     let settings = Settings {
-        lambda: args.mu.unwrap_or(crate::args::Lambda::PerExample(1.0)).resolve(train.len() as f64),
+        lambda: args.mu.unwrap_or(MU).resolve(train.len() as f64),
         threads: args.threads,
         seed: args.seed,
         ..Settings::default()

@@ -40,6 +40,9 @@ pub struct LowRankProblem<M, L> {
     radius: f64,
 }
 
+/// The tolerance of a search that only counts.
+const ROUGH: f64 = 1e-3;
+
 /// How hard a dual value is proven. Whatever is chosen, the value is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Proving<'a> {
@@ -229,7 +232,17 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         let sparse =
             (4 * self.map.len() < rows * columns).then(|| self.map.sparse_image(&y)).flatten();
         let products: &dyn Operator = sparse.as_deref().unwrap_or(&v);
-        let (mu, r, warm) = (self.mu, self.radius, proving.warm);
+        // From nothing, a rough search tells how many values there are, and where.
+        let (mu, r) = (self.mu, self.radius);
+        let rough = match proving.warm {
+            None if mu > 0.0 && proving.tolerance < ROUGH => {
+                let search = Search { tolerance: ROUGH, ..search };
+                Some(trace::top(products, mu * r, ranks, None, &search)?.found)
+            }
+            _ => None,
+        };
+        let ranks = rough.as_ref().map_or(ranks, |found| Ranks { first: found.rank(), ..ranks });
+        let warm = proving.warm.or(rough.as_ref());
         let ball = trace::dual_by(&v, products, error, mu, r, ranks, warm, &search)?;
         sum.add_measured(ball.value);
         Ok(LowRankDual { value: sum.total(), of_rounding: self.radius * error, ball: Some(ball) })
