@@ -3,10 +3,11 @@
 use crate::args::InspectArgs;
 use crate::ball::penalty_rows;
 use crate::completion::models;
+use crate::completion::report::centre_row;
 use crate::places::check_not_read;
 use crate::report::{
-    aligned, centre_row, certificate_rows, certified_sentence, loss_name, number, scale_row,
-    solver_name, task_row, thousands, to_json, trimmed,
+    aligned, certificate_rows, certified_sentence, loss_name, number, scale_row, solver_name,
+    task_row, thousands, to_json, trimmed,
 };
 use crate::{Outcome, print};
 use dualgap::data::Sink;

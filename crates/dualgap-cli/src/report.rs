@@ -2,13 +2,11 @@
 
 use crate::args::StopArgs;
 use crate::ball::{self, BallJson, nonzero, penalty_rows, weights_row};
+use crate::completion::report::{Rated, RatingsJson, centre_row, rated_rows};
 use dualgap::data::csv::Kind;
-use dualgap::data::ratings::HeldOut;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::model::evaluation::{Figures, NumberErrors};
-use dualgap::model::{
-    Centring, Evaluation, Model, Scores, SetEvaluation, SetFigures, Strangers, Structure,
-};
+use dualgap::model::{Evaluation, Model, Scores, SetEvaluation, SetFigures, Strangers, Structure};
 use dualgap::pdbfw;
 use dualgap::run::{Certificate, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
@@ -41,13 +39,6 @@ pub enum Outcomes {
     Labels(Box<Evaluation>),
     Numbers(NumberErrors),
     Sets(SetEvaluation),
-}
-
-/// How a model of ratings did on others, and how the mean alone would have done.
-pub struct Rated {
-    pub errors: NumberErrors,
-    pub of_mean: NumberErrors,
-    pub strangers: Strangers,
 }
 
 impl From<Evaluation> for Outcomes {
@@ -97,28 +88,6 @@ struct Json<'a> {
     ratings: Option<RatingsJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<TestJson>,
-}
-
-/// What only models of ratings have.
-#[derive(Serialize)]
-struct RatingsJson {
-    users: usize,
-    items: usize,
-    centre: Centring,
-    mean: f64,
-    held_out: Option<HeldOut>,
-}
-
-impl RatingsJson {
-    fn of(model: &Model) -> Option<Self> {
-        let Structure::Completion { items, centre, .. } = &model.structure else { return None };
-        let held_out = match model.provenance.recipe.as_ref().map(|recipe| &recipe.format) {
-            Some(Format::Ratings(recipe)) => recipe.held_out,
-            _ => None,
-        };
-        let (users, items) = (model.features, items.len());
-        Some(Self { users, items, centre: centre.centring, mean: centre.mean, held_out })
-    }
 }
 
 #[derive(Serialize)]
@@ -370,45 +339,6 @@ pub fn set_rows(figures: &SetFigures) -> Vec<(&'static str, String)> {
         ("micro F1", format!("{} of all labels together", in_percent(micro_f1))),
         ("macro F1", format!("{} in the mean over labels", in_percent(macro_f1))),
     ]
-}
-
-/// What a model of ratings says of a pair before its matrix does.
-pub fn centre_row(model: &Model) -> Option<(&'static str, String)> {
-    let Structure::Completion { centre, .. } = &model.structure else { return None };
-    let told = match centre.centring {
-        Centring::None => "none".into(),
-        Centring::Mean => format!("the mean, {}", number(centre.mean)),
-        Centring::Effects => {
-            format!("the mean, {}, and effects of users and items", number(centre.mean))
-        }
-    };
-    Some(("centre", told))
-}
-
-/// The rows of a table about predicted ratings, beside those of the mean alone.
-fn rated_rows(rated: &Rated) -> Vec<(&'static str, String)> {
-    let Rated { errors, of_mean, strangers } = rated;
-    let mut rows = number_rows(errors);
-    for ((_, told), mean) in rows.iter_mut().zip([of_mean.rmse, of_mean.mae]) {
-        let _ = write!(told, "; {} if the mean were predicted", number(mean));
-    }
-    rows.extend(strangers_row(*strangers));
-    rows
-}
-
-/// Which names a model of ratings had not seen in training, if any.
-pub fn strangers_row(strangers: Strangers) -> Option<(&'static str, String)> {
-    let Strangers { pairs, users, items } = strangers;
-    let count = |n: usize, one: &str| {
-        format!("{} {one}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
-    };
-    (pairs > 0).then(|| {
-        let (users, items) = (count(users, "user"), count(items, "item"));
-        (
-            "unseen",
-            format!("{users} and {items}; {} predicted by the centre alone", count(pairs, "pair")),
-        )
-    })
 }
 
 /// Precision, recall and F1 in words.

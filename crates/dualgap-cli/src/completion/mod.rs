@@ -1,13 +1,14 @@
 //! `dualgap train completion`: from the ratings that are known to those that are not.
 //!
-//! [`models`] has what other commands do with the models.
+//! [`models`] has what other commands do with the models, and [`report`] how they are told of.
 
 pub mod models;
+pub mod report;
 
 use crate::args::{CompletionArgs, Lambda, check_method};
 use crate::choices::{BallName, RegressionLoss};
 use crate::places;
-use crate::report::{Kept, Rated, Summary};
+use crate::report::{Kept, Summary};
 use crate::train::observed;
 use crate::{Outcome, print};
 use dualgap::data::ratings::HeldOut;
@@ -19,6 +20,7 @@ use dualgap::pdbfw::Method;
 use dualgap::ssvm::Settings;
 use dualgap::term::{Ball, ScalarLoss};
 use dualgap::{Error, Result};
+use report::Rated;
 use std::time::Instant;
 
 /// In the units of one rating: an entry that was rated once is shrunk by a hundredth.
@@ -38,21 +40,21 @@ pub fn run(args: &CompletionArgs) -> Result<Outcome> {
         ..Settings::default()
     };
     let budget = args.stop.budget();
-    let mut report = observed(&args.out, &budget, |observer| {
+    let mut trained = observed(&args.out, &budget, |observer| {
         let plan = Plan::new(&settings, &budget, observer);
         fit_completion(&train, loss, args.centre.into(), within, plan)
     })?;
-    report.model.provenance.recipe = Some(Recipe::whole(Format::Ratings(recipe)));
+    trained.model.provenance.recipe = Some(Recipe::whole(Format::Ratings(recipe)));
     if !args.out.witness {
-        report.model.witness = None;
+        trained.model.witness = None;
     }
-    let rated = test.map(|test| rate(&report.model, &train, &test)).transpose()?;
+    let rated = test.map(|test| rate(&trained.model, &train, &test)).transpose()?;
     if let Some(path) = &args.out.output {
-        report.model.save(path)?;
+        trained.model.save(path)?;
     }
     let summary = Summary {
         task: "completion",
-        report: &report,
+        report: &trained,
         settings: &settings,
         test: None,
         rated: rated.as_ref(),
@@ -65,7 +67,7 @@ pub fn run(args: &CompletionArgs) -> Result<Outcome> {
             Kept { model: args.out.output.as_deref(), witness: args.out.witness, checkpoint: None };
         print(&summary.table(&args.stop, &kept))?;
     }
-    Ok(args.stop.outcome(report.stop))
+    Ok(args.stop.outcome(trained.stop))
 }
 
 /// Whatever can be refused before the work begins is refused here.

@@ -1,8 +1,9 @@
 //! What can be done with a model of ratings: predict, evaluate, look into it.
 
+use super::report::strangers_row;
 use crate::args::{EvalArgs, InspectArgs, PredictArgs};
 use crate::places::check_not_read;
-use crate::report::{aligned, number, number_rows, strangers_row, to_json};
+use crate::report::{aligned, number, number_rows, to_json};
 use crate::{Outcome, print};
 use dualgap::data::{Dictionary, Format, Pairs, Ratings, RatingsRecipe, Recipe, Sink, Source};
 use dualgap::linalg::LowRank;
