@@ -74,15 +74,12 @@ fn quoted(line: &str, mark: char) -> Result<Vec<Cow<'_, str>>, Complaint> {
                 return Err(("a double quote is opened and not closed".into(), remedy));
             };
             cell.push_str(part);
-            match after.strip_prefix('"') {
-                Some(after) => {
-                    cell.push('"');
-                    inner = after;
-                }
-                None => {
-                    inner = after;
-                    break;
-                }
+            if let Some(after) = after.strip_prefix('"') {
+                cell.push('"');
+                inner = after;
+            } else {
+                inner = after;
+                break;
             }
         }
         cells.push(Cow::Owned(cell.trim().to_string()));

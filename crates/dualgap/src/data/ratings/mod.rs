@@ -181,7 +181,7 @@ impl RatingsRecipe {
         let mut recipe = Self { header: None, ..self.clone() };
         let mut lines = Lines::default();
         while let Some(line) = source.next_line()? {
-            let taken = lines.cells(line).and_then(|cells| take(cells, &mut ratings));
+            let taken = lines.cells(line).and_then(|cells| take(&cells, &mut ratings));
             match taken {
                 Ok(None) => {}
                 Ok(Some(header)) if lines.count == 1 => recipe.header = Some(header),
@@ -250,7 +250,7 @@ impl RatingsRecipe {
 
 /// A rating; or, where its cell is no number at all, what a header would call users and items.
 fn take(
-    cells: Vec<Cow<'_, str>>,
+    cells: &[Cow<'_, str>],
     ratings: &mut Ratings,
 ) -> Result<Option<(String, String)>, Complaint> {
     if cells.is_empty() {
@@ -261,7 +261,7 @@ fn take(
     };
     match rating.parse::<f64>() {
         Ok(value) if value.is_finite() => {
-            let (user, item) = named(&cells, REMEDY)?;
+            let (user, item) = named(cells, REMEDY)?;
             ratings.pairs.push(user, item);
             ratings.values.push(value);
             Ok(None)
