@@ -55,14 +55,10 @@ pub(super) struct Ascent {
 impl Ascent {
     pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
         let (rows, columns) = problem.map().shape();
-        // Either is what the data can be at most, and along a matrix of low rank they are far less steep: of its entries,
-        // all of which move, about this share is seen.
-        let seen = (2.0 * problem.numbers() as f64 / (rows as f64 * columns as f64)).min(1.0);
-        let known = problem.map().steepness(problem.masses()).map(|largest| seen * largest);
-        let steep = known.unwrap_or_else(|| {
+        let steep = problem.map().steepness(problem.masses()).unwrap_or_else(|| {
             let masses = problem.masses().iter().enumerate();
             let all: f64 = masses.map(|(i, mass)| mass * problem.map().squared_norm(i)).sum();
-            0.01 * all
+            0.01 * all // the data are at most as steep as all of it, and mostly far less
         });
         let ell = steep / problem.losses().smoothness() + problem.mu();
         let numbers = vec![0.0; problem.numbers()];
