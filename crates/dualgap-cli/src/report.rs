@@ -428,6 +428,8 @@ fn rounded_up(x: f64) -> String {
     if x <= 0.0 {
         return "0".into();
     }
+    // What is smaller has no three digits.
+    let x = x.max(1e-300);
     let digits = x.log10().floor() as i32;
     let unit = 10_f64.powi(digits - 2);
     let x = (x / unit).ceil() * unit;
@@ -566,5 +568,6 @@ mod tests {
             let told: f64 = rounded_up(x).parse().unwrap();
             assert!(told >= x * (1.0 - 1e-12) && told <= x * 1.011, "{x} {told}");
         }
+        assert!(rounded_up(f64::MIN_POSITIVE).parse::<f64>().unwrap() < 1e-299);
     }
 }

@@ -127,6 +127,16 @@ fn every_method_and_centre_finds_the_same_optimum() {
 }
 
 #[test]
+fn ratings_that_are_all_the_same_leave_nothing_to_learn() {
+    let desk = desk();
+    desk.write("same", "a b 3\na c 3\nd b 3\n");
+    let run = desk.run("train completion same --radius 1 --witness -o model");
+    assert!(!run.stdout.contains("NaN") && run.stdout.contains("of rank 0"), "{run:?}");
+    desk.certify("model", "same");
+    assert_eq!(desk.run("predict model same").ok().stdout, "3\n3\n3\n");
+}
+
+#[test]
 fn runs_end_where_they_are_told_to() {
     let desk: Desk = desk();
     let line = "train completion ratings.csv --radius 8 --mu 0 --json --trace log";
