@@ -67,11 +67,9 @@ impl<'p, M: Map, L: Losses, D: Moves<M, L>> LowRankSolver<'p, M, L, D> {
         })
     }
 
-    /// As many products as a certification costs, by measurement: V is written out, which costs as many as it has
-    /// columns, but in one go.
+    /// As many products as a certification costs.
     fn products_per_pass(&self) -> u64 {
-        let (rows, columns) = self.problem.map().shape();
-        rows.min(columns).div_ceil(2).max(1) as u64
+        self.problem.map().products_per_certificate().max(1)
     }
 }
 

@@ -88,6 +88,13 @@ impl Map for Sampled {
         Some(same.map(|of| of.iter().map(|&(_, mass)| mass).sum()).fold(0.0, f64::max))
     }
 
+    /// Products are about the entries that are seen, a proof about all of them: `E'E` and its factor, by measurement.
+    fn products_per_certificate(&self) -> u64 {
+        let (short, long) = (self.rows.min(self.columns), self.rows.max(self.columns));
+        let proof = (short as f64).powi(2) * (short as f64 + long as f64) / 28.0;
+        (proof / self.len().max(1) as f64).max(short as f64 / 2.0).ceil() as u64
+    }
+
     fn predict(&self, x: &LowRank, a: &mut [f64]) {
         let (k, u) = (x.rank(), Self::scaled(x));
         for (a, &(i, j)) in a.iter_mut().zip(&self.places) {
