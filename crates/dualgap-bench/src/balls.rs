@@ -3,17 +3,14 @@
 //! ```text
 //! P(x) = (1/n) Σ smooth_hinge(y_i a_i'x) + μ/2‖x‖²,  ‖x‖₁ ≤ r
 //! ```
-//!
-//! Every run is made a few times if it is short, and the fastest counts: the steps are the same each time, and only the
-//! clock varies. The optimum comes from a run that is certified far more tightly, so "near" is judged by the same number for all.
 
 use crate::folder::Folder;
+use crate::race::{Goal, race};
 use clap::Args;
 use dualgap::Result;
 use dualgap::data::RandomBinning;
 use dualgap::linalg::Rows;
-use dualgap::pdbfw::{self, Losses, Method, PerOutput, Settings, Solution};
-use dualgap::run::{Budget, Progress, Report};
+use dualgap::pdbfw::{self, Method, PerOutput};
 use dualgap::term::{Ball, ScalarLoss};
 
 #[derive(Args, Clone, Debug)]
@@ -56,37 +53,6 @@ const SETS: [Set; 6] = [
     ("ijcnn1", None, Prepared::Binned(300, 1.9), 300.0),
     ("cod-rna_zscore", None, Prepared::Binned(100, 2.05), 300.0),
 ];
-
-/// What the optimum is known to.
-const TIGHT: f64 = 1e-9;
-
-/// A short run is made so often, or until all of them together take so many seconds.
-const OFTEN: usize = 7;
-const LONG: f64 = 1.0;
-
-fn fastest<L: Losses>(
-    problem: &pdbfw::Problem<'_, L>,
-    settings: &Settings,
-    budget: &Budget,
-) -> Result<Report<Solution>> {
-    let mut best = pdbfw::train(problem, settings, budget, &mut ())?;
-    let mut spent = best.solve_seconds;
-    for _ in 1..OFTEN {
-        if spent > LONG {
-            break;
-        }
-        let report = pdbfw::train(problem, settings, budget, &mut ())?;
-        spent += report.solve_seconds;
-        if report.solve_seconds < best.solve_seconds {
-            best = report;
-        }
-    }
-    Ok(best)
-}
-
-fn methods() -> impl Iterator<Item = Method> {
-    std::iter::once(Method::Pdbfw).chain(Method::BASELINES)
-}
 
 fn prepare(rows: &Rows, how: Prepared) -> Result<Rows> {
     if let Prepared::Binned(grids, bandwidth) = how {
@@ -139,34 +105,15 @@ fn compare((file, class, how, radius): Set, options: &Options) -> Result<()> {
         let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets.clone(), 1)?;
         let ball = Ball::L1 { radius };
         let problem = pdbfw::Problem::new(&rows, losses, mu_n / n, ball, None)?;
-        let tight = Budget { seconds: Some(300.0), ..Budget::relative(TIGHT) };
-        let best = pdbfw::train(&problem, &Settings::default(), &tight, &mut ())?;
-        let optimum = best.certificate.dual;
-        let nonzero = best.model.weights.iter().filter(|&&x| x != 0.0).count();
-        println!(
-            "    mu = {mu_n}/n: optimum {optimum:.9} certified to {:.0e}, {nonzero} weights",
-            best.certificate.relative_gap()
-        );
-        let is_near = |p: &&Progress| p.certificate.primal <= optimum * (1.0 + options.near);
-        let mut first = None;
-        for method in methods() {
-            let settings = Settings { method, ..Settings::default() };
-            let budget = Budget {
-                seconds: Some(options.seconds),
-                certify_share: 1.0,
-                ..Budget::relative(0.5 * options.near)
-            };
-            let report = fastest(&problem, &settings, &budget)?;
-            let name = format!("{method:?}");
-            let told = if let Some(p) = report.history.iter().find(is_near) {
-                let of = p.solve_seconds / *first.get_or_insert(p.solve_seconds);
-                format!("{:>8.1} passes {:>9.4} s {of:>8.1} times", p.passes, p.solve_seconds)
-            } else {
-                let left = report.certificate.primal / optimum - 1.0;
-                format!("{left:.1e} left after {:.1} s", report.solve_seconds)
-            };
-            println!("      {name:<18} {told}");
-        }
+        race(
+            &Method::BASELINES,
+            Goal { near: options.near, seconds: options.seconds },
+            |settings, budget| pdbfw::train(&problem, settings, budget, &mut ()),
+            |best| {
+                let nonzero = best.model.weights.iter().filter(|&&x| x != 0.0).count();
+                format!("mu = {mu_n}/n, {nonzero} weights")
+            },
+        )?;
     }
     Ok(())
 }

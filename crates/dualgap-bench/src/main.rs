@@ -9,8 +9,10 @@ mod engine;
 mod folder;
 mod letters;
 mod linear;
+mod low_rank;
 mod optima;
 mod problem;
+mod race;
 mod solvers;
 
 use clap::{Parser, Subcommand};
@@ -37,6 +39,8 @@ enum Bench {
     Linear(linear::Options),
     /// Every method in the l1 ball: passes and seconds until near the optimum; needs the data.
     Balls(balls::Options),
+    /// Every method in the trace ball, on the generated data of the paper.
+    LowRank(low_rank::Options),
     /// Optima of linear models beside those of an interior point method; needs the data.
     Optima(optima::Options),
     /// All that need no data from elsewhere, with their defaults.
@@ -61,6 +65,7 @@ fn run(bench: &Bench) -> dualgap::Result<()> {
         Bench::Solvers(options) => solvers::run(options),
         Bench::Linear(options) => linear::run(options),
         Bench::Balls(options) => balls::run(options),
+        Bench::LowRank(options) => low_rank::run(options),
         Bench::Optima(options) => optima::run(options),
         Bench::All => {
             letters::run(&letters::Options::default())?;

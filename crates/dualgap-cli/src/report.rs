@@ -8,7 +8,7 @@ use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::model::evaluation::{Figures, NumberErrors};
 use dualgap::model::{Evaluation, Model, Scores, SetEvaluation, SetFigures, Strangers, Structure};
 use dualgap::pdbfw;
-use dualgap::run::{Certificate, Report, Stop};
+use dualgap::run::{Certificate, Counters, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
 use dualgap::term::{Free, Loss, Regulariser, ScalarLoss};
 use serde::Serialize;
@@ -59,6 +59,8 @@ struct Json<'a> {
     task: &'a str,
     solver: SolverJson,
     tactics: &'a [String],
+    #[serde(skip_serializing_if = "Counters::is_empty")]
+    counters: &'a Counters,
     n: usize,
     dim: usize,
     nonzero_weights: usize,
@@ -159,6 +161,7 @@ impl<'a> Summary<'a> {
                 None => SolverJson::Engine(settings.method),
             },
             tactics: &report.tactics,
+            counters: &report.counters,
             n: report.model.provenance.examples,
             dim: report.model.dim(),
             nonzero_weights: nonzero(&report.model),

@@ -63,7 +63,7 @@ pub fn check_method(ball: Ball, method: Method) -> Result<()> {
         }
         Ball::Trace { .. } => (
             &Method::LOW_RANK_BASELINES[..],
-            "apg, frank-wolfe, block-frank-wolfe, stochastic-frank-wolfe or svrg",
+            "apg, frank-wolfe, block-frank-wolfe, stochastic-frank-wolfe, svrg, scgs or storc",
         ),
     };
     if method == Method::Pdbfw || others.contains(&method) {

@@ -90,7 +90,7 @@ fn options_of_other_tasks_are_refused_with_a_way_out() {
         desk.run(&format!("{line} --loss {loss}")).refuses(&["smooth", "squared or huber"]);
     }
     desk.run(&format!("{line} --width 2")).refuses(&["--width is for the loss huber"]);
-    for method in ["away", "pairwise", "scgs", "storc"] {
+    for method in ["away", "pairwise"] {
         desk.run(&format!("{line} --method {method}")).refuses(&["--method", "block-frank-wolfe"]);
     }
     desk.run(&format!("{line} --method apg --steps theorem")).refuses(&["--steps is for"]);

@@ -116,8 +116,15 @@ fn every_method_and_centre_finds_the_same_optimum() {
     for centre in ["none", "mean", "effects"] {
         let line = format!("completion ratings.csv --radius 6 --mu 0.02 --centre {centre}");
         let best = desk.train(&format!("{line} --tolerance 1e-7"));
-        for method in ["apg", "frank-wolfe", "block-frank-wolfe", "stochastic-frank-wolfe", "svrg"]
-        {
+        for method in [
+            "apg",
+            "frank-wolfe",
+            "block-frank-wolfe",
+            "stochastic-frank-wolfe",
+            "svrg",
+            "scgs",
+            "storc",
+        ] {
             let json = desk.train(&format!("{line} --passes 50 --method {method}"));
             assert!(overlap(interval(&json), interval(&best)), "{method}: {json:#}");
         }

@@ -28,6 +28,11 @@ fn a_model_is_trained_applied_and_proved_again() {
         let ball = &json["ball"];
         assert_eq!((&ball["name"], &json["solver"]), (&"l1".into(), &"pdbfw".into()), "{json:#}");
         assert_eq!((number(ball, "radius"), number(ball, "mu")), (0.8, 0.01));
+        // A step looks at the entries of a row at least once; what is told in words is the same number.
+        let touched = json["counters"]["entries_touched"].as_u64().unwrap();
+        assert!(touched >= json["oracle_calls"].as_u64().unwrap(), "{json:#}");
+        assert!(json["counters"]["numbers_selected"].as_u64().unwrap() > 0, "{json:#}");
+        assert!(json["tactics"].to_string().contains(&format!("{touched} entries")), "{json:#}");
         let weights = ModelFile::parse(&desk.read("model")).weights();
         assert!(weights.iter().map(|w| w.abs()).sum::<f64>() <= 0.8);
         let nonzero = weights.iter().filter(|&&w| w != 0.0).count();

@@ -54,11 +54,12 @@ fn in_a_large_ball_the_optimum_is_that_of_lambda() {
 fn every_method_is_about_the_same_optimum() {
     let desk = desk();
     let best = desk.train(&format!("{LINE} --tolerance 1e-8"));
-    for method in ["apg", "frank-wolfe", "block-frank-wolfe", "stochastic-frank-wolfe", "svrg"] {
+    let one_corner = ["frank-wolfe", "block-frank-wolfe", "stochastic-frank-wolfe"];
+    for method in one_corner.into_iter().chain(["apg", "svrg", "scgs", "storc"]) {
         let json = desk.train(&format!("{LINE} --passes 100 --method {method}"));
         assert!(overlap(interval(&json), interval(&best)), "{method}: {json:#}");
     }
-    for method in ["away", "pairwise", "scgs", "storc"] {
+    for method in ["away", "pairwise"] {
         desk.run(&format!("train {LINE} --method {method}"))
             .refuses(&["--method", "block-frank-wolfe"]);
     }

@@ -59,8 +59,9 @@ pub struct Engine<'a, B: Blocks, L> {
     points: Vec<B::Point>,
     averages: Option<Averages<B::Point>>,
     best: Best<B::Point>,
-    /// What the steps on faces gained of the dual since somebody asked.
+    /// What the steps gained of the dual since somebody asked; those toward a point only if it is to be counted.
     gained: f64,
+    counts: bool,
 }
 
 /// As many threads as are asked for.
@@ -221,6 +222,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             averages,
             problem,
             gained: 0.0,
+            counts: false,
         })
     }
 
@@ -270,7 +272,12 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.cache != Use::Never && self.recall.spares_much()
     }
 
-    /// What the steps on faces gained of the dual since this was last asked.
+    /// Has the gains of all steps counted from now on, which takes a little time where a block knows no corners.
+    pub(super) fn count_gains(&mut self) {
+        self.counts = true;
+    }
+
+    /// What the steps gained of the dual since this was last asked.
     pub(super) fn take_gained(&mut self) -> f64 {
         std::mem::take(&mut self.gained)
     }
@@ -423,6 +430,13 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if gamma.is_nan() {
             let message = format!("the gap of example {i} is no number");
             return Err(Error::Unsound { message });
+        }
+        if gamma > 0.0 && self.counts {
+            // A term that is no line is above it.
+            let rise = blocks.difference(i, &points[i], to, scratch);
+            let gap = rise - blocks.slope(i, primal.view(scale, true).w, scratch);
+            let curvature = scale * blocks.curvature(i, scratch);
+            self.gained += problem.masses[i] * gamma * (gap - 0.5 * gamma * curvature);
         }
         if gamma > 0.0 {
             if let Some(averages) = averages {

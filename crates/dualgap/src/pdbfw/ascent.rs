@@ -20,7 +20,7 @@ use super::level::Level;
 use super::{Losses, Problem, Sides, Solution, Touched};
 use crate::dual::Keepable;
 use crate::linalg::Random;
-use crate::run::{Certificate, Certified, Quota, Solver, Work};
+use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
 use crate::term::ball::l1;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -310,7 +310,54 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
         tactics
     }
 
+    fn counters(&self) -> Counters {
+        self.walk.touched.counters()
+    }
+
     fn into_model(self) -> Solution {
         self.sides.into_best()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Rows;
+    use crate::pdbfw::PerOutput;
+    use crate::term::{Ball, ScalarLoss};
+
+    #[test]
+    fn a_walk_that_has_fallen_behind_returns_to_the_best_and_goes_on_from_there() {
+        let mut random = Random::new(3);
+        let rows: Vec<Vec<f64>> =
+            (0..40).map(|_| (0..6).map(|_| random.unit() - 0.5).collect()).collect();
+        let targets: Vec<f64> = rows.iter().map(|x| 1_f64.copysign(x[0] - 0.3 * x[1])).collect();
+        let matrix = Rows::dense(&rows).unwrap();
+        for mu in [0.0, 0.01] {
+            let losses = PerOutput::new(ScalarLoss::Logistic, targets.clone(), 1).unwrap();
+            let ball = Ball::L1 { radius: 3.0 };
+            let problem = Problem::new(&matrix, losses, mu, ball, None).unwrap();
+            let mut ascent = Ascent::new(&problem, 0).unwrap();
+            let quota = Quota { oracle_calls: 400, steps: 400, pause: u64::MAX, halted: &|| false };
+            ascent.advance(&quota).unwrap();
+            let before = ascent.certify().unwrap().model;
+            // As far behind as it can be, for long enough.
+            ascent.walk.alpha.fill(0.0);
+            ascent.walk.falls = TOO_MANY - 1;
+            let after = ascent.certify().unwrap();
+            assert!(after.iterate.dual < before.dual, "{after:?} {before:?}");
+            assert_eq!(after.model.dual, before.dual);
+            assert_eq!((&ascent.walk.alpha, ascent.walk.falls), (&ascent.sides.best().points, 0));
+            for (j, u) in ascent.walk.u.iter().enumerate() {
+                let each = ascent.walk.alpha.iter().zip(&rows).map(|(alpha, x)| alpha * x[j]);
+                let v = each.sum::<f64>() / 40.0;
+                assert!(mu == 0.0 || (u - v).abs() < 1e-12, "{u} and {v} in column {j}");
+            }
+            for _ in 0..200 {
+                ascent.advance(&quota).unwrap();
+                ascent.certify().unwrap();
+            }
+            assert!(ascent.sides.certificate().unwrap().relative_gap() < 1e-6);
+        }
     }
 }

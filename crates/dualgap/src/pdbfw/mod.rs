@@ -33,7 +33,7 @@ pub use sides::{Sides, Solution};
 pub use theorem::Theorem;
 
 use crate::dual::{Bytes, Vault, read};
-use crate::run::{Budget, Observer, Report, RunState, run, run_from};
+use crate::run::{Budget, Counters, Observer, Report, RunState, run, run_from};
 use crate::term::Ball;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,10 @@ impl Touched {
     fn told(self) -> String {
         let Self { entries, selected } = self;
         format!("{entries} entries of the data touched, {selected} numbers looked at to project")
+    }
+
+    fn counters(self) -> Counters {
+        [("entries_touched", self.entries), ("numbers_selected", self.selected)].into()
     }
 }
 

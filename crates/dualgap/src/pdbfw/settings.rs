@@ -50,12 +50,14 @@ pub enum Method {
 
 impl Method {
     /// Those that primal-dual block Frank-Wolfe is measured by in the trace ball.
-    pub const LOW_RANK_BASELINES: [Self; 5] = [
+    pub const LOW_RANK_BASELINES: [Self; 7] = [
         Self::ProjectedGradient,
         Self::FrankWolfe,
         Self::BlockFrankWolfe,
         Self::StochasticFrankWolfe,
         Self::Svrg,
+        Self::Scgs,
+        Self::Storc,
     ];
 
     /// Those that it is measured by in the l1 ball.

@@ -13,7 +13,7 @@
 
 use super::{Constants, Losses, Problem, Sides, Solution, Touched};
 use crate::dual::Keepable;
-use crate::run::{Certificate, Certified, Quota, Solver, Work};
+use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
 use crate::term::ball::l1;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -234,6 +234,10 @@ impl<L: Losses> Solver for Theorem<'_, '_, L> {
     fn tactics(&self) -> Vec<String> {
         let Self { s, k, eta, delta, at, .. } = self;
         vec![format!("s {s}, k {k}, eta {eta}, delta {delta:.3e}"), at.touched.told()]
+    }
+
+    fn counters(&self) -> Counters {
+        self.at.touched.counters()
     }
 
     fn into_model(self) -> Solution {

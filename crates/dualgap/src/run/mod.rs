@@ -18,5 +18,5 @@ pub use budget::{Budget, Interrupt};
 pub use certificate::Certificate;
 pub use observer::{JsonLines, Observer, Progress};
 pub use reach::{Interval, Reach, Tolerance};
-pub use solver::{Certified, Quota, Solver, Work};
+pub use solver::{Certified, Counters, Quota, Solver, Work};
 pub use train::{Keeper, Report, RunState, Stop, run, run_from};

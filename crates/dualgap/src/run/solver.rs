@@ -3,7 +3,11 @@
 use crate::Result;
 use crate::run::Certificate;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::AddAssign;
+
+/// What a solver counts beside its [`Work`], by name.
+pub type Counters = BTreeMap<&'static str, u64>;
 
 /// Work done, counted and never timed: what influences iterates is decided by these numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +85,11 @@ pub trait Solver {
     /// What was chosen and done while the run went on, for people to read.
     fn tactics(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What was counted beside the work, by name.
+    fn counters(&self) -> Counters {
+        Counters::new()
     }
 
     /// The weights of that model, or none where they are no plain vector.

@@ -6,7 +6,7 @@
 //! some percent: a run of a thousand passes need not be certified every fourth. The clock can stop a
 //! run and does nothing else.
 
-use crate::run::{Budget, Certificate, Observer, Progress, Quota, Solver, Work};
+use crate::run::{Budget, Certificate, Counters, Observer, Progress, Quota, Solver, Work};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
@@ -50,6 +50,8 @@ pub struct Report<M> {
     pub certify_seconds: f64,
     /// What the solver chose and did while the run went on.
     pub tactics: Vec<String>,
+    /// What else the solver counted, by name.
+    pub counters: Counters,
     /// Every certification of the run, the last one included.
     pub history: Vec<Progress>,
 }
@@ -66,6 +68,7 @@ impl<M> Report<M> {
             solve_seconds: self.solve_seconds,
             certify_seconds: self.certify_seconds,
             tactics: self.tactics,
+            counters: self.counters,
             history: self.history,
         }
     }
@@ -113,6 +116,7 @@ impl RunState {
     fn report<S: Solver>(self, solver: S, last: Progress, stop: Stop) -> Report<S::Model> {
         Report {
             tactics: solver.tactics(),
+            counters: solver.counters(),
             model: solver.into_model(),
             certificate: last.certificate,
             stop,

@@ -259,9 +259,9 @@ impl<L: Loss> Blocks for Linear<'_, L> {
             // No number plus one is none.
             return 1.0 + 0.0 * scratch.z;
         }
-        let a = view.factor * score(self.rows.row(i), view.w);
+        scratch.a = view.factor * score(self.rows.row(i), view.w);
         let q = view.scale * self.squared_norms(view).of[i];
-        let best = self.loss.maximizer(a, self.targets[i], *at, q);
+        let best = self.loss.maximizer(scratch.a, self.targets[i], *at, q);
         ((best - at) / scratch.z).clamp(0.0, 1.0)
     }
 

@@ -55,12 +55,16 @@ pub struct Case {
     pub weights: Option<Vec<f64>>,
 }
 
-/// Makes the library's problem of a [`Case`], whichever losses it has, and evaluates an expression with it.
+/// Makes the library's problem of a [`Case`], whichever losses it has, in the l1 ball or another, and evaluates an
+/// expression with it.
 macro_rules! with_problem {
     ($case:expr, |$problem:ident| $body:expr) => {{
+        let ball = ::dualgap::term::Ball::L1 { radius: $case.radius };
+        $crate::case::with_problem!($case, ball, |$problem| $body)
+    }};
+    ($case:expr, $ball:expr, |$problem:ident| $body:expr) => {{
         let case: &$crate::case::Case = $case;
-        let rows = case.matrix();
-        let ball = ::dualgap::term::Ball::L1 { radius: case.radius };
+        let (rows, ball) = (case.matrix(), $ball);
         let weights = case.weights.as_deref();
         match case.kind {
             $crate::case::Kind::Outputs(loss, c) => {

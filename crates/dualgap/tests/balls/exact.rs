@@ -1,60 +1,9 @@
 //! Both sides of a problem in the l1 ball by their formulas, to 32 digits, without a line of the library's.
 
 use crate::case::{Case, Kind};
-use crate::common::wide::Wide;
+use crate::common::losses::{dual_term, phi, x_ln_x};
+use crate::common::wide::{Wide, exp, ln, wide};
 use dualgap::term::{MulticlassLoss, ScalarLoss};
-
-pub fn wide(x: f64) -> Wide {
-    x.into()
-}
-
-/// By the series of a number halved until it is small, squared as often.
-pub fn exp(x: Wide) -> Wide {
-    let (mut small, mut halvings) = (x, 0);
-    while small.abs().float() > 0.01 {
-        small = small * wide(0.5);
-        halvings += 1;
-    }
-    let (mut term, mut sum) = (Wide::ONE, Wide::ONE);
-    for k in 1..20 {
-        term = term * small / wide(f64::from(k));
-        sum = sum + term;
-    }
-    (0..halvings).fold(sum, |e, _| e * e)
-}
-
-/// By Newton's method on e^y = x; of numbers too small for it, the float's digits are more than enough.
-pub fn ln(x: Wide) -> Wide {
-    let mut y = wide(x.float().ln());
-    if x > wide(1e-290) {
-        for _ in 0..2 {
-            y = y + x * exp(-y) - Wide::ONE;
-        }
-    }
-    y
-}
-
-fn x_ln_x(x: Wide) -> Wide {
-    if x > Wide::ZERO { x * ln(x) } else { Wide::ZERO }
-}
-
-/// φ(a) of one number.
-fn phi(loss: ScalarLoss, a: Wide, y: f64) -> Wide {
-    let (short, r) = ((Wide::ONE - wide(y) * a).max(Wide::ZERO), (a - wide(y)).abs());
-    let half = wide(0.5);
-    match loss {
-        ScalarLoss::SmoothHinge { width } if short >= wide(width) => short - half * wide(width),
-        ScalarLoss::SmoothHinge { width } => half * short * short / wide(width),
-        ScalarLoss::SquaredHinge => short * short,
-        ScalarLoss::Huber { width } if r > wide(width) => wide(width) * (r - half * wide(width)),
-        ScalarLoss::Squared | ScalarLoss::Huber { .. } => half * r * r,
-        ScalarLoss::Logistic => {
-            let m = wide(y) * a;
-            ln(Wide::ONE + exp(-m.abs())) + (-m).max(Wide::ZERO)
-        }
-        _ => panic!("not smooth"),
-    }
-}
 
 /// The nearest α of the domain.
 fn feasible(loss: ScalarLoss, alpha: f64, y: f64) -> f64 {
@@ -63,18 +12,6 @@ fn feasible(loss: ScalarLoss, alpha: f64, y: f64) -> f64 {
         ScalarLoss::SquaredHinge => y * (y * alpha).max(0.0),
         ScalarLoss::Huber { width } => alpha.clamp(-width, width),
         _ => alpha,
-    }
-}
-
-/// −φ*(−α).
-fn dual_term(loss: ScalarLoss, alpha: Wide, y: f64) -> Wide {
-    let (linear, half) = (alpha * wide(y), wide(0.5));
-    match loss {
-        ScalarLoss::SmoothHinge { width } => linear - half * wide(width) * alpha * alpha,
-        ScalarLoss::SquaredHinge => linear - wide(0.25) * alpha * alpha,
-        ScalarLoss::Squared | ScalarLoss::Huber { .. } => linear - half * alpha * alpha,
-        ScalarLoss::Logistic => -(x_ln_x(linear) + x_ln_x(Wide::ONE - linear)),
-        _ => panic!("not smooth"),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The optimum in the l1 ball from clarabel. Every loss is the least cost of some helpers:
+//! The optimum in a ball from clarabel. Over matrices `(p q; r s)` the trace ball is two cones, because
+//! `σ₁ + σ₂ = max(‖(p + s, q − r)‖, ‖(p − s, q + r)‖)`, and over single rows and columns one. Every loss is the least cost of some helpers:
 //!
 //! ```text
 //! a square and a slope   c/2·s² + b·t          r ≤ s + t;  both signs of r for numbers;  t ≥ 0
@@ -12,23 +13,45 @@ use crate::case::{Case, Kind};
 use crate::program::{Affine, Optimum, Program};
 use dualgap::term::{MulticlassLoss, ScalarLoss};
 
-/// The optimum; its first variables are the weights.
+/// The optimum in the l1 ball; its first variables are the weights.
 pub fn judge(case: &Case) -> Optimum {
+    judged(case, |program, dim| {
+        let mut norm = Affine::constant(-case.radius);
+        for j in 0..dim {
+            let size = program.variable(0.0, 0.0);
+            for sign in [1.0, -1.0] {
+                program.at_most_zero(Affine::default().plus(sign, j).plus(-1.0, size));
+            }
+            norm = norm.plus(1.0, size);
+        }
+        program.at_most_zero(norm);
+    })
+}
+
+/// The same in the trace ball, for matrices of one row, of one column, or of two of both.
+pub fn judge_low_rank(case: &Case) -> Optimum {
+    let (d, c) = (case.rows[0].len(), case.kind.outputs());
+    judged(case, |program, dim| {
+        let pair = |j: usize, sign: f64, k: usize| Affine::default().plus(1.0, j).plus(sign, k);
+        if d == 1 || c == 1 {
+            let all = (0..dim).map(|j| Affine::default().plus(1.0, j)).collect();
+            return program.norm_at_most(case.radius, all);
+        }
+        assert_eq!((d, c), (2, 2), "no cones are known for such matrices");
+        for sign in [1.0, -1.0] {
+            program.norm_at_most(case.radius, vec![pair(0, sign, 3), pair(1, -sign, 2)]);
+        }
+    })
+}
+
+fn judged(case: &Case, keep_inside: impl Fn(&mut Program, usize)) -> Optimum {
     let mut program = Program::default();
     let c = case.kind.outputs();
     let dim = case.rows[0].len() * c;
     (0..dim).for_each(|_| {
         program.variable(0.0, case.mu);
     });
-    let mut norm = Affine::constant(-case.radius);
-    for j in 0..dim {
-        let size = program.variable(0.0, 0.0);
-        for sign in [1.0, -1.0] {
-            program.at_most_zero(Affine::default().plus(sign, j).plus(-1.0, size));
-        }
-        norm = norm.plus(1.0, size);
-    }
-    program.at_most_zero(norm);
+    keep_inside(&mut program, dim);
     for (i, mass) in case.masses().into_iter().enumerate() {
         let score = |k: usize| {
             let terms = case.rows[i].iter().enumerate().map(|(j, &x)| (j * c + k, x)).collect();

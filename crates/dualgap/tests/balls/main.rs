@@ -8,6 +8,7 @@
 //! - `kept`: runs that go on where others ended, and forged states.
 //! - `solvers`: runs to the optimum, and the work they take.
 //! - `baselines`: the methods they are measured by.
+//! - `low_rank`: all methods in the trace ball.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -17,6 +18,7 @@ mod case;
 mod exact;
 mod judge;
 mod kept;
+mod low_rank;
 mod models;
 mod problems;
 mod program;

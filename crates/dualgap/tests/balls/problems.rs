@@ -2,7 +2,8 @@
 
 use crate::case::{Case, Kind, with_problem};
 use crate::common::cases;
-use crate::exact::{self, wide};
+use crate::common::wide::wide;
+use crate::exact;
 use crate::judge::judge;
 use dualgap::linalg::{Random, Rows};
 use dualgap::pdbfw::{Losses, PerOutput, Problem};

@@ -84,6 +84,7 @@ pub struct Memory<P> {
     pub gained: f64,
     pub last: Vec<f64>,
     pub offset: Vec<f64>,
+    pub passes: u64,
     pub left: u64,
     pub calls: u64,
     pub changes: Vec<u64>,

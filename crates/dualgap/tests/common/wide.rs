@@ -99,3 +99,33 @@ impl Sum for Wide {
         terms.fold(Self::ZERO, Add::add)
     }
 }
+
+pub fn wide(x: f64) -> Wide {
+    x.into()
+}
+
+/// By the series of a number halved until it is small, squared as often.
+pub fn exp(x: Wide) -> Wide {
+    let (mut small, mut halvings) = (x, 0);
+    while small.abs().float() > 0.01 {
+        small = small * wide(0.5);
+        halvings += 1;
+    }
+    let (mut term, mut sum) = (Wide::ONE, Wide::ONE);
+    for k in 1..20 {
+        term = term * small / wide(f64::from(k));
+        sum = sum + term;
+    }
+    (0..halvings).fold(sum, |e, _| e * e)
+}
+
+/// By Newton's method on e^y = x; of numbers too small for it, the float's digits are more than enough.
+pub fn ln(x: Wide) -> Wide {
+    let mut y = wide(x.float().ln());
+    if x > wide(1e-290) {
+        for _ in 0..2 {
+            y = y + x * exp(-y) - Wide::ONE;
+        }
+    }
+    y
+}

@@ -8,8 +8,9 @@
 use crate::ascent::{assert_never_falls, watched};
 use crate::case::{Case, LOSSES, choices, phi};
 use crate::common::cases;
-use crate::common::wide::Wide;
-use crate::rounding::{self, dual_term, exp, ln, masses, wide};
+use crate::common::losses::{self, dual_term};
+use crate::common::wide::{Wide, exp, ln, wide};
+use crate::rounding::masses;
 use crate::survival::{Fit, bits};
 use dualgap::dual::{
     Acceleration, Average, Begin, Method, Sampling, Settings, Solution, train_regularised,
@@ -52,7 +53,8 @@ pub fn dual(case: &Case, alpha: &[f64]) -> f64 {
     });
     let square = norm(beyond, p).powi(2);
     let terms = masses.iter().zip(alpha).zip(&case.targets);
-    let losses: f64 = terms.map(|((mass, &a), &y)| mass * dual_term(case.loss, a, y).float()).sum();
+    let losses: f64 =
+        terms.map(|((mass, &a), &y)| mass * dual_term(case.loss, wide(a), y).float()).sum();
     losses - case.lambda / (2.0 * c) * square
 }
 
@@ -269,8 +271,8 @@ proptest! {
         let mut sums = vec![Wide::ZERO; d]; // λv
         for (i, x) in case.rows.iter().enumerate() {
             let a: Wide = x.iter().zip(w).map(|(&x, &w)| wide(x) * wide(w)).sum();
-            losses = losses + masses[i] * rounding::phi(case.loss, a, case.targets[i]);
-            gains = gains + masses[i] * dual_term(case.loss, alpha[i], case.targets[i]);
+            losses = losses + masses[i] * losses::phi(case.loss, a, case.targets[i]);
+            gains = gains + masses[i] * dual_term(case.loss, wide(alpha[i]), case.targets[i]);
             for (sum, &x) in sums.iter_mut().zip(x) {
                 *sum = *sum + masses[i] * wide(alpha[i]) * wide(x);
             }

@@ -2,79 +2,12 @@
 
 use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
 use crate::common::cases;
-use crate::common::wide::Wide;
+use crate::common::losses::{dual_term, phi};
+use crate::common::wide::{Wide, exp, ln, wide};
 use dualgap::dual::{Average, Method, Problem, Settings};
 use dualgap::run::Budget;
 use dualgap::sdca::{Choice, Linear};
-use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
-
-pub fn wide(x: f64) -> Wide {
-    x.into()
-}
-
-/// By the series of a number halved until it is small, squared as often.
-pub fn exp(x: Wide) -> Wide {
-    let (mut small, mut halvings) = (x, 0);
-    while small.abs().float() > 0.01 {
-        small = small * wide(0.5);
-        halvings += 1;
-    }
-    let (mut term, mut sum) = (Wide::ONE, Wide::ONE);
-    for k in 1..20 {
-        term = term * small / wide(f64::from(k));
-        sum = sum + term;
-    }
-    (0..halvings).fold(sum, |e, _| e * e)
-}
-
-/// By Newton's method on e^y = x; of numbers too small for it, the float's digits are more than enough.
-pub fn ln(x: Wide) -> Wide {
-    let mut y = wide(x.float().ln());
-    if x > wide(1e-290) {
-        for _ in 0..2 {
-            y = y + x * exp(-y) - Wide::ONE;
-        }
-    }
-    y
-}
-
-fn x_ln_x(x: Wide) -> Wide {
-    if x > Wide::ZERO { x * ln(x) } else { Wide::ZERO }
-}
-
-/// φ(a).
-pub fn phi(loss: ScalarLoss, a: Wide, y: f64) -> Wide {
-    let (short, r) = ((Wide::ONE - wide(y) * a).max(Wide::ZERO), (a - wide(y)).abs());
-    let half = wide(0.5);
-    match loss {
-        ScalarLoss::Hinge => short,
-        ScalarLoss::SmoothHinge { width } if short >= wide(width) => short - half * wide(width),
-        ScalarLoss::SmoothHinge { width } => half * short * short / wide(width),
-        ScalarLoss::SquaredHinge => short * short,
-        ScalarLoss::Absolute => r,
-        ScalarLoss::EpsilonInsensitive { epsilon } => (r - wide(epsilon)).max(Wide::ZERO),
-        ScalarLoss::Huber { width } if r > wide(width) => wide(width) * (r - half * wide(width)),
-        ScalarLoss::Squared | ScalarLoss::Huber { .. } => half * r * r,
-        ScalarLoss::Logistic => {
-            let m = wide(y) * a;
-            ln(Wide::ONE + exp(-m.abs())) + (-m).max(Wide::ZERO)
-        }
-    }
-}
-
-/// −φ*(−α).
-pub fn dual_term(loss: ScalarLoss, alpha: f64, y: f64) -> Wide {
-    let (alpha, linear, half) = (wide(alpha), wide(alpha) * wide(y), wide(0.5));
-    match loss {
-        ScalarLoss::Hinge | ScalarLoss::Absolute => linear,
-        ScalarLoss::SmoothHinge { width } => linear - half * wide(width) * alpha * alpha,
-        ScalarLoss::SquaredHinge => linear - wide(0.25) * alpha * alpha,
-        ScalarLoss::EpsilonInsensitive { epsilon } => linear - wide(epsilon) * alpha.abs(),
-        ScalarLoss::Squared | ScalarLoss::Huber { .. } => linear - half * alpha * alpha,
-        ScalarLoss::Logistic => -(x_ln_x(linear) + x_ln_x(Wide::ONE - linear)),
-    }
-}
 
 pub fn masses(case: &Case) -> Vec<Wide> {
     let counts = case.weights.clone().unwrap_or(vec![1.0; case.len()]);
@@ -101,7 +34,7 @@ pub fn dual(case: &Case, alpha: &[f64]) -> Wide {
     let mut sums = vec![Wide::ZERO; case.rows[0].len()]; // λv
     let mut losses = Wide::ZERO;
     for (i, mass) in masses(case).into_iter().enumerate() {
-        losses = losses + mass * dual_term(case.loss, alpha[i], case.targets[i]);
+        losses = losses + mass * dual_term(case.loss, wide(alpha[i]), case.targets[i]);
         for (sum, &x) in sums.iter_mut().zip(&case.rows[i]) {
             *sum = *sum + mass * wide(alpha[i]) * wide(x);
         }

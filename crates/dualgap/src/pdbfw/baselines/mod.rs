@@ -6,7 +6,7 @@
 //!
 //! - `apg`: accelerated projected gradient. `svrg`: projected SVRG.
 //! - `frank_wolfe`, `active`: Frank-Wolfe; with away steps; pairwise. `line`: their line search.
-//! - `sliding`: SCGS and STORC.
+//! - `sliding`: SCGS and STORC; `schedule`: their phases and constants.
 //! - `common`: the one solver around them.
 //!
 //! None has anything to tune: how smooth the data are is measured, and the rest is as in the papers. Work is counted in
@@ -17,6 +17,7 @@ mod apg;
 mod common;
 mod frank_wolfe;
 mod line;
+pub(super) mod schedule;
 mod sliding;
 mod svrg;
 

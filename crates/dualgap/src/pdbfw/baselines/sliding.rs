@@ -7,32 +7,14 @@
 //! ```
 //!
 //! where Frank-Wolfe with exact steps finds X_k until its gap is η_k: no projection. G_k is the mean over a batch, for
-//! STORC as a difference to a snapshot at the beginning of the phase. With D_t the distance from the optimum when phase t
-//! begins,
-//!
-//! ```text
-//!                      γ_k        β_k          η_k               N              batch
-//! SCGS, μ > 0          2/(k+1)    4L/k         2L D_t²/(Nk)      4√(2L/μ)       σ²Nk²/(L² D_t²),   D_t² = 2^{1−t}·2δ/μ
-//! SCGS, μ = 0          3/(k+2)    4L/(k+2)     L D²/(k(k+1))     ∞              σ²(k+2)³/(L² D²)
-//! STORC, μ > 0         2/(k+1)    3L/k         2L D_t²/(Nk)      √(32L/μ)       100,               D_t² = 2(FW gap)/μ
-//! STORC, μ = 0         2/(k+1)    3L/k         2L D²/(Nk)        2^{t/2+2}      100
-//! ```
-//!
-//! as in the papers: δ is the gap at X = 0, σ² the variance of the examples' gradients there, D ≤ 2r. A batch of n
-//! examples or more is all of them. STORC's batch is that of its experiments (its theorem wants more than n of everything
-//! here), and its D_t comes from the Frank-Wolfe gap that the snapshot's gradient shows for nothing.
+//! STORC as a difference to a snapshot at the beginning of the phase. `schedule` has the constants.
 
 use super::common::{Common, Descent, Standing};
+use super::schedule::{BATCH, Measures, Rates, Schedule};
 use super::svrg::predict_row;
 use crate::linalg::kernels::dot;
 use crate::pdbfw::Losses;
 use crate::term::ball::region::{Corner, Region};
-
-/// The batch of STORC's experiments.
-const BATCH: usize = 100;
-
-/// More steps than this in a phase are no phase any more.
-const LONGEST: f64 = 1e9;
 
 /// Both methods; see the module's head.
 pub(super) struct Sliding {
@@ -46,29 +28,10 @@ pub(super) struct Sliding {
     z: Standing,
     base: Vec<f64>,
     corner: Corner,
-    k: f64,
-    phase: i32,
-    length: f64,
-    smoothness: f64,
-    /// D_t².
-    distance: f64,
-    /// D², of the ball.
-    diameter: f64,
-    /// σ².
-    variance: f64,
-    /// δ.
-    gap: f64,
+    schedule: Schedule,
     a: Vec<f64>,
     to: Vec<f64>,
     corners: u64,
-}
-
-/// What one step is taken with.
-struct Rates {
-    gamma: f64,
-    beta: f64,
-    eta: f64,
-    batch: usize,
 }
 
 impl Sliding {
@@ -82,7 +45,6 @@ impl Sliding {
         if reduced {
             of_mean = common.smoothness_of_batch(BATCH.min(n), of_mean);
         }
-        let diameter = (2.0 * common.region.radius()).powi(2);
         let mut z = Standing::zero(problem);
         common.image(&z.alpha, &mut z.v);
         let squares = problem.masses().iter().zip(problem.squared_norms()).enumerate();
@@ -92,6 +54,14 @@ impl Sliding {
                 mass * mass * n as f64 * square * dot(alpha, alpha)
             })
             .sum();
+        let of = Measures {
+            reduced,
+            mu: problem.mu(),
+            smoothness: of_mean + problem.mu(),
+            radius: common.region.radius(),
+            variance: (mean - dot(&z.v, &z.v)).max(0.0),
+            gap,
+        };
         Self {
             reduced,
             x: z.x.clone(),
@@ -99,14 +69,7 @@ impl Sliding {
             from: z.clone(),
             base: z.x.clone(),
             corner: Corner::default(),
-            k: 0.0,
-            phase: 0,
-            length: 0.0,
-            smoothness: (of_mean + problem.mu()).max(f64::MIN_POSITIVE),
-            distance: diameter,
-            diameter,
-            variance: (mean - dot(&z.v, &z.v)).max(0.0),
-            gap,
+            schedule: Schedule::new(of),
             z,
             a: vec![0.0; c],
             to: vec![0.0; c],
@@ -116,56 +79,22 @@ impl Sliding {
 
     fn begin_phase<L: Losses, R: Region>(&mut self, common: &mut Common<'_, '_, L, R>) {
         let mu = common.problem.mu();
-        self.phase = self.phase.saturating_add(1);
-        self.k = 0.0;
         self.x.copy_from_slice(&self.y);
-        let condition = self.smoothness / mu;
+        let mut gap = 0.0;
         if self.reduced {
             self.from.x.copy_from_slice(&self.y);
             common.predict(&self.from.x, &mut self.from.a);
             common.problem.corners(&self.from.a, &mut self.from.alpha);
             common.image(&self.from.alpha, &mut self.from.v);
-            if mu > 0.0 {
-                let descent = &mut self.base;
-                for ((d, v), x) in descent.iter_mut().zip(&self.from.v).zip(&self.from.x) {
-                    *d = v - mu * x;
-                }
-                let c = common.problem.outputs();
-                common.region.corner(descent, c, &mut self.corner);
-                let gap = self.corner.dot(descent, c) - dot(descent, &self.from.x);
-                self.distance = (2.0 * gap.max(0.0) / mu).min(self.diameter);
-                self.length = (32.0 * condition).sqrt();
-            } else {
-                self.length = 2_f64.powf(f64::from(self.phase) / 2.0 + 2.0);
+            let descent = &mut self.base;
+            for ((d, v), x) in descent.iter_mut().zip(&self.from.v).zip(&self.from.x) {
+                *d = v - mu * x;
             }
-        } else if mu > 0.0 {
-            let halved = 2_f64.powi(1 - self.phase) * 2.0 * self.gap / mu;
-            self.distance = halved.min(self.diameter);
-            self.length = 4.0 * (2.0 * condition).sqrt();
-        } else {
-            self.length = f64::INFINITY;
+            let c = common.problem.outputs();
+            common.region.corner(descent, c, &mut self.corner);
+            gap = self.corner.dot(descent, c) - dot(descent, &self.from.x);
         }
-        self.length = self.length.ceil().max(2.0);
-        if self.length > LONGEST {
-            self.length = f64::INFINITY;
-        }
-    }
-
-    fn rates(&self, examples: usize, mu: f64) -> Rates {
-        let (k, smooth, d) = (self.k, self.smoothness, self.distance);
-        let steps = self.length.min(LONGEST);
-        let eta = 2.0 * smooth * d / (steps * k);
-        let noise = self.variance / (smooth * smooth * d);
-        let (gamma, beta, eta, batch) = if self.reduced {
-            (2.0 / (k + 1.0), 3.0 * smooth / k, eta, BATCH as f64)
-        } else if mu > 0.0 {
-            (2.0 / (k + 1.0), 4.0 * smooth / k, eta, noise * steps * k * k)
-        } else {
-            let eta = smooth * d / (k * (k + 1.0));
-            (3.0 / (k + 2.0), 4.0 * smooth / (k + 2.0), eta, noise * (k + 2.0).powi(3))
-        };
-        let batch = if batch < examples as f64 { batch.ceil().max(1.0) as usize } else { examples };
-        Rates { gamma, beta, eta, batch }
+        self.schedule.begin_phase(gap);
     }
 
     /// −G at Z into Z's V.
@@ -202,12 +131,10 @@ impl Sliding {
 
 impl<L: Losses, R: Region> Descent<L, R> for Sliding {
     fn step(&mut self, common: &mut Common<'_, '_, L, R>) {
-        if self.k >= self.length {
+        if self.schedule.is_over() {
             self.begin_phase(common);
         }
-        self.k += 1.0;
-        let Rates { gamma, beta, eta, batch } =
-            self.rates(common.problem.len(), common.problem.mu());
+        let Rates { gamma, beta, eta, batch } = self.schedule.step(common.problem.len());
         for ((z, y), x) in self.z.x.iter_mut().zip(&self.y).zip(&self.x) {
             *z = (1.0 - gamma) * y + gamma * x;
         }
@@ -231,9 +158,6 @@ impl<L: Losses, R: Region> Descent<L, R> for Sliding {
     }
 
     fn tactics(&self) -> Vec<String> {
-        vec![format!(
-            "{} phases, the last of {} steps; {} corners",
-            self.phase, self.length, self.corners
-        )]
+        self.schedule.told(self.corners)
     }
 }

@@ -42,11 +42,10 @@ pub trait Map: Send + Sync {
         None
     }
 
-    /// As many products of V with a vector as a certification costs, by measurement: V is written out, which costs as
-    /// many as it has columns, but in one go.
+    /// As many products of V with a vector as a certification costs: V is written out.
     fn products_per_certificate(&self) -> u64 {
         let (rows, columns) = self.shape();
-        rows.min(columns).div_ceil(2) as u64
+        rows.min(columns) as u64
     }
 
     /// All predictions, example by example.

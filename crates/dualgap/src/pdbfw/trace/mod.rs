@@ -86,8 +86,13 @@ pub fn train_map<M: Map, L: Losses>(
             with(problem, baselines::StochasticFrankWolfe::new(problem, seed), budget, observer)
         }
         Method::Svrg => with(problem, baselines::Svrg::new(problem, seed)?, budget, observer),
-        Method::AwaySteps | Method::Pairwise | Method::Scgs | Method::Storc => {
-            Err(Error::setting("this method is for the l1 ball"))
+        Method::Scgs | Method::Storc => {
+            let gap = problem.sides()?.certificate()?.gap();
+            let reduced = settings.method == Method::Storc;
+            with(problem, baselines::Sliding::new(problem, reduced, gap, seed)?, budget, observer)
+        }
+        Method::AwaySteps | Method::Pairwise => {
+            Err(Error::setting("this method is for the l1 ball, which has finitely many corners"))
         }
     }
 }

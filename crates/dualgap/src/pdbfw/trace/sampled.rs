@@ -92,7 +92,7 @@ impl Map for Sampled {
     fn products_per_certificate(&self) -> u64 {
         let (short, long) = (self.rows.min(self.columns), self.rows.max(self.columns));
         let proof = (short as f64).powi(2) * (short as f64 + long as f64) / 28.0;
-        (proof / self.len().max(1) as f64).max(short as f64 / 2.0).ceil() as u64
+        (proof / self.len().max(1) as f64).max(short as f64).ceil() as u64
     }
 
     fn predict(&self, x: &LowRank, a: &mut [f64]) {

@@ -1,16 +1,18 @@
 //! Other methods in the trace ball, each with the certificate of the corners of its predictions.
 //!
 //! - `frank_wolfe`: toward the best corner, and toward several at once; `line`: the line search of both.
-//! - `stochastic`: Frank-Wolfe with the gradients of samples. `svrg`: projected SVRG.
+//! - `stochastic`: Frank-Wolfe with the gradients of samples. `svrg`: projected SVRG. `sliding`: SCGS and STORC.
 //!
 //! None has anything to tune. Accelerated projected gradient is the ascent of the room above with full decompositions.
 
 mod frank_wolfe;
 mod line;
+mod sliding;
 mod stochastic;
 mod svrg;
 
 pub(super) use frank_wolfe::{BlockFrankWolfe, FrankWolfe};
+pub(super) use sliding::Sliding;
 pub(super) use stochastic::StochasticFrankWolfe;
 pub(super) use svrg::Svrg;
 
@@ -31,6 +33,22 @@ fn corner(
     let one =
         if found.found.rank() == 0 { found.found } else { found.found.with_values(&[radius]) };
     Ok((one, found.applications))
+}
+
+/// How smooth a mean over a batch of so many examples is on average (Gower et al. 2019): between one and all.
+fn smoothness_of_batch<M: Map, L: Losses>(
+    problem: &LowRankProblem<M, L>,
+    batch: usize,
+) -> Result<f64> {
+    let (of_mean, n) = (smoothness(problem)?, problem.map().len());
+    if batch >= n {
+        return Ok(of_mean);
+    }
+    let each = problem.masses().iter().enumerate();
+    let largest = each.map(|(i, m)| m * problem.map().squared_norm(i)).fold(0.0, f64::max);
+    let (n, b) = (n as f64, batch as f64);
+    let of_one = largest * n / problem.losses().smoothness();
+    Ok((n * (b - 1.0) * of_mean + (n - b) * of_one) / (b * (n - 1.0)))
 }
 
 /// About how smooth the mean loss is: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one, over γ.

@@ -7,6 +7,7 @@
 //! A batch is a tenth of the examples: a projection costs more than a few of them. η is a quarter of what the smoothness
 //! of such a batch allows.
 
+use super::smoothness_of_batch;
 use super::stochastic::changes;
 use crate::Result;
 use crate::linalg::{Combination, LowRank, Random, Search};
@@ -45,18 +46,7 @@ impl Svrg {
     pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>, seed: u64) -> Result<Self> {
         let ((rows, columns), n) = (problem.map().shape(), problem.map().len());
         let batch = n.div_ceil(SHARE);
-        let of_mean = super::smoothness(problem)?;
-        let each = problem.masses().iter().enumerate();
-        let largest = each.map(|(i, m)| m * problem.map().squared_norm(i)).fold(0.0, f64::max);
-        let of_one = largest * n as f64 / problem.losses().smoothness();
-        // On average over batches (Gower et al. 2019).
-        let (all, b) = (n as f64, batch as f64);
-        let of_batch = if batch < n {
-            (all * (b - 1.0) * of_mean + (all - b) * of_one) / (b * (all - 1.0))
-        } else {
-            of_mean
-        };
-        let smoothness = of_batch + problem.mu();
+        let smoothness = smoothness_of_batch(problem, batch)? + problem.mu();
         let numbers = vec![0.0; problem.numbers()];
         Ok(Self {
             x: LowRank::zero(rows, columns),

@@ -17,6 +17,10 @@
 //! of P: at the better of the rounds' weights and ∇g*(v). Where a weight is free, the dual asks that v is zero there,
 //! and the blocks bring their points to that first.
 
+#[cfg(test)]
+mod tests;
+mod trial;
+
 use super::best::Best;
 use super::engine::State;
 use super::problem::masses;
@@ -28,6 +32,7 @@ use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use trial::Trial;
 
 /// Acceleration may pay where λ' would be so many times λ.
 const WORTH_IT: f64 = 2.0;
@@ -54,9 +59,6 @@ const AT_ONCE: f64 = 32.0;
 
 /// Passes over the data before it is judged how fast the gap shrinks, at least.
 const WINDOW: f64 = 12.0;
-
-/// No gap shrinks or grows by more powers of e a pass.
-const FASTEST: f64 = 1e3;
 
 /// Passes of plain steps before they are judged where losses have corners: their gaps shrink less steadily.
 const UNSTEADY: f64 = 4.0;
@@ -129,6 +131,8 @@ struct Memory<P> {
     /// The weights at the end of the round before.
     last: Vec<f64>,
     offset: Vec<f64>,
+    /// Passes of a round.
+    passes: u64,
     /// Steps until the round ends.
     left: u64,
     /// Oracle calls so far.
@@ -143,64 +147,6 @@ struct Memory<P> {
     best: Best<P>,
 }
 
-/// The bound that the condition number gives is for the worst data of their kind: on most data of many features plain
-/// steps are far faster. So it is seen how fast the gap shrinks; where that is slower than it might be, the other way
-/// is tried, and whichever was faster goes on.
-#[derive(Clone, Default, Serialize, Deserialize)]
-struct Trial {
-    /// Oracle calls and the gap when it was last judged.
-    seen: Option<(u64, f64)>,
-    /// Judged again after so many passes.
-    window: f64,
-    /// A gap that shrinks more slowly (in powers of e a pass) makes the other way worth a trial.
-    floor: f64,
-    /// During a trial: how fast the gap shrank before.
-    rival: Option<f64>,
-}
-
-impl Trial {
-    /// Is told of a certification, and tells how fast the gap shrinks once it has seen enough passes of it.
-    fn rate(&mut self, calls: u64, gap: f64, pass: u64) -> Option<f64> {
-        let Some((since, before)) = self.seen else {
-            self.seen = Some((calls, gap));
-            return None;
-        };
-        let passes = calls.saturating_sub(since) as f64 / pass as f64;
-        if passes < self.window {
-            return None;
-        }
-        self.seen = Some((calls, gap));
-        // What has shrunk to nothing has shrunk fast enough, and of what was never finite nothing can be said.
-        let rate = if gap > 0.0 { (before / gap).ln() / passes } else { FASTEST };
-        (!rate.is_nan()).then_some(rate.clamp(-FASTEST, FASTEST))
-    }
-
-    /// Whether to change to the other way, at this rate.
-    fn changes(&mut self, rate: f64) -> bool {
-        match self.rival.take() {
-            // The other way was slower, and is tried again when this one is slower than half of that.
-            Some(rival) if rate < rival => {
-                self.floor = 0.5 * rate.max(0.0);
-                true
-            }
-            Some(rival) => {
-                self.floor = 0.5 * rival.max(0.0);
-                false
-            }
-            None if rate < self.floor => {
-                self.rival = Some(rate);
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn is_sound(&self) -> bool {
-        let numbers = [self.window, self.floor, self.rival.unwrap_or(0.0)];
-        numbers.iter().all(|x| x.is_finite()) && self.window > 0.0
-    }
-}
-
 /// Everything that a run of rounds is taken up again with.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RoundsState<P> {
@@ -208,8 +154,10 @@ pub(super) struct RoundsState<P> {
     memory: Memory<P>,
 }
 
-/// Passes of a round, with the oracle or without. Longer rounds would do with a weaker κ: it is κ that is fitted to them.
+/// Passes of a round, with the oracle or without: to begin with, and at most. Longer rounds would do with a weaker κ, so
+/// it is κ that is fitted first, and the passes where it has come to its end.
 const PASSES: u64 = 4;
+const MOST_PASSES: u64 = 64;
 
 impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     /// At these points, or where the blocks begin by themselves.
@@ -231,7 +179,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         };
         let trial = momentum.map(|momentum| {
             let window = if accelerated { BEGINNING * long(root) } else { momentum.window };
-            Trial { window, floor, ..Trial::default() }
+            Trial::new(window, floor)
         });
         let problem = outer(blocks, link, settings)?;
         let now = if accelerated { kappa } else { 0.0 };
@@ -252,6 +200,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             gained: 0.0,
             last: engine.weights(),
             offset,
+            passes: PASSES,
             left: PASSES * blocks.len() as u64,
             calls: 0,
             changes: if accelerated { vec![0] } else { Vec::new() },
@@ -260,7 +209,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             quiet: 0,
             best: Best::new(problem.dual(&points)?.value, Some(points)),
         };
-        Ok(Self { problem, engine, adapts: adapts(blocks, settings), memory })
+        Ok(Self::with(problem, engine, adapts(blocks, settings), memory))
     }
 
     /// Where an earlier run stood; what a certificate will rest on is proved again.
@@ -286,7 +235,9 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             && memory.offset.len() == dim
             && (memory.kappa == kappa || fitted)
             && memory.gained.is_finite()
-            && memory.left <= PASSES * blocks.len() as u64
+            && (memory.passes == PASSES || fitted)
+            && (1..=MOST_PASSES).contains(&memory.passes)
+            && memory.left <= memory.passes * blocks.len() as u64
             && (memory.left > 0 || engine.spares_much())
             && memory.calls < 1 << 60
             && memory.trial.as_ref().is_none_or(Trial::is_sound)
@@ -296,7 +247,20 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         }
         let engine = Engine::resumed(inner, settings, engine)?;
         engine.pool().install(|| memory.best.prove(&problem))?;
-        Ok(Self { problem, engine, adapts: adapts(blocks, settings), memory })
+        Ok(Self::with(problem, engine, adapts(blocks, settings), memory))
+    }
+
+    fn with(
+        problem: Problem<'a, B, Unpenalised<L>>,
+        mut engine: Engine<'a, B, L>,
+        adapts: bool,
+        memory: Memory<B::Point>,
+    ) -> Self {
+        let adapts = adapts && memory.trial.is_some();
+        if adapts {
+            engine.count_gains();
+        }
+        Self { problem, engine, adapts, memory }
     }
 
     /// What another run needs to go on as this one would.
@@ -310,31 +274,32 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
 
     /// Steps of a round.
     fn round(&self) -> u64 {
-        PASSES * self.problem.blocks.len() as u64
+        self.memory.passes * self.problem.blocks.len() as u64
     }
 
-    /// A κ with which the next round will gain what it should, by what this one gained up to these weights.
-    fn fitted(&self, w: &[f64]) -> f64 {
-        let Memory { kappa, gained, offset, .. } = &self.memory;
+    /// κ and passes with which the next round will gain what it should, by what this one gained up to these weights.
+    fn fitted(&self, w: &[f64]) -> (f64, u64) {
+        let Memory { kappa, gained, offset, passes, .. } = &self.memory;
         let lambda = self.problem.lambda;
         let (pull, ratio) = (kappa / (lambda + kappa), 1.0 + kappa / lambda);
         let from_centre: f64 = w.iter().zip(offset).map(|(w, z)| (w - z / pull).powi(2)).sum();
         let share = gained / (0.5 * kappa * from_centre);
-        let ratio = if share < ENOUGH.start {
-            (0.5 * ratio).max(LEAST_RATIO)
+        let (ratio, passes) = if share < ENOUGH.start {
+            weaker(ratio, *passes)
         } else if share > ENOUGH.end {
-            (2.0 * ratio).min(LARGEST_RATIO)
+            stronger(ratio, *passes)
         } else {
-            return *kappa;
+            return (*kappa, *passes);
         };
-        (ratio - 1.0) * lambda
+        ((ratio - 1.0) * lambda, passes)
     }
 
     /// Moves the centre. Rounds that were solved better than they should, waiting for the oracle, say nothing of κ.
     fn turn(&mut self, waited: bool) -> Result<()> {
         let w = self.engine.weights();
         if self.adapts && self.memory.accelerated && !waited {
-            let kappa = self.fitted(&w);
+            let (kappa, passes) = self.fitted(&w);
+            self.memory.passes = passes;
             if kappa != self.memory.kappa {
                 self.memory.kappa = kappa;
                 self.strengthen(kappa)?;
@@ -451,11 +416,30 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     }
 }
 
-/// Whether κ follows what the rounds gain. Steps between corners tell what they gain, steps toward one do not; and where
-/// there is smoothness the condition number gives κ.
+/// Whether κ follows what the rounds gain. Where there is smoothness, the condition number gives it; and steps toward
+/// outputs alone crawl at the end of every round, whatever κ is, so that their gains say little of it.
 fn adapts<B: Blocks>(blocks: &B, settings: &Settings) -> bool {
-    let between = settings.direction(B::FACES).is_ok_and(|to| to != Direction::Toward);
-    B::FACES && blocks.smoothness() == 0.0 && (between || settings.cache == Cache::On)
+    let toward = settings.direction(B::FACES).is_ok_and(|to| to == Direction::Toward);
+    let crawls = B::FACES && toward && settings.cache != Cache::On;
+    blocks.smoothness() == 0.0 && !crawls
+}
+
+/// Half as much of λ'/λ or of the passes: what was given last is taken first.
+fn weaker(ratio: f64, passes: u64) -> (f64, u64) {
+    if passes > PASSES || ratio <= LEAST_RATIO {
+        (ratio, (passes / 2).max(1))
+    } else {
+        ((0.5 * ratio).max(LEAST_RATIO), passes)
+    }
+}
+
+/// Twice as much of either.
+fn stronger(ratio: f64, passes: u64) -> (f64, u64) {
+    if passes < PASSES || ratio >= LARGEST_RATIO {
+        (ratio, (2 * passes).min(MOST_PASSES))
+    } else {
+        ((2.0 * ratio).min(LARGEST_RATIO), passes)
+    }
 }
 
 /// √q, where there is acceleration.
@@ -568,7 +552,12 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
             .collect();
         if !changes.is_empty() {
             let ratio = 1.0 + self.memory.kappa / self.problem.lambda;
-            said.push(format!("accelerated {} (λ' = {ratio:.1} λ)", changes.join(" ")));
+            let round = match self.memory.passes {
+                1 => "one pass".to_string(),
+                passes => format!("{passes} passes"),
+            };
+            let changes = changes.join(" ");
+            said.push(format!("accelerated {changes} (λ' = {ratio:.1} λ, rounds of {round})"));
         }
         said
     }

@@ -1,0 +1,80 @@
+//! The trace ball on generated data, as in Figure 2 of the paper: n = 1000, d = 800, c = 600.
+//!
+//! ```text
+//! P(X) = 1/(2n) ‖AX − A X₀‖² + 5/n ‖X‖²,  ‖X‖_* ≤ rank of X₀        entries of A normal, singular values of X₀ near one
+//! ```
+
+use crate::race::{Goal, race};
+use clap::Args;
+use dualgap::Result;
+use dualgap::linalg::{Random, Rows};
+use dualgap::pdbfw::{Method, PerOutput, Problem, trace};
+use dualgap::term::{Ball, ScalarLoss};
+
+const EXAMPLES: usize = 1000;
+const FEATURES: usize = 800;
+const OUTPUTS: usize = 600;
+
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// The rank of X₀.
+    #[arg(long, value_delimiter = ',', default_value = "10,20,100")]
+    rank: Vec<usize>,
+    /// At most so many seconds of a run.
+    #[arg(long, default_value_t = 30.0)]
+    seconds: f64,
+    /// How near to the optimum, relative to it.
+    #[arg(long, default_value_t = 1e-4)]
+    near: f64,
+}
+
+/// About normal, of variance one.
+fn normal(random: &mut Random) -> f64 {
+    (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
+}
+
+/// `left · right`, of so many columns in between.
+fn product(left: &[f64], right: &[f64], between: usize) -> Vec<f64> {
+    let columns = right.len() / between;
+    let mut out = vec![0.0; left.len() / between * columns];
+    for (row, out) in left.chunks_exact(between).zip(out.chunks_exact_mut(columns)) {
+        for (x, right) in row.iter().zip(right.chunks_exact(columns)) {
+            out.iter_mut().zip(right).for_each(|(out, right)| *out += x * right);
+        }
+    }
+    out
+}
+
+pub fn run(options: &Options) -> Result<()> {
+    let Options { rank, seconds, near } = options;
+    let all: Vec<String> = rank.iter().map(usize::to_string).collect();
+    println!(
+        "dualgap-bench low-rank --rank {} --seconds {seconds} --near {near}  (passes and seconds of solving)",
+        all.join(",")
+    );
+    for &rank in rank {
+        compare(rank, Goal { near: *near, seconds: *seconds })?;
+    }
+    Ok(())
+}
+
+fn compare(rank: usize, goal: Goal) -> Result<()> {
+    let mut random = Random::new(1);
+    let mut normals = |count: usize, scale: f64| -> Vec<f64> {
+        (0..count).map(|_| scale * normal(&mut random)).collect()
+    };
+    let a = normals(EXAMPLES * FEATURES, 1.0);
+    let left = normals(FEATURES * rank, 1.0);
+    let right = normals(rank * OUTPUTS, 1.0 / ((FEATURES * OUTPUTS) as f64).sqrt());
+    let targets = product(&product(&a, &left, FEATURES), &right, rank);
+    let rows = Rows::dense(&a.chunks(FEATURES).map(<[f64]>::to_vec).collect::<Vec<_>>())?;
+    let losses = PerOutput::new(ScalarLoss::Squared, targets, OUTPUTS)?;
+    let ball = Ball::Trace { radius: rank as f64 };
+    let problem = Problem::new(&rows, losses, 10.0 / EXAMPLES as f64, ball, None)?;
+    race(
+        &Method::LOW_RANK_BASELINES,
+        goal,
+        |settings, budget| trace::train(&problem, settings, budget, &mut ()),
+        |best| format!("rank {rank}, X of rank {}", best.model.weights.rank()),
+    )
+}
