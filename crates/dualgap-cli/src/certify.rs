@@ -4,11 +4,12 @@ use crate::args::CertifyArgs;
 use crate::ball::{BallJson, penalty_rows};
 use crate::predict::load;
 use crate::report::{aligned, certificate_rows, certified_sentence, scale_row, thousands, to_json};
-use crate::{Outcome, path, print};
+use crate::{Outcome, completion, path, print};
 use dualgap::Result;
 use dualgap::data::{Scaling, Source};
 use dualgap::model::{
-    DualEvidence, Structure, verify_examples, verify_labels, verify_linear, verify_sequences,
+    DualEvidence, Structure, verify_completion, verify_examples, verify_labels, verify_linear,
+    verify_sequences,
 };
 use dualgap::term::Regulariser;
 use serde::Serialize;
@@ -46,6 +47,10 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
         Structure::Linear { .. } => verify_linear(&model, &recipe.examples(source, None)?.data)?,
         Structure::MultiLabel { .. } => {
             verify_labels(&model, &recipe.examples(source, None)?.data)?
+        }
+        Structure::Completion { .. } => {
+            let recipe = completion::models::recipe(&args.model, &recipe)?;
+            verify_completion(&model, &recipe.read_training(source)?)?
         }
         Structure::Chain { .. } => verify_sequences(&model, &recipe.sequences(source, None)?.data)?,
     };

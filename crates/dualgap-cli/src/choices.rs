@@ -104,6 +104,15 @@ pub enum BallName {
     Trace,
 }
 
+choices!(CentreName => dualgap::model::Centring {
+    /// Nothing
+    None => None,
+    /// The mean of the ratings
+    Mean => Mean,
+    /// The mean, and what each user and each item is beyond it
+    Effects => Effects,
+});
+
 choices!(BallMethod => dualgap::pdbfw::Method {
     /// Primal-dual block Frank-Wolfe
     Pdbfw => Pdbfw,

@@ -5,7 +5,7 @@ use crate::predict::{Data, chosen, load, read};
 use crate::report::{
     aligned, number, number_rows, percent, scores, set_rows, thousands, to_json, unseen_row,
 };
-use crate::{Outcome, print};
+use crate::{Outcome, completion, print};
 use dualgap::data::{Examples, Loaded, Source, Unseen};
 use dualgap::model::evaluation::Figures;
 use dualgap::model::{Count, Evaluation, Model, Scores, SetFigures, Structure};
@@ -55,6 +55,9 @@ struct SetsJson<'a> {
 
 pub fn run(args: &EvalArgs) -> Result<Outcome> {
     let (model, recipe) = load(&args.model)?;
+    if let Structure::Completion { .. } = model.structure {
+        return completion::models::eval(&model, &recipe, args);
+    }
     let recipe = chosen(recipe, args.folds.as_ref());
     let data = read(&model, &recipe, Source::open(&args.data)?)?;
     let labelled = match &data {

@@ -2,6 +2,8 @@
 
 use crate::args::InspectArgs;
 use crate::ball::penalty_rows;
+use crate::completion::models;
+use crate::completion::report::centre_row;
 use crate::places::check_not_read;
 use crate::report::{
     aligned, certificate_rows, certified_sentence, loss_name, number, scale_row, solver_name,
@@ -51,7 +53,10 @@ struct Named {
 
 pub fn run(args: &InspectArgs) -> Result<Outcome> {
     let mut model = Model::load(&args.model)?;
-    model.write_out()?;
+    // Of ratings the factors are shown as they are.
+    if !matches!(model.structure, Structure::Completion { .. }) {
+        model.write_out()?;
+    }
     if let Some(path) = &args.weights {
         check_not_read(path, &[&args.model])?;
         if is_stdin(path) && args.json {
@@ -70,6 +75,9 @@ pub fn run(args: &InspectArgs) -> Result<Outcome> {
 }
 
 fn json(model: &Model, top: usize) -> String {
+    if let Some(json) = models::inspect_json(model, top) {
+        return json;
+    }
     let largest = (0..columns(model).len())
         .flat_map(|label| largest_features(model, label, top))
         .chain(largest(transitions(model), 2 * top))
@@ -93,6 +101,9 @@ fn tell(model: &Model, args: &InspectArgs) -> String {
     text.push('\n');
     text += &aligned(&certificate_rows(&model.certificate));
     let _ = writeln!(text, "\n{}", certificate_in_words(model));
+    if let Some(factors) = models::inspect_factors(model, args) {
+        return text + &factors;
+    }
     if args.top > 0 {
         text += "\nThe largest weights of each label:\n";
         for (label, name) in columns(model).iter().enumerate() {
@@ -130,6 +141,7 @@ fn task_name(model: &Model) -> &'static str {
         Structure::Chain { .. } => "chain",
         Structure::Linear { loss } if loss.is_binary() => "binary",
         Structure::Linear { .. } => "regression",
+        Structure::Completion { .. } => "completion",
     }
 }
 
@@ -148,7 +160,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         }
         Structure::Chain { hamming: Hamming::Plain } => "the number of wrong labels".into(),
         Structure::Chain { hamming: Hamming::Normalized } => "the fraction of wrong labels".into(),
-        Structure::Linear { loss } => loss_name(*loss),
+        Structure::Linear { loss } | Structure::Completion { loss, .. } => loss_name(*loss),
         Structure::MultiLabel { loss } => format!("{} of every label", loss_name(*loss)),
     };
     let average = match p.average {
@@ -163,18 +175,16 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
     };
     let zeros = model.weights.iter().filter(|&&w| w == 0.0).count();
     let rank = model.low_rank.as_ref().map_or(String::new(), |x| format!(", of rank {}", x.rank()));
+    let mut weights = format!("{}{rank}", thousands(model.dim() as u64));
+    if !model.weights.is_empty() {
+        let _ = write!(weights, ", {} of them zero", thousands(zeros as u64));
+    }
     let mut rows = vec![("task", task_row(task_name(model), model)), ("loss", loss)];
+    rows.extend(centre_row(model));
     rows.extend(penalty_rows(model));
     rows.extend([
         ("features", format!("{}{pairs}", thousands(model.features as u64))),
-        (
-            "weights",
-            format!(
-                "{}{rank}, {} of them zero",
-                thousands(model.weights.len() as u64),
-                thousands(zeros as u64)
-            ),
-        ),
+        ("weights", weights),
         ("trained by", format!("{}, {}{average}", p.program, solver_name(p.solver, model))),
         (
             "trained on",
@@ -187,6 +197,9 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         ("work", format!("{} passes, seed {}", trimmed(p.passes), p.seed)),
     ]);
     rows.extend(scale_row(model));
+    if let Structure::Completion { .. } = model.structure {
+        rows.retain(|(name, _)| *name != "features");
+    }
     if let Some(recipe) = &p.recipe {
         rows.push(("data", format!("a {} file", recipe.format.name())));
     }
@@ -286,6 +299,7 @@ fn named(model: &Model, (place, weight): (usize, f64)) -> Named {
 fn export(model: &Model, path: &Path) -> Result<()> {
     let mut sink = Sink::create(path)?;
     sink.text("kind\tfeature\tfrom\tlabel\tweight\n")?;
+    models::export(model, &mut sink)?;
     for (place, &weight) in model.weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
         let Named { kind, feature, from, label, weight } = named(model, (place, weight));
         let (feature, from) = (feature.unwrap_or_default(), from.unwrap_or_default());

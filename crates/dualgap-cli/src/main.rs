@@ -4,6 +4,7 @@ mod args;
 mod ball;
 mod certify;
 mod choices;
+mod completion;
 mod convert;
 mod curve;
 mod cv;
@@ -22,10 +23,10 @@ mod report;
 mod train;
 mod weights;
 
-use args::{Cli, Command};
+use args::{Cli, Command, OtherTask, TrainTask, Work};
 use clap::Parser;
-use dualgap::Result;
 use dualgap::data::Sink;
+use dualgap::{Error, Result};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -40,9 +41,10 @@ pub enum Outcome {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Train(task) => problem::run(&task),
-        Command::Cv(task) => problem::run(&task),
-        Command::Path(task) => problem::run(&task),
+        Command::Train(TrainTask::Of(task)) => problem::run(&task),
+        Command::Train(TrainTask::Completion(args)) => completion::run(&args),
+        Command::Cv(task) => other("cv", &task),
+        Command::Path(task) => other("path", &task),
         Command::Convert(args) => convert::run(&args),
         Command::Certify(args) => certify::run(&args),
         Command::Demo(args) => demo::run(&args),
@@ -62,6 +64,17 @@ fn main() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "error: {error}{help}");
             ExitCode::from(2)
         }
+    }
+}
+
+/// A command about λ, which models of ratings have none of.
+fn other<W: Work>(command: &str, task: &OtherTask<W>) -> Result<Outcome> {
+    match task {
+        OtherTask::Of(task) => problem::run(task),
+        OtherTask::Completion { .. } => Err(Error::setting(format!(
+            "`{command}` is about λ, and completion has a radius in its place: try some with \
+             `dualgap train completion RATINGS --radius R --holdout 0.1`, and keep what predicts best"
+        ))),
     }
 }
 

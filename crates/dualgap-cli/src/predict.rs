@@ -1,9 +1,9 @@
 //! `dualgap predict`: label data with a model.
 
-use crate::Outcome;
 use crate::args::{Folds, PredictArgs};
 use crate::places::check_not_read;
 use crate::report::unseen_row;
+use crate::{Outcome, completion};
 use dualgap::data::features::Extractor;
 use dualgap::data::{Examples, Format, Loaded, Recipe, Sequences, Sink, Source, Unseen};
 use dualgap::linalg::kernels::argmax;
@@ -18,6 +18,9 @@ use std::path::Path;
 /// each sequence.
 pub fn run(args: &PredictArgs) -> Result<Outcome> {
     let (model, recipe) = load(&args.model)?;
+    if let Structure::Completion { .. } = model.structure {
+        return completion::models::predict(&model, &recipe, args);
+    }
     let recipe = chosen(recipe, args.folds.as_ref());
     check_asked(&model, args)?;
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
@@ -103,9 +106,10 @@ pub enum Data {
 pub fn read(model: &Model, recipe: &Recipe, source: Source<'_>) -> Result<Data> {
     let known = Some(model.vocabulary());
     match model.structure {
-        Structure::Multiclass { .. } | Structure::Linear { .. } | Structure::MultiLabel { .. } => {
-            recipe.examples(source, known).map(Data::Examples)
-        }
+        Structure::Multiclass { .. }
+        | Structure::Linear { .. }
+        | Structure::MultiLabel { .. }
+        | Structure::Completion { .. } => recipe.examples(source, known).map(Data::Examples),
         Structure::Chain { .. } => recipe.sequences(source, known).map(Data::Sequences),
     }
 }

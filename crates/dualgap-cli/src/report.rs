@@ -2,10 +2,11 @@
 
 use crate::args::StopArgs;
 use crate::ball::{self, BallJson, nonzero, penalty_rows, weights_row};
+use crate::completion::report::{Rated, RatingsJson, centre_row, rated_rows};
 use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::model::evaluation::{Figures, NumberErrors};
-use dualgap::model::{Evaluation, Model, Scores, SetEvaluation, SetFigures, Structure};
+use dualgap::model::{Evaluation, Model, Scores, SetEvaluation, SetFigures, Strangers, Structure};
 use dualgap::pdbfw;
 use dualgap::run::{Certificate, Counters, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
@@ -20,6 +21,8 @@ pub struct Summary<'a> {
     pub report: &'a Report<Model>,
     pub settings: &'a Settings,
     pub test: Option<&'a (Outcomes, Unseen)>,
+    /// Of models of ratings, in the place of the test.
+    pub rated: Option<&'a Rated>,
     /// Until the training began.
     pub read_seconds: f64,
 }
@@ -84,6 +87,8 @@ struct Json<'a> {
     version: &'a str,
     fingerprint: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    ratings: Option<RatingsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<TestJson>,
 }
 
@@ -105,6 +110,25 @@ enum TestJson {
     },
     Numbers(NumberErrors),
     Sets(SetFigures),
+    Ratings {
+        #[serde(flatten)]
+        errors: NumberErrors,
+        /// Of predicting the mean.
+        mean_rmse: f64,
+        mean_mae: f64,
+        unknown: Strangers,
+    },
+}
+
+impl From<&Rated> for TestJson {
+    fn from(rated: &Rated) -> Self {
+        Self::Ratings {
+            errors: rated.errors,
+            mean_rmse: rated.of_mean.rmse,
+            mean_mae: rated.of_mean.mae,
+            unknown: rated.strangers,
+        }
+    }
 }
 
 impl From<&Outcomes> for TestJson {
@@ -127,7 +151,7 @@ impl<'a> Summary<'a> {
 
     /// What `--json` prints, as a part of something larger.
     pub fn object(&self) -> impl Serialize + use<'a> {
-        let Self { task, report, settings, test, read_seconds } = self;
+        let Self { task, report, settings, test, rated, read_seconds } = self;
         let certificate = report.certificate;
         let finite = |x: f64| x.is_finite().then_some(x);
         Json {
@@ -160,12 +184,13 @@ impl<'a> Summary<'a> {
             seed: settings.seed,
             version: env!("CARGO_PKG_VERSION"),
             fingerprint: &report.model.provenance.fingerprint,
-            test: test.map(|(outcomes, _)| outcomes.into()),
+            ratings: RatingsJson::of(&report.model),
+            test: test.map(|(outcomes, _)| outcomes.into()).or(rated.map(Into::into)),
         }
     }
 
     pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {
-        let Self { task, report, settings, test, read_seconds } = self;
+        let Self { task, report, settings, test, rated, read_seconds } = self;
         let model = &report.model;
         let mut rows = vec![
             ("task", task_row(task, model)),
@@ -175,6 +200,7 @@ impl<'a> Summary<'a> {
             ),
             ("weights", weights_row(model)),
         ];
+        rows.extend(centre_row(model));
         rows.extend(penalty_rows(model));
         rows.push(("solver", solver_name(settings.method, model).into()));
         if !report.tactics.is_empty() {
@@ -208,6 +234,7 @@ impl<'a> Summary<'a> {
             let labels = if numbers { Vec::new() } else { unseen.labels.clone() };
             rows.extend(unseen_row(&Unseen { labels, ..unseen.clone() }));
         }
+        rows.extend(rated.iter().flat_map(|rated| rated_rows(rated)));
         rows.push((
             "saved",
             match kept.model {
@@ -237,6 +264,12 @@ pub fn task_row(task: &str, model: &Model) -> String {
             format!("{task}, {first} or {second}, {} loss", loss_name(*loss))
         }
         Structure::Linear { loss } => format!("{task}, {} loss", loss_name(*loss)),
+        Structure::Completion { loss, items, .. } => format!(
+            "{task}, {} users and {} items, {} loss",
+            thousands(model.features as u64),
+            thousands(items.len() as u64),
+            loss_name(*loss)
+        ),
         _ => format!("{task}, {} labels", model.alphabet.len()),
     }
 }
@@ -398,6 +431,8 @@ fn rounded_up(x: f64) -> String {
     if x <= 0.0 {
         return "0".into();
     }
+    // What is smaller has no three digits.
+    let x = x.max(1e-300);
     let digits = x.log10().floor() as i32;
     let unit = 10_f64.powi(digits - 2);
     let x = (x / unit).ceil() * unit;
@@ -536,5 +571,6 @@ mod tests {
             let told: f64 = rounded_up(x).parse().unwrap();
             assert!(told >= x * (1.0 - 1e-12) && told <= x * 1.011, "{x} {told}");
         }
+        assert!(rounded_up(f64::MIN_POSITIVE).parse::<f64>().unwrap() < 1e-299);
     }
 }

@@ -1,6 +1,6 @@
 //! `dualgap train`: read, train, test, save, report.
 
-use crate::args::{Common, Examples, Lambda, TrainArgs, Work, refuse_given};
+use crate::args::{Common, Examples, Lambda, OutputArgs, TrainArgs, Work, refuse_given};
 use crate::choices::BallName;
 use crate::job::Job;
 use crate::places;
@@ -56,11 +56,11 @@ Examples:
         let read_seconds = begin.elapsed().as_secs_f64();
         let budget = self.stop.budget();
         let mut report = go(self, &job, &settings, &budget, warm_start.as_ref())?;
-        if !self.witness {
+        if !self.out.witness {
             report.model.witness = None;
         }
         let test = job.test(&report.model)?;
-        if let Some(path) = &self.output {
+        if let Some(path) = &self.out.output {
             report.model.save(path)?;
         }
         let summary = Summary {
@@ -68,14 +68,15 @@ Examples:
             report: &report,
             settings: &settings,
             test: test.as_ref(),
+            rated: None,
             read_seconds,
         };
-        if self.json {
+        if self.out.json {
             print(&summary.json())?;
-        } else if !self.quiet {
+        } else if !self.out.quiet {
             let kept = Kept {
-                model: self.output.as_deref(),
-                witness: self.witness,
+                model: self.out.output.as_deref(),
+                witness: self.out.witness,
                 checkpoint: self.checkpoint.as_deref(),
             };
             print(&summary.table(&self.stop, &kept))?;
@@ -86,12 +87,12 @@ Examples:
 
 /// Whatever can be refused before the work begins is refused here.
 fn check(args: &TrainArgs) -> Result<()> {
-    let outputs = [&args.output, &args.trace, &args.checkpoint];
+    let outputs = [&args.out.output, &args.out.trace, &args.checkpoint];
     places::check_not_inputs(outputs.into_iter().flatten(), &args.data)?;
     if let Some(path) = &args.checkpoint {
         places::check_checkpoint(path, args.resume.as_deref())?;
     }
-    if let Some(path) = &args.output {
+    if let Some(path) = &args.out.output {
         places::check_writable(path, "the model")?;
     }
     if args.ball.ball.is_some() {
@@ -142,8 +143,28 @@ fn go<P: Problem>(
     budget: &Budget,
     warm_start: Option<&Model>,
 ) -> Result<Report<Model>> {
+    let checkpoints =
+        args.checkpoint.clone().map(|file| Checkpoints { file, every: args.checkpoint_every });
+    let test = job.test.as_ref().map(|test| &test.data);
+    observed(&args.out, budget, |observer| {
+        job.fit(Plan {
+            watch: test.filter(|_| args.watch_test),
+            checkpoints,
+            resume: args.resume.as_deref(),
+            warm_start,
+            ..Plan::new(settings, budget, observer)
+        })
+    })
+}
+
+/// Runs a training under the observers that were asked for; Ctrl-C ends it.
+pub fn observed(
+    out: &OutputArgs,
+    budget: &Budget,
+    train: impl FnOnce(&mut dyn Observer) -> Result<Report<Model>>,
+) -> Result<Report<Model>> {
     stop_on_ctrl_c(&budget.interrupt);
-    let trace = match &args.trace {
+    let trace = match &out.trace {
         None => None,
         Some(path) => {
             let file = File::create(path).map_err(|error| {
@@ -153,18 +174,9 @@ fn go<P: Problem>(
             Some(JsonLines::new(BufWriter::new(file), path.display().to_string()))
         }
     };
-    let bar = (!args.quiet && std::io::stderr().is_terminal()).then(|| Bar::new(budget));
+    let bar = (!out.quiet && std::io::stderr().is_terminal()).then(|| Bar::new(budget));
     let mut observers = (trace, (bar, Warning::default()));
-    let checkpoints =
-        args.checkpoint.clone().map(|file| Checkpoints { file, every: args.checkpoint_every });
-    let test = job.test.as_ref().map(|test| &test.data);
-    let report = job.fit(Plan {
-        watch: test.filter(|_| args.watch_test),
-        checkpoints,
-        resume: args.resume.as_deref(),
-        warm_start,
-        ..Plan::new(settings, budget, &mut observers as &mut dyn Observer)
-    });
+    let report = train(&mut observers as &mut dyn Observer);
     if let Some(bar) = &observers.1.0 {
         bar.clear();
     }

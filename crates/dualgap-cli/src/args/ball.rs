@@ -56,7 +56,7 @@ impl BallArgs {
 }
 
 /// Every method is for one of the balls, or for both.
-fn check_method(ball: Ball, method: Method) -> Result<()> {
+pub fn check_method(ball: Ball, method: Method) -> Result<()> {
     let (others, names) = match ball {
         Ball::L1 { .. } => {
             (&Method::BASELINES[..], "apg, frank-wolfe, away, pairwise, svrg, scgs or storc")
@@ -104,7 +104,7 @@ pub fn refuse_given(options: &[(&str, bool, &str)]) -> Result<()> {
 }
 
 /// `search`, `theorem`, or `theorem:` and some of its constants.
-fn parse_steps(text: &str) -> Result<Steps, String> {
+pub(super) fn parse_steps(text: &str) -> Result<Steps, String> {
     let complain =
         || "`search`, `theorem`, or constants such as theorem:s=20,k=5,eta=0.5,delta=0.1";
     let constants = match text {

@@ -2,10 +2,11 @@
 //!
 //! [`tasks`] are what is predicted, each with its options; a command that takes any task has the options of
 //! [`common`] and its own, such as those of [`train`], [`cv`] and [`path`]. [`models`] are the commands that take a model,
-//! and [`convert`] makes one data file of another.
+//! [`completion`] is a task of training only, and [`convert`] makes one data file of another.
 
 mod ball;
 mod common;
+mod completion;
 mod convert;
 mod cv;
 mod grid;
@@ -15,17 +16,18 @@ mod tasks;
 mod train;
 mod values;
 
-pub use ball::{BallArgs, refuse_given};
+pub use ball::{BallArgs, check_method, refuse_given};
 pub use common::{Common, DataArgs, LayoutArgs, MethodArgs, StopArgs};
+pub use completion::CompletionArgs;
 pub use convert::ConvertArgs;
 pub use cv::CvArgs;
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
 pub use tasks::{
-    BinaryArgs, ChainArgs, ClassesArgs, Examples, LabelsArgs, LinearArgs, RegressionArgs, Task,
-    Work,
+    BinaryArgs, ChainArgs, ClassesArgs, Examples, LabelsArgs, LinearArgs, OtherTask,
+    RegressionArgs, Task, TrainTask, Work,
 };
-pub use train::TrainArgs;
+pub use train::{OutputArgs, TrainArgs};
 pub use values::{Folds, Lambda};
 
 use clap::{Parser, Subcommand};
@@ -50,13 +52,13 @@ pub struct Cli {
 pub enum Command {
     /// Train a model until its certified gap is small enough.
     #[command(subcommand)]
-    Train(Task<TrainArgs>),
+    Train(TrainTask),
     /// Find the regularisation that predicts best, by cross-validation.
     #[command(subcommand)]
-    Cv(Task<CvArgs>),
+    Cv(OtherTask<CvArgs>),
     /// Train models for every lambda of an interval, each certified on a part of it.
     #[command(subcommand)]
-    Path(Task<PathArgs>),
+    Path(OtherTask<PathArgs>),
     /// Label data with a model.
     #[command(after_help = "\
 Examples:

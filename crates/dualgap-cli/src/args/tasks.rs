@@ -2,6 +2,7 @@
 
 use super::common::Common;
 use super::values::{parse_positive, parse_tolerance};
+use super::{CompletionArgs, TrainArgs};
 use crate::Outcome;
 use crate::choices::{
     BinaryLoss, ClassesLoss, Hamming, Intercept, RegressionLoss, Scale, SdcaOption,
@@ -76,6 +77,34 @@ pub enum Task<W: Work> {
         work: W,
         #[command(flatten)]
         task: ChainArgs,
+    },
+}
+
+/// What can be trained: any task, and ratings.
+#[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant)] // parsed once
+pub enum TrainTask {
+    #[command(flatten)]
+    Of(Task<TrainArgs>),
+    /// A rating for a user and an item, from those of other pairs: a matrix of low rank.
+    #[command(after_help = "\
+Examples:
+  dualgap train completion RATINGS.csv --radius 1000 --holdout 0.1 -o model.dualgap
+  dualgap train completion TRAIN.dat --test TEST.dat --radius 500 --centre effects --loss huber
+  dualgap predict model.dualgap PAIRS.csv")]
+    Completion(CompletionArgs),
+}
+
+/// The tasks of commands that do not know ratings, and say so.
+#[derive(Debug, Subcommand)]
+pub enum OtherTask<W: Work> {
+    #[command(flatten)]
+    Of(Task<W>),
+    /// Ratings are for `train`.
+    #[command(hide = true, disable_help_flag = true)]
+    Completion {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        options: Vec<String>,
     },
 }
 

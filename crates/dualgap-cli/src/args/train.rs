@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 /// What all training tasks have in common.
 #[derive(Args, Debug)]
-#[allow(clippy::struct_excessive_bools)] // switches are
 pub struct TrainArgs {
     #[command(flatten)]
     pub data: DataArgs,
@@ -47,20 +46,28 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE", help_heading = "Runs that survive")]
     pub resume: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
+
+/// What becomes of a run.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
     /// Save the model here.
-    #[arg(short, long, value_name = "MODEL", help_heading = "Output")]
+    #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
     /// Store the dual point with the model, so that anyone can check the gap itself.
-    #[arg(long, requires = "output", help_heading = "Output")]
+    #[arg(long, requires = "output")]
     pub witness: bool,
     /// Write every certification to this file, one JSON object a line.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Print one JSON object instead of a table.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub json: bool,
     /// Print nothing but errors (and JSON, if asked for).
-    #[arg(short, long, help_heading = "Output")]
+    #[arg(short, long)]
     pub quiet: bool,
 }
 

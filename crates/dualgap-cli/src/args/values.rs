@@ -39,6 +39,13 @@ pub fn parse_tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
+pub fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
+        _ => Err("must be a share between 0 and 1, such as 0.1".into()),
+    }
+}
+
 pub fn parse_count(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "must be a whole number from 1 on".into())
 }

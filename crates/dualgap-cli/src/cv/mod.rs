@@ -91,6 +91,7 @@ Examples:
             report: &refit.report,
             settings: &refit.settings,
             test: refit.test.as_ref(),
+            rated: None,
             read_seconds,
         });
         if let Some(summary) = summary.as_ref().filter(|_| talks) {

@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 const GETTING_STARTED: &str = include_str!("../../../../docs/getting-started.md");
 const BALLS: &str = include_str!("../../../../docs/balls.md");
+const COMPLETION: &str = include_str!("../../../../docs/completion.md");
 const CONVERTING: &str = include_str!("../../../../docs/converting.md");
 const CROSS_VALIDATION: &str = include_str!("../../../../docs/cross-validation.md");
 const PATHS: &str = include_str!("../../../../docs/paths.md");
@@ -61,6 +62,19 @@ fn topics(rows: usize, seed: u64) -> (String, String) {
     (svm, csv)
 }
 
+/// Ratings of ten users and eight items, with a header; pairs alone if they are not wanted.
+fn ratings(count: usize, seed: u64, rated: bool) -> String {
+    let mut dice = Dice(seed);
+    let mut text = String::from(if rated { "user,film,points\n" } else { "user,film\n" });
+    for _ in 0..count {
+        let (user, film) = (dice.below(10), dice.below(8));
+        let points = 3.0 + if (user + film) % 2 == 0 { 1.0 } else { -1.0 } + dice.signed() / 4.0;
+        let points = if rated { format!(",{points}") } else { String::new() };
+        let _ = writeln!(text, "user {user},film {film}{points}");
+    }
+    text
+}
+
 /// A desk with every file that the examples name.
 fn desk() -> Desk {
     let desk = Desk::new();
@@ -81,6 +95,9 @@ fn desk() -> Desk {
     desk.write("more-topics.svm", topics(20, 2).0);
     desk.write("two-classes.svm", Table::new(30, 5, 2, 4).text());
     desk.write("numbers.svm", "1.5 1:1\n2 1:2 2:1\n-3.25 2:4\n0 1:0.5\n");
+    desk.write("ratings.csv", ratings(60, 1, true));
+    desk.write("more-ratings.csv", ratings(20, 2, true));
+    desk.write("pairs.csv", ratings(10, 3, false));
     desk.write("letters.data.gz", gzip(Words::new(40, 1).text().as_bytes()));
     desk
 }
@@ -113,6 +130,11 @@ fn the_commands_of_getting_started_work() {
 #[test]
 fn the_commands_of_the_page_on_balls_work() {
     assert_eq!(run_all(shell_lines(BALLS)), 13);
+}
+
+#[test]
+fn the_commands_of_the_page_on_completion_work() {
+    assert_eq!(run_all(shell_lines(COMPLETION)), 8);
 }
 
 #[test]
@@ -154,6 +176,7 @@ fn help_knows_every_command_and_refuses_others() {
     for command in [
         "train",
         "train chain",
+        "train completion",
         "cv",
         "cv binary",
         "path",

@@ -4,7 +4,7 @@
 //! a label, the order of the examples do. Fields are written with their lengths in little-endian
 //! order, so that no two data sets give the same bytes.
 
-use super::{Examples, Sequences};
+use super::{Examples, Ratings, Sequences};
 use crate::linalg::Rows;
 use sha2::Digest as _;
 use std::fmt::Write as _;
@@ -115,6 +115,20 @@ impl Fingerprint for Sequences {
         }
         for &label in &self.labels {
             digest.text(&self.alphabet.names()[label as usize]);
+        }
+    }
+}
+
+/// By name: numbers of users and items follow from the order of the ratings.
+impl Fingerprint for Ratings {
+    fn digest(&self, digest: &mut Digest) {
+        digest.text("ratings");
+        digest.number(self.len() as u64);
+        for (&place, value) in self.pairs.places.iter().zip(&self.values) {
+            let (user, item) = self.pairs.names(place);
+            digest.text(user);
+            digest.text(item);
+            digest.bytes(&value.to_le_bytes());
         }
     }
 }

@@ -52,7 +52,7 @@ pub use examples::{Examples, Sequence, Sequences};
 pub use fingerprint::{Digest, fingerprint};
 pub use folds::Folds;
 pub use random_binning::RandomBinning;
-pub use ratings::Ratings;
+pub use ratings::{Pairs, Ratings, RatingsRecipe};
 pub use recipe::{Format, Loaded, Recipe};
 pub use scaling::{Factors, Scaling};
 pub use sink::{Sink, write_atomically};

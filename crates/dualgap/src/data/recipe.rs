@@ -3,8 +3,8 @@
 
 use super::features::{self, Extractor};
 use super::{
-    Alphabet, ColumnRecipe, CsvRecipe, Examples, Sequences, Source, Unseen, Vocabulary, csv,
-    label_sets, letters, libsvm,
+    Alphabet, ColumnRecipe, CsvRecipe, Examples, RatingsRecipe, Sequences, Source, Unseen,
+    Vocabulary, csv, label_sets, letters, libsvm,
 };
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ pub enum Format {
     Csv(CsvRecipe),
     /// One token a line, see [`super::columns`].
     Columns(ColumnRecipe),
+    /// `user item rating`, see [`super::ratings`].
+    Ratings(RatingsRecipe),
 }
 
 /// Whether a line has as many cells as those of `letter.data`: six, and 128 pixels.
@@ -92,6 +94,7 @@ impl Format {
             Self::Letters => "letters",
             Self::Csv(_) => "csv",
             Self::Columns(_) => "column",
+            Self::Ratings(_) => "ratings",
         }
     }
 }
@@ -176,7 +179,7 @@ impl Recipe {
                 let of = data.len();
                 Ok(Loaded::whole(data, of, Format::Columns(recipe), labelled, unseen))
             }
-            Format::Libsvm | Format::Csv(_) => Err(source.file_error(
+            Format::Libsvm | Format::Csv(_) | Format::Ratings(_) => Err(source.file_error(
                 format!("a {} file has no sequences", self.format.name()),
                 "chains are trained on column files (--format columns) and letters",
             )),
@@ -252,6 +255,10 @@ impl Recipe {
                 let of = data.len();
                 Ok(self.as_sets(Loaded::whole(data, of, Format::Csv(recipe), labelled, unseen)))
             }
+            Format::Ratings(_) => Err(source.file_error(
+                "a ratings file has pairs of users and items, and no examples with features",
+                "it is for `dualgap train completion` and for models of that",
+            )),
             Format::Columns(_) => {
                 let name = source.name().to_string();
                 let sequences = self.sequences(source, known)?;

@@ -151,7 +151,7 @@ pub(super) fn fit<L: Stored>(
     plan: Plan<'_, Examples>,
     error: impl Fn(&Model, &Examples) -> f64,
 ) -> Result<Report<Model>> {
-    let Plan { settings, budget, observer, scale, watch, checkpoints, resume, warm_start } = plan;
+    let Plan { settings, budget, observer, watch, checkpoints, resume, warm_start, .. } = plan;
     if settings.regulariser != Regulariser::PLAIN {
         return Err(Error::setting(
             "a ball takes the place of other regularisers: leave out the l1 norm, the q-norm, \
@@ -163,17 +163,9 @@ pub(super) fn fit<L: Stored>(
     }
     blank.provenance.ball = Some(within);
     if within.is_trace() {
-        let plan = Plan {
-            settings,
-            budget,
-            observer,
-            scale,
-            watch,
-            checkpoints,
-            resume,
-            warm_start: None,
-        };
-        return low_rank::fit(rows, losses, blank, within, factors, plan);
+        let plan = Plan { watch, checkpoints, resume, ..Plan::new(settings, budget, observer) };
+        let sides = low_rank::sides(&blank, within, rows, losses)?;
+        return low_rank::fit(&sides, blank, within, factors, plan);
     }
     let identity = checkpoint::identity(&blank, settings, budget);
     let kept = resume.map(|path| checkpoint::load(path, &identity)).transpose()?;

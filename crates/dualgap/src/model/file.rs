@@ -5,6 +5,7 @@
 //!           multilabel   weights [F, K]
 //!           low rank     low_rank.u [F, k], low_rank.s [k], low_rank.v [K, k] in the place of weights
 //!           linear       weights [F]
+//!           completion   low_rank.u [F, k], low_rank.s [k], low_rank.v [I, k], items.text [bytes], items.ends [I], centre.users [F]?, centre.items [I]?
 //!           chain        emissions [F, K], start [K], end [K], transitions [K, K], pairs [E, K, K]?
 //!           all          names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?
 //! metadata  dualgap      {"seal": SHA-256 of the header's text, "header": {…}}
@@ -22,10 +23,10 @@
 //! header says, or holds a number that is not finite; memory is only taken in proportion to the file.
 
 use super::checkpoint::MAGIC;
-use super::{InBall, Model, Provenance, Structure};
+use super::{Centre, Centring, InBall, Model, Provenance, Structure};
 use crate::data::{Alphabet, Dictionary, Digest, write_atomically};
 use crate::dual::Witness;
-use crate::linalg::LowRank;
+use crate::linalg::{LowRank, Operator};
 use crate::oracle::Hamming;
 use crate::oracle::chain::Layout;
 use crate::run::Certificate;
@@ -74,6 +75,11 @@ enum Task {
     MultiLabel {
         loss: ScalarLoss,
     },
+    Completion {
+        loss: ScalarLoss,
+        centre: Centring,
+        mean: f64,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -111,11 +117,14 @@ impl Model {
         let tensors = self.tensors();
         let header = Header {
             format_version: FORMAT_VERSION,
-            task: match self.structure {
-                Structure::Multiclass { loss, .. } => Task::Multiclass { loss },
-                Structure::Chain { hamming } => Task::Chain { hamming },
-                Structure::Linear { loss } => Task::Linear { loss },
-                Structure::MultiLabel { loss } => Task::MultiLabel { loss },
+            task: match &self.structure {
+                &Structure::Multiclass { loss, .. } => Task::Multiclass { loss },
+                &Structure::Chain { hamming } => Task::Chain { hamming },
+                &Structure::Linear { loss } => Task::Linear { loss },
+                &Structure::MultiLabel { loss } => Task::MultiLabel { loss },
+                Structure::Completion { loss, centre, .. } => {
+                    Task::Completion { loss: *loss, centre: centre.centring, mean: centre.mean }
+                }
             },
             labels: self.alphabet.clone(),
             features: self.features,
@@ -147,14 +156,23 @@ impl Model {
     fn tensors(&self) -> BTreeMap<String, Tensor> {
         let (f, k, w) = (self.features, self.alphabet.len(), &self.weights);
         let mut tensors = BTreeMap::new();
-        let mut put = |name: &str, tensor| tensors.insert(name.to_string(), tensor);
+        let mut put = |name: &str, tensor| {
+            tensors.insert(name.to_string(), tensor);
+        };
         match &self.structure {
+            Structure::Completion { items, centre, .. } => {
+                if let Some(x) = &self.low_rank {
+                    put_factors(&mut put, x);
+                }
+                put_names(&mut put, "items", items);
+                if centre.centring == Centring::Effects {
+                    put("centre.users", Tensor::f64(&[centre.users.len()], &centre.users));
+                    put("centre.items", Tensor::f64(&[centre.items.len()], &centre.items));
+                }
+            }
             Structure::Multiclass { .. } | Structure::MultiLabel { .. } => {
                 if let Some(x) = &self.low_rank {
-                    let rank = x.rank();
-                    put("low_rank.u", Tensor::f64(&[f, rank], x.u()));
-                    put("low_rank.s", Tensor::f64(&[rank], x.s()));
-                    put("low_rank.v", Tensor::f64(&[k, rank], x.v()));
+                    put_factors(&mut put, x);
                 } else {
                     put("weights", Tensor::f64(&[f, k], w));
                 }
@@ -177,13 +195,7 @@ impl Model {
             }
         }
         if !self.dictionary.is_empty() {
-            let text: String = self.dictionary.names().collect();
-            let ends = self.dictionary.names().scan(0, |end, name| {
-                *end += name.len() as u64;
-                Some(*end)
-            });
-            put("names.ends", Tensor::u64(&ends.collect::<Vec<_>>()));
-            put("names.text", Tensor::bytes(text.into_bytes()));
+            put_names(&mut put, "names", &self.dictionary);
         }
         if let Some(weights) = &self.sample_weights {
             put("sample_weights", Tensor::f64(&[weights.len()], weights));
@@ -264,6 +276,25 @@ impl Model {
     }
 }
 
+/// Weights in factors.
+fn put_factors(put: &mut impl FnMut(&str, Tensor), x: &LowRank) {
+    let rank = x.rank();
+    put("low_rank.u", Tensor::f64(&[x.rows(), rank], x.u()));
+    put("low_rank.s", Tensor::f64(&[rank], x.s()));
+    put("low_rank.v", Tensor::f64(&[x.columns(), rank], x.v()));
+}
+
+/// Names one after the other, and where each ends.
+fn put_names(put: &mut impl FnMut(&str, Tensor), name: &str, names: &Dictionary) {
+    let text: String = names.names().collect();
+    let ends = names.names().scan(0, |end, name| {
+        *end += name.len() as u64;
+        Some(*end)
+    });
+    put(&format!("{name}.ends"), Tensor::u64(&ends.collect::<Vec<_>>()));
+    put(&format!("{name}.text"), Tensor::bytes(text.into_bytes()));
+}
+
 /// A newer file may look different in every other respect, so its version is read first.
 fn check_version(header: &str) -> Result<(), String> {
     #[derive(Deserialize)]
@@ -294,6 +325,7 @@ impl<'a> Reading<'a> {
         let (f, e, k) = (*features, *pair_features, labels.len());
         let expected = match *task {
             Task::Linear { loss } if !loss.is_binary() => k == 0,
+            Task::Completion { .. } => k == 0,
             Task::Linear { .. } => k == 2,
             Task::Multiclass { .. } | Task::Chain { .. } => k > 0,
             Task::MultiLabel { .. } => k > 1,
@@ -310,7 +342,7 @@ impl<'a> Reading<'a> {
         }
         let several = matches!(task, Task::Multiclass { .. } | Task::MultiLabel { .. });
         let in_factors = several && provenance.ball.is_some_and(InBall::is_trace);
-        let low_rank = in_factors.then(|| self.low_rank(f, k)).transpose()?;
+        let mut low_rank = in_factors.then(|| self.low_rank(f, k)).transpose()?;
         let matrix = || if in_factors { Ok(Vec::new()) } else { self.floats("weights", &[f, k]) };
         let (structure, weights) = match *task {
             Task::Multiclass { loss } => {
@@ -329,6 +361,13 @@ impl<'a> Reading<'a> {
                 loss.check_width().map_err(|error| error.to_string())?;
                 (Structure::Linear { loss }, self.floats("weights", &[f])?)
             }
+            Task::Completion { loss, centre, mean } => {
+                loss.check_width().map_err(|error| error.to_string())?;
+                let items = self.dictionary("items", None)?;
+                low_rank = Some(self.low_rank(f, items.len())?);
+                let centre = self.centre(centre, mean, f, items.len())?;
+                (Structure::Completion { loss, items, centre }, Vec::new())
+            }
             Task::Chain { hamming } => {
                 Layout::new(f, k).map_err(|error| error.to_string())?;
                 let mut weights = self.floats("emissions", &[f, k])?;
@@ -345,8 +384,9 @@ impl<'a> Reading<'a> {
         let sample_weights =
             self.has("sample_weights").then(|| self.floats("sample_weights", &[n])).transpose()?;
         let witness = self.has("witness.starts").then(|| self.witness()).transpose()?;
-        let dictionary = if self.has("names.text") {
-            self.dictionary(f.saturating_add(e))?
+        let named = self.has("names.text") || matches!(task, Task::Completion { .. });
+        let dictionary = if named {
+            self.dictionary("names", Some(f.saturating_add(e)))?
         } else {
             Dictionary::default()
         };
@@ -375,12 +415,30 @@ impl<'a> Reading<'a> {
         LowRank::new(features, labels, u, s, v).map_err(|error| format!("has factors: {error}"))
     }
 
-    fn dictionary(&self, features: usize) -> Result<Dictionary, String> {
-        let text = std::str::from_utf8(self.bytes("names.text", Dtype::U8, None)?)
-            .map_err(|_| "has feature names that are no text")?;
-        let mut start = 0;
-        let names: Option<Vec<&str>> = self
-            .words("names.ends")?
+    /// What is said of a pair before the weights.
+    fn centre(
+        &self,
+        centring: Centring,
+        mean: f64,
+        users: usize,
+        items: usize,
+    ) -> Result<Centre, String> {
+        let (users, items) = match centring {
+            Centring::Effects => {
+                (self.floats("centre.users", &[users])?, self.floats("centre.items", &[items])?)
+            }
+            Centring::None | Centring::Mean => (Vec::new(), Vec::new()),
+        };
+        Ok(Centre { centring, mean, users, items })
+    }
+
+    /// Names that are distinct, and as many as there must be if that is known.
+    fn dictionary(&self, which: &str, count: Option<usize>) -> Result<Dictionary, String> {
+        let text = std::str::from_utf8(self.bytes(&format!("{which}.text"), Dtype::U8, None)?)
+            .map_err(|_| format!("has {which} that are no text"))?;
+        let ends = self.words(&format!("{which}.ends"))?;
+        let (mut start, count) = (0, count.unwrap_or(ends.len()));
+        let names: Option<Vec<&str>> = ends
             .into_iter()
             .map(|end| {
                 let end = usize::try_from(end).ok()?;
@@ -388,8 +446,9 @@ impl<'a> Reading<'a> {
             })
             .collect();
         let dictionary: Dictionary = names.unwrap_or_default().into_iter().collect();
-        if dictionary.len() != features || start != text.len() {
-            return Err(format!("does not have distinct names for its {features} features"));
+        if dictionary.len() != count || start != text.len() {
+            let of = if which == "names" { "features" } else { which };
+            return Err(format!("does not have distinct names for its {count} {of}"));
         }
         Ok(dictionary)
     }

@@ -289,7 +289,7 @@ impl<'a, D> Plan<'a, D> {
 }
 
 /// Everything that is known of a model before it is trained.
-fn blank(
+pub(super) fn blank(
     structure: Structure,
     vocabulary: Vocabulary<'_>,
     pair_features: usize,
@@ -425,6 +425,7 @@ pub(super) fn named<S>(
 fn check_kin(old: &Model, new: &Model) -> Result<()> {
     let kind = |model: &Model| match model.structure {
         Structure::MultiLabel { .. } => (3, false),
+        Structure::Completion { .. } => (4, false),
         Structure::Linear { loss } => (2, loss.is_binary()),
         Structure::Chain { .. } => (1, false),
         Structure::Multiclass { .. } => (0, false),

@@ -1,8 +1,7 @@
 //! A model: weights, what they mean, and the certificate they came with.
 
-use super::Evaluation;
-use super::InBall;
 use super::evaluation::NumberErrors;
+use super::{Centre, Evaluation, InBall};
 use crate::Result;
 use crate::data::{
     Alphabet, Dictionary, Examples, Recipe, Scaling, Sequence, Sequences, Vocabulary,
@@ -43,6 +42,15 @@ pub enum Structure {
     Linear {
         /// Under which the model was trained.
         loss: ScalarLoss,
+    },
+    /// A rating for a user and an item: the features of the model are its users.
+    Completion {
+        /// Under which the model was trained.
+        loss: ScalarLoss,
+        /// The names of the items.
+        items: Dictionary,
+        /// What is said of a pair before the weights.
+        centre: Centre,
     },
 }
 

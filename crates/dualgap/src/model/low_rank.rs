@@ -7,8 +7,8 @@ use super::ball::{Stored, points, witness};
 use super::fit::{Plan, named};
 use super::scaled::recertify;
 use super::verify::{Sides, refused};
-use super::{InBall, Model, Provenance};
-use crate::data::{Examples, Factors};
+use super::{InBall, Model, Provenance, Structure};
+use crate::data::Factors;
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
 use crate::linalg::{LowRank, Measured, Rows};
@@ -19,13 +19,12 @@ use crate::term::Regulariser;
 use crate::{Error, Result};
 
 /// Trains in the trace ball. The ball is already in the blank model, and what goes with no ball was refused.
-pub(super) fn fit<L: Stored>(
-    rows: &Rows,
-    losses: L,
+pub(super) fn fit<M: Map, L: Stored, D>(
+    sides: &LowRankSides<M, L>,
     blank: Model,
     within: InBall,
     factors: &Factors,
-    plan: Plan<'_, Examples>,
+    plan: Plan<'_, D>,
 ) -> Result<Report<Model>> {
     let Plan { settings, budget, observer, watch, checkpoints, resume, .. } = plan;
     if checkpoints.is_some() || resume.is_some() {
@@ -38,7 +37,6 @@ pub(super) fn fit<L: Stored>(
             "runs in the trace ball tell nothing of test data on their way: look at them at the end",
         ));
     }
-    let sides = sides(&blank, within, rows, losses)?;
     let InBall { method, steps, .. } = within;
     let solver = pdbfw::Settings { method, steps, seed: settings.seed };
     let report = trace::train_map(&sides.problem, &solver, budget, observer)?;
@@ -47,7 +45,7 @@ pub(super) fn fit<L: Stored>(
     let mut report = named(report, blank, |_| Vec::new());
     report.model.low_rank = Some(x);
     // A run proves its dual values no harder than it needs, and a stored one is compared with what `certify` finds.
-    recertify(&mut report, &witness, &sides, factors, budget)?;
+    recertify(&mut report, &witness, sides, factors, budget)?;
     report.model.witness = Some(witness);
     Ok(report)
 }
@@ -58,26 +56,31 @@ pub(super) fn sides<'a, L: Stored>(
     within: InBall,
     rows: &'a Rows,
     losses: L,
-) -> Result<LowRankSides<'a, L>> {
-    let Provenance { lambda, regulariser, .. } = model.provenance;
-    if regulariser != Regulariser::PLAIN {
-        return Err(refused("the file names another regulariser beside a ball"));
-    }
+) -> Result<LowRankSides<Features<'a>, L>> {
     if losses.outputs() == 1 {
         return Err(Error::setting(
             "one output has weights of rank one whatever they are: take the l1 ball or a penalty",
         ));
     }
-    let (map, radius) = (Features::new(rows, losses.outputs())?, within.ball.radius());
-    let weights = model.sample_weights.as_deref();
-    Ok(LowRankSides { problem: LowRankProblem::new(map, losses, lambda, radius, weights)? })
+    LowRankSides::new(model, within, Features::new(rows, losses.outputs())?, losses)
 }
 
-pub(super) struct LowRankSides<'a, L> {
-    problem: LowRankProblem<Features<'a>, L>,
+/// Both sides of the certificate of weights in factors, whatever they are seen through.
+pub(super) struct LowRankSides<M, L> {
+    problem: LowRankProblem<M, L>,
 }
 
-impl<L: Stored> LowRankSides<'_, L> {
+impl<M: Map, L: Stored> LowRankSides<M, L> {
+    /// Those of a model that says it was trained in this ball.
+    pub fn new(model: &Model, within: InBall, map: M, losses: L) -> Result<Self> {
+        let Provenance { lambda, regulariser, .. } = model.provenance;
+        if regulariser != Regulariser::PLAIN {
+            return Err(refused("the file names another regulariser beside a ball"));
+        }
+        let (radius, weights) = (within.ball.radius(), model.sample_weights.as_deref());
+        Ok(Self { problem: LowRankProblem::new(map, losses, lambda, radius, weights)? })
+    }
+
     /// Weights for the data as they are. The way there and back is rounded, which must not lead out of the ball.
     fn raw_inside(&self, x: &LowRank, factors: &Factors) -> Result<LowRank> {
         if factors.are_none() {
@@ -105,7 +108,7 @@ fn as_trained(x: &LowRank, factors: &Factors) -> Result<LowRank> {
     LowRank::new(x.rows(), x.columns(), u, x.s().to_vec(), x.v().to_vec())
 }
 
-impl<L: Stored> Sides for LowRankSides<'_, L> {
+impl<M: Map, L: Stored> Sides for LowRankSides<M, L> {
     fn primal(&self, model: &Model, factors: &Factors) -> Result<PrimalValue> {
         let Some(x) = &model.low_rank else {
             return Err(refused("the file names the trace ball, and has no weights in factors"));
@@ -132,8 +135,16 @@ impl Model {
     /// How many weights there are, written out or in factors.
     pub fn dim(&self) -> usize {
         match self.low_rank {
-            Some(_) => self.features.saturating_mul(self.alphabet.len()),
+            Some(_) => self.features.saturating_mul(self.columns()),
             None => self.weights.len(),
+        }
+    }
+
+    /// How many columns weights in factors have: one for every label, or for every item.
+    fn columns(&self) -> usize {
+        match &self.structure {
+            Structure::Completion { items, .. } => items.len(),
+            _ => self.alphabet.len(),
         }
     }
 

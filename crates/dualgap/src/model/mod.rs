@@ -2,7 +2,7 @@
 //!
 //! - [`fit`]: data in, certified model out; [`checkpoint`]: runs that survive.
 //! - [`ball`]: the same for weights that are kept in a norm ball.
-//! - `low_rank`: weights in factors, in the trace ball.
+//! - `low_rank`: weights in factors, in the trace ball; [`completion`]: those of matrix completion.
 //! - `multi_label`: any number of labels for each example, in a ball; [`set_evaluation`]: how well they are predicted.
 //! - [`path`](mod@path): models that together are good enough at every λ of an interval.
 //! - [`fitted`]: a model and what it can do.
@@ -14,6 +14,7 @@
 pub mod ball;
 pub mod checkpoint;
 pub mod chunks;
+pub mod completion;
 pub mod cross_validation;
 pub mod evaluation;
 pub mod file;
@@ -29,6 +30,7 @@ pub mod verify;
 pub use ball::{InBall, fit_classes_in_ball, fit_linear_in_ball};
 pub use checkpoint::Checkpoints;
 pub use chunks::{ChunkEvaluation, Count, Scores};
+pub use completion::{Centre, Centring, Strangers, fit_completion, verify_completion};
 pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, cross_validate};
 pub use evaluation::Evaluation;
 pub use fit::{

@@ -215,7 +215,7 @@ pub(super) fn refused(message: impl Into<String>) -> Error {
     }
 }
 
-fn check_data(
+pub(super) fn check_data(
     model: &Model,
     data: &impl Fingerprint,
     names: Vocabulary<'_>,
@@ -307,7 +307,7 @@ pub(super) fn certificate(
     Certificate::new(primal.value, sides.dual(witness)?, primal.certified)
 }
 
-fn verify(model: &Model, sides: &dyn Sides, factors: &Factors) -> Result<Verified> {
+pub(super) fn verify(model: &Model, sides: &dyn Sides, factors: &Factors) -> Result<Verified> {
     let stored = model.certificate;
     let primal = sides.primal(model, factors)?;
     agree("primal", primal.value, stored.primal, stored.rounding_error)?;

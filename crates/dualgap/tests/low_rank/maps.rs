@@ -54,7 +54,17 @@ fn check_map(map: &impl Map, measurements: &[Vec<f64>], seed: u64) {
         assert!(a.iter().zip(&own).all(|(a, own)| (a - own).abs() < 1e-13));
     }
     let all: Vec<u32> = (0..map.len() as u32).collect();
-    for image in [map.image(&y, 0), map.image(&y, 1000), map.image_at(&all, &y)] {
+    // Σ m_i 𝒜_i*𝒜_i as a whole matrix, where its largest eigenvalue is claimed to be known.
+    let masses: Vec<f64> = numbers(seed + 3, map.len()).iter().map(|m| m.abs()).collect();
+    if let Some(steep) = map.steepness(&masses) {
+        let whole = Mat::<f64>::from_fn(d * c, d * c, |i, j| {
+            let rows = measurements.iter().zip(&masses);
+            rows.map(|(row, mass)| mass * row[i] * row[j]).sum()
+        });
+        assert!((whole.singular_values().unwrap()[0] - steep).abs() < 1e-12);
+    }
+    let images = [map.image(&y, 0), map.image(&y, 1000), map.image_at(&all, &y)];
+    for image in images.into_iter().chain(map.sparse_image(&y)) {
         let mut out = vec![0.0; d * c];
         let identity: Vec<f64> =
             (0..c * c).map(|k| f64::from(u8::from(k % (c + 1) == 0))).collect();

@@ -55,10 +55,13 @@ pub(super) struct Ascent {
 impl Ascent {
     pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
         let (rows, columns) = problem.map().shape();
-        let masses = problem.masses().iter().enumerate();
-        let mean: f64 = masses.map(|(i, mass)| mass * problem.map().squared_norm(i)).sum();
-        // The data are at most that steep, and mostly far less.
-        let ell = 0.01 * mean / problem.losses().smoothness() + problem.mu();
+        let known = problem.map().steepness(problem.masses());
+        let steep = known.unwrap_or_else(|| {
+            let masses = problem.masses().iter().enumerate();
+            let all: f64 = masses.map(|(i, mass)| mass * problem.map().squared_norm(i)).sum();
+            0.01 * all // the data are at most as steep as all of it, and mostly far less
+        });
+        let ell = steep / problem.losses().smoothness() + problem.mu();
         let numbers = vec![0.0; problem.numbers()];
         Self {
             x: LowRank::zero(rows, columns),
@@ -72,7 +75,8 @@ impl Ascent {
             alpha_next: numbers,
             warm: None,
             products: 64,
-            tolerance: 1e-3,
+            // A few entries of a large matrix: its first step looks for many values, and is nowhere near.
+            tolerance: if known.is_some() { 1e-2 } else { 1e-3 },
             t: 1.0,
             ell: if ell > 0.0 { ell } else { 1.0 },
             steps: 0,

@@ -67,10 +67,9 @@ impl<'p, M: Map, L: Losses, D: Moves<M, L>> LowRankSolver<'p, M, L, D> {
         })
     }
 
-    /// As many products as a certification costs: V is written out.
+    /// As many products as a certification costs.
     fn products_per_pass(&self) -> u64 {
-        let (rows, columns) = self.problem.map().shape();
-        rows.min(columns).max(1) as u64
+        self.problem.map().products_per_certificate().max(1)
     }
 }
 

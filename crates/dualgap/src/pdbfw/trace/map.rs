@@ -36,6 +36,18 @@ pub trait Map: Send + Sync {
     /// At least ‖𝒜_i‖², the most that ‖a_i‖² can be for ‖X‖_F = 1.
     fn squared_norm(&self, i: usize) -> f64;
 
+    /// The largest eigenvalue of Σ m_i 𝒜_i*𝒜_i for these masses, where it is known without a search.
+    fn steepness(&self, masses: &[f64]) -> Option<f64> {
+        let _ = masses;
+        None
+    }
+
+    /// As many products of V with a vector as a certification costs: V is written out.
+    fn products_per_certificate(&self) -> u64 {
+        let (rows, columns) = self.shape();
+        rows.min(columns) as u64
+    }
+
     /// All predictions, example by example.
     fn predict(&self, x: &LowRank, a: &mut [f64]);
 
@@ -54,6 +66,12 @@ pub trait Map: Send + Sync {
     /// The entries of V, row after row, and a bound on the Frobenius norm of their rounding: a tight one, or one that
     /// costs no more than the sums.
     fn written(&self, y: &[f64], tight: bool) -> (Vec<f64>, f64);
+
+    /// V by those of its entries that are not zero, if few are not.
+    fn sparse_image<'a>(&'a self, y: &'a [f64]) -> Option<Box<dyn Operator + 'a>> {
+        let _ = y;
+        None
+    }
 
     /// At least the spectral norm of V, for a V that is too large to be written out.
     fn bound(&self, y: &[f64]) -> f64 {

@@ -8,7 +8,7 @@
 use super::{Features, LARGEST, Map};
 use crate::dual::problem::masses;
 use crate::linalg::kernels::dot;
-use crate::linalg::{Dense, LowRank, Measured, Search, Sum, gamma};
+use crate::linalg::{Dense, LowRank, Measured, Operator, Search, Sum, gamma};
 use crate::pdbfw::problem::{Mean, corners, mean_loss};
 use crate::pdbfw::{Losses, Problem, Sides, Solution};
 use crate::term::Ball;
@@ -39,6 +39,9 @@ pub struct LowRankProblem<M, L> {
     mu: f64,
     radius: f64,
 }
+
+/// The tolerance of a search that only counts.
+const ROUGH: f64 = 1e-3;
 
 /// How hard a dual value is proven. Whatever is chosen, the value is one.
 #[derive(Clone, Copy, Debug)]
@@ -172,7 +175,6 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
 
     /// [`primal`](Self::primal), and the predictions.
     pub(super) fn primal_at(&self, x: &LowRank, a: &mut [f64]) -> Result<Measured> {
-        use crate::linalg::Operator;
         let (rows, columns) = self.map.shape();
         if (x.rows(), x.columns()) != (rows, columns) {
             let (found_rows, found_columns) = (x.rows(), x.columns());
@@ -226,7 +228,22 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         let search = Search { tolerance: proving.tolerance, ..Search::default() };
         let ranks = Ranks { first: proving.rank, ..Ranks::default() };
         let error = (distance + rounding) * (1.0 + gamma(4));
-        let ball = trace::dual(&v, error, self.mu, self.radius, ranks, proving.warm, &search)?;
+        // Written out it is anyway; if most of it is zero, products without the zeros are cheaper.
+        let sparse =
+            (4 * self.map.len() < rows * columns).then(|| self.map.sparse_image(&y)).flatten();
+        let products: &dyn Operator = sparse.as_deref().unwrap_or(&v);
+        // From nothing, a rough search tells how many values there are, and where.
+        let (mu, r) = (self.mu, self.radius);
+        let rough = match proving.warm {
+            None if mu > 0.0 && proving.tolerance < ROUGH => {
+                let search = Search { tolerance: ROUGH, ..search };
+                Some(trace::top(products, mu * r, ranks, None, &search)?.found)
+            }
+            _ => None,
+        };
+        let ranks = rough.as_ref().map_or(ranks, |found| Ranks { first: found.rank(), ..ranks });
+        let warm = proving.warm.or(rough.as_ref());
+        let ball = trace::dual_by(&v, products, error, mu, r, ranks, warm, &search)?;
         sum.add_measured(ball.value);
         Ok(LowRankDual { value: sum.total(), of_rounding: self.radius * error, ball: Some(ball) })
     }

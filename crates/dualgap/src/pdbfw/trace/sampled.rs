@@ -76,6 +76,25 @@ impl Map for Sampled {
         1.0
     }
 
+    /// An entry has a slope of its own: the masses of the examples that see it.
+    fn steepness(&self, masses: &[f64]) -> Option<f64> {
+        if self.most == 1 {
+            return Some(masses.iter().copied().fold(0.0, f64::max));
+        }
+        let mut entries: Vec<((u32, u32), f64)> =
+            self.places.iter().copied().zip(masses.iter().copied()).collect();
+        entries.sort_unstable_by_key(|&(place, _)| place);
+        let same = entries.chunk_by(|a, b| a.0 == b.0);
+        Some(same.map(|of| of.iter().map(|&(_, mass)| mass).sum()).fold(0.0, f64::max))
+    }
+
+    /// Products are about the entries that are seen, a proof about all of them: `E'E` and its factor, by measurement.
+    fn products_per_certificate(&self) -> u64 {
+        let (short, long) = (self.rows.min(self.columns), self.rows.max(self.columns));
+        let proof = (short as f64).powi(2) * (short as f64 + long as f64) / 28.0;
+        (proof / self.len().max(1) as f64).max(short as f64).ceil() as u64
+    }
+
     fn predict(&self, x: &LowRank, a: &mut [f64]) {
         let (k, u) = (x.rank(), Self::scaled(x));
         for (a, &(i, j)) in a.iter_mut().zip(&self.places) {
@@ -95,6 +114,10 @@ impl Map for Sampled {
 
     fn image<'a>(&'a self, y: &'a [f64], _: usize) -> Box<dyn Operator + 'a> {
         Box::new(Entries { map: self, which: None, y })
+    }
+
+    fn sparse_image<'a>(&'a self, y: &'a [f64]) -> Option<Box<dyn Operator + 'a>> {
+        Some(self.image(y, 0))
     }
 
     fn predict_at(&self, x: &LowRank, i: usize, a: &mut [f64], _: &mut Vec<f64>) {

@@ -166,7 +166,24 @@ pub fn dual(
     warm: Option<&LowRank>,
     search: &Search,
 ) -> Result<TraceDual> {
-    let first = with_top(v, error, mu, radius, top(v, mu * radius, ranks, warm, search)?)?;
+    dual_by(v, v, error, mu, radius, ranks, warm, search)
+}
+
+/// [`dual`] with V as something of which products are cheaper to search by, where there is such. The proof is about the
+/// entries, whatever is found with the products.
+#[allow(clippy::too_many_arguments)] // those of `dual`, and one
+pub(crate) fn dual_by(
+    v: &Dense<'_>,
+    products: &dyn Operator,
+    error: f64,
+    mu: f64,
+    radius: f64,
+    ranks: Ranks,
+    warm: Option<&LowRank>,
+    search: &Search,
+) -> Result<TraceDual> {
+    let found = top(products, mu * radius, ranks, warm, search)?;
+    let first = with_top(v, error, mu, radius, found)?;
     let theta = first.top.threshold;
     let expected = theta * (1.0 + 1e-9 + 10.0 * search.tolerance) + 2.0 * error;
     if mu == 0.0 || theta == 0.0 || !first.top.complete || first.bound <= expected {
@@ -174,7 +191,8 @@ pub fn dual(
     }
     // The proof shows that a value was missed: this time all have to converge.
     let k = (2 * first.top.found.rank()).min(ranks.most);
-    let Singular { found, applications, .. } = top_singular(v, k, Some(&first.top.found), search)?;
+    let Singular { found, applications, .. } =
+        top_singular(products, k, Some(&first.top.found), search)?;
     let threshold = threshold(found.s(), mu * radius);
     let applications = applications + first.top.applications;
     let again = Top { found, threshold, complete: true, applications };
