@@ -17,25 +17,21 @@
 //! of P: at the better of the rounds' weights and ∇g*(v). Where a weight is free, the dual asks that v is zero there,
 //! and the blocks bring their points to that first.
 
+mod momentum;
 #[cfg(test)]
 mod tests;
 mod trial;
 
+pub(super) use momentum::{Momentum, momentum, possible};
+
 use super::best::Best;
 use super::engine::State;
-use super::problem::masses;
-use super::{
-    Acceleration, Average, Blocks, Cache, Direction, Engine, Method, Problem, Settings, Solution,
-    Step,
-};
+use super::{Acceleration, Blocks, Cache, Direction, Engine, Problem, Settings, Solution};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use trial::Trial;
-
-/// Acceleration may pay where λ' would be so many times λ.
-const WORTH_IT: f64 = 2.0;
 
 /// The share of what momentum promises that must be kept.
 const LEAST: f64 = 0.05;
@@ -44,8 +40,7 @@ const LEAST: f64 = 0.05;
 /// for long before it rises.
 const QUIET: u32 = 100;
 
-/// λ'/λ where no smoothness says how much is needed: to begin with, at least, and at most.
-const RATIO: f64 = 16.0;
+/// λ'/λ where it is fitted: at least, and at most.
 const LEAST_RATIO: f64 = 2.0;
 const LARGEST_RATIO: f64 = 4096.0;
 
@@ -54,60 +49,11 @@ const LARGEST_RATIO: f64 = 4096.0;
 /// centre rests on weights that are far from those of the round.
 const ENOUGH: std::ops::Range<f64> = 1.5..6.0;
 
-/// Where blocks take steps between corners and the condition number is so large, acceleration begins at once.
-const AT_ONCE: f64 = 32.0;
-
 /// Passes over the data before it is judged how fast the gap shrinks, at least.
 const WINDOW: f64 = 12.0;
 
-/// Passes of plain steps before they are judged where losses have corners: their gaps shrink less steadily.
-const UNSTEADY: f64 = 4.0;
-
 /// So many times longer at the very beginning: momentum has yet to gather.
 const BEGINNING: f64 = 4.0;
-
-/// The rounds move one point step by step: averages and batch steps are another matter.
-pub(super) fn possible(settings: &Settings) -> bool {
-    settings.method == Method::Bcfw
-        && settings.step == Step::LineSearch
-        && settings.average == Average::None
-}
-
-/// What acceleration adds to λ, and whether it begins at once or when plain steps are seen to be slow.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Momentum {
-    pub kappa: f64,
-    at_once: bool,
-    /// How many passes of plain steps show how slow they are.
-    window: f64,
-}
-
-/// Acceleration as it may be worth it for these settings.
-pub(super) fn momentum<B: Blocks>(blocks: &B, settings: &Settings) -> Option<Momentum> {
-    let (lambda, smooth) = (settings.lambda, blocks.smoothness());
-    let masses = masses(blocks.len(), settings.sample_weights.as_deref()).ok()?;
-    let squares = masses.iter().enumerate().map(|(i, mass)| mass * blocks.importance(i).powi(2));
-    let counted = masses.iter().filter(|&&mass| mass > 0.0).count();
-    // SDCA takes about 1 + R²/(γλn) passes for a digit, where γ is the smoothness.
-    let condition = squares.sum::<f64>() / (lambda * counted as f64);
-    let on = match settings.acceleration {
-        Acceleration::Off => return None,
-        Acceleration::On => true,
-        Acceleration::Auto => false,
-    };
-    let (ratio, at_once) = if smooth > 0.0 {
-        // With λ' the second term is one.
-        (condition / smooth, on)
-    } else {
-        (RATIO, on || (B::FACES && condition >= AT_ONCE))
-    };
-    let worth_it =
-        on || B::FACES || condition >= WORTH_IT * if smooth > 0.0 { smooth } else { 1.0 };
-    let kappa = (ratio - 1.0) * lambda;
-    let window = if smooth > 0.0 { 1.0 } else { UNSTEADY };
-    let sensible = worth_it && kappa > 0.0 && kappa.is_finite();
-    (possible(settings) && sensible).then_some(Momentum { kappa, at_once, window })
-}
 
 /// The engine in rounds; see the module's head.
 pub(super) struct Rounds<'a, B: Blocks, L: Link> {
