@@ -23,12 +23,8 @@ pub struct Options {
     /// μ times n.
     #[arg(long, value_delimiter = ',', default_value = "1,10,100")]
     mu_n: Vec<f64>,
-    /// At most so many seconds of a run.
-    #[arg(long, default_value_t = 20.0)]
-    seconds: f64,
-    /// How near to the optimum, relative to it.
-    #[arg(long, default_value_t = 1e-4)]
-    near: f64,
+    #[command(flatten)]
+    goal: Goal,
 }
 
 /// What becomes of the rows before training.
@@ -74,21 +70,23 @@ fn prepare(rows: &Rows, how: Prepared) -> Result<Rows> {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let Options { mu_n, seconds, near, .. } = options;
+    let Options { mu_n, goal, .. } = options;
+    let Goal { seconds, near, .. } = goal;
     let all: Vec<String> = mu_n.iter().map(f64::to_string).collect();
     println!(
         "dualgap-bench balls --mu-n {} --seconds {seconds} --near {near}  (passes and seconds of solving, one thread)",
         all.join(",")
     );
+    let mut curves = String::new();
     for set in SETS {
         if options.only.as_ref().is_none_or(|only| set.0.contains(only.as_str())) {
-            compare(set, options)?;
+            curves += &compare(set, options)?;
         }
     }
-    Ok(())
+    goal.keep(&curves)
 }
 
-fn compare((file, class, how, radius): Set, options: &Options) -> Result<()> {
+fn compare((file, class, how, radius): Set, options: &Options) -> Result<String> {
     let data = options.folder.libsvm(file)?;
     let rows = prepare(&data.rows, how)?;
     let targets = match class {
@@ -101,19 +99,20 @@ fn compare((file, class, how, radius): Set, options: &Options) -> Result<()> {
     };
     let n = rows.len() as f64;
     println!("  {file}: {} x {}, r = {radius}", rows.len(), rows.width());
+    let mut curves = String::new();
     for &mu_n in &options.mu_n {
         let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets.clone(), 1)?;
         let ball = Ball::L1 { radius };
         let problem = pdbfw::Problem::new(&rows, losses, mu_n / n, ball, None)?;
-        race(
+        curves += &race(
             &Method::BASELINES,
-            Goal { near: options.near, seconds: options.seconds },
+            &options.goal,
             |settings, budget| pdbfw::train(&problem, settings, budget, &mut ()),
             |best| {
                 let nonzero = best.model.weights.iter().filter(|&&x| x != 0.0).count();
-                format!("mu = {mu_n}/n, {nonzero} weights")
+                format!("{file}, mu = {mu_n}/n, {nonzero} weights")
             },
         )?;
     }
-    Ok(())
+    Ok(curves)
 }

@@ -20,12 +20,8 @@ pub struct Options {
     /// The rank of X₀.
     #[arg(long, value_delimiter = ',', default_value = "10,20,100")]
     rank: Vec<usize>,
-    /// At most so many seconds of a run.
-    #[arg(long, default_value_t = 30.0)]
-    seconds: f64,
-    /// How near to the optimum, relative to it.
-    #[arg(long, default_value_t = 1e-4)]
-    near: f64,
+    #[command(flatten)]
+    goal: Goal,
 }
 
 /// About normal, of variance one.
@@ -46,19 +42,18 @@ fn product(left: &[f64], right: &[f64], between: usize) -> Vec<f64> {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let Options { rank, seconds, near } = options;
+    let Options { rank, goal } = options;
+    let Goal { seconds, near, .. } = goal;
     let all: Vec<String> = rank.iter().map(usize::to_string).collect();
     println!(
         "dualgap-bench low-rank --rank {} --seconds {seconds} --near {near}  (passes and seconds of solving)",
         all.join(",")
     );
-    for &rank in rank {
-        compare(rank, Goal { near: *near, seconds: *seconds })?;
-    }
-    Ok(())
+    let curves = rank.iter().map(|&rank| compare(rank, goal)).collect::<Result<String>>()?;
+    goal.keep(&curves)
 }
 
-fn compare(rank: usize, goal: Goal) -> Result<()> {
+fn compare(rank: usize, goal: &Goal) -> Result<String> {
     let mut random = Random::new(1);
     let mut normals = |count: usize, scale: f64| -> Vec<f64> {
         (0..count).map(|_| scale * normal(&mut random)).collect()

@@ -2,9 +2,12 @@
 //!
 //! The optimum comes from a run that is certified far more tightly, so "near" is judged by the same number for all.
 
+use clap::Args;
 use dualgap::Result;
+use dualgap::data::write_atomically;
 use dualgap::pdbfw::{Method, Settings};
 use dualgap::run::{Budget, Progress, Report};
+use std::path::PathBuf;
 
 /// What the optimum is known to.
 const TIGHT: f64 = 1e-9;
@@ -13,33 +16,56 @@ const TIGHT: f64 = 1e-9;
 const OFTEN: usize = 7;
 const LONG: f64 = 1.0;
 
-/// How near to the optimum, relative to it, and at most how many seconds of a run.
-#[derive(Clone, Copy, Debug)]
+/// How near to the optimum, and what of the way there is kept.
+#[derive(Args, Clone, Debug)]
 pub struct Goal {
-    pub near: f64,
+    /// At most so many seconds of a run.
+    #[arg(long, default_value_t = 30.0)]
     pub seconds: f64,
+    /// How near to the optimum, relative to it.
+    #[arg(long, default_value_t = 1e-4)]
+    pub near: f64,
+    /// Write primal against time of all methods to this csv file.
+    #[arg(long)]
+    curves: Option<PathBuf>,
 }
 
-/// Prints a line a method, the first of which the others are measured by. `told` says what is known of the optimum.
+impl Goal {
+    /// Writes the curves of all races, if they are wanted.
+    pub fn keep(&self, curves: &str) -> Result<()> {
+        let Some(path) = &self.curves else { return Ok(()) };
+        let text = format!("problem,method,seconds,passes,above_optimum\n{curves}");
+        write_atomically(path, text.as_bytes())
+    }
+}
+
+/// Prints a line a method, the first of which the others are measured by. `told` says what is known of the optimum. Returns
+/// a line for every certificate on the way.
 pub fn race<M>(
     baselines: &[Method],
-    goal: Goal,
+    goal: &Goal,
     train: impl Fn(&Settings, &Budget) -> Result<Report<M>>,
     told: impl Fn(&Report<M>) -> String,
-) -> Result<()> {
+) -> Result<String> {
     let tight = Budget { seconds: Some(300.0), ..Budget::relative(TIGHT) };
     let best = train(&Settings::default(), &tight)?;
     let optimum = best.certificate.dual;
+    let problem = told(&best);
     println!(
-        "    {}: optimum {optimum:.9} certified to {:.0e}",
-        told(&best),
+        "    {problem}: optimum {optimum:.9} certified to {:.0e}",
         best.certificate.relative_gap()
     );
+    let mut curves = String::new();
     let is_near = |p: &&Progress| p.certificate.primal <= optimum * (1.0 + goal.near);
     let mut first = None;
     for &method in std::iter::once(&Method::Pdbfw).chain(baselines) {
         let report = fastest(method, goal, &train)?;
         let name = format!("{method:?}");
+        curves.extend(report.history.iter().map(|p| {
+            let above = p.certificate.primal / optimum - 1.0;
+            let (seconds, passes) = (p.solve_seconds, p.passes);
+            format!("\"{problem}\",{name},{seconds},{passes},{above:e}\n")
+        }));
         let told = if let Some(p) = report.history.iter().find(is_near) {
             let of = p.solve_seconds / *first.get_or_insert(p.solve_seconds);
             format!("{:>8.1} passes {:>9.4} s {of:>8.1} times", p.passes, p.solve_seconds)
@@ -49,13 +75,13 @@ pub fn race<M>(
         };
         println!("      {name:<20} {told}");
     }
-    Ok(())
+    Ok(curves)
 }
 
 /// The steps are the same each time, and only the clock varies: the fastest of a few runs counts.
 fn fastest<M>(
     method: Method,
-    goal: Goal,
+    goal: &Goal,
     train: &impl Fn(&Settings, &Budget) -> Result<Report<M>>,
 ) -> Result<Report<M>> {
     let settings = Settings { method, ..Settings::default() };
