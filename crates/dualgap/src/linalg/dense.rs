@@ -6,7 +6,7 @@
 
 use crate::{Error, Result};
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 
 /// A slice of `columns` numbers a row, seen as a matrix.
 pub(crate) fn by_rows(values: &[f64], rows: usize, columns: usize) -> MatRef<'_, f64> {
@@ -106,6 +106,16 @@ pub(crate) fn thin_svd(mut matrix: Mat<f64>) -> Result<Decomposition> {
     })?;
     let values = svd.S().column_vector().iter().map(|s| s * scale).collect();
     Ok((svd.U().to_owned(), values, svd.V().to_owned()))
+}
+
+/// The vectors and values of a symmetric matrix, of which the lower triangle counts, values in falling order.
+pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<f64>)> {
+    let found = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| Error::Unsound {
+        message: "the eigenvalues of a small matrix did not converge".into(),
+    })?;
+    // faer's are in rising order.
+    let values = found.S().column_vector().iter().rev().copied().collect();
+    Ok((found.U().reverse_cols().to_owned(), values))
 }
 
 /// What [`split`] finds: `block = basis · inside + fresh · outside`.

@@ -10,26 +10,17 @@
 //! so the exact line search costs one look at the row, and neither d nor n. The threshold τ of the projection moves with
 //! every step, and is found anew every few of them (`level.rs`), because other entries of X come and go meanwhile.
 //!
-//! The paper moves the k examples that change most. Here the examples that hardly changed at their last visits sleep for
-//! a few passes, which is the same greedy choice without a look at all of them.
-//!
-//! Where the certificates fall slowly, or μ = 0, the ascent goes around a centre (`centre.rs`).
+//! Examples that hardly change sleep for a few passes (`turns.rs`). Where the certificates fall slowly, or μ = 0, the ascent goes around a centre (`centre.rs`).
 
 use super::centre::Centre;
 use super::level::Level;
+use super::turns::Turns;
 use super::{Losses, Problem, Sides, Solution, Touched};
 use crate::dual::Keepable;
-use crate::linalg::Random;
 use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
 use crate::term::ball::l1;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-
-/// A change below this share of the mean change is hardly one.
-const HARDLY: f64 = 0.02;
-
-/// Who has hardly changed again and again sleeps for all but one in 2^this passes.
-const DEEPEST: u8 = 3;
 
 /// A gap that is still more than this share of the last one falls slowly.
 const SLOW: f64 = 0.1;
@@ -56,27 +47,11 @@ pub struct Walk {
     /// τ.
     pub(super) level: Level,
     pub(super) centre: Centre,
-    order: Vec<u32>,
-    turn: usize,
-    pass: u64,
-    idle: Vec<u8>,
-    changes: Changes,
-    random: Random,
+    pub(super) turns: Turns,
     pub(super) touched: Touched,
     /// The gap at the last certification, and how many in a row found α worse than the best before.
     gap: f64,
     falls: u32,
-}
-
-/// What the visits of a pass added up to.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Changes {
-    sum: f64,
-    curvature: f64,
-    visits: f64,
-    /// Of the pass before.
-    mean: f64,
-    mean_curvature: f64,
 }
 
 /// Memory that steps work in.
@@ -105,12 +80,7 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
                 u: vec![0.0; dim],
                 level: Level::new(problem.features(), c),
                 centre: Centre::none(problem.mu()),
-                order: (0..n as u32).collect(),
-                turn: n,
-                pass: 0,
-                idle: vec![0; n],
-                changes: Changes::default(),
-                random: Random::new(seed),
+                turns: Turns::new(n, seed),
                 touched: Touched::default(),
                 gap: f64::INFINITY,
                 falls: 0,
@@ -141,7 +111,8 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
     fn recentre(&mut self, curvature: f64) {
         let wanted = curvature / self.problem.losses().smoothness();
         let Walk { centre, u, level, .. } = &mut self.walk;
-        centre.begin(wanted, u, level.tau);
+        let tau = level.tau;
+        centre.begin(wanted, u, |_, u, inverse| l1::soft(u, tau) * inverse);
         self.relevel();
     }
 
@@ -176,41 +147,16 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
     /// The next example that is awake.
     fn next(&mut self) -> usize {
         loop {
-            if self.walk.turn == self.walk.order.len() {
-                self.begin_pass();
-            }
-            let walk = &mut self.walk;
-            let i = walk.order[walk.turn] as usize;
-            walk.turn += 1;
-            // Sleepers wake in turns.
-            if walk.pass.wrapping_add(i as u64) & ((1 << walk.idle[i]) - 1) == 0 {
+            if let Some(i) = self.walk.turns.next() {
                 return i;
             }
-        }
-    }
-
-    fn begin_pass(&mut self) {
-        let walk = &mut self.walk;
-        walk.random.shuffle(&mut walk.order);
-        (walk.turn, walk.pass) = (0, walk.pass.wrapping_add(1));
-        let Changes { sum, curvature, visits, .. } = walk.changes;
-        if visits > 0.0 {
-            let (mean, mean_curvature) = (sum / visits, curvature / visits);
-            walk.changes = Changes { mean, mean_curvature, ..Changes::default() };
-            if walk.centre.is_set() {
-                walk.centre.advance(&mut walk.u, walk.level.tau);
+            let Walk { turns, centre, u, level, .. } = &mut self.walk;
+            if turns.begin_pass() && centre.is_set() {
+                let tau = level.tau;
+                centre.advance(u, |_, u, inverse| l1::soft(u, tau) * inverse);
                 self.relevel();
             }
         }
-    }
-
-    /// Takes note of how much an example changed, and of the curvature it met.
-    pub(super) fn note(&mut self, i: usize, change: f64, curvature: f64) {
-        let Walk { changes, idle, .. } = &mut self.walk;
-        changes.sum += change;
-        changes.curvature += curvature;
-        changes.visits += 1.0;
-        idle[i] = if change <= HARDLY * changes.mean { (idle[i] + 1).min(DEEPEST) } else { 0 };
     }
 }
 
@@ -218,17 +164,11 @@ impl<L: Losses> Ascent<'_, '_, L> {
     /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
     pub(super) fn resume(&mut self, (walk, sides): (Walk, Sides)) -> Result<()> {
         let finite = |x: &[f64], len| x.len() == len && x.iter().all(|x| x.is_finite());
-        let n = self.walk.order.len();
-        let mut order = walk.order.clone();
-        order.sort_unstable();
         let sound = finite(&walk.alpha, self.walk.alpha.len())
             && finite(&walk.u, self.walk.u.len())
             && walk.level.is_sound(&self.walk.level)
             && walk.centre.is_sound(self.problem.mu(), walk.u.len())
-            && order.into_iter().eq(0..n as u32)
-            && walk.turn <= n
-            && walk.idle.len() == n
-            && walk.idle.iter().all(|&idle| idle <= DEEPEST);
+            && walk.turns.is_sound(self.problem.len());
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
@@ -283,7 +223,7 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
         let certified = self.sides.certify((primal, &x), (dual.value, &self.walk.alpha))?;
         let gap = certified.model.gap();
         if !self.walk.centre.is_set() && gap > SLOW * self.walk.gap {
-            self.recentre(self.walk.changes.mean_curvature);
+            self.recentre(self.walk.turns.curvature());
         }
         self.walk.gap = gap;
         let fell = certified.iterate.dual < certified.model.dual;
@@ -322,7 +262,7 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::Rows;
+    use crate::linalg::{Random, Rows};
     use crate::pdbfw::PerOutput;
     use crate::term::{Ball, ScalarLoss};
 

@@ -9,7 +9,6 @@
 //! momentum point apart, which lets it make use of more strong convexity than μ tells of. The certificate is that of the
 //! problem without any of this.
 
-use crate::term::ball::l1;
 use serde::{Deserialize, Serialize};
 
 /// z, κ and the momentum; without a centre κ is zero.
@@ -60,8 +59,9 @@ impl Centre {
         self.mu + self.kappa
     }
 
-    /// Begins at X = soft(u, τ)/μ, so that nothing moves, with the strength that is wanted, if it is not there already.
-    pub fn begin(&mut self, wanted: f64, u: &mut [f64], tau: f64) {
+    /// Begins at X, so that nothing moves, with the strength that is wanted, if it is not there already. `x` tells an entry
+    /// of X by its place, by that of u, and by 1/μ.
+    pub fn begin(&mut self, wanted: f64, u: &mut [f64], x: impl Fn(usize, f64, f64) -> f64) {
         let helps = wanted > 2.0 * self.mu && wanted.is_finite();
         self.kappa = match helps {
             true => wanted - self.mu,
@@ -69,13 +69,16 @@ impl Centre {
             false if self.mu == 0.0 => 1.0,
             false => return,
         };
-        let x = |&u: &f64| if self.mu > 0.0 { l1::soft(u, tau) / self.mu } else { 0.0 };
-        self.z = u.iter().map(x).collect();
+        let each = u.iter().enumerate();
+        self.z = match self.mu > 0.0 {
+            true => each.map(|(at, &u)| x(at, u, 1.0 / self.mu)).collect(),
+            false => vec![0.0; u.len()],
+        };
         self.before.clone_from(&self.z);
         self.add_to(u);
     }
 
-    /// Begins anew from X = soft(u, τ)/(μ + κ), without momentum.
+    /// Begins anew from X, without momentum.
     pub fn rest(&mut self) {
         self.momentum = 1.0;
     }
@@ -85,12 +88,12 @@ impl Centre {
         u.iter_mut().zip(&self.z).for_each(|(u, z)| *u += self.kappa * z);
     }
 
-    /// The end of a round: the centre moves on from X = soft(u, τ)/(μ + κ).
-    pub fn advance(&mut self, u: &mut [f64], tau: f64) {
+    /// The end of a round: the centre moves on from X. `x` tells an entry of it by its place, by that of u, and by 1/(μ + κ).
+    pub fn advance(&mut self, u: &mut [f64], x: impl Fn(usize, f64, f64) -> f64) {
         let inverse = 1.0 / self.strength();
-        let apart: f64 = (u.iter().zip(&self.z).zip(&self.before))
-            .map(|((&u, z), before)| {
-                let x = l1::soft(u, tau) * inverse;
+        let apart: f64 = (u.iter().zip(&self.z).zip(&self.before).enumerate())
+            .map(|(at, ((&u, z), before))| {
+                let x = x(at, u, inverse);
                 (z - x) * (x - before)
             })
             .sum();
@@ -103,8 +106,9 @@ impl Centre {
         let root = (self.mu / self.strength()).sqrt();
         let beta = ((self.momentum - 1.0) / next).min((1.0 - root) / (1.0 + root));
         (self.momentum, self.rounds) = (next, self.rounds.saturating_add(1));
-        for ((u, z), before) in u.iter_mut().zip(&mut self.z).zip(&mut self.before) {
-            let x = l1::soft(*u, tau) * inverse;
+        let places = u.iter_mut().zip(&mut self.z).zip(&mut self.before).enumerate();
+        for (at, ((u, z), before)) in places {
+            let x = x(at, *u, inverse);
             let to = x + beta * (x - *before);
             *u += self.kappa * (to - *z);
             (*z, *before) = (to, x);

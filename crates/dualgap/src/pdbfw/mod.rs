@@ -8,7 +8,7 @@
 //! - [`problem`]: rows, losses, μ and the ball together, and both sides of the certificate.
 //! - [`sides`]: the best of both sides of a run.
 //! - [`settings`]: what a run is set up with.
-//! - [`ascent`], `visit`, `level`, `centre`: the method with nothing to tune.
+//! - [`ascent`], `visit`, `turns`, `level`, `centre`: the method with nothing to tune.
 //! - [`theorem`]: Algorithm 1 with constant steps.
 //! - [`baselines`]: other methods for the same problems.
 //! - [`trace`]: weights of low rank, in factors.
@@ -23,6 +23,7 @@ pub mod settings;
 pub mod sides;
 pub mod theorem;
 pub mod trace;
+mod turns;
 mod visit;
 
 pub use ascent::Ascent;

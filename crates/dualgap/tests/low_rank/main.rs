@@ -2,6 +2,7 @@
 //! shares no line with the library.
 
 mod attacks;
+mod blocks;
 mod completion;
 mod judge;
 mod labels;

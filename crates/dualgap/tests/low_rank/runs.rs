@@ -8,7 +8,7 @@ use dualgap::run::{Budget, Report};
 use dualgap::term::ScalarLoss;
 use faer::Mat;
 
-const LOSSES: [ScalarLoss; 5] = [
+pub const LOSSES: [ScalarLoss; 5] = [
     ScalarLoss::Squared,
     ScalarLoss::SmoothHinge { width: 0.5 },
     ScalarLoss::SquaredHinge,
@@ -44,7 +44,7 @@ fn smoothness(loss: ScalarLoss) -> f64 {
 }
 
 /// The optimum of a case with a loss in every output.
-fn optimum(case: &Case, loss: ScalarLoss) -> f64 {
+pub fn optimum(case: &Case, loss: ScalarLoss) -> f64 {
     let (n, targets) = (case.rows.len(), case.targets(loss));
     let (d, c) = (case.rows[0].len(), case.outputs);
     let of = |x: &Mat<f64>| {
@@ -64,7 +64,7 @@ fn optimum(case: &Case, loss: ScalarLoss) -> f64 {
     Judge { loss: &of, smoothness, mu: case.mu, radius: case.radius, shape: (d, c) }.optimum(1500).0
 }
 
-fn run<L: Losses>(
+pub fn run<L: Losses>(
     problem: &Problem<'_, L>,
     settings: Settings,
     relative: f64,
@@ -75,7 +75,7 @@ fn run<L: Losses>(
 }
 
 /// By all singular values of the matrix that the factors make.
-fn norm(x: &LowRank) -> f64 {
+pub fn norm(x: &LowRank) -> f64 {
     let (values, columns) = (x.to_dense(), x.columns());
     let x = Mat::from_fn(x.rows(), columns, |i, j| values[i * columns + j]);
     x.thin_svd().unwrap().S().column_vector().iter().sum()
@@ -167,18 +167,8 @@ fn every_baseline_reaches_the_same_optimum() {
     }
 }
 
-// Of a line through log gap against steps the residuals are small beside what it falls.
-#[test]
-fn the_gap_falls_at_a_linear_rate() {
-    let mut case = Case { mu: 1e-3, radius: 12.0, ..Case::random(11, 120, 30, 20) };
-    // Features of different sizes, and a ball with room for many ranks: else a few steps are all it takes.
-    for row in &mut case.rows {
-        row.iter_mut().zip(0..).for_each(|(x, j)| *x *= 0.9_f64.powi(j));
-    }
-    let rows = case.matrix();
-    let problem = case.problem(&rows, ScalarLoss::Squared);
-    let budget = Budget { certify_share: 1.0, ..Budget::relative(1e-11) };
-    let report = trace::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+/// Of a line through log gap against steps the residuals are small beside what it falls.
+pub fn assert_straight(report: &Report<Solution<LowRank>>) {
     let points: Vec<(f64, f64)> = report
         .history
         .iter()
@@ -194,6 +184,20 @@ fn the_gap_falls_at_a_linear_rate() {
     let missed: f64 = points.iter().map(|p| (p.1 - my - slope * (p.0 - mx)).powi(2)).sum();
     let all: f64 = points.iter().map(|p| (p.1 - my).powi(2)).sum();
     assert!(slope < 0.0 && missed <= 0.1 * all, "{slope} {missed} {all} {points:?}");
+}
+
+#[test]
+fn the_gap_falls_at_a_linear_rate() {
+    let mut case = Case { mu: 1e-3, radius: 12.0, ..Case::random(11, 120, 30, 20) };
+    // Features of different sizes, and a ball with room for many ranks: else a few steps are all it takes.
+    for row in &mut case.rows {
+        row.iter_mut().zip(0..).for_each(|(x, j)| *x *= 0.9_f64.powi(j));
+    }
+    let rows = case.matrix();
+    let problem = case.problem(&rows, ScalarLoss::Squared);
+    let budget = Budget { certify_share: 1.0, ..Budget::relative(1e-11) };
+    let report = trace::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+    assert_straight(&report);
 }
 
 #[test]

@@ -11,7 +11,7 @@
 //! where products with a few vectors are cheaper; predictions of Y come from those of the two X. The momentum begins anew
 //! whenever it points uphill.
 
-use super::common::Moves;
+use super::common::{Looked, Moves};
 use super::{LowRankProblem, Map};
 use crate::Result;
 use crate::linalg::{Combination, LowRank, Search};
@@ -109,7 +109,7 @@ impl Ascent {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Ascent {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         let mu = problem.mu();
         let t = f64::midpoint(1.0, (1.0 + 4.0 * self.t * self.t).sqrt());
         let beta = (self.t - 1.0) / t;
@@ -177,11 +177,11 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
         self.before = std::mem::replace(&mut self.x, next);
         std::mem::swap(&mut self.a_before, &mut self.a);
         std::mem::swap(&mut self.a, &mut self.a_next);
-        Ok(products)
+        Ok(Looked::Products(products))
     }
 
-    fn iterate(&self) -> &LowRank {
-        &self.x
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.x.clone())
     }
 
     fn tactics(&self) -> Vec<String> {

@@ -9,15 +9,21 @@ use crate::run::{Certificate, Certified, Quota, Solver, Work};
 
 /// A method: it moves an X.
 pub(super) trait Moves<M: Map, L: Losses> {
-    /// One step; returns how many products with a vector it took, each of which looks at all of the data.
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64>;
+    /// One step; returns what it looked at.
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked>;
 
     /// The X to certify, in the ball but for rounding.
-    fn iterate(&self) -> &LowRank;
+    fn iterate(&mut self, problem: &LowRankProblem<M, L>) -> Result<LowRank>;
 
     /// A dual point of its own, if it has one; the corners of X else.
     fn alpha(&self) -> Option<&[f64]> {
         None
+    }
+
+    /// The gap that was just certified, and whether there has been a better dual point before this one.
+    fn told(&mut self, problem: &LowRankProblem<M, L>, gap: f64, fell: bool) -> Result<()> {
+        let _ = (problem, gap, fell);
+        Ok(())
     }
 
     /// Whether certificates that stand still mean that nothing moves any more.
@@ -29,6 +35,15 @@ pub(super) trait Moves<M: Map, L: Losses> {
     fn tactics(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// What a step looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Looked {
+    /// All of the data, for so many products with a vector.
+    Products(u64),
+    /// So many examples, for all that a method wants of them.
+    Examples(u64),
 }
 
 /// The search for singular values is so much more exact than the gap was.
@@ -84,9 +99,15 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
         let (pass, all) = (self.calls_per_pass(), self.products_per_pass());
         let mut done = Work::default();
         while quota.allows(done, 1) {
-            self.owed += self.moves.step(self.problem)?;
-            let calls = (self.owed * pass / all).max(1);
-            self.owed = self.owed.saturating_sub((calls * all).div_ceil(pass));
+            let calls = match self.moves.step(self.problem)? {
+                Looked::Examples(count) => count,
+                Looked::Products(products) => {
+                    self.owed += products;
+                    let calls = (self.owed * pass / all).max(1);
+                    self.owed = self.owed.saturating_sub((calls * all).div_ceil(pass));
+                    calls
+                }
+            };
             // What is begun is finished: one step may take more than is left.
             done += Work { steps: 1, oracle_calls: calls };
         }
@@ -94,7 +115,7 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
     }
 
     fn certify(&mut self) -> Result<Certified> {
-        let x = self.problem.bring_inside(self.moves.iterate().clone());
+        let x = self.problem.bring_inside(self.moves.iterate(self.problem)?);
         let primal = self.problem.primal_at(&x, &mut self.a)?;
         match self.moves.alpha() {
             Some(alpha) => self.alpha.copy_from_slice(alpha),
@@ -117,6 +138,8 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
         let certified = self.sides.certify((primal, &x), (dual.value, &self.alpha))?;
         self.gap = certified.model.gap();
         self.warm = dual.ball.map(|ball| ball.top.found);
+        let fell = certified.iterate.dual < certified.model.dual;
+        self.moves.told(self.problem, self.gap, fell)?;
         Ok(certified)
     }
 

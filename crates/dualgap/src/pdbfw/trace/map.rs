@@ -36,6 +36,11 @@ pub trait Map: Send + Sync {
     /// At least ‖𝒜_i‖², the most that ‖a_i‖² can be for ‖X‖_F = 1.
     fn squared_norm(&self, i: usize) -> f64;
 
+    /// The data rows, where the predictions of an example are X'x for its row x.
+    fn features(&self) -> Option<&Rows> {
+        None
+    }
+
     /// The largest eigenvalue of Σ m_i 𝒜_i*𝒜_i for these masses, where it is known without a search.
     fn steepness(&self, masses: &[f64]) -> Option<f64> {
         let _ = masses;
@@ -172,6 +177,10 @@ impl<'a> Features<'a> {
 impl Map for Features<'_> {
     fn shape(&self) -> (usize, usize) {
         (self.rows.width(), self.outputs)
+    }
+
+    fn features(&self) -> Option<&Rows> {
+        Some(self.rows)
     }
 
     fn len(&self) -> usize {

@@ -3,12 +3,13 @@
 //! - [`map`]: what X is seen through; the linear model is one.
 //! - [`problem`]: map, losses, μ and the radius together, and both sides of the certificate.
 //! - [`sampled`]: some entries of X, for matrix completion. [`matrices`]: inner products with given matrices.
-//! - `ascent`: the method with nothing to tune. `theorem`: Algorithm 2 with constant steps.
+//! - `ascent`, `blocks`: the method with nothing to tune, all examples at once or some of them. `theorem`: Algorithm 2 with constant steps.
 //! - `baselines`: other methods for the same problems.
 //! - `common`: the solver around whatever moves X.
 
 mod ascent;
 mod baselines;
+mod blocks;
 mod common;
 pub mod map;
 pub mod matrices;
@@ -70,7 +71,12 @@ pub fn train_map<M: Map, L: Losses>(
     let seed = settings.seed;
     match settings.method {
         Method::Pdbfw => match settings.steps {
-            Steps::Search => with(problem, ascent::Ascent::new(problem), budget, observer),
+            Steps::Search => match blocks::block_size(problem) {
+                Some(size) => {
+                    with(problem, blocks::Blocks::new(problem, size, seed)?, budget, observer)
+                }
+                None => with(problem, ascent::Ascent::new(problem), budget, observer),
+            },
             Steps::Theorem(constants) => {
                 with(problem, theorem::Theorem::new(problem, constants)?, budget, observer)
             }

@@ -9,7 +9,7 @@
 //!
 //! The α of the library is −y of the paper, and line 8 is for nothing: V is known by its products.
 
-use super::common::Moves;
+use super::common::{Looked, Moves};
 use super::{LowRankProblem, Map};
 use crate::linalg::{Combination, LowRank, Search, top_singular};
 use crate::pdbfw::{Constants, Losses};
@@ -131,14 +131,14 @@ impl<S: Default> Theorem<S> {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         let products = self.step_primal(problem)?;
         self.step_dual(problem);
-        Ok(products)
+        Ok(Looked::Products(products))
     }
 
-    fn iterate(&self) -> &LowRank {
-        &self.x
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.x.clone())
     }
 
     fn alpha(&self) -> Option<&[f64]> {

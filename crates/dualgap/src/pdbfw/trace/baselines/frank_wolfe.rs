@@ -14,7 +14,7 @@ use super::line::Line;
 use crate::Result;
 use crate::linalg::{Combination, LowRank, Search};
 use crate::pdbfw::Losses;
-use crate::pdbfw::trace::common::Moves;
+use crate::pdbfw::trace::common::{Looked, Moves};
 use crate::pdbfw::trace::{LowRankProblem, Map};
 use crate::term::ball::trace::{Ranks, top};
 
@@ -78,7 +78,7 @@ impl FrankWolfe {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for FrankWolfe {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         self.at.weigh(problem);
         let (s, products) = {
             let image = problem.map().image(&self.at.y, 16);
@@ -87,11 +87,11 @@ impl<M: Map, L: Losses> Moves<M, L> for FrankWolfe {
         };
         self.at.toward(problem, &s)?;
         self.warm = Some(s);
-        Ok(products as u64 + 1)
+        Ok(Looked::Products(products as u64 + 1))
     }
 
-    fn iterate(&self) -> &LowRank {
-        &self.at.x
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.at.x.clone())
     }
 
     fn tactics(&self) -> Vec<String> {
@@ -126,7 +126,7 @@ impl BlockFrankWolfe {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         self.at.weigh(problem);
         if self.beta == 0.0 {
             self.beta = super::smoothness(problem)? + problem.mu();
@@ -151,11 +151,11 @@ impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
         let products = found.applications + s.rank();
         (self.rank, self.products) = (s.rank(), found.applications);
         self.warm = Some(found.found);
-        Ok(products as u64)
+        Ok(Looked::Products(products as u64))
     }
 
-    fn iterate(&self) -> &LowRank {
-        &self.at.x
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.at.x.clone())
     }
 
     fn tactics(&self) -> Vec<String> {

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::linalg::{Combination, LowRank, Operator, Random, Search, top_singular};
 use crate::pdbfw::Losses;
 use crate::pdbfw::baselines::schedule::{BATCH, Measures, Rates, Schedule};
-use crate::pdbfw::trace::common::Moves;
+use crate::pdbfw::trace::common::{Looked, Moves};
 use crate::pdbfw::trace::{LowRankProblem, Map};
 use crate::term::ball::region::slide_step;
 
@@ -144,7 +144,7 @@ fn slide(
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Sliding {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         let (n, mu) = (problem.map().len(), problem.mu());
         let mut products = 0;
         if self.schedule.is_over() {
@@ -174,11 +174,12 @@ impl<M: Map, L: Losses> Moves<M, L> for Sliding {
         self.y = LowRank::combined(1.0 - gamma, &self.y, gamma, &self.x)?;
         // A product with a sample is that share of one with all.
         let seen = if self.reduced { n } else { batch };
-        Ok(products + ((took * seen + z.rank() * batch).div_ceil(n)) as u64)
+        let seen = (took * seen + z.rank() * batch).div_ceil(n);
+        Ok(Looked::Products(products + seen as u64))
     }
 
-    fn iterate(&self) -> &LowRank {
-        &self.y
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.y.clone())
     }
 
     fn may_stall(&self) -> bool {

@@ -5,7 +5,7 @@ use super::corner;
 use crate::Result;
 use crate::linalg::{Combination, LowRank, Random};
 use crate::pdbfw::Losses;
-use crate::pdbfw::trace::common::Moves;
+use crate::pdbfw::trace::common::{Looked, Moves};
 use crate::pdbfw::trace::{LowRankProblem, Map};
 
 /// The method; see the module's head.
@@ -58,7 +58,7 @@ pub(super) fn changes<M: Map, L: Losses>(
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for StochasticFrankWolfe {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         let n = problem.map().len();
         self.t += 1;
         let batch = usize::try_from(self.t * self.t).unwrap_or(n).min(n);
@@ -80,11 +80,12 @@ impl<M: Map, L: Losses> Moves<M, L> for StochasticFrankWolfe {
         self.x = LowRank::combined(1.0 - gamma, &self.x, gamma, &s)?;
         self.warm = Some(s);
         // A product with a sample is that share of one with all.
-        Ok(((products + self.x.rank()) * batch).div_ceil(n) as u64)
+        let products = ((products + self.x.rank()) * batch).div_ceil(n);
+        Ok(Looked::Products(products as u64))
     }
 
-    fn iterate(&self) -> &LowRank {
-        &self.x
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.x.clone())
     }
 
     fn may_stall(&self) -> bool {

@@ -12,7 +12,7 @@ use super::stochastic::changes;
 use crate::Result;
 use crate::linalg::{Combination, LowRank, Random, Search};
 use crate::pdbfw::Losses;
-use crate::pdbfw::trace::common::Moves;
+use crate::pdbfw::trace::common::{Looked, Moves};
 use crate::pdbfw::trace::{LowRankProblem, Map};
 use crate::term::ball::trace::{Ranks, top};
 
@@ -66,7 +66,7 @@ impl Svrg {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Svrg {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         let n = problem.map().len();
         let mut products = 0;
         if self.left == 0 {
@@ -102,11 +102,11 @@ impl<M: Map, L: Losses> Moves<M, L> for Svrg {
         self.x = next;
         products += found.applications;
         self.warm = Some(found.found);
-        Ok(products as u64)
+        Ok(Looked::Products(products as u64))
     }
 
-    fn iterate(&self) -> &LowRank {
-        &self.x
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.x.clone())
     }
 
     fn may_stall(&self) -> bool {

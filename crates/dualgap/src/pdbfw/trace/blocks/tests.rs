@@ -1,0 +1,171 @@
+//! What a block keeps beside α is what α makes it, and no block takes the dual down.
+
+use super::*;
+use crate::linalg::Random;
+use crate::pdbfw::trace::{Features, Proving};
+use crate::pdbfw::{Classes, PerOutput};
+use crate::term::{MulticlassLoss, ScalarLoss};
+
+/// Rows of which a few are much longer than others, dense or sparse.
+fn rows(n: usize, d: usize, sparse: bool) -> Rows {
+    let mut random = Random::new(5);
+    let row = |i: usize, random: &mut Random| -> Vec<f64> {
+        let size = if i.is_multiple_of(17) { 6.0 } else { 1.0 };
+        (0..d).map(|_| size * (random.unit() - 0.4)).collect()
+    };
+    let all: Vec<Vec<f64>> = (0..n).map(|i| row(i, &mut random)).collect();
+    if !sparse {
+        return Rows::dense(&all).unwrap();
+    }
+    let mut rows = Rows::sparse();
+    for (i, row) in all.iter().enumerate() {
+        let entries = row.iter().enumerate().filter(|(j, _)| !(i + j).is_multiple_of(3));
+        rows.push_sparse(&entries.map(|(j, &x)| (j as u32, x)).collect::<Vec<_>>());
+    }
+    rows.fit_width(d);
+    rows
+}
+
+fn largest(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
+    (a - b).norm_max()
+}
+
+/// Whether U, U'U and W are what α and the centre say.
+fn check<M: Map, L: Losses>(problem: &LowRankProblem<M, L>, blocks: &Blocks<L::Scratch>) {
+    let (d, c) = problem.map().shape();
+    let mut y = vec![0.0; problem.numbers()];
+    problem.weigh(&blocks.alpha, &mut y);
+    let mut u = problem.map().written(&y, true).0;
+    blocks.centre.add_to(&mut u);
+    let (kept, exact) = (by_rows(&blocks.u, d, c), by_rows(&u, d, c));
+    assert!(largest(kept, exact) < 1e-12);
+    assert!(largest(blocks.square.as_ref(), product(exact.transpose(), exact).as_ref()) < 1e-11);
+    // The nearest matrix of the ball to U/(μ + κ), by all of its singular values.
+    let strength = blocks.centre.strength();
+    let (left, mut sizes, right) = thin_svd(exact.to_owned()).unwrap();
+    sizes.iter_mut().for_each(|size| *size /= strength);
+    let of = |theta: f64| sizes.iter().map(|size| (size - theta).max(0.0)).sum::<f64>();
+    let (mut low, mut high) = (0.0, sizes[0]);
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if of(middle) > problem.radius() { low = middle } else { high = middle }
+    }
+    let theta = if of(0.0) > problem.radius() { high } else { 0.0 };
+    let mut left = left;
+    for (j, size) in sizes.iter().enumerate() {
+        let left = left.col_as_slice_mut(j).iter_mut();
+        left.for_each(|x| *x *= (size - theta).max(0.0));
+    }
+    let projected = product(left.as_ref(), right.transpose());
+    let x = blocks.written();
+    assert!(largest(by_rows(&x, d, c), projected.as_ref()) < 1e-8 * problem.radius());
+}
+
+fn dual<M: Map, L: Losses>(problem: &LowRankProblem<M, L>, alpha: &[f64]) -> f64 {
+    problem.dual(alpha, &Proving::default()).unwrap().value.value
+}
+
+/// Two passes by itself, and some around a centre.
+fn walk<L: Losses>(rows: &Rows, losses: L, mu: f64, radius: f64) {
+    let map = Features::new(rows, losses.outputs()).unwrap();
+    let problem = LowRankProblem::new(map, losses, mu, radius, None).unwrap();
+    let size = block_size(&problem).expect("as many rows as blocks need");
+    let mut blocks = Blocks::<L::Scratch>::new(&problem, size, 1).unwrap();
+    let mut before = dual(&problem, &blocks.alpha);
+    while blocks.passes < 3 {
+        blocks.step(&problem).unwrap();
+        let after = dual(&problem, &blocks.alpha);
+        assert!(after >= before - 1e-9 * before.abs().max(1.0), "{before} fell to {after}");
+        before = after;
+    }
+    check(&problem, &blocks);
+    blocks.recentre(&problem, 0.1).unwrap();
+    assert!(blocks.centre.is_set());
+    check(&problem, &blocks);
+    while blocks.passes < REFRESH + 2 {
+        blocks.step(&problem).unwrap();
+    }
+    check(&problem, &blocks);
+    let x = blocks.iterate(&problem).unwrap();
+    let (d, c) = problem.map().shape();
+    let (made, written) = (x.to_dense(), blocks.written());
+    assert!(largest(by_rows(&made, d, c), by_rows(&written, d, c)) < 1e-9 * radius);
+}
+
+#[test]
+fn what_is_kept_is_what_alpha_makes_and_the_dual_rises() {
+    for sparse in [false, true] {
+        let rows = rows(300, 6, sparse);
+        let mut random = Random::new(2);
+        let targets: Vec<f64> = (0..900).map(|_| random.unit() - 0.3).collect();
+        let signs: Vec<f64> = targets.iter().map(|y| 1_f64.copysign(*y)).collect();
+        for radius in [0.3, 4.0, 1e3] {
+            let squared = PerOutput::new(ScalarLoss::Squared, targets.clone(), 3).unwrap();
+            walk(&rows, squared, 0.003, radius);
+            let hinge = ScalarLoss::SmoothHinge { width: 0.5 };
+            walk(&rows, PerOutput::new(hinge, signs.clone(), 3).unwrap(), 0.003, radius);
+            let labels: Vec<u32> = (0..300).map(|i| (targets[i] * 4.0).abs() as u32).collect();
+            let softmax =
+                Classes::new(MulticlassLoss::Softmax, &labels, 3, &crate::oracle::Costs::ZeroOne);
+            walk(&rows, softmax.unwrap(), 0.003, radius);
+        }
+    }
+}
+
+// All rows alike: what one of them asks for, all do, and together they would go as many times too far. One block after
+// the other is then enough to learn it, down to rounding.
+#[test]
+fn a_step_that_goes_too_far_is_shortened_and_the_pull_is_learnt() {
+    let rows = Rows::dense(&vec![vec![1.0, 2.0]; 400]).unwrap();
+    let losses = PerOutput::new(ScalarLoss::Squared, [3.0, -1.0].repeat(400), 2).unwrap();
+    let map = Features::new(&rows, 2).unwrap();
+    let problem = LowRankProblem::new(map, losses, 1e-4, 1e3, None).unwrap();
+    let mut blocks = Blocks::<()>::new(&problem, 20, 0).unwrap();
+    let mut before = dual(&problem, &blocks.alpha);
+    for _ in 0..5 {
+        blocks.step(&problem).unwrap();
+        let after = dual(&problem, &blocks.alpha);
+        assert!(after >= before - 1e-10, "{before} fell to {after}");
+        before = after;
+    }
+    assert!(blocks.shortened > 0);
+    assert!(blocks.pull > 10.0, "twenty pull as one, and are taken for {}", blocks.pull);
+    check(&problem, &blocks);
+}
+
+#[test]
+fn where_gaps_fall_slowly_it_goes_around_a_centre_and_where_the_dual_falls_for_longer() {
+    let rows = rows(300, 6, false);
+    let losses = PerOutput::new(ScalarLoss::Logistic, [1.0, -1.0].repeat(300), 2).unwrap();
+    let map = Features::new(&rows, 2).unwrap();
+    let problem = LowRankProblem::new(map, losses, 1e-6, 1e3, None).unwrap();
+    let mut blocks = Blocks::<()>::new(&problem, 4, 0).unwrap();
+    while blocks.passes < 3 {
+        blocks.step(&problem).unwrap();
+    }
+    blocks.told(&problem, 1.0, true).unwrap();
+    blocks.told(&problem, 0.5 * SLOW, true).unwrap();
+    assert!(!blocks.centre.is_set() && blocks.round == 1);
+    blocks.told(&problem, 0.4 * SLOW, true).unwrap();
+    assert!(blocks.centre.is_set() && blocks.round == 1);
+    for _ in 0..9 {
+        blocks.told(&problem, 0.1 * SLOW, true).unwrap();
+    }
+    assert_eq!(blocks.round, LONGEST);
+}
+
+#[test]
+fn blocks_are_for_many_rows_and_few_outputs() {
+    let size = |n: usize, d: usize, c: usize, scale: f64| {
+        let rows = Rows::dense(&vec![vec![scale; d]; n]).unwrap();
+        let losses = PerOutput::new(ScalarLoss::Squared, vec![0.0; n * c], c).unwrap();
+        let map = Features::new(&rows, c).unwrap();
+        block_size(&LowRankProblem::new(map, losses, 0.1, 1.0, None).unwrap())
+    };
+    let small = size(4000, 8, 3, 1.0).unwrap();
+    assert!(size(4000, 8, 12, 1.0).unwrap() > small, "more outputs, a dearer projection");
+    assert_eq!(size(small * FEWEST_BLOCKS - 1, 8, 3, 1.0), None);
+    assert_eq!(size(4000, 8, 200, 1.0), None);
+    assert_eq!(size(4000, 8, 3, 1e80), None);
+    assert_eq!(size(4000, 8, 3, 0.0), None);
+}
