@@ -29,7 +29,9 @@ pub struct Options {
 
 /// What becomes of the rows before training.
 #[derive(Clone, Copy, Debug)]
-enum Prepared {
+pub enum Prepared {
+    /// Nothing.
+    Plain,
     /// Divided by their sum.
     BySum,
     /// Of length one.
@@ -50,7 +52,11 @@ const SETS: [Set; 6] = [
     ("cod-rna_zscore", None, Prepared::Binned(100, 2.05), 300.0),
 ];
 
-fn prepare(rows: &Rows, how: Prepared) -> Result<Rows> {
+/// The rows as they are trained on.
+pub fn prepare(rows: &Rows, how: Prepared) -> Result<Rows> {
+    if let Prepared::Plain = how {
+        return Ok(rows.clone());
+    }
     if let Prepared::Binned(grids, bandwidth) = how {
         return Ok(RandomBinning::fit(rows, grids, bandwidth, 0)?.apply(rows)?.0);
     }

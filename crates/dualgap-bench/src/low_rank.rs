@@ -1,15 +1,21 @@
-//! The trace ball on generated data, as in Figure 2 of the paper: n = 1000, d = 800, c = 600.
+//! The trace ball: generated data as in Figure 2 of the paper, n = 1000, d = 800, c = 600, where all examples are taken at
+//! once,
 //!
 //! ```text
 //! P(X) = 1/(2n) ‖AX − A X₀‖² + 5/n ‖X‖²,  ‖X‖_* ≤ rank of X₀        entries of A normal, singular values of X₀ near one
 //! ```
+//!
+//! and with `--only NAME` classes of real data with few of them, where blocks are, with μ = 1/n and smooth hinges.
 
+use crate::balls::{Prepared, prepare};
+use crate::folder::Folder;
 use crate::race::{Goal, race};
 use clap::Args;
 use dualgap::Result;
 use dualgap::linalg::{Random, Rows};
-use dualgap::pdbfw::{Method, PerOutput, Problem, trace};
-use dualgap::term::{Ball, ScalarLoss};
+use dualgap::oracle::Costs;
+use dualgap::pdbfw::{Classes, Losses, Method, PerOutput, Problem, trace};
+use dualgap::term::{Ball, MulticlassLoss, ScalarLoss};
 
 const EXAMPLES: usize = 1000;
 const FEATURES: usize = 800;
@@ -20,9 +26,21 @@ pub struct Options {
     /// The rank of X₀.
     #[arg(long, value_delimiter = ',', default_value = "10,20,100")]
     rank: Vec<usize>,
+    /// Not the generated data, but the classes of the sets whose name has this in it: letter.scale, news20.
+    #[arg(long)]
+    only: Option<String>,
+    #[command(flatten)]
+    folder: Folder,
     #[command(flatten)]
     goal: Goal,
 }
+
+/// Classes: the file, how its rows are prepared, and r.
+const SETS: [(&str, Prepared, f64); 3] = [
+    ("letter.scale", Prepared::Plain, 50.0),
+    ("letter.scale", Prepared::Plain, 500.0),
+    ("news20", Prepared::Unit, 1000.0),
+];
 
 /// About normal, of variance one.
 fn normal(random: &mut Random) -> f64 {
@@ -42,8 +60,16 @@ fn product(left: &[f64], right: &[f64], between: usize) -> Vec<f64> {
 }
 
 pub fn run(options: &Options) -> Result<()> {
-    let Options { rank, goal } = options;
+    let Options { rank, goal, only, folder } = options;
     let Goal { seconds, near, .. } = goal;
+    if let Some(only) = only {
+        println!(
+            "dualgap-bench low-rank --only {only} --seconds {seconds} --near {near}  (passes and seconds of solving)"
+        );
+        let sets = SETS.iter().filter(|set| set.0.contains(only.as_str()));
+        let curves = sets.map(|&set| classes(set, folder, goal)).collect::<Result<String>>()?;
+        return goal.keep(&curves);
+    }
     let all: Vec<String> = rank.iter().map(usize::to_string).collect();
     println!(
         "dualgap-bench low-rank --rank {} --seconds {seconds} --near {near}  (passes and seconds of solving)",
@@ -66,10 +92,29 @@ fn compare(rank: usize, goal: &Goal) -> Result<String> {
     let losses = PerOutput::new(ScalarLoss::Squared, targets, OUTPUTS)?;
     let ball = Ball::Trace { radius: rank as f64 };
     let problem = Problem::new(&rows, losses, 10.0 / EXAMPLES as f64, ball, None)?;
+    measure(&problem, &format!("rank {rank}"), goal)
+}
+
+fn classes(
+    (file, how, radius): (&str, Prepared, f64),
+    folder: &Folder,
+    goal: &Goal,
+) -> Result<String> {
+    let data = folder.libsvm(file)?;
+    let rows = prepare(&data.rows, how)?;
+    let (n, classes) = (rows.len(), data.alphabet.len());
+    println!("  {file}: {n} x {}, {classes} classes, r = {radius}", rows.width());
+    let hinge = MulticlassLoss::SmoothHinge { width: 1.0 };
+    let losses = Classes::new(hinge, &data.labels, classes, &Costs::ZeroOne)?;
+    let problem = Problem::new(&rows, losses, 1.0 / n as f64, Ball::Trace { radius }, None)?;
+    measure(&problem, &format!("{file}, r = {radius}"), goal)
+}
+
+fn measure<L: Losses>(problem: &Problem<'_, L>, name: &str, goal: &Goal) -> Result<String> {
     race(
         &Method::LOW_RANK_BASELINES,
         goal,
-        |settings, budget| trace::train(&problem, settings, budget, &mut ()),
-        |best| format!("rank {rank}, X of rank {}", best.model.weights.rank()),
+        |settings, budget| trace::train(problem, settings, budget, &mut ()),
+        |best| format!("{name}, X of rank {}", best.model.weights.rank()),
     )
 }

@@ -223,7 +223,7 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
         let certified = self.sides.certify((primal, &x), (dual.value, &self.walk.alpha))?;
         let gap = certified.model.gap();
         if !self.walk.centre.is_set() && gap > SLOW * self.walk.gap {
-            self.recentre(self.walk.turns.curvature());
+            self.recentre(self.walk.turns.mean_curvature());
         }
         self.walk.gap = gap;
         let fell = certified.iterate.dual < certified.model.dual;

@@ -69,10 +69,11 @@ impl Centre {
             false if self.mu == 0.0 => 1.0,
             false => return,
         };
-        let each = u.iter().enumerate();
-        self.z = match self.mu > 0.0 {
-            true => each.map(|(at, &u)| x(at, u, 1.0 / self.mu)).collect(),
-            false => vec![0.0; u.len()],
+        let places = u.iter().enumerate();
+        self.z = if self.mu > 0.0 {
+            places.map(|(at, &u)| x(at, u, 1.0 / self.mu)).collect()
+        } else {
+            vec![0.0; u.len()]
         };
         self.before.clone_from(&self.z);
         self.add_to(u);

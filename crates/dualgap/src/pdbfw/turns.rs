@@ -91,7 +91,7 @@ impl Turns {
     }
 
     /// The mean curvature that the examples of the last whole pass met.
-    pub fn curvature(&self) -> f64 {
+    pub fn mean_curvature(&self) -> f64 {
         self.changes.mean_curvature
     }
 }

@@ -331,7 +331,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
             self.round = (self.round + 1).min(LONGEST);
         }
         if !self.centre.is_set() && gap > SLOW * self.gap {
-            self.recentre(problem, self.turns.curvature())?;
+            self.recentre(problem, self.turns.mean_curvature())?;
         }
         self.gap = gap;
         Ok(())
