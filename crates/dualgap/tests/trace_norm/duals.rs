@@ -2,7 +2,7 @@
 
 use super::{by_rows, decomposed, dense, random, with_values};
 use dualgap::linalg::{Dense, Random, Search};
-use dualgap::term::ball::trace::{Ranks, dual, threshold, top};
+use dualgap::term::ball::trace::{Known, Ranks, dual, threshold, top};
 use faer::Mat;
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ proptest! {
             let v = by_rows(matrix.as_ref());
             let v = Dense::new(rows, columns, &v);
             let ranks = Ranks { first: 2, ..Ranks::default() };
-            let found = dual(&v, 0.0, mu, radius, ranks, None, &Search::default()).unwrap();
+            let found = dual(Known::exactly(&v), mu, radius, ranks, None, &Search::default()).unwrap();
             let h = exact(&values, mu, radius);
             prop_assert!(found.value.value - found.value.error <= -h + 1e-13 * h);
             prop_assert!(found.value.value >= -h * (1.0 + 1e-11), "{} for {}", found.value.value, -h);
@@ -59,7 +59,7 @@ proptest! {
         let matrix = random(12, 9, seed);
         let v = by_rows(matrix.as_ref());
         let ranks = Ranks { first: 1, most };
-        let found = dual(&Dense::new(12, 9, &v), 0.0, mu, radius, ranks, None, &Search::default()).unwrap();
+        let found = dual(Known::exactly(&Dense::new(12, 9, &v)), mu, radius, ranks, None, &Search::default()).unwrap();
         let value = |x: &Mat<f64>| {
             let inner: f64 = (0..9).map(|j| (0..12).map(|i| matrix[(i, j)] * x[(i, j)]).sum::<f64>()).sum();
             inner - mu / 2.0 * x.squared_norm_l2()
@@ -90,7 +90,8 @@ fn values_next_to_the_threshold_are_neither_lost_nor_invented() {
         let v = Dense::new(100, 80, &v);
         for first in [2, 3, 4, 5] {
             let ranks = Ranks { first, ..Ranks::default() };
-            let found = dual(&v, 0.0, 0.5, 6.0, ranks, None, &Search::default()).unwrap();
+            let found =
+                dual(Known::exactly(&v), 0.5, 6.0, ranks, None, &Search::default()).unwrap();
             let h = exact(&values, 0.5, 6.0);
             assert!(found.value.value - found.value.error <= -h * (1.0 - 1e-13), "{delta} {first}");
             // Without a gap the search's tolerance counts once, not by its square.
@@ -107,16 +108,20 @@ fn values_next_to_the_threshold_are_neither_lost_nor_invented() {
 fn two_by_two_by_hand() {
     // (2 1; 1 2): values 3 and 1. μ = 1/2, r = 6: μr = 3, θ = 1/2, R = (5/2, 1/2), h = 6.5/1 + 6·1/2.
     let v = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
-    let found = dual(&v, 0.0, 0.5, 6.0, Ranks::default(), None, &Search::default()).unwrap();
+    let found =
+        dual(Known::exactly(&v), 0.5, 6.0, Ranks::default(), None, &Search::default()).unwrap();
     assert!((found.value.value + 9.5).abs() < 1e-12);
     assert!((found.top.threshold - 0.5).abs() < 1e-14);
     // A radius of 10 holds all of V/μ: h = ‖V‖²/(2μ) = 10.
-    let found = dual(&v, 0.0, 0.5, 10.0, Ranks::default(), None, &Search::default()).unwrap();
+    let found =
+        dual(Known::exactly(&v), 0.5, 10.0, Ranks::default(), None, &Search::default()).unwrap();
     assert!((found.value.value + 10.0).abs() < 1e-12);
     // Nothing at all: h = 0.
     let zero = Dense::new(3, 2, &[0.0; 6]);
     for mu in [0.0, 1.0] {
-        let found = dual(&zero, 0.0, mu, 2.0, Ranks::default(), None, &Search::default()).unwrap();
+        let found =
+            dual(Known::exactly(&zero), mu, 2.0, Ranks::default(), None, &Search::default())
+                .unwrap();
         assert!(found.value.value <= 0.0 && found.value.value > -1e-290);
     }
 }
@@ -124,7 +129,15 @@ fn two_by_two_by_hand() {
 #[test]
 fn what_is_not_known_of_v_costs_radius_times_its_norm() {
     let v = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
-    let found = dual(&v, 1e-3, 0.5, 6.0, Ranks::default(), None, &Search::default()).unwrap();
+    let found = dual(
+        Known { error: 1e-3, ..Known::exactly(&v) },
+        0.5,
+        6.0,
+        Ranks::default(),
+        None,
+        &Search::default(),
+    )
+    .unwrap();
     assert!((found.value.value + 9.506).abs() < 1e-12);
 }
 
@@ -135,8 +148,14 @@ fn a_capped_rank_is_sound_and_says_so() {
     let v = by_rows(matrix.as_ref());
     let v = Dense::new(60, 50, &v);
     let ranks = Ranks { first: 2, most: 4 };
-    let found =
-        dual(&v, 0.0, 1.0, values.iter().sum::<f64>() / 2.0, ranks, None, &Search::default());
+    let found = dual(
+        Known::exactly(&v),
+        1.0,
+        values.iter().sum::<f64>() / 2.0,
+        ranks,
+        None,
+        &Search::default(),
+    );
     let found = found.unwrap();
     assert!(!found.top.complete && found.part.rank() <= 4);
     assert!(found.value.value <= -exact(&values, 1.0, values.iter().sum::<f64>() / 2.0));
@@ -178,7 +197,8 @@ fn numbers_that_are_none_or_overflow_are_refused() {
         let mut values = by_rows(random(40, 30, 1).as_ref());
         values[17] = bad;
         let v = Dense::new(40, 30, &values);
-        let found = dual(&v, 0.0, 1e-3, 100.0, Ranks::default(), None, &Search::default());
+        let found =
+            dual(Known::exactly(&v), 1e-3, 100.0, Ranks::default(), None, &Search::default());
         assert!(found.is_err(), "{bad}");
     }
 }

@@ -12,7 +12,7 @@ use crate::linalg::{Dense, LowRank, Measured, Operator, Search, Sum, gamma};
 use crate::pdbfw::problem::{Mean, corners, mean_loss};
 use crate::pdbfw::{Losses, Problem, Sides, Solution};
 use crate::term::Ball;
-use crate::term::ball::trace::{self, Ranks, TraceDual};
+use crate::term::ball::trace::{self, Known, Ranks, TraceDual};
 use crate::{Error, Result};
 
 /// A map, losses of what it tells of X, μ and the radius; see the module's head.
@@ -243,7 +243,8 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         };
         let ranks = rough.as_ref().map_or(ranks, |found| Ranks { first: found.rank(), ..ranks });
         let warm = proving.warm.or(rough.as_ref());
-        let ball = trace::dual_by(&v, products, error, mu, r, ranks, warm, &search)?;
+        let known = Known { entries: &v, products, error };
+        let ball = trace::dual(known, mu, r, ranks, warm, &search)?;
         sum.add_measured(ball.value);
         Ok(LowRankDual { value: sum.total(), of_rounding: self.radius * error, ball: Some(ball) })
     }

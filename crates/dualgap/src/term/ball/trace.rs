@@ -129,6 +129,25 @@ pub fn top(
     }
 }
 
+/// A matrix as far as it is known.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// What proofs are about.
+    pub entries: &'a Dense<'a>,
+    /// The same as something of which products are cheaper to search by, where there is such. Whatever is found with them
+    /// is proved of the entries.
+    pub products: &'a dyn Operator,
+    /// The matrix that is meant is within this Frobenius distance of the entries.
+    pub error: f64,
+}
+
+impl<'a> Known<'a> {
+    /// A matrix that is exactly its entries.
+    pub fn exactly(entries: &'a Dense<'a>) -> Self {
+        Self { entries, products: entries, error: 0.0 }
+    }
+}
+
 /// The ball's part of a dual value.
 #[derive(Clone, Debug)]
 pub struct TraceDual {
@@ -144,64 +163,48 @@ pub struct TraceDual {
     pub proof: Proof,
 }
 
-/// A proven lower bound on `−max_{‖X‖_* ≤ r} ⟨V, X⟩ − μ/2‖X‖_F²`, for every V within the Frobenius distance
-/// `error` of the given one. μ may be zero.
+/// A proven lower bound on `−max_{‖X‖_* ≤ r} ⟨V, X⟩ − μ/2‖X‖_F²`. μ may be zero.
 ///
 /// ```
 /// # use dualgap::linalg::{Dense, Search};
-/// # use dualgap::term::ball::trace::{Ranks, dual};
+/// # use dualgap::term::ball::trace::{Known, Ranks, dual};
 /// // Singular values 3 and 1, μ = 1, r = 1: X = R/μ has the value 1 and t = 2, so h = 1/2 + 2.
 /// let v = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
-/// let dual = dual(&v, 0.0, 1.0, 1.0, Ranks::default(), None, &Search::default())?;
+/// let v = Known::exactly(&v);
+/// let dual = dual(v, 1.0, 1.0, Ranks::default(), None, &Search::default())?;
 /// assert!(dual.value.value - dual.value.error <= -2.5);
 /// assert!((dual.value.value + 2.5).abs() < 1e-13);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn dual(
-    v: &Dense<'_>,
-    error: f64,
+    v: Known<'_>,
     mu: f64,
     radius: f64,
     ranks: Ranks,
     warm: Option<&LowRank>,
     search: &Search,
 ) -> Result<TraceDual> {
-    dual_by(v, v, error, mu, radius, ranks, warm, search)
-}
-
-/// [`dual`] with V as something of which products are cheaper to search by, where there is such. The proof is about the
-/// entries, whatever is found with the products.
-#[allow(clippy::too_many_arguments)] // those of `dual`, and one
-pub(crate) fn dual_by(
-    v: &Dense<'_>,
-    products: &dyn Operator,
-    error: f64,
-    mu: f64,
-    radius: f64,
-    ranks: Ranks,
-    warm: Option<&LowRank>,
-    search: &Search,
-) -> Result<TraceDual> {
-    let found = top(products, mu * radius, ranks, warm, search)?;
-    let first = with_top(v, error, mu, radius, found)?;
+    let found = top(v.products, mu * radius, ranks, warm, search)?;
+    let first = with_top(v, mu, radius, found)?;
     let theta = first.top.threshold;
-    let expected = theta * (1.0 + 1e-9 + 10.0 * search.tolerance) + 2.0 * error;
+    let expected = theta * (1.0 + 1e-9 + 10.0 * search.tolerance) + 2.0 * v.error;
     if mu == 0.0 || theta == 0.0 || !first.top.complete || first.bound <= expected {
         return Ok(first);
     }
     // The proof shows that a value was missed: this time all have to converge.
     let k = (2 * first.top.found.rank()).min(ranks.most);
     let Singular { found, applications, .. } =
-        top_singular(products, k, Some(&first.top.found), search)?;
+        top_singular(v.products, k, Some(&first.top.found), search)?;
     let threshold = threshold(found.s(), mu * radius);
     let applications = applications + first.top.applications;
     let again = Top { found, threshold, complete: true, applications };
-    let again = with_top(v, error, mu, radius, again)?;
+    let again = with_top(v, mu, radius, again)?;
     Ok(if again.value.value > first.value.value { again } else { first })
 }
 
 /// [`dual`] with the R that this decomposition makes.
-fn with_top(v: &Dense<'_>, error: f64, mu: f64, radius: f64, mut top: Top) -> Result<TraceDual> {
+fn with_top(v: Known<'_>, mu: f64, radius: f64, mut top: Top) -> Result<TraceDual> {
+    let Known { entries: v, error, .. } = v;
     if !top.complete {
         // There may be values up to the last one found: R counts only if t is at least those.
         top.threshold = top.threshold.max(top.found.s().last().copied().unwrap_or(0.0));
