@@ -56,13 +56,14 @@ pub fn race<M>(
         best.certificate.relative_gap()
     );
     let mut curves = String::new();
-    let is_near = |p: &&Progress| p.certificate.primal <= optimum * (1.0 + goal.near);
+    let above = |primal: f64| (primal - optimum) / optimum.abs();
+    let is_near = |p: &&Progress| above(p.certificate.primal) <= goal.near;
     let mut first = None;
     for &method in std::iter::once(&Method::Pdbfw).chain(baselines) {
         let report = fastest(method, goal, &train)?;
         let name = format!("{method:?}");
         curves.extend(report.history.iter().map(|p| {
-            let above = p.certificate.primal / optimum - 1.0;
+            let above = above(p.certificate.primal);
             let (seconds, passes) = (p.solve_seconds, p.passes);
             format!("\"{problem}\",{name},{seconds},{passes},{above:e}\n")
         }));
@@ -70,7 +71,7 @@ pub fn race<M>(
             let of = p.solve_seconds / *first.get_or_insert(p.solve_seconds);
             format!("{:>8.1} passes {:>9.4} s {of:>8.1} times", p.passes, p.solve_seconds)
         } else {
-            let left = report.certificate.primal / optimum - 1.0;
+            let left = above(report.certificate.primal);
             format!("{left:.1e} left after {:.1} s", report.solve_seconds)
         };
         println!("      {name:<20} {told}");

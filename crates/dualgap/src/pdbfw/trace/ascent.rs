@@ -15,7 +15,7 @@ use super::common::{Looked, Moves};
 use super::{LowRankProblem, Map};
 use crate::Result;
 use crate::linalg::{Combination, LowRank, Search};
-use crate::pdbfw::Losses;
+use crate::pdbfw::{Losses, Touched};
 use crate::term::ball::trace::{Ranks, top};
 
 /// With every step ℓ may fall a little: it is large only where the data are steep.
@@ -48,6 +48,7 @@ pub(super) struct Ascent {
     steps: u64,
     restarts: u64,
     largest: usize,
+    touched: Touched,
     /// Whether all singular values are computed, as a projection by the book does.
     whole: bool,
 }
@@ -82,6 +83,7 @@ impl Ascent {
             steps: 0,
             restarts: 0,
             largest: 0,
+            touched: Touched::default(),
             whole: false,
         }
     }
@@ -145,6 +147,8 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
             problem.map().predict(&next, &mut self.a_next);
             products += (found.applications + next.rank()) as u64;
             self.products = found.applications;
+            let (d, c) = problem.map().shape();
+            self.touched.add(0, found.found.rank() * (d + c));
             // ‖X_next − Y‖², Y = (1 + β)X − βX_before.
             let (nn, nx, nb) = (next.dot(&next), next.dot(&self.x), next.dot(&self.before));
             let ny = (1.0 + beta) * nx - beta * nb;
@@ -171,6 +175,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
         drop(image);
         self.y = y;
         self.steps += 1;
+        self.touched.add(products as usize * problem.map().stored(), 0);
         self.largest = self.largest.max(next.rank());
         (self.t, self.restarts) =
             if cross > 0.0 { (1.0, self.restarts + 1) } else { (t, self.restarts) };
@@ -182,6 +187,10 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
 
     fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
         Ok(self.x.clone())
+    }
+
+    fn touched(&self) -> Option<Touched> {
+        (!self.whole).then_some(self.touched)
     }
 
     fn tactics(&self) -> Vec<String> {

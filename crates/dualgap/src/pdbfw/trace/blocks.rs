@@ -22,9 +22,9 @@ use super::{LARGEST, LowRankProblem, Map};
 use crate::Result;
 use crate::linalg::dense::{add_product, by_rows, product, symmetric_eigen, thin_svd};
 use crate::linalg::{LowRank, Rows, kernels};
-use crate::pdbfw::Losses;
 use crate::pdbfw::centre::Centre;
 use crate::pdbfw::turns::Turns;
+use crate::pdbfw::{Losses, Touched};
 use crate::term::ball::trace::threshold;
 use faer::{Mat, MatMut, MatRef};
 
@@ -69,6 +69,7 @@ pub(super) struct Blocks<S> {
     /// ς.
     pull: f64,
     shortened: u64,
+    touched: Touched,
     gap: f64,
     /// Of a block: who, U'x before and after the step, their predictions, α̃ − α, and that times the mass.
     which: Vec<usize>,
@@ -115,6 +116,7 @@ impl<S: Default> Blocks<S> {
             round: 1,
             pull: 1.0,
             shortened: 0,
+            touched: Touched::default(),
             gap: f64::INFINITY,
             which: Vec::with_capacity(size),
             before: numbers.clone(),
@@ -167,6 +169,7 @@ impl<S: Default> Blocks<S> {
             scaled.col_as_slice_mut(j).iter_mut().for_each(|x| *x *= factor);
         }
         self.spread = product(scaled.as_ref(), top.transpose());
+        self.touched.add(0, self.square.nrows() * self.square.ncols());
         Ok(())
     }
 
@@ -175,6 +178,7 @@ impl<S: Default> Blocks<S> {
         let c = self.spread.nrows();
         let u = by_rows(&self.u, self.u.len() / c, c);
         self.square = product(u.transpose(), u);
+        self.touched.add(0, self.u.len());
         self.project(problem)
     }
 
@@ -186,6 +190,7 @@ impl<S: Default> Blocks<S> {
             let mut y = vec![0.0; self.alpha.len()];
             problem.weigh(&self.alpha, &mut y);
             self.u = problem.map().written(&y, false).0;
+            self.touched.add(problem.map().stored(), 0);
             self.centre.add_to(&mut self.u);
             self.project_anew(problem)?;
         }
@@ -290,10 +295,10 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         self.square = &old + &from + to.transpose();
         self.project(problem)?;
         let met = inner(self.spread.as_ref(), to.as_ref()) - along;
-        let mut share = 1.0;
+        let (mut share, mut looked) = (1.0, 3);
         if met > FAR * said + own {
             share = (said + own) / (met + own);
-            self.shortened += 1;
+            (self.shortened, looked) = (self.shortened + 1, 4);
             self.shift(rows, share - 1.0);
             let both = &from + from.transpose();
             self.square = &old + share * (&both + share * (&to - &from));
@@ -307,6 +312,8 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
             let next = self.pull * (met / said).clamp(0.25, 4.0).sqrt();
             self.pull = next.clamp(1e-3, count as f64);
         }
+        let entries: usize = self.which.iter().map(|&i| rows.row(i).stored()).sum();
+        self.touched.add(looked * entries, 0);
         Ok(Looked::Examples(count as u64))
     }
 
@@ -335,6 +342,10 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         }
         self.gap = gap;
         Ok(())
+    }
+
+    fn touched(&self) -> Option<Touched> {
+        Some(self.touched)
     }
 
     fn tactics(&self) -> Vec<String> {

@@ -4,8 +4,8 @@
 use super::{LowRankProblem, Map, Proving};
 use crate::Result;
 use crate::linalg::LowRank;
-use crate::pdbfw::{Losses, Sides, Solution};
-use crate::run::{Certificate, Certified, Quota, Solver, Work};
+use crate::pdbfw::{Losses, Sides, Solution, Touched};
+use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
 
 /// A method: it moves an X.
 pub(super) trait Moves<M: Map, L: Losses> {
@@ -29,6 +29,11 @@ pub(super) trait Moves<M: Map, L: Losses> {
     /// Whether certificates that stand still mean that nothing moves any more.
     fn may_stall(&self) -> bool {
         true
+    }
+
+    /// What the steps have touched, where that is counted.
+    fn touched(&self) -> Option<Touched> {
+        None
     }
 
     /// What was chosen, for people to read.
@@ -152,7 +157,13 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
     }
 
     fn tactics(&self) -> Vec<String> {
-        self.moves.tactics()
+        let mut tactics = self.moves.tactics();
+        tactics.extend(self.moves.touched().map(Touched::told));
+        tactics
+    }
+
+    fn counters(&self) -> Counters {
+        self.moves.touched().map(Touched::counters).unwrap_or_default()
     }
 
     /// They are in factors.

@@ -47,6 +47,11 @@ pub trait Map: Send + Sync {
         None
     }
 
+    /// As many numbers of the data are looked at for a product of V with a vector.
+    fn stored(&self) -> usize {
+        self.features().map_or(self.len(), Rows::stored)
+    }
+
     /// As many products of V with a vector as a certification costs: V is written out.
     fn products_per_certificate(&self) -> u64 {
         let (rows, columns) = self.shape();

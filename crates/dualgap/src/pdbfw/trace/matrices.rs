@@ -75,6 +75,10 @@ impl Map for Matrices<'_> {
         1
     }
 
+    fn stored(&self) -> usize {
+        self.entries.stored()
+    }
+
     fn squared_norm(&self, i: usize) -> f64 {
         self.squared_norms[i]
     }

@@ -12,7 +12,7 @@
 use super::common::{Looked, Moves};
 use super::{LowRankProblem, Map};
 use crate::linalg::{Combination, LowRank, Search, top_singular};
-use crate::pdbfw::{Constants, Losses};
+use crate::pdbfw::{Constants, Losses, Touched};
 use crate::term::ball::trace::threshold;
 use crate::{Error, Result};
 
@@ -35,6 +35,7 @@ pub(super) struct Theorem<S> {
     a: Vec<f64>,
     to: Vec<f64>,
     moves: Vec<(f64, u32)>,
+    touched: Touched,
     scratch: S,
 }
 
@@ -76,6 +77,7 @@ impl<S: Default> Theorem<S> {
             a: numbers.clone(),
             to: numbers,
             moves: Vec::with_capacity(n),
+            touched: Touched::default(),
             scratch: S::default(),
         })
     }
@@ -133,6 +135,9 @@ impl<S: Default> Theorem<S> {
 impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
     fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         let products = self.step_primal(problem)?;
+        let (rows, columns) = problem.map().shape();
+        let rank = self.warm.as_ref().map_or(0, LowRank::rank);
+        self.touched.add(products as usize * problem.map().stored(), rank * (rows + columns));
         self.step_dual(problem);
         Ok(Looked::Products(products))
     }
@@ -143,6 +148,10 @@ impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
 
     fn alpha(&self) -> Option<&[f64]> {
         Some(&self.alpha)
+    }
+
+    fn touched(&self) -> Option<Touched> {
+        Some(self.touched)
     }
 
     fn tactics(&self) -> Vec<String> {

@@ -155,6 +155,38 @@ fn where_gaps_fall_slowly_it_goes_around_a_centre_and_where_the_dual_falls_for_l
 }
 
 #[test]
+fn what_a_step_touches_does_not_grow_with_the_number_of_features() {
+    let touched = |d: usize| {
+        let mut rows = Rows::sparse();
+        for i in 0..400 {
+            let at = |k: usize| ((i * 7 + k * (d / 4)) % d) as u32;
+            let mut entries: Vec<(u32, f64)> = (0..4).map(|k| (at(k), 1.0 + k as f64)).collect();
+            entries.sort_unstable_by_key(|entry| entry.0);
+            rows.push_sparse(&entries);
+        }
+        rows.fit_width(d);
+        let losses = PerOutput::new(ScalarLoss::Squared, [1.0, -1.0].repeat(400), 2).unwrap();
+        let map = Features::new(&rows, 2).unwrap();
+        let problem = LowRankProblem::new(map, losses, 0.1, 1e3, None).unwrap();
+        let mut blocks = Blocks::<()>::new(&problem, 20, 0).unwrap();
+        // All of the first pass, before anybody sleeps.
+        for _ in 0..20 {
+            blocks.step(&problem).unwrap();
+        }
+        assert_eq!(blocks.passes, 1);
+        let pass = 3 * rows.stored() as u64;
+        let block = 20 * 4;
+        assert_eq!(blocks.touched.entries, pass + block * blocks.shortened);
+        (blocks.touched.selected - d as u64 * 2, blocks.shortened)
+    };
+    // A decomposition of two by two for each projection: at the start of the pass, at every step and where it is shortened.
+    for d in [40, 400, 40_000] {
+        let (selected, shortened) = touched(d);
+        assert_eq!(selected, 4 * (1 + 20 + shortened));
+    }
+}
+
+#[test]
 fn blocks_are_for_many_rows_and_few_outputs() {
     let size = |n: usize, d: usize, c: usize, scale: f64| {
         let rows = Rows::dense(&vec![vec![scale; d]; n]).unwrap();
