@@ -534,6 +534,8 @@ pub fn percent(share: f64) -> String {
     let x = 100.0 * share;
     if !x.is_finite() {
         "unknown".into()
+    } else if x < 0.0 {
+        format!("-{}", percent(-share)) // what is explained, where the mean would be nearer
     } else if x == 0.0 || x >= 0.095 {
         trimmed((x * 100.0).round() / 100.0) + " %"
     } else {
@@ -574,6 +576,7 @@ mod tests {
         assert_eq!(percent(0.05), "5 %");
         assert_eq!(percent(0.0123), "1.23 %");
         assert_eq!(percent(1e-6), "1.0e-4 %");
+        assert_eq!(percent(-0.5), "-50 %");
         assert_eq!(number(0.385_079_1), "0.385079");
         assert_eq!(number(12.5), "12.5000");
     }

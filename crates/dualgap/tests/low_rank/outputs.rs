@@ -145,8 +145,10 @@ fn a_model_is_stored_verified_and_applied() {
 fn whatever_is_altered_is_refused() {
     let case = case();
     let data = examples(&case);
-    for within in [InBall::l1(2.0), InBall::trace(1.0)] {
-        let model = fit(&case, ScalarLoss::Squared, within, &Budget::passes(2)).unwrap().model;
+    let balls: [fn(f64) -> InBall; 2] = [InBall::l1, InBall::trace];
+    for ball in balls {
+        let budget = Budget::passes(2);
+        let model = fit(&case, ScalarLoss::Squared, ball(1.0), &budget).unwrap().model;
         let refused = |change: &dyn Fn(&mut Model)| {
             let mut changed = model.clone();
             change(&mut changed);
@@ -161,7 +163,8 @@ fn whatever_is_altered_is_refused() {
             m.weights.iter_mut().for_each(|w| *w *= 0.5);
         }));
         assert!(refused(&|m| m.provenance.ball = None));
-        assert!(refused(&|m| m.provenance.ball = Some(InBall::l1(0.01))));
+        assert!(refused(&|m| m.provenance.ball = Some(ball(0.01))));
+        assert!(refused(&|m| m.provenance.ball = Some(ball(1.01))));
         assert!(refused(&|m| m.provenance.lambda *= 2.0));
         assert!(refused(&|m| m.witness.as_mut().unwrap().weights[0] += 0.1));
         assert!(refused(&|m| m.witness.as_mut().unwrap().keys[1] = 0));

@@ -351,7 +351,7 @@ impl<'a> Table<'a> {
     pub fn no_label(&self, line: u64, label: usize) -> Error {
         self.error(
             line,
-            format!("the label is missing: the column `{}` is empty", self.names[label]),
+            format!("the label is missing: the column `{}` has none", self.names[label]),
             "fill it, or take the line out; another column is chosen with --label",
         )
     }

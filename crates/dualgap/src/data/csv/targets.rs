@@ -142,7 +142,78 @@ fn listed(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::csv::{read_known_as, read_training_as};
+    use crate::data::{Examples, Source};
     use proptest::prelude::*;
+
+    fn source(text: &[u8]) -> Source<'_> {
+        Source::from_bytes("t.csv", text).unwrap()
+    }
+
+    fn numbers(text: &[u8], label: &str) -> Result<(Examples, CsvRecipe)> {
+        let recipe = CsvRecipe { label: Some(label.into()), ..CsvRecipe::default() };
+        read_training_as(source(text), &recipe, Truth::Numbers)
+    }
+
+    #[test]
+    fn several_columns_may_be_numbers_to_predict() {
+        let text = b"x,w,\"h, cm\",c\n1,2.5,-0,red\n0,1e-3,7,blue\n";
+        let (data, recipe) = numbers(text, "\"h, cm\", w").unwrap();
+        let outputs = data.outputs.as_ref().unwrap();
+        assert_eq!(outputs.names().names(), ["h, cm", "w"], "as they were named");
+        assert_eq!(outputs.values(), [0.0, 2.5, 7.0, 1e-3]);
+        assert_eq!(data.dictionary.names().collect::<Vec<_>>(), ["x", "c=red", "c=blue"]);
+        assert_eq!(recipe.label.as_deref(), Some("\"h, cm\",w"));
+        let read = |text: &'static [u8]| {
+            read_known_as(source(text), &recipe, data.vocabulary(), Truth::Numbers)
+        };
+        let (more, labelled, _) = read(b"c;w;h, cm;x\nred;1;2;3\n").unwrap();
+        assert_eq!((labelled, more.outputs.unwrap().of(0)), (true, &[2.0, 1.0][..]));
+        for bare in [&b"x,c\n1,red\n"[..], b"x,w,\"h, cm\",c\n1,,NA,red\n"] {
+            let (data, labelled, _) =
+                read_known_as(source(bare), &recipe, data.vocabulary(), Truth::Numbers).unwrap();
+            assert_eq!((data.len(), data.outputs, labelled), (1, None, false));
+        }
+        let error = read(b"x,c,w\n1,red,2\n").unwrap_err().to_string();
+        assert!(error.contains("has no column `h, cm`, and has `w`"), "{error}");
+        let error = read(b"w;h, cm;x;c\n1;2;3;red\n1;;3;red\n").unwrap_err().to_string();
+        assert!(error.starts_with("t.csv:3: ") && error.contains("`h, cm`"), "{error}");
+        // Without a header, all columns or all but those.
+        let (data, recipe) = numbers(b"1,2,3\n4,5,6\n", "c3,c1").unwrap();
+        let known = data.vocabulary();
+        assert_eq!(data.outputs.as_ref().unwrap().of(1), [6.0, 4.0]);
+        let read = |text| read_known_as(source(text), &recipe, known, Truth::Numbers);
+        assert_eq!(read(b"7,8,9\n").unwrap().0.outputs.unwrap().of(0), [9.0, 7.0]);
+        assert_eq!(read(b"8\n").unwrap().0.rows.row(0).iter().next(), Some((0, 8.0)));
+        assert!(read(b"7,8\n").unwrap_err().to_string().contains("had 3"));
+    }
+
+    #[test]
+    fn what_makes_no_numbers_to_predict_is_refused() {
+        let text = b"x,a,b\n1,2,3\n";
+        for (text, label, words) in [
+            (&text[..], "a", "single number"),
+            (text, "a,a", "twice"),
+            (text, "a,z", "has no column `z`"),
+            (text, "a,", "has no column ``"),
+            (text, "x,a,b", "no column to predict by"),
+            (b"x,a,b\n1,2,3\n1,,3\n", "a,b", "t.csv:3: "),
+            (b"x,a,b\n1,2,3\n1,?,3\n", "a,b", "t.csv:3: "),
+            (b"x,a,b\n1,2,inf\n", "a,b", "`inf` in the column `b` is not a finite number"),
+            (b"x,a,b\n1,red,2\n", "a,b", "`red` in the column `a`"),
+        ] {
+            let error = numbers(text, label).unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+            assert!(error.remedy().is_some(), "{error}");
+        }
+        let plain = CsvRecipe::default();
+        let error = read_training_as(source(text), &plain, Truth::Numbers).unwrap_err();
+        assert!(error.remedy().unwrap().contains("--label"), "{error}");
+        let categorical = vec!["b".into()];
+        let recipe = CsvRecipe { label: Some("a,b".into()), categorical, ..plain };
+        let error = read_training_as(source(text), &recipe, Truth::Numbers).unwrap_err();
+        assert!(error.to_string().contains("--categorical"), "{error}");
+    }
 
     #[test]
     fn a_name_with_a_comma_is_quoted() {
