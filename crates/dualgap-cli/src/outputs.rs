@@ -29,7 +29,7 @@ impl From<&OutputEvaluation> for OutputsJson {
 pub fn output_rows(figures: &OutputFigures) -> Vec<(&'static str, String)> {
     let OutputFigures { examples, outputs, rmse, mae, r2 } = *figures;
     let (examples, outputs) = (thousands(examples as u64), thousands(outputs as u64));
-    let over = format!("{outputs} numbers of {examples} examples");
+    let over = format!("{examples} examples of {outputs} numbers");
     let mut rows = vec![("error", format!("{} root mean square over {over}", number(rmse)))];
     rows.push(("absolute", format!("{} in the mean", number(mae))));
     rows.extend(r2.map(|r2| ("explained", format!("{} of the variance", percent(r2)))));

@@ -13,6 +13,9 @@ use std::io::{BufRead, Chain, Read};
 /// Put behind every file: a record of its own, unless a double quote was opened and not closed.
 const END: &[u8] = b"\n\x04\n";
 
+/// Of the columns of a file, so many are shown.
+pub(super) const SHOWN: usize = 20;
+
 pub(super) fn number(cell: &str) -> Option<f64> {
     cell.parse().ok().filter(|value: &f64| value.is_finite())
 }
@@ -160,7 +163,6 @@ impl<'a> Table<'a> {
 
     /// The column of this name.
     pub fn place(&self, name: &str) -> Result<usize> {
-        const SHOWN: usize = 20;
         self.names.iter().position(|other| other == name).ok_or_else(|| {
             let shown = self.names.len().min(SHOWN);
             let columns = self.names[..shown].join(", ");

@@ -4,7 +4,7 @@
 //! quotes, `"height, in cm",weight`.
 
 use super::CsvRecipe;
-use super::table::{Table, Wanted};
+use super::table::{SHOWN, Table, Wanted};
 use crate::data::labels::Truth;
 use crate::data::outputs::twice;
 use crate::{Error, Result};
@@ -111,6 +111,19 @@ fn check(table: &Table<'_>, recipe: &CsvRecipe, names: &[String]) -> Result<()> 
             "leave the column out of one of the two",
         ));
     }
+    let unknown = names.iter().find(|name| !table.names.contains(name));
+    if let Some(name) = unknown
+        && table.names.iter().any(|name| name.contains(','))
+    {
+        return Err(table.file_error(
+            format!("has no column `{name}`"),
+            format!(
+                "a name that has a comma is in double quotes: the columns of the file are {}{}",
+                listed(&table.names[..table.names.len().min(SHOWN)]),
+                if table.names.len() > SHOWN { " and more" } else { "" }
+            ),
+        ));
+    }
     // They are told between tabs, one a line.
     if let Some(name) = names.iter().find(|name| name.contains(['\t', '\n', '\r'])) {
         return Err(table.file_error(
@@ -206,6 +219,8 @@ mod tests {
             assert!(error.to_string().contains(words), "{error}");
             assert!(error.remedy().is_some(), "{error}");
         }
+        let error = numbers(b"x,\"h, cm\",b\n1,2,3\n", "h, cm,b").unwrap_err();
+        assert!(error.remedy().unwrap().ends_with("x,\"h, cm\",b"), "{error:?}");
         let plain = CsvRecipe::default();
         let error = read_training_as(source(text), &plain, Truth::Numbers).unwrap_err();
         assert!(error.remedy().unwrap().contains("--label"), "{error}");
