@@ -6,7 +6,7 @@
 //! R²     1 − squared errors / squared distances of all numbers from the mean of their own output
 //! ```
 
-use super::evaluation::{NumberErrors, variance};
+use super::evaluation::{NumberErrors, mean_squared, variance};
 use crate::data::Outputs;
 use serde::Serialize;
 
@@ -56,8 +56,9 @@ impl OutputEvaluation {
         let (mut errors, mut squared, mut spread, mut absolute) = (Vec::new(), 0.0, 0.0, 0.0);
         for k in 0..outputs {
             let truth = column(truth.values(), k);
-            let one = NumberErrors::of(&truth, &column(predicted, k));
-            squared += one.rmse * one.rmse;
+            let predicted = column(predicted, k);
+            let one = NumberErrors::of(&truth, &predicted);
+            squared += mean_squared(&truth, &predicted);
             absolute += one.mae;
             spread += variance(&truth);
             errors.push(one);
