@@ -9,7 +9,7 @@ use dualgap::Result;
 use dualgap::data::{Scaling, Source};
 use dualgap::model::{
     DualEvidence, Structure, verify_completion, verify_examples, verify_labels, verify_linear,
-    verify_sequences,
+    verify_outputs, verify_sequences,
 };
 use dualgap::term::Regulariser;
 use serde::Serialize;
@@ -47,6 +47,9 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
         Structure::Linear { .. } => verify_linear(&model, &recipe.examples(source, None)?.data)?,
         Structure::MultiLabel { .. } => {
             verify_labels(&model, &recipe.examples(source, None)?.data)?
+        }
+        Structure::MultiOutput { .. } => {
+            verify_outputs(&model, &recipe.examples(source, None)?.data)?
         }
         Structure::Completion { .. } => {
             let recipe = completion::models::recipe(&args.model, &recipe)?;

@@ -1,6 +1,7 @@
 //! `dualgap eval`: predictions beside the labels of a file.
 
 use crate::args::EvalArgs;
+use crate::outputs::{OutputsJson, output_rows, output_table};
 use crate::predict::{Data, chosen, load, read};
 use crate::report::{
     aligned, number, number_rows, percent, scores, set_rows, thousands, to_json, unseen_row,
@@ -53,6 +54,15 @@ struct SetsJson<'a> {
     unseen_labels: &'a [String],
 }
 
+/// The same for several numbers.
+#[derive(Serialize)]
+struct NumbersJson {
+    #[serde(flatten)]
+    outputs: OutputsJson,
+    unseen_features: u64,
+    features_met: u64,
+}
+
 pub fn run(args: &EvalArgs) -> Result<Outcome> {
     let (model, recipe) = load(&args.model)?;
     if let Structure::Completion { .. } = model.structure {
@@ -82,6 +92,10 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
     }
     if let (Data::Examples(loaded), Structure::MultiLabel { .. }) = (&data, &model.structure) {
         print(&sets(&model, loaded, args.json))?;
+        return Ok(Outcome::Reached);
+    }
+    if let (Data::Examples(loaded), Structure::MultiOutput { .. }) = (&data, &model.structure) {
+        print(&outputs(&model, loaded, args.json)?)?;
         return Ok(Outcome::Reached);
     }
     let (evaluation, unseen) = match data {
@@ -132,6 +146,21 @@ fn sets(model: &Model, loaded: &Loaded<Examples>, json: bool) -> String {
     let mut rows = set_rows(&evaluation.figures());
     rows.extend(unseen_row(unseen));
     aligned(&rows) + &table("label", evaluation.by_label())
+}
+
+/// What is told of several predicted numbers.
+fn outputs(model: &Model, loaded: &Loaded<Examples>, json: bool) -> Result<String> {
+    let (evaluation, unseen) = (model.evaluate_outputs(&loaded.data)?, &loaded.unseen);
+    if json {
+        return Ok(to_json(&NumbersJson {
+            outputs: (&evaluation).into(),
+            unseen_features: unseen.features,
+            features_met: unseen.met,
+        }));
+    }
+    let mut rows = output_rows(&evaluation.figures());
+    rows.extend(unseen_row(unseen));
+    Ok(aligned(&rows) + &output_table(&evaluation, true))
 }
 
 fn summary(evaluation: &Evaluation) -> Vec<(&'static str, String)> {

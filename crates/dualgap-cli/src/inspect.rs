@@ -4,6 +4,7 @@ use crate::args::InspectArgs;
 use crate::ball::penalty_rows;
 use crate::completion::models;
 use crate::completion::report::centre_row;
+use crate::outputs::outputs_row;
 use crate::places::check_not_read;
 use crate::report::{
     aligned, certificate_rows, certified_sentence, loss_name, number, scale_row, solver_name,
@@ -105,7 +106,8 @@ fn tell(model: &Model, args: &InspectArgs) -> String {
         return text + &factors;
     }
     if args.top > 0 {
-        text += "\nThe largest weights of each label:\n";
+        let each = if outputs_row(model).is_some() { "output" } else { "label" };
+        let _ = writeln!(text, "\nThe largest weights of each {each}:");
         for (label, name) in columns(model).iter().enumerate() {
             let _ = writeln!(text, "\n  {name}");
             for k in largest_features(model, label, args.top) {
@@ -138,6 +140,7 @@ fn task_name(model: &Model) -> &'static str {
     match model.structure {
         Structure::Multiclass { .. } => "multiclass",
         Structure::MultiLabel { .. } => "multilabel",
+        Structure::MultiOutput { .. } => "multioutput",
         Structure::Chain { .. } => "chain",
         Structure::Linear { loss } if loss.is_binary() => "binary",
         Structure::Linear { .. } => "regression",
@@ -162,6 +165,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         Structure::Chain { hamming: Hamming::Normalized } => "the fraction of wrong labels".into(),
         Structure::Linear { loss } | Structure::Completion { loss, .. } => loss_name(*loss),
         Structure::MultiLabel { loss } => format!("{} of every label", loss_name(*loss)),
+        Structure::MultiOutput { loss } => format!("{} of every output", loss_name(*loss)),
     };
     let average = match p.average {
         Average::None => "",
@@ -180,6 +184,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
         let _ = write!(weights, ", {} of them zero", thousands(zeros as u64));
     }
     let mut rows = vec![("task", task_row(task_name(model), model)), ("loss", loss)];
+    rows.extend(outputs_row(model));
     rows.extend(centre_row(model));
     rows.extend(penalty_rows(model));
     rows.extend([

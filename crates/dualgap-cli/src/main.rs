@@ -14,6 +14,7 @@ mod formats;
 mod help;
 mod inspect;
 mod job;
+mod outputs;
 mod path;
 mod places;
 mod predict;

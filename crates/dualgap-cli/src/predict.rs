@@ -109,12 +109,13 @@ pub fn read(model: &Model, recipe: &Recipe, source: Source<'_>) -> Result<Data> 
         Structure::Multiclass { .. }
         | Structure::Linear { .. }
         | Structure::MultiLabel { .. }
+        | Structure::MultiOutput { .. }
         | Structure::Completion { .. } => recipe.examples(source, known).map(Data::Examples),
         Structure::Chain { .. } => recipe.sequences(source, known).map(Data::Sequences),
     }
 }
 
-/// A label or a number a line; scores and probabilities behind it, if asked for.
+/// A label or a number a line, or several with commas between them; scores and probabilities behind it, if asked for.
 fn label_examples(
     model: &Model,
     data: &Examples,
@@ -123,6 +124,14 @@ fn label_examples(
 ) -> Result<()> {
     if let Structure::MultiLabel { .. } = model.structure {
         return label_sets(model, data, args, sink);
+    }
+    if let Structure::MultiOutput { .. } = model.structure {
+        for i in 0..data.len() {
+            let numbers = model.predict_outputs(data.rows.row(i));
+            let numbers: Vec<String> = numbers.iter().map(f64::to_string).collect();
+            sink.text(&(numbers.join(",") + "\n"))?;
+        }
+        return Ok(());
     }
     let Structure::Linear { loss } = model.structure else {
         for i in 0..data.len() {

@@ -3,10 +3,13 @@
 use crate::args::StopArgs;
 use crate::ball::{self, BallJson, nonzero, penalty_rows, weights_row};
 use crate::completion::report::{Rated, RatingsJson, centre_row, rated_rows};
+use crate::outputs::{OutputsJson, output_rows, output_table};
 use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::model::evaluation::{Figures, NumberErrors};
-use dualgap::model::{Evaluation, Model, Scores, SetEvaluation, SetFigures, Strangers, Structure};
+use dualgap::model::{
+    Evaluation, Model, OutputEvaluation, Scores, SetEvaluation, SetFigures, Strangers, Structure,
+};
 use dualgap::pdbfw;
 use dualgap::run::{Certificate, Counters, Report, Stop};
 use dualgap::ssvm::{Method, Settings};
@@ -34,11 +37,12 @@ pub struct Kept<'a> {
     pub checkpoint: Option<&'a Path>,
 }
 
-/// How a model did on test data: labels, numbers, or sets of labels.
+/// How a model did on test data: labels, numbers, sets of labels, or several numbers each.
 pub enum Outcomes {
     Labels(Box<Evaluation>),
     Numbers(NumberErrors),
     Sets(SetEvaluation),
+    Outputs(OutputEvaluation),
 }
 
 impl From<Evaluation> for Outcomes {
@@ -110,6 +114,7 @@ enum TestJson {
     },
     Numbers(NumberErrors),
     Sets(SetFigures),
+    Outputs(OutputsJson),
     Ratings {
         #[serde(flatten)]
         errors: NumberErrors,
@@ -140,6 +145,7 @@ impl From<&Outcomes> for TestJson {
             },
             Outcomes::Numbers(errors) => Self::Numbers(*errors),
             Outcomes::Sets(evaluation) => Self::Sets(evaluation.figures()),
+            Outcomes::Outputs(evaluation) => Self::Outputs(evaluation.into()),
         }
     }
 }
@@ -229,6 +235,7 @@ impl<'a> Summary<'a> {
                 Outcomes::Labels(evaluation) => test_rows(evaluation),
                 Outcomes::Numbers(errors) => number_rows(errors),
                 Outcomes::Sets(evaluation) => set_rows(&evaluation.figures()),
+                Outcomes::Outputs(evaluation) => output_rows(&evaluation.figures()),
             });
             let numbers = matches!(test, Outcomes::Numbers(_));
             let labels = if numbers { Vec::new() } else { unseen.labels.clone() };
@@ -251,6 +258,9 @@ impl<'a> Summary<'a> {
             ));
         }
         let mut text = aligned(&rows);
+        if let Some((Outcomes::Outputs(evaluation), _)) = test {
+            text += &output_table(evaluation, false);
+        }
         let _ = writeln!(text, "\n{}", closing_line(report, stop));
         text
     }
@@ -270,6 +280,9 @@ pub fn task_row(task: &str, model: &Model) -> String {
             thousands(items.len() as u64),
             loss_name(*loss)
         ),
+        Structure::MultiOutput { loss } => {
+            format!("{task}, {} outputs, {} loss", model.alphabet.len(), loss_name(*loss))
+        }
         _ => format!("{task}, {} labels", model.alphabet.len()),
     }
 }
@@ -521,6 +534,8 @@ pub fn percent(share: f64) -> String {
     let x = 100.0 * share;
     if !x.is_finite() {
         "unknown".into()
+    } else if x < 0.0 {
+        format!("-{}", percent(-share)) // what is explained, where the mean would be nearer
     } else if x == 0.0 || x >= 0.095 {
         trimmed((x * 100.0).round() / 100.0) + " %"
     } else {
@@ -561,6 +576,7 @@ mod tests {
         assert_eq!(percent(0.05), "5 %");
         assert_eq!(percent(0.0123), "1.23 %");
         assert_eq!(percent(1e-6), "1.0e-4 %");
+        assert_eq!(percent(-0.5), "-50 %");
         assert_eq!(number(0.385_079_1), "0.385079");
         assert_eq!(number(12.5), "12.5000");
     }

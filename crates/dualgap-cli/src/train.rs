@@ -35,6 +35,10 @@ Examples:
 Examples:
   dualgap train multilabel DATA.svm --ball trace --radius 20 --loss logistic -o model.dualgap
   dualgap train multilabel TABLE.csv --label topics --ball l1 --radius 50 --test TEST.csv",
+        multioutput: "\
+Examples:
+  dualgap train multioutput DATA.svm --ball trace --radius 20 --intercept -o model.dualgap
+  dualgap train multioutput TABLE.csv --label price,weight --ball l1 --radius 50 --test TEST.csv",
         chain: "\
 Examples:
   dualgap train chain TRAIN.txt --test TEST.txt -o tagger.dualgap

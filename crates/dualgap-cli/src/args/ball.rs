@@ -14,7 +14,7 @@ use dualgap::{Error, Result};
 #[command(next_help_heading = "Weights in a ball")]
 pub struct BallArgs {
     /// Keep the weights in a norm ball, in the place of a penalty, with a smooth loss: l1 for all tasks but chain,
-    /// trace for multiclass and multilabel. Needs --radius.
+    /// trace for multiclass, multilabel and multioutput. Needs --radius.
     #[arg(long, value_enum, requires = "radius")]
     pub ball: Option<BallName>,
     /// The largest norm that the weights may have.

@@ -65,7 +65,8 @@ pub struct LayoutArgs {
     /// Column files: see cells in lower case, but for their shape.
     #[arg(long)]
     pub lowercase: bool,
-    /// csv: the column with the label [default: the last].
+    /// csv: the column with the label [default: the last]; of multioutput the columns with the numbers, such as
+    /// price,weight, where a name that has a comma itself is in double quotes.
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
     /// csv: columns whose values are names even where they look like numbers.

@@ -32,6 +32,7 @@ pub struct Examples {
     pub regression: &'static str,
     pub multiclass: &'static str,
     pub multilabel: &'static str,
+    pub multioutput: &'static str,
     pub chain: &'static str,
 }
 
@@ -69,6 +70,14 @@ pub enum Task<W: Work> {
         work: W,
         #[command(flatten)]
         task: LabelsArgs,
+    },
+    /// Several numbers for each example, with weights in a ball.
+    #[command(after_help = W::EXAMPLES.multioutput, hide = W::EXAMPLES.multioutput.is_empty())]
+    Multioutput {
+        #[command(flatten)]
+        work: W,
+        #[command(flatten)]
+        task: OutputsArgs,
     },
     /// A label for each position of a sequence, by a first-order chain.
     #[command(after_help = W::EXAMPLES.chain)]
@@ -171,6 +180,22 @@ pub struct LabelsArgs {
     #[arg(long, value_enum)]
     pub loss: Option<BinaryLoss>,
     /// Of the smooth hinge: over which width its corner is rounded off [default: 1].
+    #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
+    pub width: Option<f64>,
+    /// Add a feature that is always 1; its weights count in the ball like the others.
+    #[arg(long)]
+    pub intercept: bool,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Problem")]
+pub struct OutputsArgs {
+    /// What a number that is off costs, which must be smooth: squared or huber.
+    #[arg(long, value_enum, default_value = "squared")]
+    pub loss: RegressionLoss,
+    /// Of Huber's loss: how far from the target it is squared [default: 1].
     #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
     pub width: Option<f64>,
     /// Add a feature that is always 1; its weights count in the ball like the others.

@@ -36,6 +36,7 @@ Examples:
   dualgap cv multiclass DATA.svm -o model.dualgap
   dualgap cv multiclass TABLE.csv --label species --loss softmax --tolerance 1e-3 --json",
         multilabel: "",
+        multioutput: "",
         chain: "\
 Examples:
   dualgap cv chain TRAIN.txt --test TEST.txt --average weighted --passes 10 -o tagger.dualgap
@@ -171,7 +172,9 @@ fn search<P: Problem>(
             let score: Score = match part.problem.evaluate(&report.model, &held_out)? {
                 Outcomes::Labels(evaluation) => (&*evaluation).into(),
                 Outcomes::Numbers(errors) => errors.into(),
-                Outcomes::Sets(_) => return Err(Error::setting("sets of labels have no lambda")),
+                Outcomes::Sets(_) | Outcomes::Outputs(_) => {
+                    return Err(Error::setting("what is trained in a ball has no lambda"));
+                }
             };
             ended();
             Ok((report, score))

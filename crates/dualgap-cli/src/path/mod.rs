@@ -40,6 +40,7 @@ Examples:
 Examples:
   dualgap path multiclass DATA.svm --tolerance 0.05 --test TEST.svm -o FOLDER",
         multilabel: "",
+        multioutput: "",
         chain: "\
 Examples:
   dualgap path chain TRAIN.txt --from 100/n --to 10/n --tolerance 0.05 --test TEST.txt -o FOLDER",
@@ -120,5 +121,6 @@ fn error<P: Problem>(job: &Job<'_, P>, piece: &Piece) -> Result<Option<f64>> {
         Outcomes::Labels(evaluation) => evaluation.error(),
         Outcomes::Numbers(errors) => errors.rmse,
         Outcomes::Sets(evaluation) => evaluation.figures().hamming_loss,
+        Outcomes::Outputs(evaluation) => evaluation.figures().rmse,
     }))
 }

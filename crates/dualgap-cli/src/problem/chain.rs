@@ -21,7 +21,7 @@ impl ChainProblem {
     pub fn new(args: &ChainArgs, common: Common<'_>) -> Result<Self> {
         if common.within()?.is_some() {
             return Err(Error::setting(
-                "--ball is for binary, regression, multiclass and multilabel",
+                "--ball is for binary, regression, multiclass, multilabel and multioutput",
             ));
         }
         Ok(Self { hamming: args.hamming.into() })

@@ -37,15 +37,7 @@ impl LinearProblem {
     /// Numbers.
     pub fn regression(args: &RegressionArgs, common: Common<'_>) -> Result<Self> {
         let RegressionArgs { loss, width, epsilon, linear } = args;
-        let loss = match loss {
-            RegressionLoss::Squared => ScalarLoss::Squared,
-            RegressionLoss::Absolute => ScalarLoss::Absolute,
-            RegressionLoss::EpsilonInsensitive => {
-                ScalarLoss::EpsilonInsensitive { epsilon: epsilon.unwrap_or(0.1) }
-            }
-            RegressionLoss::Huber => ScalarLoss::Huber { width: width.unwrap_or(1.0) },
-        };
-        check_widths(loss, *width, *epsilon)?;
+        let loss = regression_loss(*loss, *width, *epsilon)?;
         Self::new(loss, linear, common.method, common.within()?)
     }
 
@@ -58,7 +50,7 @@ impl LinearProblem {
         if let Some(within) = within {
             if matches!(within.ball, Ball::Trace { .. }) {
                 return Err(Error::setting(
-                    "--ball trace is for multiclass and multilabel: one output has weights of rank one whatever they are; \
+                    "--ball trace is for multiclass, multilabel and multioutput: one output has weights of rank one whatever they are; \
                      take --ball l1, or a penalty",
                 ));
             }
@@ -169,6 +161,24 @@ impl Problem for LinearProblem {
             model.evaluate_numbers(data)?.into()
         })
     }
+}
+
+/// A loss of numbers by its name.
+pub fn regression_loss(
+    name: RegressionLoss,
+    width: Option<f64>,
+    epsilon: Option<f64>,
+) -> Result<ScalarLoss> {
+    let loss = match name {
+        RegressionLoss::Squared => ScalarLoss::Squared,
+        RegressionLoss::Absolute => ScalarLoss::Absolute,
+        RegressionLoss::EpsilonInsensitive => {
+            ScalarLoss::EpsilonInsensitive { epsilon: epsilon.unwrap_or(0.1) }
+        }
+        RegressionLoss::Huber => ScalarLoss::Huber { width: width.unwrap_or(1.0) },
+    };
+    check_widths(loss, width, epsilon)?;
+    Ok(loss)
 }
 
 /// A loss of two classes by its name.

@@ -4,8 +4,8 @@
 
 mod chain;
 mod classes;
-mod labels;
 mod linear;
+mod several;
 
 use crate::Outcome;
 use crate::args::{Task, Work};
@@ -21,8 +21,8 @@ use dualgap::model::{
 use dualgap::run::{Reach, Report};
 use dualgap::term::Free;
 use dualgap::{Error, Result};
-use labels::LabelsProblem;
 use linear::LinearProblem;
+use several::SeveralProblem;
 use std::path::Path;
 
 /// Does the work of a command on its task.
@@ -33,7 +33,8 @@ pub fn run<W: Work>(task: &Task<W>) -> Result<Outcome> {
             work.run(LinearProblem::regression(task, work.common())?)
         }
         Task::Multiclass { work, task } => work.run(ClassesProblem::new(task, work.common())?),
-        Task::Multilabel { work, task } => work.run(LabelsProblem::new(task, work.common())?),
+        Task::Multilabel { work, task } => work.run(SeveralProblem::labels(task, work.common())?),
+        Task::Multioutput { work, task } => work.run(SeveralProblem::outputs(task, work.common())?),
         Task::Chain { work, task } => work.run(ChainProblem::new(task, work.common())?),
     }
 }
@@ -54,6 +55,11 @@ pub trait Problem: Clone + Sync {
 
     /// Whether labels are sets of names.
     fn label_sets(&self) -> bool {
+        false
+    }
+
+    /// Whether every example has several numbers in the place of a label.
+    fn outputs(&self) -> bool {
         false
     }
 

@@ -62,6 +62,19 @@ fn topics(rows: usize, seed: u64) -> (String, String) {
     (svm, csv)
 }
 
+/// Two numbers of every example: as a LIBSVM file, and as a table with a column of names.
+fn numbers(rows: usize, seed: u64) -> (String, String) {
+    let mut dice = Dice(seed);
+    let (mut svm, mut csv) = (String::new(), String::from("size,colour,price,weight\n"));
+    for i in 0..rows {
+        let (x, y) = (dice.signed(), dice.signed());
+        let (price, weight) = (2.0 * x - y + dice.signed() / 9.0, 1.0 + x + y);
+        let _ = writeln!(svm, "{price},{weight} 1:{x} 2:{y}");
+        let _ = writeln!(csv, "{x},{},{price},{weight}", ["red", "blue"][i % 2]);
+    }
+    (svm, csv)
+}
+
 /// Ratings of ten users and eight items, with a header; pairs alone if they are not wanted.
 fn ratings(count: usize, seed: u64, rated: bool) -> String {
     let mut dice = Dice(seed);
@@ -93,6 +106,9 @@ fn desk() -> Desk {
     desk.write("topics.svm", topics(30, 1).0);
     desk.write("topics.csv", topics(30, 1).1);
     desk.write("more-topics.svm", topics(20, 2).0);
+    desk.write("sensors.svm", numbers(30, 1).0);
+    desk.write("more-sensors.svm", numbers(20, 2).0);
+    desk.write("things.csv", numbers(30, 1).1);
     desk.write("two-classes.svm", Table::new(30, 5, 2, 4).text());
     desk.write("numbers.svm", "1.5 1:1\n2 1:2 2:1\n-3.25 2:4\n0 1:0.5\n");
     desk.write("ratings.csv", ratings(60, 1, true));
@@ -129,7 +145,7 @@ fn the_commands_of_getting_started_work() {
 
 #[test]
 fn the_commands_of_the_page_on_balls_work() {
-    assert_eq!(run_all(shell_lines(BALLS)), 13);
+    assert_eq!(run_all(shell_lines(BALLS)), 18);
 }
 
 #[test]

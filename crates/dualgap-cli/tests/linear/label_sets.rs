@@ -224,6 +224,18 @@ fn lines_without_labels_are_read_and_predicted() {
     desk.run(&format!("train {LINE} {L1} --test bare.svm")).fails(&["bare.svm", "no labels"]);
 }
 
+/// A list of numbers alone could be the line of a table: those below it tell.
+#[test]
+fn a_file_may_begin_with_a_set_without_features() {
+    let desk = desk();
+    desk.write("first.svm", "1,2\n2,3 # c\n1 1:1\n2 2:1\n");
+    let told = desk.run(&format!("train multilabel first.svm {L1}")).ok().stdout;
+    assert!(told.contains("LIBSVM file"), "{told}");
+    desk.write("first.csv", "1,2\n2,3\n1,1\n");
+    let told = desk.run("train multiclass first.csv").ok().stdout;
+    assert!(told.contains("csv file"), "{told}");
+}
+
 #[test]
 fn a_run_is_watched_and_kept() {
     let desk = desk();

@@ -11,6 +11,7 @@ mod classes;
 mod label_sets;
 mod low_rank;
 mod numbers;
+mod outputs;
 mod predictions;
 mod pure_l1;
 mod refusals;

@@ -1,6 +1,6 @@
 //! Data sets: rows with one label each, and sequences of labelled rows.
 
-use super::{Alphabet, Dictionary, Vocabulary};
+use super::{Alphabet, Dictionary, Outputs, Vocabulary};
 use crate::linalg::{Row, Rows};
 use crate::{Error, Result};
 
@@ -22,6 +22,8 @@ pub struct Examples {
     pub alphabet: Alphabet,
     /// The names of the features, or none.
     pub dictionary: Dictionary,
+    /// Several numbers of every example, in the place of the label.
+    pub outputs: Option<Outputs>,
 }
 
 impl Examples {
@@ -45,7 +47,7 @@ impl Examples {
             return Err(Error::setting("a label is not in the alphabet"));
         }
         check_finite(&rows)?;
-        Ok(Self { rows, labels, alphabet, dictionary: Dictionary::default() })
+        Ok(Self { rows, labels, alphabet, dictionary: Dictionary::default(), outputs: None })
     }
 
     /// The labels as numbers: −1 and 1 for the first and the second of two classes, or their own values.
@@ -88,10 +90,10 @@ impl Examples {
         self.labels.is_empty()
     }
 
-    /// The names of its labels and features.
+    /// The names of its labels, or of its outputs, and of its features.
     pub fn vocabulary(&self) -> Vocabulary<'_> {
         Vocabulary {
-            alphabet: &self.alphabet,
+            alphabet: self.outputs.as_ref().map_or(&self.alphabet, Outputs::names),
             dictionary: &self.dictionary,
             features: self.rows.width(),
         }
@@ -113,6 +115,7 @@ impl Examples {
             labels: chosen.iter().map(|&i| self.labels[i]).collect(),
             alphabet: self.alphabet.clone(),
             dictionary: self.dictionary.clone(),
+            outputs: self.outputs.as_ref().map(|outputs| outputs.select(chosen)),
         }
     }
 }
@@ -289,6 +292,7 @@ impl From<Sequences> for Examples {
             rows: sequences.rows,
             labels: sequences.labels.into_iter().map(u32::from).collect(),
             alphabet: sequences.alphabet,
+            outputs: None,
         }
     }
 }

@@ -95,6 +95,13 @@ impl Fingerprint for Examples {
     fn digest(&self, digest: &mut Digest) {
         digest.text("examples");
         self.rows.digest(digest);
+        if let Some(outputs) = &self.outputs {
+            digest.text("outputs");
+            digest.number(outputs.names().len() as u64);
+            outputs.names().names().iter().for_each(|name| digest.text(name));
+            outputs.values().iter().for_each(|value| digest.bytes(&value.to_le_bytes()));
+            return;
+        }
         for &label in &self.labels {
             digest.text(&self.alphabet.names()[label as usize]);
         }
@@ -136,6 +143,7 @@ impl Fingerprint for Ratings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Outputs;
 
     #[test]
     fn every_part_of_a_data_set_counts() {
@@ -151,6 +159,19 @@ mod tests {
         assert_ne!(original, data([1.0, 2.0, 3.0], [0, 1, 0], 2));
         assert_ne!(original, data([1.0, 2.0, 3.0], [0, 1, 1], 1));
         assert_ne!(original, data([1.0, 3.0, 2.0], [0, 1, 0], 1));
+    }
+
+    #[test]
+    fn numbers_and_their_names_count() {
+        let data = |names: [&str; 2], values: [f64; 2]| {
+            let outputs = Outputs::new(names.map(String::from).to_vec(), values.to_vec()).unwrap();
+            let rows = Rows::dense(&[vec![1.0]]).unwrap();
+            fingerprint(&Examples::with_outputs(rows, outputs).unwrap())
+        };
+        let original = data(["a", "b"], [1.0, 2.0]);
+        assert_eq!(original, data(["a", "b"], [1.0, 2.0]));
+        assert_ne!(original, data(["b", "a"], [1.0, 2.0]));
+        assert_ne!(original, data(["a", "b"], [2.0, 1.0]));
     }
 
     #[test]

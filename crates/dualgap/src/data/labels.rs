@@ -2,6 +2,17 @@
 
 use super::{Alphabet, Dictionary, label_sets};
 
+/// What an example has to be predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Truth {
+    /// A label, which may be a number.
+    Label,
+    /// Any number of labels, see [`label_sets`].
+    Set,
+    /// Several numbers, see [`super::outputs`].
+    Numbers,
+}
+
 /// Whether all names are those of numbers.
 pub(super) fn are_numbers(names: &[String]) -> bool {
     names.iter().all(|name| name.parse().is_ok_and(f64::is_finite))

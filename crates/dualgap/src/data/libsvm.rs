@@ -2,10 +2,11 @@
 //!
 //! A `#` begins a comment; blank lines are passed over. Labels are numbers and are known by their value:
 //! `1`, `+1` and `1.0` are one label. Where labels are sets, `1,3 index:value …` has two, and a line that begins with a
-//! feature has none.
+//! feature has none. Where there are several numbers to predict, they stand in front in the same way.
 
 use super::label_sets::parse_set;
-use super::labels::Labels;
+use super::labels::{Labels, Truth};
+use super::outputs::NumberLines;
 use super::source::Complaint;
 use super::{Alphabet, Examples, Source, Unseen, Vocabulary};
 use crate::Result;
@@ -24,12 +25,15 @@ pub(super) const LARGEST_INDEX: u32 = 1 << 28;
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read(source: Source<'_>) -> Result<Examples> {
-    read_as(source, false)
+    read_as(source, Truth::Label)
 }
 
-/// The same, where a label may be a set.
-pub(super) fn read_as(source: Source<'_>, sets: bool) -> Result<Examples> {
-    let Lines { rows, labels, .. } = read_lines(source, None, sets)?;
+/// The same, whatever examples have in the place of a label.
+pub(super) fn read_as(source: Source<'_>, truth: Truth) -> Result<Examples> {
+    let Lines { rows, labels, numbers, .. } = read_lines(source, None, truth)?;
+    if truth == Truth::Numbers {
+        return Examples::with_outputs(rows, numbers.outputs(None)?);
+    }
     let alphabet = Alphabet::new(labels.names());
     Examples::new(rows, labels.numbered(&alphabet), alphabet)
 }
@@ -46,21 +50,23 @@ pub(super) fn read_as(source: Source<'_>, sets: bool) -> Result<Examples> {
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read_known(source: Source<'_>, known: Vocabulary<'_>) -> Result<(Examples, bool, Unseen)> {
-    read_known_as(source, known, false)
+    read_known_as(source, known, Truth::Label)
 }
 
-/// The same, where a label may be a set; the names that are known are those of single labels.
+/// The same, whatever examples have in the place of a label; of sets, the names that are known are those of single labels.
 pub(super) fn read_known_as(
     source: Source<'_>,
     known: Vocabulary<'_>,
-    sets: bool,
+    truth: Truth,
 ) -> Result<(Examples, bool, Unseen)> {
-    let Lines { mut rows, labels, labelled, mut unseen } =
-        read_lines(source, Some(known.features), sets)?;
+    let Lines { mut rows, labels, numbers, labelled, mut unseen } =
+        read_lines(source, Some(known), truth)?;
     rows.fit_width(known.features);
-    let (alphabet, strange) = labels.beside(known.alphabet, sets);
+    let (alphabet, strange) = labels.beside(known.alphabet, truth == Truth::Set);
     unseen.labels = strange;
-    let data = if labelled {
+    let data = if labelled && truth == Truth::Numbers {
+        Examples::with_outputs(rows, numbers.outputs(Some(known.alphabet))?)?
+    } else if labelled {
         Examples::new(rows, labels.numbered(&alphabet), alphabet)?
     } else {
         let labels = vec![0; rows.len()];
@@ -73,15 +79,23 @@ pub(super) fn read_known_as(
 struct Lines {
     rows: Rows,
     labels: Labels,
+    numbers: NumberLines,
     labelled: bool,
     unseen: Unseen,
 }
 
-/// With a number of features that is known, lines may go without a label and lose the features beyond it. Sets may be
-/// empty, in some lines or in all.
-fn read_lines(mut source: Source<'_>, known: Option<usize>, sets: bool) -> Result<Lines> {
+/// For a model, lines may go without a label and lose the features beyond its own. Sets may be empty, in some lines or in
+/// all.
+fn read_lines(
+    mut source: Source<'_>,
+    known: Option<Vocabulary<'_>>,
+    truth: Truth,
+) -> Result<Lines> {
+    let sets = truth == Truth::Set;
     let mut rows = Rows::sparse();
     let mut labels = Labels::default();
+    let count = known.map(|known| known.alphabet.len());
+    let mut numbers = NumberLines { count, ..NumberLines::default() };
     let mut row = Vec::new();
     let mut unseen = Unseen::default();
     let mut labelled = None;
@@ -96,10 +110,14 @@ fn read_lines(mut source: Source<'_>, known: Option<usize>, sets: bool) -> Resul
                 "give every line a label, or none of them",
             ));
         }
-        let parsed = match has_label {
-            true if sets => tokens.next().map(|set| parse_set(set, parse_label)).transpose(),
-            true => tokens.next().map(parse_label).transpose(),
-            false => Ok(sets.then(String::new)),
+        let token = if has_label { tokens.next() } else { None };
+        let parsed = match (truth, token) {
+            (Truth::Label, token) => token.map(parse_label).transpose(),
+            (Truth::Set, Some(set)) => parse_set(set, parse_label).map(Some),
+            (Truth::Set, None) => Ok(Some(String::new())),
+            (Truth::Numbers, token) => {
+                token.map_or(Ok(()), |token| numbers.push(token)).map(|()| None)
+            }
         };
         let parsed = parsed.and_then(|label| parse_features(tokens, &mut row).map(|()| label));
         let label = parsed.map_err(|(message, remedy)| source.error(message, remedy))?;
@@ -107,9 +125,9 @@ fn read_lines(mut source: Source<'_>, known: Option<usize>, sets: bool) -> Resul
             labels.push(&label);
         }
         unseen.met += row.len() as u64;
-        if let Some(features) = known {
+        if let Some(known) = known {
             let met = row.len();
-            row.retain(|&(index, _)| (index as usize) < features);
+            row.retain(|&(index, _)| (index as usize) < known.features);
             unseen.features += (met - row.len()) as u64;
         }
         rows.push_sparse(&row);
@@ -121,7 +139,7 @@ fn read_lines(mut source: Source<'_>, known: Option<usize>, sets: bool) -> Resul
         ));
     };
     let labelled = if sets { !labels.are_none() } else { labelled };
-    Ok(Lines { rows, labels, labelled, unseen })
+    Ok(Lines { rows, labels, numbers, labelled, unseen })
 }
 
 /// Whether a token is meant as `index:value`.
@@ -134,7 +152,7 @@ fn parse_label(label: &str) -> Result<String, Complaint> {
     const LABEL: &str = "a line of a LIBSVM file begins with the label, a number; `dualgap help formats` has others";
     let value: f64 = label.parse().map_err(|_| {
         let remedy = if label.contains(',') {
-            "sets of labels such as 1,3 are for `dualgap train multilabel`"
+            "sets of labels such as 1,3 are for `dualgap train multilabel`, several numbers for `multioutput`"
         } else {
             LABEL
         };
@@ -250,7 +268,7 @@ mod tests {
     fn labels_may_be_sets_of_which_some_are_empty() {
         let source = |text: &'static str| Source::from_bytes("t.svm", text.as_bytes()).unwrap();
         let text = "10,9 1:1 3:1\n 2:1\n3:5\n9,+10.0\n3 1:1 # c\n";
-        let data = read_as(source(text), true).unwrap();
+        let data = read_as(source(text), Truth::Set).unwrap();
         let names: Vec<Vec<&str>> = (0..5).map(|i| data.label_set(i).collect()).collect();
         assert_eq!(names, [vec!["9", "10"], vec![], vec![], vec!["9", "10"], vec!["3"]]);
         assert_eq!((data.labels[0], data.rows.row(2).norm1()), (data.labels[3], 5.0));
@@ -258,24 +276,60 @@ mod tests {
         let alphabet = Alphabet::new(["3", "9", "10"].map(String::from));
         let known = Vocabulary { alphabet: &alphabet, ..data.vocabulary() };
         let (more, labelled, unseen) =
-            read_known_as(source("3,9 1:1\n 9:1\n10,7,8 2:1\n"), known, true).unwrap();
+            read_known_as(source("3,9 1:1\n 9:1\n10,7,8 2:1\n"), known, Truth::Set).unwrap();
         assert_eq!((labelled, more.label_set(0).collect()), (true, vec!["3", "9"]));
         assert_eq!((unseen.labels, unseen.features), (vec!["7".into(), "8".into()], 1));
-        assert!(!read_known_as(source("1:1\n 2:1\n"), known, true).unwrap().1);
+        assert!(!read_known_as(source("1:1\n 2:1\n"), known, Truth::Set).unwrap().1);
         for (bad, token) in
             [("1,,2", "`1,,2`"), ("1,1", "twice"), ("1,x", "`x`"), ("1,inf", "`inf`")]
         {
             let text = format!("1 1:1\n{bad} 1:1\n");
             let source = Source::from_bytes("t.svm", text.as_bytes()).unwrap();
-            let message = read_as(source, true).unwrap_err().to_string();
+            let message = read_as(source, Truth::Set).unwrap_err().to_string();
             assert!(message.starts_with("t.svm:2: ") && message.contains(token), "{message}");
         }
     }
 
+    #[test]
+    fn several_numbers_may_stand_in_front() {
+        let source = |text: &'static str| Source::from_bytes("t.svm", text.as_bytes()).unwrap();
+        let text = "1.5,-2 1:1\n+3,-0 # c\n\n0.1,1e-3 3:1\n";
+        let data = read_as(source(text), Truth::Numbers).unwrap();
+        let outputs = data.outputs.as_ref().unwrap();
+        assert_eq!(outputs.values(), [1.5, -2.0, 3.0, 0.0, 0.1, 1e-3]);
+        assert_eq!(
+            (outputs.names().names(), data.rows.width()),
+            (&["1", "2"].map(String::from)[..], 3)
+        );
+        let known = data.vocabulary();
+        let read = |text| read_known_as(source(text), known, Truth::Numbers);
+        let (more, labelled, unseen) = read("7,8 1:1 9:1\n").unwrap();
+        assert_eq!((labelled, more.outputs.unwrap().of(0)), (true, &[7.0, 8.0][..]));
+        assert_eq!((unseen.features, unseen.labels.len()), (1, 0));
+        let (bare, labelled, _) = read("1:1\n2:1\n").unwrap();
+        assert_eq!((bare.len(), bare.outputs, labelled), (2, None, false));
+        for (text, words) in [
+            ("1,2 1:1\n1,2,3 1:1\n", "t.svm:2: `1,2,3` has 3 numbers where 2 belong"),
+            ("1,2 1:1\n3 1:1\n", "t.svm:2: `3` has 1"),
+            ("1,2 1:1\n1:1\n", "t.svm:2: "),
+        ] {
+            for error in
+                [read_as(source(text), Truth::Numbers).unwrap_err(), read(text).unwrap_err()]
+            {
+                assert!(error.to_string().starts_with(words), "{error}");
+                assert!(error.remedy().is_some());
+            }
+        }
+    }
+
+    fn any_truth() -> impl Strategy<Value = Truth> {
+        prop::sample::select(vec![Truth::Label, Truth::Set, Truth::Numbers])
+    }
+
     proptest! {
         #[test]
-        fn no_text_makes_the_reader_panic(text in "[0-9:.,; \\-+enaif#x\n]{0,60}", sets: bool) {
-            let _ = read_as(Source::from_bytes("test.svm", text.as_bytes())?, sets);
+        fn no_text_makes_the_reader_panic(text in "[0-9:.,; \\-+enaif#x\n]{0,60}", truth in any_truth()) {
+            let _ = read_as(Source::from_bytes("test.svm", text.as_bytes())?, truth);
         }
 
         #[test]

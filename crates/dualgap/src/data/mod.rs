@@ -2,7 +2,7 @@
 //!
 //! - [`examples`]: rows with one label each, and sequences of them.
 //! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers; `label_sets`: labels that are
-//!   sets of names.
+//!   sets of names; [`outputs`]: several numbers in the place of a label.
 //! - [`class_weights`]: what the examples of a class count; [`scaling`]: columns of one size.
 //! - [`folds`]: which examples are held out together.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
@@ -31,6 +31,7 @@ mod label_sets;
 mod labels;
 pub mod letters;
 pub mod libsvm;
+pub mod outputs;
 mod packed;
 pub mod random_binning;
 pub mod ratings;
@@ -51,6 +52,7 @@ pub use dictionary::Dictionary;
 pub use examples::{Examples, Sequence, Sequences};
 pub use fingerprint::{Digest, fingerprint};
 pub use folds::Folds;
+pub use outputs::Outputs;
 pub use random_binning::RandomBinning;
 pub use ratings::{Pairs, Ratings, RatingsRecipe};
 pub use recipe::{Format, Loaded, Recipe};

@@ -2,6 +2,7 @@
 //! certificate can be checked, and other files be read as it was, with nothing but the data file.
 
 use super::features::{self, Extractor};
+use super::labels::Truth;
 use super::{
     Alphabet, ColumnRecipe, CsvRecipe, Examples, RatingsRecipe, Sequences, Source, Unseen,
     Vocabulary, csv, label_sets, letters, libsvm,
@@ -35,15 +36,23 @@ fn first_line(head: &str) -> &str {
     head.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }
 
-fn is_libsvm(line: &str) -> bool {
+/// Whether a line is one of a LIBSVM file. A comment may be, and so may a list of numbers with nothing behind it, but both may be
+/// of a table, too.
+fn is_libsvm(line: &str) -> Option<bool> {
     let mut cells = line.split_whitespace().take_while(|cell| !cell.starts_with('#'));
-    let Some(first) = cells.next() else { return false };
+    let first = cells.next()?;
     let rest: Vec<&str> = cells.collect();
-    // A set of numbers with nothing behind it is more likely a line of a table.
     let number = |name: &str| name.is_empty() || name.parse::<f64>().is_ok();
-    let set = !rest.is_empty() && first.split(',').all(number);
-    let begins = libsvm::is_feature(first) || first.parse::<f64>().is_ok() || set;
-    begins && rest.into_iter().all(libsvm::is_feature)
+    let list = first.split(',').all(number);
+    if list && first.contains(',') && rest.is_empty() {
+        return None;
+    }
+    Some((libsvm::is_feature(first) || list) && rest.into_iter().all(libsvm::is_feature))
+}
+
+/// The first line that tells a LIBSVM file from others; where none does, it is another.
+fn looks_like_libsvm(head: &str) -> bool {
+    head.lines().filter(|line| !line.trim().is_empty()).find_map(is_libsvm).unwrap_or(false)
 }
 
 impl Format {
@@ -57,7 +66,7 @@ impl Format {
         let line = first_line(head);
         if is_letter(line) {
             Self::Letters
-        } else if is_libsvm(line) && line.contains(':') {
+        } else if is_libsvm(line) == Some(true) && line.contains(':') {
             Self::Libsvm
         } else {
             Self::Columns(ColumnRecipe::default())
@@ -71,6 +80,8 @@ impl Format {
     /// # use dualgap::data::Format;
     /// assert_eq!(Format::guess_examples("-1 1:0.5 3:2"), Format::Libsvm);
     /// assert_eq!(Format::guess_examples("1,3 1:0.5 3:2"), Format::Libsvm);
+    /// assert_eq!(Format::guess_examples("1,3\n2 1:0.5"), Format::Libsvm);
+    /// assert!(matches!(Format::guess_examples("1,3\n2,0.5\n"), Format::Csv(_)));
     /// assert!(matches!(Format::guess_examples("age,colour,label\n5,red,no\n"), Format::Csv(_)));
     /// assert!(matches!(Format::guess_examples("He\tNP\n\nShe\tNP\n"), Format::Columns(_)));
     /// ```
@@ -80,7 +91,7 @@ impl Format {
             Self::Letters
         } else if line.contains('\t') && head.trim().lines().any(|line| line.trim().is_empty()) {
             Self::Columns(ColumnRecipe::default())
-        } else if !is_libsvm(line) && line.contains([',', ';', '\t', '|']) {
+        } else if !looks_like_libsvm(head) && line.contains([',', ';', '\t', '|']) {
             Self::Csv(CsvRecipe::default())
         } else {
             Self::Libsvm
@@ -113,6 +124,9 @@ pub struct Recipe {
     /// [`Examples::label_sets`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub label_sets: bool,
+    /// Whether every example has several numbers in the place of a label; see [`Examples::outputs`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outputs: bool,
 }
 
 /// The name of the feature that is always 1, where features have names.
@@ -152,7 +166,7 @@ impl<D> Loaded<D> {
 impl Recipe {
     /// The whole file.
     pub fn whole(format: Format) -> Self {
-        Self { format, folds: None, constant: false, label_sets: false }
+        Self { format, folds: None, constant: false, label_sets: false, outputs: false }
     }
 
     /// The data as sequences: to train on, or with the names that a model knows.
@@ -218,7 +232,8 @@ impl Recipe {
         source: Source<'_>,
         known: Option<Vocabulary<'_>>,
     ) -> Result<Loaded<Examples>> {
-        let sets = self.label_sets;
+        let truth = self.truth();
+        let sets = truth == Truth::Set;
         // A model knows single labels, and data to train on know their sets.
         let single = known.filter(|_| sets).map(|known| label_sets::names(known.alphabet.names()));
         let single = single.map(Alphabet::new);
@@ -227,33 +242,33 @@ impl Recipe {
             ..known
         });
         match &self.format {
-            Format::Columns(_) | Format::Letters if sets => Err(source.file_error(
-                format!("a {} file has one label a line, and no sets", self.format.name()),
-                "sets of labels are read from LIBSVM and csv files: `dualgap help formats` shows how",
+            Format::Columns(_) | Format::Letters if truth != Truth::Label => Err(source.file_error(
+                format!("a {} file has one label a line, and no more", self.format.name()),
+                "several of them are read from LIBSVM and csv files: `dualgap help formats` shows how",
             )),
             Format::Libsvm => {
                 self.no_folds(source.name())?;
                 let (data, labelled, unseen) = match known {
-                    None => (libsvm::read_as(source, sets)?, true, Unseen::default()),
-                    Some(known) => libsvm::read_known_as(source, known, sets)?,
+                    None => (libsvm::read_as(source, truth)?, true, Unseen::default()),
+                    Some(known) => libsvm::read_known_as(source, known, truth)?,
                 };
                 let of = data.len();
-                Ok(self.as_sets(Loaded::whole(data, of, Format::Libsvm, labelled, unseen)))
+                Ok(self.with_truth(Loaded::whole(data, of, Format::Libsvm, labelled, unseen)))
             }
             Format::Csv(recipe) => {
                 self.no_folds(source.name())?;
                 let (data, recipe, labelled, unseen) = match known {
                     None => {
-                        let (data, recipe) = csv::read_training_as(source, recipe, sets)?;
+                        let (data, recipe) = csv::read_training_as(source, recipe, truth)?;
                         (data, recipe, true, Unseen::default())
                     }
                     Some(known) => {
-                        let (data, labelled, unseen) = csv::read_known_as(source, recipe, known, sets)?;
+                        let (data, labelled, unseen) = csv::read_known_as(source, recipe, known, truth)?;
                         (data, recipe.clone(), labelled, unseen)
                     }
                 };
                 let of = data.len();
-                Ok(self.as_sets(Loaded::whole(data, of, Format::Csv(recipe), labelled, unseen)))
+                Ok(self.with_truth(Loaded::whole(data, of, Format::Csv(recipe), labelled, unseen)))
             }
             Format::Ratings(_) => Err(source.file_error(
                 "a ratings file has pairs of users and items, and no examples with features",
@@ -289,9 +304,18 @@ impl Recipe {
         }
     }
 
-    /// With labels that are sets, if they are.
-    fn as_sets<D>(&self, mut loaded: Loaded<D>) -> Loaded<D> {
-        loaded.recipe.label_sets = self.label_sets;
+    /// What an example has to be predicted.
+    fn truth(&self) -> Truth {
+        match (self.outputs, self.label_sets) {
+            (true, _) => Truth::Numbers,
+            (false, true) => Truth::Set,
+            (false, false) => Truth::Label,
+        }
+    }
+
+    /// With labels that are sets or several numbers, if they are.
+    fn with_truth<D>(&self, mut loaded: Loaded<D>) -> Loaded<D> {
+        (loaded.recipe.label_sets, loaded.recipe.outputs) = (self.label_sets, self.outputs);
         loaded
     }
 

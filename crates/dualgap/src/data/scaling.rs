@@ -110,8 +110,10 @@ impl Factors {
         let Some(factors) = &self.0 else { return Cow::Borrowed(data) };
         let mut rows = data.rows.clone();
         rows.divide_columns(factors);
-        let (labels, alphabet) = (data.labels.clone(), data.alphabet.clone());
-        Cow::Owned(Examples { rows, labels, alphabet, dictionary: super::Dictionary::default() })
+        let (labels, alphabet, outputs) =
+            (data.labels.clone(), data.alphabet.clone(), data.outputs.clone());
+        let dictionary = super::Dictionary::default();
+        Cow::Owned(Examples { rows, labels, alphabet, dictionary, outputs })
     }
 
     /// w of w̃: weights for the data as they are.

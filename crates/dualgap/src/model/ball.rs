@@ -8,11 +8,13 @@
 //! problem is another, and its certificate. The loss must be smooth. Weights in the trace ball are in factors.
 
 use super::checkpoint::{self, CheckpointFile};
-use super::fit::{Plan, classes_blank, linear_blank, linear_error, named, watched, wrong_labels};
+use super::fit::{
+    Plan, classes_blank, examples_blank, linear_blank, linear_error, named, watched, wrong_labels,
+};
 use super::scaled::recertify;
 use super::verify::{Sides, refused};
-use super::{Model, Provenance, low_rank};
-use crate::data::{Examples, Factors};
+use super::{Model, Provenance, Structure, low_rank};
+use crate::data::{Alphabet, Examples, Factors};
 use crate::dual::problem::PrimalValue;
 use crate::dual::{Vault, Witness};
 use crate::linalg::{Measured, Rows};
@@ -139,6 +141,21 @@ pub fn fit_classes_in_ball(
     let losses = Classes::new(loss, &data.labels, data.alphabet.len(), costs)?;
     let blank = classes_blank(data, costs, loss, None, &plan);
     fit(&scaled.rows, losses, blank, within, &factors, plan, wrong_labels)
+}
+
+/// Trains a model of several outputs, whose names are the alphabet, under one loss in each of them.
+pub(super) fn fit_each(
+    data: &Examples,
+    structure: Structure,
+    losses: PerOutput<ScalarLoss>,
+    alphabet: &Alphabet,
+    within: InBall,
+    plan: Plan<'_, Examples>,
+    error: impl Fn(&Model, &Examples) -> f64,
+) -> Result<Report<Model>> {
+    let (factors, scaled) = plan.scale.apply(data);
+    let blank = examples_blank(data, structure, alphabet, &plan);
+    fit(&scaled.rows, losses, blank, within, &factors, plan, error)
 }
 
 /// Trains on losses of any number of outputs; what is known of the model is in the blank one.

@@ -75,6 +75,7 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         Structure::Chain { hamming } => ("chain", format!("{hamming:?}").to_lowercase()),
         Structure::Linear { loss } => ("linear", json!(loss).to_string()),
         Structure::MultiLabel { loss } => ("multilabel", json!(loss).to_string()),
+        Structure::MultiOutput { loss } => ("multioutput", json!(loss).to_string()),
         Structure::Completion { loss, .. } => ("completion", json!(loss).to_string()),
     };
     let Settings {

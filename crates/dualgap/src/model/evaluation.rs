@@ -68,19 +68,28 @@ impl NumberErrors {
     /// assert_eq!((errors.mae, errors.r2), (0.5, Some(0.5)));
     /// ```
     pub fn of(truth: &[f64], predicted: &[f64]) -> Self {
-        let n = truth.len().max(1) as f64;
-        let mean = |terms: &mut dyn Iterator<Item = f64>| terms.sum::<f64>() / n;
-        let centre = mean(&mut truth.iter().copied());
-        let off = || truth.iter().zip(predicted).map(|(t, p)| t - p);
-        let squared = mean(&mut off().map(|r| r * r));
-        let variance = mean(&mut truth.iter().map(|t| (t - centre).powi(2)));
+        let absolute: f64 = truth.iter().zip(predicted).map(|(t, p)| (t - p).abs()).sum();
+        let (squared, variance) = (mean_squared(truth, predicted), variance(truth));
         Self {
             examples: truth.len(),
             rmse: squared.sqrt(),
-            mae: mean(&mut off().map(f64::abs)),
+            mae: absolute / truth.len().max(1) as f64,
             r2: (variance > 0.0).then(|| 1.0 - squared / variance),
         }
     }
+}
+
+/// The mean of the squared differences.
+pub(super) fn mean_squared(truth: &[f64], predicted: &[f64]) -> f64 {
+    let squares = truth.iter().zip(predicted).map(|(t, p)| (t - p) * (t - p));
+    squares.sum::<f64>() / truth.len().max(1) as f64
+}
+
+/// The mean squared distance of numbers from their mean.
+pub(super) fn variance(numbers: &[f64]) -> f64 {
+    let n = numbers.len().max(1) as f64;
+    let centre = numbers.iter().sum::<f64>() / n;
+    numbers.iter().map(|x| (x - centre).powi(2)).sum::<f64>() / n
 }
 
 impl Evaluation {

@@ -3,6 +3,7 @@
 //! ```text
 //! tensors   multiclass   weights [F, K], costs [K, K]?
 //!           multilabel   weights [F, K]
+//!           multioutput  weights [F, K]
 //!           low rank     low_rank.u [F, k], low_rank.s [k], low_rank.v [K, k] in the place of weights
 //!           linear       weights [F]
 //!           completion   low_rank.u [F, k], low_rank.s [k], low_rank.v [I, k], items.text [bytes], items.ends [I], centre.users [F]?, centre.items [I]?
@@ -75,6 +76,10 @@ enum Task {
     MultiLabel {
         loss: ScalarLoss,
     },
+    #[serde(rename = "multioutput")]
+    MultiOutput {
+        loss: ScalarLoss,
+    },
     Completion {
         loss: ScalarLoss,
         centre: Centring,
@@ -122,6 +127,7 @@ impl Model {
                 &Structure::Chain { hamming } => Task::Chain { hamming },
                 &Structure::Linear { loss } => Task::Linear { loss },
                 &Structure::MultiLabel { loss } => Task::MultiLabel { loss },
+                &Structure::MultiOutput { loss } => Task::MultiOutput { loss },
                 Structure::Completion { loss, centre, .. } => {
                     Task::Completion { loss: *loss, centre: centre.centring, mean: centre.mean }
                 }
@@ -170,7 +176,9 @@ impl Model {
                     put("centre.items", Tensor::f64(&[centre.items.len()], &centre.items));
                 }
             }
-            Structure::Multiclass { .. } | Structure::MultiLabel { .. } => {
+            Structure::Multiclass { .. }
+            | Structure::MultiLabel { .. }
+            | Structure::MultiOutput { .. } => {
                 if let Some(x) = &self.low_rank {
                     put_factors(&mut put, x);
                 } else {
@@ -328,7 +336,7 @@ impl<'a> Reading<'a> {
             Task::Completion { .. } => k == 0,
             Task::Linear { .. } => k == 2,
             Task::Multiclass { .. } | Task::Chain { .. } => k > 0,
-            Task::MultiLabel { .. } => k > 1,
+            Task::MultiLabel { .. } | Task::MultiOutput { .. } => k > 1,
         };
         let distinct = labels.names().iter().collect::<std::collections::HashSet<_>>().len() == k;
         if !distinct || !expected {
@@ -340,7 +348,10 @@ impl<'a> Reading<'a> {
         {
             return Err("has a certificate of numbers that are not finite".into());
         }
-        let several = matches!(task, Task::Multiclass { .. } | Task::MultiLabel { .. });
+        let several = matches!(
+            task,
+            Task::Multiclass { .. } | Task::MultiLabel { .. } | Task::MultiOutput { .. }
+        );
         let in_factors = several && provenance.ball.is_some_and(InBall::is_trace);
         let mut low_rank = in_factors.then(|| self.low_rank(f, k)).transpose()?;
         let matrix = || if in_factors { Ok(Vec::new()) } else { self.floats("weights", &[f, k]) };
@@ -356,6 +367,13 @@ impl<'a> Reading<'a> {
                     return Err("has a loss of numbers, and labels are there or not".into());
                 }
                 (Structure::MultiLabel { loss }, matrix()?)
+            }
+            Task::MultiOutput { loss } => {
+                loss.check_width().map_err(|error| error.to_string())?;
+                if loss.is_binary() {
+                    return Err("has a loss of two classes, and outputs are numbers".into());
+                }
+                (Structure::MultiOutput { loss }, matrix()?)
             }
             Task::Linear { loss } => {
                 loss.check_width().map_err(|error| error.to_string())?;

@@ -426,6 +426,7 @@ fn check_kin(old: &Model, new: &Model) -> Result<()> {
     let kind = |model: &Model| match model.structure {
         Structure::MultiLabel { .. } => (3, false),
         Structure::Completion { .. } => (4, false),
+        Structure::MultiOutput { .. } => (5, false),
         Structure::Linear { loss } => (2, loss.is_binary()),
         Structure::Chain { .. } => (1, false),
         Structure::Multiclass { .. } => (0, false),

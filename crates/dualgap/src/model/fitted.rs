@@ -33,6 +33,11 @@ pub enum Structure {
         /// Of every score.
         loss: ScalarLoss,
     },
+    /// Several numbers per example, each of a score of its own: the names of the labels are those of the outputs.
+    MultiOutput {
+        /// Of every number.
+        loss: ScalarLoss,
+    },
     /// One label per position of a sequence.
     Chain {
         /// How mistakes were counted.
@@ -118,7 +123,7 @@ pub struct Provenance {
 pub struct Model {
     /// What is predicted.
     pub structure: Structure,
-    /// The names of the labels.
+    /// The names of the labels, or of the outputs.
     pub alphabet: Alphabet,
     /// F, the number of features of a row.
     pub features: usize,

@@ -4,6 +4,7 @@
 //! - [`ball`]: the same for weights that are kept in a norm ball.
 //! - `low_rank`: weights in factors, in the trace ball; [`completion`]: those of matrix completion.
 //! - `multi_label`: any number of labels for each example, in a ball; [`set_evaluation`]: how well they are predicted.
+//! - `multi_output`: several numbers for each example, in a ball; [`output_evaluation`]: how well they are predicted.
 //! - [`path`](mod@path): models that together are good enough at every λ of an interval.
 //! - [`fitted`]: a model and what it can do.
 //! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
@@ -22,6 +23,8 @@ pub mod fit;
 pub mod fitted;
 mod low_rank;
 mod multi_label;
+mod multi_output;
+pub mod output_evaluation;
 pub mod path;
 mod scaled;
 pub mod set_evaluation;
@@ -39,9 +42,11 @@ pub use fit::{
 };
 pub use fitted::{Model, Provenance, Structure};
 pub use multi_label::fit_labels_in_ball;
+pub use multi_output::fit_outputs_in_ball;
+pub use output_evaluation::{OutputEvaluation, OutputFigures};
 pub use path::{PathPlan, check_path, path};
 pub use set_evaluation::{SetEvaluation, SetFigures};
 pub use verify::{
     DualEvidence, Verified, reach_examples, reach_linear, reach_sequences, verify_examples,
-    verify_labels, verify_linear, verify_sequences,
+    verify_labels, verify_linear, verify_outputs, verify_sequences,
 };

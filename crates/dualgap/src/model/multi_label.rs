@@ -7,7 +7,7 @@
 //! P(X) = mean of Σ_k loss(⟨x_k, a⟩, ±1) + μ/2‖X‖²      for ‖X‖ ≤ r
 //! ```
 
-use super::fit::{Plan, examples_blank};
+use super::fit::Plan;
 use super::{InBall, Model, SetEvaluation, Structure, ball};
 use crate::data::Examples;
 use crate::linalg::Row;
@@ -56,11 +56,9 @@ pub fn fit_labels_in_ball(
             alphabet.len()
         )));
     }
-    let (factors, scaled) = plan.scale.apply(data);
-    let losses = PerOutput::new(loss, targets, alphabet.len())?;
-    let blank = examples_blank(data, Structure::MultiLabel { loss }, &alphabet, &plan);
     let error = |model: &Model, test: &Examples| model.evaluate_sets(test).figures().hamming_loss;
-    ball::fit(&scaled.rows, losses, blank, within, &factors, plan, error)
+    let losses = PerOutput::new(loss, targets, alphabet.len())?;
+    ball::fit_each(data, Structure::MultiLabel { loss }, losses, &alphabet, within, plan, error)
 }
 
 impl Model {

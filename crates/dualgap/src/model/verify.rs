@@ -1,8 +1,8 @@
 //! A stored certificate, computed again from the data without trusting a number in the file.
 
-use super::{Model, Provenance, Structure, ball};
+use super::{Model, Provenance, Structure, ball, multi_output};
 use crate::data::fingerprint::Fingerprint;
-use crate::data::{Examples, Factors, Sequences, Vocabulary, fingerprint};
+use crate::data::{Alphabet, Examples, Factors, Sequences, Vocabulary, fingerprint};
 use crate::dual::problem::PrimalValue;
 use crate::dual::{self, Problem, Witness, Witnessed};
 use crate::linalg::Measured;
@@ -10,7 +10,7 @@ use crate::pdbfw::{Classes, PerOutput};
 use crate::run::{Certificate, Reach};
 use crate::sdca::{Choice, Linear, Vector};
 use crate::ssvm::{Chain, Costs, Multiclass};
-use crate::term::{L2, Link, MulticlassLoss, PureL1, Regulariser, Unpenalised};
+use crate::term::{L2, Link, MulticlassLoss, PureL1, Regulariser, ScalarLoss, Unpenalised};
 use crate::{Error, Result};
 
 /// What the dual side of a verified certificate rests on.
@@ -49,6 +49,11 @@ pub fn verify_linear(model: &Model, data: &Examples) -> Result<Verified> {
 /// Checks a multi-label model against its training data.
 pub fn verify_labels(model: &Model, data: &Examples) -> Result<Verified> {
     prove_labels(model, data, &OfTheFile)
+}
+
+/// Checks a multi-output model against its training data.
+pub fn verify_outputs(model: &Model, data: &Examples) -> Result<Verified> {
+    prove_outputs(model, data, &OfTheFile)
 }
 
 /// What a multiclass model with its witness proves at every λ, from its training data.
@@ -190,19 +195,31 @@ fn prove_labels<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P
     let Structure::MultiLabel { loss } = model.structure else {
         return Err(refused("the model is not one of sets of labels"));
     };
-    let Some(within) = model.provenance.ball else {
-        return Err(refused(
-            "the file names no ball, and weights of sets of labels are kept in one",
-        ));
-    };
     let (targets, alphabet) = data.label_sets()?;
-    check_data(
-        model,
-        data,
-        Vocabulary { alphabet: &alphabet, ..data.vocabulary() },
-        0,
-        data.len(),
-    )?;
+    prove_each(model, data, loss, targets, &alphabet, proof)
+}
+
+fn prove_outputs<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P::Of> {
+    let Structure::MultiOutput { loss } = model.structure else {
+        return Err(refused("the model is not one of several numbers"));
+    };
+    let outputs = multi_output::of(data)?;
+    prove_each(model, data, loss, outputs.values().to_vec(), outputs.names(), proof)
+}
+
+/// Of a model of several outputs, whose names in the data are the alphabet, under one loss in each of them.
+fn prove_each<P: Proof>(
+    model: &Model,
+    data: &Examples,
+    loss: ScalarLoss,
+    targets: Vec<f64>,
+    alphabet: &Alphabet,
+    proof: &P,
+) -> Result<P::Of> {
+    let Some(within) = model.provenance.ball else {
+        return Err(refused("the file names no ball, and weights of its task are kept in one"));
+    };
+    check_data(model, data, Vocabulary { alphabet, ..data.vocabulary() }, 0, data.len())?;
     let (factors, data) = model.provenance.scale.apply(data);
     let losses = PerOutput::new(loss, targets, alphabet.len())?;
     proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors)

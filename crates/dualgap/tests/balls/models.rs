@@ -6,12 +6,13 @@ use crate::exact;
 use crate::judge::judge;
 use dualgap::Error;
 use dualgap::Result;
-use dualgap::data::{Examples, Scaling};
+use dualgap::data::{Examples, Outputs, Scaling};
 use dualgap::dual::{Settings, Witness};
+use dualgap::linalg::Rows;
 use dualgap::model::{
     Checkpoints, DualEvidence, InBall, Model, Plan, Provenance, Verified, fit_classes_in_ball,
-    fit_labels_in_ball, fit_linear, fit_linear_in_ball, reach_linear, verify_examples,
-    verify_labels, verify_linear,
+    fit_labels_in_ball, fit_linear, fit_linear_in_ball, fit_outputs_in_ball, reach_linear,
+    verify_examples, verify_labels, verify_linear, verify_outputs,
 };
 use dualgap::oracle::Costs;
 use dualgap::pdbfw::Method;
@@ -19,18 +20,20 @@ use dualgap::run::{Budget, Report, Stop};
 use dualgap::sdca::Choice;
 use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
 
-/// One output, sets of labels, and classes: what a model can be of.
+/// One output, sets of labels, several numbers, and classes: what a model can be of.
 fn cases() -> Vec<Case> {
-    let is_model = |kind: &Kind| match *kind {
-        Kind::Outputs(loss, c) => c == 1 || loss.is_binary(),
-        Kind::Classes(..) => true,
-    };
-    let models = Kind::all().into_iter().filter(is_model);
-    models.map(|kind| Case::random(5, kind, 9, 4)).collect()
+    Kind::all().into_iter().map(|kind| Case::random(5, kind, 9, 4)).collect()
 }
 
 /// The same data as a user has them: classes and numbers as words.
 fn examples(case: &Case) -> Examples {
+    if let Kind::Outputs(loss, c @ 2..) = case.kind
+        && !loss.is_binary()
+    {
+        let names = (0..c).map(|k| format!("output {k}")).collect();
+        let outputs = Outputs::new(names, case.targets.clone()).unwrap();
+        return Examples::with_outputs(Rows::dense(&case.rows).unwrap(), outputs).unwrap();
+    }
     if let Kind::Outputs(_, c @ 2..) = case.kind {
         let there = |y: &[f64]| (0..c).filter(|&k| y[k] > 0.0).map(|k| format!("l{k}")).collect();
         let sets: Vec<Vec<String>> = case.targets.chunks(c).map(there).collect();
@@ -56,7 +59,8 @@ fn fit_with(case: &Case, within: InBall, plan: Plan<'_, Examples>) -> Result<Rep
     let data = examples(case);
     match case.kind {
         Kind::Outputs(loss, 1) => fit_linear_in_ball(&data, loss, within, plan),
-        Kind::Outputs(loss, _) => fit_labels_in_ball(&data, loss, within, plan),
+        Kind::Outputs(loss, _) if loss.is_binary() => fit_labels_in_ball(&data, loss, within, plan),
+        Kind::Outputs(loss, _) => fit_outputs_in_ball(&data, loss, within, plan),
         Kind::Classes(loss, _) => fit_classes_in_ball(&data, &Costs::ZeroOne, loss, within, plan),
     }
 }
@@ -69,7 +73,8 @@ fn fit(case: &Case, budget: &Budget) -> Report<Model> {
 fn verify(case: &Case, model: &Model) -> Result<Verified> {
     match case.kind {
         Kind::Outputs(_, 1) => verify_linear(model, &examples(case)),
-        Kind::Outputs(..) => verify_labels(model, &examples(case)),
+        Kind::Outputs(loss, _) if loss.is_binary() => verify_labels(model, &examples(case)),
+        Kind::Outputs(..) => verify_outputs(model, &examples(case)),
         Kind::Classes(..) => verify_examples(model, &examples(case)),
     }
 }

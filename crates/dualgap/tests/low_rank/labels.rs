@@ -61,18 +61,10 @@ fn of_margin(loss: ScalarLoss, m: f64) -> (f64, f64) {
 
 /// The mean of the losses of all labels, and its gradient.
 fn mean_loss(case: &Case, loss: ScalarLoss, x: &Mat<f64>) -> (f64, Mat<f64>) {
-    let (mut value, mut gradient) = (0.0, Mat::zeros(x.nrows(), x.ncols()));
-    let share = 1.0 / case.rows.len() as f64;
-    for (row, y) in case.rows.iter().zip(case.targets.chunks(case.outputs)) {
-        for (k, y) in y.iter().enumerate() {
-            let score: f64 = row.iter().enumerate().map(|(j, a)| a * x[(j, k)]).sum();
-            let (loss, slope) = of_margin(loss, y.signum() * score);
-            value += share * loss;
-            let slope = share * y.signum() * slope;
-            row.iter().enumerate().for_each(|(j, a)| gradient[(j, k)] += slope * a);
-        }
-    }
-    (value, gradient)
+    case.mean_loss(x, |score, y| {
+        let (value, slope) = of_margin(loss, y.signum() * score);
+        (value, y.signum() * slope)
+    })
 }
 
 #[test]
@@ -82,9 +74,8 @@ fn a_fitted_model_is_at_the_optimum_of_the_whole_matrix_problem() {
             let case = Case { radius, ..case() };
             let report = fit(&case, loss, Scaling::None, &Budget::relative(1e-9)).unwrap();
             assert_eq!(report.stop, Stop::GapReached, "{loss:?}");
-            let square = |row: &Vec<f64>| row.iter().map(|a| a * a).sum::<f64>();
             // No loss here bends more than twice.
-            let smoothness = 2.0 * case.rows.iter().map(square).fold(0.0, f64::max);
+            let smoothness = 2.0 * case.smoothness();
             let of = |x: &Mat<f64>| mean_loss(&case, loss, x);
             let judge = Judge { loss: &of, smoothness, mu: case.mu, radius, shape: (5, 4) };
             let (best, x) = judge.optimum(4000);

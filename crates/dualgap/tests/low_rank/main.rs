@@ -8,12 +8,14 @@ mod judge;
 mod labels;
 mod maps;
 mod models;
+mod outputs;
 mod runs;
 
 use dualgap::linalg::{Random, Rows};
 use dualgap::oracle::Costs;
 use dualgap::pdbfw::{Classes, PerOutput, Problem};
 use dualgap::term::{Ball, MulticlassLoss, ScalarLoss};
+use faer::Mat;
 
 /// A small random problem: rows, targets that they explain in part, μ and the radius.
 struct Case {
@@ -60,6 +62,27 @@ impl Case {
     fn problem<'a>(&self, rows: &'a Rows, loss: ScalarLoss) -> Problem<'a, PerOutput<ScalarLoss>> {
         let losses = PerOutput::new(loss, self.targets(loss), self.outputs).unwrap();
         Problem::new(rows, losses, self.mu, Ball::Trace { radius: self.radius }, None).unwrap()
+    }
+
+    /// The mean over examples of the losses of all outputs, and its gradient at X. The loss is given with its slope.
+    fn mean_loss(&self, x: &Mat<f64>, loss: impl Fn(f64, f64) -> (f64, f64)) -> (f64, Mat<f64>) {
+        let (mut value, mut gradient) = (0.0, Mat::zeros(x.nrows(), x.ncols()));
+        let share = 1.0 / self.rows.len() as f64;
+        for (row, y) in self.rows.iter().zip(self.targets.chunks(self.outputs)) {
+            for (k, y) in y.iter().enumerate() {
+                let score: f64 = row.iter().enumerate().map(|(j, a)| a * x[(j, k)]).sum();
+                let (loss, slope) = loss(score, *y);
+                value += share * loss;
+                row.iter().enumerate().for_each(|(j, a)| gradient[(j, k)] += share * slope * a);
+            }
+        }
+        (value, gradient)
+    }
+
+    /// The square of the longest row: how smooth a mean of losses is that bend by one at most.
+    fn smoothness(&self) -> f64 {
+        let square = |row: &Vec<f64>| row.iter().map(|a| a * a).sum::<f64>();
+        self.rows.iter().map(square).fold(0.0, f64::max)
     }
 
     /// The class with the largest target is the truth.

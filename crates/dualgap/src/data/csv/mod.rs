@@ -1,4 +1,5 @@
-//! Csv files: a record per example, with cells that are numbers or names, one of which is the label.
+//! Csv files: a record per example, with cells that are numbers or names, one of which is the label. Several of them may be
+//! numbers to be predicted.
 //!
 //! A column of numbers is one feature, which has the column's name and the cell's value. A column of names is a
 //! feature `column=name` for each of its names, with the value 1. Cells are trimmed, and one that is empty,
@@ -10,13 +11,15 @@
 //! other files are read in the same way, whatever separates their cells and in whatever order they come.
 
 mod table;
+mod targets;
 
-use super::labels::Labels;
-use super::{Alphabet, Dictionary, Examples, Source, Unseen, Vocabulary, label_sets};
-use crate::{Error, Result};
+use super::labels::{Labels, Truth};
+use super::{Alphabet, Dictionary, Examples, Outputs, Source, Unseen, Vocabulary, label_sets};
+use crate::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use table::{Table, number};
+use targets::Targets;
 
 /// How a csv file is read.
 ///
@@ -27,11 +30,12 @@ use table::{Table, number};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CsvRecipe {
-    /// The column with the label; the last one when absent.
+    /// The column with the label; the last one when absent. Where several numbers are to be predicted, their columns as a
+    /// line of csv: `price,weight`, with names that have commas in double quotes.
     pub label: Option<String>,
     /// Columns whose values are names even where they look like numbers.
     pub categorical: Vec<String>,
-    /// What the training file decided: its columns but for the label, in order; empty before it was read.
+    /// What the training file decided: its columns but for those to be predicted, in order; empty before it was read.
     pub columns: Vec<CsvColumn>,
     /// Whether the first line has the names of the columns; this, too, the training file decides.
     pub header: bool,
@@ -72,14 +76,14 @@ const BEGINNING: usize = 1000;
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read_training(source: Source<'_>, recipe: &CsvRecipe) -> Result<(Examples, CsvRecipe)> {
-    read_training_as(source, recipe, false)
+    read_training_as(source, recipe, Truth::Label)
 }
 
-/// The same, where a label may be a set.
+/// The same, whatever examples have in the place of a label.
 pub(super) fn read_training_as(
     source: Source<'_>,
     recipe: &CsvRecipe,
-    sets: bool,
+    truth: Truth,
 ) -> Result<(Examples, CsvRecipe)> {
     let mut table = Table::open(source, None)?;
     if table.names.len() < 2 {
@@ -88,17 +92,16 @@ pub(super) fn read_training_as(
             "a label and something to tell it by are needed, with , ; | or a tab between them",
         ));
     }
-    let label = match &recipe.label {
-        Some(name) => table.place(name)?,
-        None => table.names.len() - 1,
-    };
+    let targets = Targets::of_training(&table, recipe, truth)?;
     for name in &recipe.categorical {
         table.place(name)?;
     }
     table.look_ahead(BEGINNING)?;
-    let columns: Vec<CsvColumn> = (0..table.names.len())
-        .filter(|&place| place != label)
-        .map(|place| CsvColumn {
+    let is_feature = |place: &usize| !targets.places.contains(place);
+    let places: Vec<usize> = (0..table.names.len()).filter(is_feature).collect();
+    let columns: Vec<CsvColumn> = places
+        .iter()
+        .map(|&place| CsvColumn {
             name: table.names[place].clone(),
             kind: table.kind(place, &recipe.categorical),
         })
@@ -109,26 +112,27 @@ pub(super) fn read_training_as(
             "give one of the two another name",
         ));
     }
-    let places: Vec<usize> = (0..table.names.len()).filter(|&place| place != label).collect();
     let mut dictionary = Dictionary::default();
-    let mut read =
-        table.gather(Some(label), sets, &places, &columns, |name| Some(dictionary.number(name)))?;
-    if let Some(line) = read.unlabelled {
-        return Err(table.no_label(line, label));
+    let number = |name: &str| Some(dictionary.number(name));
+    let mut read = table.gather(targets.wanted(), &places, &columns, number)?;
+    if let Some((line, place)) = read.unlabelled {
+        return Err(table.no_label(line, place));
     }
     read.rows.fit_width(dictionary.len());
-    let names: Vec<String> =
-        if sets { label_sets::names(read.labels.names()) } else { read.labels.names().collect() };
-    let labels = spelled(read.labels, &names, sets);
-    let alphabet = Alphabet::new(labels.names());
-    let labels = labels.numbered(&alphabet);
-    let data = Examples { dictionary, ..Examples::new(read.rows, labels, alphabet)? };
-    let recipe = CsvRecipe {
-        label: Some(table.names[label].clone()),
-        categorical: recipe.categorical.clone(),
-        columns,
-        header: table.header,
+    let label = Some(targets.written());
+    let data = if truth == Truth::Numbers {
+        Examples::with_outputs(read.rows, Outputs::new(targets.names, read.numbers)?)?
+    } else {
+        let sets = truth == Truth::Set;
+        let names = read.labels.names();
+        let names = if sets { label_sets::names(names) } else { names.collect() };
+        let labels = spelled(read.labels, &names, sets);
+        let alphabet = Alphabet::new(labels.names());
+        Examples::new(read.rows, labels.numbered(&alphabet), alphabet)?
     };
+    let data = Examples { dictionary, ..data };
+    let recipe =
+        CsvRecipe { label, categorical: recipe.categorical.clone(), columns, header: table.header };
     Ok((data, recipe))
 }
 
@@ -155,37 +159,37 @@ pub fn read_known(
     recipe: &CsvRecipe,
     known: Vocabulary<'_>,
 ) -> Result<(Examples, bool, Unseen)> {
-    read_known_as(source, recipe, known, false)
+    read_known_as(source, recipe, known, Truth::Label)
 }
 
-/// The same, where a label may be a set; the names that are known are those of single labels.
+/// The same, whatever examples have in the place of a label; of sets, the names that are known are those of single labels.
 pub(super) fn read_known_as(
     source: Source<'_>,
     recipe: &CsvRecipe,
     known: Vocabulary<'_>,
-    sets: bool,
+    truth: Truth,
 ) -> Result<(Examples, bool, Unseen)> {
-    let Some(label) = &recipe.label else {
-        return Err(Error::setting("the csv recipe must be that of a training file"));
-    };
     let mut table = Table::open(source, Some(recipe.header))?;
-    if !recipe.header {
-        table.forgo_label(label, recipe.columns.len() + 1)?;
-    }
+    let targets = Targets::of_other(&mut table, recipe, truth)?;
     let places = recipe
         .columns
         .iter()
         .map(|column| table.place(&column.name))
         .collect::<Result<Vec<usize>>>()?;
-    let label = table.names.iter().position(|name| name == label);
-    let mut read = table.gather(label, sets, &places, &recipe.columns, |name| {
+    let mut read = table.gather(targets.wanted(), &places, &recipe.columns, |name| {
         known.dictionary.index(name).filter(|&feature| (feature as usize) < known.features)
     })?;
-    let labelled = !read.labels.are_none();
-    if let (Some(line), Some(label), true) = (read.unlabelled, label, labelled) {
-        return Err(table.no_label(line, label));
+    let labelled = read.labelled;
+    if let (Some((line, place)), true) = (read.unlabelled, labelled) {
+        return Err(table.no_label(line, place));
     }
     read.rows.fit_width(known.features);
+    let dictionary = known.dictionary.clone();
+    if labelled && truth == Truth::Numbers {
+        let data = Examples::with_outputs(read.rows, Outputs::new(targets.names, read.numbers)?)?;
+        return Ok((Examples { dictionary, ..data }, labelled, read.unseen));
+    }
+    let sets = truth == Truth::Set;
     let labels = spelled(read.labels, known.alphabet.names(), sets);
     let (alphabet, strange) = labels.beside(known.alphabet, sets);
     read.unseen.labels = strange;
@@ -194,7 +198,6 @@ pub(super) fn read_known_as(
     } else {
         (vec![0; read.rows.len()], known.unlabelled())
     };
-    let dictionary = known.dictionary.clone();
     let data = Examples { dictionary, ..Examples::new(read.rows, labels, alphabet)? };
     Ok((data, labelled, read.unseen))
 }
@@ -233,6 +236,7 @@ fn clash(columns: &[CsvColumn]) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use std::io::Write;
@@ -329,12 +333,13 @@ mod tests {
     #[test]
     fn labels_may_be_sets_of_which_some_are_empty() {
         let text = b"x,y\n1,\"b, a\"\n2,\n3,a\n4,\"a,b\"\n";
-        let (data, recipe) = read_training_as(source(text), &CsvRecipe::default(), true).unwrap();
+        let (data, recipe) =
+            read_training_as(source(text), &CsvRecipe::default(), Truth::Set).unwrap();
         let sets: Vec<Vec<&str>> = (0..4).map(|i| data.label_set(i).collect()).collect();
         assert_eq!(sets, [vec!["a", "b"], vec![], vec!["a"], vec!["a", "b"]]);
         let alphabet = Alphabet::new(["a", "b"].map(String::from));
         let known = Vocabulary { alphabet: &alphabet, ..data.vocabulary() };
-        let read = |text: &'static [u8]| read_known_as(source(text), &recipe, known, true);
+        let read = |text: &'static [u8]| read_known_as(source(text), &recipe, known, Truth::Set);
         let (more, labelled, unseen) = read(b"y;x\na,c;1\n;2\n").unwrap();
         assert_eq!((labelled, more.label_set(0).collect()), (true, vec!["a", "c"]));
         assert_eq!(unseen.labels, ["c"]);
@@ -343,7 +348,7 @@ mod tests {
         assert!(error.starts_with("t.csv:3: ") && error.contains("twice"), "{error}");
         // Names that are numbers are known by their value, in sets, too.
         let text = b"x,y\n1,\"1.0,+2\"\n2,\"2,1\"\n";
-        let (data, _) = read_training_as(source(text), &CsvRecipe::default(), true).unwrap();
+        let (data, _) = read_training_as(source(text), &CsvRecipe::default(), Truth::Set).unwrap();
         assert_eq!((data.alphabet.names(), data.labels), (&["1,2".to_string()][..], vec![0, 0]));
     }
 

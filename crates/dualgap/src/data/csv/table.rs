@@ -13,6 +13,9 @@ use std::io::{BufRead, Chain, Read};
 /// Put behind every file: a record of its own, unless a double quote was opened and not closed.
 const END: &[u8] = b"\n\x04\n";
 
+/// Of the columns of a file, so many are shown.
+pub(super) const SHOWN: usize = 20;
+
 pub(super) fn number(cell: &str) -> Option<f64> {
     cell.parse().ok().filter(|value: &f64| value.is_finite())
 }
@@ -63,12 +66,26 @@ pub(super) struct Table<'a> {
     waiting: VecDeque<Record>,
 }
 
+/// What is to be predicted, and in which columns it is.
+#[derive(Clone, Copy)]
+pub(super) enum Wanted<'w> {
+    Nothing,
+    Label(usize),
+    /// An empty cell is an empty set.
+    Set(usize),
+    Numbers(&'w [usize]),
+}
+
 /// A file's records as numbers.
 pub(super) struct Gathered {
     pub rows: Rows,
     pub labels: Labels,
-    /// The line of the first example without a label, in a file that has them.
-    pub unlabelled: Option<u64>,
+    /// In the place of labels.
+    pub numbers: Vec<f64>,
+    /// The line of the first example that is without a label or a number, and the column that lacks it.
+    pub unlabelled: Option<(u64, usize)>,
+    /// Whether there is any label or number at all.
+    pub labelled: bool,
     pub unseen: Unseen,
 }
 
@@ -125,18 +142,20 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Without a header, a file may have all columns or all but the label.
-    pub fn forgo_label(&mut self, label: &str, trained: usize) -> Result<()> {
+    /// Without a header, a file may have all columns or all but the labels.
+    pub fn forgo_labels(&mut self, labels: &[String], trained: usize) -> Result<()> {
         let found = self.names.len();
-        if found + 1 == trained {
+        if found + labels.len() == trained {
             let names = (1..=trained).map(|k| format!("c{k}"));
-            self.names = names.filter(|name| name != label).collect();
+            self.names = names.filter(|name| !labels.contains(name)).collect();
         } else if found != trained {
+            let what = if labels.len() == 1 { "the label" } else { "what is to be predicted" };
+            let without = trained - labels.len();
             return Err(self.file_error(
                 format!(
-                    "has {found} columns, and the training data had {trained}, the label included"
+                    "has {found} columns, and the training data had {trained}, {what} included"
                 ),
-                format!("give it {trained} columns, or {} without the label", trained - 1),
+                format!("give it {trained} columns, or {without} without {what}"),
             ));
         }
         Ok(())
@@ -144,7 +163,6 @@ impl<'a> Table<'a> {
 
     /// The column of this name.
     pub fn place(&self, name: &str) -> Result<usize> {
-        const SHOWN: usize = 20;
         self.names.iter().position(|other| other == name).ok_or_else(|| {
             let shown = self.names.len().min(SHOWN);
             let columns = self.names[..shown].join(", ");
@@ -234,12 +252,10 @@ impl<'a> Table<'a> {
         Ok(true)
     }
 
-    /// All records; `feature` gives the number of a feature if it has one. `columns` are at `places`. Labels may be sets, and
-    /// then an empty cell is an empty set.
+    /// All records; `feature` gives the number of a feature if it has one. `columns` are at `places`.
     pub fn gather(
         &mut self,
-        label: Option<usize>,
-        sets: bool,
+        wanted: Wanted<'_>,
         places: &[usize],
         columns: &[CsvColumn],
         mut feature: impl FnMut(&str) -> Option<u32>,
@@ -247,7 +263,9 @@ impl<'a> Table<'a> {
         let mut read = Gathered {
             rows: Rows::sparse(),
             labels: Labels::default(),
+            numbers: Vec::new(),
             unlabelled: None,
+            labelled: false,
             unseen: Unseen::default(),
         };
         let mut record = Record::default();
@@ -279,29 +297,53 @@ impl<'a> Table<'a> {
             // Nothing to do for a recipe of `read_training`, but recipes come out of files, too.
             row.dedup_by_key(|&mut (number, _)| number);
             read.rows.push_sparse(&row);
-            match label.map(|place| record.cell(place)) {
-                None => {}
-                Some("") if sets => read.labels.push(""),
-                Some("") => read.unlabelled = read.unlabelled.or(Some(record.line)),
-                Some(label) if label.contains(['\t', '\n', '\r']) => {
-                    return Err(self.error(
-                        record.line,
-                        "the label has a tab or a line end in it",
-                        "labels are written one a line: take a name without them",
-                    ));
-                }
-                Some(label) if sets => {
-                    let set = parse_set(label, |name| Ok(name.into()));
-                    let refuse = |(message, remedy)| self.error(record.line, message, remedy);
-                    read.labels.push(&set.map_err(refuse)?);
-                }
-                Some(label) => read.labels.push(label),
-            }
+            self.take(wanted, &record, &mut read)?;
         }
         if read.rows.is_empty() {
             return Err(self.no_examples());
         }
         Ok(read)
+    }
+
+    /// What is to be predicted of a record.
+    fn take(&self, wanted: Wanted<'_>, record: &Record, read: &mut Gathered) -> Result<()> {
+        match wanted {
+            Wanted::Nothing => {}
+            Wanted::Numbers(places) => {
+                for &place in places {
+                    let cell = record.cell(place);
+                    if is_missing(cell) {
+                        read.unlabelled = read.unlabelled.or(Some((record.line, place)));
+                        continue;
+                    }
+                    let Some(value) = number(cell) else {
+                        return Err(self.no_target(record.line, cell, place));
+                    };
+                    read.numbers.push(value + 0.0); // −0 becomes 0
+                    read.labelled = true;
+                }
+            }
+            Wanted::Label(place) | Wanted::Set(place) => {
+                let (cell, is_set) = (record.cell(place), matches!(wanted, Wanted::Set(_)));
+                read.labelled |= !cell.is_empty();
+                if cell.contains(['\t', '\n', '\r']) {
+                    return Err(self.error(
+                        record.line,
+                        "the label has a tab or a line end in it",
+                        "labels are written one a line: take a name without them",
+                    ));
+                } else if is_set {
+                    let set = parse_set(cell, |name| Ok(name.into()));
+                    let refuse = |(message, remedy)| self.error(record.line, message, remedy);
+                    read.labels.push(&set.map_err(refuse)?);
+                } else if cell.is_empty() {
+                    read.unlabelled = read.unlabelled.or(Some((record.line, place)));
+                } else {
+                    read.labels.push(cell);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn no_examples(&self) -> Error {
@@ -311,16 +353,24 @@ impl<'a> Table<'a> {
     pub fn no_label(&self, line: u64, label: usize) -> Error {
         self.error(
             line,
-            format!("the label is missing: the column `{}` is empty", self.names[label]),
+            format!("the label is missing: the column `{}` has none", self.names[label]),
             "fill it, or take the line out; another column is chosen with --label",
         )
     }
 
-    fn no_number(&self, line: u64, cell: &str, column: &str) -> Error {
-        let cell: String = cell.escape_debug().take(40).collect();
+    fn no_target(&self, line: u64, cell: &str, place: usize) -> Error {
         self.error(
             line,
-            format!("`{cell}` in the column `{column}` is not a finite number"),
+            not_finite(cell, &self.names[place]),
+            "what is to be predicted are numbers: repair the cell, take the line out, \
+             or leave the column out of --label",
+        )
+    }
+
+    fn no_number(&self, line: u64, cell: &str, column: &str) -> Error {
+        self.error(
+            line,
+            not_finite(cell, column),
             format!(
                 "repair the cell, or leave it empty; \
                  if the column has names, train with --categorical {column}"
@@ -337,6 +387,11 @@ impl<'a> Table<'a> {
         let file = self.file.clone();
         Error::File { file, message: message.into(), remedy: remedy.into() }
     }
+}
+
+fn not_finite(cell: &str, column: &str) -> String {
+    let cell: String = cell.escape_debug().take(40).collect();
+    format!("`{cell}` in the column `{column}` is not a finite number")
 }
 
 #[cfg(test)]

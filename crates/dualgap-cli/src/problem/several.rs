@@ -1,0 +1,142 @@
+//! Multi-label and multi-output: any number of labels for each example, or several numbers, in a ball.
+
+use super::Problem;
+use super::linear::{binary_loss, check_smooth, regression_loss};
+use crate::args::{ColumnArgs, Common, LabelsArgs, OutputsArgs};
+use crate::choices::BinaryLoss;
+use crate::report::Outcomes;
+use dualgap::data::{Examples, Folds, Scaling};
+use dualgap::model::{InBall, Model, Plan, fit_labels_in_ball, fit_outputs_in_ball};
+use dualgap::run::Report;
+use dualgap::term::{Free, Loss, ScalarLoss};
+use dualgap::{Error, Result};
+use std::path::Path;
+
+/// A loss of every score, and what goes with it: of two classes for labels, which are there or not, else of numbers.
+#[derive(Clone, Debug)]
+pub struct SeveralProblem {
+    loss: ScalarLoss,
+    within: InBall,
+    intercept: bool,
+    scale: Scaling,
+}
+
+impl SeveralProblem {
+    /// Sets of labels.
+    pub fn labels(args: &LabelsArgs, common: Common<'_>) -> Result<Self> {
+        let LabelsArgs { loss, width, intercept, columns } = args;
+        let within = within(common, "multilabel", "label", "binary")?;
+        let loss = binary_loss(loss.unwrap_or(BinaryLoss::SmoothHinge), *width)?;
+        check_smooth(loss.smoothness(), "smooth-hinge, squared-hinge or logistic")?;
+        Ok(Self::new(loss, within, *intercept, columns))
+    }
+
+    /// Numbers.
+    pub fn outputs(args: &OutputsArgs, common: Common<'_>) -> Result<Self> {
+        let OutputsArgs { loss, width, intercept, columns } = args;
+        let within = within(common, "multioutput", "number", "regression")?;
+        let loss = regression_loss(*loss, *width, None)?;
+        check_smooth(loss.smoothness(), "squared or huber")?;
+        Ok(Self::new(loss, within, *intercept, columns))
+    }
+
+    fn new(loss: ScalarLoss, within: InBall, intercept: bool, columns: &ColumnArgs) -> Self {
+        Self { loss, within, intercept, scale: columns.scale.into() }
+    }
+}
+
+/// Without a ball every label or number would be a problem of its own.
+fn within(common: Common<'_>, task: &str, one: &str, single: &str) -> Result<InBall> {
+    if common.ball.is_none() {
+        return Err(Error::setting(format!(
+            "{task} is trained in a ball, and cv and path are about lambda: \
+             take `dualgap train {task}`, and compare radii with --test"
+        )));
+    }
+    common.within()?.ok_or_else(|| {
+        Error::setting(format!(
+            "{task} is trained in a ball: give --ball l1 or --ball trace, and --radius; \
+             under a penalty every {one} is a problem of its own, for `dualgap train {single}`"
+        ))
+    })
+}
+
+impl Problem for SeveralProblem {
+    type Data = Examples;
+    const PURE_L1: bool = false;
+
+    fn task(&self) -> &'static str {
+        if self.label_sets() { "multilabel" } else { "multioutput" }
+    }
+
+    fn constant(&self) -> bool {
+        self.intercept
+    }
+
+    fn label_sets(&self) -> bool {
+        self.loss.is_binary()
+    }
+
+    fn outputs(&self) -> bool {
+        !self.loss.is_binary()
+    }
+
+    fn meet(&mut self, file: &Path, data: &Examples) -> Result<()> {
+        if self.outputs() {
+            return Ok(()); // whoever reads numbers finds what is wrong with them, and where
+        }
+        let (_, labels) = data.label_sets().map_err(|error| {
+            Error::file(file, error.to_string(), "repair the labels of the examples that have it")
+        })?;
+        match labels.names() {
+            [] => Err(Error::file(
+                file,
+                "has no labels at all",
+                "a line has its labels in front, with commas between them: 1,3 1:0.5 2:1",
+            )),
+            [only] => Err(Error::file(
+                file,
+                format!("has a single label, {only}"),
+                "whether it is there or not is a question of two classes: `dualgap train binary`",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn weigh(&self, _: &Examples, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
+        Ok(sample_weights.map(<[f64]>::to_vec))
+    }
+
+    fn free(&self, _: &Examples) -> Result<Option<Free>> {
+        Ok(None)
+    }
+
+    fn within(&self) -> Option<InBall> {
+        Some(self.within)
+    }
+
+    fn fit(&self, data: &Examples, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
+        let plan = Plan { scale: self.scale, ..plan };
+        if self.label_sets() {
+            fit_labels_in_ball(data, self.loss, self.within, plan)
+        } else {
+            fit_outputs_in_ball(data, self.loss, self.within, plan)
+        }
+    }
+
+    fn has_labels(&self) -> bool {
+        false // those of the data are sets or numbers, and no two of them need to be told apart
+    }
+
+    fn folds(&self, data: &Examples, count: usize, seed: u64) -> Result<Folds> {
+        Folds::plain(data.len(), count, seed)
+    }
+
+    fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {
+        Ok(if self.label_sets() {
+            Outcomes::Sets(model.evaluate_sets(data))
+        } else {
+            Outcomes::Outputs(model.evaluate_outputs(data)?)
+        })
+    }
+}

@@ -1,0 +1,249 @@
+//! The columns that are to be predicted: one label, or several numbers.
+//!
+//! Several are a list of names as a line of a csv file has them, `price,weight`: a name that has a comma itself is in double
+//! quotes, `"height, in cm",weight`.
+
+use super::CsvRecipe;
+use super::table::{SHOWN, Table, Wanted};
+use crate::data::labels::Truth;
+use crate::data::outputs::twice;
+use crate::{Error, Result};
+use ::csv::{ReaderBuilder, StringRecord, WriterBuilder};
+
+/// What is to be predicted: the columns by name, and where they are in a file that has them.
+pub(super) struct Targets {
+    pub names: Vec<String>,
+    pub places: Vec<usize>,
+    truth: Truth,
+}
+
+impl Targets {
+    /// Those of a file to train on.
+    pub fn of_training(table: &Table<'_>, recipe: &CsvRecipe, truth: Truth) -> Result<Self> {
+        let names = match (&recipe.label, truth) {
+            (Some(list), Truth::Numbers) => {
+                let names = parsed(list);
+                check(table, recipe, &names)?;
+                names
+            }
+            (Some(name), _) => vec![name.clone()],
+            (None, Truth::Numbers) => {
+                return Err(table.file_error(
+                    "has several columns, and it was not said which of them are to be predicted",
+                    "name them with commas between them: --label price,weight",
+                ));
+            }
+            (None, _) => table.names.last().cloned().into_iter().collect(),
+        };
+        let places = names.iter().map(|name| table.place(name)).collect::<Result<Vec<_>>>()?;
+        if places.len() == table.names.len() {
+            return Err(table.file_error(
+                "has no column to predict by: all are to be predicted",
+                "leave some out of --label",
+            ));
+        }
+        Ok(Self { names, places, truth })
+    }
+
+    /// Those of another file, which may go without.
+    pub fn of_other(table: &mut Table<'_>, recipe: &CsvRecipe, truth: Truth) -> Result<Self> {
+        let Some(label) = &recipe.label else {
+            return Err(Error::setting("the csv recipe must be that of a training file"));
+        };
+        let names = match truth {
+            Truth::Numbers => parsed(label),
+            Truth::Label | Truth::Set => vec![label.clone()],
+        };
+        if !recipe.header {
+            table.forgo_labels(&names, recipe.columns.len() + names.len())?;
+        }
+        let found = |name: &&String| table.names.contains(name);
+        let (there, missing): (Vec<&String>, Vec<&String>) = names.iter().partition(found);
+        if let ([one, ..], [other, ..]) = (&there[..], &missing[..]) {
+            return Err(table.file_error(
+                format!("has no column `{other}`, and has `{one}`, which is predicted with it"),
+                "give it all columns that are to be predicted, or none of them",
+            ));
+        }
+        let places = there.into_iter().map(|name| table.place(name)).collect::<Result<_>>()?;
+        Ok(Self { names, places, truth })
+    }
+
+    /// What is to be gathered from every line.
+    pub fn wanted(&self) -> Wanted<'_> {
+        match (self.truth, &self.places[..]) {
+            (_, []) => Wanted::Nothing,
+            (Truth::Numbers, places) => Wanted::Numbers(places),
+            (Truth::Set, &[place, ..]) => Wanted::Set(place),
+            (Truth::Label, &[place, ..]) => Wanted::Label(place),
+        }
+    }
+
+    /// As a recipe has them.
+    pub fn written(&self) -> String {
+        match self.truth {
+            Truth::Numbers => listed(&self.names),
+            Truth::Label | Truth::Set => self.names.concat(),
+        }
+    }
+}
+
+/// Whether these can be the columns of several numbers.
+fn check(table: &Table<'_>, recipe: &CsvRecipe, names: &[String]) -> Result<()> {
+    if let [only] = names {
+        return Err(table.file_error(
+            format!("is to predict a single number, `{only}`"),
+            "one number an example is for `dualgap train regression`; \
+             several have commas between them: --label price,weight",
+        ));
+    }
+    if let Some(name) = twice(names) {
+        return Err(table.file_error(
+            format!("is to predict `{name}` twice"),
+            "name every column once in --label",
+        ));
+    }
+    if let Some(name) = names.iter().find(|name| recipe.categorical.contains(name)) {
+        return Err(table.file_error(
+            format!(
+                "is to predict the numbers of `{name}`, and --categorical says that it has names"
+            ),
+            "leave the column out of one of the two",
+        ));
+    }
+    let unknown = names.iter().find(|name| !table.names.contains(name));
+    if let Some(name) = unknown
+        && table.names.iter().any(|name| name.contains(','))
+    {
+        return Err(table.file_error(
+            format!("has no column `{name}`"),
+            format!(
+                "a name that has a comma is in double quotes: the columns of the file are {}{}",
+                listed(&table.names[..table.names.len().min(SHOWN)]),
+                if table.names.len() > SHOWN { " and more" } else { "" }
+            ),
+        ));
+    }
+    // They are told between tabs, one a line.
+    if let Some(name) = names.iter().find(|name| name.contains(['\t', '\n', '\r'])) {
+        return Err(table.file_error(
+            format!("has a tab or a line end in the name of a column, {name:?}"),
+            "give it another name in the header",
+        ));
+    }
+    Ok(())
+}
+
+/// The names of a list.
+fn parsed(list: &str) -> Vec<String> {
+    let mut reader = ReaderBuilder::new().has_headers(false).from_reader(list.as_bytes());
+    let mut record = StringRecord::new();
+    // Text in memory can always be read; the list of nothing is one empty name, which no column has.
+    let _ = reader.read_record(&mut record);
+    let names: Vec<String> = record.iter().map(|name| name.trim().to_string()).collect();
+    if names.is_empty() { vec![String::new()] } else { names }
+}
+
+/// The list of names.
+fn listed(names: &[String]) -> String {
+    let mut writer = WriterBuilder::new().from_writer(Vec::new());
+    let _ = writer.write_record(names); // into memory
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::csv::{read_known_as, read_training_as};
+    use crate::data::{Examples, Source};
+    use proptest::prelude::*;
+
+    fn source(text: &[u8]) -> Source<'_> {
+        Source::from_bytes("t.csv", text).unwrap()
+    }
+
+    fn numbers(text: &[u8], label: &str) -> Result<(Examples, CsvRecipe)> {
+        let recipe = CsvRecipe { label: Some(label.into()), ..CsvRecipe::default() };
+        read_training_as(source(text), &recipe, Truth::Numbers)
+    }
+
+    #[test]
+    fn several_columns_may_be_numbers_to_predict() {
+        let text = b"x,w,\"h, cm\",c\n1,2.5,-0,red\n0,1e-3,7,blue\n";
+        let (data, recipe) = numbers(text, "\"h, cm\", w").unwrap();
+        let outputs = data.outputs.as_ref().unwrap();
+        assert_eq!(outputs.names().names(), ["h, cm", "w"], "as they were named");
+        assert_eq!(outputs.values(), [0.0, 2.5, 7.0, 1e-3]);
+        assert_eq!(data.dictionary.names().collect::<Vec<_>>(), ["x", "c=red", "c=blue"]);
+        assert_eq!(recipe.label.as_deref(), Some("\"h, cm\",w"));
+        let read = |text: &'static [u8]| {
+            read_known_as(source(text), &recipe, data.vocabulary(), Truth::Numbers)
+        };
+        let (more, labelled, _) = read(b"c;w;h, cm;x\nred;1;2;3\n").unwrap();
+        assert_eq!((labelled, more.outputs.unwrap().of(0)), (true, &[2.0, 1.0][..]));
+        for bare in [&b"x,c\n1,red\n"[..], b"x,w,\"h, cm\",c\n1,,NA,red\n"] {
+            let (data, labelled, _) =
+                read_known_as(source(bare), &recipe, data.vocabulary(), Truth::Numbers).unwrap();
+            assert_eq!((data.len(), data.outputs, labelled), (1, None, false));
+        }
+        let error = read(b"x,c,w\n1,red,2\n").unwrap_err().to_string();
+        assert!(error.contains("has no column `h, cm`, and has `w`"), "{error}");
+        let error = read(b"w;h, cm;x;c\n1;2;3;red\n1;;3;red\n").unwrap_err().to_string();
+        assert!(error.starts_with("t.csv:3: ") && error.contains("`h, cm`"), "{error}");
+        // Without a header, all columns or all but those.
+        let (data, recipe) = numbers(b"1,2,3\n4,5,6\n", "c3,c1").unwrap();
+        let known = data.vocabulary();
+        assert_eq!(data.outputs.as_ref().unwrap().of(1), [6.0, 4.0]);
+        let read = |text| read_known_as(source(text), &recipe, known, Truth::Numbers);
+        assert_eq!(read(b"7,8,9\n").unwrap().0.outputs.unwrap().of(0), [9.0, 7.0]);
+        assert_eq!(read(b"8\n").unwrap().0.rows.row(0).iter().next(), Some((0, 8.0)));
+        assert!(read(b"7,8\n").unwrap_err().to_string().contains("had 3"));
+    }
+
+    #[test]
+    fn what_makes_no_numbers_to_predict_is_refused() {
+        let text = b"x,a,b\n1,2,3\n";
+        for (text, label, words) in [
+            (&text[..], "a", "single number"),
+            (text, "a,a", "twice"),
+            (text, "a,z", "has no column `z`"),
+            (text, "a,", "has no column ``"),
+            (text, "x,a,b", "no column to predict by"),
+            (b"x,a,b\n1,2,3\n1,,3\n", "a,b", "t.csv:3: "),
+            (b"x,a,b\n1,2,3\n1,?,3\n", "a,b", "t.csv:3: "),
+            (b"x,a,b\n1,2,inf\n", "a,b", "`inf` in the column `b` is not a finite number"),
+            (b"x,a,b\n1,red,2\n", "a,b", "`red` in the column `a`"),
+        ] {
+            let error = numbers(text, label).unwrap_err();
+            assert!(error.to_string().contains(words), "{error}");
+            assert!(error.remedy().is_some(), "{error}");
+        }
+        let error = numbers(b"x,\"h, cm\",b\n1,2,3\n", "h, cm,b").unwrap_err();
+        assert!(error.remedy().unwrap().ends_with("x,\"h, cm\",b"), "{error:?}");
+        let plain = CsvRecipe::default();
+        let error = read_training_as(source(text), &plain, Truth::Numbers).unwrap_err();
+        assert!(error.remedy().unwrap().contains("--label"), "{error}");
+        let categorical = vec!["b".into()];
+        let recipe = CsvRecipe { label: Some("a,b".into()), categorical, ..plain };
+        let error = read_training_as(source(text), &recipe, Truth::Numbers).unwrap_err();
+        assert!(error.to_string().contains("--categorical"), "{error}");
+    }
+
+    #[test]
+    fn a_name_with_a_comma_is_quoted() {
+        assert_eq!(parsed("a, b ,c"), ["a", "b", "c"]);
+        assert_eq!(parsed("\"height, in cm\",weight"), ["height, in cm", "weight"]);
+        assert_eq!(parsed("a,,b"), ["a", "", "b"]);
+        assert_eq!(parsed(""), [""]);
+        assert_eq!(listed(&["height, in cm".into(), "b".into()]), "\"height, in cm\",b");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_listed_is_parsed(names in prop::collection::vec("[ab,\"=é' ]{0,4}[ab\"]", 2..5)) {
+            let names: Vec<String> = names.iter().map(|name| name.trim().to_string()).collect();
+            prop_assert_eq!(parsed(&listed(&names)), names);
+        }
+    }
+}
