@@ -110,6 +110,11 @@ pub(crate) fn thin_svd(mut matrix: Mat<f64>) -> Result<Decomposition> {
 
 /// The vectors and values of a symmetric matrix, of which the lower triangle counts, values in falling order.
 pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<f64>)> {
+    if !matrix.is_all_finite() {
+        return Err(Error::Unsound {
+            message: "a matrix has an entry that is no number: it has no eigenvalues".into(),
+        });
+    }
     let found = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| Error::Unsound {
         message: "the eigenvalues of a small matrix did not converge".into(),
     })?;
@@ -202,6 +207,25 @@ mod tests {
             assert!((s[1] / scale / 5.0_f64.sqrt() - 1.0).abs() < 1e-14);
         }
         assert!(thin_svd(Mat::from_fn(1, 1, |_, _| f64::NAN)).is_err());
+    }
+
+    #[test]
+    fn eigenvalues_fall_and_belong_to_their_vectors() {
+        let basis = random(5, 5, 7).qr().compute_thin_Q();
+        let mut scaled = basis.clone();
+        scale_columns(&mut scaled, &[0.0, 3.0, -1.0, 7.0, 3.0]);
+        let matrix = product(scaled.as_ref(), basis.transpose());
+        let (vectors, values) = symmetric_eigen(matrix.as_ref()).unwrap();
+        for (value, expected) in values.iter().zip([7.0, 3.0, 3.0, 0.0, -1.0]) {
+            assert!((value - expected).abs() < 1e-13, "{values:?}");
+        }
+        let mut turned = vectors.clone();
+        scale_columns(&mut turned, &values);
+        let images = product(matrix.as_ref(), vectors.as_ref());
+        assert!(distance(images.as_ref(), turned.as_ref()) < 1e-13);
+        let gram = product(vectors.transpose(), vectors.as_ref());
+        assert!(distance(gram.as_ref(), Mat::identity(5, 5).as_ref()) < 1e-13);
+        assert!(symmetric_eigen(Mat::from_fn(2, 2, |_, _| f64::INFINITY).as_ref()).is_err());
     }
 
     #[test]
