@@ -46,8 +46,8 @@ impl Certificate {
         if !(primal.is_finite() && dual.is_finite() && rounding_error.is_finite()) {
             return Err(Error::Unsound {
                 message: format!(
-                    "the primal value is {primal} and the dual {dual}, with a rounding error of \
-                     {rounding_error}; are there huge feature values, or is lambda extremely small?"
+                    "the primal value is {primal:e} and the dual {dual:e}, with a rounding error of \
+                     {rounding_error:e}; are there huge numbers in the data, or is lambda extremely small?"
                 ),
             });
         }
