@@ -63,5 +63,8 @@ pub fn outputs_row(model: &Model) -> Option<(&'static str, String)> {
         0 => String::new(),
         rest => format!(" and {rest} more"),
     };
-    Some(("outputs", names[..names.len().min(SHOWN)].join(", ") + &rest))
+    let told =
+        |name: &String| if name.contains(',') { format!("\"{name}\"") } else { name.clone() };
+    let names: Vec<String> = names.iter().take(SHOWN).map(told).collect();
+    Some(("outputs", names.join(", ") + &rest))
 }

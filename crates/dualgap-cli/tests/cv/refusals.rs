@@ -93,7 +93,7 @@ fn numbers_too_large_name_the_run_that_they_broke() {
     let desk = Desk::new();
     desk.write("huge.svm", "1e300 1:1e200\n-1e300 2:1e200\n1 3:1\n1 4:5\n");
     let run = desk.run("cv regression huge.svm --folds 2 --lambdas 0.5 --threads 1");
-    run.refuses(&["no certificate", "lambda 5e-1", "without fold", "huge feature values"]);
+    run.refuses(&["no certificate", "lambda 5e-1", "without fold", "huge numbers in the data"]);
 }
 
 #[test]
