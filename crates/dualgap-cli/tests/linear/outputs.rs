@@ -169,6 +169,8 @@ fn a_table_and_a_libsvm_file_are_the_same_problem() {
     desk.certify("model", "train.csv");
     let header = ModelFile::parse(&desk.read("model")).header();
     assert_eq!(header["labels"], serde_json::json!(["price", "weight, kg", "age"]));
+    let told = desk.run("inspect model").ok().stdout;
+    assert!(told.contains("price, \"weight, kg\", age"), "{told}");
     // A header in another order, other separators, and the columns that are to be predicted left out.
     let mut bare = String::from("d|c|b|a\n");
     for [a, b, c, d] in Numbers::new(30, 2).rows {
