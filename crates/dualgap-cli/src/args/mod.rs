@@ -24,8 +24,8 @@ pub use cv::CvArgs;
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
 pub use tasks::{
-    BinaryArgs, ChainArgs, ClassesArgs, ColumnArgs, Examples, LabelsArgs, LinearArgs, OtherTask,
-    OutputsArgs, RegressionArgs, Task, TrainTask, Work,
+    BinaryArgs, ChainArgs, ClassesArgs, Examples, LabelsArgs, LinearArgs, OtherTask, OutputsArgs,
+    RegressionArgs, SeveralArgs, Task, TrainTask, Work,
 };
 pub use train::{OutputArgs, TrainArgs};
 pub use values::{Folds, Lambda};

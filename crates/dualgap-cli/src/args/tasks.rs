@@ -182,11 +182,8 @@ pub struct LabelsArgs {
     /// Of the smooth hinge: over which width its corner is rounded off [default: 1].
     #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
     pub width: Option<f64>,
-    /// Add a feature that is always 1; its weights count in the ball like the others.
-    #[arg(long)]
-    pub intercept: bool,
     #[command(flatten)]
-    pub columns: ColumnArgs,
+    pub several: SeveralArgs,
 }
 
 #[derive(Args, Debug)]
@@ -198,11 +195,8 @@ pub struct OutputsArgs {
     /// Of Huber's loss: how far from the target it is squared [default: 1].
     #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
     pub width: Option<f64>,
-    /// Add a feature that is always 1; its weights count in the ball like the others.
-    #[arg(long)]
-    pub intercept: bool,
     #[command(flatten)]
-    pub columns: ColumnArgs,
+    pub several: SeveralArgs,
 }
 
 #[derive(Args, Debug)]
@@ -228,6 +222,16 @@ pub struct ColumnArgs {
     /// about the data as they are.
     #[arg(long, value_enum, default_value = "none", help_heading = "Problem")]
     pub scale: Scale,
+}
+
+/// What the tasks of several outputs in a ball have in common.
+#[derive(Args, Debug)]
+pub struct SeveralArgs {
+    /// Add a feature that is always 1; its weights count in the ball like the others.
+    #[arg(long, help_heading = "Problem")]
+    pub intercept: bool,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
 }
 
 /// What the tasks of linear models have in common.

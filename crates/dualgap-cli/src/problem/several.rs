@@ -2,7 +2,7 @@
 
 use super::Problem;
 use super::linear::{binary_loss, check_smooth, regression_loss};
-use crate::args::{ColumnArgs, Common, LabelsArgs, OutputsArgs};
+use crate::args::{Common, LabelsArgs, OutputsArgs, SeveralArgs};
 use crate::choices::BinaryLoss;
 use crate::report::Outcomes;
 use dualgap::data::{Examples, Folds, Scaling};
@@ -24,24 +24,25 @@ pub struct SeveralProblem {
 impl SeveralProblem {
     /// Sets of labels.
     pub fn labels(args: &LabelsArgs, common: Common<'_>) -> Result<Self> {
-        let LabelsArgs { loss, width, intercept, columns } = args;
+        let LabelsArgs { loss, width, several } = args;
         let within = within(common, "multilabel", "label", "binary")?;
         let loss = binary_loss(loss.unwrap_or(BinaryLoss::SmoothHinge), *width)?;
         check_smooth(loss.smoothness(), "smooth-hinge, squared-hinge or logistic")?;
-        Ok(Self::new(loss, within, *intercept, columns))
+        Ok(Self::new(loss, within, several))
     }
 
     /// Numbers.
     pub fn outputs(args: &OutputsArgs, common: Common<'_>) -> Result<Self> {
-        let OutputsArgs { loss, width, intercept, columns } = args;
+        let OutputsArgs { loss, width, several } = args;
         let within = within(common, "multioutput", "number", "regression")?;
         let loss = regression_loss(*loss, *width, None)?;
         check_smooth(loss.smoothness(), "squared or huber")?;
-        Ok(Self::new(loss, within, *intercept, columns))
+        Ok(Self::new(loss, within, several))
     }
 
-    fn new(loss: ScalarLoss, within: InBall, intercept: bool, columns: &ColumnArgs) -> Self {
-        Self { loss, within, intercept, scale: columns.scale.into() }
+    fn new(loss: ScalarLoss, within: InBall, several: &SeveralArgs) -> Self {
+        let SeveralArgs { intercept, columns } = several;
+        Self { loss, within, intercept: *intercept, scale: columns.scale.into() }
     }
 }
 

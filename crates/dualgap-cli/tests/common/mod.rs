@@ -77,6 +77,15 @@ impl Desk {
     pub fn certify(&self, model: &str, data: &str) -> Value {
         self.run(&format!("certify {model} {data} --json")).ok().json()
     }
+
+    /// A run of this line that is taken up from its checkpoint, `run`, ends as one does that was never left.
+    pub fn resumes(&self, line: &str) {
+        let whole = self.train(&format!("{line} --passes 8 -o whole"));
+        self.run(&format!("train {line} --passes 3 --checkpoint run --checkpoint-every 1")).ok();
+        let resumed = self.train(&format!("{line} --passes 8 --resume run -o resumed"));
+        assert_eq!(interval(&resumed), interval(&whole));
+        assert_eq!(self.read("whole"), self.read("resumed"));
+    }
 }
 
 /// Where cargo has put the program.

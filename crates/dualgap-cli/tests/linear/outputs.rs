@@ -233,11 +233,7 @@ fn a_run_is_watched_and_kept() {
     let (watched, told) = (number(&last, "test_error"), number(&json["test"], "rmse"));
     assert!((watched - told).abs() < 1e-4 * told, "{watched} {told}");
     let line = format!("{LINE} {L1} --tolerance 0");
-    let whole = desk.run(&format!("train {line} --passes 8 -o whole --json")).ok().json();
-    desk.run(&format!("train {line} --passes 3 --checkpoint run --checkpoint-every 1")).ok();
-    let resumed = desk.run(&format!("train {line} --passes 8 --resume run -o resumed --json"));
-    assert_eq!(interval(&resumed.ok().json()), interval(&whole));
-    assert_eq!(desk.read("whole"), desk.read("resumed"));
+    desk.resumes(&line);
     desk.run(&format!("train {line} --loss huber --resume run")).fails(&["loss"]);
 }
 

@@ -1,7 +1,7 @@
 //! Blocks of examples, where there are many of them for few outputs: the optimum is found, at a linear rate.
 
 use crate::Case;
-use crate::runs::{LOSSES, assert_straight, norm, optimum, run};
+use crate::runs::{LOSSES, assert_optimal, assert_straight, optimum, run};
 use dualgap::linalg::{LowRank, Operator};
 use dualgap::oracle::Costs;
 use dualgap::pdbfw::{Classes, Losses, Method, PerOutput, Problem, Settings, Solution, trace};
@@ -28,12 +28,7 @@ fn every_loss_reaches_the_optimum() {
             for (mu, radius) in [(0.1, 1.0), (0.003, 0.6), (0.02, 50.0)] {
                 let case = Case { mu, radius, ..many(seed as u64, d, c) };
                 let rows = case.matrix();
-                let report = in_blocks(&case.problem(&rows, loss), 1e-9);
-                let told = format!("{loss:?} {d} {c} {mu} {radius}: {:?}", report.certificate);
-                let best = optimum(&case, loss);
-                assert!((report.certificate.primal - best).abs() <= 1e-6 * best, "{told} {best}");
-                assert!(report.certificate.dual <= best + 1e-9, "{told} {best}");
-                assert!(norm(&report.model.weights) <= radius * (1.0 + 1e-13), "{told}");
+                assert_optimal(&in_blocks(&case.problem(&rows, loss), 1e-9), &case, loss);
             }
         }
     }
