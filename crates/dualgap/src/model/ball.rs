@@ -12,7 +12,7 @@ use super::fit::{
     Plan, classes_blank, examples_blank, linear_blank, linear_error, named, watched, wrong_labels,
 };
 use super::scaled::recertify;
-use super::verify::{Sides, refused};
+use super::sides::{Sides, refused};
 use super::{Model, Provenance, Structure, low_rank};
 use crate::data::{Alphabet, Examples, Factors};
 use crate::dual::problem::PrimalValue;

@@ -12,7 +12,8 @@
 use super::evaluation::NumberErrors;
 use super::fit::{Plan, blank};
 use super::low_rank::{self, LowRankSides};
-use super::verify::{Verified, check_data, refused, verify};
+use super::sides::refused;
+use super::verify::{Verified, check_data, verify};
 use super::{InBall, Model, Structure};
 use crate::data::{
     Alphabet, Dictionary, Factors, Pairs, Ratings, Scaling, Vocabulary, fingerprint,

@@ -2,7 +2,7 @@
 
 use super::checkpoint::{self, CheckpointFile, Checkpoints};
 use super::scaled::{Unscaled, recertify};
-use super::verify::sides;
+use super::sides::sides;
 use super::{Model, Provenance, Structure};
 use crate::data::{Alphabet, Examples, Factors, Scaling, Sequences, Vocabulary, fingerprint};
 use crate::dual::{self, Begin, Blocks, Solution, Vault, Witness, Witnessed};

@@ -6,7 +6,7 @@
 use super::ball::{Stored, points, witness};
 use super::fit::{Plan, named};
 use super::scaled::recertify;
-use super::verify::{Sides, refused};
+use super::sides::{Sides, refused};
 use super::{InBall, Model, Provenance, Structure};
 use crate::data::Factors;
 use crate::dual::Witness;

@@ -10,7 +10,7 @@
 //! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
 //! - [`cross_validation`]: which λ predicts best.
 //! - [`file`](mod@file): the model file.
-//! - [`verify`](mod@verify): a stored certificate, computed again from the data.
+//! - `sides`: both sides of a certificate; [`verify`](mod@verify): a stored one, computed again from the data.
 
 pub mod ball;
 pub mod checkpoint;
@@ -28,6 +28,7 @@ pub mod output_evaluation;
 pub mod path;
 mod scaled;
 pub mod set_evaluation;
+mod sides;
 pub mod verify;
 
 pub use ball::{InBall, fit_classes_in_ball, fit_linear_in_ball};

@@ -1,7 +1,7 @@
 //! Runs on scaled columns whose weights and certificates are for the data as they are.
 
 use super::Model;
-use super::verify::{Sides, certificate};
+use super::sides::{Sides, certificate};
 use crate::data::Factors;
 use crate::dual::Witness;
 use crate::run::{Budget, Observer, Progress, Report, Stop};
