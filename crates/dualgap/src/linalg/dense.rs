@@ -110,6 +110,11 @@ pub(crate) fn thin_svd(mut matrix: Mat<f64>) -> Result<Decomposition> {
 
 /// The vectors and values of a symmetric matrix, of which the lower triangle counts, values in falling order.
 pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<f64>)> {
+    if !matrix.is_all_finite() {
+        return Err(Error::Unsound {
+            message: "a matrix has an entry that is no number: it has no eigenvalues".into(),
+        });
+    }
     let found = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| Error::Unsound {
         message: "the eigenvalues of a small matrix did not converge".into(),
     })?;

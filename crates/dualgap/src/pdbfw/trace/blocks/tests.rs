@@ -34,14 +34,14 @@ fn largest(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
 fn check<M: Map, L: Losses>(problem: &LowRankProblem<M, L>, blocks: &Blocks<L::Scratch>) {
     let (d, c) = problem.map().shape();
     let mut y = vec![0.0; problem.numbers()];
-    problem.weigh(&blocks.alpha, &mut y);
+    problem.weigh(&blocks.at.alpha, &mut y);
     let mut u = problem.map().written(&y, true).0;
-    blocks.centre.add_to(&mut u);
-    let (kept, exact) = (by_rows(&blocks.u, d, c), by_rows(&u, d, c));
+    blocks.at.centre.add_to(&mut u);
+    let (kept, exact) = (by_rows(&blocks.at.u, d, c), by_rows(&u, d, c));
     assert!(largest(kept, exact) < 1e-12);
-    assert!(largest(blocks.square.as_ref(), product(exact.transpose(), exact).as_ref()) < 1e-11);
+    assert!(largest(blocks.at.square.as_ref(), product(exact.transpose(), exact).as_ref()) < 1e-11);
     // The nearest matrix of the ball to U/(μ + κ), by all of its singular values.
-    let strength = blocks.centre.strength();
+    let strength = blocks.at.centre.strength();
     let (left, mut sizes, right) = thin_svd(exact.to_owned()).unwrap();
     sizes.iter_mut().for_each(|size| *size /= strength);
     let of = |theta: f64| sizes.iter().map(|size| (size - theta).max(0.0)).sum::<f64>();
@@ -71,18 +71,18 @@ fn walk<L: Losses>(rows: &Rows, losses: L, mu: f64, radius: f64) {
     let problem = LowRankProblem::new(map, losses, mu, radius, None).unwrap();
     let size = block_size(&problem).expect("as many rows as blocks need");
     let mut blocks = Blocks::<L::Scratch>::new(&problem, size, 1).unwrap();
-    let mut before = dual(&problem, &blocks.alpha);
-    while blocks.passes < 3 {
+    let mut before = dual(&problem, &blocks.at.alpha);
+    while blocks.at.passes < 3 {
         blocks.step(&problem).unwrap();
-        let after = dual(&problem, &blocks.alpha);
+        let after = dual(&problem, &blocks.at.alpha);
         assert!(after >= before - 1e-9 * before.abs().max(1.0), "{before} fell to {after}");
         before = after;
     }
     check(&problem, &blocks);
     blocks.recentre(&problem, 0.1).unwrap();
-    assert!(blocks.centre.is_set());
+    assert!(blocks.at.centre.is_set());
     check(&problem, &blocks);
-    while blocks.passes < REFRESH + 2 {
+    while blocks.at.passes < REFRESH + 2 {
         blocks.step(&problem).unwrap();
     }
     check(&problem, &blocks);
@@ -121,15 +121,15 @@ fn a_step_that_goes_too_far_is_shortened_and_the_pull_is_learnt() {
     let map = Features::new(&rows, 2).unwrap();
     let problem = LowRankProblem::new(map, losses, 1e-4, 1e3, None).unwrap();
     let mut blocks = Blocks::<()>::new(&problem, 20, 0).unwrap();
-    let mut before = dual(&problem, &blocks.alpha);
+    let mut before = dual(&problem, &blocks.at.alpha);
     for _ in 0..5 {
         blocks.step(&problem).unwrap();
-        let after = dual(&problem, &blocks.alpha);
+        let after = dual(&problem, &blocks.at.alpha);
         assert!(after >= before - 1e-10, "{before} fell to {after}");
         before = after;
     }
-    assert!(blocks.shortened > 0);
-    assert!(blocks.pull > 10.0, "twenty pull as one, and are taken for {}", blocks.pull);
+    assert!(blocks.at.shortened > 0);
+    assert!(blocks.at.pull > 10.0, "twenty pull as one, and are taken for {}", blocks.at.pull);
     check(&problem, &blocks);
 }
 
@@ -140,18 +140,18 @@ fn where_gaps_fall_slowly_it_goes_around_a_centre_and_where_the_dual_falls_for_l
     let map = Features::new(&rows, 2).unwrap();
     let problem = LowRankProblem::new(map, losses, 1e-6, 1e3, None).unwrap();
     let mut blocks = Blocks::<()>::new(&problem, 4, 0).unwrap();
-    while blocks.passes < 3 {
+    while blocks.at.passes < 3 {
         blocks.step(&problem).unwrap();
     }
     blocks.told(&problem, 1.0, true).unwrap();
     blocks.told(&problem, 0.5 * SLOW, true).unwrap();
-    assert!(!blocks.centre.is_set() && blocks.round == 1);
+    assert!(!blocks.at.centre.is_set() && blocks.at.round == 1);
     blocks.told(&problem, 0.4 * SLOW, true).unwrap();
-    assert!(blocks.centre.is_set() && blocks.round == 1);
+    assert!(blocks.at.centre.is_set() && blocks.at.round == 1);
     for _ in 0..9 {
         blocks.told(&problem, 0.1 * SLOW, true).unwrap();
     }
-    assert_eq!(blocks.round, LONGEST);
+    assert_eq!(blocks.at.round, LONGEST);
 }
 
 #[test]
@@ -173,11 +173,11 @@ fn what_a_step_touches_does_not_grow_with_the_number_of_features() {
         for _ in 0..20 {
             blocks.step(&problem).unwrap();
         }
-        assert_eq!(blocks.passes, 1);
+        assert_eq!(blocks.at.passes, 1);
         let pass = 3 * rows.stored() as u64;
         let block = 20 * 4;
-        assert_eq!(blocks.touched.entries, pass + block * blocks.shortened);
-        (blocks.touched.selected - d as u64 * 2, blocks.shortened)
+        assert_eq!(blocks.at.touched.entries, pass + block * blocks.at.shortened);
+        (blocks.at.touched.selected - d as u64 * 2, blocks.at.shortened)
     };
     // A decomposition of two by two for each projection: at the start of the pass, at every step and where it is shortened.
     for d in [40, 400, 40_000] {
