@@ -27,7 +27,7 @@ pub use tasks::{
     BinaryArgs, ChainArgs, ClassesArgs, ColumnArgs, Examples, LabelsArgs, LinearArgs, OtherTask,
     OutputsArgs, RegressionArgs, Task, TrainTask, Work,
 };
-pub use train::{OutputArgs, TrainArgs};
+pub use train::{KeptArgs, OutputArgs, TrainArgs};
 pub use values::{Folds, Lambda};
 
 use clap::{Parser, Subcommand};

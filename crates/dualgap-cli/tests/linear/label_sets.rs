@@ -245,12 +245,15 @@ fn a_run_is_watched_and_kept() {
     let trace = String::from_utf8(desk.read("trace")).unwrap();
     let last: serde_json::Value = serde_json::from_str(trace.lines().last().unwrap()).unwrap();
     assert_eq!(number(&last, "test_error"), number(&json["test"], "hamming_loss"));
-    let line = format!("{LINE} {L1} --tolerance 0");
-    let whole = desk.run(&format!("train {line} --passes 8 -o whole --json")).ok().json();
-    desk.run(&format!("train {line} --passes 3 --checkpoint run --checkpoint-every 1")).ok();
-    let resumed = desk.run(&format!("train {line} --passes 8 --resume run -o resumed --json"));
-    assert_eq!(interval(&resumed.ok().json()), interval(&whole));
-    assert_eq!(desk.read("whole"), desk.read("resumed"));
+    for (ball, run) in [(TRACE, "trace.run"), (L1, "l1.run")] {
+        let line = format!("{LINE} {ball} --tolerance 0");
+        let whole = desk.run(&format!("train {line} --passes 8 -o whole --json")).ok().json();
+        desk.run(&format!("train {line} --passes 3 --checkpoint {run} --checkpoint-every 1")).ok();
+        let resumed =
+            desk.run(&format!("train {line} --passes 8 --resume {run} -o resumed --json"));
+        assert_eq!(interval(&resumed.ok().json()), interval(&whole));
+        assert_eq!(desk.read("whole"), desk.read("resumed"));
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What a block keeps beside α is what α makes it, and no block takes the dual down.
 
 use super::*;
+use crate::dual::read;
 use crate::linalg::Random;
 use crate::pdbfw::trace::{Features, Proving};
 use crate::pdbfw::{Classes, PerOutput};
@@ -200,4 +201,53 @@ fn blocks_are_for_many_rows_and_few_outputs() {
     assert_eq!(size(4000, 8, 200, 1.0), None);
     assert_eq!(size(4000, 8, 3, 1e80), None);
     assert_eq!(size(4000, 8, 3, 0.0), None);
+}
+
+#[test]
+fn a_place_that_is_none_of_this_problem_is_refused_and_huge_counts_do_no_harm() {
+    let rows = rows(300, 6, false);
+    let problem = |mu: f64| {
+        let losses = PerOutput::new(ScalarLoss::Squared, [1.0, -1.0].repeat(300), 2).unwrap();
+        LowRankProblem::new(Features::new(&rows, 2).unwrap(), losses, mu, 3.0, None).unwrap()
+    };
+    let other = Blocks::<()>::new(&problem(0.02), 4, 0).unwrap().at;
+    let problem = problem(0.0);
+    let mut blocks = Blocks::<()>::new(&problem, 4, 0).unwrap();
+    for _ in 0..100 {
+        blocks.step(&problem).unwrap();
+    }
+    let kept = postcard::to_stdvec(&blocks.at).unwrap();
+    let mut resumes = |spoil: &dyn Fn(&mut Place)| {
+        let mut place: Place = read(&kept).unwrap();
+        spoil(&mut place);
+        blocks.resume(&problem, place)
+    };
+    let spoilers: [&dyn Fn(&mut Place); 13] = [
+        &|at| at.alpha.truncate(9),
+        &|at| at.alpha[3] = f64::NAN,
+        &|at| at.u.push(0.0),
+        &|at| at.u[0] = f64::INFINITY,
+        &|at| at.square = faer::Mat::zeros(3, 3),
+        &|at| at.spread = faer::Mat::zeros(1, 1),
+        &|at| at.centre = other.centre.clone(),
+        &|at| at.turns = crate::pdbfw::turns::Turns::new(299, 0),
+        &|at| at.round = 0,
+        &|at| at.round = LONGEST + 1,
+        &|at| at.pull = 0.0,
+        &|at| at.pull = 4.5,
+        &|at| at.pull = f64::NAN,
+    ];
+    for (k, spoil) in spoilers.into_iter().enumerate() {
+        assert!(!resumes(spoil), "{k}");
+    }
+    assert!(resumes(&|at| {
+        (at.passes, at.shortened, at.rank, at.gap) = (u64::MAX, u64::MAX, 9, f64::NAN);
+        at.touched = Touched { entries: u64::MAX, selected: u64::MAX };
+    }));
+    for _ in 0..100 {
+        blocks.step(&problem).unwrap();
+    }
+    // Numbers whose squares are none end the run, and nothing else.
+    blocks.at.u.fill(1e200);
+    assert!(blocks.begin_pass(&problem).is_err());
 }
