@@ -20,7 +20,6 @@
 mod place;
 
 use super::common::{Looked, Moves};
-use super::kept::Resumes;
 use super::{LARGEST, LowRankProblem, Map};
 use crate::Result;
 use crate::linalg::dense::{add_product, by_rows, product, symmetric_eigen, thin_svd};
@@ -341,25 +340,6 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         )];
         tactics.extend(self.at.centre.told());
         tactics
-    }
-}
-
-impl<M: Map, L: Losses> Resumes<M, L> for Blocks<L::Scratch> {
-    type State = Place;
-
-    fn state(&self) -> Place {
-        self.at.clone()
-    }
-
-    fn resume(&mut self, problem: &LowRankProblem<M, L>, at: Place) -> bool {
-        let strongest = self.size as f64; // as many as pull together
-        let sound = at.is_sound(&self.at, problem.mu())
-            && (1..=LONGEST).contains(&at.round)
-            && (WEAKEST..=strongest).contains(&at.pull);
-        if sound {
-            self.at = at;
-        }
-        sound
     }
 }
 

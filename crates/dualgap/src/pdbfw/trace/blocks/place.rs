@@ -1,8 +1,11 @@
 //! Where a walk in blocks stands.
 
-use crate::pdbfw::Touched;
+use super::{Blocks, LONGEST, WEAKEST};
 use crate::pdbfw::centre::Centre;
+use crate::pdbfw::trace::kept::Resumes;
+use crate::pdbfw::trace::{LowRankProblem, Map};
 use crate::pdbfw::turns::Turns;
+use crate::pdbfw::{Losses, Touched};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +64,25 @@ impl Place {
             && [&self.square, &self.spread].iter().all(|matrix| matrix.nrows() == c)
             && self.centre.is_sound(mu, own.u.len())
             && self.turns.is_sound(own.alpha.len() / c)
+    }
+}
+
+impl<M: Map, L: Losses> Resumes<M, L> for Blocks<L::Scratch> {
+    type State = Place;
+
+    fn state(&self) -> Place {
+        self.at.clone()
+    }
+
+    fn resume(&mut self, problem: &LowRankProblem<M, L>, at: Place) -> bool {
+        let strongest = self.size as f64; // as many as pull together
+        let sound = at.is_sound(&self.at, problem.mu())
+            && (1..=LONGEST).contains(&at.round)
+            && (WEAKEST..=strongest).contains(&at.pull);
+        if sound {
+            self.at = at;
+        }
+        sound
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::dual::read;
 use crate::linalg::Random;
+use crate::pdbfw::trace::kept::Resumes;
 use crate::pdbfw::trace::{Features, Proving};
 use crate::pdbfw::{Classes, PerOutput};
 use crate::term::{MulticlassLoss, ScalarLoss};
