@@ -1,6 +1,6 @@
 //! Where results go: checked before the work begins, so that nothing is lost at its end.
 
-use crate::args::DataArgs;
+use crate::args::{DataArgs, KeptArgs};
 use dualgap::data::source::is_stdin;
 use dualgap::model::Checkpoints;
 use dualgap::{Error, Result};
@@ -26,9 +26,10 @@ pub fn check_not_inputs<'p>(
 }
 
 /// A checkpoint may take the place of the one that the run goes on from, and of nothing else.
-pub fn check_checkpoint(path: &Path, resume: Option<&Path>) -> Result<()> {
+pub fn check_checkpoint(kept: &KeptArgs) -> Result<()> {
+    let Some(path) = &kept.checkpoint else { return Ok(()) };
     check_writable(path, "the checkpoint")?;
-    let goes_on = resume.is_some_and(|resume| same(resume, path));
+    let goes_on = kept.resume.as_ref().is_some_and(|resume| same(resume, path));
     if !path.exists() || goes_on {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::progress::Bar;
 use crate::report::{Kept, Summary};
 use crate::{Outcome, print};
-use dualgap::model::{Checkpoints, Model, Plan};
+use dualgap::model::{Model, Plan};
 use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report};
 use dualgap::ssvm::Settings;
 use dualgap::{Error, Result};
@@ -81,7 +81,7 @@ Examples:
             let kept = Kept {
                 model: self.out.output.as_deref(),
                 witness: self.out.witness,
-                checkpoint: self.checkpoint.as_deref(),
+                checkpoint: self.kept.checkpoint.as_deref(),
             };
             print(&summary.table(&self.stop, &kept))?;
         }
@@ -91,11 +91,9 @@ Examples:
 
 /// Whatever can be refused before the work begins is refused here.
 fn check(args: &TrainArgs) -> Result<()> {
-    let outputs = [&args.out.output, &args.out.trace, &args.checkpoint];
+    let outputs = [&args.out.output, &args.out.trace, &args.kept.checkpoint];
     places::check_not_inputs(outputs.into_iter().flatten(), &args.data)?;
-    if let Some(path) = &args.checkpoint {
-        places::check_checkpoint(path, args.resume.as_deref())?;
-    }
+    places::check_checkpoint(&args.kept)?;
     if let Some(path) = &args.out.output {
         places::check_writable(path, "the model")?;
     }
@@ -107,12 +105,8 @@ fn check(args: &TrainArgs) -> Result<()> {
         ])?;
     }
     if args.ball.ball == Some(BallName::Trace) {
-        let anew = "runs of low rank cannot be kept and taken up again";
-        refuse_given(&[
-            ("--checkpoint", args.checkpoint.is_some(), anew),
-            ("--resume", args.resume.is_some(), anew),
-            ("--watch-test", args.watch_test, "its trace ball tells of test data at the end only"),
-        ])?;
+        let end = "its trace ball tells of test data at the end only";
+        refuse_given(&[("--watch-test", args.watch_test, end)])?;
     }
     args.common().check(args.lambda == Some(Lambda::Value(0.0)))?;
     if args.watch_test && args.data.test.is_none() && args.data.test_folds.is_none() {
@@ -124,7 +118,7 @@ fn check(args: &TrainArgs) -> Result<()> {
 /// The model whose witness the run begins with.
 fn warm_start(args: &TrainArgs) -> Result<Option<Model>> {
     match &args.warm_start {
-        Some(path) if args.resume.is_none() => {
+        Some(path) if args.kept.resume.is_none() => {
             let model = Model::load(path)?;
             if model.witness.is_none() {
                 return Err(Error::file(
@@ -147,14 +141,12 @@ fn go<P: Problem>(
     budget: &Budget,
     warm_start: Option<&Model>,
 ) -> Result<Report<Model>> {
-    let checkpoints =
-        args.checkpoint.clone().map(|file| Checkpoints { file, every: args.checkpoint_every });
     let test = job.test.as_ref().map(|test| &test.data);
     observed(&args.out, budget, |observer| {
         job.fit(Plan {
             watch: test.filter(|_| args.watch_test),
-            checkpoints,
-            resume: args.resume.as_deref(),
+            checkpoints: args.kept.checkpoints(),
+            resume: args.kept.resume.as_deref(),
             warm_start,
             ..Plan::new(settings, budget, observer)
         })

@@ -2,7 +2,7 @@
 
 use super::ball::parse_steps;
 use super::common::StopArgs;
-use super::train::OutputArgs;
+use super::train::{KeptArgs, OutputArgs};
 use super::values::{Lambda, parse_lambda, parse_positive, parse_share, parse_threads};
 use crate::choices::{BallMethod, BallName, CentreName, RegressionLoss};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -58,16 +58,17 @@ pub struct CompletionArgs {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Method")]
     pub seed: u64,
     #[command(flatten)]
+    pub kept: KeptArgs,
+    #[command(flatten)]
     pub out: OutputArgs,
     #[command(flatten)]
     pub others: Others,
 }
 
 /// Options of other tasks that say nothing about ratings, and what to do in their place.
-const OTHERS: [(&str, &str); 34] = {
+const OTHERS: [(&str, &str); 32] = {
     const MU: &str = "give --radius, and --mu in its place";
     const STEPS: &str = "--method and --steps choose how it is trained";
-    const ANEW: &str = "its runs cannot be kept and taken up again";
     const READ: &str = "ratings are read in one way, `user item rating` a line";
     const ALIKE: &str = "every rating counts the same; one that is there twice counts twice";
     const FOLDS: &str = "--holdout draws ratings to test on, and --test names a file of them";
@@ -104,8 +105,6 @@ const OTHERS: [(&str, &str); 34] = {
         ("average", STEPS),
         ("batch", STEPS),
         ("option", STEPS),
-        ("checkpoint", ANEW),
-        ("resume", ANEW),
         ("warm-start", "begin the run anew"),
     ]
 };

@@ -27,7 +27,7 @@ pub use tasks::{
     BinaryArgs, ChainArgs, ClassesArgs, Examples, LabelsArgs, LinearArgs, OtherTask, OutputsArgs,
     RegressionArgs, SeveralArgs, Task, TrainTask, Work,
 };
-pub use train::{OutputArgs, TrainArgs};
+pub use train::{KeptArgs, OutputArgs, TrainArgs};
 pub use values::{Folds, Lambda};
 
 use clap::{Parser, Subcommand};

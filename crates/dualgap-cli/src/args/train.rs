@@ -4,6 +4,7 @@ use super::BallArgs;
 use super::common::{DataArgs, MethodArgs, PenaltyArgs, StopArgs};
 use super::values::{Lambda, parse_lambda, parse_positive};
 use clap::Args;
+use dualgap::model::Checkpoints;
 use std::path::PathBuf;
 
 /// What all training tasks have in common.
@@ -36,6 +37,16 @@ pub struct TrainArgs {
     /// or under another lambda.
     #[arg(long, value_name = "MODEL", help_heading = "Runs that survive")]
     pub warm_start: Option<PathBuf>,
+    #[command(flatten)]
+    pub kept: KeptArgs,
+
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
+
+/// How a run is kept from being lost.
+#[derive(Args, Debug)]
+pub struct KeptArgs {
     /// Keep the run in this file while it goes on.
     #[arg(long, value_name = "FILE", help_heading = "Runs that survive")]
     pub checkpoint: Option<PathBuf>,
@@ -45,9 +56,14 @@ pub struct TrainArgs {
     /// Go on from this checkpoint, with the other options as they were; tolerances and limits may differ.
     #[arg(long, value_name = "FILE", help_heading = "Runs that survive")]
     pub resume: Option<PathBuf>,
+}
 
-    #[command(flatten)]
-    pub out: OutputArgs,
+impl KeptArgs {
+    /// Where and how often, if at all.
+    pub fn checkpoints(&self) -> Option<Checkpoints> {
+        let every = self.checkpoint_every;
+        self.checkpoint.clone().map(|file| Checkpoints { file, every })
+    }
 }
 
 /// What becomes of a run.

@@ -41,7 +41,11 @@ pub fn run(args: &CompletionArgs) -> Result<Outcome> {
     };
     let budget = args.stop.budget();
     let mut trained = observed(&args.out, &budget, |observer| {
-        let plan = Plan::new(&settings, &budget, observer);
+        let plan = Plan {
+            checkpoints: args.kept.checkpoints(),
+            resume: args.kept.resume.as_deref(),
+            ..Plan::new(&settings, &budget, observer)
+        };
         fit_completion(&train, loss, args.centre.into(), within, plan)
     })?;
     trained.model.provenance.recipe = Some(Recipe::whole(Format::Ratings(recipe)));
@@ -63,8 +67,11 @@ pub fn run(args: &CompletionArgs) -> Result<Outcome> {
     if args.out.json {
         print(&summary.json())?;
     } else if !args.out.quiet {
-        let kept =
-            Kept { model: args.out.output.as_deref(), witness: args.out.witness, checkpoint: None };
+        let kept = Kept {
+            model: args.out.output.as_deref(),
+            witness: args.out.witness,
+            checkpoint: args.kept.checkpoint.as_deref(),
+        };
         print(&summary.table(&args.stop, &kept))?;
     }
     Ok(args.stop.outcome(trained.stop))
@@ -83,9 +90,11 @@ fn check(args: &CompletionArgs) -> Result<()> {
         return Err(Error::setting("standard input can be read only once: name a file"));
     }
     let inputs: Vec<_> = inputs.into_iter().flatten().map(AsRef::as_ref).collect();
-    for output in [&args.out.output, &args.out.trace].into_iter().flatten() {
+    let outputs = [&args.out.output, &args.out.trace, &args.kept.checkpoint];
+    for output in outputs.into_iter().flatten() {
         places::check_not_read(output, &inputs)?;
     }
+    places::check_checkpoint(&args.kept)?;
     match &args.out.output {
         Some(path) => places::check_writable(path, "the model"),
         None => Ok(()),

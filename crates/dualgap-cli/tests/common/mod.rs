@@ -78,11 +78,12 @@ impl Desk {
         self.run(&format!("certify {model} {data} --json")).ok().json()
     }
 
-    /// A run of this line that is taken up from its checkpoint, `run`, ends as one does that was never left.
-    pub fn resumes(&self, line: &str) {
+    /// A run of this line that is taken up from its checkpoint ends as one does that was never left.
+    pub fn resumes(&self, line: &str, checkpoint: &str) {
         let whole = self.train(&format!("{line} --passes 8 -o whole"));
-        self.run(&format!("train {line} --passes 3 --checkpoint run --checkpoint-every 1")).ok();
-        let resumed = self.train(&format!("{line} --passes 8 --resume run -o resumed"));
+        let kept = format!("--checkpoint {checkpoint} --checkpoint-every 1");
+        self.run(&format!("train {line} --passes 3 {kept}")).ok();
+        let resumed = self.train(&format!("{line} --passes 8 --resume {checkpoint} -o resumed"));
         assert_eq!(interval(&resumed), interval(&whole));
         assert_eq!(self.read("whole"), self.read("resumed"));
     }

@@ -6,6 +6,7 @@
 mod common;
 
 mod forgeries;
+mod kept;
 mod models;
 mod refusals;
 mod training;

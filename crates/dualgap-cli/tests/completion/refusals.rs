@@ -77,8 +77,6 @@ fn options_of_other_tasks_are_refused_with_a_way_out() {
         "--average weighted",
         "--batch 2",
         "--option i",
-        "--checkpoint run",
-        "--resume run",
         "--warm-start model",
     ] {
         let name = option.split(' ').next().unwrap();

@@ -245,8 +245,9 @@ fn a_run_is_watched_and_kept() {
     let trace = String::from_utf8(desk.read("trace")).unwrap();
     let last: serde_json::Value = serde_json::from_str(trace.lines().last().unwrap()).unwrap();
     assert_eq!(number(&last, "test_error"), number(&json["test"], "hamming_loss"));
-    let line = format!("{LINE} {L1} --tolerance 0");
-    desk.resumes(&line);
+    for (ball, run) in [(TRACE, "trace.run"), (L1, "l1.run")] {
+        desk.resumes(&format!("{LINE} {ball} --tolerance 0"), run);
+    }
 }
 
 #[test]

@@ -114,11 +114,43 @@ fn forged_models_are_refused() {
 }
 
 #[test]
+fn a_kept_run_goes_on_as_if_it_had_never_ended() {
+    let desk = desk();
+    desk.write("many.svm", Table::new(400, 6, 3, 5).text());
+    let many = "multiclass many.svm --ball trace --radius 4 --loss softmax";
+    let lines = [
+        LINE.to_string(),
+        format!("{LINE} --steps theorem --scale rms"),
+        format!("{many} --mu 0"),
+        format!("{many} --mu 1e-5"),
+    ];
+    for (k, line) in lines.iter().enumerate() {
+        let line = format!("train {line} --tolerance 0 -q");
+        desk.run(&format!("{line} --passes 30 --witness -o whole")).ok();
+        desk.run(&format!("{line} --passes 7 --checkpoint {k}.ck --checkpoint-every 0.5")).ok();
+        desk.run(&format!("{line} --passes 16 --checkpoint {k}.ck --resume {k}.ck")).ok();
+        desk.run(&format!("{line} --passes 30 --resume {k}.ck --witness -o resumed")).ok();
+        assert_eq!(desk.read("whole"), desk.read("resumed"), "{line}");
+    }
+    let other = "train multiclass four.svm --loss softmax --resume 0.ck";
+    for (ball, word) in [
+        ("--ball trace --radius 2 --mu 0.01", "ball"),
+        ("--ball l1 --radius 1.5 --mu 0.01", "ball"),
+        ("--lambda 0.01", "ball"),
+        ("--ball trace --radius 1.5 --mu 0.02", "mu"),
+        ("--ball trace --radius 1.5 --mu 0.01 --method apg", "method"),
+        ("--ball trace --radius 1.5 --mu 0.01 --steps theorem", "steps"),
+        ("--ball trace --radius 1.5 --mu 0.01 --seed 1", "seed"),
+    ] {
+        let words = format!("its {word} is");
+        desk.run(&format!("{other} {ball}")).fails(&["0.ck", "another run", &words]);
+    }
+}
+
+#[test]
 fn what_does_not_go_with_low_rank_is_refused() {
     let desk = desk();
-    for option in ["--checkpoint run", "--resume run", "--watch-test --test four.svm"] {
-        let name = option.split(' ').next().unwrap();
-        desk.run(&format!("train {LINE} {option}"))
-            .refuses(&[&format!("{name} does not go with --ball: ")]);
-    }
+    desk.run(&format!("train {LINE} --watch-test --test four.svm"))
+        .refuses(&["--watch-test does not go with --ball: "]);
+    desk.run(&format!("train {LINE} --method apg --checkpoint run")).refuses(&["pdbfw"]);
 }

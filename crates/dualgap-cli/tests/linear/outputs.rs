@@ -232,9 +232,10 @@ fn a_run_is_watched_and_kept() {
     let last: serde_json::Value = serde_json::from_str(trace.lines().last().unwrap()).unwrap();
     let (watched, told) = (number(&last, "test_error"), number(&json["test"], "rmse"));
     assert!((watched - told).abs() < 1e-4 * told, "{watched} {told}");
-    let line = format!("{LINE} {L1} --tolerance 0");
-    desk.resumes(&line);
-    desk.run(&format!("train {line} --loss huber --resume run")).fails(&["loss"]);
+    for (ball, run) in [(TRACE, "trace.run"), (L1, "l1.run")] {
+        desk.resumes(&format!("{LINE} {ball} --tolerance 0"), run);
+    }
+    desk.run(&format!("train {LINE} {L1} --loss huber --resume l1.run")).fails(&["loss"]);
 }
 
 #[test]
@@ -296,7 +297,6 @@ fn what_does_not_go_with_several_numbers_is_refused() {
     desk.run(&format!("train multioutput train.svm {L1} --label a,b")).refuses(&["--label", "csv"]);
     desk.run(&format!("train {LINE} {TRACE} --watch-test --test test.svm"))
         .refuses(&["--watch-test"]);
-    desk.run(&format!("train {LINE} {TRACE} --checkpoint run")).refuses(&["--checkpoint"]);
     for command in ["cv multioutput train.svm", "path multioutput train.svm -o folder"] {
         desk.run(command).refuses(&["ball", "train multioutput"]);
     }

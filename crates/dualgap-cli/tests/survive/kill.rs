@@ -1,6 +1,6 @@
 //! Twenty runs are killed in the midst of training, and each ends with the bits of one that was not.
 
-use crate::common::{Desk, Dice, Words, program};
+use crate::common::{Desk, Dice, Table, Words, program};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -11,11 +11,11 @@ const SIGKILL: i32 = 9;
 const RUN: &str = "train chain words.data --lambda 0.01 --average weighted --passes 2000 --tolerance 0 \
                    --batch 3 --seed 7 --witness --quiet";
 
-fn start(desk: &Desk, checkpoint: &str) -> Child {
+fn start(desk: &Desk, run: &str, every: &str, checkpoint: &str) -> Child {
     Command::new(program())
         .current_dir(desk.folder())
-        .args(RUN.split_whitespace())
-        .args(["--checkpoint", checkpoint, "--checkpoint-every", "17.3", "-o", "lost"])
+        .args(run.split_whitespace())
+        .args(["--checkpoint", checkpoint, "--checkpoint-every", every, "-o", "lost"])
         .stdout(Stdio::null())
         .spawn()
         .unwrap()
@@ -28,11 +28,15 @@ fn is_kept(desk: &Desk, checkpoint: &str) -> bool {
 
 /// Kills a run some time after its first checkpoint; whether it was still under way.
 fn kill_midway(desk: &Desk, checkpoint: &str, dice: &mut Dice) -> bool {
-    let mut child = start(desk, checkpoint);
+    kill(desk, start(desk, RUN, "17.3", checkpoint), checkpoint, dice.below(150_000))
+}
+
+/// Kills a run so many microseconds after its first checkpoint; whether it was still under way.
+fn kill(desk: &Desk, mut child: Child, checkpoint: &str, later: usize) -> bool {
     while !is_kept(desk, checkpoint) && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    std::thread::sleep(Duration::from_micros(dice.below(150_000) as u64));
+    std::thread::sleep(Duration::from_micros(later as u64));
     child.kill().unwrap();
     child.wait().unwrap().signal() == Some(SIGKILL)
 }
@@ -106,4 +110,53 @@ fn a_run_whose_folder_is_taken_away_goes_on_and_says_so() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert_eq!(said.matches("warning: ").count(), 1, "{said}");
     assert_eq!(desk.read("model"), desk.read("whole"));
+}
+
+/// Ratings that two tastes explain in part.
+fn ratings(users: usize, items: usize, count: usize) -> String {
+    let mut dice = Dice(4);
+    let line = |_| {
+        let (i, j) = (dice.below(users), dice.below(items));
+        let taste = if (i % 2 == 0) == (j % 3 == 0) { 1.5 } else { -0.5 };
+        format!("u{i} m{j} {}\n", 3.0 + taste + dice.signed())
+    };
+    (0..count).map(line).collect()
+}
+
+#[test]
+fn killed_runs_in_the_trace_ball_are_resumed_bit_for_bit() {
+    let desk = Desk::new();
+    desk.write("ratings.txt", ratings(60, 50, 900));
+    desk.write("few.svm", Table::new(60, 6, 4, 2).text());
+    desk.write("many.svm", Table::new(600, 8, 3, 2).text());
+    for (k, run) in [
+        "train completion ratings.txt --radius 90 --mu 0 --passes 150",
+        "train completion ratings.txt --radius 20 --mu 1e-4 --steps theorem --passes 60",
+        "train multiclass few.svm --ball trace --radius 3 --mu 1e-3 --steps theorem --passes 4000",
+        "train multiclass many.svm --ball trace --radius 9 --mu 0 --passes 1500",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let run = format!("{run} --tolerance 0 --witness --quiet");
+        desk.run(&format!("{run} -o whole")).ok();
+        let (whole, mut dice) = (desk.read("whole"), Dice(k as u64));
+        let mut killed = 0;
+        for attempt in 0..60 {
+            let checkpoint = format!("{k}-{attempt}.ck");
+            let child = start(&desk, &run, "0.7", &checkpoint);
+            if !kill(&desk, child, &checkpoint, dice.below(40_000)) {
+                std::fs::remove_file(desk.path("lost")).unwrap();
+                continue;
+            }
+            assert!(!desk.path("lost").exists(), "a model of a run that never ended");
+            desk.run(&format!("{run} --resume {checkpoint} -o resumed")).ok();
+            assert_eq!(desk.read("resumed"), whole, "{run}");
+            killed += 1;
+            if killed == 3 {
+                break;
+            }
+        }
+        assert_eq!(killed, 3, "{run}: too few were killed before they had ended");
+    }
 }

@@ -7,7 +7,7 @@
 //! They are linear and multiclass models like any other, with the same weights and the same witnesses; only the
 //! problem is another, and its certificate. The loss must be smooth. Weights in the trace ball are in factors.
 
-use super::checkpoint::{self, CheckpointFile};
+use super::checkpoint;
 use super::fit::{
     Plan, classes_blank, examples_blank, linear_blank, linear_error, named, watched, wrong_labels,
 };
@@ -111,7 +111,7 @@ pub fn fit_linear_in_ball(
 }
 
 /// Trains a multiclass model in a ball, by the same settings as [`fit_linear_in_ball`]. In the trace ball its weights are
-/// in factors, and there are no checkpoints.
+/// in factors.
 ///
 /// ```
 /// use dualgap::data::Examples;
@@ -185,9 +185,7 @@ pub(super) fn fit<L: Stored>(
         return low_rank::fit(&sides, blank, within, factors, plan);
     }
     let identity = checkpoint::identity(&blank, settings, budget);
-    let kept = resume.map(|path| checkpoint::load(path, &identity)).transpose()?;
-    let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
-    let mut file = file.transpose()?;
+    let (kept, mut file) = checkpoint::survival(identity, checkpoints, resume)?;
     let vault = file.as_mut().map(|file| file as &mut dyn Vault);
     let sides = l1_sides(&blank, within, rows, losses)?;
     let InBall { method, steps, .. } = within;

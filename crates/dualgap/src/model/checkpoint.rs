@@ -12,7 +12,7 @@
 //! run that is killed leaves the checkpoint before.
 
 use super::{Model, Structure};
-use crate::data::Digest;
+use crate::data::{Dictionary, Digest};
 use crate::dual::{Settings, Vault};
 use crate::run::{Budget, RunState};
 use crate::{Error, Result};
@@ -78,6 +78,7 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         Structure::MultiOutput { loss } => ("multioutput", json!(loss).to_string()),
         Structure::Completion { loss, .. } => ("completion", json!(loss).to_string()),
     };
+    let within = blank.provenance.ball;
     let Settings {
         lambda,
         regulariser,
@@ -101,9 +102,11 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         ("list of labels", json!(blank.alphabet)),
         ("loss", json!(loss)),
         ("scale", json!(blank.provenance.scale)),
-        ("lambda", json!(lambda)),
+        ("ball", json!(within.map(|within| within.ball))),
+        (if within.is_some() { "mu" } else { "lambda" }, json!(lambda)),
         ("regulariser", json!(regulariser)),
-        ("ball", json!(blank.provenance.ball)),
+        ("method", json!(within.map(|within| within.method))),
+        ("steps", json!(within.map(|within| within.steps))),
         ("solver", json!(method)),
         ("step", json!(step)),
         ("option", json!(blank.provenance.option)),
@@ -118,7 +121,20 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         ("share of certification", json!(budget.certify_share)),
         ("sample weights", json!(sample_weights.as_ref().map(|weights| numbers(weights)))),
     ];
-    entries.map(|(name, value)| (name.to_string(), value)).to_vec()
+    let mut entries = entries.map(|(name, value)| (name.to_string(), value)).to_vec();
+    if let Structure::Completion { items, centre, .. } = &blank.structure {
+        // The order of the names is that of rows and columns, and some may have no rating.
+        entries.push(("centre".into(), json!(centre.centring)));
+        entries.push(("list of users".into(), json!(names(&blank.dictionary))));
+        entries.push(("list of items".into(), json!(names(items))));
+    }
+    entries
+}
+
+fn names(dictionary: &Dictionary) -> String {
+    let mut digest = Digest::default();
+    dictionary.names().for_each(|name| digest.text(name));
+    digest.hex()
 }
 
 fn numbers(values: &[f64]) -> String {
@@ -176,6 +192,20 @@ impl Vault for CheckpointFile {
             Error::file(file, message, "is there space, and may you write there?")
         })
     }
+}
+
+/// Where a run begins, if an earlier one was put away, and where it is kept.
+pub(super) type Survival = (Option<(RunState, Vec<u8>)>, Option<CheckpointFile>);
+
+/// What a plan says of both.
+pub(super) fn survival(
+    identity: Identity,
+    checkpoints: Option<Checkpoints>,
+    resume: Option<&Path>,
+) -> Result<Survival> {
+    let kept = resume.map(|path| load(path, &identity)).transpose()?;
+    let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
+    Ok((kept, file.transpose()?))
 }
 
 /// The loop's memory and the engine's, if the file has those of this run.

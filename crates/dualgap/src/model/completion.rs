@@ -129,7 +129,7 @@ fn effects(
 /// Trains a model of ratings in the trace ball. Of the settings, λ is μ; sample weights and the seed are used, and no
 /// other is.
 ///
-/// The loss is one of numbers, and smooth. There are no warm starts and no checkpoints.
+/// The loss is one of numbers, and smooth. There are no warm starts, and checkpoints of [`Method::Pdbfw`](crate::pdbfw::Method::Pdbfw) only.
 ///
 /// ```
 /// use dualgap::data::Ratings;

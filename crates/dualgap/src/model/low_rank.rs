@@ -7,10 +7,10 @@ use super::ball::{Stored, points, witness};
 use super::fit::{Plan, named};
 use super::scaled::recertify;
 use super::sides::{Sides, refused};
-use super::{InBall, Model, Provenance, Structure};
+use super::{InBall, Model, Provenance, Structure, checkpoint};
 use crate::data::Factors;
-use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
+use crate::dual::{Vault, Witness};
 use crate::linalg::{LowRank, Measured, Rows};
 use crate::pdbfw::trace::{Features, LARGEST, LowRankProblem, Map, Proving};
 use crate::pdbfw::{self, trace};
@@ -27,19 +27,17 @@ pub(super) fn fit<M: Map, L: Stored, D>(
     plan: Plan<'_, D>,
 ) -> Result<Report<Model>> {
     let Plan { settings, budget, observer, watch, checkpoints, resume, .. } = plan;
-    if checkpoints.is_some() || resume.is_some() {
-        return Err(Error::setting(
-            "runs in the trace ball cannot be kept and taken up again: leave out the checkpoint",
-        ));
-    }
     if watch.is_some() {
         return Err(Error::setting(
             "runs in the trace ball tell nothing of test data on their way: look at them at the end",
         ));
     }
+    let identity = checkpoint::identity(&blank, settings, budget);
+    let (kept, mut file) = checkpoint::survival(identity, checkpoints, resume)?;
+    let vault = file.as_mut().map(|file| file as &mut dyn Vault);
     let InBall { method, steps, .. } = within;
     let solver = pdbfw::Settings { method, steps, seed: settings.seed };
-    let report = trace::train_map(&sides.problem, &solver, budget, observer)?;
+    let report = trace::train_map_kept(&sides.problem, &solver, kept, budget, observer, vault)?;
     let witness = witness(sides.problem.losses(), &report.model.points);
     let x = sides.raw_inside(&report.model.weights, factors)?;
     let mut report = named(report, blank, |_| Vec::new());

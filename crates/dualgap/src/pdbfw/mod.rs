@@ -100,9 +100,7 @@ pub fn train_kept<L: Losses>(
     if matches!(problem.ball(), Ball::Trace { .. }) {
         return Err(Error::setting("weights of low rank are no plain vector: use trace::train"));
     }
-    if settings.method != Method::Pdbfw && (kept.is_some() || vault.is_some()) {
-        return Err(Error::setting("only runs of pdbfw can be kept and taken up again"));
-    }
+    settings.check_kept(kept.is_some() || vault.is_some())?;
     let (begin, bytes) = kept.unzip();
     let (begin, seed) = (begin.unwrap_or_default(), settings.seed);
     match settings.method {

@@ -21,6 +21,16 @@ pub struct Settings {
     pub seed: u64,
 }
 
+impl Settings {
+    /// Refuses to keep what cannot be kept.
+    pub(super) fn check_kept(&self, kept: bool) -> Result<()> {
+        if kept && self.method != Method::Pdbfw {
+            return Err(Error::setting("only runs of pdbfw can be kept and taken up again"));
+        }
+        Ok(())
+    }
+}
+
 /// Who moves: primal-dual block Frank-Wolfe, or one of those it is measured by (see [`super::baselines`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -64,6 +64,11 @@ impl<W: Clone> Sides<W> {
         }
     }
 
+    /// The best dual value.
+    pub(super) fn dual(&self) -> Measured {
+        self.dual
+    }
+
     /// Of the best pair.
     pub fn certificate(&self) -> Result<Certificate> {
         Certificate::new(self.primal, self.dual, true)

@@ -1,10 +1,14 @@
 //! Runs in the trace ball, judged by a projected gradient method on whole matrices with full decompositions, which
 //! shares no line with the library.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod attacks;
 mod blocks;
 mod completion;
 mod judge;
+mod kept;
 mod labels;
 mod maps;
 mod models;

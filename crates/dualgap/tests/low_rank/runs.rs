@@ -17,7 +17,7 @@ pub const LOSSES: [ScalarLoss; 5] = [
 ];
 
 /// The loss of one number and its slope, by the formulas of the documentation.
-fn phi(loss: ScalarLoss, a: f64, y: f64) -> (f64, f64) {
+pub fn phi(loss: ScalarLoss, a: f64, y: f64) -> (f64, f64) {
     let (short, r) = (1.0 - y * a, a - y);
     match loss {
         ScalarLoss::SmoothHinge { .. } if short <= 0.0 => (0.0, 0.0),

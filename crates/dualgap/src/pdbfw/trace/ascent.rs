@@ -12,11 +12,13 @@
 //! whenever it points uphill.
 
 use super::common::{Looked, Moves};
+use super::kept::Resumes;
 use super::{LowRankProblem, Map};
 use crate::Result;
 use crate::linalg::{Combination, LowRank, Search};
 use crate::pdbfw::{Losses, Touched};
 use crate::term::ball::trace::{Ranks, top};
+use serde::{Deserialize, Serialize};
 
 /// With every step ℓ may fall a little: it is large only where the data are steep.
 const RELAX: f64 = 0.95;
@@ -27,18 +29,33 @@ const GROW: f64 = 1.5;
 /// The search for singular vectors errs by this share of a step.
 const SHARE: f64 = 0.02;
 
+/// The search is never rougher than this, ...
+const LARGEST_TOLERANCE: f64 = 1e-2;
+
+/// ... and never finer than this.
+const SMALLEST_TOLERANCE: f64 = 1e-12;
+
 /// The method; see the module's head.
 pub(super) struct Ascent {
-    x: LowRank,
-    before: LowRank,
-    a: Vec<f64>,
-    a_before: Vec<f64>,
-    /// Of Y.
+    at: Place,
+    /// Whether all singular values are computed, as a projection by the book does.
+    whole: bool,
+    /// Memory that steps work in: predictions and corners of Y, what V is made of, predictions and corners of X_next.
     a_at: Vec<f64>,
     alpha: Vec<f64>,
     y: Vec<f64>,
     a_next: Vec<f64>,
     alpha_next: Vec<f64>,
+}
+
+/// Where it stands: all that a later run needs to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Place {
+    x: LowRank,
+    before: LowRank,
+    /// The predictions of both.
+    a: Vec<f64>,
+    a_before: Vec<f64>,
     /// Singular vectors of the last matrix that was projected.
     warm: Option<LowRank>,
     products: usize,
@@ -49,8 +66,6 @@ pub(super) struct Ascent {
     restarts: u64,
     largest: usize,
     touched: Touched,
-    /// Whether all singular values are computed, as a projection by the book does.
-    whole: bool,
 }
 
 impl Ascent {
@@ -65,26 +80,28 @@ impl Ascent {
         let ell = steep / problem.losses().smoothness() + problem.mu();
         let numbers = vec![0.0; problem.numbers()];
         Self {
-            x: LowRank::zero(rows, columns),
-            before: LowRank::zero(rows, columns),
-            a: numbers.clone(),
-            a_before: numbers.clone(),
+            at: Place {
+                x: LowRank::zero(rows, columns),
+                before: LowRank::zero(rows, columns),
+                a: numbers.clone(),
+                a_before: numbers.clone(),
+                warm: None,
+                products: 64,
+                // A few entries of a large matrix: its first step looks for many values, and is nowhere near.
+                tolerance: if known.is_some() { LARGEST_TOLERANCE } else { 1e-3 },
+                t: 1.0,
+                ell: if ell > 0.0 { ell } else { 1.0 },
+                steps: 0,
+                restarts: 0,
+                largest: 0,
+                touched: Touched::default(),
+            },
+            whole: false,
             a_at: numbers.clone(),
             alpha: numbers.clone(),
             y: numbers.clone(),
             a_next: numbers.clone(),
             alpha_next: numbers,
-            warm: None,
-            products: 64,
-            // A few entries of a large matrix: its first step looks for many values, and is nowhere near.
-            tolerance: if known.is_some() { 1e-2 } else { 1e-3 },
-            t: 1.0,
-            ell: if ell > 0.0 { ell } else { 1.0 },
-            steps: 0,
-            restarts: 0,
-            largest: 0,
-            touched: Touched::default(),
-            whole: false,
         }
     }
 
@@ -113,44 +130,47 @@ impl Ascent {
 impl<M: Map, L: Losses> Moves<M, L> for Ascent {
     fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         let mu = problem.mu();
-        let t = f64::midpoint(1.0, (1.0 + 4.0 * self.t * self.t).sqrt());
-        let beta = (self.t - 1.0) / t;
-        for ((at, a), before) in self.a_at.iter_mut().zip(&self.a).zip(&self.a_before) {
+        let t = f64::midpoint(1.0, (1.0 + 4.0 * self.at.t * self.at.t).sqrt());
+        let beta = (self.at.t - 1.0) / t;
+        for ((at, a), before) in self.a_at.iter_mut().zip(&self.at.a).zip(&self.at.a_before) {
             *at = a + beta * (a - before);
         }
         problem.corners(&self.a_at, &mut self.alpha);
         problem.weigh(&self.alpha, &mut self.y);
-        self.ell *= RELAX;
-        let (xx, xb, bb) =
-            (self.x.dot(&self.x), self.x.dot(&self.before), self.before.dot(&self.before));
+        self.at.ell *= RELAX;
+        let (xx, xb, bb) = (
+            self.at.x.dot(&self.at.x),
+            self.at.x.dot(&self.at.before),
+            self.at.before.dot(&self.at.before),
+        );
         let mut products = 0;
         let y = std::mem::take(&mut self.y);
-        let image = problem.map().image(&y, self.products);
+        let image = problem.map().image(&y, self.at.products);
         let (next, cross) = loop {
-            let ell = self.ell;
+            let ell = self.at.ell;
             let own = 1.0 - mu / ell;
             let shifted = Combination::new(vec![
                 (1.0 / ell, &*image),
-                (own * (1.0 + beta), &self.x),
-                (-own * beta, &self.before),
+                (own * (1.0 + beta), &self.at.x),
+                (-own * beta, &self.at.before),
             ]);
             let search =
-                Search { tolerance: self.tolerance, seed: self.steps, ..Search::default() };
-            let first = match &self.warm {
+                Search { tolerance: self.at.tolerance, seed: self.at.steps, ..Search::default() };
+            let first = match &self.at.warm {
                 _ if self.whole => usize::MAX,
                 None => 8,
-                Some(_) => self.x.rank() + 2,
+                Some(_) => self.at.x.rank() + 2,
             };
             let ranks = Ranks { first, ..Ranks::default() };
-            let found = top(&shifted, problem.radius(), ranks, self.warm.as_ref(), &search)?;
+            let found = top(&shifted, problem.radius(), ranks, self.at.warm.as_ref(), &search)?;
             let next = found.beyond();
             problem.map().predict(&next, &mut self.a_next);
             products += (found.applications + next.rank()) as u64;
-            self.products = found.applications;
+            self.at.products = found.applications;
             let (d, c) = problem.map().shape();
-            self.touched.add(0, found.found.rank() * (d + c));
+            self.at.touched.add(0, found.found.rank() * (d + c));
             // ‖X_next − Y‖², Y = (1 + β)X − βX_before.
-            let (nn, nx, nb) = (next.dot(&next), next.dot(&self.x), next.dot(&self.before));
+            let (nn, nx, nb) = (next.dot(&next), next.dot(&self.at.x), next.dot(&self.at.before));
             let ny = (1.0 + beta) * nx - beta * nb;
             let yy = (1.0 + beta) * (1.0 + beta) * xx - 2.0 * beta * (1.0 + beta) * xb
                 + beta * beta * bb;
@@ -161,43 +181,69 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
             let size = found.found.s().first().copied().unwrap_or(0.0);
             if size > 0.0 {
                 let relative = square.max(0.0).sqrt() / size;
-                self.tolerance = (SHARE * relative).clamp(1e-12, 1e-3);
+                self.at.tolerance = (SHARE * relative).clamp(SMALLEST_TOLERANCE, 1e-3);
             }
-            self.warm = Some(found.found);
+            self.at.warm = Some(found.found);
             let rounding = 1e-14 * (nn + yy);
             // Not a number, or nothing but rounding, is no reason to go on.
             let fine = along + mu * square <= ell * (square + rounding);
             if fine || along.is_nan() || square <= rounding || !ell.is_normal() {
                 break (next, cross);
             }
-            self.ell = (GROW * ell).max(along / square + mu);
+            self.at.ell = (GROW * ell).max(along / square + mu);
         };
         drop(image);
         self.y = y;
-        self.steps += 1;
-        self.touched.add(products as usize * problem.map().stored(), 0);
-        self.largest = self.largest.max(next.rank());
-        (self.t, self.restarts) =
-            if cross > 0.0 { (1.0, self.restarts + 1) } else { (t, self.restarts) };
-        self.before = std::mem::replace(&mut self.x, next);
-        std::mem::swap(&mut self.a_before, &mut self.a);
-        std::mem::swap(&mut self.a, &mut self.a_next);
+        self.at.steps = self.at.steps.saturating_add(1);
+        self.at.touched.add(products as usize * problem.map().stored(), 0);
+        self.at.largest = self.at.largest.max(next.rank());
+        self.at.t = t;
+        if cross > 0.0 {
+            (self.at.t, self.at.restarts) = (1.0, self.at.restarts.saturating_add(1));
+        }
+        self.at.before = std::mem::replace(&mut self.at.x, next);
+        std::mem::swap(&mut self.at.a_before, &mut self.at.a);
+        std::mem::swap(&mut self.at.a, &mut self.a_next);
         Ok(Looked::Products(products))
     }
 
     fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
-        Ok(self.x.clone())
+        Ok(self.at.x.clone())
     }
 
     fn touched(&self) -> Option<Touched> {
-        (!self.whole).then_some(self.touched)
+        (!self.whole).then_some(self.at.touched)
     }
 
     fn tactics(&self) -> Vec<String> {
-        let Self { x, restarts, ell, steps, largest, .. } = self;
+        let Place { x, restarts, ell, steps, largest, .. } = &self.at;
         vec![format!(
             "{steps} steps, rank {} and {largest} at most, {restarts} new starts, the last step 1/{ell:.3e}",
             x.rank()
         )]
+    }
+}
+
+impl<M: Map, L: Losses> Resumes<M, L> for Ascent {
+    type State = Place;
+
+    fn state(&self) -> Place {
+        self.at.clone()
+    }
+
+    fn resume(&mut self, problem: &LowRankProblem<M, L>, at: Place) -> bool {
+        // Nesterov's t grows by one a step at most.
+        let sound = problem.has_near(&at.x)
+            && problem.has_near(&at.before)
+            && problem.has_numbers(&at.a)
+            && problem.has_numbers(&at.a_before)
+            && at.warm.as_ref().is_none_or(|warm| problem.fits(warm))
+            && (SMALLEST_TOLERANCE..=LARGEST_TOLERANCE).contains(&at.tolerance)
+            && (at.t >= 1.0 && at.t <= 1.0 + at.steps as f64)
+            && (at.ell > 0.0 && at.ell.is_finite());
+        if sound {
+            self.at = at;
+        }
+        sound
     }
 }

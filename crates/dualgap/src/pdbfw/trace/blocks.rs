@@ -17,16 +17,17 @@
 //! pull in one direction, and falls below one where the ball holds X. Where K is far beyond Q the step is shortened to
 //! where a straight D' is zero, (Q + S)/(K + S).
 
+mod place;
+
 use super::common::{Looked, Moves};
 use super::{LARGEST, LowRankProblem, Map};
 use crate::Result;
 use crate::linalg::dense::{add_product, by_rows, product, symmetric_eigen, thin_svd};
 use crate::linalg::{LowRank, Rows, kernels};
-use crate::pdbfw::centre::Centre;
-use crate::pdbfw::turns::Turns;
 use crate::pdbfw::{Losses, Touched};
 use crate::term::ball::trace::threshold;
-use faer::{Mat, MatMut, MatRef};
+use faer::{MatMut, MatRef};
+use place::Place;
 
 /// A decomposition of a c × c matrix takes about so many times c³ operations.
 const DECOMPOSITION: usize = 20;
@@ -48,30 +49,17 @@ const LONGEST: u64 = 4;
 /// the numbers themselves, with all examples at once.
 const LONGEST_SQUARED: f64 = 1e120;
 
+/// ς is never below this.
+const WEAKEST: f64 = 1e-3;
+
 /// U is summed anew after so many passes, without the rounding of all their steps.
 const REFRESH: u64 = 16;
 
 /// The method; see the module's head.
 pub(super) struct Blocks<S> {
     size: usize,
-    alpha: Vec<f64>,
-    /// U, row after row.
-    u: Vec<f64>,
-    /// U'U and W.
-    square: Mat<f64>,
-    spread: Mat<f64>,
-    rank: usize,
-    centre: Centre,
-    turns: Turns,
-    passes: u64,
-    /// So many passes around one centre: more where the momentum takes up too much of what they leave.
-    round: u64,
-    /// ς.
-    pull: f64,
-    shortened: u64,
-    touched: Touched,
-    gap: f64,
-    /// Of a block: who, U'x before and after the step, their predictions, α̃ − α, and that times the mass.
+    at: Place,
+    /// Memory of a block: who, U'x before and after the step, their predictions, α̃ − α, and that times the mass.
     which: Vec<usize>,
     before: Vec<f64>,
     after: Vec<f64>,
@@ -105,19 +93,7 @@ impl<S: Default> Blocks<S> {
         let numbers = vec![0.0; size * c];
         let mut blocks = Self {
             size,
-            alpha: vec![0.0; n * c],
-            u: vec![0.0; d * c],
-            square: Mat::zeros(c, c),
-            spread: Mat::zeros(c, c),
-            rank: 0,
-            centre: Centre::none(problem.mu()),
-            turns: Turns::new(n, seed),
-            passes: 0,
-            round: 1,
-            pull: 1.0,
-            shortened: 0,
-            touched: Touched::default(),
-            gap: f64::INFINITY,
+            at: Place::new((n, d, c), problem.mu(), seed),
             which: Vec::with_capacity(size),
             before: numbers.clone(),
             after: numbers.clone(),
@@ -141,62 +117,66 @@ impl<S: Default> Blocks<S> {
         curvature: f64,
     ) -> Result<()> {
         let x = self.written();
-        self.centre.begin(curvature / problem.losses().smoothness(), &mut self.u, |at, _, _| x[at]);
+        self.at.centre.begin(
+            curvature / problem.losses().smoothness(),
+            &mut self.at.u,
+            |at, _, _| x[at],
+        );
         self.project_anew(problem)
     }
 
     /// X = U W, row after row.
     fn written(&self) -> Vec<f64> {
-        let c = self.spread.nrows();
-        let d = self.u.len() / c;
-        let mut x = vec![0.0; self.u.len()];
+        let c = self.at.spread.nrows();
+        let d = self.at.u.len() / c;
+        let mut x = vec![0.0; self.at.u.len()];
         let out = MatMut::from_row_major_slice_mut(&mut x, d, c);
-        add_product(out, 1.0, by_rows(&self.u, d, c), self.spread.as_ref());
+        add_product(out, 1.0, by_rows(&self.at.u, d, c), self.at.spread.as_ref());
         x
     }
 
     /// W from U'U.
     fn project<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<()> {
-        let strength = self.centre.strength();
-        let (vectors, squares) = symmetric_eigen(self.square.as_ref())?;
+        let strength = self.at.centre.strength();
+        let (vectors, squares) = symmetric_eigen(self.at.square.as_ref())?;
         let sizes: Vec<f64> = squares.iter().map(|square| square.max(0.0).sqrt()).collect();
         let theta = threshold(&sizes, strength * problem.radius());
-        self.rank = sizes.iter().take_while(|&&size| size > theta).count();
-        let top = vectors.subcols(0, self.rank);
+        self.at.rank = sizes.iter().take_while(|&&size| size > theta).count();
+        let top = vectors.subcols(0, self.at.rank);
         let mut scaled = top.to_owned();
-        for (j, size) in sizes[..self.rank].iter().enumerate() {
+        for (j, size) in sizes[..self.at.rank].iter().enumerate() {
             let factor = (1.0 - theta / size) / strength;
             scaled.col_as_slice_mut(j).iter_mut().for_each(|x| *x *= factor);
         }
-        self.spread = product(scaled.as_ref(), top.transpose());
-        self.touched.add(0, self.square.nrows() * self.square.ncols());
+        self.at.spread = product(scaled.as_ref(), top.transpose());
+        self.at.touched.add(0, self.at.square.nrows() * self.at.square.ncols());
         Ok(())
     }
 
     /// The same with U'U from U.
     fn project_anew<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<()> {
-        let c = self.spread.nrows();
-        let u = by_rows(&self.u, self.u.len() / c, c);
-        self.square = product(u.transpose(), u);
-        self.touched.add(0, self.u.len());
+        let c = self.at.spread.nrows();
+        let u = by_rows(&self.at.u, self.at.u.len() / c, c);
+        self.at.square = product(u.transpose(), u);
+        self.at.touched.add(0, self.at.u.len());
         self.project(problem)
     }
 
     /// The end of a pass, and the beginning of the next.
     fn begin_pass<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<()> {
-        let visited = self.turns.begin_pass();
-        self.passes += 1;
-        if self.passes.is_multiple_of(REFRESH) {
-            let mut y = vec![0.0; self.alpha.len()];
-            problem.weigh(&self.alpha, &mut y);
-            self.u = problem.map().written(&y, false).0;
-            self.touched.add(problem.map().stored(), 0);
-            self.centre.add_to(&mut self.u);
+        let visited = self.at.turns.begin_pass();
+        self.at.passes = self.at.passes.saturating_add(1);
+        if self.at.passes.is_multiple_of(REFRESH) {
+            let mut y = vec![0.0; self.at.alpha.len()];
+            problem.weigh(&self.at.alpha, &mut y);
+            self.at.u = problem.map().written(&y, false).0;
+            self.at.touched.add(problem.map().stored(), 0);
+            self.at.centre.add_to(&mut self.at.u);
             self.project_anew(problem)?;
         }
-        if visited && self.centre.is_set() && self.passes.is_multiple_of(self.round) {
+        if visited && self.at.centre.is_set() && self.at.passes.is_multiple_of(self.at.round) {
             let x = self.written();
-            self.centre.advance(&mut self.u, |at, _, _| x[at]);
+            self.at.centre.advance(&mut self.at.u, |at, _, _| x[at]);
         }
         self.project_anew(problem)
     }
@@ -205,7 +185,7 @@ impl<S: Default> Blocks<S> {
     fn gather<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<()> {
         self.which.clear();
         while self.which.is_empty() {
-            self.which.extend(std::iter::from_fn(|| self.turns.next()).take(self.size));
+            self.which.extend(std::iter::from_fn(|| self.at.turns.next()).take(self.size));
             if self.which.is_empty() {
                 self.begin_pass(problem)?;
             }
@@ -219,18 +199,23 @@ impl<S: Default> Blocks<S> {
         problem: &LowRankProblem<M, L>,
         rows: &Rows,
     ) -> [f64; 3] {
-        let (losses, c, count) = (problem.losses(), self.spread.nrows(), self.which.len());
-        looks(rows, &self.which, &self.u, &mut self.before[..count * c]);
+        let (losses, c, count) = (problem.losses(), self.at.spread.nrows(), self.which.len());
+        looks(rows, &self.which, &self.at.u, &mut self.before[..count * c]);
         let a = &mut self.a[..count * c];
         a.fill(0.0);
         let out = MatMut::from_row_major_slice_mut(a, count, c);
-        add_product(out, 1.0, by_rows(&self.before[..count * c], count, c), self.spread.as_ref());
-        let curvature = self.pull / self.centre.strength();
+        add_product(
+            out,
+            1.0,
+            by_rows(&self.before[..count * c], count, c),
+            self.at.spread.as_ref(),
+        );
+        let curvature = self.at.pull / self.at.centre.strength();
         let [mut along, mut squares, mut own] = [0.0; 3];
         for (at, &i) in self.which.iter().enumerate() {
             let (part, mass) = (at * c..(at + 1) * c, problem.masses()[i]);
             let (a, moves) = (&self.a[part.clone()], &mut self.moves[part.clone()]);
-            let alpha = &self.alpha[i * c..][..c];
+            let alpha = &self.at.alpha[i * c..][..c];
             let met = mass * problem.map().squared_norm(i);
             let q = curvature * met;
             losses.maximizer(i, a, alpha, q, moves, &mut self.scratch);
@@ -249,16 +234,16 @@ impl<S: Default> Blocks<S> {
             squares += mass * q * square;
             own += mass * losses.smoothness() * square;
             let change = (mass * square * (losses.smoothness() + q)).sqrt();
-            self.turns.note(i, change, self.pull * met);
+            self.at.turns.note(i, change, self.at.pull * met);
         }
         [along, squares, own]
     }
 
     /// U moves by so many times what the block asks for.
     fn shift(&mut self, rows: &Rows, factor: f64) {
-        let c = self.spread.nrows();
+        let c = self.at.spread.nrows();
         for (&i, by) in self.which.iter().zip(self.weighed.chunks_exact(c)) {
-            kernels::add_outer(rows.row(i), by, factor, &mut self.u);
+            kernels::add_outer(rows.row(i), by, factor, &mut self.at.u);
         }
     }
 }
@@ -283,44 +268,44 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
     fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         self.gather(problem)?;
         let Some(rows) = problem.map().features() else { return Ok(Looked::Examples(1)) };
-        let (c, count) = (self.spread.nrows(), self.which.len());
+        let (c, count) = (self.at.spread.nrows(), self.which.len());
         let [along, said, own] = self.choose(problem, rows);
         self.shift(rows, 1.0);
-        looks(rows, &self.which, &self.u, &mut self.after[..count * c]);
+        looks(rows, &self.which, &self.at.u, &mut self.after[..count * c]);
         // ΔU'U and ΔU'(U + ΔU): the change of U'U is the sum of the first and the second, turned.
         let by = by_rows(&self.weighed[..count * c], count, c);
         let from = product(by.transpose(), by_rows(&self.before[..count * c], count, c));
         let to = product(by.transpose(), by_rows(&self.after[..count * c], count, c));
-        let old = self.square.clone();
-        self.square = &old + &from + to.transpose();
+        let old = self.at.square.clone();
+        self.at.square = &old + &from + to.transpose();
         self.project(problem)?;
-        let met = inner(self.spread.as_ref(), to.as_ref()) - along;
+        let met = inner(self.at.spread.as_ref(), to.as_ref()) - along;
         let (mut share, mut looked) = (1.0, 3);
         if met > FAR * said + own {
             share = (said + own) / (met + own);
-            (self.shortened, looked) = (self.shortened + 1, 4);
+            (self.at.shortened, looked) = (self.at.shortened.saturating_add(1), 4);
             self.shift(rows, share - 1.0);
             let both = &from + from.transpose();
-            self.square = &old + share * (&both + share * (&to - &from));
+            self.at.square = &old + share * (&both + share * (&to - &from));
             self.project(problem)?;
         }
         for (&i, by) in self.which.iter().zip(self.moves.chunks_exact(c)) {
-            let alpha = &mut self.alpha[i * c..][..c];
+            let alpha = &mut self.at.alpha[i * c..][..c];
             alpha.iter_mut().zip(by).for_each(|(alpha, by)| *alpha += share * by);
         }
         if said > 0.0 && met.is_finite() {
-            let next = self.pull * (met / said).clamp(0.25, 4.0).sqrt();
-            self.pull = next.clamp(1e-3, count as f64);
+            let next = self.at.pull * (met / said).clamp(0.25, 4.0).sqrt();
+            self.at.pull = next.clamp(WEAKEST, count as f64);
         }
         let entries: usize = self.which.iter().map(|&i| rows.row(i).stored()).sum();
-        self.touched.add(looked * entries, 0);
+        self.at.touched.add(looked * entries, 0);
         Ok(Looked::Examples(count as u64))
     }
 
     fn iterate(&mut self, problem: &LowRankProblem<M, L>) -> Result<LowRank> {
         let (d, c) = problem.map().shape();
-        let (left, sizes, right) = thin_svd(by_rows(&self.u, d, c).to_owned())?;
-        let strength = self.centre.strength();
+        let (left, sizes, right) = thin_svd(by_rows(&self.at.u, d, c).to_owned())?;
+        let strength = self.at.centre.strength();
         let theta = threshold(&sizes, strength * problem.radius());
         let values: Vec<f64> = (sizes.iter())
             .map(|size| (size - theta) / strength)
@@ -330,30 +315,30 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
     }
 
     fn alpha(&self) -> Option<&[f64]> {
-        Some(&self.alpha)
+        Some(&self.at.alpha)
     }
 
     fn told(&mut self, problem: &LowRankProblem<M, L>, gap: f64, fell: bool) -> Result<()> {
-        if fell && self.centre.is_set() {
-            self.round = (self.round + 1).min(LONGEST);
+        if fell && self.at.centre.is_set() {
+            self.at.round = (self.at.round + 1).min(LONGEST);
         }
-        if !self.centre.is_set() && gap > SLOW * self.gap {
-            self.recentre(problem, self.turns.mean_curvature())?;
+        if !self.at.centre.is_set() && gap > SLOW * self.at.gap {
+            self.recentre(problem, self.at.turns.mean_curvature())?;
         }
-        self.gap = gap;
+        self.at.gap = gap;
         Ok(())
     }
 
     fn touched(&self) -> Option<Touched> {
-        Some(self.touched)
+        Some(self.at.touched)
     }
 
     fn tactics(&self) -> Vec<String> {
-        let Self { size, rank, pull, shortened, .. } = self;
+        let (size, Place { rank, pull, shortened, .. }) = (self.size, &self.at);
         let mut tactics = vec![format!(
             "blocks of {size} examples, rank {rank}, they pull {pull:.2} times as one, {shortened} steps shortened"
         )];
-        tactics.extend(self.centre.told());
+        tactics.extend(self.at.centre.told());
         tactics
     }
 }

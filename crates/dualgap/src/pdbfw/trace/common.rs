@@ -1,6 +1,7 @@
 //! What all methods in the trace ball share: one solver around whatever moves X, with the certificate of the corners of its
 //! predictions.
 
+use super::kept::Way;
 use super::{LowRankProblem, Map, Proving};
 use crate::Result;
 use crate::linalg::LowRank;
@@ -59,14 +60,17 @@ const BEYOND_ROUNDING: f64 = 30.0;
 
 /// The solver of a method.
 pub(super) struct LowRankSolver<'p, M, L, D> {
-    problem: &'p LowRankProblem<M, L>,
-    moves: D,
-    sides: Sides<LowRank>,
-    gap: f64,
+    pub(super) problem: &'p LowRankProblem<M, L>,
+    pub(super) moves: D,
+    pub(super) sides: Sides<LowRank>,
+    /// How the dual value of the best pair was proved.
+    pub(super) way: Way,
+    /// That of the best pair.
+    pub(super) gap: f64,
     /// The vectors of the last V.
-    warm: Option<LowRank>,
+    pub(super) warm: Option<LowRank>,
     /// Products that are not yet counted as work.
-    owed: u64,
+    pub(super) owed: u64,
     a: Vec<f64>,
     alpha: Vec<f64>,
 }
@@ -78,6 +82,7 @@ impl<'p, M: Map, L: Losses, D: Moves<M, L>> LowRankSolver<'p, M, L, D> {
         Ok(Self {
             gap: sides.certificate()?.gap(),
             sides,
+            way: Way::of(&Proving::first()),
             problem,
             moves,
             warm: None,
@@ -88,7 +93,7 @@ impl<'p, M: Map, L: Losses, D: Moves<M, L>> LowRankSolver<'p, M, L, D> {
     }
 
     /// As many products as a certification costs.
-    fn products_per_pass(&self) -> u64 {
+    pub(super) fn products_per_pass(&self) -> u64 {
         self.problem.map().products_per_certificate().max(1)
     }
 }
@@ -130,17 +135,21 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
         let level = self.warm.as_ref().and_then(|v| v.s().first()).copied().unwrap_or(1.0);
         let fine = BEYOND_GAP * self.gap / (self.problem.radius() * level);
         let mut proving = Proving {
-            tolerance: fine.clamp(1e-12, 1e-6),
+            tolerance: fine.clamp(*Proving::TOLERANCES.start(), *Proving::TOLERANCES.end()),
             tight: false,
             rank: x.rank() + 2,
             warm: self.warm.as_ref().or(Some(&x)),
         };
         let mut dual = self.problem.dual(&self.alpha, &proving)?;
         if primal.value - dual.value.value < BEYOND_ROUNDING * dual.of_rounding {
-            (proving.tight, proving.tolerance) = (true, 1e-12);
+            (proving.tight, proving.tolerance) = (true, *Proving::TOLERANCES.start());
             dual = self.problem.dual(&self.alpha, &proving)?;
         }
+        let before = self.sides.dual();
         let certified = self.sides.certify((primal, &x), (dual.value, &self.alpha))?;
+        if self.sides.dual() != before {
+            self.way = Way::of(&proving);
+        }
         self.gap = certified.model.gap();
         self.warm = dual.ball.map(|ball| ball.top.found);
         let fell = certified.iterate.dual < certified.model.dual;

@@ -5,12 +5,13 @@
 //! - [`sampled`]: some entries of X, for matrix completion. [`matrices`]: inner products with given matrices.
 //! - `ascent`, `blocks`: the method with nothing to tune, all examples at once or some of them. `theorem`: Algorithm 2 with constant steps.
 //! - `baselines`: other methods for the same problems.
-//! - `common`: the solver around whatever moves X.
+//! - `common`: the solver around whatever moves X. `kept`: runs that are put away and taken up again.
 
 mod ascent;
 mod baselines;
 mod blocks;
 mod common;
+mod kept;
 pub mod map;
 pub mod matrices;
 pub mod problem;
@@ -23,10 +24,11 @@ pub use problem::{LowRankDual, LowRankProblem, Proving};
 pub use sampled::Sampled;
 
 use super::{Losses, Method, Problem, Settings, Solution, Steps};
+use crate::Result;
+use crate::dual::Vault;
 use crate::linalg::LowRank;
-use crate::run::{Budget, Observer, Report, run};
-use crate::{Error, Result};
-use common::{LowRankSolver, Moves};
+use crate::run::{Budget, Observer, Report, RunState};
+use kept::run_kept;
 
 /// Trains a linear model in the trace ball.
 ///
@@ -59,46 +61,62 @@ pub fn train_map<M: Map, L: Losses>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<LowRank>>> {
-    /// The one training loop around a method.
-    fn with<M: Map, L: Losses, D: Moves<M, L>>(
-        problem: &LowRankProblem<M, L>,
-        moves: D,
-        budget: &Budget,
-        observer: &mut dyn Observer,
-    ) -> Result<Report<Solution<LowRank>>> {
-        run(LowRankSolver::new(problem, moves)?, budget, observer)
+    train_map_kept(problem, settings, None, budget, observer, None)
+}
+
+/// [`train_map`] from where an earlier run stood, perhaps, and kept from being lost; not for the baselines.
+///
+/// ```
+/// use dualgap::Result;
+/// use dualgap::dual::Vault;
+/// use dualgap::pdbfw::trace::{LowRankProblem, Sampled, train_map, train_map_kept};
+/// use dualgap::pdbfw::{PerOutput, Settings};
+/// use dualgap::run::{Budget, RunState};
+/// use dualgap::term::ScalarLoss;
+/// /// Keeps what was put away last.
+/// struct Drawer(Option<(RunState, Vec<u8>)>);
+/// impl Vault for Drawer {
+///     fn interval(&self, calls_per_pass: u64) -> u64 {
+///         calls_per_pass
+///     }
+///     fn store(&mut self, run: &RunState, solver: Vec<u8>) -> Result<()> {
+///         self.0 = Some((run.clone(), solver));
+///         Ok(())
+///     }
+/// }
+/// let map = Sampled::new(2, 2, vec![(0, 0), (0, 1), (1, 0)])?;
+/// let losses = PerOutput::new(ScalarLoss::Squared, vec![2.0, 1.0, -1.0], 1)?;
+/// let problem = LowRankProblem::new(map, losses, 0.1, 1.5, None)?;
+/// let (settings, mut drawer) = (Settings::default(), Drawer(None));
+/// train_map_kept(&problem, &settings, None, &Budget::passes(4), &mut (), Some(&mut drawer))?;
+/// let more = train_map_kept(&problem, &settings, drawer.0, &Budget::passes(9), &mut (), None)?;
+/// let whole = train_map(&problem, &settings, &Budget::passes(9), &mut ())?;
+/// assert_eq!(more.model, whole.model);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn train_map_kept<M: Map, L: Losses>(
+    problem: &LowRankProblem<M, L>,
+    settings: &Settings,
+    kept: Option<(RunState, Vec<u8>)>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution<LowRank>>> {
+    settings.check_kept(kept.is_some() || vault.is_some())?;
+    if settings.method != Method::Pdbfw {
+        return baselines::train(problem, settings, budget, observer);
     }
-    let seed = settings.seed;
-    match settings.method {
-        Method::Pdbfw => match settings.steps {
-            Steps::Search => match blocks::block_size(problem) {
-                Some(size) => {
-                    with(problem, blocks::Blocks::new(problem, size, seed)?, budget, observer)
-                }
-                None => with(problem, ascent::Ascent::new(problem), budget, observer),
-            },
-            Steps::Theorem(constants) => {
-                with(problem, theorem::Theorem::new(problem, constants)?, budget, observer)
+    match settings.steps {
+        Steps::Search => match blocks::block_size(problem) {
+            Some(size) => {
+                let moves = blocks::Blocks::new(problem, size, settings.seed)?;
+                run_kept(problem, moves, kept, budget, observer, vault)
             }
+            None => run_kept(problem, ascent::Ascent::new(problem), kept, budget, observer, vault),
         },
-        Method::ProjectedGradient => {
-            with(problem, ascent::Ascent::whole(problem), budget, observer)
-        }
-        Method::FrankWolfe => with(problem, baselines::FrankWolfe::new(problem), budget, observer),
-        Method::BlockFrankWolfe => {
-            with(problem, baselines::BlockFrankWolfe::new(problem), budget, observer)
-        }
-        Method::StochasticFrankWolfe => {
-            with(problem, baselines::StochasticFrankWolfe::new(problem, seed), budget, observer)
-        }
-        Method::Svrg => with(problem, baselines::Svrg::new(problem, seed)?, budget, observer),
-        Method::Scgs | Method::Storc => {
-            let gap = problem.sides()?.certificate()?.gap();
-            let reduced = settings.method == Method::Storc;
-            with(problem, baselines::Sliding::new(problem, reduced, gap, seed)?, budget, observer)
-        }
-        Method::AwaySteps | Method::Pairwise => {
-            Err(Error::setting("this method is for the l1 ball, which has finitely many corners"))
+        Steps::Theorem(constants) => {
+            let moves = theorem::Theorem::new(problem, constants)?;
+            run_kept(problem, moves, kept, budget, observer, vault)
         }
     }
 }

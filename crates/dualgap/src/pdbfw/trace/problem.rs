@@ -14,6 +14,7 @@ use crate::pdbfw::{Losses, Problem, Sides, Solution};
 use crate::term::Ball;
 use crate::term::ball::trace::{self, Known, Ranks, TraceDual};
 use crate::{Error, Result};
+use std::ops::RangeInclusive;
 
 /// A map, losses of what it tells of X, μ and the radius; see the module's head.
 ///
@@ -60,6 +61,16 @@ impl Default for Proving<'_> {
     /// As tight as it gets, from nothing.
     fn default() -> Self {
         Self { tolerance: 1e-12, tight: true, rank: 8, warm: None }
+    }
+}
+
+impl Proving<'_> {
+    /// How exact the searches of a run are.
+    pub(super) const TOLERANCES: RangeInclusive<f64> = 1e-12..=1e-6;
+
+    /// That of the first dual value of a run, which nothing is known of.
+    pub(super) fn first() -> Self {
+        Self { tight: false, ..Self::default() }
     }
 }
 
@@ -254,9 +265,34 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         let (rows, columns) = self.map.shape();
         let best =
             Solution { weights: LowRank::zero(rows, columns), points: vec![0.0; self.numbers()] };
-        let proving = Proving { tight: false, ..Proving::default() };
-        let dual = self.dual(&best.points, &proving)?.value;
+        self.proved(best, &Proving::first())
+    }
+
+    /// A pair and what it is worth, proved in this way.
+    pub(super) fn proved(
+        &self,
+        best: Solution<LowRank>,
+        proving: &Proving<'_>,
+    ) -> Result<Sides<LowRank>> {
+        let dual = self.dual(&best.points, proving)?.value;
         Ok(Sides::of(self.primal(&best.weights)?, dual, best))
+    }
+
+    /// Whether factors are of the shape of X, and no more than it can have.
+    pub(super) fn fits(&self, x: &LowRank) -> bool {
+        let (rows, columns) = self.map.shape();
+        (x.rows(), x.columns()) == (rows, columns) && x.rank() <= rows.min(columns)
+    }
+
+    /// Whether an X that came from elsewhere is near the ball at least, as all are that a run has seen.
+    pub(super) fn has_near(&self, x: &LowRank) -> bool {
+        let near = |norm: Measured| norm.value + norm.error <= 2.0 * self.radius;
+        self.fits(x) && near(x.nuclear_norm())
+    }
+
+    /// Whether these are numbers, one for each prediction.
+    pub(super) fn has_numbers(&self, numbers: &[f64]) -> bool {
+        numbers.len() == self.numbers() && numbers.iter().all(|x| x.is_finite())
     }
 }
 

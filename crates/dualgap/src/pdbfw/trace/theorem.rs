@@ -10,11 +10,13 @@
 //! The α of the library is −y of the paper, and line 8 is for nothing: V is known by its products.
 
 use super::common::{Looked, Moves};
+use super::kept::Resumes;
 use super::{LowRankProblem, Map};
 use crate::linalg::{Combination, LowRank, Search, top_singular};
 use crate::pdbfw::{Constants, Losses, Touched};
 use crate::term::ball::trace::threshold;
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// How exact the singular vectors of a step are; the paper asks for far less.
 const TOLERANCE: f64 = 1e-6;
@@ -25,18 +27,24 @@ pub(super) struct Theorem<S> {
     k: usize,
     eta: f64,
     delta: f64,
+    at: Place,
+    /// Memory that steps work in: m_i α_i; the predictions of X̃; α̃, and how far from α each is.
+    y: Vec<f64>,
+    a: Vec<f64>,
+    to: Vec<f64>,
+    moves: Vec<(f64, u32)>,
+    scratch: S,
+}
+
+/// Where it stands: all that a later run needs to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Place {
     x: LowRank,
     p: Vec<f64>,
     alpha: Vec<f64>,
     warm: Option<LowRank>,
     products: usize,
-    /// m_i α_i; the predictions of X̃; α̃.
-    y: Vec<f64>,
-    a: Vec<f64>,
-    to: Vec<f64>,
-    moves: Vec<(f64, u32)>,
     touched: Touched,
-    scratch: S,
 }
 
 impl<S: Default> Theorem<S> {
@@ -68,16 +76,18 @@ impl<S: Default> Theorem<S> {
             k,
             eta: constants.eta.unwrap_or(0.5),
             delta: constants.delta.unwrap_or(1.0 / (k as f64 * curvature)),
-            x: LowRank::zero(rows, columns),
-            p: numbers.clone(),
-            alpha: numbers.clone(),
-            warm: None,
-            products: 6 * s,
+            at: Place {
+                x: LowRank::zero(rows, columns),
+                p: numbers.clone(),
+                alpha: numbers.clone(),
+                warm: None,
+                products: 6 * s,
+                touched: Touched::default(),
+            },
             y: numbers.clone(),
             a: numbers.clone(),
             to: numbers,
             moves: Vec::with_capacity(n),
-            touched: Touched::default(),
             scratch: S::default(),
         })
     }
@@ -85,22 +95,22 @@ impl<S: Default> Theorem<S> {
     /// Lines 4 and 5; returns the products it took.
     fn step_primal<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
         let eta = self.eta;
-        problem.weigh(&self.alpha, &mut self.y);
-        let image = problem.map().image(&self.y, self.products);
+        problem.weigh(&self.at.alpha, &mut self.y);
+        let image = problem.map().image(&self.y, self.at.products);
         let terms: Vec<(f64, &dyn crate::linalg::Operator)> =
-            vec![(1.0 / (problem.mu() * eta), &*image), (1.0 - 1.0 / eta, &self.x)];
+            vec![(1.0 / (problem.mu() * eta), &*image), (1.0 - 1.0 / eta, &self.at.x)];
         let search = Search { tolerance: TOLERANCE, ..Search::default() };
-        let found = top_singular(&Combination::new(terms), self.s, self.warm.as_ref(), &search)?;
+        let found = top_singular(&Combination::new(terms), self.s, self.at.warm.as_ref(), &search)?;
         let theta = threshold(found.found.s(), problem.radius());
         let left = found.found.s().iter().map(|s| s - theta).take_while(|&s| s > 0.0);
         let values: Vec<f64> = left.collect();
         let tilde = found.found.with_values(&values);
         drop(image);
         problem.map().predict(&tilde, &mut self.a);
-        self.p.iter_mut().zip(&self.a).for_each(|(p, a)| *p = (1.0 - eta) * *p + eta * a);
-        self.x = LowRank::combined(1.0 - eta, &self.x, eta, &tilde)?;
-        self.products = found.applications;
-        self.warm = Some(found.found);
+        self.at.p.iter_mut().zip(&self.a).for_each(|(p, a)| *p = (1.0 - eta) * *p + eta * a);
+        self.at.x = LowRank::combined(1.0 - eta, &self.at.x, eta, &tilde)?;
+        self.at.products = found.applications;
+        self.at.warm = Some(found.found);
         Ok((found.applications + tilde.rank()) as u64)
     }
 
@@ -110,7 +120,7 @@ impl<S: Default> Theorem<S> {
         self.moves.clear();
         for (i, &mass) in problem.masses().iter().enumerate() {
             let part = i * c..(i + 1) * c;
-            let (p, alpha) = (&self.p[part.clone()], &self.alpha[part.clone()]);
+            let (p, alpha) = (&self.at.p[part.clone()], &self.at.alpha[part.clone()]);
             let to = &mut self.to[part];
             if mass > 0.0 {
                 let q = 1.0 / (self.delta * mass);
@@ -127,7 +137,7 @@ impl<S: Default> Theorem<S> {
         }
         for &(_, i) in &self.moves[..self.k] {
             let part = i as usize * c..(i as usize + 1) * c;
-            self.alpha[part.clone()].copy_from_slice(&self.to[part]);
+            self.at.alpha[part.clone()].copy_from_slice(&self.to[part]);
         }
     }
 }
@@ -136,26 +146,45 @@ impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
     fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
         let products = self.step_primal(problem)?;
         let (rows, columns) = problem.map().shape();
-        let rank = self.warm.as_ref().map_or(0, LowRank::rank);
-        self.touched.add(products as usize * problem.map().stored(), rank * (rows + columns));
+        let rank = self.at.warm.as_ref().map_or(0, LowRank::rank);
+        self.at.touched.add(products as usize * problem.map().stored(), rank * (rows + columns));
         self.step_dual(problem);
         Ok(Looked::Products(products))
     }
 
     fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
-        Ok(self.x.clone())
+        Ok(self.at.x.clone())
     }
 
     fn alpha(&self) -> Option<&[f64]> {
-        Some(&self.alpha)
+        Some(&self.at.alpha)
     }
 
     fn touched(&self) -> Option<Touched> {
-        Some(self.touched)
+        Some(self.at.touched)
     }
 
     fn tactics(&self) -> Vec<String> {
-        let Self { s, k, eta, delta, x, .. } = self;
-        vec![format!("s {s}, k {k}, eta {eta}, delta {delta:.3e}, rank {}", x.rank())]
+        let Self { s, k, eta, delta, at, .. } = self;
+        vec![format!("s {s}, k {k}, eta {eta}, delta {delta:.3e}, rank {}", at.x.rank())]
+    }
+}
+
+impl<M: Map, L: Losses> Resumes<M, L> for Theorem<L::Scratch> {
+    type State = Place;
+
+    fn state(&self) -> Place {
+        self.at.clone()
+    }
+
+    fn resume(&mut self, problem: &LowRankProblem<M, L>, at: Place) -> bool {
+        let sound = problem.has_near(&at.x)
+            && problem.has_numbers(&at.p)
+            && problem.has_numbers(&at.alpha)
+            && at.warm.as_ref().is_none_or(|warm| problem.fits(warm));
+        if sound {
+            self.at = at;
+        }
+        sound
     }
 }

@@ -11,15 +11,54 @@ mod sliding;
 mod stochastic;
 mod svrg;
 
-pub(super) use frank_wolfe::{BlockFrankWolfe, FrankWolfe};
-pub(super) use sliding::Sliding;
-pub(super) use stochastic::StochasticFrankWolfe;
-pub(super) use svrg::Svrg;
-
+use super::ascent::Ascent;
+use super::common::{LowRankSolver, Moves};
 use super::{LowRankProblem, Map};
-use crate::Result;
 use crate::linalg::{LowRank, Operator, Search, top_singular};
-use crate::pdbfw::Losses;
+use crate::pdbfw::{Losses, Method, Settings, Solution};
+use crate::run::{Budget, Observer, Report, run};
+use crate::{Error, Result};
+use frank_wolfe::{BlockFrankWolfe, FrankWolfe};
+use sliding::Sliding;
+use stochastic::StochasticFrankWolfe;
+use svrg::Svrg;
+
+/// Trains by the method of the settings.
+pub(super) fn train<M: Map, L: Losses>(
+    problem: &LowRankProblem<M, L>,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Solution<LowRank>>> {
+    /// The one training loop around a method.
+    fn with<M: Map, L: Losses, D: Moves<M, L>>(
+        problem: &LowRankProblem<M, L>,
+        moves: D,
+        budget: &Budget,
+        observer: &mut dyn Observer,
+    ) -> Result<Report<Solution<LowRank>>> {
+        run(LowRankSolver::new(problem, moves)?, budget, observer)
+    }
+    let seed = settings.seed;
+    match settings.method {
+        Method::ProjectedGradient => with(problem, Ascent::whole(problem), budget, observer),
+        Method::FrankWolfe => with(problem, FrankWolfe::new(problem), budget, observer),
+        Method::BlockFrankWolfe => with(problem, BlockFrankWolfe::new(problem), budget, observer),
+        Method::StochasticFrankWolfe => {
+            with(problem, StochasticFrankWolfe::new(problem, seed), budget, observer)
+        }
+        Method::Svrg => with(problem, Svrg::new(problem, seed)?, budget, observer),
+        Method::Scgs | Method::Storc => {
+            let gap = problem.sides()?.certificate()?.gap();
+            let reduced = settings.method == Method::Storc;
+            with(problem, Sliding::new(problem, reduced, gap, seed)?, budget, observer)
+        }
+        Method::AwaySteps | Method::Pairwise => {
+            Err(Error::setting("this method is for the l1 ball, which has finitely many corners"))
+        }
+        Method::Pdbfw => Err(Error::setting("this method is not a baseline")),
+    }
+}
 
 /// The corner of the ball in which the inner product with this matrix is largest, and the products it took.
 fn corner(

@@ -1,7 +1,9 @@
 //! What a block keeps beside α is what α makes it, and no block takes the dual down.
 
 use super::*;
+use crate::dual::read;
 use crate::linalg::Random;
+use crate::pdbfw::trace::kept::Resumes;
 use crate::pdbfw::trace::{Features, Proving};
 use crate::pdbfw::{Classes, PerOutput};
 use crate::term::{MulticlassLoss, ScalarLoss};
@@ -34,14 +36,14 @@ fn largest(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
 fn check<M: Map, L: Losses>(problem: &LowRankProblem<M, L>, blocks: &Blocks<L::Scratch>) {
     let (d, c) = problem.map().shape();
     let mut y = vec![0.0; problem.numbers()];
-    problem.weigh(&blocks.alpha, &mut y);
+    problem.weigh(&blocks.at.alpha, &mut y);
     let mut u = problem.map().written(&y, true).0;
-    blocks.centre.add_to(&mut u);
-    let (kept, exact) = (by_rows(&blocks.u, d, c), by_rows(&u, d, c));
+    blocks.at.centre.add_to(&mut u);
+    let (kept, exact) = (by_rows(&blocks.at.u, d, c), by_rows(&u, d, c));
     assert!(largest(kept, exact) < 1e-12);
-    assert!(largest(blocks.square.as_ref(), product(exact.transpose(), exact).as_ref()) < 1e-11);
+    assert!(largest(blocks.at.square.as_ref(), product(exact.transpose(), exact).as_ref()) < 1e-11);
     // The nearest matrix of the ball to U/(μ + κ), by all of its singular values.
-    let strength = blocks.centre.strength();
+    let strength = blocks.at.centre.strength();
     let (left, mut sizes, right) = thin_svd(exact.to_owned()).unwrap();
     sizes.iter_mut().for_each(|size| *size /= strength);
     let of = |theta: f64| sizes.iter().map(|size| (size - theta).max(0.0)).sum::<f64>();
@@ -71,18 +73,18 @@ fn walk<L: Losses>(rows: &Rows, losses: L, mu: f64, radius: f64) {
     let problem = LowRankProblem::new(map, losses, mu, radius, None).unwrap();
     let size = block_size(&problem).expect("as many rows as blocks need");
     let mut blocks = Blocks::<L::Scratch>::new(&problem, size, 1).unwrap();
-    let mut before = dual(&problem, &blocks.alpha);
-    while blocks.passes < 3 {
+    let mut before = dual(&problem, &blocks.at.alpha);
+    while blocks.at.passes < 3 {
         blocks.step(&problem).unwrap();
-        let after = dual(&problem, &blocks.alpha);
+        let after = dual(&problem, &blocks.at.alpha);
         assert!(after >= before - 1e-9 * before.abs().max(1.0), "{before} fell to {after}");
         before = after;
     }
     check(&problem, &blocks);
     blocks.recentre(&problem, 0.1).unwrap();
-    assert!(blocks.centre.is_set());
+    assert!(blocks.at.centre.is_set());
     check(&problem, &blocks);
-    while blocks.passes < REFRESH + 2 {
+    while blocks.at.passes < REFRESH + 2 {
         blocks.step(&problem).unwrap();
     }
     check(&problem, &blocks);
@@ -121,15 +123,15 @@ fn a_step_that_goes_too_far_is_shortened_and_the_pull_is_learnt() {
     let map = Features::new(&rows, 2).unwrap();
     let problem = LowRankProblem::new(map, losses, 1e-4, 1e3, None).unwrap();
     let mut blocks = Blocks::<()>::new(&problem, 20, 0).unwrap();
-    let mut before = dual(&problem, &blocks.alpha);
+    let mut before = dual(&problem, &blocks.at.alpha);
     for _ in 0..5 {
         blocks.step(&problem).unwrap();
-        let after = dual(&problem, &blocks.alpha);
+        let after = dual(&problem, &blocks.at.alpha);
         assert!(after >= before - 1e-10, "{before} fell to {after}");
         before = after;
     }
-    assert!(blocks.shortened > 0);
-    assert!(blocks.pull > 10.0, "twenty pull as one, and are taken for {}", blocks.pull);
+    assert!(blocks.at.shortened > 0);
+    assert!(blocks.at.pull > 10.0, "twenty pull as one, and are taken for {}", blocks.at.pull);
     check(&problem, &blocks);
 }
 
@@ -140,18 +142,18 @@ fn where_gaps_fall_slowly_it_goes_around_a_centre_and_where_the_dual_falls_for_l
     let map = Features::new(&rows, 2).unwrap();
     let problem = LowRankProblem::new(map, losses, 1e-6, 1e3, None).unwrap();
     let mut blocks = Blocks::<()>::new(&problem, 4, 0).unwrap();
-    while blocks.passes < 3 {
+    while blocks.at.passes < 3 {
         blocks.step(&problem).unwrap();
     }
     blocks.told(&problem, 1.0, true).unwrap();
     blocks.told(&problem, 0.5 * SLOW, true).unwrap();
-    assert!(!blocks.centre.is_set() && blocks.round == 1);
+    assert!(!blocks.at.centre.is_set() && blocks.at.round == 1);
     blocks.told(&problem, 0.4 * SLOW, true).unwrap();
-    assert!(blocks.centre.is_set() && blocks.round == 1);
+    assert!(blocks.at.centre.is_set() && blocks.at.round == 1);
     for _ in 0..9 {
         blocks.told(&problem, 0.1 * SLOW, true).unwrap();
     }
-    assert_eq!(blocks.round, LONGEST);
+    assert_eq!(blocks.at.round, LONGEST);
 }
 
 #[test]
@@ -173,11 +175,11 @@ fn what_a_step_touches_does_not_grow_with_the_number_of_features() {
         for _ in 0..20 {
             blocks.step(&problem).unwrap();
         }
-        assert_eq!(blocks.passes, 1);
+        assert_eq!(blocks.at.passes, 1);
         let pass = 3 * rows.stored() as u64;
         let block = 20 * 4;
-        assert_eq!(blocks.touched.entries, pass + block * blocks.shortened);
-        (blocks.touched.selected - d as u64 * 2, blocks.shortened)
+        assert_eq!(blocks.at.touched.entries, pass + block * blocks.at.shortened);
+        (blocks.at.touched.selected - d as u64 * 2, blocks.at.shortened)
     };
     // A decomposition of two by two for each projection: at the start of the pass, at every step and where it is shortened.
     for d in [40, 400, 40_000] {
@@ -200,4 +202,53 @@ fn blocks_are_for_many_rows_and_few_outputs() {
     assert_eq!(size(4000, 8, 200, 1.0), None);
     assert_eq!(size(4000, 8, 3, 1e80), None);
     assert_eq!(size(4000, 8, 3, 0.0), None);
+}
+
+#[test]
+fn a_place_that_is_none_of_this_problem_is_refused_and_huge_counts_do_no_harm() {
+    let rows = rows(300, 6, false);
+    let problem = |mu: f64| {
+        let losses = PerOutput::new(ScalarLoss::Squared, [1.0, -1.0].repeat(300), 2).unwrap();
+        LowRankProblem::new(Features::new(&rows, 2).unwrap(), losses, mu, 3.0, None).unwrap()
+    };
+    let other = Blocks::<()>::new(&problem(0.02), 4, 0).unwrap().at;
+    let problem = problem(0.0);
+    let mut blocks = Blocks::<()>::new(&problem, 4, 0).unwrap();
+    for _ in 0..100 {
+        blocks.step(&problem).unwrap();
+    }
+    let kept = postcard::to_stdvec(&blocks.at).unwrap();
+    let mut resumes = |spoil: &dyn Fn(&mut Place)| {
+        let mut place: Place = read(&kept).unwrap();
+        spoil(&mut place);
+        blocks.resume(&problem, place)
+    };
+    let spoilers: [&dyn Fn(&mut Place); 13] = [
+        &|at| at.alpha.truncate(9),
+        &|at| at.alpha[3] = f64::NAN,
+        &|at| at.u.push(0.0),
+        &|at| at.u[0] = f64::INFINITY,
+        &|at| at.square = faer::Mat::zeros(3, 3),
+        &|at| at.spread = faer::Mat::zeros(1, 1),
+        &|at| at.centre = other.centre.clone(),
+        &|at| at.turns = crate::pdbfw::turns::Turns::new(299, 0),
+        &|at| at.round = 0,
+        &|at| at.round = LONGEST + 1,
+        &|at| at.pull = 0.0,
+        &|at| at.pull = 4.5,
+        &|at| at.pull = f64::NAN,
+    ];
+    for (k, spoil) in spoilers.into_iter().enumerate() {
+        assert!(!resumes(spoil), "{k}");
+    }
+    assert!(resumes(&|at| {
+        (at.passes, at.shortened, at.rank, at.gap) = (u64::MAX, u64::MAX, 9, f64::NAN);
+        at.touched = Touched { entries: u64::MAX, selected: u64::MAX };
+    }));
+    for _ in 0..100 {
+        blocks.step(&problem).unwrap();
+    }
+    // Numbers whose squares are none end the run, and nothing else.
+    blocks.at.u.fill(1e200);
+    assert!(blocks.begin_pass(&problem).is_err());
 }
