@@ -32,7 +32,7 @@ const TOO_MANY: u32 = 4;
 /// The ascent; see the module's head.
 pub struct Ascent<'p, 'a, L: Losses> {
     pub(super) problem: &'p Problem<'a, L>,
-    sides: Sides,
+    pub(super) sides: Sides,
     pub(super) walk: Walk,
     pub(super) room: Room<L::Scratch>,
 }

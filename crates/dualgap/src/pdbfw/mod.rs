@@ -8,7 +8,8 @@
 //! - [`problem`]: rows, losses, μ and the ball together, and both sides of the certificate.
 //! - [`sides`]: the best of both sides of a run.
 //! - [`settings`]: what a run is set up with.
-//! - [`ascent`], `visit`, `turns`, `level`, `centre`: the method with nothing to tune.
+//! - [`ascent`], `visit`, `turns`, `level`, `centre`: the method with nothing to tune; `relay`, `leg`: gradients of all
+//!   examples where it does not get on.
 //! - [`theorem`]: Algorithm 1 with constant steps.
 //! - [`baselines`]: other methods for the same problems.
 //! - [`trace`]: weights of low rank, in factors.
@@ -16,9 +17,11 @@
 pub mod ascent;
 pub mod baselines;
 mod centre;
+mod leg;
 mod level;
 pub mod losses;
 pub mod problem;
+mod relay;
 pub mod settings;
 pub mod sides;
 pub mod theorem;
@@ -37,6 +40,7 @@ use crate::dual::{Bytes, Vault, read};
 use crate::run::{Budget, Counters, Observer, Report, RunState, run, run_from};
 use crate::term::Ball;
 use crate::{Error, Result};
+use relay::Relay;
 use serde::{Deserialize, Serialize};
 
 /// Work that was counted beside the steps.
@@ -106,7 +110,7 @@ pub fn train_kept<L: Losses>(
     match settings.method {
         Method::Pdbfw => match settings.steps {
             Steps::Search => {
-                let mut solver = Ascent::new(problem, seed)?;
+                let mut solver = Relay::new(Ascent::new(problem, seed)?);
                 if let Some(bytes) = bytes {
                     solver.resume(read(&bytes)?)?;
                 }

@@ -69,6 +69,12 @@ impl<W: Clone> Sides<W> {
         self.dual
     }
 
+    /// Takes what is better of another run's best.
+    pub fn take(&mut self, other: &Self) {
+        self.offer_primal(other.primal, &other.best.weights);
+        self.offer_dual(other.dual, &other.best.points);
+    }
+
     /// Of the best pair.
     pub fn certificate(&self) -> Result<Certificate> {
         Certificate::new(self.primal, self.dual, true)

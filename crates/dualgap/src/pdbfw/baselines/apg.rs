@@ -11,6 +11,7 @@
 use super::common::{Common, Descent, Standing};
 use crate::pdbfw::Losses;
 use crate::term::ball::region::Region;
+use serde::{Deserialize, Serialize};
 
 /// With every step ℓ may fall a little: it is large only where the data are steep.
 const RELAX: f64 = 0.9;
@@ -19,7 +20,7 @@ const RELAX: f64 = 0.9;
 const GROW: f64 = 1.2;
 
 /// The method; see the module's head.
-pub(super) struct ProjectedGradient {
+pub(in crate::pdbfw) struct ProjectedGradient {
     x: Vec<f64>,
     a: Vec<f64>,
     before: Vec<f64>,
@@ -34,7 +35,56 @@ pub(super) struct ProjectedGradient {
     restarts: u64,
 }
 
+/// All that a later run needs to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::pdbfw) struct Place {
+    x: Vec<f64>,
+    before: Vec<f64>,
+    /// The predictions of both.
+    a: Vec<f64>,
+    a_before: Vec<f64>,
+    t: f64,
+    ell: f64,
+    restarts: u64,
+}
+
 impl ProjectedGradient {
+    /// Where it stands.
+    pub fn place(&self) -> Place {
+        let Self { x, before, a, a_before, t, ell, restarts, .. } = self;
+        let [x, before, a, a_before] = [x, before, a, a_before].map(Clone::clone);
+        Place { x, before, a, a_before, t: *t, ell: *ell, restarts: *restarts }
+    }
+
+    /// Goes on from there, and says whether that is a place of this problem.
+    pub fn resume(&mut self, place: Place) -> bool {
+        let Place { x, before, a, a_before, t, ell, restarts } = place;
+        let finite =
+            |x: &[f64], own: &[f64]| x.len() == own.len() && x.iter().all(|x| x.is_finite());
+        let sound = [&x, &before].iter().all(|x| finite(x, &self.x))
+            && [&a, &a_before].iter().all(|a| finite(a, &self.a))
+            && (t >= 1.0 && t.is_finite())
+            && (ell > 0.0 && ell.is_finite());
+        if sound {
+            (self.x, self.before, self.a, self.a_before) = (x, before, a, a_before);
+            (self.t, self.ell, self.restarts) = (t, ell, restarts);
+        }
+        sound
+    }
+
+    /// The same from another X than zero, which is in the ball.
+    pub fn beginning_at<L: Losses, R: Region>(
+        mut self,
+        common: &mut Common<'_, '_, L, R>,
+        x: &[f64],
+    ) -> Self {
+        self.x.copy_from_slice(x);
+        self.before.copy_from_slice(x);
+        common.predict(x, &mut self.a);
+        self.a_before.copy_from_slice(&self.a);
+        self
+    }
+
     pub fn new<L: Losses, R: Region>(common: &mut Common<'_, '_, L, R>) -> Self {
         let problem = common.problem;
         let at = Standing::zero(problem);

@@ -1,5 +1,6 @@
 //! What the baselines share: one solver around whatever moves X, with the certificate of the corners of its predictions.
 
+use super::apg::{Place, ProjectedGradient};
 use crate::Result;
 use crate::linalg::Random;
 use crate::pdbfw::{Losses, Problem, Sides, Solution};
@@ -13,7 +14,7 @@ const POWERS: usize = 6;
 const BEYOND: f64 = 1.2;
 
 /// The problem, and what steps need beside it.
-pub(super) struct Common<'p, 'a, L: Losses, R> {
+pub(in crate::pdbfw) struct Common<'p, 'a, L: Losses, R> {
     pub problem: &'p Problem<'a, L>,
     pub region: R,
     pub random: Random,
@@ -24,7 +25,7 @@ pub(super) struct Common<'p, 'a, L: Losses, R> {
 
 /// Where an X stands: its predictions, their corners, and the V of those.
 #[derive(Clone, Debug)]
-pub(super) struct Standing {
+pub(in crate::pdbfw) struct Standing {
     pub x: Vec<f64>,
     pub a: Vec<f64>,
     pub alpha: Vec<f64>,
@@ -32,7 +33,7 @@ pub(super) struct Standing {
 }
 
 /// A method: it moves an X.
-pub(super) trait Descent<L: Losses, R: Region> {
+pub(in crate::pdbfw) trait Descent<L: Losses, R: Region> {
     /// One step.
     fn step(&mut self, common: &mut Common<'_, '_, L, R>);
 
@@ -53,8 +54,11 @@ pub(super) trait Descent<L: Losses, R: Region> {
     }
 }
 
+/// Where gradients stand, and entries that are not yet counted as work.
+pub(in crate::pdbfw) type GradientsPlace = (Place, u64);
+
 /// The solver of a method.
-pub(super) struct Baseline<'p, 'a, L: Losses, R, D> {
+pub(in crate::pdbfw) struct Baseline<'p, 'a, L: Losses, R, D> {
     common: Common<'p, 'a, L, R>,
     descent: D,
     sides: Sides,
@@ -172,6 +176,24 @@ impl<'p, 'a, L: Losses, R: Region, D: Descent<L, R>> Baseline<'p, 'a, L, R, D> {
         let sides = Sides::new(common.problem)?;
         let certified = Standing::zero(common.problem);
         Ok(Self { common, descent, sides, certified })
+    }
+
+    /// The best so far.
+    pub fn sides(&self) -> &Sides {
+        &self.sides
+    }
+}
+
+impl<L: Losses, R: Region> Baseline<'_, '_, L, R, ProjectedGradient> {
+    /// All that a later run needs to go on, but for the best of both sides.
+    pub fn place(&self) -> GradientsPlace {
+        (self.descent.place(), self.common.touched)
+    }
+
+    /// Goes on from there, and says whether that is a place of this problem.
+    pub fn resume(&mut self, (place, touched): GradientsPlace) -> bool {
+        self.common.touched = touched;
+        touched <= self.common.problem.rows().stored() as u64 && self.descent.resume(place)
     }
 }
 

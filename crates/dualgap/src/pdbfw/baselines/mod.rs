@@ -28,6 +28,7 @@ use crate::term::ball::region::L1;
 use crate::{Error, Result};
 use active::ActiveSet;
 use apg::ProjectedGradient;
+pub(super) use common::GradientsPlace;
 use common::{Baseline, Common};
 use frank_wolfe::FrankWolfe;
 use sliding::Sliding;
@@ -71,6 +72,22 @@ pub fn projected_gradient<L: Losses>(
 ) -> Result<impl Solver<Model = Solution>> {
     let mut common = begin(problem, seed)?;
     let descent = ProjectedGradient::new(&mut common);
+    Baseline::new(common, descent)
+}
+
+/// Projected gradient, for whoever gives it the turn.
+pub(super) type Gradients<'p, 'a, L> = Baseline<'p, 'a, L, L1, ProjectedGradient>;
+
+/// Projected gradient from an X of the ball, or from zero.
+pub(super) fn gradients_from<'p, 'a, L: Losses>(
+    problem: &'p Problem<'a, L>,
+    x: Option<&[f64]>,
+) -> Result<Gradients<'p, 'a, L>> {
+    let mut common = begin(problem, 0)?; // it takes no random numbers
+    let mut descent = ProjectedGradient::new(&mut common);
+    if let Some(x) = x {
+        descent = descent.beginning_at(&mut common, x);
+    }
     Baseline::new(common, descent)
 }
 

@@ -105,6 +105,19 @@ impl Ascent {
         }
     }
 
+    /// The same from another X than zero, which is in the ball.
+    pub fn beginning_at<M: Map, L: Losses>(
+        mut self,
+        problem: &LowRankProblem<M, L>,
+        x: LowRank,
+    ) -> Self {
+        problem.map().predict(&x, &mut self.at.a);
+        self.at.a_before.copy_from_slice(&self.at.a);
+        self.at.before.clone_from(&x);
+        self.at.x = x;
+        self
+    }
+
     /// The same with all singular values of a matrix that is written out: accelerated projected gradient, a baseline.
     pub fn whole<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
         Self { whole: true, ..Self::new(problem) }

@@ -234,7 +234,7 @@ impl<S: Default> Blocks<S> {
             squares += mass * q * square;
             own += mass * losses.smoothness() * square;
             let change = (mass * square * (losses.smoothness() + q)).sqrt();
-            self.at.turns.note(i, change, self.at.pull * met);
+            self.at.turns.note(i, change, self.at.pull.max(1.0) * met);
         }
         [along, squares, own]
     }

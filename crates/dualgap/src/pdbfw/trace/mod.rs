@@ -3,7 +3,8 @@
 //! - [`map`]: what X is seen through; the linear model is one.
 //! - [`problem`]: map, losses, μ and the radius together, and both sides of the certificate.
 //! - [`sampled`]: some entries of X, for matrix completion. [`matrices`]: inner products with given matrices.
-//! - `ascent`, `blocks`: the method with nothing to tune, all examples at once or some of them. `theorem`: Algorithm 2 with constant steps.
+//! - `ascent`, `blocks`: the method with nothing to tune, all examples at once or some of them; `relay`: the first where the
+//!   second does not get on. `theorem`: Algorithm 2 with constant steps.
 //! - `baselines`: other methods for the same problems.
 //! - `common`: the solver around whatever moves X. `kept`: runs that are put away and taken up again.
 
@@ -15,6 +16,7 @@ mod kept;
 pub mod map;
 pub mod matrices;
 pub mod problem;
+mod relay;
 pub mod sampled;
 mod theorem;
 
@@ -109,7 +111,7 @@ pub fn train_map_kept<M: Map, L: Losses>(
     match settings.steps {
         Steps::Search => match blocks::block_size(problem) {
             Some(size) => {
-                let moves = blocks::Blocks::new(problem, size, settings.seed)?;
+                let moves = relay::Relay::new(blocks::Blocks::new(problem, size, settings.seed)?);
                 run_kept(problem, moves, kept, budget, observer, vault)
             }
             None => run_kept(problem, ascent::Ascent::new(problem), kept, budget, observer, vault),
