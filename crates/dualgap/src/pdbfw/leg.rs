@@ -22,12 +22,21 @@ pub(super) struct Leg {
     gap: f64,
     patience: f64,
     handed: u32,
+    /// So many turns in a row changed nothing at all.
+    still: u32,
 }
 
 impl Leg {
     /// The first method begins.
     pub fn new() -> Self {
-        Self { second: false, passes: 0.0, gap: f64::INFINITY, patience: FIRST, handed: 0 }
+        Self {
+            second: false,
+            passes: 0.0,
+            gap: f64::INFINITY,
+            patience: FIRST,
+            handed: 0,
+            still: 0,
+        }
     }
 
     /// Whether it is the second method's turn.
@@ -38,6 +47,11 @@ impl Leg {
     /// Whether both have had a turn.
     pub fn is_shared(&self) -> bool {
         self.handed > 0
+    }
+
+    /// Whether certificates that stand still mean that nothing moves any more: not before both methods have tried.
+    pub fn may_stall(&self) -> bool {
+        self.still >= 2
     }
 
     /// Takes note of work.
@@ -51,6 +65,7 @@ impl Leg {
             return false;
         }
         let slow = gap > ENOUGH * self.gap;
+        self.still = if gap < self.gap { 0 } else { self.still.saturating_add(1) };
         (self.passes, self.gap) = (0.0, gap);
         if slow {
             (self.second, self.handed) = (!self.second, self.handed.saturating_add(1));
@@ -93,7 +108,11 @@ mod tests {
         leg.went(FIRST);
         assert!(!leg.certified(0.8 * ENOUGH), "now it has twice as long");
         leg.went(FIRST);
-        assert!(leg.certified(0.8 * ENOUGH) && leg.is_second());
+        assert!(leg.certified(0.8 * ENOUGH) && leg.is_second() && !leg.may_stall());
+        leg.went(2.0 * FIRST);
+        assert!(leg.certified(0.8 * ENOUGH) && leg.may_stall(), "neither of them has moved it");
+        leg.went(4.0 * FIRST);
+        assert!(leg.certified(0.7 * ENOUGH) && !leg.may_stall());
         assert!(leg.is_sound(true) && !leg.is_sound(false) && Leg::new().is_sound(false));
     }
 }

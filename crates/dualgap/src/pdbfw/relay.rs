@@ -35,10 +35,10 @@ impl<'p, 'a, L: Losses> Relay<'p, 'a, L> {
             sound &= begun.resume(place);
         }
         self.leg = leg;
-        match sound {
-            true => Ok(()),
-            false => Err(Error::setting("the state is not one of this problem and these settings")),
+        if !sound {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
         }
+        Ok(())
     }
 }
 
@@ -96,9 +96,8 @@ impl<L: Losses> Solver for Relay<'_, '_, L> {
         self.ascent.proved()
     }
 
-    /// A method that stands still has the other take over.
     fn may_stall(&self) -> bool {
-        self.leg.is_shared()
+        self.leg.may_stall()
     }
 
     fn weights(&self) -> &[f64] {

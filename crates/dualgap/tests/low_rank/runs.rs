@@ -75,7 +75,7 @@ pub fn run<L: Losses>(
 }
 
 /// By all singular values of the matrix that the factors make.
-fn norm(x: &LowRank) -> f64 {
+pub fn norm(x: &LowRank) -> f64 {
     let (values, columns) = (x.to_dense(), x.columns());
     let x = Mat::from_fn(x.rows(), columns, |i, j| values[i * columns + j]);
     x.thin_svd().unwrap().S().column_vector().iter().sum()

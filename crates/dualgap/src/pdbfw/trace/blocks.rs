@@ -19,7 +19,7 @@
 
 mod place;
 
-use super::common::{Looked, Moves};
+use super::common::{Looked, Moves, Told};
 use super::{LARGEST, LowRankProblem, Map};
 use crate::Result;
 use crate::linalg::dense::{add_product, by_rows, product, symmetric_eigen, thin_svd};
@@ -318,7 +318,8 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         Some(&self.at.alpha)
     }
 
-    fn told(&mut self, problem: &LowRankProblem<M, L>, gap: f64, fell: bool) -> Result<()> {
+    fn told(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
+        let Told { gap, fell, .. } = told;
         if fell && self.at.centre.is_set() {
             self.at.round = (self.at.round + 1).min(LONGEST);
         }

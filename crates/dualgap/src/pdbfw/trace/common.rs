@@ -21,9 +21,9 @@ pub(super) trait Moves<M: Map, L: Losses> {
         None
     }
 
-    /// The gap that was just certified, and whether there has been a better dual point before this one.
-    fn told(&mut self, problem: &LowRankProblem<M, L>, gap: f64, fell: bool) -> Result<()> {
-        let _ = (problem, gap, fell);
+    /// What was just certified.
+    fn told(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
+        let _ = (problem, told);
         Ok(())
     }
 
@@ -41,6 +41,16 @@ pub(super) trait Moves<M: Map, L: Losses> {
     fn tactics(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// What a certification has found.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'s> {
+    pub gap: f64,
+    /// Whether there has been a better dual point before this one.
+    pub fell: bool,
+    /// The best X so far.
+    pub best: &'s LowRank,
 }
 
 /// What a step looked at.
@@ -153,7 +163,8 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
         self.gap = certified.model.gap();
         self.warm = dual.ball.map(|ball| ball.top.found);
         let fell = certified.iterate.dual < certified.model.dual;
-        self.moves.told(self.problem, self.gap, fell)?;
+        let told = Told { gap: self.gap, fell, best: &self.sides.best().weights };
+        self.moves.told(self.problem, told)?;
         Ok(certified)
     }
 

@@ -2,7 +2,7 @@
 
 use super::ascent::Ascent;
 use super::blocks::Blocks;
-use super::common::{Looked, Moves};
+use super::common::{Looked, Moves, Told};
 use super::kept::Resumes;
 use super::{LowRankProblem, Map};
 use crate::Result;
@@ -54,20 +54,18 @@ impl<M: Map, L: Losses> Moves<M, L> for Relay<L::Scratch> {
         if self.leg.is_second() { None } else { Moves::<M, L>::alpha(&self.blocks) }
     }
 
-    fn told(&mut self, problem: &LowRankProblem<M, L>, gap: f64, fell: bool) -> Result<()> {
+    fn told(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
         if !self.leg.is_second() {
-            self.blocks.told(problem, gap, fell)?;
+            self.blocks.told(problem, told)?;
         }
-        if self.leg.certified(gap) && self.leg.is_second() && self.all.is_none() {
-            let x = problem.bring_inside(self.blocks.iterate(problem)?);
-            self.all = Some(Ascent::new(problem).beginning_at(problem, x));
+        if self.leg.certified(told.gap) && self.leg.is_second() && self.all.is_none() {
+            self.all = Some(Ascent::new(problem).beginning_at(problem, told.best.clone()));
         }
         Ok(())
     }
 
-    /// A method that stands still has the other take over.
     fn may_stall(&self) -> bool {
-        self.leg.is_shared()
+        self.leg.may_stall()
     }
 
     fn touched(&self) -> Option<Touched> {

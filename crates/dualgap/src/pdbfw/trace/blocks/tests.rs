@@ -145,13 +145,15 @@ fn where_gaps_fall_slowly_it_goes_around_a_centre_and_where_the_dual_falls_for_l
     while blocks.at.passes < 3 {
         blocks.step(&problem).unwrap();
     }
-    blocks.told(&problem, 1.0, true).unwrap();
-    blocks.told(&problem, 0.5 * SLOW, true).unwrap();
+    let best = LowRank::zero(6, 2);
+    let told = |gap| Told { gap, fell: true, best: &best };
+    blocks.told(&problem, told(1.0)).unwrap();
+    blocks.told(&problem, told(0.5 * SLOW)).unwrap();
     assert!(!blocks.at.centre.is_set() && blocks.at.round == 1);
-    blocks.told(&problem, 0.4 * SLOW, true).unwrap();
+    blocks.told(&problem, told(0.4 * SLOW)).unwrap();
     assert!(blocks.at.centre.is_set() && blocks.at.round == 1);
     for _ in 0..9 {
-        blocks.told(&problem, 0.1 * SLOW, true).unwrap();
+        blocks.told(&problem, told(0.1 * SLOW)).unwrap();
     }
     assert_eq!(blocks.at.round, LONGEST);
 }
