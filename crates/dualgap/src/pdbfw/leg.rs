@@ -77,7 +77,7 @@ impl Leg {
     /// Whether a leg that came from elsewhere can be one of a run in which the second method has had a turn, or not.
     pub fn is_sound(&self, has_second: bool) -> bool {
         self.passes >= 0.0
-            && self.gap >= 0.0
+            && !self.gap.is_nan()
             && self.patience >= FIRST
             && self.is_shared() == has_second
             && (has_second || !self.second)

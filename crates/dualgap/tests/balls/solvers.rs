@@ -5,7 +5,7 @@ use crate::common::cases;
 use crate::judge::judge;
 use dualgap::linalg::{Random, Rows};
 use dualgap::pdbfw::{
-    self, Ascent, Constants, PerOutput, Problem, Settings, Steps, Theorem, Touched,
+    self, Ascent, Constants, Method, PerOutput, Problem, Settings, Steps, Theorem, Touched,
 };
 use dualgap::run::{Budget, Certificate, Quota, Report, Solver, Stop};
 use dualgap::term::{Ball, ScalarLoss};
@@ -231,6 +231,27 @@ fn data_that_nobody_would_wish_for_are_no_trouble() {
                     }
                 });
             }
+        }
+    }
+}
+
+// Steps of one example at a time would take very many: what one of them leaves, the next ones undo.
+#[test]
+fn long_rows_and_wide_balls_are_solved_too() {
+    for (k, kind) in Kind::all().into_iter().enumerate() {
+        for (scale, mu, radius) in [(1e3, 0.025, 1.0), (1e5, 0.01, 1.0), (1.0, 0.0, 1e6)] {
+            let mut case = Case::random(k as u64, kind, 40, 5);
+            case.rows.iter_mut().flatten().for_each(|x| *x *= scale);
+            (case.mu, case.radius) = (mu, radius);
+            let budget = Budget { passes: Some(3000), ..Budget::relative(1e-2) };
+            let report = train(&case, &Settings::default(), &budget);
+            let told = format!("{kind:?} {scale} {radius}: {:?}", report.certificate);
+            // Of an optimum of zero no share can be reached.
+            assert!(report.stop == Stop::GapReached || report.certificate.primal < 1e-3, "{told}");
+            let method = Method::ProjectedGradient;
+            let other = train(&case, &Settings { method, ..Settings::default() }, &budget);
+            assert!(other.certificate.dual <= report.certificate.primal * (1.0 + 1e-9), "{told}");
+            assert!(report.certificate.dual <= other.certificate.primal * (1.0 + 1e-9), "{told}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Case;
 use crate::runs::{LOSSES, assert_optimal, assert_straight, optimum, run};
-use dualgap::linalg::{LowRank, Operator};
+use dualgap::linalg::{LowRank, Operator, Random};
 use dualgap::oracle::Costs;
 use dualgap::pdbfw::{Classes, Losses, Method, PerOutput, Problem, Settings, Solution, trace};
 use dualgap::run::{Budget, Report};
@@ -156,4 +156,45 @@ fn any_scale_of_the_data_is_certified() {
         assert!((report.certificate.primal - best).abs() <= 1e-6 * best, "{told} {best}");
         assert!(report.model.weights.rows() == 5);
     }
+}
+
+/// How many passes a run took that ended as near as was asked for.
+fn passes<L: Losses>(problem: &Problem<'_, L>, relative: f64) -> f64 {
+    let report = in_blocks(problem, relative);
+    report.history.last().unwrap().passes
+}
+
+// The centre is as strong as the data ask for, however small mu is, and however firmly the ball holds X.
+#[test]
+fn a_small_mu_takes_no_more_passes_than_none() {
+    for (loss, radius) in [(ScalarLoss::SquaredHinge, 1.0), (ScalarLoss::Squared, 0.05)] {
+        let rows = many(7, 3, 2).matrix();
+        for mu in [0.0, 1e-8, 1e-6, 1e-4] {
+            let taken = passes(&Case { mu, radius, ..many(7, 3, 2) }.problem(&rows, loss), 1e-5);
+            assert!(taken <= 200.0, "{loss:?} {mu}: {taken} passes");
+        }
+    }
+}
+
+// Rows of lengths that have no mean: blocks alone stand still at weights of zero on some of these.
+#[test]
+fn where_blocks_do_not_get_on_all_examples_take_over() {
+    let mut handed = 0;
+    for seed in 0..4 {
+        let mut case = Case { mu: 1e-3, radius: 5.0, ..many(seed, 12, 3) };
+        let mut random = Random::new(seed);
+        for row in &mut case.rows {
+            let length = 30.0 * (std::f64::consts::PI * (random.unit() - 0.5)).tan();
+            row.iter_mut().for_each(|x| *x *= length);
+        }
+        let rows = case.matrix();
+        let problem = case.problem(&rows, ScalarLoss::Logistic);
+        let report = in_blocks(&problem, 1e-2);
+        handed += usize::from(report.tactics.iter().any(|told| told.contains("handed over")));
+        let settings = Settings { method: Method::ProjectedGradient, ..Settings::default() };
+        let other = run(&problem, settings, 1e-2, 20_000);
+        assert!(other.certificate.dual <= report.certificate.primal);
+        assert!(report.certificate.dual <= other.certificate.primal);
+    }
+    assert!(handed > 0);
 }
