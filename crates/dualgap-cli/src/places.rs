@@ -7,7 +7,7 @@ use dualgap::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// No output may take the place of a file that the data are read from.
+/// No output may take the place of a file that the data are read from, nor of another output.
 pub fn check_not_inputs<'p>(
     outputs: impl Iterator<Item = &'p PathBuf>,
     data: &DataArgs,
@@ -19,8 +19,19 @@ pub fn check_not_inputs<'p>(
         data.layout.features.as_ref(),
     ];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+    let mut places: Vec<PathBuf> = Vec::new();
     for output in outputs {
         check_not_read(output, &inputs)?;
+        let place = std::path::absolute(output).unwrap_or_else(|_| output.clone());
+        let is_file = output.is_file() || !output.exists(); // and not /dev/null
+        if is_file && places.contains(&place) {
+            return Err(Error::file(
+                output,
+                "is named for two results, of which one would be lost",
+                "give each a file of its own",
+            ));
+        }
+        places.push(place);
     }
     Ok(())
 }

@@ -350,3 +350,13 @@ fn forged_models_are_refused() {
         }
     }
 }
+
+#[test]
+fn two_results_need_two_files() {
+    let desk = desk();
+    let line = format!("train {LINE} {L1} --passes 1");
+    desk.run(&format!("{line} -o one --trace one")).fails(&["one", "two results"]);
+    desk.run(&format!("{line} -o one --checkpoint ./one")).fails(&["one", "two results"]);
+    desk.run(&format!("{line} -o one --trace two")).ok();
+    assert!(!desk.read("one").is_empty() && !desk.read("two").is_empty());
+}

@@ -233,10 +233,7 @@ pub(super) fn check_data(
     examples: usize,
 ) -> Result<()> {
     let (stored, found) = (&model.provenance.fingerprint, fingerprint(data));
-    if *stored != found
-        || examples != model.provenance.examples
-        || *names.alphabet != model.alphabet
-    {
+    if *stored != found || examples != model.provenance.examples {
         return Err(Error::Refused {
             message: format!(
                 "these are not the data the model was trained on: their fingerprint is {found}, \
@@ -244,6 +241,9 @@ pub(super) fn check_data(
             ),
             remedy: "give the training file itself, unchanged".into(),
         });
+    }
+    if *names.alphabet != model.alphabet {
+        return Err(refused("the file has other names for what it predicts than the data"));
     }
     // Another split of as many weights would be another model.
     if (names.features, pair_features) != (model.features, model.pair_features) {
@@ -258,13 +258,13 @@ pub(super) fn check_data(
 pub(super) fn verify(model: &Model, sides: &dyn Sides, factors: &Factors) -> Result<Verified> {
     let stored = model.certificate;
     let primal = sides.primal(model, factors)?;
-    agree("primal", primal.value, stored.primal, stored.rounding_error)?;
+    agree("primal", primal.value, stored.primal, &stored)?;
     if stored.certified != primal.certified {
         return Err(refused("the file is wrong about whether its primal value is a bound"));
     }
     let (dual, evidence) = if let Some(witness) = &model.witness {
         let dual = sides.dual(witness)?;
-        agree("dual", dual, stored.dual, stored.rounding_error)?;
+        agree("dual", dual, stored.dual, &stored)?;
         (dual, DualEvidence::Witness)
     } else {
         let error = believable(stored.rounding_error, stored.dual);
@@ -278,9 +278,12 @@ fn believable(stored_error: f64, value: f64) -> f64 {
     stored_error.min(1e-6 * value.abs())
 }
 
-/// The computed value and the stored one may differ by rounding and by nothing else.
-fn agree(side: &str, computed: Measured, stored: f64, stored_error: f64) -> Result<()> {
-    let allowed = computed.error + believable(stored_error, computed.value);
+/// The computed value and the stored one may differ by rounding and by nothing else: where the rounding of the problem
+/// that a file names could be anything, its numbers are not those of that problem.
+fn agree(side: &str, computed: Measured, stored: f64, file: &Certificate) -> Result<()> {
+    let scale = computed.value.abs().max(file.primal.abs()).max(file.dual.abs());
+    let allowed =
+        computed.error.min(1e-6 * scale) + believable(file.rounding_error, computed.value);
     if (computed.value - stored).abs() <= allowed {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use crate::Case;
 use crate::judge::Judge;
 use dualgap::linalg::{LowRank, Operator};
 use dualgap::pdbfw::{Constants, Losses, Method, Problem, Settings, Solution, Steps, trace};
-use dualgap::run::{Budget, Report};
+use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::term::ScalarLoss;
 use faer::Mat;
 
@@ -217,5 +217,22 @@ fn the_same_seed_gives_the_same_bits() {
         let [one, two] = [0, 1].map(|_| run(&problem, settings, 1e-6, 60));
         assert_eq!(one.model, two.model);
         assert_eq!(one.certificate, two.certificate);
+    }
+}
+
+// An optimum of zero is proved to be zero: a share of it could not be reached.
+#[test]
+fn an_optimum_of_zero_is_proved_exactly() {
+    for n in [12, 350] {
+        let mut case = Case::random(4, n, 3, 2);
+        case.targets.fill(0.0);
+        let rows = case.matrix();
+        for mu in [0.0, 0.1] {
+            let case = Case { mu, targets: case.targets.clone(), ..Case::random(4, n, 3, 2) };
+            let report =
+                run(&case.problem(&rows, ScalarLoss::Squared), Settings::default(), 1e-3, 10);
+            let Certificate { primal, dual, .. } = report.certificate;
+            assert_eq!((primal, dual, report.stop), (0.0, 0.0, Stop::GapReached), "{n} {mu}");
+        }
     }
 }

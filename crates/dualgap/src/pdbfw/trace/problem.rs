@@ -229,6 +229,10 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         let (rows, columns) = self.map.shape();
         let mut sum = Sum::default();
         sum.add_measured(mean.total());
+        if distance == 0.0 && y.iter().all(|&y| y == 0.0) {
+            // V is zero, and h is, with nothing rounded.
+            return Ok(LowRankDual { value: sum.total(), of_rounding: 0.0, ball: None });
+        }
         if rows.checked_mul(columns).is_none_or(|entries| entries > LARGEST) {
             let most = self.radius * (self.map.bound(&y) + distance);
             sum.add_measured(Measured { value: -most, error: gamma(4) * most });
