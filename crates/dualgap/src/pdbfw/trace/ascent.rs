@@ -201,6 +201,9 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
             // Not a number, or nothing but rounding, is no reason to go on.
             let fine = along + mu * square <= ell * (square + rounding);
             if fine || along.is_nan() || square <= rounding || !ell.is_normal() {
+                if square <= rounding {
+                    self.at.ell = ell / RELAX; // nothing was learnt of it
+                }
                 break (next, cross);
             }
             self.at.ell = (GROW * ell).max(along / square + mu);
