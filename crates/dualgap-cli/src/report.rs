@@ -408,7 +408,7 @@ fn closing_line(report: &Report<Model>, stop: &StopArgs) -> String {
     let asked = asked.join(" or ");
     let why = match report.stop {
         Stop::GapReached => "",
-        Stop::Stalled => "nothing moves any more, this is as far as rounding allows",
+        Stop::Stalled => "nothing moves any more, this is about as far as rounding allows",
         Stop::PassLimit => "the passes were used up",
         Stop::OracleLimit => "the oracle calls were used up",
         Stop::TimeLimit => "the time was up",

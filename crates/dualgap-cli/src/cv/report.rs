@@ -187,7 +187,7 @@ impl Findings<'_> {
         let why = if stops.contains(&Stop::PassLimit) {
             "the passes were used up"
         } else {
-            "nothing moves any more, this is as far as rounding allows"
+            "nothing moves any more, this is about as far as rounding allows"
         };
         let (tolerance, of) = (percent(self.tolerance.unwrap_or(0.0)), stops.len());
         Some(format!("{late} of {of} models are NOT within the tolerance of {tolerance}: {why}."))
