@@ -1,4 +1,4 @@
-//! Models whose weights are of low rank: multiclass in the trace ball, with X in factors from the run to the file.
+//! Models whose weights are of low rank: those of several outputs in the trace ball, with X in factors from the run to the file.
 //!
 //! Such a model has no plain vector of weights. Its scores come from the factors, and the certificate is one of the
 //! matrix that they make, which is proved to be in the ball.

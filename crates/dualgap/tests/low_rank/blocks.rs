@@ -113,10 +113,7 @@ fn a_few_long_rows_do_not_keep_it_from_the_optimum() {
 
 #[test]
 fn the_gap_falls_at_a_linear_rate() {
-    let mut case = Case { mu: 1e-3, radius: 12.0, ..many(4, 12, 4) };
-    for row in &mut case.rows {
-        row.iter_mut().zip(0..).for_each(|(x, j)| *x *= 0.9_f64.powi(j));
-    }
+    let case = Case { mu: 1e-3, radius: 12.0, ..many(4, 12, 4) }.fading();
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Squared);
     let budget = Budget { certify_share: 1.0, ..Budget::relative(1e-11) };

@@ -44,6 +44,14 @@ impl Case {
         Self { rows, targets, outputs, mu: 0.1, radius: 1.0 }
     }
 
+    /// With every feature smaller than the one before, so that there is something to do.
+    fn fading(mut self) -> Self {
+        for row in &mut self.rows {
+            row.iter_mut().zip(0..).for_each(|(x, j)| *x *= 0.9_f64.powi(j));
+        }
+        self
+    }
+
     /// Sparse for an odd number of rows, dense for an even one.
     fn matrix(&self) -> Rows {
         if self.rows.len().is_multiple_of(2) {

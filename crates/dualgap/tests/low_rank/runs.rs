@@ -195,11 +195,8 @@ pub fn assert_straight(report: &Report<Solution<LowRank>>) {
 
 #[test]
 fn the_gap_falls_at_a_linear_rate() {
-    let mut case = Case { mu: 1e-3, radius: 12.0, ..Case::random(11, 120, 30, 20) };
-    // Features of different sizes, and a ball with room for many ranks: else a few steps are all it takes.
-    for row in &mut case.rows {
-        row.iter_mut().zip(0..).for_each(|(x, j)| *x *= 0.9_f64.powi(j));
-    }
+    // With room for many ranks: else a few steps are all it takes.
+    let case = Case { mu: 1e-3, radius: 12.0, ..Case::random(11, 120, 30, 20) }.fading();
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Squared);
     let budget = Budget { certify_share: 1.0, ..Budget::relative(1e-11) };

@@ -4,7 +4,7 @@
 //! P(X) − D(α),   α_i the corner of the prediction X'a_i:   never more than the Frank-Wolfe gap ⟨∇P(X), X − S⟩
 //! ```
 //!
-//! - `apg`: accelerated projected gradient. `svrg`: projected SVRG.
+//! - `apg`: accelerated projected gradient, which the default method hands over to where it does not get on. `svrg`: projected SVRG.
 //! - `frank_wolfe`, `active`: Frank-Wolfe; with away steps; pairwise. `line`: their line search.
 //! - `sliding`: SCGS and STORC; `schedule`: their phases and constants.
 //! - `common`: the one solver around them.

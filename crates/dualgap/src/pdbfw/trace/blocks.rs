@@ -234,6 +234,7 @@ impl<S: Default> Blocks<S> {
             squares += mass * q * square;
             own += mass * losses.smoothness() * square;
             let change = (mass * square * (losses.smoothness() + q)).sqrt();
+            // A ball that holds X for now says nothing of the data, which the centre has to be as strong as.
             self.at.turns.note(i, change, self.at.pull.max(1.0) * met);
         }
         [along, squares, own]
