@@ -1,6 +1,7 @@
 //! What the baselines share: one solver around whatever moves X, with the certificate of the corners of its predictions.
 
 use super::apg::{Place, ProjectedGradient};
+use super::schedule::smoothness_of_batch;
 use crate::Result;
 use crate::linalg::Random;
 use crate::pdbfw::{Losses, Problem, Sides, Solution};
@@ -138,13 +139,9 @@ impl<'p, 'a, L: Losses, R: Region> Common<'p, 'a, L, R> {
         each.fold(0.0, f64::max) * problem.len() as f64 / problem.losses().smoothness()
     }
 
-    /// How smooth a mean over a batch of so many examples is on average (Gower et al. 2019): between one and all.
+    /// How smooth a mean over a batch of so many examples is on average.
     pub fn smoothness_of_batch(&self, batch: usize, of_mean: f64) -> f64 {
-        let (n, b) = (self.problem.len() as f64, batch as f64);
-        if b >= n {
-            return of_mean;
-        }
-        (n * (b - 1.0) * of_mean + (n - b) * self.steepest()) / (b * (n - 1.0))
+        smoothness_of_batch((self.problem.len(), batch), of_mean, self.steepest())
     }
 }
 

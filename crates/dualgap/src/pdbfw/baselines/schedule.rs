@@ -14,6 +14,19 @@
 //! examples or more is all of them. STORC's batch is that of its experiments (its theorem wants more than n of everything
 //! here), and its D_t comes from the Frank-Wolfe gap that the snapshot's gradient shows for nothing.
 
+/// How smooth a mean over a batch of so many of n examples is on average (Gower et al. 2019): between one and all.
+pub(in crate::pdbfw) fn smoothness_of_batch(
+    (n, batch): (usize, usize),
+    of_mean: f64,
+    of_one: f64,
+) -> f64 {
+    if batch >= n {
+        return of_mean;
+    }
+    let (n, b) = (n as f64, batch as f64);
+    (n * (b - 1.0) * of_mean + (n - b) * of_one) / (b * (n - 1.0))
+}
+
 /// The batch of STORC's experiments.
 pub(in crate::pdbfw) const BATCH: usize = 100;
 

@@ -15,6 +15,7 @@ use super::ascent::Ascent;
 use super::common::{LowRankSolver, Moves};
 use super::{LowRankProblem, Map};
 use crate::linalg::{LowRank, Operator, Search, top_singular};
+use crate::pdbfw::baselines::schedule;
 use crate::pdbfw::{Losses, Method, Settings, Solution};
 use crate::run::{Budget, Observer, Report, run};
 use crate::{Error, Result};
@@ -74,20 +75,16 @@ fn corner(
     Ok((one, found.applications))
 }
 
-/// How smooth a mean over a batch of so many examples is on average (Gower et al. 2019): between one and all.
+/// How smooth a mean over a batch of so many examples is on average.
 fn smoothness_of_batch<M: Map, L: Losses>(
     problem: &LowRankProblem<M, L>,
     batch: usize,
 ) -> Result<f64> {
-    let (of_mean, n) = (smoothness(problem)?, problem.map().len());
-    if batch >= n {
-        return Ok(of_mean);
-    }
+    let n = problem.map().len();
     let each = problem.masses().iter().enumerate();
     let largest = each.map(|(i, m)| m * problem.map().squared_norm(i)).fold(0.0, f64::max);
-    let (n, b) = (n as f64, batch as f64);
-    let of_one = largest * n / problem.losses().smoothness();
-    Ok((n * (b - 1.0) * of_mean + (n - b) * of_one) / (b * (n - 1.0)))
+    let of_one = largest * n as f64 / problem.losses().smoothness();
+    Ok(schedule::smoothness_of_batch((n, batch), smoothness(problem)?, of_one))
 }
 
 /// About how smooth the mean loss is: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one, over γ.
