@@ -1,5 +1,5 @@
 # The one test command: formatting, lints, and every kind of test. It needs nothing but stock Rust.
-.PHONY: test lint unit bench instructions
+.PHONY: test lint unit bench instructions digests
 
 test: lint unit
 
@@ -24,3 +24,8 @@ bench:
 instructions:
 	cargo build --release --locked --package dualgap-bench
 	sh crates/dualgap-bench/instructions.sh
+
+# Whether a change that should move nothing has moved an iterate: small runs of every kind end with the recorded weights.
+digests:
+	cargo build --release --locked --package dualgap-cli --package dualgap-bench
+	target/release/dualgap-bench digests

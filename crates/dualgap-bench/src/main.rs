@@ -5,6 +5,7 @@
 
 mod balls;
 mod conll;
+mod digests;
 mod engine;
 mod folder;
 mod letters;
@@ -43,6 +44,8 @@ enum Bench {
     LowRank(low_rank::Options),
     /// Optima of linear models beside those of an interior point method; needs the data.
     Optima(optima::Options),
+    /// Whether small runs of every kind end with the very weights that are recorded.
+    Digests(digests::Options),
     /// All that need no data from elsewhere, with their defaults.
     All,
 }
@@ -67,6 +70,7 @@ fn run(bench: &Bench) -> dualgap::Result<()> {
         Bench::Balls(options) => balls::run(options),
         Bench::LowRank(options) => low_rank::run(options),
         Bench::Optima(options) => optima::run(options),
+        Bench::Digests(options) => digests::run(options),
         Bench::All => {
             letters::run(&letters::Options::default())?;
             engine::run(&engine::Options::default())
