@@ -19,6 +19,7 @@ use super::recall::{Recall, Tally, Use};
 use super::sampling::Order;
 use super::visit::{Mover, Slot};
 use super::{Average, Blocks, Cache, Direction, Primal, Problem, Settings, Step, View};
+use crate::linalg::parallel;
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::Link;
 use crate::{Error, Result};
@@ -164,7 +165,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         }
         let mut engine = Self::build(problem, settings, state)?;
         let pool = Arc::clone(&engine.pool);
-        pool.install(|| engine.prove())?;
+        parallel::install(&pool, || engine.prove())?;
         Ok(engine)
     }
 
@@ -309,7 +310,12 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if self.direction != Direction::Toward && self.tidied != self.steps {
             self.tidied = self.steps;
             let (blocks, points) = (self.problem.blocks, &mut self.points);
-            points.par_iter_mut().enumerate().for_each(|(i, at)| blocks.tidy(i, at));
+            let tidy = |(): &mut (), i: usize, at: &mut B::Point| {
+                blocks.tidy(i, at);
+                Ok(())
+            };
+            // Nothing of it can fail.
+            let _ = parallel::map_mut(points, || (), tidy);
         }
     }
 
@@ -515,12 +521,12 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
 
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let pool = Arc::clone(&self.pool);
-        pool.install(|| self.advance_in_pool(quota))
+        parallel::install(&pool, || self.advance_in_pool(quota))
     }
 
     fn certify(&mut self) -> Result<Certified> {
         let pool = Arc::clone(&self.pool);
-        pool.install(|| self.certify_in_pool())
+        parallel::install(&pool, || self.certify_in_pool())
     }
 
     fn weights(&self) -> &[f64] {

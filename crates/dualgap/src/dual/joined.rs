@@ -6,9 +6,8 @@
 use super::problem::masses;
 use super::{Audit, Blocks, Found};
 use crate::linalg::kernels::dot;
-use crate::linalg::{Accumulate, Sum};
+use crate::linalg::{Accumulate, Sum, parallel};
 use crate::{Error, Result};
-use rayon::prelude::*;
 
 /// The blocks of `B` as one.
 #[derive(Debug)]
@@ -67,14 +66,10 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
         _: &mut Self::Scratch,
     ) -> Result<Found> {
         corners.resize_with(self.blocks.len(), B::Corner::default);
-        let found: Vec<Found> = corners
-            .par_iter_mut()
-            .enumerate()
-            .map_init(
-                || self.blocks.scratch(),
-                |scratch, (i, corner)| self.blocks.best_corner(i, w, corner, scratch),
-            )
-            .collect::<Result<_>>()?;
+        let scratch = || self.blocks.scratch();
+        let found: Vec<Found> = parallel::map_mut(corners, scratch, |scratch, i, corner| {
+            self.blocks.best_corner(i, w, corner, scratch)
+        })?;
         let total = |part: fn(&Found) -> f64| -> f64 {
             let terms = found.iter().zip(&self.masses).map(|(found, mass)| mass * part(found));
             terms.collect::<Sum>().total().value

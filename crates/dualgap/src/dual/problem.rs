@@ -1,10 +1,10 @@
 //! What is solved, and both sides of its certificate, each from scratch.
 
 use super::{Blocks, Found};
-use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, gamma, kernels::dot};
+use crate::linalg::kernels::dot;
+use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, gamma, parallel};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
-use rayon::prelude::*;
 
 /// Blocks, how much each counts, λ, and the regulariser's link.
 #[derive(Debug)]
@@ -180,13 +180,10 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
                 self.blocks.dim()
             )));
         }
-        let found: Vec<Found> = (0..self.blocks.len())
-            .into_par_iter()
-            .map_init(
-                || (self.blocks.scratch(), B::Corner::default()),
-                |(scratch, corner), i| self.blocks.best_corner(i, w, corner, scratch),
-            )
-            .collect::<Result<_>>()?;
+        let buffers = || (self.blocks.scratch(), B::Corner::default());
+        let found: Vec<Found> = parallel::map(self.blocks.len(), buffers, |buffers, i| {
+            self.blocks.best_corner(i, w, &mut buffers.1, &mut buffers.0)
+        })?;
         let certified = found.iter().all(|found| found.bound < f64::INFINITY);
         let largest = w.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
         let mut sum = Sum::default();

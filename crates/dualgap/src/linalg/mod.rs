@@ -6,6 +6,7 @@
 //! - [`sum`]: compensated sums and numbers with an error bound.
 //! - [`accumulate`]: what a feature vector can be added to.
 //! - [`random`]: the one generator, reproducible for ever.
+//! - [`parallel`]: work shared among threads, with results in order.
 //! - [`operator`]: matrices by their products with a block of vectors.
 //! - [`low_rank`]: matrices in factors, recompressed, with proven norms.
 //! - [`singular`]: the largest singular values of an operator, warm-started.
@@ -18,6 +19,7 @@ mod gram;
 pub mod kernels;
 pub mod low_rank;
 pub mod operator;
+pub mod parallel;
 pub mod random;
 pub mod rows;
 pub mod singular;

@@ -6,7 +6,9 @@
 //! some percent: a run of a thousand passes need not be certified every fourth. The clock can stop a
 //! run and does nothing else.
 
-use crate::run::{Budget, Certificate, Counters, Observer, Progress, Quota, Solver, Work};
+use crate::run::{
+    Budget, Certificate, Certified, Counters, Observer, Progress, Quota, Solver, Work,
+};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
@@ -193,13 +195,8 @@ impl Watch {
 }
 
 /// A run that cannot be kept may go on all the same: the observer decides.
-fn keep<S>(
-    keeper: &mut impl Keeper<S>,
-    solver: &S,
-    state: &RunState,
-    observer: &mut dyn Observer,
-) -> Result<()> {
-    match keeper.keep(solver, state) {
+fn keep(solver: &mut dyn Drive, state: &RunState, observer: &mut dyn Observer) -> Result<()> {
+    match solver.keep(state) {
         Err(error) if !observer.not_kept(&error) => Err(error),
         _ => Ok(()),
     }
@@ -217,11 +214,74 @@ pub fn run<S: Solver>(
 /// [`run`] from where a run stood, kept from being lost.
 pub fn run_from<S: Solver>(
     mut solver: S,
-    mut state: RunState,
+    state: RunState,
     budget: &Budget,
     observer: &mut dyn Observer,
     keeper: &mut impl Keeper<S>,
 ) -> Result<Report<S::Model>> {
+    let mut of = Driven { solver: &mut solver, keeper };
+    let (state, last, stop) = drive(&mut of, state, budget, observer)?;
+    Ok(state.report(solver, last, stop))
+}
+
+/// A solver and its keeper as the loop sees them: behind a pointer, so that the loop is compiled once.
+trait Drive {
+    fn calls_per_pass(&self) -> u64;
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work>;
+    fn certify(&mut self) -> Result<Certified>;
+    fn proved(&self) -> Option<Result<Certificate>>;
+    fn may_stall(&self) -> bool;
+    fn weights(&self) -> &[f64];
+    fn interval(&self, calls_per_pass: u64) -> u64;
+    fn keep(&mut self, state: &RunState) -> Result<()>;
+}
+
+struct Driven<'a, S, K> {
+    solver: &'a mut S,
+    keeper: &'a mut K,
+}
+
+impl<S: Solver, K: Keeper<S>> Drive for Driven<'_, S, K> {
+    fn calls_per_pass(&self) -> u64 {
+        self.solver.calls_per_pass()
+    }
+
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        self.solver.advance(quota)
+    }
+
+    fn certify(&mut self) -> Result<Certified> {
+        self.solver.certify()
+    }
+
+    fn proved(&self) -> Option<Result<Certificate>> {
+        self.solver.proved()
+    }
+
+    fn may_stall(&self) -> bool {
+        self.solver.may_stall()
+    }
+
+    fn weights(&self) -> &[f64] {
+        self.solver.weights()
+    }
+
+    fn interval(&self, calls_per_pass: u64) -> u64 {
+        self.keeper.interval(calls_per_pass)
+    }
+
+    fn keep(&mut self, state: &RunState) -> Result<()> {
+        self.keeper.keep(self.solver, state)
+    }
+}
+
+/// The loop itself: returns where the run stands at its end, the last certification, and why it ended.
+fn drive(
+    solver: &mut dyn Drive,
+    mut state: RunState,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<(RunState, Progress, Stop)> {
     budget.check()?;
     let begin = Instant::now();
     // The time of earlier parts of the run counts.
@@ -241,7 +301,7 @@ pub fn run_from<S: Solver>(
     }
     let pass_limit = budget.passes.map_or(u64::MAX, |passes| passes.saturating_mul(pass));
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
-    let interval = keeper.interval(pass).max(1);
+    let interval = solver.interval(pass).max(1);
     let mut kept_at = state.work.oracle_calls;
 
     for progress in &state.history {
@@ -260,7 +320,7 @@ pub fn run_from<S: Solver>(
         state.history.pop();
         state.history.push(last);
         if let Some(stop) = state.end(budget, &certificate) {
-            return Ok(state.report(solver, last, stop));
+            return Ok((state, last, stop));
         }
     }
     loop {
@@ -281,7 +341,7 @@ pub fn run_from<S: Solver>(
             state.work += done;
             observer.advanced(state.work.oracle_calls as f64 / pass as f64);
             if state.work.oracle_calls - kept_at >= interval {
-                keep(keeper, &solver, &state, observer)?;
+                keep(solver, &state, observer)?;
                 kept_at = state.work.oracle_calls;
             }
         }
@@ -296,7 +356,7 @@ pub fn run_from<S: Solver>(
             None
         };
         if stop.is_some() {
-            keep(keeper, &solver, &state, observer)?;
+            keep(solver, &state, observer)?;
         }
 
         let start = Instant::now();
@@ -325,9 +385,9 @@ pub fn run_from<S: Solver>(
         let end = state.end(budget, &certificate);
         if let Some(end) = end.filter(|&end| end == Stop::GapReached).or(stop).or(end) {
             if stop.is_none() {
-                keep(keeper, &solver, &state, observer)?;
+                keep(solver, &state, observer)?;
             }
-            return Ok(state.report(solver, progress, end));
+            return Ok((state, progress, end));
         }
     }
 }
@@ -336,7 +396,6 @@ pub fn run_from<S: Solver>(
 mod tests {
     use super::*;
     use crate::linalg::Measured;
-    use crate::run::Certified;
 
     /// Halves its gap with every pass of ten calls; the optimum is 1.
     struct Halving {

@@ -3,6 +3,7 @@
 use super::Linear;
 use crate::dual::engine::pool;
 use crate::dual::{Best, Problem, Settings, Solution};
+use crate::linalg::parallel;
 use crate::run::{Certificate, Certified};
 use crate::term::{Free, Loss, PureL1, Unpenalised};
 use crate::{Error, Result};
@@ -53,7 +54,7 @@ impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
         if let Some(Free { column, bound }) = self.free() {
             w[column] = w[column].clamp(-bound, bound);
         }
-        let primal = self.pool.install(|| self.problem.primal(&w))?;
+        let primal = parallel::install(&self.pool, || self.problem.primal(&w))?;
         let balanced = self.problem.balanced(points)?;
         let points = balanced.as_deref().unwrap_or(points);
         let Unpenalised { link, free } = self.problem.link();
@@ -89,7 +90,7 @@ impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
         self.best = best;
-        self.pool.install(|| self.best.prove(&self.problem))
+        parallel::install(&self.pool, || self.best.prove(&self.problem))
     }
 
     /// The best so far, to be put away.

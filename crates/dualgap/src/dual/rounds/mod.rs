@@ -27,6 +27,7 @@ pub(super) use momentum::{Momentum, momentum, possible};
 use super::best::Best;
 use super::engine::State;
 use super::{Acceleration, Blocks, Cache, Direction, Engine, Problem, Settings, Solution};
+use crate::linalg::parallel;
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
@@ -192,7 +193,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
         let engine = Engine::resumed(inner, settings, engine)?;
-        engine.pool().install(|| memory.best.prove(&problem))?;
+        parallel::install(&engine.pool(), || memory.best.prove(&problem))?;
         Ok(Self::with(problem, engine, adapts(blocks, settings), memory))
     }
 
@@ -467,7 +468,7 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
 
     fn certify(&mut self) -> Result<Certified> {
         let pool = self.engine.pool();
-        pool.install(|| self.certify_in_pool())
+        parallel::install(&pool, || self.certify_in_pool())
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
