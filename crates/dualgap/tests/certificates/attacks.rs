@@ -18,13 +18,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What an example may be answered with: features and loss of every output. Output 0 is the truth.
 type Menu = Vec<(Vec<f64>, f64)>;
 
-/// Looks at the scores of the whole menu, and then says whatever it has been told to say.
-struct Listed<F> {
+/// Looks at the scores of the whole menu, and then says whatever it has been told to say. One type for all of them: the engine
+/// is compiled for every type of oracle.
+struct Listed<'a> {
     dim: usize,
-    say: F,
+    say: &'a (dyn Fn(&[f64]) -> Decoded<usize> + Sync),
 }
 
-impl<F: Fn(&[f64]) -> Decoded<usize> + Sync> Oracle for Listed<F> {
+impl Oracle for Listed<'_> {
     type Input = Menu;
     type Output = usize;
     type Scratch = ();
@@ -109,7 +110,7 @@ fn train(
     budget: &Budget,
     say: impl Fn(&[f64]) -> Decoded<usize> + Sync,
 ) -> Outcome {
-    let oracle = Listed { dim: 3, say };
+    let oracle = Listed { dim: 3, say: &say };
     let blocks = OracleBlocks::new(&oracle, menus)?;
     let settings = Settings { lambda: LAMBDA, method, threads: 1, ..Settings::plain() };
     ssvm::train(&blocks, &settings, budget, &mut ())
