@@ -41,9 +41,13 @@ pub struct View<'a> {
 pub struct Audit {
     /// The block's term of the dual, `dual_i(α_i)`.
     pub dual: Measured,
-    /// What [`Blocks::add`] adds is within this distance (Euclidean) of `X_i α_i` for a point that is
+    /// What [`Blocks::add`] adds for a factor of one is within this distance (Euclidean) of `X_i α_i` for a point that is
     /// exactly feasible and has the dual term above: rounding in the point and in the sum.
     pub reach: f64,
+    /// With any other factor `add` is within `factor · reach`, and this times [`UNDERFLOW`](crate::linalg::UNDERFLOW): what
+    /// is lost where the factor has underflowed, or a product with it does. At least `‖X_i α_i‖` and, for each product,
+    /// what it is multiplied by afterwards.
+    pub span: f64,
 }
 
 /// The blocks of a dual problem. Solvers speak to this; users write an oracle or a loss, and an

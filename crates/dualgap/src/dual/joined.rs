@@ -6,7 +6,8 @@
 use super::problem::masses;
 use super::{Audit, Blocks, Found};
 use crate::linalg::kernels::dot;
-use crate::linalg::{Accumulate, Sum, parallel};
+use crate::linalg::underflow::product_above;
+use crate::linalg::{Accumulate, Sum, UNDERFLOW, parallel};
 use crate::{Error, Result};
 
 /// The blocks of `B` as one.
@@ -150,17 +151,18 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
             return Err(Error::Witness { example: 0, message });
         }
         let mut sum = Sum::default();
-        let mut reach = 0.0;
+        let (mut reach, mut span) = (0.0, 0.0);
         for (i, at) in at.iter().enumerate() {
             let audit = self.blocks.audit(i, at, &mut scratch.of_a_block)?;
             sum.add_measured(audit.dual.scaled(self.masses[i]));
             // A block's own reach allows for one product with its factor; here there are two.
-            reach += self.masses[i] * audit.reach * 2.0;
+            reach += product_above(self.masses[i], audit.reach) * 2.0;
+            span += audit.span * 2.0;
         }
         let mut dual = sum.total();
         // The masses themselves are rounded.
         dual.error += dual.value.abs() * 4.0 * f64::EPSILON;
-        Ok(Audit { dual, reach })
+        Ok(Audit { dual, reach, span })
     }
 
     fn rounding(&self, _: usize, w: &[f64], largest_weight: f64) -> f64 {
@@ -168,9 +170,10 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
             .masses
             .iter()
             .enumerate()
-            .map(|(i, mass)| mass * self.blocks.rounding(i, w, largest_weight))
+            .map(|(i, &mass)| product_above(mass, self.blocks.rounding(i, w, largest_weight)))
             .sum();
-        // Masses, products and their sum; what the blocks lose by themselves is far larger.
-        own * 2.0
+        // Masses, products and their sum; what the blocks lose by themselves is far larger, but for underflow.
+        let vanished = if own == 0.0 && largest_weight == 0.0 { 0.0 } else { UNDERFLOW };
+        own * 2.0 + self.masses.len() as f64 * vanished
     }
 }

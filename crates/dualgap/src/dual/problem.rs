@@ -2,7 +2,10 @@
 
 use super::{Blocks, Found};
 use crate::linalg::kernels::dot;
-use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, gamma, parallel};
+use crate::linalg::underflow::{norm_above, product_above};
+use crate::linalg::{
+    CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma, parallel,
+};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
 
@@ -45,6 +48,7 @@ pub struct DualValue {
 /// assert_eq!(masses(4, None)?, [0.25; 4]);
 /// assert_eq!(masses(2, Some(&[1.0, 3.0]))?, [0.25, 0.75]);
 /// assert!(masses(2, Some(&[1.0, -1.0])).is_err());
+/// assert!(masses(2, Some(&[1e200, 1e-200])).is_err());
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
@@ -68,7 +72,18 @@ pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
     if !(total > 0.0 && total.is_finite()) {
         return Err(Error::setting(format!("the sample weights add up to {total}")));
     }
-    Ok(weights.iter().map(|c| c / total).collect())
+    let masses: Vec<f64> = weights.iter().map(|c| c / total).collect();
+    // Of a quotient that underflows no relative error is known.
+    let vanished = |(c, mass): (&f64, &f64)| *c > 0.0 && *mass < f64::MIN_POSITIVE;
+    if let Some(i) = weights.iter().zip(&masses).position(vanished) {
+        return Err(Error::setting(format!(
+            "sample weight {} is {:e} of a total of {total:e}, which is less than can be counted; leave the example \
+             out, or give it a weight of 0",
+            i + 1,
+            weights[i]
+        )));
+    }
+    Ok(masses)
 }
 
 /// A mean over the blocks that may still be added to, and how large its terms are.
@@ -80,7 +95,7 @@ pub(super) struct Mean {
 impl Mean {
     pub fn total(&self) -> Measured {
         let mut value = self.sum.total();
-        value.error += MASS_ROUNDING * self.magnitude * 1.000_001;
+        value.error += product_above(MASS_ROUNDING, self.magnitude) * 1.000_001;
         value
     }
 }
@@ -194,7 +209,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
                 error: self.blocks.rounding(i, w, largest),
             };
             sum.add_measured(loss.scaled(self.masses[i]));
-            magnitude += self.masses[i] * loss.value.abs();
+            magnitude += product_above(self.masses[i], loss.value.abs());
         }
         Ok((Mean { sum, magnitude }, certified))
     }
@@ -241,13 +256,15 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         for (i, at) in points.iter().enumerate() {
             let audit = self.blocks.audit(i, at, &mut scratch)?;
             sum.add_measured(audit.dual.scaled(self.masses[i]));
-            magnitude += self.masses[i] * audit.dual.value.abs();
-            reach += self.scales[i] * audit.reach;
+            magnitude += product_above(self.masses[i], audit.dual.value.abs());
+            // mass/λ may have underflowed itself.
+            reach += product_above(self.scales[i], audit.reach);
+            reach += product_above(UNDERFLOW, audit.span + audit.reach);
             self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
         }
         let mut v = v.round();
         v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v += offset);
-        let distance = (reach + 2.0 * UNIT_ROUNDOFF * dot(&v, &v).sqrt()) * 1.000_001;
+        let distance = (reach + product_above(2.0 * UNIT_ROUNDOFF, norm_above(&v))) * 1.000_001;
         Ok(MeanDual { mean: Mean { sum, magnitude }, v, distance })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Blocks, Problem};
 use crate::Result;
-use crate::linalg::{Measured, Sum, UNIT_ROUNDOFF};
+use crate::linalg::{Measured, Sum};
 use crate::run::Reach;
 use crate::term::{Link, PureL1, Regulariser, Unpenalised};
 
@@ -62,9 +62,9 @@ fn measured<B: Blocks, L: Link>(
     dual.add_measured(found.mean.total());
     if let Some(free) = free {
         // λ·bound·|s_j/λ|: the part of a free weight is the same at every λ.
-        let most = free.bound * std::mem::replace(&mut s[free.column], 0.0).abs();
-        let error = (free.bound * distance + UNIT_ROUNDOFF * most) * 1.000_001;
-        dual.add_measured(Measured { value: -most, error });
+        let own = std::mem::replace(&mut s[free.column], 0.0).abs();
+        let known = Measured { value: own, error: distance };
+        dual.add_measured(known.scaled(-free.bound));
     }
     let conjugate = problem.link().conjugate_near(&s, distance);
     Ok(Reach {

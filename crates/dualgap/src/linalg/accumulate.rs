@@ -3,8 +3,8 @@
 //! A structure says once how its feature vector is made, and the receiver decides what becomes of
 //! it: the same code moves the weights during training and rebuilds them for a certificate.
 
-use super::Row;
 use super::sum::two_sum;
+use super::{Row, UNDERFLOW, UNIT_ROUNDOFF, gamma};
 
 /// Receives a vector coordinate by coordinate; a coordinate may come more than once.
 pub trait Accumulate {
@@ -110,12 +110,47 @@ impl SparseVec {
 
     /// Sorts the entries, adds up those of one index, and drops zeros.
     pub fn settle(&mut self) {
+        self.settle_with(|_, _| {});
+    }
+
+    /// [`settle`](Self::settle), and at least the Euclidean norm of what the sums have been rounded by. It is looked at and not
+    /// bounded by the number of terms: what an addition loses is a number itself.
+    ///
+    /// ```
+    /// # use dualgap::linalg::{Accumulate, SparseVec};
+    /// let mut x = SparseVec::default();
+    /// [1.0, 1e16, -1e16].into_iter().for_each(|term| x.add(0, term));
+    /// assert!(x.settle_measured() >= 1.0 && x.entries().is_empty());
+    /// ```
+    pub fn settle_measured(&mut self) -> f64 {
+        let (mut total, mut low, mut sizes, mut additions) = (0.0, 0.0, 0.0, 0);
+        let mut current = None;
+        let finish = |low: f64, sizes: f64, additions: usize| {
+            f64::abs(low) + gamma(additions) * sizes + if sizes > 0.0 { UNDERFLOW } else { 0.0 }
+        };
+        self.settle_with(|index, lost| {
+            if current.replace(index) != Some(index) {
+                total += finish(low, sizes, additions);
+                (low, sizes, additions) = (0.0, 0.0, 0);
+            }
+            low += lost;
+            sizes += f64::abs(lost);
+            additions += 1;
+        });
+        // The sum of the lengths along each coordinate is at least the length.
+        (total + finish(low, sizes, additions)) * (1.0 + 1e-9)
+    }
+
+    /// Tells of every addition at which index it was, and what it has lost.
+    fn settle_with(&mut self, mut lost: impl FnMut(usize, f64)) {
         // By value where indices are the same: the sum does not depend on the order in which they came.
         self.entries.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         self.entries.dedup_by(|later, kept| {
             let same = later.0 == kept.0;
             if same {
-                kept.1 += later.1;
+                let mut low = 0.0;
+                two_sum(&mut kept.1, &mut low, later.1);
+                lost(kept.0, low);
             }
             same
         });
@@ -163,6 +198,42 @@ impl SparseVec {
     }
 }
 
+/// Collects `factor · φ` for terms φ that come in any number, and what products on the way are rounded by: features that are
+/// given one by one are exact, those of [`Accumulate::add_run`] and [`Accumulate::add_outer`] are products.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    pub sum: SparseVec,
+    /// Whether terms are taken with the opposite sign.
+    pub negated: bool,
+    /// At least the length of all rounding in the terms.
+    pub rounding: f64,
+}
+
+impl Accumulate for Collected {
+    fn add(&mut self, index: usize, value: f64) {
+        self.sum.add(index, if self.negated { -value } else { value });
+    }
+
+    fn add_run(&mut self, start: usize, values: &[f64], factor: f64) {
+        for (k, &value) in values.iter().enumerate() {
+            if value != 0.0 {
+                let product = factor * value;
+                self.rounding += UNIT_ROUNDOFF * product.abs() + 2.0 * UNDERFLOW;
+                self.add(start + k, product);
+            }
+        }
+    }
+
+    fn add_outer(&mut self, row: Row<'_>, d: &[f64], factor: f64) {
+        for (f, x) in row.iter() {
+            let scaled = factor * x;
+            let lost = UNIT_ROUNDOFF * scaled.abs() + UNDERFLOW;
+            self.rounding += d.iter().map(|d| lost * d.abs() + UNDERFLOW).sum::<f64>();
+            self.add_run(f * d.len(), d, scaled);
+        }
+    }
+}
+
 impl Accumulate for SparseVec {
     fn add(&mut self, index: usize, value: f64) {
         self.entries.push((index, value));
@@ -172,6 +243,33 @@ impl Accumulate for SparseVec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        // Whole numbers times powers of two: exact in 128 bits. Large ones cancel.
+        #[test]
+        fn what_settling_loses_is_within_its_bound(
+            terms in prop::collection::vec((0_usize..3, -(1_i64 << 52)..1_i64 << 52, 0_u32..40), 0..200),
+        ) {
+            let (mut x, mut exact) = (SparseVec::default(), [0_i128; 3]);
+            for &(j, m, e) in &terms {
+                // Twice with opposite signs, but for the last bits.
+                x.add(j, m as f64 * f64::from(e).exp2());
+                x.add(j, -(m as f64) * f64::from(e).exp2() + f64::from(e));
+                let second = (-(m as f64) * f64::from(e).exp2() + f64::from(e)) as i128;
+                exact[j] += (i128::from(m) << e) + second;
+            }
+            let mut plain = x.clone();
+            let bound = x.settle_measured();
+            plain.settle();
+            prop_assert_eq!(x.entries(), plain.entries());
+            for &(j, value) in x.entries() {
+                exact[j] -= value as i128;
+            }
+            let off = exact.iter().map(|&off| (off as f64).powi(2)).sum::<f64>().sqrt();
+            prop_assert!(off <= bound, "{off} {bound}");
+        }
+    }
 
     #[test]
     fn every_receiver_takes_up_the_same_outer_product() {

@@ -13,6 +13,7 @@
 use super::dense::{add_product, beside, by_rows, product, scale_columns, thin_svd, to_rows};
 use super::gram::gram;
 use super::operator::Operator;
+use super::underflow::product_above;
 use super::{Measured, Row, Sum, UNIT_ROUNDOFF, gamma, kernels};
 use crate::{Error, Result};
 use faer::{Mat, MatMut, MatRef};
@@ -257,16 +258,15 @@ impl LowRank {
 
     /// The sum of the squares of the entries of the matrix that the factors make, rounding included.
     pub fn squared_norm(&self) -> Measured {
-        let mut sum = super::sum::squared_norm(&self.s);
-        sum.error += self.rank() as f64 * f64::MIN_POSITIVE; // squares that vanish
-        self.with_defects(sum)
+        self.with_defects(super::sum::squared_norm(&self.s))
     }
 
     /// A sum over the values, and what the factors' defects can make of it.
     fn with_defects(&self, sum: Measured) -> Measured {
         let (u, v) = self.defects();
         let relative = (u + v + u * v) * (1.0 + 4.0 * f64::EPSILON);
-        let error = (sum.error + relative * (sum.value + sum.error)) * (1.0 + 4.0 * f64::EPSILON);
+        let moved = product_above(relative, sum.value + sum.error);
+        let error = (sum.error + moved) * (1.0 + 4.0 * f64::EPSILON);
         // Factors so large that their products overflow prove nothing.
         Measured { value: sum.value, error: if error.is_nan() { f64::INFINITY } else { error } }
     }

@@ -4,6 +4,7 @@
 //! - [`columns`]: the same by columns.
 //! - [`kernels`]: the few inner loops that the time goes into.
 //! - [`sum`]: compensated sums and numbers with an error bound.
+//! - [`underflow`]: bounds that hold where products vanish.
 //! - [`accumulate`]: what a feature vector can be added to.
 //! - [`random`]: the one generator, reproducible for ever.
 //! - [`parallel`]: work shared among threads, with results in order.
@@ -25,6 +26,7 @@ pub mod rows;
 pub mod singular;
 pub mod spectral;
 pub mod sum;
+pub mod underflow;
 
 pub use accumulate::{Accumulate, CompensatedVec, SparseVec};
 pub use columns::Columns;
@@ -35,3 +37,4 @@ pub use rows::{Row, Rows};
 pub use singular::{Search, Singular, top_singular};
 pub use spectral::{Proof, SpectralBound, spectral_bound};
 pub use sum::{Measured, Sum, UNIT_ROUNDOFF, gamma};
+pub use underflow::UNDERFLOW;

@@ -2,8 +2,10 @@
 //!
 //! A gap is a difference of two nearly equal numbers, so its rounding has to be bounded, not hoped
 //! for. In the standard model of floating point every operation is exact up to a factor 1 + δ with
-//! |δ| ≤ u = 2⁻⁵³, and m operations in a row up to γ_m = m·u/(1 − m·u).
+//! |δ| ≤ u = 2⁻⁵³, and m operations in a row up to γ_m = m·u/(1 − m·u). Where products underflow there is an absolute
+//! error beside: [`underflow`](super::underflow).
 
+use super::underflow::{UNDERFLOW, product_above};
 use serde::{Deserialize, Serialize};
 
 /// u = 2⁻⁵³: the largest relative error of one rounded operation.
@@ -38,11 +40,31 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// A number that a few operations made of nonzero ones: so many relative roundings, and what underflow may have taken.
+    pub(crate) fn rounded(value: f64, operations: usize) -> Self {
+        Self { value, error: product_above(gamma(operations), value.abs()) + 2.0 * UNDERFLOW }
+    }
+
     /// `factor · self`, with the rounding of that product.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let value = self.value * factor;
-        Self { value, error: self.error * factor.abs() * 1.000_001 + value.abs() * UNIT_ROUNDOFF }
+        let exact = self.value == 0.0 || factor == 0.0;
+        Self::made(value, exact, product_above(self.error, factor.abs()))
+    }
+
+    /// `self / divisor`, with the rounding of that quotient.
+    #[must_use]
+    pub fn divided(self, divisor: f64) -> Self {
+        let value = self.value / divisor;
+        let carried = if self.error == 0.0 { 0.0 } else { self.error / divisor.abs() + UNDERFLOW };
+        Self::made(value, self.value == 0.0, carried)
+    }
+
+    /// A product or quotient, and what the error of its factor has become.
+    fn made(value: f64, exact: bool, carried: f64) -> Self {
+        let own = if exact { 0.0 } else { value.abs() * UNIT_ROUNDOFF + 2.0 * UNDERFLOW };
+        Self { value, error: carried * 1.000_001 + own }
     }
 }
 
@@ -82,7 +104,10 @@ impl Sum {
         let second_order = (self.terms * UNIT_ROUNDOFF).powi(2) * self.magnitude;
         // The factor covers the plain additions in `error` itself.
         let carried = self.error * (1.0 + self.terms * f64::EPSILON);
-        Measured { value, error: 2.0 * UNIT_ROUNDOFF * value.abs() + second_order + carried }
+        // Additions do not underflow, but the products of this bound do.
+        let vanished = if self.magnitude > 0.0 { 2.0 * UNDERFLOW } else { 0.0 };
+        let own = 2.0 * UNIT_ROUNDOFF * value.abs() + second_order;
+        Measured { value, error: own + carried + vanished }
     }
 }
 
@@ -104,7 +129,7 @@ pub fn two_sum(high: &mut f64, low: &mut f64, term: f64) {
     *high = sum;
 }
 
-/// `Σ x²`, compensated, with the rounding of the squares in the bound.
+/// `Σ x²`, compensated, with the rounding of the squares in the bound, and what they lose by underflow.
 ///
 /// Eight sums side by side, so that the loop runs at the speed of memory: certificates take the norms
 /// of long vectors.
@@ -126,9 +151,10 @@ pub fn squared_norm(x: &[f64]) -> Measured {
     let total = high.into_iter().chain(low).chain(squares).collect::<Sum>().total();
     // The squares are rounded once each, and the low parts are plain sums of their own rounding.
     let second_order = (x.len() as f64 * UNIT_ROUNDOFF).powi(2) * total.value;
+    let vanished = if x.iter().any(|&x| x != 0.0) { (x.len() + 2) as f64 * UNDERFLOW } else { 0.0 };
     Measured {
         value: total.value,
-        error: total.error + 2.0 * UNIT_ROUNDOFF * total.value + second_order,
+        error: total.error + 2.0 * UNIT_ROUNDOFF * total.value + second_order + vanished,
     }
 }
 
@@ -158,6 +184,30 @@ mod tests {
             prop_assert!((norm.value - exact as f64).abs() <= norm.error);
             prop_assert!(norm.error <= 1e-15 * norm.value);
         }
+    }
+
+    // What has vanished is charged, however often it is multiplied afterwards; zeros are exact.
+    #[test]
+    fn squares_that_vanish_are_within_the_bound() {
+        for scale in [1e-170, 1e-160, 3e-162] {
+            let x = [3.0 * scale, 4.0 * scale];
+            let norm = squared_norm(&x);
+            // 25 scale², times 1e300 on either side.
+            let (scaled, exact) = (norm.scaled(1e300), 25.0 * (scale * 1e150) * (scale * 1e150));
+            assert!((scaled.value - exact).abs() <= scaled.error, "{scaled:?} {exact:e}");
+            let again = norm.scaled(0.5).scaled(2e300).divided(1e10).scaled(1e10);
+            assert!((again.value - exact).abs() <= again.error, "{again:?} {exact:e}");
+        }
+        assert_eq!(squared_norm(&[0.0; 9]).scaled(1e300), Measured::default());
+        assert_eq!(Sum::default().total(), Measured::default());
+    }
+
+    #[test]
+    fn errors_do_not_vanish() {
+        let measured = Measured { value: 0.0, error: 1e-200 };
+        let once = measured.scaled(1e-200);
+        assert!(once.error > 0.0 && once.scaled(1e300).error >= 1e-100);
+        assert!(measured.divided(1e200).error > 0.0);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //!   α = e_y − β and f*(−α) = R(β) − ⟨β, c⟩.
 
 use crate::dual::witness::{DEFECT, distribution};
+use crate::linalg::underflow::product_above;
 use crate::linalg::{Measured, Sum, UNIT_ROUNDOFF, gamma};
 use crate::oracle::Costs;
 use crate::oracle::multiclass::CheckedCosts;
@@ -196,7 +197,8 @@ impl<L: Loss> Losses for PerOutput<L> {
         for ((&a, &off), &y) in a.iter().zip(off).zip(self.of(i)) {
             let mut value = self.loss.value(a, y);
             // The prediction's rounding times the steepest slope.
-            value.error += self.loss.steepness(a.abs() + off, y) * off * (1.0 + 1e-9);
+            let steepness = self.loss.steepness(a.abs() + off, y);
+            value.error += product_above(steepness, off) * (1.0 + 1e-9);
             sum.add_measured(value);
         }
         sum.total()
@@ -359,7 +361,7 @@ impl Losses for Classes {
         let mut conjugate = Sum::default();
         for (y, beta) in self.distribution(i, alpha).enumerate() {
             let term = -beta * self.costs.of(self.truth(i), y);
-            conjugate.add_measured(Measured { value: term, error: term.abs() * UNIT_ROUNDOFF });
+            conjugate.add_measured(Measured::rounded(term, 1));
         }
         let penalty = self.loss.penalty(self.distribution(i, alpha));
         conjugate.add_measured(penalty);

@@ -10,10 +10,11 @@
 
 use super::Losses;
 use crate::dual::problem::masses;
-use crate::linalg::kernels::{add_outer, dot};
+use crate::linalg::kernels::add_outer;
 use crate::linalg::sum::squared_norm;
+use crate::linalg::underflow::{norm_above, product_above, root_above, size_of_product};
 use crate::linalg::{
-    Accumulate, Columns, CompensatedVec, Measured, Row, Rows, Sum, UNIT_ROUNDOFF, gamma,
+    Accumulate, Columns, CompensatedVec, Measured, Row, Rows, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma,
 };
 use crate::term::Ball;
 use crate::term::ball::l1;
@@ -276,9 +277,8 @@ impl<'a, L: Losses> Problem<'a, L> {
                 let i = i as usize;
                 terms[i] += 1;
                 for (k, weight) in weights.iter().enumerate() {
-                    let term = value * weight;
-                    a[i * c + k] += term;
-                    sizes[i * c + k] += term.abs();
+                    a[i * c + k] += value * weight;
+                    sizes[i * c + k] += size_of_product(value, *weight);
                 }
             }
         }
@@ -306,15 +306,21 @@ impl<'a, L: Losses> Problem<'a, L> {
             let audited = self.losses.audit(i, alpha)?;
             let Measured { value, error } = audited.conjugate;
             mean.add(self.masses[i], Measured { value: -value, error });
-            let (row, size) = (self.rows.row(i), dot(alpha, alpha).sqrt());
-            // Of the mass, its product with α, and the product with the entry.
-            let off = audited.off + gamma(6) * size;
-            distance += self.masses[i] * self.squared_norms[i].sqrt() * off;
+            let (row, size) = (self.rows.row(i), norm_above(alpha));
+            // Of the mass, its product with α, and the product with the entry; the products may underflow.
+            let off = audited.off + product_above(gamma(6), size);
+            let length = root_above(self.squared_norms[i], row.stored());
+            distance += product_above(self.masses[i], product_above(length, off));
+            if size > 0.0 {
+                let terms = length * c as f64 + (row.stored() * c) as f64;
+                distance += product_above(UNDERFLOW, terms);
+            }
             scaled.iter_mut().zip(alpha).for_each(|(s, alpha)| *s = self.masses[i] * alpha);
             add_compensated(row, &scaled, &mut v);
         }
         let v = v.round();
-        let distance = (distance + 2.0 * UNIT_ROUNDOFF * dot(&v, &v).sqrt()) * 1.000_001;
+        let rounding = product_above(2.0 * UNIT_ROUNDOFF, norm_above(&v));
+        let distance = (distance + rounding) * 1.000_001;
         Ok(MeanDual { value: mean.total(), v, distance })
     }
 
@@ -326,7 +332,7 @@ impl<'a, L: Losses> Problem<'a, L> {
         let mut sum = Sum::default();
         sum.add_measured(value);
         // h changes by at most the radius times the largest change of an entry.
-        let error = bound.error + self.ball.radius() * distance * 1.000_001;
+        let error = bound.error + product_above(self.ball.radius(), distance) * 1.000_001;
         sum.add_measured(Measured { value: -bound.value, error });
         if self.mu > 0.0 {
             x.iter_mut().for_each(|x| *x /= self.mu);
@@ -372,12 +378,12 @@ pub(super) struct Mean {
 impl Mean {
     pub fn add(&mut self, mass: f64, term: Measured) {
         self.sum.add_measured(term.scaled(mass));
-        self.size += mass * term.value.abs();
+        self.size += product_above(mass, term.value.abs());
     }
 
     pub fn total(&self) -> Measured {
         let mut value = self.sum.total();
-        value.error += MASS_ROUNDING * self.size * 1.000_001;
+        value.error += product_above(MASS_ROUNDING, self.size) * 1.000_001;
         value
     }
 }

@@ -9,7 +9,8 @@
 //! what a relative tolerance ε asks for, `(1 − ε) P_λ(w) − D_λ(α) ≤ 0`: either holds on an interval, whose ends are
 //! the roots of a quadratic, and proving both ends proves all that lies between them.
 
-use crate::linalg::{Measured, Sum, UNIT_ROUNDOFF};
+use crate::linalg::underflow::product_above;
+use crate::linalg::{Measured, Sum};
 use crate::run::Certificate;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -147,9 +148,7 @@ impl Reach {
     fn dual(&self, lambda: f64) -> Measured {
         let mut sum = Sum::default();
         sum.add_measured(self.dual);
-        let mut part = self.conjugate.scaled(-1.0 / lambda);
-        part.error += 2.0 * UNIT_ROUNDOFF * part.value.abs(); // 1/λ is rounded too
-        sum.add_measured(part);
+        sum.add_measured(self.conjugate.divided(-lambda));
         sum.total()
     }
 
@@ -165,13 +164,14 @@ impl Reach {
 
     /// Every operation is rounded to the side where it makes the claim stronger.
     fn allowing(&self, errors: f64, lambda: f64, tolerance: Tolerance) -> bool {
-        let above = |x: f64| x + f64::EPSILON * x.abs(); // zero stays zero
+        let above = |x: f64| x + f64::EPSILON * x.abs(); // zero stays zero; sums do not underflow
+        let times = |a: f64, b: f64| if b > 0.0 { product_above(a, b) } else { above(a * b) };
         let (primal, dual) = (self.primal(lambda), self.dual(lambda));
         let upper = above(primal.value + above(errors * primal.error));
         let lower = -above(above(errors * dual.error) - dual.value);
         self.certified
             && match tolerance {
-                Tolerance::Relative(share) => above(above(1.0 - share) * upper) <= lower,
+                Tolerance::Relative(share) => times(above(1.0 - share), upper) <= lower,
                 Tolerance::Absolute(gap) => above(upper - lower) <= gap,
             }
     }

@@ -16,7 +16,8 @@ use super::balance::{balance, root_of_rising};
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{Audit, Blocks, Found, View};
 use crate::linalg::kernels::score;
-use crate::linalg::{Accumulate, Measured, Row, Rows, UNIT_ROUNDOFF, gamma};
+use crate::linalg::underflow::{product_above, root_above, size_of_product};
+use crate::linalg::{Accumulate, Measured, Row, Rows, gamma};
 use crate::term::{Loss, Norm};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -334,22 +335,26 @@ impl<L: Loss> Blocks for Linear<'_, L> {
             return Err(Error::Witness { example: i, message });
         }
         let conjugate = self.loss.conjugate(near, self.targets[i]);
-        let length = self.euclidean.of[i].sqrt() * (1.0 + 1e-9);
+        let stored = self.rows.row(i).stored();
+        let length = root_above(self.euclidean.of[i], stored);
+        // A mass over λ, its product with α, and that with the entry; two of these products can underflow.
+        let rounding = product_above(at.abs(), gamma(6));
+        let span = length * (1.0 + at.abs()) + (stored as f64).sqrt() * 1.000_001;
         Ok(Audit {
             dual: Measured { value: -conjugate.value, error: conjugate.error },
-            // `add` rounds the factor and the product.
-            reach: length * (off + at.abs() * 4.0 * UNIT_ROUNDOFF),
+            reach: product_above(length, off + rounding) * (1.0 + 1e-9),
+            span: if *at == 0.0 { 0.0 } else { span },
         })
     }
 
     fn rounding(&self, i: usize, w: &[f64], _: f64) -> f64 {
         let (row, y) = (self.rows.row(i), self.targets[i]);
         let a = score(row, w);
-        let magnitude = row.iter().fold(0.0, |sum, (j, x)| sum + (x * w[j]).abs());
+        let magnitude = row.iter().fold(0.0, |sum, (j, x)| sum + size_of_product(x, w[j]));
         let off = gamma(row.stored() + 8) * magnitude;
         // The prediction's rounding times the steepest slope, and that of the loss itself.
         let steepness = self.loss.steepness(a.abs() + off, y);
-        (steepness * off + self.loss.value(a, y).error) * (1.0 + 1e-9)
+        (product_above(steepness, off) + self.loss.value(a, y).error) * (1.0 + 1e-9)
     }
 }
 

@@ -14,7 +14,8 @@ use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
 use crate::dual::{Audit, Blocks, Found, View};
 use crate::linalg::kernels::add_scores;
-use crate::linalg::{Accumulate, Measured, Sum, UNIT_ROUNDOFF, gamma};
+use crate::linalg::underflow::{product_above, root_above};
+use crate::linalg::{Accumulate, Measured, Sum, UNDERFLOW, gamma};
 use crate::oracle::Costs;
 use crate::oracle::multiclass::CheckedCosts;
 use crate::term::MulticlassLoss;
@@ -283,7 +284,7 @@ impl Blocks for Vector<'_> {
         let mut dual = Sum::default();
         for (y, &weight) in at.iter().enumerate() {
             let term = weight * self.costs.of(self.truth(i), y);
-            dual.add_measured(Measured { value: term, error: term * UNIT_ROUNDOFF });
+            dual.add_measured(Measured::rounded(term, 1));
         }
         let penalty = self.loss.penalty(at.iter().copied());
         dual.add_measured(Measured { value: -penalty.value, ..penalty });
@@ -292,8 +293,11 @@ impl Blocks for Vector<'_> {
         // Lipschitz in that factor; Σ β log β of β/(1 ± d) moves by at most d(1 + |Σ β log β|).
         dual.error += 4.0 * defect * (self.costs.largest() + penalty.value.abs() + 1.0);
         let rounding = gamma(6) * 2.0;
-        let reach = self.squared_norms[i].sqrt() * (1.0 + 1e-9) * (defect + rounding);
-        Ok(Audit { dual, reach })
+        let stored = self.data.rows.row(i).stored();
+        let length = root_above(self.squared_norms[i], stored);
+        // Of the factor, and of its products with an entry and then with each class.
+        let span = 2.0 * length + stored as f64 * (self.classes + 2) as f64;
+        Ok(Audit { dual, reach: product_above(length, defect + rounding), span })
     }
 
     fn rounding(&self, i: usize, w: &[f64], largest_weight: f64) -> f64 {
@@ -303,8 +307,10 @@ impl Blocks for Vector<'_> {
         let VectorScratch { scores, beta, .. } = &mut scratch;
         let own = self.loss.value(scores, self.truth(i), beta).error;
         // Every score is off by this much, and the loss changes by at most twice as much.
-        let magnitude = self.costs.largest() + row.norm1() * largest_weight;
-        (own + 2.0 * gamma(row.stored() + 3) * magnitude) * (1.0 + 1e-9)
+        let magnitude = self.costs.largest() + product_above(row.norm1(), largest_weight);
+        let vanished = row.stored() as f64 * UNDERFLOW;
+        let off = product_above(gamma(row.stored() + 3), magnitude) + vanished;
+        (own + 2.0 * off) * (1.0 + 1e-9)
     }
 }
 

@@ -24,7 +24,8 @@ use crate::data::{Sequence, Sequences};
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{Audit, Blocks, Found, Mixture};
 use crate::linalg::kernels::{add_scaled, dot};
-use crate::linalg::{Accumulate, Measured, Row, Sum, UNIT_ROUNDOFF, gamma};
+use crate::linalg::underflow::product_above;
+use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
 use crate::oracle::Hamming;
 use crate::oracle::chain::{Label, Layout};
 use crate::{Error, Result};
@@ -466,7 +467,7 @@ impl Blocks for Chain<'_> {
                 }
                 if y != right {
                     let term = weight * cost;
-                    dual.add_measured(Measured { value: term, error: 2.0 * term * UNIT_ROUNDOFF });
+                    dual.add_measured(Measured::rounded(term, 2));
                 }
             }
             let disagreement: f64 = if t == 0 {
@@ -497,21 +498,26 @@ impl Blocks for Chain<'_> {
             ));
         }
         let mut dual = dual.total();
-        dual.error += total_off * cost;
+        dual.error += product_above(total_off, cost);
         // The entries of a position's d add up to two at most, each summed and scaled in the
         // roundings counted above.
         let reach = image_off + 2.0 * rounding * self.shapes[i].norm2;
-        Ok(Audit { dual, reach: reach * (1.0 + 1e-9) })
+        // Of the factor, and of its products with an entry and then with each label, or pair of labels.
+        let terms = (self.shapes[i].features + 3) as f64 * (labels * labels) as f64;
+        let span = 4.0 * self.shapes[i].norm2 + 2.0 * terms;
+        Ok(Audit { dual, reach: reach * (1.0 + 1e-9), span })
     }
 
     fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
-        let Shape { norm1, stored, .. } = self.shapes[i];
+        let Shape { norm1, stored, features, .. } = self.shapes[i];
         let length = self.data.truth(i).len();
         // The weights that a labeling meets: its features, start, end and transitions.
-        let weights = (norm1 + length as f64 + 2.0) * largest_weight;
+        let weights = product_above(norm1 + length as f64 + 2.0, largest_weight);
         let magnitude = weights + length as f64 * self.cost(i);
         // Two labelings are compared, each a sum of such terms.
-        2.0 * gamma(stored + 3 * length + 8) * magnitude * (1.0 + 1e-9)
+        let vanished = features as f64 * UNDERFLOW;
+        let off = product_above(gamma(stored + 3 * length + 8), magnitude) + vanished;
+        2.0 * off * (1.0 + 1e-9)
     }
 }
 

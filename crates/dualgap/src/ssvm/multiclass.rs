@@ -10,7 +10,8 @@ use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
 use crate::dual::{Audit, Blocks, Found, Mixture};
 use crate::linalg::kernels::{add_scores, argmax};
-use crate::linalg::{Accumulate, Measured, Row, Sum, UNIT_ROUNDOFF, gamma};
+use crate::linalg::underflow::{product_above, root_above};
+use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
 use crate::oracle::Costs;
 use crate::oracle::multiclass::CheckedCosts;
 use crate::{Error, Result};
@@ -266,24 +267,31 @@ impl Blocks for Multiclass<'_> {
                 let message = format!("there is no class {y} of {}", self.classes);
                 return Err(Error::Witness { example: i, message });
             }
-            let term = weight * self.cost(i, y as usize);
-            dual.add_measured(Measured { value: term, error: term * UNIT_ROUNDOFF });
+            let cost = self.cost(i, y as usize);
+            if cost > 0.0 {
+                dual.add_measured(Measured::rounded(weight * cost, 1));
+            }
         }
         let defect = distribution(i, at.iter().map(|(_, weight)| weight))?;
         let mut dual = dual.total();
-        dual.error += defect * self.largest_cost;
+        dual.error += product_above(defect, self.largest_cost);
         // `add` rounds each term four times: the weight, minus one, times the factor, times x; the
         // entries of d add up to two at most.
         let rounding = gamma(6) * 2.0;
-        let reach = self.squared_norms[i].sqrt() * (1.0 + 1e-9) * (defect + rounding);
-        Ok(Audit { dual, reach })
+        let stored = self.data.rows.row(i).stored();
+        let length = root_above(self.squared_norms[i], stored);
+        // Of the factor, of its product with each of d, and of that with each entry.
+        let terms = (at.len() + 1) as f64;
+        let span = length * (2.0 + terms) + stored as f64 * terms;
+        Ok(Audit { dual, reach: product_above(length, defect + rounding), span })
     }
 
     fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
         let row = self.data.rows.row(i);
         // Two scores are compared: a cost and a product and a sum per stored entry each.
-        let magnitude = self.largest_cost + row.norm1() * largest_weight;
-        2.0 * gamma(row.stored() + 3) * magnitude * (1.0 + 1e-9)
+        let magnitude = self.largest_cost + product_above(row.norm1(), largest_weight);
+        let vanished = row.stored() as f64 * UNDERFLOW;
+        2.0 * (product_above(gamma(row.stored() + 3), magnitude) + vanished) * (1.0 + 1e-9)
     }
 }
 

@@ -6,7 +6,9 @@
 
 use crate::dual::witness::distribution;
 use crate::dual::{Audit, Blocks, Found};
-use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNIT_ROUNDOFF, gamma};
+use crate::linalg::accumulate::Collected;
+use crate::linalg::underflow::{product_above, root_above, size_of_product};
+use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNDERFLOW, gamma};
 use crate::oracle::{Bound, Extent, Oracle};
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -22,6 +24,8 @@ pub struct Plane<Y> {
     loss: f64,
     /// ψ_i(y) = φ(x_i, y_i) − φ(x_i, y).
     psi: SparseVec,
+    /// How far rounding has taken it from the exact difference, at most.
+    off: f64,
 }
 
 impl<Y> Plane<Y> {
@@ -137,10 +141,13 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
         if !(loss >= 0.0 && loss.is_finite()) {
             return Err(Error::Oracle { example: i, message: format!("a loss of {loss}") });
         }
-        let mut psi = SparseVec::default();
-        self.oracle.features(x, truth, &mut psi);
-        self.oracle.features(x, &output, &mut Negated(&mut psi));
-        psi.settle();
+        let mut terms = Collected::default();
+        self.oracle.features(x, truth, &mut terms);
+        terms.negated = true;
+        self.oracle.features(x, &output, &mut terms);
+        let Collected { sum: mut psi, rounding, .. } = terms;
+        // Many features may meet at one index and cancel: what is left then says nothing of what was lost.
+        let off = (psi.settle_measured() + rounding) * (1.0 + 1e-6);
         let fits = |&(j, x): &(usize, f64)| j < self.oracle.dim() && x.is_finite();
         if let Some((j, x)) = psi.entries().iter().find(|entry| !fits(entry)) {
             return Err(Error::Oracle {
@@ -148,16 +155,7 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
                 message: format!("a feature {x} at index {j} of {}", self.oracle.dim()),
             });
         }
-        Ok(Plane { example: i, output, loss, psi })
-    }
-}
-
-/// Adds with the opposite sign.
-struct Negated<'a, A>(&'a mut A);
-
-impl<A: Accumulate> Accumulate for Negated<'_, A> {
-    fn add(&mut self, index: usize, value: f64) {
-        self.0.add(index, -value);
+        Ok(Plane { example: i, output, loss, psi, off })
     }
 }
 
@@ -172,9 +170,9 @@ struct Score<'a> {
 impl Accumulate for Score<'_> {
     fn add(&mut self, index: usize, value: f64) {
         // An index out of range is no number, and the check of the bound then says so.
-        let term = self.w.get(index).map_or(f64::NAN, |w| w * value);
-        self.value += term;
-        self.magnitude += term.abs();
+        let w = self.w.get(index).copied().unwrap_or(f64::NAN);
+        self.value += w * value;
+        self.magnitude += size_of_product(w, value);
         self.terms += 1;
     }
 }
@@ -207,7 +205,8 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
 
     fn start(&self, i: usize) -> Self::Point {
         let truth = self.examples[i].1.clone();
-        let plane = Plane { example: i, output: truth, loss: 0.0, psi: SparseVec::default() };
+        let psi = SparseVec::default();
+        let plane = Plane { example: i, output: truth, loss: 0.0, psi, off: 0.0 };
         let corners = vec![(Arc::new(plane), 1.0)];
         OraclePoint { corners, spare: Vec::new(), psi: SparseVec::default(), loss: 0.0 }
     }
@@ -231,7 +230,8 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         let value = plane.loss + found.value - right.value;
         // Both the oracle and these lines may round every term of either score.
         let terms = found.terms + right.terms + 4;
-        let slack = 4.0 * gamma(terms) * (plane.loss + found.magnitude + right.magnitude);
+        let magnitude = plane.loss + found.magnitude + right.magnitude;
+        let slack = product_above(4.0 * gamma(terms), magnitude);
         let bound = match decoded.bound {
             Bound::Exact => value + slack,
             Bound::AtMost(score) => score - right.value + slack,
@@ -403,30 +403,36 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
     fn audit(&self, i: usize, at: &Self::Point, _: &mut Self::Scratch) -> Result<Audit> {
         let defect = distribution(i, at.corners.iter().map(|(_, weight)| *weight))?;
         let mut dual = Sum::default();
-        let (mut largest_loss, mut largest_psi, mut image) = (0.0_f64, 0.0_f64, 0.0);
+        let (mut largest_loss, mut largest_psi) = (0.0_f64, 0.0_f64);
+        let (mut rounding, mut span) = (0.0, 0.0);
         for (plane, weight) in &at.corners {
             if plane.example != i {
                 let message = format!("it has an output of example {}", plane.example);
                 return Err(Error::Witness { example: i, message });
             }
-            let term = weight * plane.loss;
-            dual.add_measured(Measured { value: term, error: term * UNIT_ROUNDOFF });
-            let norm = plane.psi.squared_norm().sqrt();
+            if plane.loss > 0.0 {
+                dual.add_measured(Measured::rounded(weight * plane.loss, 1));
+            }
+            let entries = plane.psi.entries().len();
+            let norm = if entries == 0 { 0.0 } else { root_above(plane.psi.squared_norm(), entries) };
+            let norm = norm + plane.off;
             (largest_loss, largest_psi) = (largest_loss.max(plane.loss), largest_psi.max(norm));
-            image += weight * norm;
+            // A mass over λ, its products with the weight and with ψ, and what ψ itself was rounded by.
+            rounding += product_above(*weight, plane.off + product_above(gamma(8), norm));
+            span += norm * (1.0 + weight) + entries as f64;
         }
         let mut dual = dual.total();
-        dual.error += defect * largest_loss;
-        // ψ itself is a difference of sums of features: some roundings, then weight and factor.
-        let reach = (defect * largest_psi + gamma(16) * image) * (1.0 + 1e-9);
-        Ok(Audit { dual, reach })
+        dual.error += product_above(defect, largest_loss);
+        let reach = (product_above(defect, largest_psi) + rounding) * (1.0 + 1e-9);
+        Ok(Audit { dual, reach, span })
     }
 
     // The bounds above have the rounding of the outputs in them that were looked at. What the oracle may have
     // lost on the others it can only be charged for if it knows how large they are.
     fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
         self.oracle.extent(&self.examples[i].0).map_or(0.0, |Extent { terms, norm1, loss }| {
-            2.0 * gamma(terms + 4) * (norm1 * largest_weight + loss)
+            let magnitude = product_above(norm1, largest_weight) + loss;
+            2.0 * (product_above(gamma(terms + 4), magnitude) + terms as f64 * UNDERFLOW)
         })
     }
 }

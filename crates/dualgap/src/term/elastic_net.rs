@@ -7,7 +7,8 @@
 //! In the objective `… + λ/2‖w‖² + σ‖w‖₁` the threshold is t = σ/λ.
 
 use super::Link;
-use crate::linalg::{Measured, Sum, UNIT_ROUNDOFF, sum::squared_norm};
+use crate::linalg::underflow::product_above;
+use crate::linalg::{Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, sum::squared_norm};
 
 /// `½‖w‖² + threshold·‖w‖₁`, and w ≥ 0 if asked for.
 ///
@@ -25,6 +26,11 @@ pub struct ElasticNet {
     pub nonnegative: bool,
     /// A weight that has the square alone.
     pub free: Option<usize>,
+}
+
+/// By how much a threshold can differ from the σ/λ that is meant: the quotient is rounded, and may have underflowed.
+pub(super) fn threshold_error(threshold: f64) -> f64 {
+    2.0 * UNIT_ROUNDOFF * threshold + UNDERFLOW
 }
 
 impl Link for ElasticNet {
@@ -46,17 +52,26 @@ impl Link for ElasticNet {
         if self.nonnegative && bound().any(|&w| w < 0.0) {
             return Measured { value: f64::INFINITY, error: 0.0 };
         }
-        let l1: Sum = bound().map(|w| w.abs()).collect();
+        let l1 = bound().map(|w| w.abs()).collect::<Sum>().total();
         let mut total = Sum::default();
         total.add_measured(squared_norm(w).scaled(0.5));
-        total.add_measured(l1.total().scaled(self.threshold));
+        let mut part = l1.scaled(self.threshold);
+        part.error += product_above(threshold_error(self.threshold), l1.value + l1.error);
+        total.add_measured(part);
         total.total()
     }
 
     fn conjugate(&self, v: &[f64]) -> Measured {
-        let value = squared_norm(&self.weights(v)).scaled(0.5);
-        // Each |v| − t is rounded once, and then squared.
-        Measured { error: value.error + 4.0 * UNIT_ROUNDOFF * value.value, ..value }
+        let w = self.weights(v);
+        let value = squared_norm(&w).scaled(0.5);
+        // Each |v| − t is rounded once, and then squared. Where t is off by δ, no |v| − t is by more, and only those
+        // v count that are beyond t, or would be.
+        let off = threshold_error(self.threshold);
+        let l1 = w.iter().map(|w| w.abs()).collect::<Sum>().total();
+        let near = |v: &&f64| **v != 0.0 && v.abs() >= self.threshold - 2.0 * off;
+        let most = l1.value + l1.error + v.iter().filter(near).count() as f64 * off;
+        let moved = product_above(off, most) * 1.000_001;
+        Measured { error: value.error + 4.0 * UNIT_ROUNDOFF * value.value + moved, ..value }
     }
 
     fn strengthened(&self, lambda: f64, kappa: f64) -> Option<Self> {

@@ -6,7 +6,8 @@
 //! the engine's quadratic line search never lowers the dual), and ∇g* acts on one coordinate at a
 //! time, but perhaps for a factor that all have in common.
 
-use crate::linalg::{Measured, kernels::dot, sum::squared_norm};
+use crate::linalg::underflow::{norm_above, product_above};
+use crate::linalg::{Measured, UNDERFLOW, sum::squared_norm};
 
 /// A norm of v, and of an example's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub enum Norm {
 ///     fn conjugate(&self, v: &[f64]) -> Measured {
 ///         let w: Vec<f64> = v.iter().enumerate().map(|(j, &v)| self.weight(j, v)).collect();
 ///         let value = squared_norm(&w).scaled(0.5);
-///         // each |v| − s is rounded once
+///         // each |v| − s is rounded once; what squares lose by underflow is in their own error
 ///         Measured { error: value.error + 4.0 * f64::EPSILON * value.value, ..value }
 ///     }
 /// }
@@ -102,15 +103,14 @@ pub trait Link: Clone + Send + Sync {
     /// A bound on g* at a vector that is known only to be within a distance of v: the value at v, off by at most
     /// `distance·‖w‖ + distance²/2`, because g* is 1-smooth with gradient w.
     fn conjugate_near(&self, v: &[f64], distance: f64) -> Measured {
-        let length = |squares: f64| squares.sqrt() * 1.000_001;
         let w_norm = if Self::IDENTITY {
-            length(dot(v, v))
+            norm_above(v)
         } else {
-            let w = self.weights(v);
-            length(dot(&w, &w))
+            // Weights are rounded, and may have been lost to underflow.
+            norm_above(&self.weights(v)) + v.len() as f64 * UNDERFLOW
         };
         let mut value = self.conjugate(v);
-        value.error += distance * (w_norm + distance / 2.0) * 1.000_001;
+        value.error += product_above(distance, w_norm * 1.000_001 + distance / 2.0) * 1.000_001;
         value
     }
 }
@@ -142,6 +142,7 @@ impl Link for L2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::kernels::dot;
     use proptest::prelude::*;
 
     proptest! {

@@ -42,7 +42,8 @@ impl Link for PureL1 {
     }
 
     fn conjugate_near(&self, v: &[f64], distance: f64) -> Measured {
-        let feasible = self.reach(v) + distance <= 1.0;
+        // The sum is rounded, too.
+        let feasible = (self.reach(v) + distance).next_up() <= 1.0;
         Measured { value: if feasible { 0.0 } else { f64::INFINITY }, error: 0.0 }
     }
 }

@@ -14,8 +14,10 @@
 //! ∇g*(v)_j = factor · sign(v_j) s_j^{p−1},     factor = (m/c) (Σ s_j^p)^{(2−p)/p}
 //! ```
 
+use super::elastic_net::threshold_error;
 use super::{Link, Norm};
-use crate::linalg::{Measured, Sum, UNIT_ROUNDOFF};
+use crate::linalg::underflow::product_above;
+use crate::linalg::{Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF};
 use crate::{Error, Result};
 
 /// The link; see the module's head.
@@ -62,8 +64,10 @@ impl QNorm {
         let powers: Sum = x.map(|x| (x / largest).powf(k)).collect();
         let value = powers.total().value.powf(2.0 / k) * largest * largest;
         // A term is off by k roundings of its base and those of the power itself, the sum by a few, and the root
-        // takes the k away again. The exponents are rounded too, which counts as the logarithm of the sum.
-        Measured { value, error: (64.0 + 8.0 * spread) * UNIT_ROUNDOFF * value }
+        // takes the k away again. The exponents are rounded too, which counts as the logarithm of the sum. What is
+        // lost beside the largest is nothing beside its one, so underflow is left to the last two products.
+        let relative = (64.0 + 8.0 * spread) * UNIT_ROUNDOFF;
+        Measured { value, error: product_above(relative, value) + 4.0 * UNDERFLOW }
     }
 }
 
@@ -115,17 +119,27 @@ impl Link for QNorm {
 
     fn value(&self, w: &[f64]) -> Measured {
         let q = self.p / (self.p - 1.0);
-        let l1: Sum = w.iter().map(|w| w.abs()).collect();
+        let l1 = w.iter().map(|w| w.abs()).collect::<Sum>().total();
         let mut total = Sum::default();
         let square = Self::squared_norm(w.iter().map(|w| w.abs()), q);
         total.add_measured(square.scaled(0.5 * self.c));
-        total.add_measured(l1.total().scaled(self.threshold));
+        let mut part = l1.scaled(self.threshold);
+        part.error += product_above(threshold_error(self.threshold), l1.value + l1.error);
+        total.add_measured(part);
         total.total()
     }
 
     fn conjugate(&self, v: &[f64]) -> Measured {
         let r = v.iter().map(|v| (v.abs() - self.threshold).max(0.0));
-        Self::squared_norm(r, self.p).scaled(0.5 / self.c)
+        let mut value = Self::squared_norm(r, self.p).scaled(0.5 / self.c);
+        // Where the threshold is off by δ, g* is by at most δ‖w‖₁ + δ²/2: it is 1-smooth in the largest entry.
+        let off = threshold_error(self.threshold);
+        if v.iter().any(|&v| v != 0.0 && v.abs() >= self.threshold - 2.0 * off) {
+            let l1 = self.weights(v).iter().map(|w| w.abs()).sum::<f64>();
+            let l1 = l1 + v.len() as f64 * UNDERFLOW;
+            value.error += product_above(off, l1 * 1.000_001 + off) * 1.000_001;
+        }
+        value
     }
 }
 

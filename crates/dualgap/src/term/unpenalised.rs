@@ -8,7 +8,8 @@
 //! l1 this is no link to take steps with, but the one that the certificate is computed with.
 
 use super::Link;
-use crate::linalg::{Measured, UNIT_ROUNDOFF};
+use crate::linalg::underflow::product_above;
+use crate::linalg::{Measured, UNDERFLOW, UNIT_ROUNDOFF};
 use serde::{Deserialize, Serialize};
 
 /// A weight that is not penalised.
@@ -88,7 +89,9 @@ impl<L: Link> Link for Unpenalised<L> {
         let mut value = self.link.conjugate_near(&rest, distance);
         let most = free.bound * own.abs();
         value.value += most;
-        value.error += free.bound * distance + 4.0 * UNIT_ROUNDOFF * (most + value.value.abs());
+        let vanished = if own == 0.0 { 0.0 } else { UNDERFLOW };
+        value.error += product_above(free.bound, distance) + vanished;
+        value.error += product_above(4.0 * UNIT_ROUNDOFF, most + value.value.abs());
         value
     }
 }

@@ -10,7 +10,8 @@
 use crate::linalg::dense::{add_product, by_rows};
 use crate::linalg::operator::add_rows;
 use crate::linalg::sum::squared_norm;
-use crate::linalg::{Dense, LowRank, Operator, OuterSum, Rows, gamma, kernels};
+use crate::linalg::underflow::{norm_above, product_above};
+use crate::linalg::{Dense, LowRank, Operator, OuterSum, Row, Rows, UNDERFLOW, gamma, kernels};
 use crate::{Error, Result};
 use faer::MatMut;
 
@@ -88,10 +89,16 @@ pub trait Map: Send + Sync {
         let c = self.outputs();
         let each = y.chunks_exact(c).enumerate().map(|(i, y)| {
             let square = squared_norm(y);
-            ((square.value + square.error) * self.squared_norm(i)).sqrt()
+            product_above(square.value + square.error, self.squared_norm(i)).sqrt()
         });
         each.sum::<f64>() * (1.0 + gamma(self.len() + 8))
     }
+}
+
+/// At least `‖x‖²`, whatever its squares have lost to rounding and underflow.
+pub(super) fn squared_norm_above(row: Row<'_>) -> f64 {
+    let stored = row.stored();
+    row.squared_norm() * (1.0 + gamma(stored + 2)) + stored as f64 * UNDERFLOW
 }
 
 /// A matrix that was written out.
@@ -148,7 +155,7 @@ impl<'a> Features<'a> {
     /// c outputs for every row.
     pub fn new(rows: &'a Rows, outputs: usize) -> Result<Self> {
         let squared_norms: Vec<f64> = (0..rows.len())
-            .map(|i| rows.row(i).squared_norm() * (1.0 + gamma(rows.row(i).stored() + 2)))
+            .map(|i| squared_norm_above(rows.row(i)))
             .collect();
         if let Some(i) = squared_norms.iter().position(|square| !square.is_finite()) {
             return Err(Error::setting(format!(
@@ -215,24 +222,33 @@ impl Map for Features<'_> {
         add_product(a, 1.0, by_rows(&inner, n, k), by_rows(x.v(), self.outputs, k).transpose());
     }
 
-    /// `|Σ_j ⟨x_i, u_j⟩ s_j v_yj|` is off by at most `γ ‖x_i‖ Σ_j ‖u_j‖ s_j |v_yj|`.
+    /// `|Σ_j ⟨x_i, u_j⟩ s_j v_yj|` is off by at most `γ ‖x_i‖ Σ_j ‖u_j‖ s_j |v_yj|`, and where products underflow by η for each
+    /// entry of x_i times `Σ_j s_j |v_yj|`, `Σ_j |v_yj|` and k.
     fn rounding(&self, x: &LowRank, off: &mut [f64]) {
         let k = x.rank();
-        let mut sizes = vec![0.0_f64; k];
-        for u in x.u().chunks_exact(k.max(1)) {
-            sizes.iter_mut().zip(u).for_each(|(size, u)| *size += u * u);
-        }
-        sizes.iter_mut().zip(x.s()).for_each(|(size, s)| *size = size.sqrt() * s);
-        let magnitude = |v: &[f64]| v.iter().zip(&sizes).map(|(v, size)| v.abs() * size).sum();
-        let mut across: Vec<f64> = x.v().chunks_exact(k.max(1)).map(magnitude).collect();
-        across.resize(self.outputs, 0.0);
+        let length = |j: usize| {
+            let column: Vec<f64> = x.u().iter().skip(j).step_by(k).copied().collect();
+            norm_above(&column)
+        };
+        let sizes: Vec<f64> =
+            x.s().iter().enumerate().map(|(j, &s)| product_above(length(j), s)).collect();
+        let along = |v: &[f64], sizes: &[f64]| -> f64 {
+            v.iter().zip(sizes).map(|(v, &size)| product_above(v.abs(), size)).sum()
+        };
+        let output = |v: &[f64]| {
+            let plain: f64 = v.iter().map(|v| v.abs()).sum();
+            (along(v, &sizes), along(v, x.s()), plain + k as f64)
+        };
+        let mut across: Vec<(f64, f64, f64)> =
+            x.v().chunks_exact(k.max(1)).map(output).collect();
+        across.resize(self.outputs, (0.0, 0.0, 0.0));
         for (i, off) in off.chunks_exact_mut(self.outputs).enumerate() {
-            let terms = self.rows.row(i).stored() + k + 8;
-            let share =
-                gamma(terms) * self.squared_norms[i].sqrt() * (1.0 + gamma(self.rows.width() + 8));
-            // What vanishes is below the last term.
-            off.iter_mut().zip(&across).for_each(|(off, size)| {
-                *off = share * size + terms as f64 * f64::MIN_POSITIVE;
+            let stored = self.rows.row(i).stored();
+            let relative = gamma(stored + k + 8) * (1.0 + gamma(self.rows.width() + 8));
+            let share = product_above(relative, self.squared_norms[i].sqrt());
+            off.iter_mut().zip(&across).for_each(|(off, &(size, values, plain))| {
+                let vanished = product_above(UNDERFLOW, stored as f64 * values + plain);
+                *off = (product_above(share, size) + vanished) * (1.0 + 1e-6);
             });
         }
     }
@@ -261,7 +277,7 @@ impl Map for Features<'_> {
             return OuterSum::new(self.rows, d, c, y).to_dense();
         }
         // Every entry is off by at most γ_n times the sum of its terms' sizes; ‖|x| ⊗ |y|‖_F = ‖x‖‖y‖.
-        let rounding = gamma(self.len() + 2) * self.bound(y);
+        let rounding = product_above(gamma(self.len() + 2), self.bound(y));
         let vanished = (self.len() + 1) as f64 * ((d * c) as f64).sqrt() * f64::MIN_POSITIVE;
         (self.plainly(y), rounding * (1.0 + 1e-6) + vanished)
     }

@@ -1,8 +1,9 @@
 //! Affine measurements: every example sees X through a matrix of its own, `a_i = ⟨A_i, X⟩`.
 
-use super::{LARGEST, Map, map::Written};
-use crate::linalg::sum::squared_norm;
-use crate::linalg::{LowRank, Operator, OuterSum, Row, Rows, gamma, kernels};
+use super::map::{Written, squared_norm_above};
+use super::{LARGEST, Map};
+use crate::linalg::underflow::{norm_above, product_above};
+use crate::linalg::{LowRank, Operator, OuterSum, Row, Rows, UNDERFLOW, gamma, kernels};
 use crate::{Error, Result};
 
 /// The inner products of X with some matrices; see the module's head.
@@ -38,9 +39,8 @@ impl<'a> Matrices<'a> {
         if entries.width() > LARGEST {
             return Err(Error::setting("the matrices are larger than memory can hold"));
         }
-        let square = |i: usize| entries.row(i).squared_norm();
-        let exact = |i: usize| 1.0 + gamma(entries.row(i).stored() + 2);
-        let squared_norms: Vec<f64> = (0..entries.len()).map(|i| square(i) * exact(i)).collect();
+        let squared_norms: Vec<f64> =
+            (0..entries.len()).map(|i| squared_norm_above(entries.row(i))).collect();
         if let Some(i) = squared_norms.iter().position(|square| !square.is_finite()) {
             return Err(Error::setting(format!(
                 "matrix {i} has a value that is not finite or is huge"
@@ -88,20 +88,25 @@ impl Map for Matrices<'_> {
         a.iter_mut().enumerate().for_each(|(i, a)| *a = kernels::score(self.entries.row(i), &x));
     }
 
-    /// Both the entries of X and the products with them are rounded.
+    /// Both the entries of X and the products with them are rounded, and either may underflow.
     fn rounding(&self, x: &LowRank, off: &mut [f64]) {
         let k = x.rank();
         let length = |factor: &[f64], j: usize| {
             let column: Vec<f64> = factor.chunks_exact(k).map(|row| row[j]).collect();
-            let square = squared_norm(&column);
-            (square.value + square.error).sqrt()
+            norm_above(&column)
         };
-        let terms = x.s().iter().enumerate();
-        let size: f64 = terms.map(|(j, s)| s * length(x.u(), j) * length(x.v(), j)).sum();
+        let term = |(j, &s): (usize, &f64)| {
+            product_above(product_above(s, length(x.u(), j)), length(x.v(), j))
+        };
+        let size: f64 = x.s().iter().enumerate().map(term).sum();
+        // An entry of X is a sum of k products, of which the first factor may have vanished before the second.
+        let largest = x.v().iter().fold(1.0_f64, |largest, v| largest.max(v.abs()));
+        let of_entry = 2.0 * k as f64 * largest;
         for (i, off) in off.iter_mut().enumerate() {
-            let terms = self.entries.row(i).stored() + 3 * k + 16;
-            *off = gamma(terms) * self.squared_norms[i].sqrt() * size
-                + terms as f64 * f64::MIN_POSITIVE;
+            let row = self.entries.row(i);
+            let share = product_above(gamma(row.stored() + 3 * k + 16), self.squared_norms[i].sqrt());
+            let vanished = of_entry * row.norm1() + row.stored() as f64;
+            *off = (product_above(share, size) + product_above(UNDERFLOW, vanished)) * (1.0 + 1e-6);
         }
     }
 

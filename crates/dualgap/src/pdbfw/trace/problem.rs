@@ -7,8 +7,8 @@
 
 use super::{Features, LARGEST, Map};
 use crate::dual::problem::masses;
-use crate::linalg::kernels::dot;
-use crate::linalg::{Dense, LowRank, Measured, Operator, Search, Sum, gamma};
+use crate::linalg::underflow::{norm_above, product_above};
+use crate::linalg::{Dense, LowRank, Measured, Operator, Search, Sum, UNDERFLOW, gamma};
 use crate::pdbfw::problem::{Mean, corners, mean_loss};
 use crate::pdbfw::{Losses, Problem, Sides, Solution};
 use crate::term::Ball;
@@ -219,9 +219,13 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
             let audited = self.losses.audit(i, alpha)?;
             let Measured { value, error } = audited.conjugate;
             mean.add(self.masses[i], Measured { value: -value, error });
-            // Of the mass, and its product with α.
-            let off = audited.off + gamma(6) * dot(alpha, alpha).sqrt();
-            distance += self.masses[i] * self.map.squared_norm(i).sqrt() * off;
+            // Of the mass, and its product with α, which may underflow.
+            let (size, length) = (norm_above(alpha), self.map.squared_norm(i).sqrt());
+            let off = audited.off + product_above(gamma(6), size);
+            distance += product_above(self.masses[i], product_above(length, off));
+            if size > 0.0 {
+                distance += product_above(UNDERFLOW, length * c as f64);
+            }
         }
         let mut y = vec![0.0; alpha.len()];
         self.weigh(alpha, &mut y);
@@ -235,7 +239,7 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         }
         if rows.checked_mul(columns).is_none_or(|entries| entries > LARGEST) {
             let most = self.radius * (self.map.bound(&y) + distance);
-            sum.add_measured(Measured { value: -most, error: gamma(4) * most });
+            sum.add_measured(Measured::rounded(-most, 4));
             return Ok(LowRankDual { value: sum.total(), of_rounding: 0.0, ball: None });
         }
         let (v, rounding) = self.map.written(&y, proving.tight);

@@ -3,7 +3,8 @@
 //! V has as many entries as there are examples, so its products with vectors cost those alone.
 
 use super::Map;
-use crate::linalg::{LowRank, Operator, gamma, kernels};
+use crate::linalg::underflow::{product_above, size_of_product};
+use crate::linalg::{LowRank, Operator, UNDERFLOW, gamma, kernels};
 use crate::{Error, Result};
 
 /// The entries of X at some places; see the module's head.
@@ -107,8 +108,10 @@ impl Map for Sampled {
         let share = gamma(2 * k + 8);
         for (off, &(i, j)) in off.iter_mut().zip(&self.places) {
             let (u, v) = (&u[i as usize * k..][..k], &x.v()[j as usize * k..][..k]);
-            let size: f64 = u.iter().zip(v).map(|(u, v)| (u * v).abs()).sum();
-            *off = share * size + (k + 1) as f64 * f64::MIN_POSITIVE;
+            let size: f64 = u.iter().zip(v).map(|(&u, &v)| size_of_product(u, v)).sum();
+            // The product of u and s may have vanished before it is multiplied by v.
+            let before: f64 = v.iter().map(|v| v.abs()).sum();
+            *off = (product_above(share, size) + product_above(UNDERFLOW, before)) * (1.0 + 1e-6);
         }
     }
 
@@ -137,7 +140,8 @@ impl Map for Sampled {
         }
         // What is seen once is exact.
         let sum: f64 = y.iter().map(|y| y.abs()).sum();
-        let rounding = if self.most > 1 { gamma(self.most) * sum * (1.0 + 1e-6) } else { 0.0 };
+        let rounding = if self.most > 1 { product_above(gamma(self.most), sum) } else { 0.0 };
+        let rounding = rounding * (1.0 + 1e-6);
         (v, rounding)
     }
 
@@ -151,9 +155,10 @@ impl Map for Sampled {
             square += y * y;
         }
         let largest = |sums: &[f64]| sums.iter().copied().fold(0.0, f64::max);
-        let sums = (largest(&down) * largest(&across)).sqrt();
+        let sums = product_above(largest(&down), largest(&across)).sqrt();
+        let square = square + self.len() as f64 * UNDERFLOW;
         let frobenius = (square * self.most as f64).sqrt();
-        sums.min(frobenius) * (1.0 + gamma(self.len() + 8)) + f64::MIN_POSITIVE
+        sums.min(frobenius) * (1.0 + gamma(self.len() + 8))
     }
 }
 

@@ -9,7 +9,8 @@
 //! holds whatever rounding did to R.
 
 use crate::linalg::sum::squared_norm;
-use crate::linalg::{Measured, Sum, UNIT_ROUNDOFF};
+use crate::linalg::underflow::product_above;
+use crate::linalg::{Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF};
 
 /// `v` brought nearer to zero by a threshold.
 ///
@@ -174,10 +175,14 @@ pub fn conjugate(v: &[f64], radius: f64, mu: f64) -> Conjugate {
     let far = v.iter().zip(&shrunk).fold(0.0_f64, |far, (v, r)| far.max((v - r).abs()));
     let mut bound = Sum::default();
     // The largest difference is rounded once.
-    bound.add_measured(Measured { value: far, error: UNIT_ROUNDOFF * far }.scaled(radius));
+    let far = Measured { value: far, error: product_above(UNIT_ROUNDOFF, far) };
+    bound.add_measured(far.scaled(radius));
     if mu > 0.0 {
-        let mut square = squared_norm(&shrunk).scaled(0.5 / mu);
-        square.error += 2.0 * UNIT_ROUNDOFF * square.value; // 1/μ is rounded, too
+        let norm = squared_norm(&shrunk);
+        let mut square = norm.scaled(0.5 / mu);
+        // 1/μ is rounded, too, and may have underflowed.
+        square.error += 2.0 * UNIT_ROUNDOFF * square.value;
+        square.error += product_above(norm.value + norm.error, UNDERFLOW);
         bound.add_measured(square);
     }
     Conjugate { bound: bound.total(), shrunk }

@@ -5,7 +5,7 @@
 //! φ*(−α)  = −αy + ε|α| for |α| ≤ 1
 //! ```
 
-use super::{Loss, summed};
+use super::{Loss, ZERO, summed};
 use crate::linalg::Measured;
 
 /// `max(0, |a − y| − ε)`; with ε = 0 the absolute loss.
@@ -18,11 +18,11 @@ pub struct EpsilonInsensitive {
 impl Loss for EpsilonInsensitive {
     fn value(&self, a: f64, y: f64) -> Measured {
         let off = (a - y).abs();
-        if off <= self.epsilon { summed([0.0]) } else { summed([off, -self.epsilon]) }
+        if off <= self.epsilon { ZERO } else { summed([off, -self.epsilon]) }
     }
 
     fn conjugate(&self, alpha: f64, y: f64) -> Measured {
-        summed([-alpha * y, self.epsilon * alpha.abs()])
+        if alpha == 0.0 { ZERO } else { summed([-alpha * y, self.epsilon * alpha.abs()]) }
     }
 
     fn domain(&self, _: f64) -> (f64, f64) {

@@ -5,8 +5,8 @@
 //! φ*(−α)  = −β + γβ²/2 for 0 ≤ β ≤ 1
 //! ```
 
-use super::{Loss, summed};
-use crate::linalg::Measured;
+use super::{Loss, ZERO, summed};
+use crate::linalg::{Measured, UNDERFLOW};
 
 /// `max(0, 1 − ya)`, rounded off over a width γ; zero leaves the corner.
 #[derive(Clone, Copy, Debug)]
@@ -19,17 +19,20 @@ impl Loss for Hinge {
     fn value(&self, a: f64, y: f64) -> Measured {
         let (m, width) = (y * a, self.width);
         if m >= 1.0 {
-            summed([0.0])
+            ZERO
         } else if m <= 1.0 - width {
             summed([1.0, -m, -width / 2.0])
         } else {
-            summed([(1.0 - m) * (1.0 - m) / (2.0 * width)])
+            // A square that has vanished is divided by the width.
+            let mut value = summed([(1.0 - m) * (1.0 - m) / (2.0 * width)]);
+            value.error += UNDERFLOW / width;
+            value
         }
     }
 
     fn conjugate(&self, alpha: f64, y: f64) -> Measured {
         let beta = y * alpha;
-        summed([-beta, self.width * beta * beta / 2.0])
+        if beta == 0.0 { ZERO } else { summed([-beta, self.width * beta * beta / 2.0]) }
     }
 
     fn domain(&self, y: f64) -> (f64, f64) {

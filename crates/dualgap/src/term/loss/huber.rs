@@ -5,7 +5,7 @@
 //! φ*(−α)  = ½α² − αy for |α| ≤ δ
 //! ```
 
-use super::{Loss, summed};
+use super::{Loss, ZERO, summed};
 use crate::linalg::Measured;
 
 /// Squared within a width δ of the target, absolute beyond.
@@ -18,7 +18,9 @@ pub struct Huber {
 impl Loss for Huber {
     fn value(&self, a: f64, y: f64) -> Measured {
         let r = (a - y).abs();
-        if r <= self.width {
+        if r == 0.0 {
+            ZERO
+        } else if r <= self.width {
             summed([0.5 * r * r])
         } else {
             summed([self.width * r, -0.5 * self.width * self.width])
@@ -26,7 +28,7 @@ impl Loss for Huber {
     }
 
     fn conjugate(&self, alpha: f64, y: f64) -> Measured {
-        summed([0.5 * alpha * alpha, -alpha * y])
+        if alpha == 0.0 { ZERO } else { summed([0.5 * alpha * alpha, -alpha * y]) }
     }
 
     fn domain(&self, _: f64) -> (f64, f64) {

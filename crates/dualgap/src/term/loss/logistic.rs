@@ -5,7 +5,7 @@
 //! φ*(−α)  = β log β + (1 − β) log(1 − β) for 0 ≤ β ≤ 1
 //! ```
 
-use super::{Loss, summed};
+use super::{Loss, ZERO, summed};
 use crate::linalg::Measured;
 
 /// `log(1 + e^{−ya})`.
@@ -43,7 +43,7 @@ impl Loss for Logistic {
         let beta = y * alpha;
         // The logarithm of a number near one must not be that of its rounding.
         let rest = if beta < 1.0 { (1.0 - beta) * (-beta).ln_1p() } else { 0.0 };
-        summed([x_log_x(beta), rest])
+        if beta == 0.0 || beta == 1.0 { ZERO } else { summed([x_log_x(beta), rest]) }
     }
 
     fn domain(&self, y: f64) -> (f64, f64) {

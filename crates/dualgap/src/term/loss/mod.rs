@@ -26,7 +26,7 @@ pub use multiclass::MulticlassLoss;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 
-use crate::linalg::{Measured, UNIT_ROUNDOFF};
+use crate::linalg::{Measured, UNDERFLOW, UNIT_ROUNDOFF};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -59,10 +59,14 @@ pub trait Loss: Clone + Send + Sync {
     fn steepness(&self, largest: f64, y: f64) -> f64;
 }
 
-/// A sum of few terms, each rounded a few times.
+/// A value that is zero without any rounding.
+const ZERO: Measured = Measured { value: 0.0, error: 0.0 };
+
+/// A sum of few terms, each rounded a few times, perhaps by underflow.
 fn summed<const N: usize>(terms: [f64; N]) -> Measured {
     let magnitude: f64 = terms.iter().map(|term| term.abs()).sum();
-    Measured { value: terms.iter().sum(), error: 16.0 * UNIT_ROUNDOFF * magnitude }
+    let vanished = 4.0 * (N as f64 + 1.0) * UNDERFLOW;
+    Measured { value: terms.iter().sum(), error: 16.0 * UNIT_ROUNDOFF * magnitude + vanished }
 }
 
 /// The losses that come with the library, in a form that a model file can keep.

@@ -5,7 +5,7 @@
 //! φ*(−α)  = ½α² − αy
 //! ```
 
-use super::{Loss, summed};
+use super::{Loss, ZERO, summed};
 use crate::linalg::Measured;
 
 /// `½(a − y)²`.
@@ -15,11 +15,11 @@ pub struct Squared;
 impl Loss for Squared {
     fn value(&self, a: f64, y: f64) -> Measured {
         let r = a - y;
-        summed([0.5 * r * r])
+        if r == 0.0 { ZERO } else { summed([0.5 * r * r]) }
     }
 
     fn conjugate(&self, alpha: f64, y: f64) -> Measured {
-        summed([0.5 * alpha * alpha, -alpha * y])
+        if alpha == 0.0 { ZERO } else { summed([0.5 * alpha * alpha, -alpha * y]) }
     }
 
     fn domain(&self, _: f64) -> (f64, f64) {

@@ -5,7 +5,7 @@
 //! φ*(−α)  = −β + β²/4 for β ≥ 0
 //! ```
 
-use super::{Loss, summed};
+use super::{Loss, ZERO, summed};
 use crate::linalg::Measured;
 
 /// `max(0, 1 − ya)²`.
@@ -15,12 +15,12 @@ pub struct SquaredHinge;
 impl Loss for SquaredHinge {
     fn value(&self, a: f64, y: f64) -> Measured {
         let short = (1.0 - y * a).max(0.0);
-        summed([short * short])
+        if short == 0.0 { ZERO } else { summed([short * short]) }
     }
 
     fn conjugate(&self, alpha: f64, y: f64) -> Measured {
         let beta = y * alpha;
-        summed([-beta, beta * beta / 4.0])
+        if beta == 0.0 { ZERO } else { summed([-beta, beta * beta / 4.0]) }
     }
 
     fn domain(&self, y: f64) -> (f64, f64) {

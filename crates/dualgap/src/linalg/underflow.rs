@@ -1,0 +1,110 @@
+//! Rounding bounds that also hold where products underflow.
+//!
+//! A rounded operation is exact up to a factor 1 + δ only as long as its result is a normal number. Below, a product or
+//! quotient is off by up to η = 2⁻¹⁰⁷⁵ whatever its size,
+//!
+//! ```text
+//! fl(a·b) = a·b (1 + δ) + ε,     |δ| ≤ u,  |ε| ≤ η,     sums: ε = 0
+//! ```
+//!
+//! and what it is multiplied by afterwards makes more of that: with λ = 1e300 a square that has vanished is worth more than
+//! most objectives. So every bound has a term for it, and is itself computed in products that do not vanish.
+
+use super::UNIT_ROUNDOFF;
+use super::kernels::dot;
+
+/// The smallest positive number, twice η: no product or quotient loses as much by underflow.
+pub const UNDERFLOW: f64 = f64::from_bits(1);
+
+/// What counts as the size of a smaller product: u times this is [`UNDERFLOW`].
+const SMALLEST_SIZE: f64 = UNDERFLOW / UNIT_ROUNDOFF;
+
+/// At least `a·b`, for numbers that are not negative, and zero only if one of them is.
+///
+/// ```
+/// # use dualgap::linalg::underflow::product_above;
+/// assert!(1e-200 * 1e-200 == 0.0 && product_above(1e-200, 1e-200) > 0.0);
+/// assert!(product_above(0.1, 0.1) >= 0.1 * 0.1);
+/// assert_eq!(product_above(0.0, 1e300), 0.0);
+/// ```
+#[inline]
+pub fn product_above(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 { 0.0 } else { a * b * (1.0 + 2.0 * f64::EPSILON) + UNDERFLOW }
+}
+
+/// `|a·b|` as part of a sum of sizes to which a rounding bound is relative: a product that lost more than its share to underflow
+/// counts as if it were large enough for that loss to be one rounding.
+///
+/// ```
+/// # use dualgap::linalg::{gamma, underflow::size_of_product};
+/// assert_eq!(size_of_product(-2.0, 3.0), 6.0);
+/// assert!(gamma(2) * size_of_product(1e-200, 1e-200) > 0.0);
+/// assert_eq!(size_of_product(0.0, 3.0), 0.0);
+/// ```
+#[inline]
+pub fn size_of_product(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 { 0.0 } else { (a * b).abs().max(SMALLEST_SIZE) }
+}
+
+/// At least `√Σ x²`; zero for zeros, and infinite where a square overflows.
+///
+/// ```
+/// # use dualgap::linalg::underflow::norm_above;
+/// assert!(norm_above(&[3.0, 4.0]) >= 5.0);
+/// assert!(norm_above(&[1e-200]) >= 1e-200);
+/// ```
+pub fn norm_above(x: &[f64]) -> f64 {
+    let squares = dot(x, x);
+    if squares == 0.0 && x.iter().all(|&x| x == 0.0) { 0.0 } else { root_above(squares, x.len()) }
+}
+
+/// At least the root of a sum of so many squares, where the sum was computed plainly and its relative error is below 1e-7.
+pub(crate) fn root_above(squares: f64, terms: usize) -> f64 {
+    (squares + terms as f64 * UNDERFLOW).sqrt() * 1.000_000_1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// m·2^e for a whole m: what is computed with is exact in integers.
+    fn number() -> impl Strategy<Value = (u64, i32)> {
+        (1_u64..1 << 53, -1074..-400_i32)
+    }
+
+    fn float((m, e): (u64, i32)) -> f64 {
+        m as f64 * 2.0_f64.powi(e.max(-1000)) * 2.0_f64.powi(e - e.max(-1000))
+    }
+
+    /// Whether a float of the form k·2^-1074 is at least m·2^e.
+    fn at_least(float: f64, m: u128, e: i32) -> bool {
+        // As a whole number of units of 2^-1074, rounded up; floats as large as that are not met here.
+        let units = float / UNDERFLOW;
+        let shift = -1074 - e;
+        if shift <= 0 {
+            let room = m.leading_zeros().cast_signed();
+            return -shift < room && units >= (m << -shift) as f64 * (1.0 - 1e-15);
+        }
+        let needed = if shift >= 128 { 0 } else { m >> shift };
+        let whole = shift >= 128 || (needed << shift) != m;
+        units >= (needed + u128::from(whole)) as f64 * (1.0 - 1e-15)
+    }
+
+    proptest! {
+        #[test]
+        fn a_product_above_is_above_the_exact_one(a in number(), b in number()) {
+            let (x, y) = (float(a), float(b));
+            prop_assume!(x * y < 1e-290);
+            let exact = u128::from(a.0) * u128::from(b.0);
+            prop_assert!(at_least(product_above(x, y), exact, a.1 + b.1));
+        }
+
+        #[test]
+        fn a_norm_above_is_above_the_largest_entry(x in prop::collection::vec(number(), 1..5)) {
+            let floats: Vec<f64> = x.into_iter().map(float).collect();
+            let largest = floats.iter().copied().fold(0.0, f64::max);
+            prop_assert!(norm_above(&floats) >= largest);
+        }
+    }
+}
