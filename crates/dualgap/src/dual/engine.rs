@@ -59,7 +59,7 @@ pub struct Engine<'a, B: Blocks, L> {
     points: Vec<B::Point>,
     averages: Option<Averages<B::Point>>,
     best: Best<B::Point>,
-    /// What the steps gained of the dual since somebody asked; those toward a point only if it is to be counted.
+    /// A running sum of what steps gained of the dual; those toward a point are counted only where `counts` is set.
     gained: f64,
     counts: bool,
 }
@@ -277,9 +277,15 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.counts = true;
     }
 
-    /// What the steps gained of the dual since this was last asked.
-    pub(super) fn take_gained(&mut self) -> f64 {
-        std::mem::take(&mut self.gained)
+    /// Adds the gains of the steps to come onto this sum, step by step: the sum of a part would be rounded by itself, and
+    /// so the total would depend on where a pause ends a part.
+    pub(super) fn count_onto(&mut self, gained: f64) {
+        self.gained = gained;
+    }
+
+    /// The sum of [`Self::count_onto`], with what the steps since then have gained of the dual.
+    pub(super) fn gained(&self) -> f64 {
+        self.gained
     }
 
     /// Visits until it is decided anew whether to ask the oracle.
