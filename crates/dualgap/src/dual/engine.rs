@@ -9,9 +9,10 @@
 //!     k    ← k + 1
 //! ```
 //!
-//! With [`Settings::plain`] and a batch of one this is the paper's algorithm to the letter; otherwise blocks that know
-//! their corners also step away from them or between them (`visit`), and without the oracle (`recall`). Everything that influences the
-//! iterates depends on the seed and the batch size, never on the number of threads or the clock.
+//! With [`Settings::plain`] and a batch of one this is the paper's algorithm, in a new random order for every pass. Otherwise
+//! blocks that know their corners also step away from them or between them (`visit`), and without the oracle (`recall`), and
+//! blocks whose visits change nothing are left out for a while (`sampling`). Everything that influences the
+//! iterates depends on the seed and the batch size, never on the number of threads, the clock or where a run is paused.
 
 use super::average::Averages;
 use super::best::Best;

@@ -38,7 +38,8 @@ fn trace<B: Blocks>(
                 Some(random) => (1 + random.below(2 * pass as usize) as u64, random.below(300)),
             };
             let left = AtomicUsize::new(looks);
-            let less = |left: usize| if left == usize::MAX { Some(left) } else { left.checked_sub(1) };
+            let less =
+                |left: usize| if left == usize::MAX { Some(left) } else { left.checked_sub(1) };
             let halted = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err();
             let quota =
                 Quota { oracle_calls: target - calls, steps: u64::MAX, pause, halted: &halted };
