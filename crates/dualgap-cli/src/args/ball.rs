@@ -86,6 +86,7 @@ fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
         ("--cache", method.cache.is_some(), STEPS),
         ("--sampling", method.sampling != Sampling::Permuted, STEPS),
         ("--acceleration", method.acceleration.is_some(), STEPS),
+        ("--shrinking", method.shrinking, STEPS),
         ("--no-shrinking", method.no_shrinking, STEPS),
         ("--average", method.average != Average::None, STEPS),
         ("--batch", method.batch != 1, STEPS),

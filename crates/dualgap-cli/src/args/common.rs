@@ -94,7 +94,8 @@ pub struct PenaltyArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// One example a step, with whatever pays; as in the papers; or all examples a step.
+    /// One example a step, with whatever pays; as in the papers, in a new random order for every pass; or all examples a
+    /// step.
     #[arg(long, value_enum, default_value = "auto")]
     pub solver: Solver,
     /// How far a step goes.
@@ -113,8 +114,11 @@ pub struct MethodArgs {
     /// Whether to accelerate the steps by momentum [default: the solver's].
     #[arg(long, value_enum)]
     pub acceleration: Option<Acceleration>,
-    /// Visit every example in every pass, also those whose visits change nothing.
+    /// Visit examples whose visits change nothing less often [default: with --solver auto].
     #[arg(long)]
+    pub shrinking: bool,
+    /// Visit every example in every pass, also those whose visits change nothing [default: with --solver bcfw and fw].
+    #[arg(long, conflicts_with = "shrinking")]
     pub no_shrinking: bool,
     /// Which average of the iterates is returned.
     #[arg(long, value_enum, default_value = "none")]
@@ -209,7 +213,7 @@ impl MethodArgs {
             cache: self.cache.map_or(chosen.cache, Into::into),
             acceleration: self.acceleration.map_or(chosen.acceleration, Into::into),
             sampling: self.sampling.into(),
-            shrinking: !self.no_shrinking,
+            shrinking: self.shrinking || (chosen.shrinking && !self.no_shrinking),
             average: self.average.into(),
             batch: self.batch,
             threads: self.threads,

@@ -186,6 +186,7 @@ fn options_of_penalties_and_their_solvers_are_refused_in_a_ball() {
         "--cache on",
         "--sampling cyclic",
         "--acceleration on",
+        "--shrinking",
         "--no-shrinking",
         "--average weighted",
         "--batch 2",

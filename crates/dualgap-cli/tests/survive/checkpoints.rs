@@ -47,6 +47,21 @@ fn keeping_a_run_does_not_change_it() {
     assert_eq!(desk.read("again"), desk.read("plain"));
 }
 
+// Rounds of acceleration end between two checkpoints, or have many of them.
+#[test]
+fn keeping_a_run_of_rounds_over_cached_outputs_does_not_change_it() {
+    let desk = desk();
+    for task in ["chain words.data", "multiclass data.svm"] {
+        for way in ["", "--direction away", "--direction toward --batch 3", "--sampling gap"] {
+            let run = format!("train {task} {way} --cache on --acceleration on --lambda 0.003");
+            let run = format!("{run} --tolerance 1e-6 --passes 60 --quiet --witness");
+            desk.run(&format!("{run} -o plain"));
+            desk.run(&format!("{run} -o kept --checkpoint run.ck --checkpoint-every 0.3"));
+            assert_eq!(desk.read("kept"), desk.read("plain"), "{task} {way}");
+        }
+    }
+}
+
 #[test]
 fn a_tighter_tolerance_goes_on_where_the_run_had_ended() {
     let desk = desk();

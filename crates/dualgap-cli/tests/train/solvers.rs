@@ -45,6 +45,31 @@ fn the_report_says_what_was_chosen() {
     assert!(table.stdout.contains("tactics"), "{}", table.stdout);
 }
 
+// `auto` leaves examples out, the papers' algorithms do not, and what is asked for counts.
+#[test]
+fn the_papers_solvers_visit_every_example_in_every_pass_unless_asked_otherwise() {
+    let desk = Desk::new();
+    desk.write("data.svm", Table::new(40, 4, 2, 2).text());
+    desk.write("words.data", Words::new(20, 2).text());
+    for task in ["multiclass data.svm", "chain words.data"] {
+        let train = |way: &str| {
+            desk.train(&format!(
+                "{task} {way} --lambda 0.1 --tolerance 0 --passes 30 --witness -o model"
+            ));
+            let shrinks =
+                desk.run("inspect model --json").ok().json()["provenance"]["shrinking"].clone();
+            (desk.read("model"), shrinks.as_bool().unwrap())
+        };
+        for (solver, shrinks) in [("auto", true), ("bcfw", false), ("fw", false)] {
+            let [chosen, with, without] = ["", "--shrinking", "--no-shrinking"]
+                .map(|option| train(&format!("--solver {solver} {option}")));
+            assert_eq!([chosen.1, with.1, without.1], [shrinks, true, false], "{solver}");
+            assert!(chosen == if shrinks { with } else { without }, "{task} {solver}");
+        }
+        desk.run(&format!("train {task} --shrinking --no-shrinking")).refuses(&["--no-shrinking"]);
+    }
+}
+
 #[test]
 fn what_a_task_has_not_is_refused() {
     let desk = Desk::new();

@@ -9,9 +9,10 @@
 //!     k    ← k + 1
 //! ```
 //!
-//! With [`Settings::plain`] and a batch of one this is the paper's algorithm to the letter; otherwise blocks that know
-//! their corners also step away from them or between them (`visit`), and without the oracle (`recall`). Everything that influences the
-//! iterates depends on the seed and the batch size, never on the number of threads or the clock.
+//! With [`Settings::plain`] and a batch of one this is the paper's algorithm, in a new random order for every pass. Otherwise
+//! blocks that know their corners also step away from them or between them (`visit`), and without the oracle (`recall`), and
+//! blocks whose visits change nothing are left out for a while (`sampling`). Everything that influences the
+//! iterates depends on the seed and the batch size, never on the number of threads, the clock or where a run is paused.
 
 use super::average::Averages;
 use super::best::Best;
@@ -60,7 +61,7 @@ pub struct Engine<'a, B: Blocks, L> {
     points: Vec<B::Point>,
     averages: Option<Averages<B::Point>>,
     best: Best<B::Point>,
-    /// What the steps gained of the dual since somebody asked; those toward a point only if it is to be counted.
+    /// A running sum of what steps gained of the dual; those toward a point are counted only where `counts` is set.
     gained: f64,
     counts: bool,
 }
@@ -278,9 +279,15 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.counts = true;
     }
 
-    /// What the steps gained of the dual since this was last asked.
-    pub(super) fn take_gained(&mut self) -> f64 {
-        std::mem::take(&mut self.gained)
+    /// Adds the gains of the steps to come onto this sum, step by step: the sum of a part would be rounded by itself, and
+    /// so the total would depend on where a pause ends a part.
+    pub(super) fn count_onto(&mut self, gained: f64) {
+        self.gained = gained;
+    }
+
+    /// The sum of [`Self::count_onto`], with what the steps since then have gained of the dual.
+    pub(super) fn gained(&self) -> f64 {
+        self.gained
     }
 
     /// Visits until it is decided anew whether to ask the oracle.

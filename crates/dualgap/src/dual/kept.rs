@@ -4,7 +4,7 @@ use super::engine::State;
 use super::rounds::{self, Momentum, Rounds, RoundsState};
 use super::{Blocks, Engine, Joined, Method, Problem, Settings, Solution};
 use crate::run::{Budget, Keeper, Observer, Report, RunState, Solver, run, run_from};
-use crate::term::{L2, Link};
+use crate::term::{L2, Link, Regulariser};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -40,6 +40,9 @@ pub trait Vault {
 }
 
 /// Trains: the engine in the one training loop.
+///
+/// Where the link is that of `½‖w‖²` ([`L2`]), the regulariser is the one that the settings name. Any other link is the
+/// regulariser itself, and settings that name one beside it are refused.
 pub fn train<B: Blocks, L: Link>(
     blocks: &B,
     link: L,
@@ -47,16 +50,53 @@ pub fn train<B: Blocks, L: Link>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<B::Point>>> {
-    let weights = settings.sample_weights.as_deref();
-    if settings.regulariser.free.is_some() || settings.regulariser.q_norm {
+    let (regulariser, lambda) = (settings.regulariser, settings.lambda);
+    refuse_a_second_regulariser::<L>(settings)?;
+    if regulariser.is_plain() {
+        return train_fresh(blocks, link, settings, budget, observer);
+    }
+    if regulariser.q_norm {
+        let link = regulariser.q_norm(lambda, blocks.dim())?;
+        return train_fresh(blocks, link, settings, budget, observer);
+    }
+    train_fresh(blocks, regulariser.link(lambda)?, settings, budget, observer)
+}
+
+/// Under a link of its own a problem has its regulariser already.
+fn refuse_a_second_regulariser<L: Link>(settings: &Settings) -> Result<()> {
+    if L::IDENTITY || settings.regulariser == Regulariser::PLAIN {
+        return Ok(());
+    }
+    Err(Error::setting(
+        "the regulariser is the link's, and the settings name another: leave one of them out",
+    ))
+}
+
+/// What no run can do with these settings.
+fn check<B: Blocks>(blocks: &B, settings: &Settings) -> Result<()> {
+    settings.regulariser.check(blocks.dim())?;
+    if settings.regulariser.free.is_some() && !rounds::possible(settings) {
         return Err(Error::setting(
-            "here the regulariser is the link's; dual::train_regularised goes by the settings",
+            "a weight without penalty goes with steps of one block and no average only",
         ));
     }
+    Ok(())
+}
+
+/// From where the blocks begin by themselves; their points need not be storable.
+fn train_fresh<B: Blocks, L: Link>(
+    blocks: &B,
+    link: L,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Solution<B::Point>>> {
+    let weights = settings.sample_weights.as_deref();
+    check(blocks, settings)?;
     match settings.method {
         Method::Bcfw => {
             let momentum = momentum(blocks, &link, settings);
-            if momentum.is_some() {
+            if momentum.is_some() || settings.regulariser.free.is_some() {
                 let rounds = Rounds::new(blocks, &link, momentum, settings, None)?;
                 return run(rounds, budget, observer);
             }
@@ -91,13 +131,29 @@ pub fn train_kept<B: Blocks, L: Link>(
 where
     B::Point: Serialize + DeserializeOwned,
 {
+    refuse_a_second_regulariser::<L>(settings)?;
+    if settings.regulariser.is_plain() {
+        return train_under(blocks, link, settings, begin, budget, observer, vault);
+    }
+    train_regularised(blocks, settings, begin, budget, observer, vault)
+}
+
+/// Under this link, which is that of the settings' regulariser or the user's own.
+fn train_under<B: Blocks, L: Link>(
+    blocks: &B,
+    link: &L,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    vault: Option<&mut dyn Vault>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
     let weights = settings.sample_weights.as_deref();
-    let free = settings.regulariser.free;
-    settings.regulariser.check(blocks.dim())?;
+    check(blocks, settings)?;
     match settings.method {
-        _ if free.is_some() && !rounds::possible(settings) => Err(Error::setting(
-            "a weight without penalty goes with steps of one block and no average only",
-        )),
         Method::Fw => {
             let joined = Joined::new(blocks, weights)?;
             let problem = Problem::new(&joined, link.clone(), settings.lambda, None)?;
@@ -107,7 +163,7 @@ where
         }
         Method::Bcfw => {
             let momentum = momentum(blocks, link, settings);
-            if momentum.is_some() || free.is_some() {
+            if momentum.is_some() || settings.regulariser.free.is_some() {
                 let (rounds, run) = begin_rounds(blocks, link, momentum, settings, begin)?;
                 return run_from(rounds, run, budget, observer, &mut Bytes(vault));
             }
@@ -131,14 +187,14 @@ where
     B::Point: Serialize + DeserializeOwned,
 {
     if settings.regulariser.is_plain() {
-        return train_kept(blocks, &L2, settings, begin, budget, observer, vault);
+        return train_under(blocks, &L2, settings, begin, budget, observer, vault);
     }
     if settings.regulariser.q_norm {
         let link = settings.regulariser.q_norm(settings.lambda, blocks.dim())?;
-        return train_kept(blocks, &link, settings, begin, budget, observer, vault);
+        return train_under(blocks, &link, settings, begin, budget, observer, vault);
     }
     let link = settings.regulariser.link(settings.lambda)?;
-    train_kept(blocks, &link, settings, begin, budget, observer, vault)
+    train_under(blocks, &link, settings, begin, budget, observer, vault)
 }
 
 fn begin_engine<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(

@@ -102,18 +102,21 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The papers' algorithms and nothing beyond them: steps toward the best corner of the whole block, each after
-    /// a call of the oracle, and no momentum.
+    /// The papers' algorithms and nothing beyond them: every block has its turn in every pass, steps go toward the best
+    /// corner of the whole block, each after a call of the oracle, and there is no momentum. The order alone is ours:
+    /// permuted, where the papers' theory draws each block ([`Sampling::Uniform`]).
     ///
     /// ```
     /// # use dualgap::dual::{Direction, Settings};
     /// let settings = Settings { lambda: 0.1, ..Settings::plain() };
     /// assert_eq!(settings.direction, Direction::Toward);
+    /// assert!(!settings.shrinking);
     /// ```
     pub fn plain() -> Self {
         Self {
             direction: Direction::Toward,
             cache: Cache::Off,
+            shrinking: false,
             acceleration: Acceleration::Off,
             ..Self::default()
         }

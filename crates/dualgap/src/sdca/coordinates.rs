@@ -41,6 +41,14 @@ pub(super) struct Coordinates<'a, 'b, L: Loss> {
     walk: Walk,
 }
 
+/// How many oracle calls so many entries are worth, where a pass has `pass` calls and `all` entries, and how many of
+/// the entries that accounts for. The products have twice the bits of their factors.
+fn in_calls(touched: u64, pass: u64, all: u64) -> (u64, u64) {
+    let [touched, pass, all] = [touched, pass, all].map(u128::from);
+    let calls = touched * pass / all;
+    (calls.try_into().unwrap_or(u64::MAX), (calls * all / pass) as u64)
+}
+
 /// Where the solver stands.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Walk {
@@ -78,6 +86,11 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
             columns,
             masses,
         }
+    }
+
+    /// The entries of a pass. A look at a matrix without any counts as one of them: no run may look for ever.
+    fn entries(&self) -> u64 {
+        self.columns.stored().max(1) as u64
     }
 
     /// g_j.
@@ -122,7 +135,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
                 violations.push((violation, j));
             }
         }
-        self.walk.touched += self.columns.stored() as u64;
+        self.walk.touched += self.entries();
         let count = LEAST.max(active.len()).min(violations.len());
         if count < violations.len() {
             let order =
@@ -171,7 +184,7 @@ impl<L: Loss> Coordinates<'_, '_, L> {
             && walk.turn <= walk.set.len()
             && walk.set.iter().all(steps)
             && walk.cycles < MOST_CYCLES
-            && walk.touched <= self.columns.stored() as u64;
+            && walk.touched <= self.entries();
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
@@ -198,17 +211,14 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
 
     /// A pass is as many entries of the matrix as there are, whichever weights they belong to.
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
-        let (pass, all) = (self.calls_per_pass(), self.columns.stored().max(1) as u64);
         let mut done = Work::default();
         while quota.allows(done, 1) {
             self.step();
-            let calls = self.walk.touched * pass / all;
             // What is begun is finished: one look at all weights may take more than is left.
-            self.walk.touched -= calls * all / pass;
+            let (calls, counted) =
+                in_calls(self.walk.touched, self.calls_per_pass(), self.entries());
+            self.walk.touched -= counted;
             done += Work { steps: 1, oracle_calls: calls };
-            if self.walk.set.is_empty() {
-                done.oracle_calls = quota.oracle_calls; // nothing is left to do
-            }
         }
         Ok(done)
     }
@@ -233,5 +243,53 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
 
     fn into_model(self) -> Solution<f64> {
         self.sides.into_solution(self.walk.w)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dual::Settings;
+    use crate::linalg::Rows;
+    use crate::run::Budget;
+    use crate::sdca::{Choice, train_pure_l1};
+    use crate::term::{Regulariser, ScalarLoss};
+    use proptest::prelude::*;
+
+    proptest! {
+        // Sizes up to those where a product of two of them has more than 64 bits.
+        #[test]
+        fn entries_become_calls_without_loss(
+            (pass, all) in (1..u64::MAX >> 8, 1..u64::MAX >> 8),
+            share in 0.0..1.0_f64,
+        ) {
+            let touched = all.min((share * all as f64) as u64);
+            let (calls, counted) = in_calls(touched, pass, all);
+            prop_assert!(calls <= pass && counted <= touched);
+            // Not one more call would be covered.
+            let wide = u128::from;
+            prop_assert!(wide(calls) * wide(all) <= wide(touched) * wide(pass));
+            prop_assert!((wide(calls) + 1) * wide(all) > wide(touched) * wide(pass));
+            // What is counted is what the calls are worth, but for less than one entry.
+            prop_assert!((wide(counted) + 1) * wide(pass) > wide(calls) * wide(all));
+        }
+    }
+
+    // σ is so large that no weight wants to move, or there is nothing that could: every step is a look at all weights.
+    #[test]
+    fn who_has_nothing_to_do_claims_no_work_but_its_looks() {
+        for x in [1.0, 0.0] {
+            let rows = Rows::dense(&[vec![x, -x], vec![x, x], vec![-x, x]]).unwrap();
+            let targets = vec![1.0, -1.0, 1.0];
+            let blocks = Linear::new(&rows, targets, ScalarLoss::Squared, Choice::I).unwrap();
+            let regulariser = Regulariser { l1: 100.0, ..Regulariser::PLAIN };
+            let settings = Settings { regulariser, ..Settings::default() };
+            for budget in [Budget::passes(7), Budget::relative(1e-6)] {
+                let report = train_pure_l1(&blocks, &settings, &budget, &mut ()).unwrap();
+                assert_eq!(report.work.oracle_calls, 3 * report.work.steps);
+                assert!(report.passes <= 7.0 && report.model.weights == [0.0, 0.0]);
+                assert_eq!(report.certificate.primal, 0.5);
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@ mod balance;
 mod coordinates;
 pub mod linear;
 pub mod pure_l1;
+mod segment;
 mod sides;
 pub mod vector;
 

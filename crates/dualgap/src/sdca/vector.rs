@@ -7,9 +7,11 @@
 //! ```
 //!
 //! The options are those of [`super::linear`]: the best distribution there is (a projection onto the simplex, for softmax
-//! an inner Newton method), the best on the way to the one that the scores ask for, or a closed form.
+//! an inner Newton method), the best on the way to the one that the scores ask for (for softmax a search in one dimension,
+//! `segment`; for the others III is that already), or a closed form on that way.
 
 use super::Choice;
+use super::segment::best_share;
 use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
 use crate::dual::{Audit, Blocks, Found, View};
@@ -90,7 +92,13 @@ impl<'a> Vector<'a> {
         costs - self.loss.penalty(beta.iter().copied()).value
     }
 
-    /// The share of the way from `at` to the corner in `to` that options II to V take.
+    /// Whether the best point of a segment has to be searched for: no closed form has it.
+    fn searches(&self) -> bool {
+        self.choice == Choice::II && self.loss == MulticlassLoss::Softmax
+    }
+
+    /// The share of the way from `at` to the corner in `to` that options III to V take, and II where the closed form of III
+    /// is the best point of the segment: where the penalty is a line or a parabola.
     fn share(&self, i: usize, at: &[f64], to: &[f64], scale: f64, scores: &[f64]) -> f64 {
         let (mut squares, mut along) = (0.0, 0.0);
         for ((at, to), s) in at.iter().zip(to).zip(scores) {
@@ -188,7 +196,13 @@ impl Blocks for Vector<'_> {
             return Ok(());
         }
         self.loss.corner(&scratch.scores, corner);
-        let share = self.share(i, at, corner, view.scale, &scratch.scores);
+        let mut share = self.share(i, at, corner, view.scale, &scratch.scores);
+        if self.searches() {
+            let VectorScratch { scores, z, .. } = scratch;
+            z.clear();
+            z.extend(corner.iter().zip(at).map(|(to, at)| to - at));
+            share = best_share(scores, at, z, view.scale * self.squared_norms[i], share);
+        }
         corner.iter_mut().zip(at).for_each(|(to, at)| *to = at + share * (*to - at));
         Ok(())
     }
@@ -220,6 +234,30 @@ impl Blocks for Vector<'_> {
 
     fn curvature(&self, i: usize, scratch: &mut VectorScratch) -> f64 {
         self.squared_norms[i] * scratch.z.iter().map(|z| z * z).sum::<f64>()
+    }
+
+    /// Where w has moved since a point was aimed at, option II looks for the best point on the way there.
+    fn step_length(
+        &self,
+        i: usize,
+        at: &Vec<f64>,
+        to: &Vec<f64>,
+        view: &View<'_>,
+        scratch: &mut VectorScratch,
+    ) -> f64 {
+        let rise = self.difference(i, at, to, scratch);
+        if !view.fresh {
+            self.rescore(i, view.w, scratch);
+        }
+        let gap = rise - self.slope(i, view.w, scratch);
+        if gap.is_nan() {
+            return gap;
+        }
+        if !view.fresh && self.searches() {
+            let q = view.scale * self.squared_norms[i];
+            return best_share(&scratch.scores, at, &scratch.z, q, 0.5);
+        }
+        if gap <= 0.0 { 0.0 } else { self.share_of_segment(gap, i, view, scratch) }
     }
 
     /// What was aimed at is where to go, unless w has moved since: then as far as the proximal lower bound says.

@@ -37,10 +37,7 @@ pub fn train<B: Blocks>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<B::Point>>> {
-    if settings.regulariser.is_plain() {
-        return dual::train(blocks, L2, settings, budget, observer);
-    }
-    dual::train(blocks, settings.regulariser.link(settings.lambda)?, settings, budget, observer)
+    dual::train(blocks, L2, settings, budget, observer)
 }
 
 /// More weights than this, 2 GiB a vector and several vectors of them, are taken for a mistake in the

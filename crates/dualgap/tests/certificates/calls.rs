@@ -79,3 +79,35 @@ fn draws_by_gaps_go_where_gaps_are_open() {
     assert_eq!(asked[OPEN..], [1; OPEN], "{asked:?}");
     assert!(asked[..OPEN].iter().all(|&asked| asked > 1), "{asked:?}");
 }
+
+// Half of the examples never have anything to gain, and shrinking would leave them out.
+#[test]
+fn as_in_the_paper_every_example_is_asked_exactly_once_a_pass() {
+    let examples: Vec<(usize, bool)> = (0..2 * OPEN).map(|i| (i, true)).collect();
+    let passes = |settings: &Settings| -> Vec<Vec<u64>> {
+        let oracle = Counting { asked: examples.iter().map(|_| AtomicU64::new(0)).collect() };
+        let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
+        let problem = Problem::new(&blocks, L2, 0.01, None).unwrap();
+        let mut engine = Engine::new(problem, settings).unwrap();
+        let one_pass = Quota {
+            oracle_calls: examples.len() as u64,
+            steps: u64::MAX,
+            pause: u64::MAX,
+            halted: &|| false,
+        };
+        let mut pass = || {
+            let work = engine.advance(&one_pass).unwrap();
+            assert_eq!((work.oracle_calls, work.steps), (2 * OPEN as u64, 2 * OPEN as u64));
+            oracle.asked.iter().map(|count| count.swap(0, Ordering::Relaxed)).collect()
+        };
+        (0..30).map(|_| pass()).collect()
+    };
+    for batch in [1, 3] {
+        for sampling in [Sampling::Permuted, Sampling::Cyclic] {
+            let settings = Settings { sampling, batch, threads: 1, ..Settings::plain() };
+            assert!(passes(&settings).iter().flatten().all(|&asked| asked == 1));
+            let shrinking = Settings { shrinking: true, ..settings };
+            assert!(passes(&shrinking).iter().flatten().any(|&asked| asked == 0));
+        }
+    }
+}

@@ -478,11 +478,13 @@ pub fn ways() -> impl Strategy<Value = Settings> {
     let cache = prop_oneof![Just(Cache::Auto), Just(Cache::On), Just(Cache::Off)];
     let acceleration =
         prop_oneof![Just(Acceleration::Auto), Just(Acceleration::On), Just(Acceleration::Off)];
-    let beyond = (direction, cache, acceleration);
+    let beyond = (direction, cache, acceleration, any::<bool>());
     (method, step, sampling, average, 1..=4_usize, 0..100_u64, beyond).prop_map(
-        |(method, step, sampling, average, batch, seed, (direction, cache, acceleration))| {
+        |(method, step, sampling, average, batch, seed, beyond)| {
+            let (direction, cache, acceleration, shrinking) = beyond;
             let way =
                 Settings { method, step, sampling, average, batch, seed, ..Settings::plain() };
+            let way = Settings { shrinking, ..way };
             if method == Method::Fw || step == Step::Predefined {
                 return way; // all else would be refused
             }

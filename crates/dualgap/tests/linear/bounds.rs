@@ -1,14 +1,14 @@
 //! A regulariser that the library does not have, the very one of the example: weights within bounds of their own.
 
 use crate::ascent::{assert_never_falls, watched};
-use crate::case::{Case, LOSSES, choices};
+use crate::case::{Case, LOSSES, REGULARISERS, choices};
 use crate::common::{cases, distance};
 use crate::solvers::quadratic_program;
 use dualgap::dual::{self, Method, Sampling, Settings, Solution};
 use dualgap::linalg::{Random, kernels::dot};
 use dualgap::run::{Budget, Report};
-use dualgap::sdca::{Choice, Linear};
-use dualgap::term::Link;
+use dualgap::sdca::{self, Choice, Linear};
+use dualgap::term::{L2, Link, Regulariser};
 use own_regulariser::Bounds;
 use proptest::prelude::*;
 use std::iter::zip;
@@ -41,6 +41,32 @@ fn train(
     let rows = case.sparse_or_dense(case.len() % 2 == 1);
     let blocks = Linear::new(&rows, case.targets.clone(), case.loss, choice).unwrap();
     dual::train(&blocks, Bounds(bounds.to_vec()), settings, budget, &mut ()).unwrap()
+}
+
+#[test]
+fn under_the_square_the_settings_name_the_regulariser_and_under_a_link_of_one_s_own_they_may_not() {
+    let budget = Budget::passes(15);
+    for (k, loss) in LOSSES.into_iter().enumerate() {
+        for regulariser in REGULARISERS {
+            for method in [Method::Bcfw, Method::Fw] {
+                let case = Case { regulariser, ..Case::random(k as u64, loss, 20, 5) };
+                let rows = case.sparse_or_dense(false);
+                let targets = case.targets.clone();
+                let blocks = Linear::new(&rows, targets, loss, Choice::I).unwrap();
+                let settings = Settings { method, ..case.settings() };
+                let by_link = dual::train(&blocks, L2, &settings, &budget, &mut ()).unwrap();
+                let by_settings = sdca::train(&blocks, &settings, &budget, &mut ()).unwrap();
+                assert_eq!(by_link.model.weights, by_settings.model.weights, "{regulariser:?}");
+                assert_eq!(by_link.certificate, by_settings.certificate, "{regulariser:?}");
+                // The value is that of the problem with the regulariser, by its formula.
+                let primal = case.primal(&by_link.model.weights);
+                assert!((by_link.certificate.primal - primal).abs() < 1e-9, "{regulariser:?}");
+                let own = Bounds(vec![(-1.0, 1.0); 5]);
+                let result = dual::train(&blocks, own, &settings, &budget, &mut ());
+                assert_eq!(result.is_ok(), regulariser == Regulariser::PLAIN, "{regulariser:?}");
+            }
+        }
+    }
 }
 
 #[test]

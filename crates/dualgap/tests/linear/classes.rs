@@ -2,12 +2,13 @@
 //! never falls, and two classes under softmax are the logistic loss.
 
 use dualgap::data::Examples;
+use dualgap::dual::{Blocks, View};
 use dualgap::linalg::Rows;
 use dualgap::model::{Plan, fit_vector_with, verify_examples};
 use dualgap::run::Budget;
 use dualgap::sdca::{self, Acceleration, Average, Choice, Linear, Sampling, Settings, Vector};
 use dualgap::ssvm::{self, Costs, Multiclass};
-use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
+use dualgap::term::{MulticlassLoss, Norm, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
 const LOSSES: [MulticlassLoss; 4] = [
@@ -103,6 +104,93 @@ proptest! {
             }
             let long = ssvm::train(&blocks, &settings, &Budget::passes(600), &mut ()).unwrap();
             prop_assert!(long.certificate.gap() < 1e-2, "{loss:?} {choice:?} {:?}", long.certificate);
+        }
+    }
+}
+
+/// β over four classes, of which some may have nothing.
+fn distribution() -> impl Strategy<Value = Vec<f64>> {
+    let share = prop_oneof![Just(0.0), 0.0..1.0_f64];
+    (prop::collection::vec(share, 4), 0..4_usize).prop_map(|(mut shares, k)| {
+        shares[k] += 0.1;
+        let sum: f64 = shares.iter().sum();
+        shares.into_iter().map(|share| share / sum).collect()
+    })
+}
+
+/// What the dual of one example gains, by its formula, if it alone moves from one distribution to another; the example has
+/// one feature, class 1 is right and all other classes cost 1 (0 under softmax).
+fn gain(loss: MulticlassLoss, scores: &[f64], q: f64, at: &[f64], to: &[f64]) -> f64 {
+    let costs = if loss == MulticlassLoss::Softmax { 0.0 } else { 1.0 };
+    let penalty = |b: f64| match loss {
+        MulticlassLoss::Hinge => 0.0,
+        MulticlassLoss::SmoothHinge { width } => width / 2.0 * b * b,
+        MulticlassLoss::Softmax if b > 0.0 => b * b.ln(),
+        MulticlassLoss::Softmax => 0.0,
+    };
+    let each = at.iter().zip(to).zip(scores).enumerate().map(|(y, ((&at, &to), s))| {
+        let cost = if y == 1 { 0.0 } else { costs };
+        (to - at) * (s + cost) - penalty(to) + penalty(at) - 0.5 * q * (to - at) * (to - at)
+    });
+    each.sum()
+}
+
+fn between(at: &[f64], to: &[f64], share: f64) -> Vec<f64> {
+    at.iter().zip(to).map(|(at, to)| at + share * (to - at)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    // Whatever the loss: the corner that the scores ask for is at one end, and nothing between is better than option II.
+    #[test]
+    fn option_ii_is_the_best_point_on_the_way_to_the_corner(
+        at in distribution(),
+        x in 0.1..3.0_f64,
+        w in prop::collection::vec(-3.0..3.0_f64, 4),
+        later in prop::collection::vec(-3.0..3.0_f64, 4),
+        exponent in -3.0..3.0_f64,
+    ) {
+        let rows = [vec![x], vec![1.0], vec![1.0], vec![1.0]];
+        let data = Examples::from_dense(&rows, &["b", "a", "c", "d"]).unwrap();
+        let truth = data.labels[0] as usize;
+        let scale = 10_f64.powf(exponent);
+        let view = |w, fresh| View { w, factor: 1.0, scale, norm: Norm::Euclidean, fresh };
+        for loss in LOSSES {
+            let aimed = |choice| {
+                let blocks = Vector::new(&data, &Costs::ZeroOne, loss, choice).unwrap();
+                let (mut to, mut scratch) = (Vec::new(), blocks.scratch());
+                blocks.aim(0, &at, &view(&w, true), &mut to, &mut scratch).unwrap();
+                to
+            };
+            // The formula above has the right class in place 1.
+            let placed = |b: &[f64]| { let mut b = b.to_vec(); b.swap(1, truth); b };
+            let gain = |w: &[f64], to: &[f64]| {
+                let scores: Vec<f64> = w.iter().map(|w| x * w).collect();
+                gain(loss, &placed(&scores), scale * x * x, &placed(&at), &placed(to))
+            };
+            let [best, closed] = [Choice::II, Choice::III].map(aimed);
+            let tolerance = 1e-12 * (1.0 + scale);
+            prop_assert!(gain(&w, &best) >= gain(&w, &closed) - tolerance, "{loss:?}");
+            let blocks = Vector::new(&data, &Costs::ZeroOne, loss, Choice::II).unwrap();
+            let (mut corner, mut scratch) = (Vec::new(), blocks.scratch());
+            blocks.best_corner(0, &w, &mut corner, &mut scratch).unwrap();
+            let shares = || (0..=1000).map(|k| f64::from(k) / 1000.0);
+            for share in shares().chain(shares().map(|share| share.powi(4))) {
+                let other = between(&at, &corner, share);
+                prop_assert!(gain(&w, &best) >= gain(&w, &other) - tolerance, "{loss:?} {share}");
+            }
+            // In a batch the weights have moved when the step is taken: then as far as is best for these.
+            let taken = blocks.step_length(0, &at, &best, &view(&later, false), &mut scratch);
+            prop_assert!((0.0..=1.0).contains(&taken));
+            let gained = gain(&later, &between(&at, &best, taken));
+            prop_assert!(gained >= -tolerance, "{loss:?} {taken}");
+            if loss == MulticlassLoss::Softmax {
+                for share in shares() {
+                    let other = gain(&later, &between(&at, &best, share));
+                    prop_assert!(gained >= other - tolerance, "{taken} {share}");
+                }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::common::{Kind, Small, cases, of, small, ways};
 use crate::fitting::{Fit, Trace};
-use dualgap::dual::{Average, Method, Settings};
+use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Settings};
 use dualgap::model::{Model, fit_chain_with, verify_sequences};
 use dualgap::run::{Budget, Interrupt, Observer, Progress, Stop};
 use dualgap::ssvm::Hamming;
@@ -173,6 +173,49 @@ proptest! {
         for _ in 0..2 {
             prop_assert_eq!(Trace::of(&fit().resumed(&file).run(&small).unwrap()), Trace::of(&first));
         }
+    }
+}
+
+/// Every direction, with cached outputs and rounds.
+fn cached_rounds() -> impl Strategy<Value = Settings> {
+    let directions =
+        prop_oneof![Just(Direction::Toward), Just(Direction::Away), Just(Direction::Pairwise)];
+    (directions, -4.0..-1.0_f64, 1..=5_usize, 0..100_u64, any::<bool>()).prop_map(
+        |(direction, exponent, batch, seed, shrinking)| Settings {
+            lambda: 10_f64.powf(exponent),
+            direction,
+            cache: Cache::On,
+            acceleration: Acceleration::On,
+            shrinking,
+            batch,
+            seed,
+            threads: 1,
+            ..Settings::default()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    // Rounds are fitted to what they gain, and between two checkpoints there may be none of them or many.
+    #[test]
+    fn rounds_over_cached_outputs_do_not_notice_checkpoints(
+        kind in 0..4_usize,
+        settings in cached_rounds(),
+        every in 0.02..1.5_f64,
+        few in 1..25_u64,
+    ) {
+        let [kind, _, _, _] = { let mut kinds = Kind::all(3); kinds.rotate_left(kind); kinds };
+        let small = Small::random(settings.seed, kind, 16, 3, 4);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run");
+        let fit = |passes| Fit::new(&settings, Budget::passes(passes));
+        let whole = Trace::of(&fit(25).run(&small).unwrap());
+        prop_assert_eq!(&Trace::of(&fit(25).kept(&file, every).run(&small).unwrap()), &whole);
+        fit(few).kept(&file, every).run(&small).unwrap();
+        let resumed = fit(25).kept(&file, every).resumed(&file).run(&small).unwrap();
+        prop_assert_eq!(&Trace::of(&resumed), &whole);
     }
 }
 

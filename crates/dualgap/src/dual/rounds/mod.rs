@@ -19,6 +19,8 @@
 
 mod momentum;
 #[cfg(test)]
+mod pauses;
+#[cfg(test)]
 mod tests;
 mod trial;
 
@@ -434,17 +436,19 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
 
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let mut done = Work::default();
-        let half = self.round() / 2;
         while quota.allows(done, 0) {
+            // Of this round: the one before may have had more passes, or fewer.
+            let (round, half) = (self.round(), self.round() / 2);
             let of_this_round = match self.memory.left {
                 0 => self.engine.of_this_pass(),
                 left if left > half => left - half,
                 left => left,
             };
             let waits = self.memory.left == 0;
-            if self.memory.left >= half {
+            if self.memory.left == half || self.memory.left == round {
                 self.memory.gained = 0.0;
             }
+            self.engine.count_onto(self.memory.gained);
             let part = self.engine.advance(&Quota {
                 oracle_calls: quota.oracle_calls - done.oracle_calls,
                 steps: of_this_round.min(quota.steps - done.steps),
@@ -457,7 +461,7 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
             self.memory.left = self.memory.left.saturating_sub(part.steps);
             self.memory.calls += part.oracle_calls;
             done += part;
-            self.memory.gained += self.engine.take_gained();
+            self.memory.gained = self.engine.gained();
             // Far from what a dear oracle would say, momentum leads astray: there the centre waits for it.
             if self.memory.left == 0 && !self.engine.spares_much() {
                 self.turn(waits)?;

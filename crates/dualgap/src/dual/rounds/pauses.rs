@@ -1,0 +1,202 @@
+//! Rounds that are paused, put away and taken up again at any moment are the rounds that went through, bit for bit.
+
+use super::*;
+use crate::data::{Examples, Sequences};
+use crate::dual::{Sampling, Witnessed};
+use crate::linalg::Random;
+use crate::oracle::{Costs, Hamming, Multiclass as Classes};
+use crate::sdca::{Choice, Linear};
+use crate::ssvm::{Chain, Multiclass, OracleBlocks};
+use crate::term::{L2, ScalarLoss};
+use proptest::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Certifications of a run, and the passes from one to the next.
+const CERTIFICATIONS: u64 = 8;
+const PASSES_EACH: u64 = 4;
+
+/// What a run comes to at each of its certifications, as bits; and every κ and number of passes that its rounds had then.
+type Trace = (Vec<Vec<u64>>, Vec<(u64, u64)>);
+
+/// Runs rounds, without a pause between two certifications, or with as much trouble as there can be.
+fn trace<B: Blocks>(
+    blocks: &B,
+    settings: &Settings,
+    bits_of: impl Fn(&B::Point) -> Vec<u64>,
+    mut trouble: Option<Random>,
+) -> Trace {
+    let momentum = momentum(blocks, settings);
+    let mut rounds = Rounds::new(blocks, &L2, momentum, settings, None).unwrap();
+    let pass = rounds.calls_per_pass();
+    let (mut seen, mut fitted) = (Vec::new(), Vec::new());
+    let mut calls = 0;
+    for certification in 1..=CERTIFICATIONS {
+        let target = certification * PASSES_EACH * pass;
+        while calls < target {
+            let (pause, looks) = match &mut trouble {
+                None => (u64::MAX, usize::MAX),
+                Some(random) => (1 + random.below(2 * pass as usize) as u64, random.below(300)),
+            };
+            let left = AtomicUsize::new(looks);
+            let less =
+                |left: usize| if left == usize::MAX { Some(left) } else { left.checked_sub(1) };
+            let halted = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err();
+            let quota =
+                Quota { oracle_calls: target - calls, steps: u64::MAX, pause, halted: &halted };
+            calls += rounds.advance(&quota).unwrap().oracle_calls;
+            if trouble.as_mut().is_some_and(|random| random.below(2) == 0) {
+                let state = rounds.state();
+                rounds = Rounds::resumed(blocks, &L2, momentum, settings, state).unwrap();
+            }
+        }
+        let Certified { model, iterate } = rounds.certify().unwrap();
+        let Memory { kappa, passes, left, calls, gained, .. } = rounds.memory;
+        let values = [model.primal, model.dual, iterate.primal, iterate.dual, kappa, gained];
+        let mut bits: Vec<u64> = values.map(f64::to_bits).to_vec();
+        bits.extend([passes, left, calls]);
+        bits.extend(rounds.engine.weights().iter().chain(rounds.weights()).map(|x| x.to_bits()));
+        bits.extend(rounds.engine.points().iter().flat_map(&bits_of));
+        bits.extend(rounds.memory.best.points().unwrap().iter().flat_map(&bits_of));
+        seen.push(bits);
+        fitted.push((kappa.to_bits(), passes));
+    }
+    (seen, fitted)
+}
+
+/// Compares the run that goes through with one that has trouble; whether κ or the passes of a round changed on the way.
+fn compare<B: Blocks>(
+    blocks: &B,
+    settings: &Settings,
+    bits_of: impl Fn(&B::Point) -> Vec<u64>,
+    seed: u64,
+) -> bool {
+    let (through, mut fitted) = trace(blocks, settings, &bits_of, None);
+    let (paused, _) = trace(blocks, settings, &bits_of, Some(Random::new(seed)));
+    for (k, (through, paused)) in through.iter().zip(&paused).enumerate() {
+        assert!(through == paused, "certification {k}: another run under {settings:?}");
+    }
+    fitted.dedup();
+    fitted.len() > 1
+}
+
+/// Rows of three classes that overlap, or of two.
+fn rows(n: usize, classes: usize) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let mut random = Random::new(3);
+    let labels: Vec<usize> = (0..n).map(|i| i % classes).collect();
+    let row = |&y: &usize| {
+        let told = |j: usize| if j % classes == y { 0.4 } else { 0.0 };
+        (0..6).map(|j| told(j) + 2.0 * random.unit() - 1.0).collect()
+    };
+    (labels.iter().map(row).collect(), labels)
+}
+
+fn entries<B: Witnessed>(blocks: &B) -> impl Fn(&B::Point) -> Vec<u64> + '_ {
+    |at| blocks.entries(at).into_iter().flat_map(|(key, weight)| [key, weight.to_bits()]).collect()
+}
+
+/// Every structure, with users' oracles, under the same settings; how many of them had κ or the passes change.
+fn all_structures(settings: &Settings, seed: u64) -> usize {
+    let (inputs, labels) = rows(24, 3);
+    let names: Vec<&str> = labels.iter().map(|&y| ["a", "b", "c"][y]).collect();
+    let data = Examples::from_dense(&inputs, &names).unwrap();
+    let multiclass = Multiclass::new(&data, &Costs::ZeroOne).unwrap();
+
+    let lengths = [1_usize, 4, 2, 3, 5, 3, 2, 4];
+    let mut ends = lengths.iter().scan(0, |end, length| {
+        *end += length;
+        Some(*end - length..*end)
+    });
+    let parts: Vec<_> = ends.by_ref().collect();
+    let words: Vec<_> = parts.iter().map(|part| inputs[part.clone()].to_vec()).collect();
+    let tags: Vec<Vec<u16>> =
+        parts.iter().map(|part| labels[part.clone()].iter().map(|&y| y as u16).collect()).collect();
+    let names = ["a", "b", "c"].map(String::from);
+    let sequences = Sequences::from_dense(&words, &tags, &names).unwrap();
+    let chain = Chain::new(&sequences, Hamming::Normalized).unwrap();
+
+    let oracle = Classes::new(6, 3, &Costs::ZeroOne).unwrap();
+    let examples: Vec<_> = (0..24).map(|i| (data.rows.row(i), data.labels[i])).collect();
+    let own = OracleBlocks::new(&oracle, &examples).unwrap();
+    let corners = |at: &<OracleBlocks<'_, Classes<'_>> as Blocks>::Point| -> Vec<u64> {
+        let corners = at.corners.iter();
+        corners.flat_map(|(plane, x)| [u64::from(*plane.output()), x.to_bits()]).collect()
+    };
+    [
+        compare(&multiclass, settings, entries(&multiclass), seed),
+        compare(&chain, settings, entries(&chain), seed),
+        compare(&own, settings, corners, seed),
+    ]
+    .into_iter()
+    .filter(|&changed| changed)
+    .count()
+}
+
+fn samplings() -> impl Strategy<Value = Sampling> {
+    prop_oneof![
+        3 => Just(Sampling::Permuted),
+        1 => Just(Sampling::Cyclic),
+        1 => Just(Sampling::Uniform),
+        1 => Just(Sampling::Gap),
+    ]
+}
+
+fn accelerations() -> impl Strategy<Value = Acceleration> {
+    prop_oneof![3 => Just(Acceleration::On), 1 => Just(Acceleration::Auto)]
+}
+
+/// How the rounds are run, but for directions and cache.
+fn ways() -> impl Strategy<Value = (Settings, u64)> {
+    let numbers = (-4.0..-1.0_f64, 1..=5_usize, 0..100_u64, 0..1000_u64);
+    (numbers, samplings(), accelerations(), any::<bool>()).prop_map(
+        |((exponent, batch, seed, trouble), sampling, acceleration, shrinking)| {
+            let lambda = 10_f64.powf(exponent);
+            let base = Settings { lambda, batch, seed, threads: 1, ..Settings::plain() };
+            (Settings { sampling, acceleration, shrinking, ..base }, trouble)
+        },
+    )
+}
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(12))]
+
+    #[test]
+    fn structures_do_not_notice_pauses(
+        (settings, trouble) in ways(),
+        direction in prop_oneof![Just(Direction::Toward), Just(Direction::Away), Just(Direction::Pairwise)],
+        cache in prop_oneof![Just(Cache::On), Just(Cache::Auto), Just(Cache::Off)],
+    ) {
+        all_structures(&Settings { direction, cache, ..settings }, trouble);
+    }
+
+    #[test]
+    fn linear_models_do_not_notice_pauses((settings, trouble) in ways(), smooth in any::<bool>()) {
+        let (inputs, labels) = rows(40, 2);
+        let rows = crate::linalg::Rows::dense(&inputs).unwrap();
+        let targets = labels.iter().map(|&y| if y == 0 { 1.0 } else { -1.0 }).collect();
+        let loss = if smooth { ScalarLoss::Logistic } else { ScalarLoss::Hinge };
+        let blocks = Linear::new(&rows, targets, loss, Choice::I).unwrap();
+        let lambda = 0.01 * settings.lambda;
+        // Logistic loss is accelerated only where the condition number asks for it.
+        prop_assume!(momentum(&blocks, &Settings { lambda, ..settings.clone() }).is_some());
+        compare(&blocks, &Settings { lambda, ..settings }, entries(&blocks), trouble);
+    }
+}
+
+// Where κ or the passes of a round change, the middle of the next round lies elsewhere: there a pause once told.
+#[test]
+fn every_direction_with_cached_outputs_and_fitted_rounds_does_not_notice_pauses() {
+    let mut changed = 0;
+    for direction in [Direction::Toward, Direction::Away, Direction::Pairwise] {
+        for (batch, lambda) in [(1, 1e-2), (3, 1e-3), (1, 3e-4)] {
+            let base = Settings { lambda, batch, threads: 1, ..Settings::default() };
+            let acceleration = Acceleration::On;
+            let settings = Settings { direction, cache: Cache::On, acceleration, ..base };
+            changed += all_structures(&settings, 7);
+        }
+    }
+    assert!(changed >= 20, "{changed} of 27 runs had their rounds fitted");
+}
