@@ -190,7 +190,7 @@ impl Observer for Warning {
         Ok(())
     }
 
-    fn not_kept(&mut self, error: &Error) -> bool {
+    fn checkpoint_failed(&mut self, error: &Error) -> bool {
         if !std::mem::replace(&mut self.given, true) {
             let _ = writeln!(
                 std::io::stderr(),

@@ -10,7 +10,7 @@
 //! - [`engine`]: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
 //! - `visit`, `recall`, `gaps`: steps between the corners that a block knows, when to take them without the oracle, and
 //!   draws by gaps.
-//! - [`kept`]: runs of the engine, from the start or where others ended, and kept from being lost.
+//! - [`train`](mod@train): runs of the engine, from the start, from given points or from a checkpoint.
 //! - [`rounds`]: the engine around a centre that moves: acceleration, and a weight without penalty.
 //! - [`joined`]: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
 //! - [`mixture`]: a sparse mixture of corners, the point most blocks stand at.
@@ -25,7 +25,6 @@ pub mod blocks;
 pub mod engine;
 mod gaps;
 pub mod joined;
-pub mod kept;
 pub mod mixture;
 pub mod primal;
 pub mod problem;
@@ -34,6 +33,7 @@ mod recall;
 pub mod rounds;
 pub mod sampling;
 pub mod settings;
+pub mod train;
 mod visit;
 pub mod witness;
 
@@ -43,12 +43,11 @@ pub use blocks::{Audit, Blocks, Found, View};
 pub(crate) use engine::State;
 pub use engine::{Engine, Solution};
 pub use joined::Joined;
-pub use kept::{Begin, Vault, train, train_kept, train_regularised};
-pub(crate) use kept::{Bytes, Keepable, read};
 pub use mixture::Mixture;
 pub use primal::Primal;
 pub use problem::Problem;
 pub use reach::reach;
 pub use sampling::Sampling;
 pub use settings::{Acceleration, Cache, Direction, Method, Settings, Step};
+pub use train::{Begin, train, train_from, train_regularised};
 pub use witness::{Witness, Witnessed};

@@ -3,9 +3,7 @@
 use super::{Blocks, Found};
 use crate::linalg::kernels::dot;
 use crate::linalg::underflow::{norm_above, product_above};
-use crate::linalg::{
-    CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma, parallel,
-};
+use crate::linalg::{CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma, parallel};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
 

@@ -15,12 +15,12 @@ use super::scaled::recertify;
 use super::sides::{Sides, refused};
 use super::{Model, Provenance, Structure, low_rank};
 use crate::data::{Alphabet, Examples, Factors};
+use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
-use crate::dual::{Vault, Witness};
 use crate::linalg::{Measured, Rows};
 use crate::oracle::Costs;
 use crate::pdbfw::{self, Classes, Losses, Method, PerOutput, Problem, Solution, Steps};
-use crate::run::Report;
+use crate::run::{CheckpointSink, Report};
 use crate::term::ball::l1;
 use crate::term::{Ball, MulticlassLoss, Regulariser, ScalarLoss};
 use crate::{Error, Result};
@@ -151,7 +151,7 @@ pub(super) fn fit_each(
     alphabet: &Alphabet,
     within: InBall,
     plan: Plan<'_, Examples>,
-    error: impl Fn(&Model, &Examples) -> f64,
+    error: impl Fn(&Model, &Examples) -> f64 + Send,
 ) -> Result<Report<Model>> {
     let (factors, scaled) = plan.scale.apply(data);
     let blank = examples_blank(data, structure, alphabet, &plan);
@@ -166,7 +166,7 @@ pub(super) fn fit<L: Stored>(
     within: InBall,
     factors: &Factors,
     plan: Plan<'_, Examples>,
-    error: impl Fn(&Model, &Examples) -> f64,
+    error: impl Fn(&Model, &Examples) -> f64 + Send,
 ) -> Result<Report<Model>> {
     let Plan { settings, budget, observer, watch, checkpoints, resume, warm_start, .. } = plan;
     if settings.regulariser != Regulariser::PLAIN {
@@ -185,13 +185,13 @@ pub(super) fn fit<L: Stored>(
         return low_rank::fit(&sides, blank, within, factors, plan);
     }
     let identity = checkpoint::identity(&blank, settings, budget);
-    let (kept, mut file) = checkpoint::survival(identity, checkpoints, resume)?;
-    let vault = file.as_mut().map(|file| file as &mut dyn Vault);
+    let (from, mut file) = checkpoint::survival(identity, checkpoints, resume)?;
+    let sink = file.as_mut().map(|file| file as &mut dyn CheckpointSink);
     let sides = l1_sides(&blank, within, rows, losses)?;
     let InBall { method, steps, .. } = within;
     let solver = pdbfw::Settings { method, steps, seed: settings.seed };
     let report = watched(watch, &blank, factors, error, observer, |observer| {
-        pdbfw::train_kept(&sides.problem, &solver, kept, budget, observer, vault)
+        pdbfw::train_from(&sides.problem, &solver, from, budget, observer, sink)
     })?;
     let witness = witness(sides.problem.losses(), &report.model.points);
     let weights = |solution: Solution| raw_inside(solution.weights, within.ball, factors);

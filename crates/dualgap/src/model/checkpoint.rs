@@ -13,8 +13,8 @@
 
 use super::{Model, Structure};
 use crate::data::{Dictionary, Digest};
-use crate::dual::{Settings, Vault};
-use crate::run::{Budget, RunState};
+use crate::dual::Settings;
+use crate::run::{Budget, Checkpoint, CheckpointSink, RunState};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -141,7 +141,7 @@ fn numbers(values: &[f64]) -> String {
     Digest::of(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// The file as a vault.
+/// The file that checkpoints go to.
 pub(super) struct CheckpointFile {
     checkpoints: Checkpoints,
     identity: Identity,
@@ -157,25 +157,23 @@ impl CheckpointFile {
     }
 }
 
-impl Vault for CheckpointFile {
+impl CheckpointSink for CheckpointFile {
     fn interval(&self, calls_per_pass: u64) -> u64 {
         // A float that is too large for the type becomes its largest value.
         (self.checkpoints.every * calls_per_pass as f64).ceil() as u64
     }
 
-    fn store(&mut self, run: &RunState, engine: Vec<u8>) -> Result<()> {
-        let header = Header {
-            identity: self.identity.clone(),
-            run: run.clone(),
-            digest: Digest::of(&engine),
-        };
+    fn store(&mut self, checkpoint: Checkpoint) -> Result<()> {
+        let Checkpoint { run, solver } = checkpoint;
+        let identity = self.identity.clone();
+        let header = Header { identity, run, digest: Digest::of(&solver) };
         let unwritable =
             |error| Error::setting(format!("the checkpoint cannot be written: {error}"));
         let header = serde_json::value::to_raw_value(&header).map_err(unwritable)?;
         let sealed = Sealed { seal: Digest::of(header.get().as_bytes()), header };
         let sealed = serde_json::to_string(&sealed).map_err(unwritable)?;
         let mut bytes = format!("{MAGIC}\n{sealed}\n").into_bytes();
-        bytes.extend(engine);
+        bytes.extend(solver);
         // Always under the same name: a run that is killed here leaves one such file, and the next takes its
         // place.
         let file = &self.checkpoints.file;
@@ -194,8 +192,8 @@ impl Vault for CheckpointFile {
     }
 }
 
-/// Where a run begins, if an earlier one was put away, and where it is kept.
-pub(super) type Survival = (Option<(RunState, Vec<u8>)>, Option<CheckpointFile>);
+/// Where a run begins, if an earlier one was stored, and where its checkpoints go.
+pub(super) type Survival = (Option<Checkpoint>, Option<CheckpointFile>);
 
 /// What a plan says of both.
 pub(super) fn survival(
@@ -203,13 +201,13 @@ pub(super) fn survival(
     checkpoints: Option<Checkpoints>,
     resume: Option<&Path>,
 ) -> Result<Survival> {
-    let kept = resume.map(|path| load(path, &identity)).transpose()?;
+    let from = resume.map(|path| load(path, &identity)).transpose()?;
     let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
-    Ok((kept, file.transpose()?))
+    Ok((from, file.transpose()?))
 }
 
 /// The loop's memory and the engine's, if the file has those of this run.
-pub(super) fn load(path: &Path, identity: &Identity) -> Result<(RunState, Vec<u8>)> {
+pub(super) fn load(path: &Path, identity: &Identity) -> Result<Checkpoint> {
     let bytes = Model::read_file(path)?;
     let broken = |message: String| {
         Error::file(path, message, "name a checkpoint of this program, or begin anew without it")
@@ -237,7 +235,7 @@ pub(super) fn load(path: &Path, identity: &Identity) -> Result<(RunState, Vec<u8
             ));
         }
     }
-    Ok((header.run, engine.to_vec()))
+    Ok(Checkpoint { run: header.run, solver: engine.to_vec() })
 }
 
 /// The header's line and what follows it.

@@ -5,9 +5,9 @@ use super::scaled::{Unscaled, recertify};
 use super::sides::sides;
 use super::{Model, Provenance, Structure};
 use crate::data::{Alphabet, Examples, Factors, Scaling, Sequences, Vocabulary, fingerprint};
-use crate::dual::{self, Begin, Blocks, Solution, Vault, Witness, Witnessed};
-use crate::run::{Budget, Certificate, Observer, Progress, Report, Stop};
-use crate::sdca::{Choice, Linear, Vector, train_pure_l1_kept};
+use crate::dual::{self, Begin, Blocks, Solution, Witness, Witnessed};
+use crate::run::{Budget, Certificate, CheckpointSink, Observer, Progress, Report, Stop};
+use crate::sdca::{Choice, Linear, Vector, train_pure_l1_from};
 use crate::ssvm::{Chain, Costs, Hamming, Multiclass, Settings, edges};
 use crate::term::{Loss, MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
@@ -85,8 +85,8 @@ fn fit_classes<B: Witnessed>(
         Some(entries)
     };
     let (settings, budget) = (plan.settings, plan.budget);
-    fit(blocks, blank, factors, plan, wrong_labels, point, |begin, observer, vault| {
-        dual::train_regularised(blocks, settings, begin, budget, observer, vault)
+    fit(blocks, blank, factors, plan, wrong_labels, point, |begin, observer, sink| {
+        dual::train_regularised(blocks, settings, begin, budget, observer, sink)
     })
 }
 
@@ -151,8 +151,8 @@ pub fn fit_chain_with(
     };
     let error = |model: &Model, test: &Sequences| model.evaluate_sequences(test).error();
     let (settings, budget) = (plan.settings, plan.budget);
-    fit(&blocks, blank, &Factors::default(), plan, error, point, |begin, observer, vault| {
-        dual::train_regularised(&blocks, settings, begin, budget, observer, vault)
+    fit(&blocks, blank, &Factors::default(), plan, error, point, |begin, observer, sink| {
+        dual::train_regularised(&blocks, settings, begin, budget, observer, sink)
     })
 }
 
@@ -204,20 +204,20 @@ pub fn fit_linear_with(
         _ => None,
     };
     let (settings, budget) = (plan.settings, plan.budget);
-    fit(&blocks, blank, &factors, plan, linear_error, point, |begin, observer, vault| {
+    fit(&blocks, blank, &factors, plan, linear_error, point, |begin, observer, sink| {
         if settings.lambda > 0.0 {
-            return dual::train_regularised(&blocks, settings, begin, budget, observer, vault);
+            return dual::train_regularised(&blocks, settings, begin, budget, observer, sink);
         }
-        let kept = match begin {
+        let from = match begin {
             Begin::Fresh => None,
-            Begin::Kept(run, solver) => Some((run, solver)),
+            Begin::At(checkpoint) => Some(checkpoint),
             Begin::Points(_) => {
                 return Err(Error::setting(
                     "without lambda a run cannot begin with the dual point of another model",
                 ));
             }
         };
-        train_pure_l1_kept(&blocks, settings, kept, budget, observer, vault)
+        train_pure_l1_from(&blocks, settings, from, budget, observer, sink)
     })
 }
 
@@ -271,7 +271,7 @@ pub struct Plan<'a, D> {
     pub scale: Scaling,
     /// Test data whose error, the fraction of wrong labels or the root mean square, the observer is told with every certification.
     pub watch: Option<&'a D>,
-    /// Where the run is kept from being lost.
+    /// Where checkpoints go, and how often.
     pub checkpoints: Option<Checkpoints>,
     /// A checkpoint to go on from.
     pub resume: Option<&'a Path>,
@@ -337,23 +337,24 @@ pub(super) fn blank(
 
 type Trained<B> = Result<Report<Solution<<B as Blocks>::Point>>>;
 
-fn fit<B: Witnessed, D>(
+fn fit<B: Witnessed, D: Sync>(
     blocks: &B,
     blank: Model,
     factors: &Factors,
     plan: Plan<'_, D>,
-    error: impl Fn(&Model, &D) -> f64,
+    error: impl Fn(&Model, &D) -> f64 + Send,
     point: impl Fn(&Model, usize, &[(u64, f64)]) -> Option<Vec<(u64, f64)>>,
-    train: impl FnOnce(Begin<B::Point>, &mut dyn Observer, Option<&mut dyn Vault>) -> Trained<B>,
+    train: impl FnOnce(
+        Begin<B::Point>,
+        &mut dyn Observer,
+        Option<&mut dyn CheckpointSink>,
+    ) -> Trained<B>,
 ) -> Result<Report<Model>> {
     let Plan { settings, budget, observer, scale: _, watch, checkpoints, resume, warm_start } =
         plan;
     let identity = checkpoint::identity(&blank, settings, budget);
     let begin = match (resume, warm_start) {
-        (Some(path), _) => {
-            let (run, engine) = checkpoint::load(path, &identity)?;
-            Begin::Kept(run, engine)
-        }
+        (Some(path), _) => Begin::At(checkpoint::load(path, &identity)?),
         (None, Some(old)) => {
             check_kin(old, &blank)?;
             Begin::Points(warm_points(blocks, old, point)?)
@@ -362,19 +363,19 @@ fn fit<B: Witnessed, D>(
     };
     let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
     let mut file = file.transpose()?;
-    let vault = file.as_mut().map(|file| file as &mut dyn Vault);
+    let sink = file.as_mut().map(|file| file as &mut dyn CheckpointSink);
     let report =
-        watched(watch, &blank, factors, error, observer, |observer| train(begin, observer, vault))?;
+        watched(watch, &blank, factors, error, observer, |observer| train(begin, observer, sink))?;
     finished(report, blank, blocks, factors, budget)
 }
 
 /// Runs a training whose observer is told of weights for the data as they are, and of the error on test data, if
 /// there are any.
-pub(super) fn watched<D, R>(
+pub(super) fn watched<D: Sync, R>(
     test: Option<&D>,
     blank: &Model,
     factors: &Factors,
-    error: impl Fn(&Model, &D) -> f64,
+    error: impl Fn(&Model, &D) -> f64 + Send,
     observer: &mut dyn Observer,
     train: impl FnOnce(&mut dyn Observer) -> R,
 ) -> R {
@@ -465,7 +466,7 @@ struct Watched<'a, D, F> {
     observer: &'a mut dyn Observer,
 }
 
-impl<D, F: Fn(&Model, &D) -> f64> Observer for Watched<'_, D, F> {
+impl<D: Sync, F: Fn(&Model, &D) -> f64 + Send> Observer for Watched<'_, D, F> {
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
         let mut progress = *progress;
         if !weights.is_empty() {
@@ -480,7 +481,7 @@ impl<D, F: Fn(&Model, &D) -> f64> Observer for Watched<'_, D, F> {
         self.observer.advanced(passes);
     }
 
-    fn not_kept(&mut self, error: &Error) -> bool {
-        self.observer.not_kept(error)
+    fn checkpoint_failed(&mut self, error: &Error) -> bool {
+        self.observer.checkpoint_failed(error)
     }
 }

@@ -9,12 +9,12 @@ use super::scaled::recertify;
 use super::sides::{Sides, refused};
 use super::{InBall, Model, Provenance, Structure, checkpoint};
 use crate::data::Factors;
+use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
-use crate::dual::{Vault, Witness};
 use crate::linalg::{LowRank, Measured, Rows};
 use crate::pdbfw::trace::{Features, LARGEST, LowRankProblem, Map, Proving};
 use crate::pdbfw::{self, trace};
-use crate::run::Report;
+use crate::run::{CheckpointSink, Report};
 use crate::term::Regulariser;
 use crate::{Error, Result};
 
@@ -33,11 +33,11 @@ pub(super) fn fit<M: Map, L: Stored, D>(
         ));
     }
     let identity = checkpoint::identity(&blank, settings, budget);
-    let (kept, mut file) = checkpoint::survival(identity, checkpoints, resume)?;
-    let vault = file.as_mut().map(|file| file as &mut dyn Vault);
+    let (from, mut file) = checkpoint::survival(identity, checkpoints, resume)?;
+    let sink = file.as_mut().map(|file| file as &mut dyn CheckpointSink);
     let InBall { method, steps, .. } = within;
     let solver = pdbfw::Settings { method, steps, seed: settings.seed };
-    let report = trace::train_map_kept(&sides.problem, &solver, kept, budget, observer, vault)?;
+    let report = trace::train_map_from(&sides.problem, &solver, from, budget, observer, sink)?;
     let witness = witness(sides.problem.losses(), &report.model.points);
     let x = sides.raw_inside(&report.model.weights, factors)?;
     let mut report = named(report, blank, |_| Vec::new());

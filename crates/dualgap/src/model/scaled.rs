@@ -47,7 +47,7 @@ impl Observer for Unscaled<'_> {
         self.observer.advanced(passes);
     }
 
-    fn not_kept(&mut self, error: &Error) -> bool {
-        self.observer.not_kept(error)
+    fn checkpoint_failed(&mut self, error: &Error) -> bool {
+        self.observer.checkpoint_failed(error)
     }
 }

@@ -16,8 +16,7 @@ use super::centre::Centre;
 use super::level::Level;
 use super::turns::Turns;
 use super::{Losses, Problem, Sides, Solution, Touched};
-use crate::dual::Keepable;
-use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
+use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
 use crate::term::ball::l1;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -178,7 +177,7 @@ impl<L: Losses> Ascent<'_, '_, L> {
     }
 }
 
-impl<L: Losses> Keepable for Ascent<'_, '_, L> {
+impl<L: Losses> Resumable for Ascent<'_, '_, L> {
     type State = (Walk, Sides);
 
     fn state(&self) -> (Walk, Sides) {

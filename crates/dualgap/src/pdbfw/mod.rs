@@ -36,8 +36,7 @@ pub use settings::{Constants, Method, Settings, Steps};
 pub use sides::{Sides, Solution};
 pub use theorem::Theorem;
 
-use crate::dual::{Bytes, Vault, read};
-use crate::run::{Budget, Counters, Observer, Report, RunState, run, run_from};
+use crate::run::{Budget, Checkpoint, CheckpointSink, Counters, Observer, Report, run, run_from};
 use crate::term::Ball;
 use crate::{Error, Result};
 use relay::Relay;
@@ -89,39 +88,39 @@ pub fn train<L: Losses>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution>> {
-    train_kept(problem, settings, None, budget, observer, None)
+    train_from(problem, settings, None, budget, observer, None)
 }
 
-/// [`train`] from where an earlier run stood, perhaps, and kept from being lost; not for the baselines.
-pub fn train_kept<L: Losses>(
+/// [`train`] from where an earlier run stood, if there was one; checkpoints go to the sink. Not for the baselines.
+pub fn train_from<L: Losses>(
     problem: &Problem<'_, L>,
     settings: &Settings,
-    kept: Option<(RunState, Vec<u8>)>,
+    from: Option<Checkpoint>,
     budget: &Budget,
     observer: &mut dyn Observer,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution>> {
     if matches!(problem.ball(), Ball::Trace { .. }) {
         return Err(Error::setting("weights of low rank are no plain vector: use trace::train"));
     }
-    settings.check_kept(kept.is_some() || vault.is_some())?;
-    let (begin, bytes) = kept.unzip();
-    let (begin, seed) = (begin.unwrap_or_default(), settings.seed);
+    settings.check_resumable(from.is_some() || sink.is_some())?;
+    let begin = from.as_ref().map(|from| from.run.clone()).unwrap_or_default();
+    let seed = settings.seed;
     match settings.method {
         Method::Pdbfw => match settings.steps {
             Steps::Search => {
                 let mut solver = Relay::new(Ascent::new(problem, seed)?);
-                if let Some(bytes) = bytes {
-                    solver.resume(read(&bytes)?)?;
+                if let Some(from) = from {
+                    solver.resume(from.state()?)?;
                 }
-                run_from(solver, begin, budget, observer, &mut Bytes(vault))
+                run_from(solver, begin, budget, observer, sink)
             }
             Steps::Theorem(constants) => {
                 let mut solver = Theorem::new(problem, constants)?;
-                if let Some(bytes) = bytes {
-                    solver.resume(read(&bytes)?)?;
+                if let Some(from) = from {
+                    solver.resume(from.state()?)?;
                 }
-                run_from(solver, begin, budget, observer, &mut Bytes(vault))
+                run_from(solver, begin, budget, observer, sink)
             }
         },
         Method::ProjectedGradient => {

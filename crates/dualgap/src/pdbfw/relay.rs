@@ -4,8 +4,7 @@ use super::ascent::Walk;
 use super::baselines::{Gradients, GradientsPlace, gradients_from};
 use super::leg::Leg;
 use super::{Ascent, Losses, Sides, Solution};
-use crate::dual::Keepable;
-use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
+use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
 use crate::{Error, Result};
 
 /// Both methods, the second once it has had a turn. The best of both sides is with the first.
@@ -27,7 +26,7 @@ impl<'p, 'a, L: Losses> Relay<'p, 'a, L> {
     }
 
     /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
-    pub fn resume(&mut self, (walk, all, leg): <Self as Keepable>::State) -> Result<()> {
+    pub fn resume(&mut self, (walk, all, leg): <Self as Resumable>::State) -> Result<()> {
         self.ascent.resume(walk)?;
         let mut sound = leg.is_sound(all.is_some());
         if let Some(place) = all {
@@ -42,7 +41,7 @@ impl<'p, 'a, L: Losses> Relay<'p, 'a, L> {
     }
 }
 
-impl<L: Losses> Keepable for Relay<'_, '_, L> {
+impl<L: Losses> Resumable for Relay<'_, '_, L> {
     type State = ((Walk, Sides), Option<GradientsPlace>, Leg);
 
     fn state(&self) -> Self::State {

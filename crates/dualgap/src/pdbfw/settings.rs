@@ -22,10 +22,10 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Refuses to keep what cannot be kept.
-    pub(super) fn check_kept(&self, kept: bool) -> Result<()> {
-        if kept && self.method != Method::Pdbfw {
-            return Err(Error::setting("only runs of pdbfw can be kept and taken up again"));
+    /// Refuses checkpoints of methods that have none.
+    pub(super) fn check_resumable(&self, resumable: bool) -> Result<()> {
+        if resumable && self.method != Method::Pdbfw {
+            return Err(Error::setting("only runs of pdbfw can be stored and resumed"));
         }
         Ok(())
     }

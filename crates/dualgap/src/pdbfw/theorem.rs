@@ -12,8 +12,7 @@
 //! the rows of the examples that move, and beside them d numbers to select from and n predictions to compare.
 
 use super::{Constants, Losses, Problem, Sides, Solution, Touched};
-use crate::dual::Keepable;
-use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
+use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
 use crate::term::ball::l1;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -182,7 +181,7 @@ impl<L: Losses> Theorem<'_, '_, L> {
     }
 }
 
-impl<L: Losses> Keepable for Theorem<'_, '_, L> {
+impl<L: Losses> Resumable for Theorem<'_, '_, L> {
     type State = (Place, Sides);
 
     fn state(&self) -> (Place, Sides) {

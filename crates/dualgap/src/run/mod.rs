@@ -3,12 +3,14 @@
 //! - [`certificate`]: what a certified gap is.
 //! - [`budget`]: tolerances, limits, and the flag that Ctrl-C raises.
 //! - [`solver`]: what a solver has to offer: it only steps and certifies.
+//! - [`checkpoint`]: what a run needs to go on later, and where it is stored.
 //! - [`observer`]: who looks on; the JSON-lines trace.
 //! - [`train`]: the loop itself.
 //! - [`reach`]: at which other λ a certificate still holds.
 
 pub mod budget;
 pub mod certificate;
+pub mod checkpoint;
 pub mod observer;
 pub mod reach;
 pub mod solver;
@@ -16,7 +18,8 @@ pub mod train;
 
 pub use budget::{Budget, Interrupt};
 pub use certificate::Certificate;
+pub use checkpoint::{Checkpoint, CheckpointSink, InMemory, Resumable};
 pub use observer::{JsonLines, Observer, Progress};
 pub use reach::{Interval, Reach, Tolerance};
 pub use solver::{Certified, Counters, Quota, Solver, Work};
-pub use train::{Keeper, Report, RunState, Stop, run, run_from};
+pub use train::{Report, RunState, Stop, run, run_from};

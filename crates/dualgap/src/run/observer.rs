@@ -31,8 +31,8 @@ pub struct Progress {
     pub test_error: Option<f64>,
 }
 
-/// Is told how a run goes. An error ends the run.
-pub trait Observer {
+/// Is told how a run goes. An error ends the run. An observer may be handed to another thread with the run.
+pub trait Observer: Send {
     /// A certification has been made, of the model with these weights; a resumed run first tells of those
     /// that were made before, without weights.
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()>;
@@ -40,8 +40,8 @@ pub trait Observer {
     /// So many passes are done. Called about once a pass.
     fn advanced(&mut self, _passes: f64) {}
 
-    /// The run could not be put away. Whether it is to go on all the same; else it ends with the error.
-    fn not_kept(&mut self, _error: &Error) -> bool {
+    /// A checkpoint could not be stored. Returns whether the run goes on all the same; else it ends with the error.
+    fn checkpoint_failed(&mut self, _error: &Error) -> bool {
         false
     }
 }
@@ -65,10 +65,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.advanced(passes);
     }
 
-    fn not_kept(&mut self, error: &Error) -> bool {
+    fn checkpoint_failed(&mut self, error: &Error) -> bool {
         // Both are told.
-        let first = self.0.not_kept(error);
-        self.1.not_kept(error) || first
+        let first = self.0.checkpoint_failed(error);
+        self.1.checkpoint_failed(error) || first
     }
 }
 
@@ -84,8 +84,8 @@ impl<O: Observer> Observer for Option<O> {
         }
     }
 
-    fn not_kept(&mut self, error: &Error) -> bool {
-        self.as_mut().is_some_and(|observer| observer.not_kept(error))
+    fn checkpoint_failed(&mut self, error: &Error) -> bool {
+        self.as_mut().is_some_and(|observer| observer.checkpoint_failed(error))
     }
 }
 
@@ -102,7 +102,7 @@ impl<W: Write> JsonLines<W> {
     }
 }
 
-impl<W: Write> Observer for JsonLines<W> {
+impl<W: Write + Send> Observer for JsonLines<W> {
     fn certified(&mut self, progress: &Progress, _: &[f64]) -> Result<()> {
         serde_json::to_writer(&mut self.out, progress)
             .map_err(std::io::Error::from)

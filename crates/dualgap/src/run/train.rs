@@ -7,7 +7,8 @@
 //! run and does nothing else.
 
 use crate::run::{
-    Budget, Certificate, Certified, Counters, Observer, Progress, Quota, Solver, Work,
+    Budget, Certificate, Certified, Checkpoint, CheckpointSink, Counters, Observer, Progress,
+    Quota, Resumable, Solver, Work,
 };
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -131,30 +132,6 @@ impl RunState {
     }
 }
 
-/// Keeps a run from being lost: puts away what it would need to go on.
-///
-/// A run that goes on from there takes the same steps as one that was never interrupted. What is kept is the
-/// state between two steps on the way, before the certification that ends a run at a limit: with more passes, the
-/// run goes on as if it had been allowed them from the start.
-pub trait Keeper<S> {
-    /// After how many oracle calls the run is to be kept again, if a pass has so many.
-    fn interval(&self, calls_per_pass: u64) -> u64;
-
-    /// Keeps the run.
-    fn keep(&mut self, solver: &S, state: &RunState) -> Result<()>;
-}
-
-/// Nothing is kept.
-impl<S> Keeper<S> for () {
-    fn interval(&self, _: u64) -> u64 {
-        u64::MAX
-    }
-
-    fn keep(&mut self, _: &S, _: &RunState) -> Result<()> {
-        Ok(())
-    }
-}
-
 /// A deadline that is looked at after every step, and at the clock only as often as the steps are slow: reading it
 /// would cost as much as a short step itself.
 struct Watch {
@@ -194,37 +171,41 @@ impl Watch {
     }
 }
 
-/// A run that cannot be kept may go on all the same: the observer decides.
-fn keep(solver: &mut dyn Drive, state: &RunState, observer: &mut dyn Observer) -> Result<()> {
-    match solver.keep(state) {
-        Err(error) if !observer.not_kept(&error) => Err(error),
+/// A run that cannot be stored may go on all the same: the observer decides.
+fn store(solver: &mut dyn Drive, state: &RunState, observer: &mut dyn Observer) -> Result<()> {
+    match solver.store(state) {
+        Err(error) if !observer.checkpoint_failed(&error) => Err(error),
         _ => Ok(()),
     }
 }
 
 /// Trains until the budget says stop, and always ends by certifying the model it returns.
 pub fn run<S: Solver>(
-    solver: S,
+    mut solver: S,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<S::Model>> {
-    run_from(solver, RunState::default(), budget, observer, &mut ())
+    // Without a sink nothing is stored.
+    let checkpoint = |_: &S, _: &RunState| Ok(Checkpoint::default());
+    let mut driven = Driven { solver: &mut solver, sink: None, checkpoint };
+    let (state, last, stop) = drive(&mut driven, RunState::default(), budget, observer)?;
+    Ok(state.report(solver, last, stop))
 }
 
-/// [`run`] from where a run stood, kept from being lost.
-pub fn run_from<S: Solver>(
+/// [`run`] of a solver that can be resumed, from where an earlier run stood; checkpoints go to the sink.
+pub fn run_from<S: Resumable>(
     mut solver: S,
     state: RunState,
     budget: &Budget,
     observer: &mut dyn Observer,
-    keeper: &mut impl Keeper<S>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<S::Model>> {
-    let mut of = Driven { solver: &mut solver, keeper };
-    let (state, last, stop) = drive(&mut of, state, budget, observer)?;
+    let mut driven = Driven { solver: &mut solver, sink, checkpoint: Checkpoint::of::<S> };
+    let (state, last, stop) = drive(&mut driven, state, budget, observer)?;
     Ok(state.report(solver, last, stop))
 }
 
-/// A solver and its keeper as the loop sees them: behind a pointer, so that the loop is compiled once.
+/// A solver and its sink as the loop sees them: behind a pointer, so that the loop is compiled once.
 trait Drive {
     fn calls_per_pass(&self) -> u64;
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work>;
@@ -233,15 +214,16 @@ trait Drive {
     fn may_stall(&self) -> bool;
     fn weights(&self) -> &[f64];
     fn interval(&self, calls_per_pass: u64) -> u64;
-    fn keep(&mut self, state: &RunState) -> Result<()>;
+    fn store(&mut self, state: &RunState) -> Result<()>;
 }
 
-struct Driven<'a, S, K> {
+struct Driven<'a, 's, S, C> {
     solver: &'a mut S,
-    keeper: &'a mut K,
+    sink: Option<&'s mut dyn CheckpointSink>,
+    checkpoint: C,
 }
 
-impl<S: Solver, K: Keeper<S>> Drive for Driven<'_, S, K> {
+impl<S: Solver, C: Fn(&S, &RunState) -> Result<Checkpoint>> Drive for Driven<'_, '_, S, C> {
     fn calls_per_pass(&self) -> u64 {
         self.solver.calls_per_pass()
     }
@@ -267,11 +249,12 @@ impl<S: Solver, K: Keeper<S>> Drive for Driven<'_, S, K> {
     }
 
     fn interval(&self, calls_per_pass: u64) -> u64 {
-        self.keeper.interval(calls_per_pass)
+        self.sink.as_ref().map_or(u64::MAX, |sink| sink.interval(calls_per_pass))
     }
 
-    fn keep(&mut self, state: &RunState) -> Result<()> {
-        self.keeper.keep(self.solver, state)
+    fn store(&mut self, state: &RunState) -> Result<()> {
+        let Some(sink) = &mut self.sink else { return Ok(()) };
+        sink.store((self.checkpoint)(self.solver, state)?)
     }
 }
 
@@ -302,7 +285,7 @@ fn drive(
     let pass_limit = budget.passes.map_or(u64::MAX, |passes| passes.saturating_mul(pass));
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
     let interval = solver.interval(pass).max(1);
-    let mut kept_at = state.work.oracle_calls;
+    let mut stored_at = state.work.oracle_calls;
 
     for progress in &state.history {
         observer.certified(progress, &[])?;
@@ -331,7 +314,7 @@ fn drive(
             let quota = Quota {
                 oracle_calls: target - done,
                 steps: u64::MAX,
-                pause: pass.min(kept_at.saturating_add(interval) - done),
+                pause: pass.min(stored_at.saturating_add(interval) - done),
                 halted: &halted,
             };
             let start = Instant::now();
@@ -340,9 +323,9 @@ fn drive(
             fits = done != Work::default();
             state.work += done;
             observer.advanced(state.work.oracle_calls as f64 / pass as f64);
-            if state.work.oracle_calls - kept_at >= interval {
-                keep(solver, &state, observer)?;
-                kept_at = state.work.oracle_calls;
+            if state.work.oracle_calls - stored_at >= interval {
+                store(solver, &state, observer)?;
+                stored_at = state.work.oracle_calls;
             }
         }
         // Before the certification, so that it cannot turn a finished run into a late one.
@@ -356,7 +339,7 @@ fn drive(
             None
         };
         if stop.is_some() {
-            keep(solver, &state, observer)?;
+            store(solver, &state, observer)?;
         }
 
         let start = Instant::now();
@@ -385,7 +368,7 @@ fn drive(
         let end = state.end(budget, &certificate);
         if let Some(end) = end.filter(|&end| end == Stop::GapReached).or(stop).or(end) {
             if stop.is_none() {
-                keep(solver, &state, observer)?;
+                store(solver, &state, observer)?;
             }
             return Ok((state, progress, end));
         }
@@ -530,17 +513,25 @@ mod tests {
     /// A place where nothing can be written.
     struct FullDisk;
 
-    impl<S> Keeper<S> for FullDisk {
+    impl CheckpointSink for FullDisk {
         fn interval(&self, _: u64) -> u64 {
             7
         }
 
-        fn keep(&mut self, _: &S, _: &RunState) -> Result<()> {
+        fn store(&mut self, _: Checkpoint) -> Result<()> {
             Err(Error::setting("the disk is full"))
         }
     }
 
-    /// Counts what could not be kept, and may want the run to go on.
+    impl Resumable for Halving {
+        type State = u64;
+
+        fn state(&self) -> u64 {
+            self.calls
+        }
+    }
+
+    /// Counts what could not be stored, and may want the run to go on.
     struct Counting {
         lost: usize,
         goes_on: bool,
@@ -551,19 +542,19 @@ mod tests {
             Ok(())
         }
 
-        fn not_kept(&mut self, _: &Error) -> bool {
+        fn checkpoint_failed(&mut self, _: &Error) -> bool {
             self.lost += 1;
             self.goes_on
         }
     }
 
     #[test]
-    fn a_run_that_cannot_be_kept_goes_on_if_its_observer_says_so() {
+    fn a_run_that_cannot_be_stored_goes_on_if_its_observer_says_so() {
         let budget = Budget::passes(7);
         for goes_on in [true, false] {
             let mut observer = Counting { lost: 0, goes_on };
             let begin = RunState::default();
-            let run = run_from(Halving::new(), begin, &budget, &mut observer, &mut FullDisk);
+            let run = run_from(Halving::new(), begin, &budget, &mut observer, Some(&mut FullDisk));
             assert_eq!(run.is_ok(), goes_on);
             assert_eq!(observer.lost > 1, goes_on);
         }

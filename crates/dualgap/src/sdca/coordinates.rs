@@ -12,10 +12,10 @@
 
 use super::Linear;
 use super::sides::Sides;
-use crate::dual::{Best, Keepable, Solution};
+use crate::dual::{Best, Solution};
 use crate::linalg::Columns;
 use crate::linalg::kernels::score;
-use crate::run::{Certificate, Certified, Quota, Solver, Work};
+use crate::run::{Certificate, Certified, Quota, Resumable, Solver, Work};
 use crate::term::Loss;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -194,7 +194,7 @@ impl<L: Loss> Coordinates<'_, '_, L> {
     }
 }
 
-impl<L: Loss> Keepable for Coordinates<'_, '_, L> {
+impl<L: Loss> Resumable for Coordinates<'_, '_, L> {
     type State = (Walk, Best<f64>);
 
     fn state(&self) -> (Walk, Best<f64>) {

@@ -19,7 +19,7 @@ pub use crate::dual::{
     Acceleration, Average, Cache, Direction, Method, Sampling, Settings, Solution,
 };
 pub use linear::{Choice, Linear};
-pub use pure_l1::{train_pure_l1, train_pure_l1_kept};
+pub use pure_l1::{train_pure_l1, train_pure_l1_from};
 pub use vector::Vector;
 
 use crate::Result;

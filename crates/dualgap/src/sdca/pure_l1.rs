@@ -18,11 +18,11 @@ use super::coordinates::Coordinates;
 use super::sides::Sides;
 use crate::dual::problem::masses;
 use crate::dual::{
-    Average, Best, Blocks, Bytes, Engine, Keepable, Method, Problem, Settings, Solution, State,
-    Step, Vault, read,
+    Average, Best, Blocks, Engine, Method, Problem, Settings, Solution, State, Step,
 };
 use crate::run::{
-    Budget, Certificate, Certified, Observer, Quota, Report, RunState, Solver, Work, run_from,
+    Budget, Certificate, Certified, Checkpoint, CheckpointSink, Observer, Quota, Report, Resumable,
+    Solver, Work, run_from,
 };
 use crate::term::{ElasticNet, Free, Loss, PureL1, Regulariser, Unpenalised};
 use crate::{Error, Result};
@@ -66,17 +66,17 @@ pub fn train_pure_l1<L: Loss>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<f64>>> {
-    train_pure_l1_kept(blocks, settings, None, budget, observer, None)
+    train_pure_l1_from(blocks, settings, None, budget, observer, None)
 }
 
-/// [`train_pure_l1`] from where an earlier run stood, perhaps, and kept from being lost.
-pub fn train_pure_l1_kept<L: Loss>(
+/// [`train_pure_l1`] from where an earlier run stood, if there was one; checkpoints go to the sink.
+pub fn train_pure_l1_from<L: Loss>(
     blocks: &Linear<'_, L>,
     settings: &Settings,
-    kept: Option<(RunState, Vec<u8>)>,
+    from: Option<Checkpoint>,
     budget: &Budget,
     observer: &mut dyn Observer,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<f64>>> {
     let sigma = settings.regulariser.l1;
     if !(sigma > 0.0 && sigma.is_finite()) {
@@ -99,20 +99,19 @@ pub fn train_pure_l1_kept<L: Loss>(
     let link = Unpenalised { link: PureL1 { nonnegative }, free };
     let sides = Sides::new(blocks, sigma, link, settings)?;
     let n = blocks.targets().len();
-    let (begin, bytes) = kept.unzip();
-    let begin = begin.unwrap_or_default();
+    let begin = from.as_ref().map(|from| from.run.clone()).unwrap_or_default();
     if blocks.loss().smoothness() > 0.0 {
         let mut solver = Coordinates::new(blocks, sides, masses(n, weights)?);
-        if let Some(bytes) = bytes {
-            solver.resume(read(&bytes)?)?;
+        if let Some(from) = from {
+            solver.resume(from.state()?)?;
         }
-        return run_from(solver, begin, budget, observer, &mut Bytes(vault));
+        return run_from(solver, begin, budget, observer, sink);
     }
-    let solver = match bytes {
-        Some(bytes) => ProximalPoint::resumed(blocks, sides, settings, read(&bytes)?)?,
+    let solver = match from {
+        Some(from) => ProximalPoint::resumed(blocks, sides, settings, from.state()?)?,
         None => ProximalPoint::new(blocks, sides, settings)?,
     };
-    run_from(solver, begin, budget, observer, &mut Bytes(vault))
+    run_from(solver, begin, budget, observer, sink)
 }
 
 /// The elastic net around a centre that moves.
@@ -169,7 +168,7 @@ impl<'a, 'b, L: Loss> ProximalPoint<'a, 'b, L> {
     }
 }
 
-impl<L: Loss> Keepable for ProximalPoint<'_, '_, L> {
+impl<L: Loss> Resumable for ProximalPoint<'_, '_, L> {
     type State = ProximalState;
 
     fn state(&self) -> ProximalState {

@@ -5,25 +5,9 @@ use crate::case::{Case, Kind, with_problem};
 use crate::common::cases;
 use crate::exact;
 use dualgap::Result;
-use dualgap::dual::Vault;
 use dualgap::pdbfw::{self, Constants, Settings, Solution, Steps};
-use dualgap::run::{Budget, Report, RunState};
+use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report};
 use proptest::prelude::*;
-
-/// Keeps what was put away last.
-#[derive(Default)]
-struct Drawer(Option<(RunState, Vec<u8>)>);
-
-impl Vault for Drawer {
-    fn interval(&self, calls_per_pass: u64) -> u64 {
-        calls_per_pass
-    }
-
-    fn store(&mut self, run: &RunState, engine: Vec<u8>) -> Result<()> {
-        self.0 = Some((run.clone(), engine));
-        Ok(())
-    }
-}
 
 /// With and without a centre, by the theorem, and with rows so long that gradients take over.
 fn variant(seed: u64, kind: Kind, which: usize) -> (Case, Settings) {
@@ -40,18 +24,18 @@ fn variant(seed: u64, kind: Kind, which: usize) -> (Case, Settings) {
 
 fn run(
     (case, settings): &(Case, Settings),
-    kept: Option<(RunState, Vec<u8>)>,
+    kept: Option<Checkpoint>,
     passes: u64,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution>> {
     let budget = Budget::passes(passes);
-    with_problem!(case, |problem| pdbfw::train_kept(
+    with_problem!(case, |problem| pdbfw::train_from(
         &problem,
         settings,
         kept,
         &budget,
         &mut (),
-        vault
+        sink
     ))
 }
 
@@ -66,9 +50,9 @@ fn a_resumed_run_is_bit_for_bit_the_run_that_went_through() {
             assert!(handed || ended || which != 3, "{kind:?} {:?}", whole.certificate);
             let mut kept = None;
             for passes in [1, 2, 5, 9, 16, 35, 41, 70, 90] {
-                let mut drawer = Drawer::default();
-                let report = run(&variant, kept, passes, Some(&mut drawer)).unwrap();
-                kept = drawer.0;
+                let mut memory = InMemory::default();
+                let report = run(&variant, kept, passes, Some(&mut memory)).unwrap();
+                kept = memory.last;
                 if passes == 90 {
                     assert_eq!(report.model, whole.model, "{kind:?} {which}");
                     assert_eq!(report.certificate, whole.certificate, "{kind:?} {which}");
@@ -92,16 +76,17 @@ proptest! {
         cut in 0.0..1.0_f64,
     ) {
         let variant = variant(seed, Kind::all()[kind], which);
-        let mut drawer = Drawer::default();
-        run(&variant, None, passes, Some(&mut drawer)).unwrap();
-        let (state, mut bytes) = drawer.0.unwrap();
+        let mut memory = InMemory::default();
+        run(&variant, None, passes, Some(&mut memory)).unwrap();
+        let Checkpoint { run: state, solver: mut bytes } = memory.last.unwrap();
+        let at = |solver| Some(Checkpoint { run: state.clone(), solver });
         let part = bytes[..(cut * bytes.len() as f64) as usize].to_vec();
-        prop_assert!(run(&variant, Some((state.clone(), part)), 70, None).is_err(), "cut off");
+        prop_assert!(run(&variant, at(part), 70, None).is_err(), "cut off");
         for (place, bit) in flips {
             let at = (place * bytes.len() as f64) as usize;
             bytes[at] ^= 1 << bit;
         }
-        let Ok(report) = run(&variant, Some((state, bytes)), 70, None) else { return Ok(()) };
+        let Ok(report) = run(&variant, at(bytes), 70, None) else { return Ok(()) };
         let (c, case) = (report.certificate, &variant.0);
         let off = |exact: f64, claimed: f64| (exact - claimed).abs();
         let above = off(exact::primal(case, &report.model.weights).float(), c.primal);

@@ -182,11 +182,7 @@ impl House {
 }
 
 /// Files that are still on a circle. The list may only get shorter: a file that has left its circle must leave the list too.
-const STILL: [&[&str]; 2] = [
-    &[
-    ],
-    &["ball", "completion/report", "outputs", "report"],
-];
+const STILL: [&[&str]; 2] = [&[], &["ball", "completion/report", "outputs", "report"]];
 
 #[test]
 fn no_other_files_import_each_other_in_a_circle() {
@@ -197,8 +193,7 @@ fn no_other_files_import_each_other_in_a_circle() {
         let arrows: usize = house.arrows().values().map(BTreeSet::len).sum();
         assert!(arrows > 100, "only {arrows} imports were seen: is the scanner blind?");
         let circles = house.circles();
-        let on_one: Vec<&str> =
-            circles.iter().filter_map(|way| way.split(" → ").next()).collect();
+        let on_one: Vec<&str> = circles.iter().filter_map(|way| way.split(" → ").next()).collect();
         assert_eq!(on_one, still, "{} has circles:\n{}", folder.display(), circles.join("\n"));
     }
 }

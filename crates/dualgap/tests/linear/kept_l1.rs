@@ -4,13 +4,13 @@
 use crate::accelerated::ill_conditioned;
 use crate::case::{Case, LOSSES};
 use crate::common::cases;
-use crate::kept_rounds::{Drawer, run};
+use crate::kept_rounds::run;
 use crate::rounding::{dual, primal};
 use crate::survival::{Fit, bits};
 use dualgap::Result;
-use dualgap::dual::{Acceleration, Begin, Settings, Solution, Vault};
-use dualgap::run::{Budget, Report, RunState};
-use dualgap::sdca::{Choice, Linear, train_pure_l1_kept};
+use dualgap::dual::{Acceleration, Begin, Settings, Solution};
+use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report};
+use dualgap::sdca::{Choice, Linear, train_pure_l1_from};
 use dualgap::term::{Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
@@ -41,14 +41,14 @@ fn a_resumed_pure_l1_run_is_bit_for_bit_the_run_that_went_through() {
 
 fn run_l1(
     case: &Case,
-    kept: Option<(RunState, Vec<u8>)>,
+    kept: Option<Checkpoint>,
     passes: u64,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<f64>>> {
     let rows = case.sparse_or_dense(false);
     let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
     let (settings, budget) = (case.settings(), Budget::passes(passes));
-    train_pure_l1_kept(&blocks, &settings, kept, &budget, &mut (), vault)
+    train_pure_l1_from(&blocks, &settings, kept, &budget, &mut (), sink)
 }
 
 fn assert_true(case: &Case, report: Result<Report<Solution<f64>>>) {
@@ -81,24 +81,26 @@ proptest! {
             }
             bytes
         };
-        let mut drawer = Drawer::default();
+        let mut memory = InMemory::default();
         let case = case(seed, LOSSES[loss], free, nonnegative);
-        run_l1(&case, None, passes, Some(&mut drawer)).unwrap();
-        let (state, bytes) = drawer.0.unwrap();
+        run_l1(&case, None, passes, Some(&mut memory)).unwrap();
+        let Checkpoint { run: state, solver: bytes } = memory.last.unwrap();
+        let at = |solver| Checkpoint { run: state.clone(), solver };
         let part = bytes[..(cut * bytes.len() as f64) as usize].to_vec();
-        prop_assert!(run_l1(&case, Some((state.clone(), part)), 20, None).is_err(), "cut off");
-        assert_true(&case, run_l1(&case, Some((state, other_bits(bytes, &flips))), 20, None));
+        prop_assert!(run_l1(&case, Some(at(part)), 20, None).is_err(), "cut off");
+        assert_true(&case, run_l1(&case, Some(at(other_bits(bytes, &flips))), 20, None));
 
         let case = ill_conditioned(seed, LOSSES[loss], 1e-4);
         let case = if free { case.with_intercept() } else { case };
         let acceleration = if on { Acceleration::On } else { Acceleration::Auto };
         let settings = Settings { acceleration, ..case.settings() };
-        let mut drawer = Drawer::default();
-        run(&case, &settings, Begin::Fresh, passes, Some(&mut drawer)).unwrap();
-        let (state, bytes) = drawer.0.unwrap();
+        let mut memory = InMemory::default();
+        run(&case, &settings, Begin::Fresh, passes, Some(&mut memory)).unwrap();
+        let Checkpoint { run: state, solver: bytes } = memory.last.unwrap();
+        let at = |solver| Checkpoint { run: state.clone(), solver };
         let part = bytes[..(cut * bytes.len() as f64) as usize].to_vec();
-        prop_assert!(run(&case, &settings, Begin::Kept(state.clone(), part), 20, None).is_err());
-        let begin = Begin::Kept(state, other_bits(bytes, &flips));
+        prop_assert!(run(&case, &settings, Begin::At(at(part)), 20, None).is_err());
+        let begin = Begin::At(at(other_bits(bytes, &flips)));
         assert_true(&case, run(&case, &settings, begin, 20, None));
     }
 }

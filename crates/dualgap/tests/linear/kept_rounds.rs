@@ -7,10 +7,10 @@ use crate::common::memory::Rounds;
 use crate::rounding::{dual, primal};
 use crate::survival::{Fit, bits};
 use dualgap::Result;
-use dualgap::dual::{Acceleration, Begin, Sampling, Settings, Solution, Vault, train_regularised};
+use dualgap::dual::{Acceleration, Begin, Sampling, Settings, Solution, train_regularised};
 use dualgap::linalg::Measured;
 use dualgap::model::{Plan, fit_linear_with};
-use dualgap::run::{Budget, Report, RunState};
+use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report, RunState};
 use dualgap::sdca::{Choice, Linear};
 use dualgap::term::{Free, Regulariser, ScalarLoss};
 
@@ -92,37 +92,22 @@ fn rounds_do_not_depend_on_threads() {
     }
 }
 
-/// Keeps what it was given last.
-#[derive(Default)]
-pub struct Drawer(pub Option<(RunState, Vec<u8>)>);
-
-impl Vault for Drawer {
-    fn interval(&self, _: u64) -> u64 {
-        u64::MAX
-    }
-
-    fn store(&mut self, run: &RunState, engine: Vec<u8>) -> Result<()> {
-        self.0 = Some((run.clone(), engine));
-        Ok(())
-    }
-}
-
 pub fn run(
     case: &Case,
     settings: &Settings,
     begin: Begin<f64>,
     passes: u64,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<f64>>> {
     let rows = case.sparse_or_dense(false);
     let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
-    train_regularised(&blocks, settings, begin, &Budget::passes(passes), &mut (), vault)
+    train_regularised(&blocks, settings, begin, &Budget::passes(passes), &mut (), sink)
 }
 
 /// Whether a run that goes on from this memory is refused; one that is not has a true certificate.
 fn refused(case: &Case, settings: &Settings, run_state: &RunState, forged: &Rounds<f64>) -> bool {
     let bytes = postcard::to_stdvec(forged).unwrap();
-    let begin = Begin::Kept(run_state.clone(), bytes);
+    let begin = Begin::At(Checkpoint { run: run_state.clone(), solver: bytes });
     let Ok(report) = run(case, settings, begin, 30, None) else { return true };
     let c = report.certificate;
     let above = (primal(case, &report.model.weights) - c.primal.into()).abs().float();
@@ -142,9 +127,9 @@ fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
         let case = ill_conditioned(4, loss, 1e-4);
         let case = if free { case.with_intercept() } else { case };
         let settings = Settings { acceleration: Acceleration::On, ..case.settings() };
-        let mut drawer = Drawer::default();
-        run(&case, &settings, Begin::Fresh, 15, Some(&mut drawer)).unwrap();
-        let (run_state, bytes) = drawer.0.unwrap();
+        let mut memory = InMemory::default();
+        run(&case, &settings, Begin::Fresh, 15, Some(&mut memory)).unwrap();
+        let Checkpoint { run: run_state, solver: bytes } = memory.last.unwrap();
         let honest: Rounds<f64> = postcard::from_bytes(&bytes).unwrap();
         assert_eq!(postcard::to_stdvec(&honest).unwrap(), bytes, "the mirror is another type");
         let spoilt = |spoil: &dyn Fn(&mut Rounds<f64>)| {

@@ -3,11 +3,10 @@
 
 use crate::accelerated::assert_meet;
 use crate::common::{Kind, Small, cases, small, with_blocks};
-use crate::kept_rounds::Drawer;
 use dualgap::dual::{
-    Acceleration, Begin, Mixture, Sampling, Settings, Solution, Vault, train_regularised,
+    Acceleration, Begin, Mixture, Sampling, Settings, Solution, train_regularised,
 };
-use dualgap::run::{Budget, Report};
+use dualgap::run::{Budget, CheckpointSink, InMemory, Report};
 use proptest::prelude::*;
 
 fn run(
@@ -15,10 +14,10 @@ fn run(
     settings: &Settings,
     begin: Begin<Mixture>,
     budget: &Budget,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Report<Solution<Mixture>> {
     with_blocks!(small, |blocks| {
-        train_regularised(&blocks, settings, begin, budget, &mut (), vault).unwrap()
+        train_regularised(&blocks, settings, begin, budget, &mut (), sink).unwrap()
     })
 }
 
@@ -65,10 +64,9 @@ fn structures_in_rounds_go_on_bit_for_bit() {
             let whole = run(&small, &settings, Begin::Fresh, &Budget::passes(30), None);
             let mut begin = Begin::Fresh;
             for passes in [1, 3, 8, 17] {
-                let mut drawer = Drawer::default();
-                run(&small, &settings, begin, &Budget::passes(passes), Some(&mut drawer));
-                let (state, engine) = drawer.0.unwrap();
-                begin = Begin::Kept(state, engine);
+                let mut memory = InMemory::default();
+                run(&small, &settings, begin, &Budget::passes(passes), Some(&mut memory));
+                begin = Begin::At(memory.last.unwrap());
             }
             let resumed = run(&small, &settings, begin, &Budget::passes(30), None);
             assert_eq!(bits(&resumed), bits(&whole), "{kind:?} {batch} {sampling:?}");

@@ -5,27 +5,24 @@ use crate::Case;
 use crate::common::cases;
 use crate::runs::{norm, phi};
 use dualgap::Result;
-use dualgap::dual::Vault;
 use dualgap::linalg::{LowRank, Operator, Random};
-use dualgap::pdbfw::trace::{self, LowRankProblem, Sampled, train_map_kept};
+use dualgap::pdbfw::trace::{self, LowRankProblem, Sampled, train_map_from};
 use dualgap::pdbfw::{Constants, Method, PerOutput, Settings, Solution, Steps};
-use dualgap::run::{Budget, Report, RunState};
+use dualgap::run::{Budget, Checkpoint, CheckpointSink, Report};
 use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-type Kept = (RunState, Vec<u8>);
-
 /// Keeps all that was put away, so many times a pass.
-struct Drawer(u64, Vec<Kept>);
+struct Drawer(u64, Vec<Checkpoint>);
 
-impl Vault for Drawer {
+impl CheckpointSink for Drawer {
     fn interval(&self, calls_per_pass: u64) -> u64 {
         calls_per_pass.div_ceil(self.0)
     }
 
-    fn store(&mut self, run: &RunState, solver: Vec<u8>) -> Result<()> {
-        self.1.push((run.clone(), solver));
+    fn store(&mut self, checkpoint: Checkpoint) -> Result<()> {
+        self.1.push(checkpoint);
         Ok(())
     }
 }
@@ -75,27 +72,27 @@ impl Variant {
 
     fn run(
         &self,
-        kept: Option<Kept>,
+        kept: Option<Checkpoint>,
         budget: &Budget,
-        vault: Option<&mut dyn Vault>,
+        sink: Option<&mut dyn CheckpointSink>,
     ) -> Result<Report<Solution<LowRank>>> {
         let settings = &self.settings;
         match &self.data {
             Data::Rows(case, loss) => {
                 let rows = case.matrix();
                 let problem = case.problem(&rows, *loss);
-                train_map_kept(&problem.low_rank()?, settings, kept, budget, &mut (), vault)
+                train_map_from(&problem.low_rank()?, settings, kept, budget, &mut (), sink)
             }
             Data::Classes(case) => {
                 let rows = case.matrix();
                 let problem = case.classes(&rows);
-                train_map_kept(&problem.low_rank()?, settings, kept, budget, &mut (), vault)
+                train_map_from(&problem.low_rank()?, settings, kept, budget, &mut (), sink)
             }
             Data::Entries { shape, places, targets } => {
                 let map = Sampled::new(shape.0, shape.1, places.clone())?;
                 let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), 1)?;
                 let problem = LowRankProblem::new(map, losses, MU, RADIUS, None)?;
-                train_map_kept(&problem, settings, kept, budget, &mut (), vault)
+                train_map_from(&problem, settings, kept, budget, &mut (), sink)
             }
         }
     }
@@ -248,10 +245,10 @@ fn baselines_cannot_be_kept() {
     for method in Method::LOW_RANK_BASELINES {
         let settings = Settings { method, ..Settings::default() };
         let (budget, mut drawer) = (Budget::passes(2), Drawer(1, Vec::new()));
-        let run = train_map_kept(&problem, &settings, None, &budget, &mut (), Some(&mut drawer));
+        let run = train_map_from(&problem, &settings, None, &budget, &mut (), Some(&mut drawer));
         assert!(run.unwrap_err().to_string().contains("pdbfw"), "{method:?}");
-        let kept = Some((RunState::default(), Vec::new()));
-        assert!(train_map_kept(&problem, &settings, kept, &budget, &mut (), None).is_err());
+        let kept = Some(Checkpoint::default());
+        assert!(train_map_from(&problem, &settings, kept, &budget, &mut (), None).is_err());
         assert!(trace::train_map(&problem, &settings, &budget, &mut ()).is_ok());
     }
 }
@@ -283,14 +280,18 @@ fn a_memory_that_is_of_no_run_is_refused_and_counts_that_are_huge_do_no_harm() {
     let variant = &Variant::all()[0];
     let mut drawer = Drawer(1, Vec::new());
     variant.run(None, &Budget::passes(9), Some(&mut drawer)).unwrap();
-    let (state, bytes) = drawer.1.pop().unwrap();
+    let Checkpoint { run: state, solver: bytes } = drawer.1.pop().unwrap();
     let memory: Memory = postcard::from_bytes(&bytes).unwrap();
     assert_eq!(postcard::to_stdvec(&memory).unwrap(), bytes, "the mirror is another type");
     let run = |spoil: &dyn Fn(&mut Memory)| {
         let mut spoiled = memory.clone();
         spoil(&mut spoiled);
         let bytes = postcard::to_stdvec(&spoiled).unwrap();
-        variant.run(Some((state.clone(), bytes)), &Budget::passes(15), None)
+        variant.run(
+            Some(Checkpoint { run: state.clone(), solver: bytes }),
+            &Budget::passes(15),
+            None,
+        )
     };
     assert!(run(&|_| {}).is_ok());
     let (turned, thin): (Factors, Factors) =
@@ -367,15 +368,16 @@ proptest! {
         let clean = variant.run(None, &Budget::passes(passes), Some(&mut drawer)).unwrap();
         let best = variant.value(&clean.model.weights);
         prop_assert_eq!(holds(variant, &clean, best), Ok(()));
-        let (state, mut bytes) = drawer.1.pop().unwrap();
+        let Checkpoint { run: state, solver: mut bytes } = drawer.1.pop().unwrap();
         let part = bytes[..(cut * bytes.len() as f64) as usize].to_vec();
         let budget = Budget::passes(20);
-        prop_assert!(variant.run(Some((state.clone(), part)), &budget, None).is_err(), "cut off");
+        let at = |solver| Some(Checkpoint { run: state.clone(), solver });
+        prop_assert!(variant.run(at(part), &budget, None).is_err(), "cut off");
         for (place, bit) in flips {
             let at = (place * bytes.len() as f64) as usize;
             bytes[at] ^= 1 << bit;
         }
-        let Ok(report) = variant.run(Some((state, bytes)), &budget, None) else { return Ok(()) };
+        let Ok(report) = variant.run(at(bytes), &budget, None) else { return Ok(()) };
         prop_assert_eq!(holds(variant, &report, best), Ok(()), "{}", variant.name);
     }
 }

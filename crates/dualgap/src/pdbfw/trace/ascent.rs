@@ -11,8 +11,8 @@
 //! where products with a few vectors are cheaper; predictions of Y come from those of the two X. The momentum begins anew
 //! whenever it points uphill.
 
+use super::checkpoint::Resumes;
 use super::common::{Looked, Moves};
-use super::kept::Resumes;
 use super::{LowRankProblem, Map};
 use crate::Result;
 use crate::linalg::{Combination, LowRank, Search};

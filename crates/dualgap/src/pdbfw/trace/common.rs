@@ -1,7 +1,7 @@
 //! What all methods in the trace ball share: one solver around whatever moves X, with the certificate of the corners of its
 //! predictions.
 
-use super::kept::Way;
+use super::checkpoint::Way;
 use super::{LowRankProblem, Map, Proving};
 use crate::Result;
 use crate::linalg::LowRank;

@@ -6,13 +6,13 @@
 //! - `ascent`, `blocks`: the method with nothing to tune, all examples at once or some of them; `relay`: the first where the
 //!   second does not get on. `theorem`: Algorithm 2 with constant steps.
 //! - `baselines`: other methods for the same problems.
-//! - `common`: the solver around whatever moves X. `kept`: runs that are put away and taken up again.
+//! - `common`: the solver around whatever moves X. `checkpoint`: runs that are stored and resumed.
 
 mod ascent;
 mod baselines;
 mod blocks;
+mod checkpoint;
 mod common;
-mod kept;
 pub mod map;
 pub mod matrices;
 pub mod problem;
@@ -27,10 +27,9 @@ pub use sampled::Sampled;
 
 use super::{Losses, Method, Problem, Settings, Solution, Steps};
 use crate::Result;
-use crate::dual::Vault;
 use crate::linalg::LowRank;
-use crate::run::{Budget, Observer, Report, RunState};
-use kept::run_kept;
+use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Report};
+use checkpoint::run_solver_from;
 
 /// Trains a linear model in the trace ball.
 ///
@@ -63,48 +62,35 @@ pub fn train_map<M: Map, L: Losses>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<LowRank>>> {
-    train_map_kept(problem, settings, None, budget, observer, None)
+    train_map_from(problem, settings, None, budget, observer, None)
 }
 
-/// [`train_map`] from where an earlier run stood, perhaps, and kept from being lost; not for the baselines.
+/// [`train_map`] from where an earlier run stood, if there was one; checkpoints go to the sink. Not for the baselines.
 ///
 /// ```
-/// use dualgap::Result;
-/// use dualgap::dual::Vault;
-/// use dualgap::pdbfw::trace::{LowRankProblem, Sampled, train_map, train_map_kept};
+/// use dualgap::pdbfw::trace::{LowRankProblem, Sampled, train_map, train_map_from};
 /// use dualgap::pdbfw::{PerOutput, Settings};
-/// use dualgap::run::{Budget, RunState};
+/// use dualgap::run::{Budget, InMemory};
 /// use dualgap::term::ScalarLoss;
-/// /// Keeps what was put away last.
-/// struct Drawer(Option<(RunState, Vec<u8>)>);
-/// impl Vault for Drawer {
-///     fn interval(&self, calls_per_pass: u64) -> u64 {
-///         calls_per_pass
-///     }
-///     fn store(&mut self, run: &RunState, solver: Vec<u8>) -> Result<()> {
-///         self.0 = Some((run.clone(), solver));
-///         Ok(())
-///     }
-/// }
 /// let map = Sampled::new(2, 2, vec![(0, 0), (0, 1), (1, 0)])?;
 /// let losses = PerOutput::new(ScalarLoss::Squared, vec![2.0, 1.0, -1.0], 1)?;
 /// let problem = LowRankProblem::new(map, losses, 0.1, 1.5, None)?;
-/// let (settings, mut drawer) = (Settings::default(), Drawer(None));
-/// train_map_kept(&problem, &settings, None, &Budget::passes(4), &mut (), Some(&mut drawer))?;
-/// let more = train_map_kept(&problem, &settings, drawer.0, &Budget::passes(9), &mut (), None)?;
+/// let (settings, mut memory) = (Settings::default(), InMemory::default());
+/// train_map_from(&problem, &settings, None, &Budget::passes(4), &mut (), Some(&mut memory))?;
+/// let more = train_map_from(&problem, &settings, memory.last, &Budget::passes(9), &mut (), None)?;
 /// let whole = train_map(&problem, &settings, &Budget::passes(9), &mut ())?;
 /// assert_eq!(more.model, whole.model);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
-pub fn train_map_kept<M: Map, L: Losses>(
+pub fn train_map_from<M: Map, L: Losses>(
     problem: &LowRankProblem<M, L>,
     settings: &Settings,
-    kept: Option<(RunState, Vec<u8>)>,
+    from: Option<Checkpoint>,
     budget: &Budget,
     observer: &mut dyn Observer,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<LowRank>>> {
-    settings.check_kept(kept.is_some() || vault.is_some())?;
+    settings.check_resumable(from.is_some() || sink.is_some())?;
     if settings.method != Method::Pdbfw {
         return baselines::train(problem, settings, budget, observer);
     }
@@ -112,13 +98,15 @@ pub fn train_map_kept<M: Map, L: Losses>(
         Steps::Search => match blocks::block_size(problem) {
             Some(size) => {
                 let moves = relay::Relay::new(blocks::Blocks::new(problem, size, settings.seed)?);
-                run_kept(problem, moves, kept, budget, observer, vault)
+                run_solver_from(problem, moves, from, budget, observer, sink)
             }
-            None => run_kept(problem, ascent::Ascent::new(problem), kept, budget, observer, vault),
+            None => {
+                run_solver_from(problem, ascent::Ascent::new(problem), from, budget, observer, sink)
+            }
         },
         Steps::Theorem(constants) => {
             let moves = theorem::Theorem::new(problem, constants)?;
-            run_kept(problem, moves, kept, budget, observer, vault)
+            run_solver_from(problem, moves, from, budget, observer, sink)
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::ascent::Ascent;
 use super::blocks::Blocks;
+use super::checkpoint::Resumes;
 use super::common::{Looked, Moves, Told};
-use super::kept::Resumes;
 use super::{LowRankProblem, Map};
 use crate::Result;
 use crate::linalg::LowRank;

@@ -9,8 +9,8 @@
 //!
 //! The α of the library is −y of the paper, and line 8 is for nothing: V is known by its products.
 
+use super::checkpoint::Resumes;
 use super::common::{Looked, Moves};
-use super::kept::Resumes;
 use super::{LowRankProblem, Map};
 use crate::linalg::{Combination, LowRank, Search, top_singular};
 use crate::pdbfw::{Constants, Losses, Touched};

@@ -2,7 +2,7 @@
 
 use super::{Blocks, LONGEST, WEAKEST};
 use crate::pdbfw::centre::Centre;
-use crate::pdbfw::trace::kept::Resumes;
+use crate::pdbfw::trace::checkpoint::Resumes;
 use crate::pdbfw::trace::{LowRankProblem, Map};
 use crate::pdbfw::turns::Turns;
 use crate::pdbfw::{Losses, Touched};

@@ -1,9 +1,9 @@
 //! What a block keeps beside α is what α makes it, and no block takes the dual down.
 
 use super::*;
-use crate::dual::read;
+
 use crate::linalg::Random;
-use crate::pdbfw::trace::kept::Resumes;
+use crate::pdbfw::trace::checkpoint::Resumes;
 use crate::pdbfw::trace::{Features, Proving};
 use crate::pdbfw::{Classes, PerOutput};
 use crate::term::{MulticlassLoss, ScalarLoss};
@@ -221,7 +221,7 @@ fn a_place_that_is_none_of_this_problem_is_refused_and_huge_counts_do_no_harm() 
     }
     let kept = postcard::to_stdvec(&blocks.at).unwrap();
     let mut resumes = |spoil: &dyn Fn(&mut Place)| {
-        let mut place: Place = read(&kept).unwrap();
+        let mut place: Place = postcard::from_bytes(&kept).unwrap();
         spoil(&mut place);
         blocks.resume(&problem, place)
     };

@@ -1,9 +1,11 @@
-//! Runs of the engine: from the start or elsewhere, by settings or by a link, and kept from being lost.
+//! Runs of the engine: from the start, from given points or from a checkpoint, by settings or by a link.
 
 use super::engine::State;
 use super::rounds::{self, Momentum, Rounds, RoundsState};
 use super::{Blocks, Engine, Joined, Method, Problem, Settings, Solution};
-use crate::run::{Budget, Keeper, Observer, Report, RunState, Solver, run, run_from};
+use crate::run::{
+    Budget, Checkpoint, CheckpointSink, Observer, Report, Resumable, RunState, run, run_from,
+};
 use crate::term::{L2, Link, Regulariser};
 use crate::{Error, Result};
 use serde::Serialize;
@@ -15,8 +17,8 @@ pub enum Begin<P> {
     Fresh,
     /// At these points, one of every block.
     Points(Vec<P>),
-    /// Where an earlier run stood: the loop's memory, and the engine's as it was put into the [`Vault`].
-    Kept(RunState, Vec<u8>),
+    /// Where an earlier run stood.
+    At(Checkpoint),
 }
 
 impl<P> Begin<P> {
@@ -25,18 +27,9 @@ impl<P> Begin<P> {
         match self {
             Self::Fresh => Begin::Fresh,
             Self::Points(points) => Begin::Points(vec![points]),
-            Self::Kept(run, engine) => Begin::Kept(run, engine),
+            Self::At(checkpoint) => Begin::At(checkpoint),
         }
     }
-}
-
-/// Where a run's memory is put away.
-pub trait Vault {
-    /// After how many oracle calls it is due again, if a pass has so many.
-    fn interval(&self, calls_per_pass: u64) -> u64;
-
-    /// Puts away the loop's memory and the engine's.
-    fn store(&mut self, run: &RunState, engine: Vec<u8>) -> Result<()>;
 }
 
 /// Trains: the engine in the one training loop.
@@ -118,24 +111,24 @@ fn momentum<B: Blocks, L: Link>(blocks: &B, link: &L, settings: &Settings) -> Op
     rounds::momentum(blocks, settings).filter(strengthened)
 }
 
-/// [`train`] from anywhere, kept from being lost.
-pub fn train_kept<B: Blocks, L: Link>(
+/// [`train`] from anywhere; checkpoints go to the sink.
+pub fn train_from<B: Blocks, L: Link>(
     blocks: &B,
     link: &L,
     settings: &Settings,
     begin: Begin<B::Point>,
     budget: &Budget,
     observer: &mut dyn Observer,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<B::Point>>>
 where
     B::Point: Serialize + DeserializeOwned,
 {
     refuse_a_second_regulariser::<L>(settings)?;
     if settings.regulariser.is_plain() {
-        return train_under(blocks, link, settings, begin, budget, observer, vault);
+        return train_under(blocks, link, settings, begin, budget, observer, sink);
     }
-    train_regularised(blocks, settings, begin, budget, observer, vault)
+    train_regularised(blocks, settings, begin, budget, observer, sink)
 }
 
 /// Under this link, which is that of the settings' regulariser or the user's own.
@@ -146,7 +139,7 @@ fn train_under<B: Blocks, L: Link>(
     begin: Begin<B::Point>,
     budget: &Budget,
     observer: &mut dyn Observer,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<B::Point>>>
 where
     B::Point: Serialize + DeserializeOwned,
@@ -158,43 +151,42 @@ where
             let joined = Joined::new(blocks, weights)?;
             let problem = Problem::new(&joined, link.clone(), settings.lambda, None)?;
             let (engine, run) = begin_engine(problem, settings, begin.joined())?;
-            run_from(engine, run, budget, observer, &mut Bytes(vault))
-                .map(|report| report.map(Solution::parted))
+            run_from(engine, run, budget, observer, sink).map(|report| report.map(Solution::parted))
         }
         Method::Bcfw => {
             let momentum = momentum(blocks, link, settings);
             if momentum.is_some() || settings.regulariser.free.is_some() {
                 let (rounds, run) = begin_rounds(blocks, link, momentum, settings, begin)?;
-                return run_from(rounds, run, budget, observer, &mut Bytes(vault));
+                return run_from(rounds, run, budget, observer, sink);
             }
             let problem = Problem::new(blocks, link.clone(), settings.lambda, weights)?;
             let (engine, run) = begin_engine(problem, settings, begin)?;
-            run_from(engine, run, budget, observer, &mut Bytes(vault))
+            run_from(engine, run, budget, observer, sink)
         }
     }
 }
 
-/// [`train_kept`] with the regulariser that the settings name.
+/// [`train_from`] with the regulariser that the settings name.
 pub fn train_regularised<B: Blocks>(
     blocks: &B,
     settings: &Settings,
     begin: Begin<B::Point>,
     budget: &Budget,
     observer: &mut dyn Observer,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<B::Point>>>
 where
     B::Point: Serialize + DeserializeOwned,
 {
     if settings.regulariser.is_plain() {
-        return train_under(blocks, &L2, settings, begin, budget, observer, vault);
+        return train_under(blocks, &L2, settings, begin, budget, observer, sink);
     }
     if settings.regulariser.q_norm {
         let link = settings.regulariser.q_norm(settings.lambda, blocks.dim())?;
-        return train_under(blocks, &link, settings, begin, budget, observer, vault);
+        return train_under(blocks, &link, settings, begin, budget, observer, sink);
     }
     let link = settings.regulariser.link(settings.lambda)?;
-    train_under(blocks, &link, settings, begin, budget, observer, vault)
+    train_under(blocks, &link, settings, begin, budget, observer, sink)
 }
 
 fn begin_engine<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
@@ -205,7 +197,9 @@ fn begin_engine<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
     Ok(match begin {
         Begin::Fresh => (Engine::new(problem, settings)?, RunState::default()),
         Begin::Points(points) => (Engine::at(problem, settings, points)?, RunState::default()),
-        Begin::Kept(run, bytes) => (Engine::resumed(problem, settings, read(&bytes)?)?, run),
+        Begin::At(checkpoint) => {
+            (Engine::resumed(problem, settings, checkpoint.state()?)?, checkpoint.run)
+        }
     })
 }
 
@@ -220,44 +214,14 @@ fn begin_rounds<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
     Ok(match begin {
         Begin::Fresh => (new(None)?, RunState::default()),
         Begin::Points(points) => (new(Some(points))?, RunState::default()),
-        Begin::Kept(run, bytes) => {
-            (Rounds::resumed(blocks, link, momentum, settings, read(&bytes)?)?, run)
+        Begin::At(checkpoint) => {
+            let state = checkpoint.state()?;
+            (Rounds::resumed(blocks, link, momentum, settings, state)?, checkpoint.run)
         }
     })
 }
 
-/// A state as it was put into the [`Vault`].
-pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    postcard::from_bytes(bytes)
-        .map_err(|error| Error::setting(format!("the state makes no sense: {error}")))
-}
-
-/// A solver whose memory can be put away.
-pub(crate) trait Keepable: Solver {
-    /// Its memory.
-    type State: Serialize;
-
-    /// What another solver needs to go on as this one would.
-    fn state(&self) -> Self::State;
-}
-
-/// Turns a solver into bytes for a vault.
-pub(crate) struct Bytes<'v>(pub Option<&'v mut dyn Vault>);
-
-impl<S: Keepable> Keeper<S> for Bytes<'_> {
-    fn interval(&self, calls_per_pass: u64) -> u64 {
-        self.0.as_ref().map_or(u64::MAX, |vault| vault.interval(calls_per_pass))
-    }
-
-    fn keep(&mut self, solver: &S, run: &RunState) -> Result<()> {
-        let Some(vault) = &mut self.0 else { return Ok(()) };
-        let bytes = postcard::to_stdvec(&solver.state())
-            .map_err(|error| Error::setting(format!("the state cannot be stored: {error}")))?;
-        vault.store(run, bytes)
-    }
-}
-
-impl<B: Blocks<Point: Serialize>, L: Link> Keepable for Engine<'_, B, L> {
+impl<B: Blocks<Point: Serialize>, L: Link> Resumable for Engine<'_, B, L> {
     type State = State<B::Point>;
 
     fn state(&self) -> State<B::Point> {
@@ -265,7 +229,7 @@ impl<B: Blocks<Point: Serialize>, L: Link> Keepable for Engine<'_, B, L> {
     }
 }
 
-impl<B: Blocks<Point: Serialize>, L: Link> Keepable for Rounds<'_, B, L> {
+impl<B: Blocks<Point: Serialize>, L: Link> Resumable for Rounds<'_, B, L> {
     type State = RoundsState<B::Point>;
 
     fn state(&self) -> RoundsState<B::Point> {

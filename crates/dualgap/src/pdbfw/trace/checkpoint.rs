@@ -1,14 +1,13 @@
-//! Runs that are put away and taken up again.
+//! Runs that are stored and resumed.
 //!
 //! What comes from elsewhere is not believed: the place of a method must be one of this problem, and both values of the best
 //! pair are proved again, the dual one in the way that it was proved the first time, which gives the same bits.
 
 use super::common::{LowRankSolver, Moves};
 use super::{LowRankProblem, Map, Proving};
-use crate::dual::{Bytes, Keepable, Vault, read};
 use crate::linalg::LowRank;
 use crate::pdbfw::{Losses, Solution};
-use crate::run::{Budget, Observer, Report, RunState, run_from};
+use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Report, Resumable, run_from};
 use crate::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -79,7 +78,7 @@ impl<M: Map, L: Losses, D: Resumes<M, L>> LowRankSolver<'_, M, L, D> {
     }
 }
 
-impl<M: Map, L: Losses, D: Resumes<M, L>> Keepable for LowRankSolver<'_, M, L, D> {
+impl<M: Map, L: Losses, D: Resumes<M, L>> Resumable for LowRankSolver<'_, M, L, D> {
     type State = Memory<D::State>;
 
     fn state(&self) -> Memory<D::State> {
@@ -93,19 +92,19 @@ impl<M: Map, L: Losses, D: Resumes<M, L>> Keepable for LowRankSolver<'_, M, L, D
     }
 }
 
-/// The one training loop around a method, from where an earlier run stood, perhaps, and kept from being lost.
-pub(super) fn run_kept<M: Map, L: Losses, D: Resumes<M, L>>(
+/// The one training loop around a method, from where an earlier run stood, if there was one.
+pub(super) fn run_solver_from<M: Map, L: Losses, D: Resumes<M, L>>(
     problem: &LowRankProblem<M, L>,
     moves: D,
-    kept: Option<(RunState, Vec<u8>)>,
+    from: Option<Checkpoint>,
     budget: &Budget,
     observer: &mut dyn Observer,
-    vault: Option<&mut dyn Vault>,
+    sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<LowRank>>> {
     let mut solver = LowRankSolver::new(problem, moves)?;
-    let (begin, bytes) = kept.unzip();
-    if let Some(bytes) = bytes {
-        solver.resume(read(&bytes)?)?;
+    let begin = from.as_ref().map(|from| from.run.clone()).unwrap_or_default();
+    if let Some(from) = from {
+        solver.resume(from.state()?)?;
     }
-    run_from(solver, begin.unwrap_or_default(), budget, observer, &mut Bytes(vault))
+    run_from(solver, begin, budget, observer, sink)
 }
