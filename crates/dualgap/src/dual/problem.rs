@@ -2,9 +2,7 @@
 
 use super::{Blocks, Found};
 use crate::linalg::underflow::{norm_above, product_above};
-use crate::linalg::{
-    CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma, kernels::dot,
-};
+use crate::linalg::{CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma, kernels::dot};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
 use rayon::prelude::*;

@@ -414,7 +414,8 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
                 dual.add_measured(Measured::rounded(weight * plane.loss, 1));
             }
             let entries = plane.psi.entries().len();
-            let norm = if entries == 0 { 0.0 } else { root_above(plane.psi.squared_norm(), entries) };
+            let norm =
+                if entries == 0 { 0.0 } else { root_above(plane.psi.squared_norm(), entries) };
             let norm = norm + plane.off;
             (largest_loss, largest_psi) = (largest_loss.max(plane.loss), largest_psi.max(norm));
             // A mass over λ, its products with the weight and with ψ, and what ψ itself was rounded by.

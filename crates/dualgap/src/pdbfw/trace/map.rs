@@ -154,9 +154,8 @@ pub struct Features<'a> {
 impl<'a> Features<'a> {
     /// c outputs for every row.
     pub fn new(rows: &'a Rows, outputs: usize) -> Result<Self> {
-        let squared_norms: Vec<f64> = (0..rows.len())
-            .map(|i| squared_norm_above(rows.row(i)))
-            .collect();
+        let squared_norms: Vec<f64> =
+            (0..rows.len()).map(|i| squared_norm_above(rows.row(i))).collect();
         if let Some(i) = squared_norms.iter().position(|square| !square.is_finite()) {
             return Err(Error::setting(format!(
                 "row {i} has a value that is not finite or is huge"
@@ -239,8 +238,7 @@ impl Map for Features<'_> {
             let plain: f64 = v.iter().map(|v| v.abs()).sum();
             (along(v, &sizes), along(v, x.s()), plain + k as f64)
         };
-        let mut across: Vec<(f64, f64, f64)> =
-            x.v().chunks_exact(k.max(1)).map(output).collect();
+        let mut across: Vec<(f64, f64, f64)> = x.v().chunks_exact(k.max(1)).map(output).collect();
         across.resize(self.outputs, (0.0, 0.0, 0.0));
         for (i, off) in off.chunks_exact_mut(self.outputs).enumerate() {
             let stored = self.rows.row(i).stored();

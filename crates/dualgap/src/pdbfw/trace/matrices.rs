@@ -104,7 +104,8 @@ impl Map for Matrices<'_> {
         let of_entry = 2.0 * k as f64 * largest;
         for (i, off) in off.iter_mut().enumerate() {
             let row = self.entries.row(i);
-            let share = product_above(gamma(row.stored() + 3 * k + 16), self.squared_norms[i].sqrt());
+            let share =
+                product_above(gamma(row.stored() + 3 * k + 16), self.squared_norms[i].sqrt());
             let vanished = of_entry * row.norm1() + row.stored() as f64;
             *off = (product_above(share, size) + product_above(UNDERFLOW, vanished)) * (1.0 + 1e-6);
         }
