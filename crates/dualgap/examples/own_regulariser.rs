@@ -42,7 +42,7 @@ impl Link for Bounds {
             let w = self.weight(j, v);
             let term = w * (v - w / 2.0);
             // Halving is exact, and the difference and the product are rounded once each.
-            sum.add_measured(Measured { value: term, error: 2.0 * f64::EPSILON * term.abs() });
+            sum.add_measured(Measured::rounded(term, 2));
         }
         sum.total()
     }

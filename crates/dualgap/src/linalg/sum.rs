@@ -40,9 +40,18 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// A number that a few operations made of nonzero ones: so many relative roundings, and what underflow may have taken.
-    pub(crate) fn rounded(value: f64, operations: usize) -> Self {
-        Self { value, error: product_above(gamma(operations), value.abs()) + 2.0 * UNDERFLOW }
+    /// A number that came of so many rounded operations in a row, whose results were of about its size or, where they underflowed,
+    /// were not multiplied by more than one afterwards.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Measured;
+    /// let product = Measured::rounded(1e-200 * 1e-200, 1);
+    /// assert!(product.value == 0.0 && product.error > 0.0);
+    /// ```
+    #[must_use]
+    pub fn rounded(value: f64, operations: usize) -> Self {
+        let vanished = (operations + 1) as f64 * UNDERFLOW;
+        Self { value, error: product_above(gamma(operations), value.abs()) + vanished }
     }
 
     /// `factor · self`, with the rounding of that product.

@@ -5,6 +5,7 @@
 //! - `averages`: the same for averages, against all the iterates they are of.
 //! - `links`: the same for a regulariser of one's own.
 //! - `rounding`: the stated errors, against numbers of 32 digits.
+//! - `underflow`: the same at scales where products vanish.
 //! - `attacks`: oracles that lie, or know little.
 //! - `witnesses`: dual points that are none.
 //! - `calls`: what calls of the oracle are spent on, and what saves them.
@@ -22,5 +23,6 @@ mod calls;
 mod degenerate;
 mod links;
 mod rounding;
+mod underflow;
 mod values;
 mod witnesses;

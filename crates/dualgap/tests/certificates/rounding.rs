@@ -3,9 +3,9 @@
 
 use crate::common::wide::Wide;
 use crate::common::{Kind, MOST_WEIGHTS, Small, cases, small, with_blocks};
-use dualgap::dual::{Average, Method, Mixture, Problem, Settings};
-use dualgap::linalg::{Measured, Random, Row};
-use dualgap::oracle;
+use dualgap::dual::{Average, Blocks, Method, Mixture, Problem, Settings};
+use dualgap::linalg::{Accumulate, CompensatedVec, Measured, Random, Row};
+use dualgap::oracle::{self, Bound, Decoded, Oracle};
 use dualgap::run::Budget;
 use dualgap::ssvm::{Costs, Hamming, OracleBlocks};
 use dualgap::term::L2;
@@ -187,6 +187,76 @@ fn the_adapter_allows_for_the_rounding_of_outputs_that_were_not_chosen() {
         let exact = score(1).max(score(2)) + squares * Wide::from(lambda / 2.0);
         let missing = (exact - Wide::from(computed.value)).float();
         assert!(missing <= computed.error, "{missing:e} too small, and {computed:?}");
+    }
+}
+
+/// One output beside the truth, whose features are thousands of numbers that nearly cancel, all at one index; given one by one,
+/// or as a row times a factor.
+struct Cancelling {
+    terms: Vec<f64>,
+    factor: Option<f64>,
+}
+
+impl Oracle for Cancelling {
+    type Input = ();
+    type Output = bool;
+    type Scratch = ();
+
+    fn dim(&self) -> usize {
+        1
+    }
+
+    fn features(&self, (): &(), y: &bool, out: &mut impl Accumulate) {
+        for &term in self.terms.iter().filter(|_| *y) {
+            match self.factor {
+                Some(factor) => out.add_outer(Row::Dense(&[term]), &[1.0 / 3.0], factor),
+                None => out.add(0, term),
+            }
+        }
+    }
+
+    fn loss(&self, (): &(), truth: &bool, y: &bool) -> f64 {
+        f64::from(u8::from(truth != y))
+    }
+
+    fn decode(
+        &self,
+        _: &[f64],
+        (): &(),
+        _: Option<&bool>,
+        (): &mut (),
+    ) -> dualgap::Result<Decoded<bool>> {
+        Ok(Decoded { output: true, bound: Bound::Unknown })
+    }
+}
+
+// What is left of the sum is near one, and its terms are near 1e8: what was lost has to do with the terms and their number.
+#[test]
+fn the_adapter_allows_for_the_rounding_of_features_that_cancel() {
+    let mut random = Random::new(5);
+    for factor in [None, Some(0.1)] {
+        let mut terms: Vec<f64> = (0..4000).map(|_| 1e8 * random.unit()).collect();
+        let opposite: Vec<f64> = terms.iter().map(|x| -x * (1.0 + 1e-12 * random.unit())).collect();
+        terms.extend(opposite);
+        let exact: Wide = (terms.iter())
+            .map(|&x| match factor {
+                Some(factor) => Wide::from(x) * factor.into() * Wide::from(1.0 / 3.0),
+                None => x.into(),
+            })
+            .sum();
+        let (oracle, examples) = (Cancelling { terms, factor }, [((), false)]);
+        let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
+        let (mut corner, mut scratch) = (None, blocks.scratch());
+        blocks.best_corner(0, &[0.0], &mut corner, &mut scratch).unwrap();
+        let mut at = blocks.start(0);
+        blocks.mix(0, 1.0, &mut at, &corner);
+        let mut v = CompensatedVec::zeros(1);
+        blocks.add(0, &at, 1.0, &mut v, &mut scratch);
+        // ψ is the truth's features, of which there are none, less these.
+        let off = (exact + Wide::from(v.round()[0])).abs().float();
+        let reach = blocks.audit(0, &at, &mut scratch).unwrap().reach;
+        assert!(off <= reach, "{off:e} {reach:e}");
+        assert!(off > 0.0 && reach < 1e-2, "{off:e} {reach:e}");
     }
 }
 

@@ -8,6 +8,7 @@
 #![allow(dead_code, unused_imports, unused_macros)]
 
 pub mod explicit;
+pub mod far;
 pub mod losses;
 pub mod memory;
 pub mod quadratic;
