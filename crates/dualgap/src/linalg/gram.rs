@@ -9,6 +9,7 @@
 //! positive x (Collatz and Wielandt), and a few power steps find an x for which this is nearly tight.
 
 use super::dense::{largest, multiply};
+use super::singular::Halted;
 use super::sum::two_sum;
 use super::{UNIT_ROUNDOFF, gamma};
 use faer::{Mat, MatRef};
@@ -30,18 +31,18 @@ pub(crate) struct Gram {
 }
 
 /// `F F'` for a matrix whose columns are contiguous. Its entries should be near one: see
-/// [`power_near`](super::dense::power_near).
-pub(crate) fn gram(f: MatRef<'_, f64>) -> Gram {
-    tiled(f, |_| f.ncols())
+/// [`power_near`](super::dense::power_near). Once it is halted the error is infinite.
+pub(crate) fn gram(f: MatRef<'_, f64>, halted: Halted<'_>) -> Gram {
+    tiled(f, |_| f.ncols(), halted)
 }
 
 /// `L L'` for a matrix of which only the lower triangle counts, and whose upper one is zero.
-pub(crate) fn gram_of_triangle(l: MatRef<'_, f64>) -> Gram {
-    tiled(l, |end| end)
+pub(crate) fn gram_of_triangle(l: MatRef<'_, f64>, halted: Halted<'_>) -> Gram {
+    tiled(l, |end| end, halted)
 }
 
 /// `inner` tells how many columns matter for the rows before the given one.
-fn tiled(f: MatRef<'_, f64>, inner: impl Fn(usize) -> usize) -> Gram {
+fn tiled(f: MatRef<'_, f64>, inner: impl Fn(usize) -> usize, halted: Halted<'_>) -> Gram {
     let (n, m) = (f.nrows(), f.ncols());
     let mut product = Mat::zeros(n, n);
     let mut part = Mat::<f64>::zeros(TILE.min(n), TILE.min(n));
@@ -50,6 +51,9 @@ fn tiled(f: MatRef<'_, f64>, inner: impl Fn(usize) -> usize) -> Gram {
         let width = TILE.min(n - left);
         let terms = inner(left + width);
         for top in (left..n).step_by(TILE) {
+            if halted() {
+                return Gram { product, error: f64::INFINITY };
+            }
             let height = TILE.min(n - top);
             let sums = &mut sums[..height * width];
             sums.fill([0.0; 2]);
@@ -120,6 +124,7 @@ fn magnitude_dot(a: &[f64], x: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::linalg::Random;
+    use crate::linalg::singular::never;
     use proptest::prelude::*;
 
     /// Whole numbers below 2^26 over 2^26: their products are exact in 128 bits.
@@ -138,7 +143,7 @@ mod tests {
         #[test]
         fn the_error_bound_holds_against_exact_products(n in 1_usize..8, m in 1_usize..400, seed in 0_u64..100) {
             let (numbers, matrix) = whole(n, m, seed);
-            let gram = gram(matrix.as_ref());
+            let gram = gram(matrix.as_ref(), &never);
             for i in 0..n {
                 for j in 0..n {
                     let exact: i128 = (0..m)
@@ -162,7 +167,7 @@ mod tests {
         for j in 0..l.ncols() {
             l.col_as_slice_mut(j)[..j].fill(0.0);
         }
-        let (plain, triangle) = (gram(l.as_ref()), gram_of_triangle(l.as_ref()));
+        let (plain, triangle) = (gram(l.as_ref(), &never), gram_of_triangle(l.as_ref(), &never));
         assert!((plain.product.as_ref() - triangle.product.as_ref()).norm_max() < 1e-12);
         let direct = super::super::dense::product(l.as_ref(), l.transpose());
         assert!((plain.product.as_ref() - direct.as_ref()).norm_max() < 1e-12);

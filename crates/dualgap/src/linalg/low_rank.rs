@@ -13,6 +13,7 @@
 use super::dense::{add_product, beside, by_rows, product, scale_columns, thin_svd, to_rows};
 use super::gram::gram;
 use super::operator::Operator;
+use super::singular::never;
 use super::underflow::product_above;
 use super::{Measured, Row, Sum, UNIT_ROUNDOFF, gamma, kernels};
 use crate::{Error, Result};
@@ -291,7 +292,7 @@ fn defect(factor: &[f64], k: usize) -> f64 {
     if k == 0 {
         return 0.0;
     }
-    let gram = gram(MatRef::from_column_major_slice(factor, k, factor.len() / k));
+    let gram = gram(MatRef::from_column_major_slice(factor, k, factor.len() / k), &never);
     let mut away = Sum::default();
     for i in 0..k {
         for j in 0..k {

@@ -34,7 +34,7 @@ pub use low_rank::LowRank;
 pub use operator::{Combination, Dense, Operator, OuterSum};
 pub use random::Random;
 pub use rows::{Row, Rows};
-pub use singular::{Search, Singular, top_singular};
+pub use singular::{Halted, Search, Singular, top_singular};
 pub use spectral::{Proof, SpectralBound, spectral_bound};
 pub use sum::{Measured, Sum, UNIT_ROUNDOFF, gamma};
 pub use underflow::UNDERFLOW;

@@ -17,6 +17,14 @@ use super::{LowRank, Random};
 use crate::Result;
 use faer::{Mat, MatRef};
 
+/// Asks whether to stop: Ctrl-C, or the time is up. Once it says yes it does not change its mind.
+pub type Halted<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// For whoever is never stopped.
+pub(crate) fn never() -> bool {
+    false
+}
+
 /// In so many rounds the spare vectors of the block are improved like the others.
 const SEARCHING: usize = 2;
 
@@ -46,6 +54,8 @@ pub struct Singular {
     pub found: LowRank,
     /// Whether all have converged that had to.
     pub converged: bool,
+    /// Whether they come from a decomposition of all of E, which is as exact as rounding allows.
+    pub whole: bool,
     /// How many products of E or E' with one vector it took.
     pub applications: usize,
 }
@@ -86,12 +96,30 @@ pub fn top_singular_above(
     search: &Search,
     floor: &dyn Fn(&[f64]) -> f64,
 ) -> Result<Singular> {
+    top_singular_until(operator, k, warm, search, floor, &never)
+}
+
+/// [`top_singular_above`] that ends soon once it is halted, with what was found so far, which has then not converged. It
+/// looks before it begins and once a round; a decomposition of all of E is one round.
+pub fn top_singular_until(
+    operator: &dyn Operator,
+    k: usize,
+    warm: Option<&LowRank>,
+    search: &Search,
+    floor: &dyn Fn(&[f64]) -> f64,
+    halted: Halted<'_>,
+) -> Result<Singular> {
     let shape = (operator.rows(), operator.columns());
+    if halted() {
+        let found = LowRank::zero(shape.0, shape.1);
+        return Ok(Singular { found, converged: false, whole: false, applications: 0 });
+    }
     let warm = warm.filter(|warm| (warm.rows(), warm.columns()) == shape && warm.rank() > 0);
     if shape.1 <= shape.0 {
-        return on_columns(operator, k, warm.map(LowRank::right), search, floor);
+        return on_columns(operator, k, warm.map(LowRank::right), search, floor, halted);
     }
-    let mut top = on_columns(&Transposed(operator), k, warm.map(LowRank::left), search, floor)?;
+    let (turned, warm) = (Transposed(operator), warm.map(LowRank::left));
+    let mut top = on_columns(&turned, k, warm, search, floor, halted)?;
     top.found = top.found.transposed();
     Ok(top)
 }
@@ -125,6 +153,7 @@ fn on_columns(
     warm: Option<MatRef<'_, f64>>,
     search: &Search,
     floor: &dyn Fn(&[f64]) -> f64,
+    halted: Halted<'_>,
 ) -> Result<Singular> {
     let columns = operator.columns();
     // A few vectors more than asked for: the last value wanted then has neighbours to be told from.
@@ -148,10 +177,14 @@ fn on_columns(
         let done = |converged: bool, applications: usize| Singular {
             found: LowRank::of(u.subcols(0, wanted), s[..wanted].to_vec(), v.subcols(0, wanted)),
             converged,
+            whole: false,
             applications,
         };
         if top == 0.0 {
             return Ok(done(true, e.applications));
+        }
+        if halted() {
+            return Ok(done(false, e.applications));
         }
         // At first the spare vectors are improved too: they find what an earlier search knew nothing of.
         let examined = if round < SEARCHING { kept } else { wanted };
@@ -203,7 +236,7 @@ fn finish(
     let k = k.min(s.len());
     let (u, v) = (product(left, x.subcols(0, k)), product(basis, y.subcols(0, k)));
     let found = LowRank::of(u.as_ref(), s[..k].to_vec(), v.as_ref());
-    Ok(Singular { found, converged: true, applications })
+    Ok(Singular { found, converged: true, whole: false, applications })
 }
 
 /// `[B C; 0 D]`.
@@ -238,5 +271,5 @@ fn whole(operator: &dyn Operator, k: usize) -> Result<Singular> {
     let (u, s, v) = thin_svd(super::dense::by_rows(&values, rows, columns).to_owned())?;
     let k = k.min(s.len());
     let found = LowRank::of(u.subcols(0, k), s[..k].to_vec(), v.subcols(0, k));
-    Ok(Singular { found, converged: true, applications: columns })
+    Ok(Singular { found, converged: true, whole: true, applications: columns })
 }

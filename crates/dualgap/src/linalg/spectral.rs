@@ -17,7 +17,7 @@
 use super::dense::{frobenius, largest, power_near, product, to_rows};
 use super::gram::{VANISHING, gram, gram_of_triangle};
 use super::operator::{Dense, Operator};
-use super::singular::{Search, top_singular};
+use super::singular::{Halted, Search, never, top_singular_until};
 use super::{LowRank, UNIT_ROUNDOFF, gamma};
 use crate::{Error, Result};
 use faer::{Mat, MatRef, Side};
@@ -60,11 +60,34 @@ pub struct SpectralBound {
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn spectral_bound(matrix: &Dense<'_>, error: f64) -> Result<SpectralBound> {
-    bound_up_to(matrix, error, SIDE)
+    spectral_bound_until(matrix, error, &never)
 }
 
-/// [`spectral_bound`] with another longest side for the Cholesky factor.
-fn bound_up_to(matrix: &Dense<'_>, error: f64, side: usize) -> Result<SpectralBound> {
+/// [`spectral_bound`] that ends soon once it is halted, with a bound that is coarser and as proven: what sums of the
+/// entries say, or the factor that was found last.
+///
+/// ```
+/// # use dualgap::linalg::{Dense, spectral::spectral_bound_until};
+/// let matrix = Dense::new(2, 2, &[3.0, 0.0, 4.0, 5.0]); // its squared singular values are 45 and 5
+/// let norm = spectral_bound_until(&matrix, 0.0, &|| true)?;
+/// assert!(norm.bound * norm.bound >= 45.0);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn spectral_bound_until(
+    matrix: &Dense<'_>,
+    error: f64,
+    halted: Halted<'_>,
+) -> Result<SpectralBound> {
+    bound_up_to(matrix, error, SIDE, halted)
+}
+
+/// [`spectral_bound_until`] with another longest side for the Cholesky factor.
+fn bound_up_to(
+    matrix: &Dense<'_>,
+    error: f64,
+    side: usize,
+    halted: Halted<'_>,
+) -> Result<SpectralBound> {
     let top = largest(matrix.values());
     if !(top + error).is_finite() {
         return Err(Error::Unsound {
@@ -80,15 +103,17 @@ fn bound_up_to(matrix: &Dense<'_>, error: f64, side: usize) -> Result<SpectralBo
     let mut values: Vec<f64> = matrix.values().iter().map(|x| x / scale).collect();
     let scaled = Dense::new(rows, columns, &values);
     let mut best = (sums(&scaled), Proof::Sums);
-    let other = if rows.min(columns) > side {
-        (remainder(&scaled)?, Proof::Remainder)
+    let other = if halted() {
+        (frobenius(&values), Proof::Sums)
+    } else if rows.min(columns) > side {
+        (remainder(&scaled, halted)?, Proof::Remainder)
     } else {
         if rows < columns {
             values = to_rows(MatRef::from_column_major_slice(&values, columns, rows));
         }
         let short = rows.min(columns);
         let f = MatRef::from_column_major_slice(&values, short, rows.max(columns));
-        (by_cholesky(f)?, Proof::Cholesky)
+        (by_cholesky(f, halted)?, Proof::Cholesky)
     };
     if other.0 <= best.0 {
         best = other;
@@ -108,17 +133,20 @@ fn sums(matrix: &Dense<'_>) -> f64 {
     (across * largest(&down)).sqrt() * (1.0 + 2.0 * gamma(matrix.rows() + columns + 4))
 }
 
-/// The bound of the module's head, for `F F'` where F has few rows, and infinity where no factor was found.
-fn by_cholesky(f: MatRef<'_, f64>) -> Result<f64> {
-    let g = gram(f);
+/// The bound of the module's head, for `F F'` where F has few rows, and infinity where no factor was found, in time or at all.
+fn by_cholesky(f: MatRef<'_, f64>, halted: Halted<'_>) -> Result<f64> {
+    let g = gram(f, halted);
     let n = g.product.nrows();
-    let near = largest_eigenvalue(&g.product)?;
+    let near = largest_eigenvalue(&g.product, halted)?;
     let mut slack = 8.0 * UNIT_ROUNDOFF * (n as f64).sqrt();
     let (mut best, mut failed) = (f64::INFINITY, 0.0);
     // The search for the eigenvalue may have ended below it: then the slack grows, and shrinks again if it grew
     // beyond what rounding would need.
     for _ in 0..16 {
-        match eigenvalue_bound(&g.product, near * (1.0 + slack)) {
+        if halted() {
+            break;
+        }
+        match eigenvalue_bound(&g.product, near * (1.0 + slack), halted) {
             Some(bound) => {
                 best = bound.min(best);
                 if slack <= 1e-12 || slack <= 2.0 * failed {
@@ -140,7 +168,7 @@ fn by_cholesky(f: MatRef<'_, f64>) -> Result<f64> {
 }
 
 /// An estimate, and from below if anything.
-fn largest_eigenvalue(g: &Mat<f64>) -> Result<f64> {
+fn largest_eigenvalue(g: &Mat<f64>, halted: Halted<'_>) -> Result<f64> {
     let n = g.nrows();
     if n <= FEW
         && let Ok(values) = g.self_adjoint_eigenvalues(Side::Lower)
@@ -149,19 +177,20 @@ fn largest_eigenvalue(g: &Mat<f64>) -> Result<f64> {
     }
     let values = to_rows(g.as_ref());
     let search = Search { tolerance: 1e-9, limit: 1000, seed: 0 };
-    let top = top_singular(&Dense::new(n, n, &values), 1, None, &search)?;
+    let matrix = Dense::new(n, n, &values);
+    let top = top_singular_until(&matrix, 1, None, &search, &|_| f64::NEG_INFINITY, halted)?;
     Ok(top.found.s().first().copied().unwrap_or(0.0))
 }
 
 /// A number that no eigenvalue of the symmetric G exceeds, at `tau` or little above; none if τI − G has no
 /// Cholesky factor.
-fn eigenvalue_bound(g: &Mat<f64>, tau: f64) -> Option<f64> {
+fn eigenvalue_bound(g: &Mat<f64>, tau: f64, halted: Halted<'_>) -> Option<f64> {
     let n = g.nrows();
     // Below the exact difference on the diagonal, and exact elsewhere.
     let entry =
         |i: usize, j: usize| if i == j { (tau - g[(i, i)]).next_down() } else { -g[(i, j)] };
     let factor = Mat::from_fn(n, n, entry).llt(Side::Lower).ok()?;
-    let again = gram_of_triangle(factor.L());
+    let again = gram_of_triangle(factor.L(), halted);
     let mut difference = vec![0.0; n * n];
     for (j, column) in difference.chunks_exact_mut(n).enumerate() {
         for (i, x) in column.iter_mut().enumerate() {
@@ -180,14 +209,14 @@ fn eigenvalue_bound(g: &Mat<f64>, tau: f64) -> Option<f64> {
 /// W = E K as computed, N = E − W K':   E E' = W K'K W' + W (NK)' + (NK) W' + N N'
 /// ‖E‖² ≤ ‖W‖² ‖K‖² + 2 ‖W‖ ‖NK‖ + ‖N‖²     NK is only rounding, and ‖K‖² ≤ 1 + ‖K'K − I‖
 /// ```
-fn remainder(matrix: &Dense<'_>) -> Result<f64> {
+fn remainder(matrix: &Dense<'_>, halted: Halted<'_>) -> Result<f64> {
     let (rows, columns) = (matrix.rows(), matrix.columns());
     let search = Search { tolerance: 1e-3, limit: 600, seed: 0 };
-    let top = top_singular(matrix, 32, None, &search)?.found;
+    let top = top_singular_until(matrix, 32, None, &search, &|_| f64::NEG_INFINITY, halted)?.found;
     let k = top.rank();
     let mut w = vec![0.0; rows * k];
     matrix.add_apply(1.0, top.v(), k, &mut w);
-    let known = bound_up_to(&Dense::new(rows, k, &w), 0.0, k)?.bound;
+    let known = bound_up_to(&Dense::new(rows, k, &w), 0.0, k, &never)?.bound;
     let defect = top.defects().1;
     let part = LowRank::new(rows, columns, w, vec![1.0; k], top.v().to_vec())?;
     let (rest, rounding) = difference(matrix, &part);
@@ -240,6 +269,10 @@ mod tests {
     use super::*;
     use crate::linalg::Random;
 
+    fn bound(matrix: &Dense<'_>, side: usize) -> SpectralBound {
+        bound_up_to(matrix, 0.0, side, &never).unwrap()
+    }
+
     /// Rank three and a little noise: what the proof by a remainder is for.
     fn sample(rows: usize, columns: usize) -> Vec<f64> {
         let mut random = Random::new(1);
@@ -255,8 +288,7 @@ mod tests {
         for (rows, columns) in [(250, 200), (200, 250)] {
             let values = sample(rows, columns);
             let matrix = Dense::new(rows, columns, &values);
-            let (tight, loose) =
-                (bound_up_to(&matrix, 0.0, 500).unwrap(), bound_up_to(&matrix, 0.0, 100).unwrap());
+            let (tight, loose) = (bound(&matrix, 500), bound(&matrix, 100));
             assert_eq!((tight.proof, loose.proof), (Proof::Cholesky, Proof::Remainder));
             // Both bound the same norm, and the rest is small: √(t² + rest²) is little more than t.
             assert!(loose.bound >= tight.bound * (1.0 - 1e-11));
@@ -270,8 +302,8 @@ mod tests {
         let mut random = Random::new(3);
         let values: Vec<f64> = (0..300 * 200).map(|_| random.unit() - 0.5).collect();
         let matrix = Dense::new(300, 200, &values);
-        let loose = bound_up_to(&matrix, 0.0, 100).unwrap();
-        let tight = bound_up_to(&matrix, 0.0, 500).unwrap();
+        let loose = bound(&matrix, 100);
+        let tight = bound(&matrix, 500);
         assert!(loose.bound >= tight.bound && loose.bound <= frobenius(&values) * (1.0 + 1e-12));
     }
 

@@ -47,6 +47,12 @@ pub trait Losses: Send + Sync {
     /// γ, where every f is (1/γ)-smooth in the Euclidean norm.
     fn smoothness(&self) -> f64;
 
+    /// β/α, where every f is β-smooth and its conjugate (1/α)-smooth on its domain; none where there is no such α, and
+    /// the paper's theorem has no step for the dual.
+    fn conditioning(&self) -> Option<f64> {
+        None
+    }
+
     /// f at these predictions, if each of them may be off by as much as is said.
     fn value(&self, i: usize, a: &[f64], off: &[f64], scratch: &mut Self::Scratch) -> Measured;
 
@@ -85,6 +91,10 @@ impl<L: Losses> Losses for &L {
 
     fn smoothness(&self) -> f64 {
         (**self).smoothness()
+    }
+
+    fn conditioning(&self) -> Option<f64> {
+        (**self).conditioning()
     }
 
     fn value(&self, i: usize, a: &[f64], off: &[f64], scratch: &mut Self::Scratch) -> Measured {
@@ -190,6 +200,10 @@ impl<L: Loss> Losses for PerOutput<L> {
 
     fn smoothness(&self) -> f64 {
         self.loss.smoothness()
+    }
+
+    fn conditioning(&self) -> Option<f64> {
+        self.loss.conditioning()
     }
 
     fn value(&self, i: usize, a: &[f64], off: &[f64], (): &mut ()) -> Measured {
@@ -337,6 +351,10 @@ impl Losses for Classes {
 
     fn smoothness(&self) -> f64 {
         self.loss.smoothness()
+    }
+
+    fn conditioning(&self) -> Option<f64> {
+        self.loss.conditioning()
     }
 
     fn value(&self, i: usize, a: &[f64], off: &[f64], scratch: &mut ClassesScratch) -> Measured {

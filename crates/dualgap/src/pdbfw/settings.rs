@@ -103,11 +103,50 @@ pub struct Constants {
     pub k: Option<usize>,
     /// η: the share of the way X goes; ½.
     pub eta: Option<f64>,
-    /// δ: the step of α; `(1/k)(1/(nβ) + 25R/(2μn²))⁻¹`.
+    /// δ: the step of α for an example of mean weight; `(1/k)(1/(nβ) + (β/α)·25R/(2μn²))⁻¹`. Without an α there is none,
+    /// and one must be given.
     pub delta: Option<f64>,
 }
 
+/// What the theorem's δ is made of.
+pub(super) struct DualSteps<'a> {
+    /// Of the examples, which add up to one.
+    pub masses: &'a [f64],
+    /// k.
+    pub k: usize,
+    /// 1/β.
+    pub smoothness: f64,
+    /// β/α, if there is an α.
+    pub conditioning: Option<f64>,
+    /// 25R/(2μ), or what takes its place in the trace ball.
+    pub curvature: f64,
+}
+
 impl Constants {
+    /// q_i = 1/(m_i δ_i) of every example, and δ for one of mean weight.
+    ///
+    /// ```text
+    /// δ_i = (1/k)(m_i/β + (β/α)·25R m_i²/(2μ))⁻¹     the theorem's, with m_i in the place of 1/n
+    /// ```
+    ///
+    /// Its proof goes through with them in the norm Σ m_i q_i‖·‖²: in it the conjugates are as smooth and as strongly
+    /// convex as before, and of what X can do to k examples, Σ m_i‖𝒜_i(X)‖²/q_i, is at most μ‖X‖²/(12.5 β/α) for these
+    /// q_i. A δ that is given is meant for 1/n, so that q = n/δ for all.
+    pub(super) fn dual_steps(self, of: &DualSteps<'_>) -> Result<(Vec<f64>, f64)> {
+        let n = of.masses.len() as f64;
+        if let Some(delta) = self.delta {
+            return Ok((vec![n / delta; of.masses.len()], delta));
+        }
+        let Some(conditioning) = of.conditioning else {
+            return Err(Error::setting(
+                "the theorem has no step for a loss that is not strongly convex, as logistic and softmax are not: \
+                 give a delta of your own, or take the steps that are searched for",
+            ));
+        };
+        let at = |mass: f64| of.k as f64 * (of.smoothness + conditioning * of.curvature * mass);
+        Ok((of.masses.iter().map(|&mass| at(mass)).collect(), n / at(1.0 / n)))
+    }
+
     /// Refuses constants that make no sense.
     pub fn check(self) -> Result<()> {
         if self.s == Some(0) || self.k == Some(0) {

@@ -3,14 +3,15 @@
 //! ```text
 //! 4   x̃ ← the s largest entries of x − G/(μη), projected; G = μx − V         x ← (1 − η)x + ηx̃                  (8)
 //! 5   p ← (1 − η)p + ηA x̃        p are the predictions; printed with Δx in the place of x̃                       (9)
-//! 6   α̃_i ← argmax m_i(−⟨p_i, β⟩ − f_i*(−β)) − ‖β − α_i‖²/(2δ)        printed without the mass at the conjugate (10)
-//! 7   the k examples of the largest ‖α̃_i − α_i‖ move there                                                     (11)
+//! 6   α̃_i ← argmax m_i(−⟨p_i, β⟩ − f_i*(−β)) − ‖β − α_i‖²/(2δ_i)      printed without the mass at the conjugate (10)
+//! 7   the k examples of the largest ‖α̃_i − α_i‖²/δ_i move there                                                (11)
 //! 8   V follows through their rows                                                                             (12)
 //! ```
 //!
-//! The α of the library is −y of the paper. x and p have one lazy scale in common, so a step touches the columns of x̃ and
+//! The δ_i are all the same where the masses are: [`Constants`]. The α of the library is −y of the paper. x and p have one lazy scale in common, so a step touches the columns of x̃ and
 //! the rows of the examples that move, and beside them d numbers to select from and n predictions to compare.
 
+use super::settings::DualSteps;
 use super::{Constants, Losses, Problem, Sides, Solution, Touched};
 use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
 use crate::term::ball::l1;
@@ -28,6 +29,8 @@ pub struct Theorem<'p, 'a, L: Losses> {
     k: usize,
     eta: f64,
     delta: f64,
+    /// 1/(m_i δ_i).
+    q: Vec<f64>,
     at: Place,
     /// Entries of the step that is under way.
     entries: u64,
@@ -74,15 +77,22 @@ impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
         let s = constants.s.unwrap_or(dim).min(dim);
         let balanced = (n as f64 * s as f64 / dim.max(1) as f64) as usize;
         let k = constants.k.unwrap_or(balanced).clamp(1, n);
-        let largest = problem.squared_norms().iter().copied().fold(0.0, f64::max);
-        let own = problem.losses().smoothness() / n as f64;
-        let curvature = own + 12.5 * largest / (problem.mu() * (n as f64).powi(2));
+        let counts = problem.masses().iter().zip(problem.squared_norms());
+        let largest = counts.filter(|(mass, _)| **mass > 0.0).map(|(_, square)| *square);
+        let (q, delta) = constants.dual_steps(&DualSteps {
+            masses: problem.masses(),
+            k,
+            smoothness: problem.losses().smoothness(),
+            conditioning: problem.losses().conditioning(),
+            curvature: 12.5 * largest.fold(0.0, f64::max) / problem.mu(),
+        })?;
         Ok(Self {
             sides: Sides::new(problem)?,
             s,
             k,
             eta: constants.eta.unwrap_or(0.5),
-            delta: constants.delta.unwrap_or(1.0 / (k as f64 * curvature)),
+            delta,
+            q,
             at: Place {
                 x: vec![0.0; dim],
                 p: vec![0.0; n * c],
@@ -139,12 +149,12 @@ impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
             let (alpha, to) = (&self.at.alpha[part.clone()], &mut to[part]);
             let mass = problem.masses()[i];
             if mass > 0.0 {
-                problem.losses().maximizer(i, a, alpha, 1.0 / (self.delta * mass), to, losses);
+                problem.losses().maximizer(i, a, alpha, self.q[i], to, losses);
             } else {
                 to.copy_from_slice(alpha);
             }
             let far: f64 = to.iter().zip(alpha).map(|(to, at)| (to - at) * (to - at)).sum();
-            moves.push((far, i as u32));
+            moves.push((mass * self.q[i] * far, i as u32));
         }
         if self.k < moves.len() {
             moves.select_nth_unstable_by(self.k, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));

@@ -71,6 +71,13 @@ pub trait Solver {
     /// Evaluates both sides from the data.
     fn certify(&mut self) -> Result<Certified>;
 
+    /// [`certify`](Self::certify) that ends soon once it is halted: with bounds that are coarser then, and as proven. What
+    /// such a certification leaves behind is no place to go on from, so the run ends with it.
+    fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified> {
+        let _ = halted; // for solvers that have nothing long to cut short
+        self.certify()
+    }
+
     /// The certificate of the model, where it is known and was proved when the solver was made from an earlier run's
     /// state; for solvers that a certification moves.
     fn proved(&self) -> Option<Result<Certificate>> {

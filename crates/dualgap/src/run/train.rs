@@ -12,9 +12,12 @@ use crate::run::{
 };
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
+
+/// A certification that is asked to hurry may still take so long before it makes do with coarser bounds: most need less.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -277,6 +280,12 @@ fn drive(
     let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let watch = Watch::new(deadline);
     let halted = || budget.interrupt.raised() || watch.is_past();
+    // A certification that is under way, or closes the run, has a while before it makes do with less.
+    let first = OnceLock::new();
+    let expired = || {
+        (budget.interrupt.raised() || late())
+            && first.get_or_init(Instant::now).elapsed() >= GRACE
+    };
 
     let pass = solver.calls_per_pass();
     if pass == 0 {
@@ -343,7 +352,8 @@ fn drive(
         }
 
         let start = Instant::now();
-        let certified = solver.certify()?;
+        let certified = solver.certify_until(&expired)?;
+        let cut = expired();
         state.certify_seconds += start.elapsed().as_secs_f64();
         let certificate = certified.model;
         let progress = Progress {
@@ -366,6 +376,12 @@ fn drive(
         state.history.push(progress);
 
         let end = state.end(budget, &certificate);
+        if cut {
+            // The state that was kept last is one to go on from, and this one is not.
+            let why = if budget.interrupt.raised() { Stop::Interrupted } else { Stop::TimeLimit };
+            let end = end.filter(|&end| end == Stop::GapReached).or(stop).unwrap_or(why);
+            return Ok(state.report(solver, progress, end));
+        }
         if let Some(end) = end.filter(|&end| end == Stop::GapReached).or(stop).or(end) {
             if stop.is_none() {
                 store(solver, &state, observer)?;

@@ -12,6 +12,7 @@
 
 use super::common::{Common, Descent, Standing};
 use super::line::Direction;
+use crate::linalg::Halted;
 use crate::pdbfw::Losses;
 use crate::term::ball::region::{Corner, L1, Region};
 
@@ -187,7 +188,7 @@ fn vertex(corner: &Corner, outputs: usize) -> Vertex {
 }
 
 impl<L: Losses> Descent<L, L1> for ActiveSet {
-    fn step(&mut self, common: &mut Common<'_, '_, L, L1>) {
+    fn step(&mut self, common: &mut Common<'_, '_, L, L1>, _: Halted<'_>) -> bool {
         let (mu, c) = (common.problem.mu(), common.problem.outputs());
         self.descent.copy_from_slice(&self.at.v);
         for &j in &self.active {
@@ -206,6 +207,7 @@ impl<L: Losses> Descent<L, L1> for ActiveSet {
             let is_away = own - radius * least > toward;
             self.step_along(common, if is_away { away } else { best }, is_away);
         }
+        true
     }
 
     fn iterate(&self) -> &[f64] {

@@ -9,6 +9,7 @@
 //! rows and one at the columns that X has; a larger ℓ costs the columns again.
 
 use super::common::{Common, Descent, Standing};
+use crate::linalg::Halted;
 use crate::pdbfw::Losses;
 use crate::term::ball::region::Region;
 use serde::{Deserialize, Serialize};
@@ -133,7 +134,7 @@ fn ahead(to: &mut [f64], x: &[f64], before: &[f64], beta: f64) {
 }
 
 impl<L: Losses, R: Region> Descent<L, R> for ProjectedGradient {
-    fn step(&mut self, common: &mut Common<'_, '_, L, R>) {
+    fn step(&mut self, common: &mut Common<'_, '_, L, R>, halted: Halted<'_>) -> bool {
         let (mu, c) = (common.problem.mu(), common.problem.outputs());
         let t = f64::midpoint(1.0, (1.0 + 4.0 * self.t * self.t).sqrt());
         let beta = (self.t - 1.0) / t;
@@ -141,8 +142,14 @@ impl<L: Losses, R: Region> Descent<L, R> for ProjectedGradient {
         ahead(&mut self.at.a, &self.a, &self.a_before, beta);
         common.problem.corners(&self.at.a, &mut self.at.alpha);
         common.image(&self.at.alpha, &mut self.at.v);
+        let before = self.ell;
         self.ell *= RELAX;
         loop {
+            if halted() {
+                // A step that was not taken has taught nothing: the run may be taken up from here.
+                self.ell = before;
+                return false;
+            }
             let inverse = 1.0 / self.ell;
             for ((next, &y), &v) in self.next.iter_mut().zip(&self.at.x).zip(&self.at.v) {
                 *next = y + inverse * (v - mu * y);
@@ -174,6 +181,7 @@ impl<L: Losses, R: Region> Descent<L, R> for ProjectedGradient {
         std::mem::swap(&mut self.a_before, &mut self.a);
         std::mem::swap(&mut self.x, &mut self.next);
         std::mem::swap(&mut self.a, &mut self.a_next);
+        true
     }
 
     fn iterate(&self) -> &[f64] {

@@ -3,7 +3,7 @@
 use super::apg::{Place, ProjectedGradient};
 use super::schedule::smoothness_of_batch;
 use crate::Result;
-use crate::linalg::Random;
+use crate::linalg::{Halted, Random};
 use crate::pdbfw::{Losses, Problem, Sides, Solution};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::ball::region::{Corner, Region};
@@ -35,8 +35,9 @@ pub(in crate::pdbfw) struct Standing {
 
 /// A method: it moves an X.
 pub(in crate::pdbfw) trait Descent<L: Losses, R: Region> {
-    /// One step.
-    fn step(&mut self, common: &mut Common<'_, '_, L, R>);
+    /// One step. Whether it was taken: one that was halted on its way has not been, and a method whose runs are kept
+    /// stands where it stood.
+    fn step(&mut self, common: &mut Common<'_, '_, L, R>, halted: Halted<'_>) -> bool;
 
     /// The X to certify, in the ball but for rounding.
     fn iterate(&self) -> &[f64];
@@ -205,7 +206,10 @@ impl<L: Losses, R: Region, D: Descent<L, R>> Solver for Baseline<'_, '_, L, R, D
         let mut done = Work::default();
         while quota.allows(done, 1) {
             let before = self.common.touched;
-            self.descent.step(&mut self.common);
+            if !self.descent.step(&mut self.common, quota.halted) {
+                self.common.touched = before;
+                break;
+            }
             if self.common.touched == before {
                 // Columns without entries cost nothing, and a run must come to an end all the same.
                 self.common.touched += self.common.problem.rows().stored().max(1) as u64;

@@ -4,6 +4,7 @@
 
 use super::common::{Common, Descent, Standing};
 use super::line::Direction;
+use crate::linalg::Halted;
 use crate::pdbfw::Losses;
 use crate::term::ball::region::{Corner, Region};
 
@@ -29,7 +30,7 @@ impl FrankWolfe {
 }
 
 impl<L: Losses, R: Region> Descent<L, R> for FrankWolfe {
-    fn step(&mut self, common: &mut Common<'_, '_, L, R>) {
+    fn step(&mut self, common: &mut Common<'_, '_, L, R>, _: Halted<'_>) -> bool {
         let (mu, c) = (common.problem.mu(), common.problem.outputs());
         let Self { at, direction, descent, corner } = self;
         let mut own = 0.0;
@@ -47,6 +48,7 @@ impl<L: Losses, R: Region> Descent<L, R> for FrankWolfe {
         at.x.iter_mut().for_each(|x| *x *= 1.0 - gamma);
         corner.add_to(&mut at.x, c, gamma);
         direction.follow(common, at, gamma);
+        true
     }
 
     fn iterate(&self) -> &[f64] {

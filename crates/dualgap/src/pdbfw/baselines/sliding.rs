@@ -12,6 +12,7 @@
 use super::common::{Common, Descent, Standing};
 use super::schedule::{BATCH, Measures, Rates, Schedule};
 use super::svrg::predict_row;
+use crate::linalg::Halted;
 use crate::linalg::kernels::dot;
 use crate::pdbfw::Losses;
 use crate::term::ball::region::{Corner, Region};
@@ -97,8 +98,13 @@ impl Sliding {
         self.schedule.begin_phase(gap);
     }
 
-    /// −G at Z into Z's V.
-    fn gradient<L: Losses, R: Region>(&mut self, common: &mut Common<'_, '_, L, R>, batch: usize) {
+    /// −G at Z into Z's V, which is not finished if it was halted.
+    fn gradient<L: Losses, R: Region>(
+        &mut self,
+        common: &mut Common<'_, '_, L, R>,
+        batch: usize,
+        halted: Halted<'_>,
+    ) {
         let (problem, n, mu) = (common.problem, common.problem.len(), common.problem.mu());
         let Standing { x, a, alpha, v } = &mut self.z;
         if batch >= n {
@@ -113,6 +119,9 @@ impl Sliding {
             }
             let share = n as f64 / batch as f64;
             for _ in 0..batch {
+                if halted() {
+                    return;
+                }
                 let i = common.random.below(n);
                 predict_row(common, i, x, &mut self.a);
                 problem.losses().corner(i, &self.a, &mut self.to, &mut common.scratch);
@@ -130,7 +139,7 @@ impl Sliding {
 }
 
 impl<L: Losses, R: Region> Descent<L, R> for Sliding {
-    fn step(&mut self, common: &mut Common<'_, '_, L, R>) {
+    fn step(&mut self, common: &mut Common<'_, '_, L, R>, halted: Halted<'_>) -> bool {
         if self.schedule.is_over() {
             self.begin_phase(common);
         }
@@ -138,15 +147,22 @@ impl<L: Losses, R: Region> Descent<L, R> for Sliding {
         for ((z, y), x) in self.z.x.iter_mut().zip(&self.y).zip(&self.x) {
             *z = (1.0 - gamma) * y + gamma * x;
         }
-        self.gradient(common, batch);
+        self.gradient(common, batch, halted);
+        if halted() {
+            return false;
+        }
         let c = common.problem.outputs();
         for ((base, v), x) in self.base.iter_mut().zip(&self.z.v).zip(&self.x) {
             *base = v + beta * x;
         }
-        self.corners += common.region.slide(&self.base, beta, eta, &mut self.x, c);
+        self.corners += common.region.slide(&self.base, (beta, eta), &mut self.x, c, halted);
+        if halted() {
+            return false;
+        }
         for (y, x) in self.y.iter_mut().zip(&self.x) {
             *y = (1.0 - gamma) * *y + gamma * x;
         }
+        true
     }
 
     fn iterate(&self) -> &[f64] {

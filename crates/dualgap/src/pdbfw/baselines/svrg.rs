@@ -11,6 +11,7 @@
 //! projection. η is half of what the smoothness of such a batch allows.
 
 use super::common::{Common, Descent, Standing};
+use crate::linalg::Halted;
 use crate::linalg::kernels::{add_scores, score};
 use crate::pdbfw::Losses;
 use crate::term::ball::region::Region;
@@ -83,7 +84,7 @@ pub(super) fn predict_row<L: Losses, R: Region>(
 }
 
 impl<L: Losses, R: Region> Descent<L, R> for Svrg {
-    fn step(&mut self, common: &mut Common<'_, '_, L, R>) {
+    fn step(&mut self, common: &mut Common<'_, '_, L, R>, halted: Halted<'_>) -> bool {
         if self.left == 0 {
             self.snapshot(common);
         }
@@ -91,6 +92,9 @@ impl<L: Losses, R: Region> Descent<L, R> for Svrg {
         let (problem, n, c) = (common.problem, common.problem.len(), common.problem.outputs());
         let share = n as f64 / self.batch as f64;
         for _ in 0..self.batch {
+            if halted() {
+                return false;
+            }
             let i = common.random.below(n);
             predict_row(common, i, &self.x, &mut self.a);
             problem.losses().corner(i, &self.a, &mut self.to, &mut common.scratch);
@@ -106,6 +110,7 @@ impl<L: Losses, R: Region> Descent<L, R> for Svrg {
             *change = 0.0;
         }
         common.region.project(&mut self.x, c);
+        true
     }
 
     fn iterate(&self) -> &[f64] {

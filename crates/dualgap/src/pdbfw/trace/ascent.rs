@@ -15,9 +15,9 @@ use super::checkpoint::Resumes;
 use super::common::{Looked, Moves};
 use super::{LowRankProblem, Map};
 use crate::Result;
-use crate::linalg::{Combination, LowRank, Search};
+use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::pdbfw::{Losses, Touched};
-use crate::term::ball::trace::{Ranks, top};
+use crate::term::ball::trace::{Ranks, top_until};
 use serde::{Deserialize, Serialize};
 
 /// With every step ℓ may fall a little: it is large only where the data are steep.
@@ -141,7 +141,11 @@ impl Ascent {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Ascent {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
         let mu = problem.mu();
         let t = f64::midpoint(1.0, (1.0 + 4.0 * self.at.t * self.at.t).sqrt());
         let beta = (self.at.t - 1.0) / t;
@@ -150,7 +154,9 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
         }
         problem.corners(&self.a_at, &mut self.alpha);
         problem.weigh(&self.alpha, &mut self.y);
-        self.at.ell *= RELAX;
+        // What a step learns on its way is kept once it is taken: one that is halted leaves no mark.
+        let (mut ell, mut tolerance) = (self.at.ell * RELAX, self.at.tolerance);
+        let (mut warm, mut looked) = (None, 0);
         let (xx, xb, bb) = (
             self.at.x.dot(&self.at.x),
             self.at.x.dot(&self.at.before),
@@ -159,29 +165,39 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
         let mut products = 0;
         let y = std::mem::take(&mut self.y);
         let image = problem.map().image(&y, self.at.products);
-        let (next, cross) = loop {
-            let ell = self.at.ell;
+        let (next, cross, took) = loop {
             let own = 1.0 - mu / ell;
             let shifted = Combination::new(vec![
                 (1.0 / ell, &*image),
                 (own * (1.0 + beta), &self.at.x),
                 (-own * beta, &self.at.before),
             ]);
-            let search =
-                Search { tolerance: self.at.tolerance, seed: self.at.steps, ..Search::default() };
-            let first = match &self.at.warm {
+            let search = Search { tolerance, seed: self.at.steps, ..Search::default() };
+            let known = warm.as_ref().or(self.at.warm.as_ref());
+            let first = match known {
                 _ if self.whole => usize::MAX,
                 None => 8,
                 Some(_) => self.at.x.rank() + 2,
             };
             let ranks = Ranks { first, ..Ranks::default() };
-            let found = top(&shifted, problem.radius(), ranks, self.at.warm.as_ref(), &search)?;
+            let found = top_until(&shifted, problem.radius(), ranks, known, &search, halted)?;
+            if halted() {
+                drop(image);
+                self.y = y;
+                return Ok(None);
+            }
             let next = found.beyond();
             problem.map().predict(&next, &mut self.a_next);
-            products += (found.applications + next.rank()) as u64;
-            self.at.products = found.applications;
             let (d, c) = problem.map().shape();
-            self.at.touched.add(0, found.found.rank() * (d + c));
+            products += (found.applications + next.rank()) as u64;
+            if !self.whole {
+                // A decomposition of all of a matrix costs about as much as a proof does, whatever few entries it has.
+                let proof = problem.map().products_per_certificate();
+                let more = proof.saturating_sub(d.min(c) as u64);
+                products += found.decompositions as u64 * more;
+            }
+            let took = found.applications;
+            looked += found.found.rank() * (d + c);
             // ‖X_next − Y‖², Y = (1 + β)X − βX_before.
             let (nn, nx, nb) = (next.dot(&next), next.dot(&self.at.x), next.dot(&self.at.before));
             let ny = (1.0 + beta) * nx - beta * nb;
@@ -194,22 +210,25 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
             let size = found.found.s().first().copied().unwrap_or(0.0);
             if size > 0.0 {
                 let relative = square.max(0.0).sqrt() / size;
-                self.at.tolerance = (SHARE * relative).clamp(SMALLEST_TOLERANCE, 1e-3);
+                tolerance = (SHARE * relative).clamp(SMALLEST_TOLERANCE, 1e-3);
             }
-            self.at.warm = Some(found.found);
+            warm = Some(found.found);
             let rounding = 1e-14 * (nn + yy);
             // Not a number, or nothing but rounding, is no reason to go on.
             let fine = along + mu * square <= ell * (square + rounding);
             if fine || along.is_nan() || square <= rounding || !ell.is_normal() {
                 if square <= rounding {
-                    self.at.ell = ell / RELAX; // nothing was learnt of it
+                    ell /= RELAX; // nothing was learnt of it
                 }
-                break (next, cross);
+                break (next, cross, took);
             }
-            self.at.ell = (GROW * ell).max(along / square + mu);
+            ell = (GROW * ell).max(along / square + mu);
         };
         drop(image);
         self.y = y;
+        (self.at.ell, self.at.tolerance, self.at.warm) = (ell, tolerance, warm);
+        self.at.products = took;
+        self.at.touched.add(0, looked);
         self.at.steps = self.at.steps.saturating_add(1);
         self.at.touched.add(products as usize * problem.map().stored(), 0);
         self.at.largest = self.at.largest.max(next.rank());
@@ -220,7 +239,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
         self.at.before = std::mem::replace(&mut self.at.x, next);
         std::mem::swap(&mut self.at.a_before, &mut self.at.a);
         std::mem::swap(&mut self.at.a, &mut self.a_next);
-        Ok(Looked::Products(products))
+        Ok(Some(Looked::Products(products)))
     }
 
     fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {

@@ -23,7 +23,7 @@ use super::common::{Looked, Moves, Told};
 use super::{LARGEST, LowRankProblem, Map};
 use crate::Result;
 use crate::linalg::dense::{add_product, by_rows, product, symmetric_eigen, thin_svd};
-use crate::linalg::{LowRank, Rows, kernels};
+use crate::linalg::{Halted, LowRank, Rows, kernels};
 use crate::pdbfw::{Losses, Touched};
 use crate::term::ball::trace::threshold;
 use faer::{MatMut, MatRef};
@@ -266,9 +266,10 @@ fn inner(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
+    /// A block is little work: it is finished whoever is waiting.
+    fn step(&mut self, problem: &LowRankProblem<M, L>, _: Halted<'_>) -> Result<Option<Looked>> {
         self.gather(problem)?;
-        let Some(rows) = problem.map().features() else { return Ok(Looked::Examples(1)) };
+        let Some(rows) = problem.map().features() else { return Ok(Some(Looked::Examples(1))) };
         let (c, count) = (self.at.spread.nrows(), self.which.len());
         let [along, said, own] = self.choose(problem, rows);
         self.shift(rows, 1.0);
@@ -300,7 +301,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         }
         let entries: usize = self.which.iter().map(|&i| rows.row(i).stored()).sum();
         self.at.touched.add(looked * entries, 0);
-        Ok(Looked::Examples(count as u64))
+        Ok(Some(Looked::Examples(count as u64)))
     }
 
     fn iterate(&mut self, problem: &LowRankProblem<M, L>) -> Result<LowRank> {

@@ -4,14 +4,20 @@
 use super::checkpoint::Way;
 use super::{LowRankProblem, Map, Proving};
 use crate::Result;
-use crate::linalg::LowRank;
+use crate::linalg::singular::never;
+use crate::linalg::{Halted, LowRank};
 use crate::pdbfw::{Losses, Sides, Solution, Touched};
 use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
 
 /// A method: it moves an X.
 pub(super) trait Moves<M: Map, L: Losses> {
-    /// One step; returns what it looked at.
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked>;
+    /// One step; returns what it looked at, or nothing if it was halted on its way: then it has not been taken, and a
+    /// method whose runs are kept stands where it stood.
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>>;
 
     /// The X to certify, in the ball but for rounding.
     fn iterate(&mut self, problem: &LowRankProblem<M, L>) -> Result<LowRank>;
@@ -119,7 +125,8 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
         let (pass, all) = (self.calls_per_pass(), self.products_per_pass());
         let mut done = Work::default();
         while quota.allows(done, 1) {
-            let calls = match self.moves.step(self.problem)? {
+            let Some(looked) = self.moves.step(self.problem, quota.halted)? else { break };
+            let calls = match looked {
                 Looked::Examples(count) => count,
                 Looked::Products(products) => {
                     self.owed += products;
@@ -135,6 +142,10 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
     }
 
     fn certify(&mut self) -> Result<Certified> {
+        self.certify_until(&never)
+    }
+
+    fn certify_until(&mut self, halted: Halted<'_>) -> Result<Certified> {
         let x = self.problem.bring_inside(self.moves.iterate(self.problem)?);
         let primal = self.problem.primal_at(&x, &mut self.a)?;
         match self.moves.alpha() {
@@ -150,13 +161,17 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
             rank: x.rank() + 2,
             warm: self.warm.as_ref().or(Some(&x)),
         };
-        let mut dual = self.problem.dual(&self.alpha, &proving)?;
-        if primal.value - dual.value.value < BEYOND_ROUNDING * dual.of_rounding {
+        let mut dual = self.problem.dual_until(&self.alpha, &proving, halted)?;
+        if primal.value - dual.value.value < BEYOND_ROUNDING * dual.of_rounding && !halted() {
             (proving.tight, proving.tolerance) = (true, *Proving::TOLERANCES.start());
-            dual = self.problem.dual(&self.alpha, &proving)?;
+            dual = self.problem.dual_until(&self.alpha, &proving, halted)?;
         }
         let before = self.sides.dual();
         let certified = self.sides.certify((primal, &x), (dual.value, &self.alpha))?;
+        if halted() {
+            // What was found in a hurry is no place to go on from.
+            return Ok(certified);
+        }
         if self.sides.dual() != before {
             self.way = Way::of(&proving);
         }

@@ -7,8 +7,9 @@
 
 use super::{Features, LARGEST, Map};
 use crate::dual::problem::masses;
+use crate::linalg::singular::never;
 use crate::linalg::underflow::{norm_above, product_above};
-use crate::linalg::{Dense, LowRank, Measured, Operator, Search, Sum, UNDERFLOW, gamma};
+use crate::linalg::{Dense, Halted, LowRank, Measured, Operator, Search, Sum, UNDERFLOW, gamma};
 use crate::pdbfw::problem::{Mean, corners, mean_loss};
 use crate::pdbfw::{Losses, Problem, Sides, Solution};
 use crate::term::Ball;
@@ -207,6 +208,16 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
 
     /// D(α), with V rebuilt and every α_i proved feasible.
     pub fn dual(&self, alpha: &[f64], proving: &Proving<'_>) -> Result<LowRankDual> {
+        self.dual_until(alpha, proving, &never)
+    }
+
+    /// [`dual`](Self::dual) that ends soon once it is halted: the bound is then coarser, and as proven.
+    pub fn dual_until(
+        &self,
+        alpha: &[f64],
+        proving: &Proving<'_>,
+        halted: Halted<'_>,
+    ) -> Result<LowRankDual> {
         let c = self.map.outputs();
         if alpha.len() != self.numbers() {
             let (found, needed) = (alpha.len(), self.numbers());
@@ -256,14 +267,22 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         let rough = match proving.warm {
             None if mu > 0.0 && proving.tolerance < ROUGH => {
                 let search = Search { tolerance: ROUGH, ..search };
-                Some(trace::top(products, mu * r, ranks, None, &search)?.found)
+                Some(trace::top_until(products, mu * r, ranks, None, &search, halted)?)
             }
             _ => None,
         };
-        let ranks = rough.as_ref().map_or(ranks, |found| Ranks { first: found.rank(), ..ranks });
-        let warm = proving.warm.or(rough.as_ref());
         let known = Known { entries: &v, products, error };
-        let ball = trace::dual(known, mu, r, ranks, warm, &search)?;
+        let ball = match rough {
+            // It has become a decomposition of all of V: nothing finds its values more exactly.
+            Some(top) if top.whole => trace::with_top(known, mu, r, top, halted)?,
+            rough => {
+                let found = rough.map(|top| top.found);
+                let first = found.as_ref().map_or(ranks.first, LowRank::rank);
+                let ranks = Ranks { first, ..ranks };
+                let warm = proving.warm.or(found.as_ref());
+                trace::dual_until(known, mu, r, ranks, warm, &search, halted)?
+            }
+        };
         sum.add_measured(ball.value);
         Ok(LowRankDual { value: sum.total(), of_rounding: self.radius * error, ball: Some(ball) })
     }

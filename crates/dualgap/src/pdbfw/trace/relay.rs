@@ -6,7 +6,7 @@ use super::checkpoint::Resumes;
 use super::common::{Looked, Moves, Told};
 use super::{LowRankProblem, Map};
 use crate::Result;
-use crate::linalg::LowRank;
+use crate::linalg::{Halted, LowRank};
 use crate::pdbfw::leg::Leg;
 use crate::pdbfw::{Losses, Touched};
 
@@ -30,17 +30,22 @@ impl<S> Relay<S> {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Relay<L::Scratch> {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
         let looked = match self.second() {
-            Some(all) => all.step(problem)?,
-            None => self.blocks.step(problem)?,
+            Some(all) => all.step(problem, halted)?,
+            None => self.blocks.step(problem, halted)?,
         };
+        let Some(looked) = looked else { return Ok(None) };
         let map = problem.map();
         self.leg.went(match looked {
             Looked::Examples(count) => count as f64 / map.len() as f64,
             Looked::Products(count) => count as f64 / map.products_per_certificate().max(1) as f64,
         });
-        Ok(looked)
+        Ok(Some(looked))
     }
 
     fn iterate(&mut self, problem: &LowRankProblem<M, L>) -> Result<LowRank> {

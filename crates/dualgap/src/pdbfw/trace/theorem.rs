@@ -3,16 +3,18 @@
 //! ```text
 //! 4   X̃ ← the s largest singular values of X − G/(μη), projected; G = μX − V      X ← (1 − η)X + ηX̃
 //! 5   p ← (1 − η)p + η𝒜(X̃)        p are the predictions                                                        (13)
-//! 6   α̃_i ← argmax m_i(−⟨p_i, β⟩ − f_i*(−β)) − ‖β − α_i‖²/(2δ)                                                 (14)
-//! 7   the k examples of the largest ‖α̃_i − α_i‖ move there                                                     (15)
+//! 6   α̃_i ← argmax m_i(−⟨p_i, β⟩ − f_i*(−β)) − ‖β − α_i‖²/(2δ_i)                                               (14)
+//! 7   the k examples of the largest ‖α̃_i − α_i‖²/δ_i move there                                                (15)
 //! ```
 //!
-//! The α of the library is −y of the paper, and line 8 is for nothing: V is known by its products.
+//! The δ_i are all the same where the masses are: [`Constants`]. The α of the library is −y of the paper, and line 8 is for nothing: V is known by its products.
 
 use super::checkpoint::Resumes;
 use super::common::{Looked, Moves};
 use super::{LowRankProblem, Map};
-use crate::linalg::{Combination, LowRank, Search, top_singular};
+use crate::linalg::singular::top_singular_until;
+use crate::linalg::{Combination, Halted, LowRank, Search};
+use crate::pdbfw::settings::DualSteps;
 use crate::pdbfw::{Constants, Losses, Touched};
 use crate::term::ball::trace::threshold;
 use crate::{Error, Result};
@@ -27,6 +29,8 @@ pub(super) struct Theorem<S> {
     k: usize,
     eta: f64,
     delta: f64,
+    /// 1/(m_i δ_i).
+    q: Vec<f64>,
     at: Place,
     /// Memory that steps work in: m_i α_i; the predictions of X̃; α̃, and how far from α each is.
     y: Vec<f64>,
@@ -64,18 +68,25 @@ impl<S: Default> Theorem<S> {
         let s = constants.s.unwrap_or(usize::MAX).min(rows.min(columns));
         let balanced = n as f64 * s as f64 * (1.0 / rows as f64 + 1.0 / columns as f64);
         let k = constants.k.unwrap_or(balanced as usize).clamp(1, n);
-        let squares = (0..n).map(|i| map.squared_norm(i));
+        let counts = problem.masses().iter().enumerate().filter(|(_, mass)| **mass > 0.0);
+        let squares = counts.map(|(i, _)| map.squared_norm(i));
         let (all, largest) =
             squares.fold((0.0, 0.0_f64), |(all, largest), x| (all + x, largest.max(x)));
         let of_block = all.min(k as f64 * largest);
-        let own = problem.losses().smoothness() / n as f64;
-        let curvature = own + 22.5 * of_block / (mu * (n as f64).powi(2));
+        let (q, delta) = constants.dual_steps(&DualSteps {
+            masses: problem.masses(),
+            k,
+            smoothness: problem.losses().smoothness(),
+            conditioning: problem.losses().conditioning(),
+            curvature: 22.5 * of_block / mu,
+        })?;
         let numbers = vec![0.0; problem.numbers()];
         Ok(Self {
             s,
             k,
             eta: constants.eta.unwrap_or(0.5),
-            delta: constants.delta.unwrap_or(1.0 / (k as f64 * curvature)),
+            delta,
+            q,
             at: Place {
                 x: LowRank::zero(rows, columns),
                 p: numbers.clone(),
@@ -92,15 +103,24 @@ impl<S: Default> Theorem<S> {
         })
     }
 
-    /// Lines 4 and 5; returns the products it took.
-    fn step_primal<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+    /// Lines 4 and 5; returns the products it took, or nothing if it was halted.
+    fn step_primal<M: Map, L: Losses>(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<u64>> {
         let eta = self.eta;
         problem.weigh(&self.at.alpha, &mut self.y);
         let image = problem.map().image(&self.y, self.at.products);
         let terms: Vec<(f64, &dyn crate::linalg::Operator)> =
             vec![(1.0 / (problem.mu() * eta), &*image), (1.0 - 1.0 / eta, &self.at.x)];
         let search = Search { tolerance: TOLERANCE, ..Search::default() };
-        let found = top_singular(&Combination::new(terms), self.s, self.at.warm.as_ref(), &search)?;
+        let (terms, warm) = (Combination::new(terms), self.at.warm.as_ref());
+        let all = |_: &[f64]| f64::NEG_INFINITY;
+        let found = top_singular_until(&terms, self.s, warm, &search, &all, halted)?;
+        if halted() {
+            return Ok(None);
+        }
         let theta = threshold(found.found.s(), problem.radius());
         let left = found.found.s().iter().map(|s| s - theta).take_while(|&s| s > 0.0);
         let values: Vec<f64> = left.collect();
@@ -111,7 +131,7 @@ impl<S: Default> Theorem<S> {
         self.at.x = LowRank::combined(1.0 - eta, &self.at.x, eta, &tilde)?;
         self.at.products = found.applications;
         self.at.warm = Some(found.found);
-        Ok((found.applications + tilde.rank()) as u64)
+        Ok(Some((found.applications + tilde.rank()) as u64))
     }
 
     /// Lines 6 and 7.
@@ -123,19 +143,20 @@ impl<S: Default> Theorem<S> {
             let (p, alpha) = (&self.at.p[part.clone()], &self.at.alpha[part.clone()]);
             let to = &mut self.to[part];
             if mass > 0.0 {
-                let q = 1.0 / (self.delta * mass);
-                problem.losses().maximizer(i, p, alpha, q, to, &mut self.scratch);
+                problem.losses().maximizer(i, p, alpha, self.q[i], to, &mut self.scratch);
             } else {
                 to.copy_from_slice(alpha);
             }
             let far: f64 = to.iter().zip(alpha).map(|(to, at)| (to - at) * (to - at)).sum();
-            self.moves.push((far, i as u32));
+            self.moves.push((mass * self.q[i] * far, i as u32));
         }
         if self.k < self.moves.len() {
             let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
             self.moves.select_nth_unstable_by(self.k, order);
         }
-        for &(_, i) in &self.moves[..self.k] {
+        // An α̃ that is not finite is a step that overflowed: the example stays where it is.
+        for &(_, i) in self.moves[..self.k].iter().filter(|(far, _)| *far > 0.0 && far.is_finite())
+        {
             let part = i as usize * c..(i as usize + 1) * c;
             self.at.alpha[part.clone()].copy_from_slice(&self.to[part]);
         }
@@ -143,13 +164,17 @@ impl<S: Default> Theorem<S> {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
-        let products = self.step_primal(problem)?;
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
+        let Some(products) = self.step_primal(problem, halted)? else { return Ok(None) };
         let (rows, columns) = problem.map().shape();
         let rank = self.at.warm.as_ref().map_or(0, LowRank::rank);
         self.at.touched.add(products as usize * problem.map().stored(), rank * (rows + columns));
         self.step_dual(problem);
-        Ok(Looked::Products(products))
+        Ok(Some(Looked::Products(products)))
     }
 
     fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {

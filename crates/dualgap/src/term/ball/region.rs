@@ -2,6 +2,7 @@
 //! largest, and what a combination of such corners is.
 
 use super::l1;
+use crate::linalg::Halted;
 
 /// An extreme point of a ball, `left ⊗ right` of features and outputs: one entry for the l1 norm, rank one for the trace
 /// norm. The radius is in it.
@@ -60,9 +61,17 @@ pub trait Region: Send {
     /// Makes it provable that x, which is in the ball but for rounding, is there.
     fn bring_inside(&mut self, x: &mut [f64], outputs: usize);
 
-    /// Frank-Wolfe with exact steps from x until ⟨base, x⟩ − (β/2)‖x‖² is within η of its maximum: a projection of
-    /// base/β by corners alone. Returns how many corners that took.
-    fn slide(&mut self, base: &[f64], beta: f64, eta: f64, x: &mut [f64], outputs: usize) -> u64;
+    /// Frank-Wolfe with exact steps from x, at rates (β, η), until ⟨base, x⟩ − (β/2)‖x‖² is within η of its maximum: a projection of
+    /// base/β by corners alone. Returns how many corners that took. It looks at every corner whether it is halted, and
+    /// ends at once if so.
+    fn slide(
+        &mut self,
+        base: &[f64],
+        rates: (f64, f64),
+        x: &mut [f64],
+        outputs: usize,
+        halted: Halted<'_>,
+    ) -> u64;
 }
 
 /// How far a step goes that gains this much at first, toward a corner at this squared distance; none where the gap is
@@ -140,7 +149,14 @@ impl Region for L1 {
 
     /// Where x is zero the gradient does not change, so of those entries only the largest is of interest: a step costs
     /// the entries that x has, and not d.
-    fn slide(&mut self, base: &[f64], beta: f64, eta: f64, x: &mut [f64], _: usize) -> u64 {
+    fn slide(
+        &mut self,
+        base: &[f64],
+        (beta, eta): (f64, f64),
+        x: &mut [f64],
+        _: usize,
+        halted: Halted<'_>,
+    ) -> u64 {
         const FIRST: usize = 16;
         let Self { radius, support, others, .. } = self;
         let radius = *radius;
@@ -169,6 +185,9 @@ impl Region for L1 {
                 best = (j, base[j]);
             }
             corners += 1;
+            if halted() {
+                return corners;
+            }
             let value = if best.1 < 0.0 { -radius } else { radius };
             let gap = value * best.1 - own;
             let far = radius * radius - 2.0 * value * x[best.0] + square;
@@ -249,7 +268,7 @@ mod tests {
                 x.iter().zip(&base).map(|(x, v)| v * x - beta / 2.0 * x * x).sum()
             };
             let eta = 1e-3 * beta * radius * radius;
-            ball.slide(&base, beta, eta, &mut x, 1);
+            ball.slide(&base, (beta, eta), &mut x, 1, &|| false);
             prop_assert!(x.iter().map(|x| x.abs()).sum::<f64>() <= radius * (1.0 + 1e-9));
             prop_assert!(value(&best) - value(&x) <= eta * (1.0 + 1e-9), "{} {}", value(&best), value(&x));
         }

@@ -9,12 +9,9 @@
 //! maximiser. Only values above θ matter, so a truncated decomposition suffices, and its errors are
 //! harmless: the bound holds for the R that was found, once `‖V − R‖_2` is bounded from above by proof.
 
-use crate::linalg::singular::top_singular_above;
-use crate::linalg::spectral::difference;
-use crate::linalg::{
-    Dense, LowRank, Measured, Operator, Proof, Search, Singular, gamma, spectral_bound,
-    top_singular,
-};
+use crate::linalg::singular::{never, top_singular_until};
+use crate::linalg::spectral::{difference, spectral_bound_until};
+use crate::linalg::{Dense, Halted, LowRank, Measured, Operator, Proof, Search, Singular, gamma};
 use crate::{Error, Result};
 
 /// The θ at which `Σ max(σ − θ, 0)` over values in falling order is `radius`; zero if they add up to no more.
@@ -37,6 +34,11 @@ pub fn threshold(values: &[f64], radius: f64) -> f64 {
     }
     theta.max(0.0)
 }
+
+/// Whoever looks for more than one in so many of all values, and has found none below the threshold yet, takes all of
+/// them: where many are equal the search would be doubled again and again, and its last rounds cost as much as a
+/// decomposition of the whole matrix.
+const ONE_IN: usize = 5;
 
 /// How many singular values are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +64,12 @@ pub struct Top {
     pub threshold: f64,
     /// Whether no other value is above the threshold, as far as the search can tell.
     pub complete: bool,
-    /// How many products with a vector it took.
+    /// Whether the values come from a decomposition of the whole matrix, as exact as rounding allows.
+    pub whole: bool,
+    /// How many products with a vector it took, and how many decompositions of the whole matrix, which cost far more.
     pub applications: usize,
+    /// See `applications`.
+    pub decompositions: usize,
 }
 
 impl Top {
@@ -102,31 +108,58 @@ pub fn top(
     warm: Option<&LowRank>,
     search: &Search,
 ) -> Result<Top> {
+    top_until(matrix, radius, ranks, warm, search, &never)
+}
+
+/// [`top`] that ends soon once it is halted, with what was found so far, which is then not complete.
+pub fn top_until(
+    matrix: &dyn Operator,
+    radius: f64,
+    ranks: Ranks,
+    warm: Option<&LowRank>,
+    search: &Search,
+    halted: Halted<'_>,
+) -> Result<Top> {
     let all = matrix.rows().min(matrix.columns());
     let most = ranks.most.min(all);
     let mut k = ranks.first.clamp(1, most.max(1));
-    let mut applications = 0;
+    let (mut applications, mut decompositions) = (0, 0);
+    let mut took_all = false;
     let mut known: Option<LowRank> = None;
     loop {
         let start = known.as_ref().or(warm);
         // Those just below count too: an error of the vectors above costs its square only where what
         // it mixes in is away from θ.
         let floor = |values: &[f64]| threshold(values, radius) * (1.0 - 1e-4);
-        let Singular { found, applications: more, .. } =
-            top_singular_above(matrix, k, start, search, &floor)?;
+        let Singular { found, applications: more, whole, .. } =
+            top_singular_until(matrix, k, start, search, &floor, halted)?;
         applications += more;
+        decompositions += usize::from(whole);
+        let cut = halted();
         let theta = threshold(found.s(), radius);
         let last = found.s().last().copied().unwrap_or(0.0);
         // Fewer than asked for: the others are zero.
-        let complete = found.rank() < k || k >= all || last <= theta;
-        if complete || k >= most {
-            return Ok(Top { found, threshold: theta, complete, applications });
+        let complete = !cut && (found.rank() < k || k >= all || last <= theta);
+        let found = if took_all { with_spare(found, theta) } else { found };
+        if complete || cut || k >= most {
+            let threshold = theta;
+            return Ok(Top { found, threshold, complete, whole, applications, decompositions });
         }
         // Whoever knows vectors knows about how many there are: then a few more will do.
         let more = if warm.is_some_and(|warm| warm.rank() > 1) { (k / 4).max(8) } else { k };
         known = Some(found);
         k = (k + more).min(most);
+        if whole || ONE_IN * k > all {
+            (k, took_all) = (most, true);
+        }
     }
+}
+
+/// The values above the threshold, and as many below as a search would have found on its way.
+fn with_spare(found: LowRank, theta: f64) -> LowRank {
+    let above = found.s().iter().take_while(|&&s| s > theta).count();
+    let kept = (above + above / 4 + 8).min(found.rank());
+    found.with_values(&found.s()[..kept])
 }
 
 /// A matrix as far as it is known.
@@ -184,26 +217,61 @@ pub fn dual(
     warm: Option<&LowRank>,
     search: &Search,
 ) -> Result<TraceDual> {
-    let found = top(v.products, mu * radius, ranks, warm, search)?;
-    let first = with_top(v, mu, radius, found)?;
-    let theta = first.top.threshold;
+    dual_until(v, mu, radius, ranks, warm, search, &never)
+}
+
+/// [`dual`] that ends soon once it is halted: the bound is then coarser, and as proven.
+///
+/// ```
+/// # use dualgap::linalg::{Dense, Search};
+/// # use dualgap::term::ball::trace::{Known, Ranks, dual_until};
+/// let v = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
+/// let v = Known::exactly(&v);
+/// let dual = dual_until(v, 1.0, 1.0, Ranks::default(), None, &Search::default(), &|| true)?;
+/// assert!(dual.value.value <= -2.5, "h is 5/2, as in the example of `dual`");
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn dual_until(
+    v: Known<'_>,
+    mu: f64,
+    radius: f64,
+    ranks: Ranks,
+    warm: Option<&LowRank>,
+    search: &Search,
+    halted: Halted<'_>,
+) -> Result<TraceDual> {
+    let found = top_until(v.products, mu * radius, ranks, warm, search, halted)?;
+    let first = with_top(v, mu, radius, found, halted)?;
+    let Top { threshold: theta, complete, whole, .. } = first.top;
     let expected = theta * (1.0 + 1e-9 + 10.0 * search.tolerance) + 2.0 * v.error;
-    if mu == 0.0 || theta == 0.0 || !first.top.complete || first.bound <= expected {
+    if mu == 0.0 || theta == 0.0 || !complete || whole || first.bound <= expected || halted() {
         return Ok(first);
     }
     // The proof shows that a value was missed: this time all have to converge.
     let k = (2 * first.top.found.rank()).min(ranks.most);
-    let Singular { found, applications, .. } =
-        top_singular(v.products, k, Some(&first.top.found), search)?;
-    let threshold = threshold(found.s(), mu * radius);
-    let applications = applications + first.top.applications;
-    let again = Top { found, threshold, complete: true, applications };
-    let again = with_top(v, mu, radius, again)?;
+    let none = |_: &[f64]| f64::NEG_INFINITY;
+    let Singular { found, applications, whole, .. } =
+        top_singular_until(v.products, k, Some(&first.top.found), search, &none, halted)?;
+    let again = Top {
+        threshold: threshold(found.s(), mu * radius),
+        complete: !halted(),
+        whole,
+        applications: applications + first.top.applications,
+        decompositions: first.top.decompositions + usize::from(whole),
+        found,
+    };
+    let again = with_top(v, mu, radius, again, halted)?;
     Ok(if again.value.value > first.value.value { again } else { first })
 }
 
-/// [`dual`] with the R that this decomposition makes.
-fn with_top(v: Known<'_>, mu: f64, radius: f64, mut top: Top) -> Result<TraceDual> {
+/// [`dual_until`] with the R that this decomposition makes.
+pub(crate) fn with_top(
+    v: Known<'_>,
+    mu: f64,
+    radius: f64,
+    mut top: Top,
+    halted: Halted<'_>,
+) -> Result<TraceDual> {
     let Known { entries: v, error, .. } = v;
     if !top.complete {
         // There may be values up to the last one found: R counts only if t is at least those.
@@ -213,7 +281,7 @@ fn with_top(v: Known<'_>, mu: f64, radius: f64, mut top: Top) -> Result<TraceDua
     let (entries, rounding) = difference(v, &part);
     let rest = Dense::new(v.rows(), v.columns(), &entries);
     let distance = (error + rounding) * (1.0 + f64::EPSILON);
-    let proven = spectral_bound(&rest, distance)?;
+    let proven = spectral_bound_until(&rest, distance, halted)?;
     let squared = part.squared_norm();
     let curved = if mu > 0.0 { (squared.value + squared.error) / (2.0 * mu) } else { 0.0 };
     let value = -(curved + radius * proven.bound);

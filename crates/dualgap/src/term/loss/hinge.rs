@@ -65,6 +65,11 @@ impl Loss for Hinge {
         self.width
     }
 
+    /// It is as strongly convex where it is curved as it is smooth.
+    fn conditioning(&self) -> Option<f64> {
+        (self.width > 0.0).then_some(1.0)
+    }
+
     fn steepness(&self, _: f64, _: f64) -> f64 {
         1.0
     }

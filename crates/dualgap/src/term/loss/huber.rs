@@ -47,6 +47,11 @@ impl Loss for Huber {
         1.0
     }
 
+    /// It is as strongly convex where it is curved as it is smooth.
+    fn conditioning(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn steepness(&self, _: f64, _: f64) -> f64 {
         self.width
     }

@@ -50,6 +50,12 @@ pub trait Loss: Clone + Send + Sync {
     /// γ, where φ is (1/γ)-smooth; zero where it is not.
     fn smoothness(&self) -> f64;
 
+    /// β/α, where φ is β-smooth, and α-strongly convex on an interval outside of which it is linear: then φ* is
+    /// (1/α)-smooth on its domain. None where there is no such α: log-losses flatten out without an end.
+    fn conditioning(&self) -> Option<f64> {
+        None
+    }
+
     /// Refuses targets, and settings of its own, that make no sense.
     fn check(&self, _targets: &[f64]) -> Result<()> {
         Ok(())
@@ -192,6 +198,10 @@ impl Loss for ScalarLoss {
 
     fn smoothness(&self) -> f64 {
         of!(self, loss => loss.smoothness())
+    }
+
+    fn conditioning(&self) -> Option<f64> {
+        of!(self, loss => loss.conditioning())
     }
 
     fn steepness(&self, largest: f64, y: f64) -> f64 {

@@ -50,6 +50,14 @@ impl MulticlassLoss {
         }
     }
 
+    /// β/α, where φ is β-smooth and R is (1/α)-smooth on the distributions; none where there is no such α.
+    pub fn conditioning(self) -> Option<f64> {
+        match self {
+            Self::SmoothHinge { .. } => Some(1.0),
+            Self::Hinge | Self::Softmax => None,
+        }
+    }
+
     /// φ at these scores, which have the costs in them, with its rounding bounded.
     pub fn value(self, scores: &[f64], truth: usize, buffer: &mut Vec<f64>) -> Measured {
         let (_, top) = argmax(scores.iter().copied());

@@ -38,6 +38,11 @@ impl Loss for Squared {
         1.0
     }
 
+    /// It is as strongly convex where it is curved as it is smooth.
+    fn conditioning(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn steepness(&self, largest: f64, y: f64) -> f64 {
         largest + y.abs()
     }

@@ -40,6 +40,11 @@ impl Loss for SquaredHinge {
         0.5
     }
 
+    /// It is as strongly convex where it is curved as it is smooth.
+    fn conditioning(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn steepness(&self, largest: f64, _: f64) -> f64 {
         2.0 * (1.0 + largest)
     }

@@ -12,11 +12,11 @@
 use super::corner;
 use super::line::Line;
 use crate::Result;
-use crate::linalg::{Combination, LowRank, Search};
+use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::pdbfw::Losses;
 use crate::pdbfw::trace::common::{Looked, Moves};
 use crate::pdbfw::trace::{LowRankProblem, Map};
-use crate::term::ball::trace::{Ranks, top};
+use crate::term::ball::trace::{Ranks, top_until};
 
 /// X, its predictions, and V's y: what a step begins with.
 struct Standing {
@@ -78,16 +78,23 @@ impl FrankWolfe {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for FrankWolfe {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
         self.at.weigh(problem);
         let (s, products) = {
             let image = problem.map().image(&self.at.y, 16);
             let descent = Combination::new(vec![(1.0, &*image), (-problem.mu(), &self.at.x)]);
-            corner(&descent, problem.radius(), self.warm.as_ref(), 1e-3)?
+            corner(&descent, problem.radius(), self.warm.as_ref(), 1e-3, halted)?
         };
+        if halted() {
+            return Ok(None);
+        }
         self.at.toward(problem, &s)?;
         self.warm = Some(s);
-        Ok(Looked::Products(products as u64 + 1))
+        Ok(Some(Looked::Products(products as u64 + 1)))
     }
 
     fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
@@ -126,10 +133,18 @@ impl BlockFrankWolfe {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
         self.at.weigh(problem);
         if self.beta == 0.0 {
-            self.beta = super::smoothness(problem)? + problem.mu();
+            let smoothness = super::smoothness(problem, halted)?;
+            if halted() {
+                return Ok(None);
+            }
+            self.beta = smoothness + problem.mu();
         }
         let inverse = 1.0 / (self.beta * self.eta);
         let found = {
@@ -138,8 +153,11 @@ impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
             let shifted = Combination::new(vec![(inverse, &*image), (own, &self.at.x)]);
             let search = Search { tolerance: self.tolerance, ..Search::default() };
             let ranks = Ranks { first: self.rank + 2, ..Ranks::default() };
-            top(&shifted, problem.radius(), ranks, self.warm.as_ref(), &search)?
+            top_until(&shifted, problem.radius(), ranks, self.warm.as_ref(), &search, halted)?
         };
+        if halted() {
+            return Ok(None);
+        }
         let s = found.beyond();
         let (gamma, curvature, square) = self.at.toward(problem, &s)?;
         if square > 0.0 {
@@ -151,7 +169,7 @@ impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
         let products = found.applications + s.rank();
         (self.rank, self.products) = (s.rank(), found.applications);
         self.warm = Some(found.found);
-        Ok(Looked::Products(products as u64))
+        Ok(Some(Looked::Products(products as u64)))
     }
 
     fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {

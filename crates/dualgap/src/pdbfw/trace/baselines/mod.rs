@@ -14,7 +14,8 @@ mod svrg;
 use super::ascent::Ascent;
 use super::common::{LowRankSolver, Moves};
 use super::{LowRankProblem, Map};
-use crate::linalg::{LowRank, Operator, Search, top_singular};
+use crate::linalg::singular::{never, top_singular_until};
+use crate::linalg::{Halted, LowRank, Operator, Search};
 use crate::pdbfw::baselines::schedule;
 use crate::pdbfw::{Losses, Method, Settings, Solution};
 use crate::run::{Budget, Observer, Report, run};
@@ -61,15 +62,18 @@ pub(super) fn train<M: Map, L: Losses>(
     }
 }
 
-/// The corner of the ball in which the inner product with this matrix is largest, and the products it took.
+/// The corner of the ball in which the inner product with this matrix is largest, and the products it took. One that was
+/// halted is worth nothing.
 fn corner(
     matrix: &dyn Operator,
     radius: f64,
     warm: Option<&LowRank>,
     tolerance: f64,
+    halted: Halted<'_>,
 ) -> Result<(LowRank, usize)> {
     let search = Search { tolerance, ..Search::default() };
-    let found = top_singular(matrix, 1, warm, &search)?;
+    let all = |_: &[f64]| f64::NEG_INFINITY;
+    let found = top_singular_until(matrix, 1, warm, &search, &all, halted)?;
     let one =
         if found.found.rank() == 0 { found.found } else { found.found.with_values(&[radius]) };
     Ok((one, found.applications))
@@ -84,11 +88,15 @@ fn smoothness_of_batch<M: Map, L: Losses>(
     let each = problem.masses().iter().enumerate();
     let largest = each.map(|(i, m)| m * problem.map().squared_norm(i)).fold(0.0, f64::max);
     let of_one = largest * n as f64 / problem.losses().smoothness();
-    Ok(schedule::smoothness_of_batch((n, batch), smoothness(problem)?, of_one))
+    Ok(schedule::smoothness_of_batch((n, batch), smoothness(problem, &never)?, of_one))
 }
 
-/// About how smooth the mean loss is: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one, over γ.
-fn smoothness<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Result<f64> {
+/// About how smooth the mean loss is: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one, over γ. Once it
+/// is halted it is worth nothing.
+fn smoothness<M: Map, L: Losses>(
+    problem: &LowRankProblem<M, L>,
+    halted: Halted<'_>,
+) -> Result<f64> {
     const POWERS: usize = 6;
     const BEYOND: f64 = 1.2;
     let (map, (rows, columns)) = (problem.map(), problem.map().shape());
@@ -108,8 +116,8 @@ fn smoothness<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Result<f64> 
         map.predict(&x, &mut a);
         problem.weigh(&a, &mut y);
         found = found.max(a.iter().zip(&y).map(|(a, y)| a * y).sum());
-        let (next, _) = corner(&*map.image(&y, 64), 1.0, Some(&x), 1e-2)?;
-        if next.rank() == 0 {
+        let (next, _) = corner(&*map.image(&y, 64), 1.0, Some(&x), 1e-2, halted)?;
+        if next.rank() == 0 || halted() {
             break;
         }
         x = next;

@@ -6,14 +6,15 @@
 use super::stochastic::changes;
 use super::{corner, smoothness, smoothness_of_batch};
 use crate::Result;
-use crate::linalg::{Combination, LowRank, Operator, Random, Search, top_singular};
+use crate::linalg::singular::never;
+use crate::linalg::{Combination, Halted, LowRank, Operator, Random, Search, top_singular};
 use crate::pdbfw::Losses;
 use crate::pdbfw::baselines::schedule::{BATCH, Measures, Rates, Schedule};
 use crate::pdbfw::trace::common::{Looked, Moves};
 use crate::pdbfw::trace::{LowRankProblem, Map};
 use crate::term::ball::region::slide_step;
 
-/// X_k may take so many corners: a step must come to an end when somebody wants the run to.
+/// X_k may take so many corners: no step is endless.
 const MOST_CORNERS: u64 = 500;
 
 /// How exact a corner is.
@@ -53,7 +54,7 @@ impl Sliding {
         let of_mean = if reduced {
             smoothness_of_batch(problem, BATCH.min(n))?
         } else {
-            smoothness(problem)?
+            smoothness(problem, &never)?
         };
         let each = whole.chunks_exact(problem.map().outputs()).enumerate();
         let squares: f64 = each
@@ -87,8 +88,12 @@ impl Sliding {
         })
     }
 
-    /// The snapshot of STORC is taken anew; returns the products that took.
-    fn begin_phase<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<u64> {
+    /// The snapshot of STORC is taken anew; returns the products that took, or nothing if it was halted.
+    fn begin_phase<M: Map, L: Losses>(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<u64>> {
         self.x = self.y.clone();
         let (mut gap, mut products) = (0.0, 0);
         if self.reduced {
@@ -97,12 +102,16 @@ impl Sliding {
             problem.weigh(&self.alpha, &mut self.whole);
             let image = problem.map().image(&self.whole, 16);
             let descent = Combination::new(vec![(1.0, &*image), (-problem.mu(), &self.y)]);
-            let (s, took) = corner(&descent, problem.radius(), self.warm.as_ref(), TOLERANCE)?;
+            let warm = self.warm.as_ref();
+            let (s, took) = corner(&descent, problem.radius(), warm, TOLERANCE, halted)?;
+            if halted() {
+                return Ok(None);
+            }
             gap = inner(&descent, &s) - inner(&descent, &self.y);
             products = took + 2 * self.y.rank() + 1;
         }
         self.schedule.begin_phase(gap);
-        Ok(products as u64)
+        Ok(Some(products as u64))
     }
 }
 
@@ -116,19 +125,23 @@ fn inner(matrix: &dyn Operator, x: &LowRank) -> f64 {
 }
 
 /// Frank-Wolfe with exact steps from X until ⟨base, X⟩ − (β/2)‖X‖² is within η of its maximum; the corners and the products
-/// that took.
+/// that took. It looks at every corner whether it is halted.
 fn slide(
     base: &dyn Operator,
     (beta, eta, radius): (f64, f64, f64),
     x: &mut LowRank,
     warm: &mut Option<LowRank>,
+    halted: Halted<'_>,
 ) -> Result<(u64, usize)> {
     let (mut own, mut square) = (inner(base, x), x.dot(x));
     let mut products = x.rank();
     for corners in 1..=MOST_CORNERS {
         let descent = Combination::new(vec![(1.0, base), (-beta, &*x)]);
-        let (s, took) = corner(&descent, radius, warm.as_ref(), TOLERANCE)?;
+        let (s, took) = corner(&descent, radius, warm.as_ref(), TOLERANCE, halted)?;
         products += took + 1;
+        if halted() {
+            return Ok((corners, products));
+        }
         let (along, cross) = (inner(base, &s), x.dot(&s));
         let held = own - beta * square;
         let gap = along - beta * cross - held;
@@ -144,11 +157,16 @@ fn slide(
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Sliding {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
         let (n, mu) = (problem.map().len(), problem.mu());
         let mut products = 0;
         if self.schedule.is_over() {
-            products += self.begin_phase(problem)?;
+            let Some(took) = self.begin_phase(problem, halted)? else { return Ok(None) };
+            products += took;
         }
         let Rates { gamma, beta, eta, batch } = self.schedule.step(n);
         let z = LowRank::combined(1.0 - gamma, &self.y, gamma, &self.x)?;
@@ -169,13 +187,17 @@ impl<M: Map, L: Losses> Moves<M, L> for Sliding {
         let mut terms: Vec<(f64, &dyn Operator)> = vec![(1.0, &*part), (-mu, &z), (beta, &before)];
         terms.extend(whole.as_deref().map(|whole| (1.0, whole)));
         let rates = (beta, eta, problem.radius());
-        let (corners, took) = slide(&Combination::new(terms), rates, &mut self.x, &mut self.warm)?;
+        let base = Combination::new(terms);
+        let (corners, took) = slide(&base, rates, &mut self.x, &mut self.warm, halted)?;
+        if halted() {
+            return Ok(None);
+        }
         self.corners += corners;
         self.y = LowRank::combined(1.0 - gamma, &self.y, gamma, &self.x)?;
         // A product with a sample is that share of one with all.
         let seen = if self.reduced { n } else { batch };
         let seen = (took * seen + z.rank() * batch).div_ceil(n);
-        Ok(Looked::Products(products + seen as u64))
+        Ok(Some(Looked::Products(products + seen as u64)))
     }
 
     fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {

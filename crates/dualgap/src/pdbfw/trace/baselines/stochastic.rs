@@ -3,7 +3,7 @@
 
 use super::corner;
 use crate::Result;
-use crate::linalg::{Combination, LowRank, Random};
+use crate::linalg::{Combination, Halted, LowRank, Random};
 use crate::pdbfw::Losses;
 use crate::pdbfw::trace::common::{Looked, Moves};
 use crate::pdbfw::trace::{LowRankProblem, Map};
@@ -58,7 +58,11 @@ pub(super) fn changes<M: Map, L: Losses>(
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for StochasticFrankWolfe {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
         let n = problem.map().len();
         self.t += 1;
         let batch = usize::try_from(self.t * self.t).unwrap_or(n).min(n);
@@ -74,14 +78,17 @@ impl<M: Map, L: Losses> Moves<M, L> for StochasticFrankWolfe {
         let (s, products) = {
             let image = problem.map().image_at(&self.which, &self.y);
             let descent = Combination::new(vec![(1.0, &*image), (-problem.mu(), &self.x)]);
-            corner(&descent, problem.radius(), self.warm.as_ref(), 1e-2)?
+            corner(&descent, problem.radius(), self.warm.as_ref(), 1e-2, halted)?
         };
+        if halted() {
+            return Ok(None);
+        }
         let gamma = 2.0 / (self.t + 1) as f64;
         self.x = LowRank::combined(1.0 - gamma, &self.x, gamma, &s)?;
         self.warm = Some(s);
         // A product with a sample is that share of one with all.
         let products = ((products + self.x.rank()) * batch).div_ceil(n);
-        Ok(Looked::Products(products as u64))
+        Ok(Some(Looked::Products(products as u64)))
     }
 
     fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {

@@ -10,11 +10,11 @@
 use super::smoothness_of_batch;
 use super::stochastic::changes;
 use crate::Result;
-use crate::linalg::{Combination, LowRank, Random, Search};
+use crate::linalg::{Combination, Halted, LowRank, Random, Search};
 use crate::pdbfw::Losses;
 use crate::pdbfw::trace::common::{Looked, Moves};
 use crate::pdbfw::trace::{LowRankProblem, Map};
-use crate::term::ball::trace::{Ranks, top};
+use crate::term::ball::trace::{Ranks, top_until};
 
 /// Examples to a batch, as a share of all.
 const SHARE: usize = 10;
@@ -66,7 +66,11 @@ impl Svrg {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Svrg {
-    fn step(&mut self, problem: &LowRankProblem<M, L>) -> Result<Looked> {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
         let n = problem.map().len();
         let mut products = 0;
         if self.left == 0 {
@@ -91,8 +95,11 @@ impl<M: Map, L: Losses> Moves<M, L> for Svrg {
             let search = Search { tolerance: self.tolerance, ..Search::default() };
             let first = if self.warm.is_none() { 8 } else { self.x.rank() + 2 };
             let ranks = Ranks { first, ..Ranks::default() };
-            top(&shifted, problem.radius(), ranks, self.warm.as_ref(), &search)?
+            top_until(&shifted, problem.radius(), ranks, self.warm.as_ref(), &search, halted)?
         };
+        if halted() {
+            return Ok(None);
+        }
         let next = found.beyond();
         let square = next.dot(&next) - 2.0 * next.dot(&self.x) + self.x.dot(&self.x);
         let size = found.found.s().first().copied().unwrap_or(0.0);
@@ -102,7 +109,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Svrg {
         self.x = next;
         products += found.applications;
         self.warm = Some(found.found);
-        Ok(Looked::Products(products as u64))
+        Ok(Some(Looked::Products(products as u64)))
     }
 
     fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
