@@ -194,7 +194,9 @@ type Line = Option<(&'static str, String)>;
 
 /// Softmax and the tasks that are not multiclass have none.
 fn costs(model: &Model) -> (Line, Value) {
-    let Structure::Multiclass { costs, loss } = &model.structure else { return (None, Value::Null) };
+    let Structure::Multiclass { costs, loss } = &model.structure else {
+        return (None, Value::Null);
+    };
     if *loss == MulticlassLoss::Softmax {
         return (None, Value::Null);
     }
@@ -257,10 +259,7 @@ fn penalty(model: &Model) -> Vec<(&'static str, String)> {
     let Provenance { ball, lambda, regulariser, .. } = &model.provenance;
     if let Some(within) = ball {
         let (name, radius) = ball_name(within.ball);
-        return vec![
-            ("ball", format!("{name}, radius {}", exact(radius))),
-            ("mu", exact(*lambda)),
-        ];
+        return vec![("ball", format!("{name}, radius {}", exact(radius))), ("mu", exact(*lambda))];
     }
     let Regulariser { l1, nonnegative, q_norm, .. } = *regulariser;
     let mut lines = vec![("lambda", exact(*lambda))];
@@ -341,7 +340,11 @@ fn features(model: &Model) -> String {
                     exact(centre.mean)
                 ),
             };
-            format!("a weight for each of {} users and {} items; ratings {centre}", model.features, items.len())
+            format!(
+                "a weight for each of {} users and {} items; ratings {centre}",
+                model.features,
+                items.len()
+            )
         }
         _ => format!("{}{pairs}{format}", model.features),
     }

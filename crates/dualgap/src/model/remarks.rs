@@ -72,6 +72,15 @@ impl Remark {
         let text = "the file has no witness: the dual value is the word of the training run, and nobody has proved it here";
         model.witness.is_none().then(|| Self::new(RemarkKind::NoWitness, text))
     }
+
+    /// What there is to say about a path of which so many models have no witness.
+    pub fn on_path(without_witness: usize) -> Option<Self> {
+        let text = format!(
+            "{without_witness} models have no witness: their intervals are the word of the training runs, and nobody has \
+             proved them here"
+        );
+        (without_witness > 0).then(|| Self::new(RemarkKind::NoWitness, text))
+    }
 }
 
 /// What there is to say about the problem of a model; the labels are those of its training examples, where they are known.
@@ -104,8 +113,9 @@ fn on_costs(costs: &[f64], classes: usize, loss: MulticlassLoss) -> Option<Remar
         return Some(Remark::new(RemarkKind::NoCosts, text));
     }
     if largest < NEXT_TO_NOTHING {
-        let text =
-            format!("no mistake costs more than {largest:e}: nearly nothing asks the model to be right");
+        let text = format!(
+            "no mistake costs more than {largest:e}: nearly nothing asks the model to be right"
+        );
         return Some(Remark::new(RemarkKind::SmallCosts, text));
     }
     let few = mistakes.iter().filter(|&&cost| cost < NEXT_TO_NOTHING * largest).count();
@@ -147,8 +157,12 @@ fn on_classes(weights: &[f64], labels: &[u32], model: &Model) -> Option<Remark> 
     let present: Vec<f64> = sums.iter().copied().flatten().collect();
     let mean = present.iter().sum::<f64>() / present.len() as f64;
     let is_light = |sum: &Option<f64>| sum.is_some_and(|sum| sum < NEXT_TO_NOTHING * mean);
-    let light: Vec<&str> =
-        names.iter().zip(&sums).filter(|(_, sum)| is_light(sum)).map(|(name, _)| &name[..]).collect();
+    let light: Vec<&str> = names
+        .iter()
+        .zip(&sums)
+        .filter(|(_, sum)| is_light(sum))
+        .map(|(name, _)| &name[..])
+        .collect();
     let more = light.len().saturating_sub(LISTED);
     let (subject, them) = match light[..] {
         [name] => (format!("the class {name} weighs"), "it"),
@@ -159,4 +173,30 @@ fn on_classes(weights: &[f64], labels: &[u32], model: &Model) -> Option<Remark> 
         "{subject} less than {NEXT_TO_NOTHING:e} of the mean class: the certificate says next to nothing about {them}"
     );
     (!light.is_empty()).then(|| Remark::new(RemarkKind::LightClasses, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(costs: &[f64]) -> Option<RemarkKind> {
+        on_costs(costs, 2, MulticlassLoss::Hinge).map(|remark| remark.kind)
+    }
+
+    #[test]
+    fn mistakes_that_cost_nothing_are_pointed_out() {
+        assert_eq!(kind(&[0.0, 1.0, 1e-6, 0.0]), None);
+        assert_eq!(kind(&[0.0, 1.0, 0.0, 0.0]), Some(RemarkKind::ZeroCosts));
+        assert_eq!(kind(&[0.0, 1.0, 1e-10, 0.0]), Some(RemarkKind::ZeroCosts));
+        assert_eq!(kind(&[0.0, 1e-10, 1e-10, 0.0]), Some(RemarkKind::SmallCosts));
+        assert_eq!(kind(&[0.0; 4]), Some(RemarkKind::NoCosts));
+    }
+
+    #[test]
+    fn examples_that_weigh_nothing_are_counted() {
+        assert!(on_examples(&[1.0, 2.0, 1e-6]).is_none());
+        let remark = on_examples(&[1.0, 0.0, 1e-12, 2.0]).unwrap();
+        assert!(remark.text.starts_with("2 of 4 examples"), "{remark:?}");
+        assert!(remark.text.contains("(1 of them nothing)"), "{remark:?}");
+    }
 }
