@@ -1,28 +1,37 @@
 //! `dualgap certify`: a stored certificate, computed again from the data.
 
 use crate::args::CertifyArgs;
-use crate::ball::{BallJson, penalty_rows};
+use crate::ball::BallJson;
 use crate::predict::load;
-use crate::report::{aligned, certificate_rows, certified_sentence, scale_row, thousands, to_json};
+use crate::report::{aligned, certificate_rows, certified_sentence, notes, to_json};
 use crate::{Outcome, completion, path, print};
 use dualgap::Result;
-use dualgap::data::{Scaling, Source};
+use dualgap::data::{Recipe, Scaling, Source};
 use dualgap::model::{
-    DualEvidence, Structure, verify_completion, verify_examples, verify_labels, verify_linear,
-    verify_outputs, verify_sequences,
+    Description, DualEvidence, Model, Remark, Structure, Verified, describe, describe_with,
+    verify_completion, verify_examples, verify_labels, verify_linear, verify_outputs,
+    verify_sequences,
 };
+use dualgap::run::Certificate;
 use dualgap::term::Regulariser;
 use serde::Serialize;
+use serde_json::Value;
 
+/// The object that `--json` prints. Fields may be added; none changes its meaning.
 #[derive(Serialize)]
 struct Json<'a> {
+    /// Whatever the file lets be checked holds.
     verified: bool,
     dual_proved: bool,
+    /// Whether the gap itself is proved: both of its sides were.
+    certified: bool,
     primal: f64,
     dual: f64,
     gap: f64,
     relative_gap: f64,
     rounding_error: f64,
+    gap_bound: f64,
+    relative_gap_bound: f64,
     ball: Option<BallJson>,
     lambda: f64,
     #[serde(flatten)]
@@ -30,79 +39,105 @@ struct Json<'a> {
     scale: Scaling,
     n: usize,
     fingerprint: &'a str,
+    problem: &'a Value,
+    remarks: &'a [Remark],
 }
 
-/// Refuses what does not hold with an error; the exit code of a certificate that holds is 0.
+/// Refuses what does not hold with an error. The exit code of a certificate that holds is 0, and 1 if the file has no
+/// witness: the dual value is then the word of the training run, and nothing is certified.
 pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     if args.model.is_dir() {
         return path::check::run(args);
     }
     let (model, recipe) = load(&args.model)?;
-    let provenance = &model.provenance;
-    let source = Source::open(&args.data)?;
-    let verified = match model.structure {
-        Structure::Multiclass { .. } => {
-            verify_examples(&model, &recipe.examples(source, None)?.data)?
-        }
-        Structure::Linear { .. } => verify_linear(&model, &recipe.examples(source, None)?.data)?,
-        Structure::MultiLabel { .. } => {
-            verify_labels(&model, &recipe.examples(source, None)?.data)?
-        }
-        Structure::MultiOutput { .. } => {
-            verify_outputs(&model, &recipe.examples(source, None)?.data)?
-        }
-        Structure::Completion { .. } => {
-            let recipe = completion::models::recipe(&args.model, &recipe)?;
-            verify_completion(&model, &recipe.read_training(source)?)?
-        }
-        Structure::Chain { .. } => verify_sequences(&model, &recipe.sequences(source, None)?.data)?,
-    };
+    let (verified, problem) = verify(args, &model, &recipe)?;
     let certificate = verified.certificate;
     let proved = verified.evidence == DualEvidence::Witness;
-    if args.json {
-        print(&to_json(&Json {
+    let certified = proved && certificate.certified;
+    let mut remarks = problem.remarks;
+    remarks.extend(Remark::on_certificate(&certificate));
+    remarks.extend(Remark::on_witness(&model));
+    let text = if args.json {
+        let provenance = &model.provenance;
+        to_json(&Json {
             verified: true,
             dual_proved: proved,
+            certified,
             primal: certificate.primal,
             dual: certificate.dual,
             gap: certificate.gap(),
             relative_gap: certificate.relative_gap(),
             rounding_error: certificate.rounding_error,
+            gap_bound: certificate.gap_bound(),
+            relative_gap_bound: certificate.relative_gap_bound(),
             ball: BallJson::of(&model),
             lambda: provenance.lambda,
             regulariser: provenance.regulariser,
             scale: provenance.scale,
             n: provenance.examples,
             fingerprint: &provenance.fingerprint,
-        }))?;
-        return Ok(Outcome::Reached);
-    }
+            problem: &problem.json,
+            remarks: &remarks,
+        })
+    } else {
+        tell(args, problem.lines, &remarks, &certificate, proved)
+    };
+    print(&text)?;
+    Ok(if certified { Outcome::Reached } else { Outcome::NotReached })
+}
+
+/// Checks a model against the data, and says which problem it was checked as an answer to.
+fn verify(args: &CertifyArgs, model: &Model, recipe: &Recipe) -> Result<(Verified, Description)> {
+    let source = Source::open(&args.data)?;
+    let check = match model.structure {
+        Structure::Completion { .. } => {
+            let recipe = completion::models::recipe(&args.model, recipe)?;
+            return Ok((
+                verify_completion(model, &recipe.read_training(source)?)?,
+                describe(model),
+            ));
+        }
+        Structure::Chain { .. } => {
+            let data = recipe.sequences(source, None)?.data;
+            return Ok((verify_sequences(model, &data)?, describe(model)));
+        }
+        Structure::Multiclass { .. } => verify_examples,
+        Structure::Linear { .. } => verify_linear,
+        Structure::MultiLabel { .. } => verify_labels,
+        Structure::MultiOutput { .. } => verify_outputs,
+    };
+    let data = recipe.examples(source, None)?.data;
+    Ok((check(model, &data)?, describe_with(model, &data)))
+}
+
+fn tell(
+    args: &CertifyArgs,
+    problem: Vec<(&'static str, String)>,
+    remarks: &[Remark],
+    certificate: &Certificate,
+    proved: bool,
+) -> String {
     let mut rows = vec![
         ("model", args.model.display().to_string()),
-        (
-            "data",
-            format!("{}, {} examples", args.data.display(), thousands(provenance.examples as u64)),
-        ),
+        ("data", args.data.display().to_string()),
         ("fingerprint", "the data are those of the training run".into()),
     ];
-    rows.extend(penalty_rows(&model));
-    rows.extend(scale_row(&model));
-    rows.extend(certificate_rows(&certificate));
+    rows.extend(problem);
+    rows.extend(certificate_rows(certificate));
     let (evidence, sentence) = if proved {
         (
             "computed from the stored witness, which was proved feasible",
-            certified_sentence(&certificate),
+            certified_sentence(certificate),
         )
     } else {
         (
             "the word of the training run: the file has no witness",
-            "Verified: the primal value. The dual value could not be: train with --witness to have \
-             the gap itself proved."
+            "Verified: the primal value. The dual value could not be, so that nothing is proved of the gap: train \
+             with --witness."
                 .into(),
         )
     };
     rows.push(("primal value", "computed from the data, at the stored weights".into()));
     rows.push(("dual value", evidence.into()));
-    print(&format!("{}\n{sentence}\n", aligned(&rows)))?;
-    Ok(Outcome::Reached)
+    format!("{}{}\n{sentence}\n", aligned(&rows), notes(remarks))
 }

@@ -7,19 +7,21 @@ use crate::completion::report::centre_row;
 use crate::outputs::outputs_row;
 use crate::places::check_not_read;
 use crate::report::{
-    aligned, certificate_rows, certified_sentence, loss_name, number, scale_row, solver_name,
-    task_row, thousands, to_json, trimmed,
+    aligned, certificate_rows, certified_sentence, loss_name, notes, number, scale_row,
+    solver_name, task_row, thousands, to_json, trimmed,
 };
 use crate::{Outcome, print};
 use dualgap::data::Sink;
 use dualgap::data::source::is_stdin;
-use dualgap::model::{Model, Provenance, Structure};
+use dualgap::model::describe::task_name;
+use dualgap::model::{Model, Provenance, Remark, Structure, describe};
 use dualgap::oracle::chain::Layout;
 use dualgap::run::{Certificate, Stop};
 use dualgap::ssvm::{Average, Hamming};
 use dualgap::term::MulticlassLoss;
 use dualgap::{Error, Result};
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -35,6 +37,8 @@ struct Json<'a> {
     has_witness: bool,
     certificate: Certificate,
     provenance: &'a Provenance,
+    problem: Value,
+    remarks: Vec<Remark>,
     largest: Vec<Named>,
 }
 
@@ -83,6 +87,7 @@ fn json(model: &Model, top: usize) -> String {
         .flat_map(|label| largest_features(model, label, top))
         .chain(largest(transitions(model), 2 * top))
         .map(|k| named(model, k));
+    let problem = describe(model);
     to_json(&Json {
         task: task_name(model),
         labels: model.alphabet.names(),
@@ -93,6 +98,8 @@ fn json(model: &Model, top: usize) -> String {
         has_witness: model.witness.is_some(),
         certificate: model.certificate,
         provenance: &model.provenance,
+        problem: problem.json,
+        remarks: problem.remarks,
         largest: largest.collect(),
     })
 }
@@ -101,6 +108,7 @@ fn tell(model: &Model, args: &InspectArgs) -> String {
     let mut text = aligned(&settings_rows(model));
     text.push('\n');
     text += &aligned(&certificate_rows(&model.certificate));
+    text += &notes(&describe(model).remarks);
     let _ = writeln!(text, "\n{}", certificate_in_words(model));
     if let Some(factors) = models::inspect_factors(model, args) {
         return text + &factors;
@@ -134,18 +142,6 @@ fn tell(model: &Model, args: &InspectArgs) -> String {
         let _ = writeln!(text, "\nAll weights that are not zero are in {}.", path.display());
     }
     text
-}
-
-fn task_name(model: &Model) -> &'static str {
-    match model.structure {
-        Structure::Multiclass { .. } => "multiclass",
-        Structure::MultiLabel { .. } => "multilabel",
-        Structure::MultiOutput { .. } => "multioutput",
-        Structure::Chain { .. } => "chain",
-        Structure::Linear { loss } if loss.is_binary() => "binary",
-        Structure::Linear { .. } => "regression",
-        Structure::Completion { .. } => "completion",
-    }
 }
 
 fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {

@@ -8,7 +8,8 @@ use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::model::evaluation::{Figures, NumberErrors};
 use dualgap::model::{
-    Evaluation, Model, OutputEvaluation, Scores, SetEvaluation, SetFigures, Strangers, Structure,
+    Evaluation, Model, OutputEvaluation, Remark, RemarkKind, Scores, SetEvaluation, SetFigures,
+    Strangers, Structure,
 };
 use dualgap::pdbfw;
 use dualgap::run::{Certificate, Counters, Report, Stop};
@@ -80,7 +81,11 @@ struct Json<'a> {
     gap: Option<f64>,
     relative_gap: Option<f64>,
     rounding_error: f64,
+    /// Null as the gap is.
+    gap_bound: Option<f64>,
+    relative_gap_bound: Option<f64>,
     certified: bool,
+    remarks: Vec<Remark>,
     stop: Stop,
     passes: f64,
     oracle_calls: u64,
@@ -180,7 +185,10 @@ impl<'a> Summary<'a> {
             gap: finite(certificate.gap()),
             relative_gap: finite(certificate.relative_gap()),
             rounding_error: certificate.rounding_error,
+            gap_bound: finite(certificate.gap_bound()),
+            relative_gap_bound: finite(certificate.relative_gap_bound()),
             certified: certificate.certified,
+            remarks: Remark::on_certificate(&certificate).into_iter().collect(),
             stop: report.stop,
             passes: report.passes,
             oracle_calls: report.work.oracle_calls,
@@ -389,12 +397,24 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<(&'static str, String)
     } else {
         "unknown: the oracle could not bound what it may have missed".into()
     };
+    let remark = Remark::on_certificate(certificate);
+    let remark = remark.map_or(String::new(), |remark| format!(": {}", remark.text));
     vec![
         ("primal", number(certificate.primal)),
         ("dual", number(certificate.dual)),
         ("gap", gap),
-        ("rounding", format!("at most {:.1e}", certificate.rounding_error)),
+        ("rounding", format!("at most {:.1e}{remark}", certificate.rounding_error)),
     ]
+}
+
+/// What to bear in mind, a line each below a blank one; what the rows of a certificate say of rounding is not said again.
+pub fn notes(remarks: &[Remark]) -> String {
+    let notes: Vec<String> = remarks
+        .iter()
+        .filter(|remark| !matches!(remark.kind, RemarkKind::Rounding | RemarkKind::NoWitness))
+        .map(|remark| format!("Note: {}.\n", remark.text))
+        .collect();
+    if notes.is_empty() { String::new() } else { format!("\n{}", notes.concat()) }
 }
 
 /// One sentence that says what is certified, and whether that is what was asked for.
@@ -428,8 +448,7 @@ fn closing_line(report: &Report<Model>, stop: &StopArgs) -> String {
 /// What a certificate says, in words.
 pub fn certified_sentence(certificate: &Certificate) -> String {
     // Rounded up: the sentence must stay true.
-    let bound = certificate.gap().max(0.0) + certificate.rounding_error;
-    let share = bound / certificate.primal.abs();
+    let (bound, share) = (certificate.gap_bound(), certificate.relative_gap_bound());
     let part = if share.is_finite() {
         format!(" ({} % of the objective)", rounded_up(100.0 * share))
     } else {

@@ -84,7 +84,14 @@ Examples:
   dualgap convert TRAIN.svm --random-binning 300 --save-map grids.map -o train.svm.gz
   dualgap convert TEST.svm --map grids.map -o test.svm.gz")]
     Convert(ConvertArgs),
-    /// Check the certificate of a model or a path again, from the data it was trained on.
+    /// Check the certificate of a model or a path again, from the data it was trained on, and name the problem that it is of.
+    #[command(after_help = "\
+Examples:
+  dualgap certify model.dualgap TRAIN.svm
+  dualgap certify FOLDER TRAIN.svm --json
+
+Exit code 0: both sides of the gap are proved. 1: the file has no witness, so that the primal value is verified and
+the dual value is the word of the training run. 2: the certificate does not hold, or another error.")]
     Certify(CertifyArgs),
     /// Train a structural SVM on handwritten words that come with the program.
     Demo(DemoArgs),

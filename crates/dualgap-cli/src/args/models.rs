@@ -59,7 +59,7 @@ pub struct InspectArgs {
 
 #[derive(Args, Debug)]
 pub struct CertifyArgs {
-    /// A model file, or the folder of a path whose models have their witnesses.
+    /// A model file, or the folder of a path; what was trained without --witness is not proved.
     pub model: PathBuf,
     /// The data it was trained on; format and folds are taken from the model file.
     pub data: PathBuf,

@@ -8,10 +8,11 @@ use crate::{Outcome, print};
 use dualgap::data::{Dictionary, Format, Pairs, Ratings, RatingsRecipe, Recipe, Sink, Source};
 use dualgap::linalg::LowRank;
 use dualgap::model::evaluation::NumberErrors;
-use dualgap::model::{Centre, Model, Provenance, Strangers, Structure};
+use dualgap::model::{Centre, Model, Provenance, Strangers, Structure, describe};
 use dualgap::run::Certificate;
 use dualgap::{Error, Result};
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -98,6 +99,7 @@ struct Json<'a> {
     has_witness: bool,
     certificate: Certificate,
     provenance: &'a Provenance,
+    problem: Value,
     largest: Vec<Largest<'a>>,
 }
 
@@ -140,6 +142,7 @@ pub fn inspect_json(model: &Model, top: usize) -> Option<String> {
         has_witness: model.witness.is_some(),
         certificate: model.certificate,
         provenance: &model.provenance,
+        problem: describe(model).json,
         largest: largest.collect(),
     }))
 }

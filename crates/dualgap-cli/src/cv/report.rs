@@ -2,7 +2,7 @@
 
 use crate::args::CvArgs;
 use crate::report::{number, percent, thousands, trimmed};
-use dualgap::model::{Candidate, CrossValidation, Edge};
+use dualgap::model::{Candidate, CrossValidation, Edge, Remark};
 use dualgap::run::Stop;
 use serde::Serialize;
 use std::fmt::Write;
@@ -58,7 +58,11 @@ struct CandidateJson {
     seconds: f64,
     /// The largest of its models.
     relative_gap: Option<f64>,
+    /// The same with the rounding included, and in units of the objective.
+    gap_bound: Option<f64>,
+    relative_gap_bound: Option<f64>,
     reached: bool,
+    remarks: Vec<Remark>,
 }
 
 impl From<&Candidate> for CandidateJson {
@@ -73,9 +77,18 @@ impl From<&Candidate> for CandidateJson {
             passes: candidate.mean(|trial| trial.passes),
             seconds: candidate.mean(|trial| trial.seconds),
             relative_gap: finite(candidate.worst_gap()),
+            gap_bound: finite(candidate.worst_gap_bound()),
+            relative_gap_bound: finite(candidate.worst_relative_gap_bound()),
             reached: candidate.is_reached(),
+            remarks: remarks(candidate),
         }
     }
+}
+
+/// What there is to say about any of its certificates, once.
+fn remarks(candidate: &Candidate) -> Vec<Remark> {
+    let certificates = candidate.trials.iter().map(|trial| &trial.certificate);
+    certificates.filter_map(Remark::on_certificate).take(1).collect()
 }
 
 impl Findings<'_> {
@@ -137,7 +150,7 @@ impl Findings<'_> {
         ];
         row.extend(f1.map(|f1| format!("{:.2}", 100.0 * f1)));
         row.push(trimmed(candidate.mean(|trial| trial.passes)));
-        row.push(percent(candidate.worst_gap()));
+        row.push(percent(candidate.worst_relative_gap_bound()));
         row.push(self.mark(k).into());
         row
     }
@@ -158,6 +171,7 @@ impl Findings<'_> {
             format!("The best lambda is the {end} of those tried: go on beyond it, with {option} or --lambdas.")
         }));
         told.extend(self.late());
+        told.extend(self.rounded());
         match &self.rare[..] {
             [] => {}
             [label] => told.push(format!(
@@ -191,6 +205,15 @@ impl Findings<'_> {
         };
         let (tolerance, of) = (percent(self.tolerance.unwrap_or(0.0)), stops.len());
         Some(format!("{late} of {of} models are NOT within the tolerance of {tolerance}: {why}."))
+    }
+
+    /// That the gaps of some models are less than what rounding may have done to them.
+    fn rounded(&self) -> Option<String> {
+        let trials = self.found.candidates.iter().flat_map(|candidate| &candidate.trials);
+        let rounded = trials.filter(|trial| trial.certificate.rounding_exceeds_gap()).count();
+        (rounded > 0).then(|| {
+            format!("Of {rounded} models, the rounding bound is larger than the gap itself.")
+        })
     }
 
     /// The table between tabs, with all digits and every fold.

@@ -1,30 +1,41 @@
 //! `dualgap certify FOLDER DATA`: a whole path, proved again without trusting a number in its files.
 
-use super::told::{JSON, Told};
+use super::told::{Entry, JSON, Told};
 use crate::args::CertifyArgs;
 use crate::predict::load;
 use crate::problem::Dataset;
-use crate::report::{aligned, thousands, to_json};
+use crate::report::{aligned, notes, thousands, to_json};
 use crate::{Outcome, print};
 use dualgap::data::{Examples, Recipe, Sequences, Source};
 use dualgap::model::{
-    Model, Structure, check_path, verify_examples, verify_linear, verify_sequences,
+    Description, Model, Remark, Structure, check_path, describe, describe_with, verify_examples,
+    verify_linear, verify_sequences,
 };
 use dualgap::run::{Interval, Reach, Tolerance};
 use dualgap::{Error, Result};
 use serde::Serialize;
+use serde_json::Value;
 use std::path::Path;
 
+/// The object that `--json` prints. Fields may be added; none changes its meaning.
 #[derive(Serialize)]
-struct Json {
+struct Json<'a> {
+    /// Whether every interval is proved.
     verified: bool,
+    dual_proved: bool,
+    certified: bool,
     models: usize,
+    without_witness: usize,
     #[serde(flatten)]
     interval: Interval,
     tolerance: Tolerance,
+    /// That of all models, with null for λ.
+    problem: &'a Value,
+    remarks: &'a [Remark],
 }
 
-/// Refuses what does not hold with an error.
+/// Refuses what does not hold with an error. Where a model has no witness, the primal values are verified and nothing is
+/// proved of the path: the exit code is then 1.
 pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     let folder = &args.model;
     let told = read(folder)?;
@@ -34,17 +45,20 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     let interval = Interval::new(from, told.to)?;
     let (model, recipe) = load(&place(folder, &first.file)?)?;
     let source = Source::open(&args.data)?;
-    if let Structure::Chain { .. } = model.structure {
+    let claim = Claim { folder, told: &told, interval, recipe: &recipe };
+    let (bare, problem) = if let Structure::Chain { .. } = model.structure {
         let data: Sequences = recipe.sequences(source, None)?.data;
-        check(folder, &told, interval, &recipe, &data, |m| verify_sequences(m, &data).map(drop))?;
+        let verify = |model: &Model| verify_sequences(model, &data).map(drop);
+        (claim.check(&data, verify)?, describe(&model))
     } else {
         let data: Examples = recipe.examples(source, None)?.data;
-        check(folder, &told, interval, &recipe, &data, |model| match model.structure {
+        let verify = |model: &Model| match model.structure {
             Structure::Linear { .. } => verify_linear(model, &data).map(drop),
             _ => verify_examples(model, &data).map(drop),
-        })?;
-    }
-    tell(args, &told, interval)
+        };
+        (claim.check(&data, verify)?, describe_with(&model, &data))
+    };
+    tell(args, &claim, bare, problem.at_every_lambda())
 }
 
 fn read(folder: &Path) -> Result<Told> {
@@ -70,53 +84,115 @@ fn place(folder: &Path, file: &str) -> Result<std::path::PathBuf> {
     Err(Error::file(&folder.join(JSON), format!("names a model `{file}`"), "train the path again"))
 }
 
-/// Every model is verified as one of its own, and then as a part of the path.
-fn check<D: Dataset>(
-    folder: &Path,
-    told: &Told,
+/// What a folder says that is to be proved.
+struct Claim<'a> {
+    folder: &'a Path,
+    told: &'a Told,
     interval: Interval,
-    recipe: &Recipe,
-    data: &D,
-    verify: impl Fn(&Model) -> Result<()>,
-) -> Result<()> {
-    let claims = told.models.iter().map(|entry| {
-        let file = place(folder, &entry.file)?;
-        let (model, own) = load(&file)?;
-        if own != *recipe {
-            return Err(Error::file(
-                &file,
-                "was trained on other data than the first model",
-                "the path is worth nothing",
-            ));
-        }
-        if model.witness.is_none() {
-            return Err(Error::file(
-                &file,
-                "has no witness, and proves nothing at another lambda without",
-                "train the path with --witness",
-            ));
-        }
-        Ok((model, entry.interval))
-    });
-    check_path(claims, interval, told.tolerance, |model| -> Result<Reach> {
-        verify(model)?;
-        data.reach(model)
-    })
+    /// Of the first model, and so of all.
+    recipe: &'a Recipe,
 }
 
-fn tell(args: &CertifyArgs, told: &Told, interval: Interval) -> Result<Outcome> {
-    let (tolerance, models) = (told.tolerance, told.models.len());
-    if args.json {
-        print(&to_json(&Json { verified: true, models, interval, tolerance }))?;
-        return Ok(Outcome::Reached);
+impl Claim<'_> {
+    fn load(&self, entry: &Entry) -> Result<Model> {
+        let file = place(self.folder, &entry.file)?;
+        let (model, recipe) = load(&file)?;
+        if recipe == *self.recipe {
+            return Ok(model);
+        }
+        Err(Error::file(
+            &file,
+            "was trained on other data than the first model",
+            "the path is worth nothing",
+        ))
     }
-    let rows = [
+
+    /// Verifies every model as one of its own, and, if all have a witness, as a part of the path. Returns how many have
+    /// none: their intervals cannot be proved.
+    fn check<D: Dataset>(&self, data: &D, verify: impl Fn(&Model) -> Result<()>) -> Result<usize> {
+        let Told { models, tolerance, .. } = self.told;
+        let mut bare = 0;
+        for entry in models {
+            bare += usize::from(self.load(entry)?.witness.is_none());
+        }
+        if bare > 0 {
+            self.verify_each(verify)?;
+            return Ok(bare);
+        }
+        let claims = models.iter().map(|entry| Ok((self.load(entry)?, entry.interval)));
+        check_path(claims, self.interval, *tolerance, |model| -> Result<Reach> {
+            verify(model)?;
+            data.reach(model)
+        })?;
+        Ok(0)
+    }
+
+    /// What can be checked without witnesses: every model as one of its own, and that all are of one problem.
+    fn verify_each(&self, verify: impl Fn(&Model) -> Result<()>) -> Result<()> {
+        let mut first = None;
+        for entry in &self.told.models {
+            let model = self.load(entry)?;
+            let problem = describe(&model).at_every_lambda().json;
+            if *first.get_or_insert_with(|| problem.clone()) != problem {
+                return Err(Error::file(
+                    &place(self.folder, &entry.file)?,
+                    "is of another problem than the first model",
+                    "the path is worth nothing",
+                ));
+            }
+            verify(&model)?;
+        }
+        Ok(())
+    }
+}
+
+fn tell(
+    args: &CertifyArgs,
+    claim: &Claim<'_>,
+    bare: usize,
+    problem: Description,
+) -> Result<Outcome> {
+    let Claim { told, interval, .. } = *claim;
+    let (tolerance, models, proved) = (told.tolerance, told.models.len(), bare == 0);
+    let Description { lines, json, mut remarks } = problem;
+    let outcome = if proved { Outcome::Reached } else { Outcome::NotReached };
+    if args.json {
+        remarks.extend(Remark::on_path(bare));
+        print(&to_json(&Json {
+            verified: proved,
+            dual_proved: proved,
+            certified: proved,
+            models,
+            without_witness: bare,
+            interval,
+            tolerance,
+            problem: &json,
+            remarks: &remarks,
+        }))?;
+        return Ok(outcome);
+    }
+    let mut rows = vec![
         ("path", args.model.display().to_string()),
         ("models", thousands(models as u64)),
         ("data", args.data.display().to_string()),
         ("fingerprint", "the data are those of the training runs".into()),
-        ("intervals", "proved from the stored weights and witnesses, which are feasible".into()),
     ];
-    print(&format!("{}\n{}\n", aligned(&rows), told.certified(interval.from)))?;
-    Ok(Outcome::Reached)
+    rows.extend(lines);
+    let (evidence, sentence) = if proved {
+        (
+            "proved from the stored weights and witnesses, which are feasible",
+            told.certified(interval.from),
+        )
+    } else {
+        (
+            "the word of the training runs: there are models without a witness",
+            format!(
+                "Verified: the primal values. {bare} of {models} models have no witness, so that nothing is proved of \
+                 the path: train it with --witness."
+            ),
+        )
+    };
+    rows.push(("intervals", evidence.into()));
+    print(&format!("{}{}\n{sentence}\n", aligned(&rows), notes(&remarks)))?;
+    Ok(outcome)
 }

@@ -4,6 +4,7 @@ use crate::job::Job;
 use crate::problem::{Dataset, Problem};
 use crate::report::{aligned, number, percent, thousands, trimmed};
 use dualgap::Result;
+use dualgap::model::Remark;
 use dualgap::model::path::{Covered, Ending, PathPlan, Piece};
 use dualgap::run::{Interval, Reach, Stop, Tolerance};
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,18 @@ pub struct Entry {
     pub primal: f64,
     pub dual: f64,
     pub relative_gap: f64,
+    /// Absent from the files of older programs, as the next three numbers are.
+    #[serde(default)]
+    pub gap: Option<f64>,
+    #[serde(default)]
+    pub rounding_error: Option<f64>,
+    /// Rounding included.
+    #[serde(default)]
+    pub gap_bound: Option<f64>,
+    #[serde(default)]
+    pub relative_gap_bound: Option<f64>,
+    #[serde(default, skip_deserializing)]
+    pub remarks: Vec<Remark>,
     /// The largest gap on its interval, rounding included, in units of the tolerance.
     pub worst_gap: f64,
     /// Weights that are not zero.
@@ -75,6 +88,11 @@ impl Entry {
             primal: own.primal,
             dual: own.dual,
             relative_gap: own.relative_gap(),
+            gap: Some(own.gap()),
+            rounding_error: Some(own.rounding_error),
+            gap_bound: Some(own.gap_bound()),
+            relative_gap_bound: Some(own.relative_gap_bound()),
+            remarks: Remark::on_certificate(&own).into_iter().collect(),
             worst_gap: tolerance.bound(&low).max(tolerance.bound(&high)),
             weights: report.model.weights.iter().filter(|&&w| w != 0.0).count(),
             passes: report.passes,
@@ -163,9 +181,10 @@ impl Told {
         for entry in &self.models {
             let Interval { from, to } = entry.interval;
             let own = match self.tolerance {
-                Tolerance::Relative(_) => entry.relative_gap,
-                Tolerance::Absolute(_) => entry.primal - entry.dual,
+                Tolerance::Relative(_) => entry.relative_gap_bound,
+                Tolerance::Absolute(_) => entry.gap_bound,
             };
+            let own = own.unwrap_or(f64::INFINITY); // only those that were read have none
             let _ = write!(
                 text,
                 "  {:>11}   {:>11} {:>11}   {:>9} {:>9} {:>9} {:>7}",
@@ -202,6 +221,13 @@ impl Told {
     fn verdict(&self, covered: Covered) -> String {
         let nothing = || "Certified: nothing.".into();
         let proved = covered.from.map_or_else(nothing, |from| self.certified(from));
+        let rounded = self.models.iter().filter(|entry| !entry.remarks.is_empty()).count();
+        let proved = match rounded {
+            0 => proved,
+            _ => format!(
+                "{proved}\nOf {rounded} models, the rounding bound is larger than the gap itself."
+            ),
+        };
         let Ending::Short { lambda, stop } = covered.ending else { return proved };
         let why = match stop {
             Stop::GapReached | Stop::Stalled => "as far as rounding allows",

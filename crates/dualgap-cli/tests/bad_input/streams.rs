@@ -26,7 +26,7 @@ fn run(desk: &Desk, line: &str, stdout: Stdio, stderr: Stdio) -> (ExitStatus, St
 #[test]
 fn a_reader_that_goes_away_is_no_reason_to_panic() {
     let desk = desk();
-    run(&desk, "train multiclass data.svm -o good", Stdio::null(), Stdio::null());
+    run(&desk, "train multiclass data.svm --witness -o good", Stdio::null(), Stdio::null());
     for line in [
         "train multiclass data.svm",
         "train multiclass data.svm --json",

@@ -73,9 +73,14 @@ impl Desk {
         self.run(&format!("train {line} --json")).ok().json()
     }
 
-    /// Runs `certify MODEL DATA --json`, which must accept.
+    /// Runs `certify MODEL DATA --json`, which must accept: with 0 what is proved, with 1 what lacks a witness.
+    #[track_caller]
     pub fn certify(&self, model: &str, data: &str) -> Value {
-        self.run(&format!("certify {model} {data} --json")).ok().json()
+        let run = self.run(&format!("certify {model} {data} --json"));
+        let json = run.json();
+        assert_eq!(json["certified"], json["dual_proved"], "{run:#?}");
+        run.exits(if json["certified"] == true { 0 } else { 1 });
+        json
     }
 
     /// A run of this line that is taken up from its checkpoint ends as one does that was never left.

@@ -79,7 +79,7 @@ fn words_that_differ_in_anything_are_refused() {
 fn folds_that_lose_or_gain_a_word_are_refused() {
     let case = Case::chain();
     let Kind::Chain(honest) = &case.kind else { unreachable!() };
-    case.desk.train("chain words.data --train-folds 0-4 -o model");
+    case.desk.train("chain words.data --train-folds 0-4 --witness -o model");
     case.desk.run("certify model words.data").ok();
     for (word, fold) in [(3, 7), (7, 3)] {
         let mut other = honest.clone();

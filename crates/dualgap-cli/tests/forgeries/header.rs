@@ -171,9 +171,13 @@ fn without_witness(file: &ModelFile) -> ModelFile {
 fn without_a_witness_the_dual_is_said_to_be_the_word_of_the_run() {
     for case in Case::both() {
         let bare = without_witness(&case.honest);
-        let json = case.certify(&bare.sealed()).ok().json();
+        let json = case.certify(&bare.sealed()).exits(1).json();
         assert_eq!((&json["verified"], &json["dual_proved"]), (&true.into(), &false.into()));
-        let run = case.desk.run(&format!("certify forged {}", case.data)).ok();
+        assert_eq!(
+            (&json["certified"], &json["remarks"][0]["kind"]),
+            (&false.into(), &"no_witness".into())
+        );
+        let run = case.desk.run(&format!("certify forged {}", case.data)).exits(1);
         assert!(run.stdout.contains("the word of the training run"), "{}", run.stdout);
         let last = run.stdout.lines().last().unwrap();
         assert!(last.starts_with("Verified: the primal value."), "{last}");

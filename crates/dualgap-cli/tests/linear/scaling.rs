@@ -139,14 +139,15 @@ fn the_report_and_inspect_say_that_columns_were_scaled() {
     let desk = Desk::new();
     desk.write("data.svm", uneven("binary", 5).text());
     for (scale, words) in [("max", "largest magnitude"), ("rms", "root mean square")] {
-        let train = desk.run(&format!("train binary data.svm --scale {scale} -o model")).ok();
+        let train =
+            desk.run(&format!("train binary data.svm --scale {scale} --witness -o model")).ok();
         for told in [train, desk.run("inspect model").ok(), desk.run("certify model data.svm").ok()]
         {
             assert!(told.stdout.contains(words), "{told:#?}");
         }
         assert_eq!(desk.run("inspect model --json").ok().json()["provenance"]["scale"], scale);
     }
-    let plain = desk.run("train binary data.svm --scale none -o model").ok();
+    let plain = desk.run("train binary data.svm --scale none --witness -o model").ok();
     for told in [plain, desk.run("inspect model").ok(), desk.run("certify model data.svm").ok()] {
         assert!(!told.stdout.contains("columns"), "{told:#?}");
     }

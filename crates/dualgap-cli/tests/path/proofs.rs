@@ -1,5 +1,6 @@
 //! Paths that are proved again, and forged ones that are not.
 
+use crate::common::forge::ModelFile;
 use crate::common::{Desk, number};
 use crate::{desk, models, walk};
 use serde_json::{Value, json};
@@ -67,9 +68,37 @@ fn other_models_or_other_data_are_refused() {
     desk.run("certify out two.svm").fails(&["path.json"]);
 }
 
+// The primal values are verified all the same: models of other data or with other values are refused.
 #[test]
-fn without_witnesses_there_is_nothing_to_prove() {
+fn without_witnesses_nothing_is_proved_of_a_path() {
     let desk = desk();
-    walk(&desk, "binary two.svm --from 1 --to 0.01 -o out");
-    desk.run("certify out two.svm").fails(&["model-001.dualgap", "witness"]);
+    let path = walk(&desk, "binary two.svm --from 1 --to 0.01 -o out");
+    let run = desk.run("certify out two.svm").exits(1);
+    let last = run.stdout.lines().last().unwrap();
+    assert!(last.starts_with("Verified: the primal values."), "{last}");
+    assert!(!run.stdout.contains("Certified:"), "{}", run.stdout);
+    let json = desk.run("certify out two.svm --json").exits(1).json();
+    assert_eq!((&json["verified"], &json["certified"]), (&false.into(), &false.into()));
+    assert_eq!(number(&json, "without_witness"), models(&path).len() as f64);
+    assert_eq!(json["remarks"][0]["kind"], "no_witness");
+
+    desk.run("certify out two-test.svm").refuses(&["refused"]);
+    desk.run("path binary two.svm --loss logistic --from 1 --to 0.01 -o other").ok();
+    let honest = desk.read("out/model-002.dualgap");
+    desk.write("out/model-002.dualgap", desk.read("other/model-002.dualgap"));
+    desk.run("certify out two.svm").fails(&["model-002.dualgap", "another problem"]);
+    let file = ModelFile::parse(&honest);
+    let forged = file.with_header(|header| header["certificate"]["primal"] = json!(0.001));
+    desk.write("out/model-002.dualgap", forged.sealed());
+    desk.run("certify out two.svm").refuses(&["claims a primal value"]);
+}
+
+#[test]
+fn one_model_without_a_witness_is_enough_to_prove_nothing() {
+    let (desk, _) = walked();
+    assert_eq!(desk.certify("out", "two.svm")["problem"]["penalty"]["lambda"], Value::Null);
+    let mut bare = ModelFile::parse(&desk.read("out/model-002.dualgap"));
+    bare.tensors.retain(|name, _| !name.starts_with("witness."));
+    desk.write("out/model-002.dualgap", bare.sealed());
+    assert_eq!(desk.certify("out", "two.svm")["without_witness"], 1);
 }

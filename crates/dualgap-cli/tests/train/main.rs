@@ -14,6 +14,7 @@ mod interrupt;
 mod limits;
 mod methods;
 mod output;
+mod problems;
 mod solvers;
 mod spellings;
 mod trace;

@@ -95,6 +95,16 @@ impl Candidate {
         self.trials.iter().map(|trial| trial.certificate.relative_gap()).fold(0.0, f64::max)
     }
 
+    /// The largest gap of a trial in units of the objective, rounding included; see [`Certificate::gap_bound`].
+    pub fn worst_gap_bound(&self) -> f64 {
+        self.trials.iter().map(|trial| trial.certificate.gap_bound()).fold(0.0, f64::max)
+    }
+
+    /// The largest relative gap of a trial, rounding included; see [`Certificate::relative_gap_bound`].
+    pub fn worst_relative_gap_bound(&self) -> f64 {
+        self.trials.iter().map(|trial| trial.certificate.relative_gap_bound()).fold(0.0, f64::max)
+    }
+
     /// Whether every trial came within the tolerance.
     pub fn is_reached(&self) -> bool {
         self.trials.iter().all(|trial| trial.stop == Stop::GapReached)

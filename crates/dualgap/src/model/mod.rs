@@ -10,6 +10,7 @@
 //! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
 //! - [`cross_validation`]: which λ predicts best.
 //! - [`file`](mod@file): the model file.
+//! - [`describe`](mod@describe): the problem behind a certificate, in words and as JSON; `remarks`: what to bear in mind about it.
 //! - `sides`: both sides of a certificate; [`verify`](mod@verify): a stored one, computed again from the data.
 
 pub mod ball;
@@ -17,6 +18,7 @@ pub mod checkpoint;
 pub mod chunks;
 pub mod completion;
 pub mod cross_validation;
+pub mod describe;
 pub mod evaluation;
 pub mod file;
 pub mod fit;
@@ -26,6 +28,7 @@ mod multi_label;
 mod multi_output;
 pub mod output_evaluation;
 pub mod path;
+mod remarks;
 mod scaled;
 pub mod set_evaluation;
 mod sides;
@@ -36,6 +39,7 @@ pub use checkpoint::Checkpoints;
 pub use chunks::{ChunkEvaluation, Count, Scores};
 pub use completion::{Centre, Centring, Strangers, fit_completion, verify_completion};
 pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, cross_validate};
+pub use describe::{Description, describe, describe_with};
 pub use evaluation::Evaluation;
 pub use fit::{
     Plan, fit_chain, fit_chain_with, fit_linear, fit_linear_with, fit_multiclass,
@@ -46,6 +50,7 @@ pub use multi_label::fit_labels_in_ball;
 pub use multi_output::fit_outputs_in_ball;
 pub use output_evaluation::{OutputEvaluation, OutputFigures};
 pub use path::{PathPlan, check_path, path};
+pub use remarks::{Remark, RemarkKind};
 pub use set_evaluation::{SetEvaluation, SetFigures};
 pub use verify::{
     DualEvidence, Verified, reach_examples, reach_linear, reach_sequences, verify_examples,

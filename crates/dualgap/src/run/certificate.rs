@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 /// let side = |value| Measured { value, error: 1e-15 };
 /// let certificate = Certificate::new(side(0.5), side(0.49), true)?;
 /// assert!((certificate.gap() - 0.01).abs() < 1e-12);
+/// assert_eq!(certificate.gap_bound(), certificate.gap() + 2e-15);
 /// assert!(Certificate::new(side(0.49), side(0.5), true).is_err(), "a negative gap is an error");
 /// # Ok::<(), dualgap::Error>(())
 /// ```
@@ -71,6 +72,47 @@ impl Certificate {
     /// The gap relative to the primal value.
     pub fn relative_gap(&self) -> f64 {
         if self.gap() <= 0.0 { 0.0 } else { self.gap() / self.primal.abs() }
+    }
+
+    /// `gap + rounding_error`: the objective of the model is at most this far above the optimum, whatever the
+    /// rounding was. Infinite when the run could not be certified.
+    ///
+    /// ```
+    /// use dualgap::run::Certificate;
+    /// let (primal, dual, rounding_error) = (0.5, 0.25, 0.125);
+    /// let certificate = Certificate { primal, dual, rounding_error, certified: true };
+    /// assert_eq!((certificate.gap(), certificate.gap_bound()), (0.25, 0.375));
+    /// assert_eq!(Certificate { certified: false, ..certificate }.gap_bound(), f64::INFINITY);
+    /// ```
+    pub fn gap_bound(&self) -> f64 {
+        (self.gap() + self.rounding_error).max(0.0)
+    }
+
+    /// The bound on the gap relative to the primal value. Infinite where that value is zero and the bound is not.
+    ///
+    /// ```
+    /// use dualgap::run::Certificate;
+    /// let (primal, dual, rounding_error) = (0.5, 0.25, 0.125);
+    /// let certificate = Certificate { primal, dual, rounding_error, certified: true };
+    /// assert_eq!((certificate.relative_gap(), certificate.relative_gap_bound()), (0.5, 0.75));
+    /// ```
+    pub fn relative_gap_bound(&self) -> f64 {
+        let bound = self.gap_bound();
+        if bound == 0.0 { 0.0 } else { bound / self.primal.abs() }
+    }
+
+    /// Whether the bound on the rounding is larger than the gap itself: the arithmetic then limits what is proved, and
+    /// no further step of a solver can.
+    ///
+    /// ```
+    /// use dualgap::run::Certificate;
+    /// let (primal, dual, rounding_error) = (0.5, 0.5, 1e-15);
+    /// let certificate = Certificate { primal, dual, rounding_error, certified: true };
+    /// assert!(certificate.rounding_exceeds_gap());
+    /// assert!(!Certificate { dual: 0.49, ..certificate }.rounding_exceeds_gap());
+    /// ```
+    pub fn rounding_exceeds_gap(&self) -> bool {
+        self.rounding_error > self.gap()
     }
 
     /// Whether the exact gap, whatever the rounding was, is within the absolute tolerance.

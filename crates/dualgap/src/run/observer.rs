@@ -89,6 +89,27 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
+/// A line of a trace: where the run stands, and what is proved with the rounding included.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    progress: &'a Progress,
+    /// Null when uncertified, as the gap is.
+    gap_bound: Option<f64>,
+    relative_gap_bound: Option<f64>,
+}
+
+impl<'a> From<&'a Progress> for Line<'a> {
+    fn from(progress: &'a Progress) -> Self {
+        let finite = |x: f64| x.is_finite().then_some(x);
+        Self {
+            progress,
+            gap_bound: finite(progress.certificate.gap_bound()),
+            relative_gap_bound: finite(progress.certificate.relative_gap_bound()),
+        }
+    }
+}
+
 /// One JSON object a line, flushed at once so that a run that is cut off leaves what it had seen.
 pub struct JsonLines<W: Write> {
     out: W,
@@ -104,7 +125,7 @@ impl<W: Write> JsonLines<W> {
 
 impl<W: Write + Send> Observer for JsonLines<W> {
     fn certified(&mut self, progress: &Progress, _: &[f64]) -> Result<()> {
-        serde_json::to_writer(&mut self.out, progress)
+        serde_json::to_writer(&mut self.out, &Line::from(progress))
             .map_err(std::io::Error::from)
             .and_then(|()| self.out.write_all(b"\n"))
             .and_then(|()| self.out.flush())
@@ -123,7 +144,7 @@ mod tests {
 
     #[test]
     fn the_trace_is_one_json_object_a_line() {
-        let side = |value| Measured { value, error: 0.0 };
+        let side = |value| Measured { value, error: 0.03125 };
         let certificate = Certificate::new(side(0.5), side(0.25), true).unwrap();
         let progress = Progress {
             passes: 4.0,
@@ -148,5 +169,7 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0]["primal"], 0.5);
         assert_eq!(lines[0]["oracle_calls"], 8);
+        assert_eq!((&lines[0]["gap"], &lines[0]["gap_bound"]), (&0.25.into(), &0.3125.into()));
+        assert_eq!(lines[0]["relative_gap_bound"], 0.625);
     }
 }

@@ -213,6 +213,7 @@ trait Drive {
     fn calls_per_pass(&self) -> u64;
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work>;
     fn certify(&mut self) -> Result<Certified>;
+    fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified>;
     fn proved(&self) -> Option<Result<Certificate>>;
     fn may_stall(&self) -> bool;
     fn weights(&self) -> &[f64];
@@ -237,6 +238,10 @@ impl<S: Solver, C: Fn(&S, &RunState) -> Result<Checkpoint>> Drive for Driven<'_,
 
     fn certify(&mut self) -> Result<Certified> {
         self.solver.certify()
+    }
+
+    fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified> {
+        self.solver.certify_until(halted)
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
@@ -380,7 +385,7 @@ fn drive(
             // The state that was kept last is one to go on from, and this one is not.
             let why = if budget.interrupt.raised() { Stop::Interrupted } else { Stop::TimeLimit };
             let end = end.filter(|&end| end == Stop::GapReached).or(stop).unwrap_or(why);
-            return Ok(state.report(solver, progress, end));
+            return Ok((state, progress, end));
         }
         if let Some(end) = end.filter(|&end| end == Stop::GapReached).or(stop).or(end) {
             if stop.is_none() {

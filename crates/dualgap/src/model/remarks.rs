@@ -1,0 +1,202 @@
+//! What to bear in mind about a certificate: problems that are trivial, or nearly so, and proofs that end where rounding
+//! begins.
+//!
+//! A certificate of a problem whose mistakes cost nothing, or whose examples weigh nothing, is as true as any other and
+//! proves nothing of interest. Whoever reads one must be able to see that without taking the model file apart.
+
+use super::{Model, Structure};
+use crate::run::Certificate;
+use crate::term::MulticlassLoss;
+use serde::Serialize;
+
+/// A weight below this share of the mean, or a cost below this share of the largest, hardly counts: whatever it adds to
+/// the objective is far less than the gaps that runs end with.
+const NEXT_TO_NOTHING: f64 = 1e-9;
+
+/// So many names are listed in a sentence.
+const LISTED: usize = 10;
+
+/// What a remark is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RemarkKind {
+    /// No mistake costs anything.
+    NoCosts,
+    /// Some mistakes cost nothing, or next to nothing.
+    ZeroCosts,
+    /// No mistake costs more than next to nothing.
+    SmallCosts,
+    /// Some examples weigh nothing, or next to nothing.
+    LightExamples,
+    /// The same of all examples of a class together.
+    LightClasses,
+    /// The bound on the rounding is larger than the gap.
+    Rounding,
+    /// The file has no witness, so that the dual value is the word of the run.
+    NoWitness,
+}
+
+/// Something to bear in mind, for machines and for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Remark {
+    /// What it is about.
+    pub kind: RemarkKind,
+    /// In words, without a full stop.
+    pub text: String,
+}
+
+impl Remark {
+    fn new(kind: RemarkKind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into() }
+    }
+
+    /// What there is to say about the numbers of a certificate.
+    ///
+    /// ```
+    /// use dualgap::model::Remark;
+    /// use dualgap::run::Certificate;
+    /// let (primal, dual, rounding_error) = (0.5, 0.5, 1e-15);
+    /// let certificate = Certificate { primal, dual, rounding_error, certified: true };
+    /// let remark = Remark::on_certificate(&certificate).unwrap();
+    /// assert_eq!(remark.text, "the rounding bound is larger than the gap itself");
+    /// assert!(Remark::on_certificate(&Certificate { dual: 0.4, ..certificate }).is_none());
+    /// ```
+    pub fn on_certificate(certificate: &Certificate) -> Option<Self> {
+        let text = "the rounding bound is larger than the gap itself";
+        certificate.rounding_exceeds_gap().then(|| Self::new(RemarkKind::Rounding, text))
+    }
+
+    /// What there is to say about a model without a witness.
+    pub fn on_witness(model: &Model) -> Option<Self> {
+        let text = "the file has no witness: the dual value is the word of the training run, and nobody has proved it here";
+        model.witness.is_none().then(|| Self::new(RemarkKind::NoWitness, text))
+    }
+
+    /// What there is to say about a path of which so many models have no witness.
+    pub fn on_path(without_witness: usize) -> Option<Self> {
+        let text = format!(
+            "{without_witness} models have no witness: their intervals are the word of the training runs, and nobody has \
+             proved them here"
+        );
+        (without_witness > 0).then(|| Self::new(RemarkKind::NoWitness, text))
+    }
+}
+
+/// What there is to say about the problem of a model; the labels are those of its training examples, where they are known.
+pub(super) fn on_problem(model: &Model, labels: Option<&[u32]>) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    if let Structure::Multiclass { costs: Some(costs), loss } = &model.structure {
+        remarks.extend(on_costs(costs, model.alphabet.len(), *loss));
+    }
+    if let Some(weights) = &model.sample_weights {
+        remarks.extend(on_examples(weights));
+        remarks.extend(labels.and_then(|labels| on_classes(weights, labels, model)));
+    }
+    remarks
+}
+
+fn on_costs(costs: &[f64], classes: usize, loss: MulticlassLoss) -> Option<Remark> {
+    let mistakes: Vec<f64> = mistakes(costs, classes).collect();
+    let largest = mistakes.iter().copied().fold(0.0, f64::max);
+    if mistakes.is_empty() {
+        return None;
+    }
+    if largest == 0.0 {
+        let optimal = match loss {
+            MulticlassLoss::Hinge => ": weights of zero are optimal",
+            _ => "",
+        };
+        let text = format!(
+            "no mistake costs anything{optimal}, and a certificate of such a problem proves nothing of interest"
+        );
+        return Some(Remark::new(RemarkKind::NoCosts, text));
+    }
+    if largest < NEXT_TO_NOTHING {
+        let text = format!(
+            "no mistake costs more than {largest:e}: nearly nothing asks the model to be right"
+        );
+        return Some(Remark::new(RemarkKind::SmallCosts, text));
+    }
+    let few = mistakes.iter().filter(|&&cost| cost < NEXT_TO_NOTHING * largest).count();
+    let of = mistakes.len();
+    let text = format!(
+        "{few} of {of} mistakes cost nothing, or less than {NEXT_TO_NOTHING:e} of the dearest one: nothing asks the model to \
+         avoid them"
+    );
+    (few > 0).then(|| Remark::new(RemarkKind::ZeroCosts, text))
+}
+
+/// All entries of a matrix of costs but those of right answers.
+pub(super) fn mistakes(costs: &[f64], classes: usize) -> impl Iterator<Item = f64> + '_ {
+    let right = move |k: usize| k / classes == k % classes;
+    costs.iter().enumerate().filter(move |&(k, _)| !right(k)).map(|(_, &cost)| cost)
+}
+
+fn on_examples(weights: &[f64]) -> Option<Remark> {
+    let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+    let light = weights.iter().filter(|&&weight| weight < NEXT_TO_NOTHING * mean).count();
+    let zero = weights.iter().filter(|&&weight| weight == 0.0).count();
+    let n = weights.len();
+    let text = format!(
+        "{light} of {n} examples weigh less than {NEXT_TO_NOTHING:e} of the mean ({zero} of them nothing): the certificate says \
+         next to nothing about them"
+    );
+    (light > 0).then(|| Remark::new(RemarkKind::LightExamples, text))
+}
+
+/// A class is compared with the mean of those that have examples.
+fn on_classes(weights: &[f64], labels: &[u32], model: &Model) -> Option<Remark> {
+    let names = model.alphabet.names();
+    let mut sums = vec![None; names.len()];
+    for (&weight, &label) in weights.iter().zip(labels) {
+        if let Some(sum) = sums.get_mut(label as usize) {
+            *sum = Some(sum.unwrap_or(0.0) + weight);
+        }
+    }
+    let present: Vec<f64> = sums.iter().copied().flatten().collect();
+    let mean = present.iter().sum::<f64>() / present.len() as f64;
+    let is_light = |sum: &Option<f64>| sum.is_some_and(|sum| sum < NEXT_TO_NOTHING * mean);
+    let light: Vec<&str> = names
+        .iter()
+        .zip(&sums)
+        .filter(|(_, sum)| is_light(sum))
+        .map(|(name, _)| &name[..])
+        .collect();
+    let more = light.len().saturating_sub(LISTED);
+    let (subject, them) = match light[..] {
+        [name] => (format!("the class {name} weighs"), "it"),
+        _ if more == 0 => (format!("the classes {} weigh", light.join(", ")), "them"),
+        _ => (format!("the classes {} and {more} more weigh", light[..LISTED].join(", ")), "them"),
+    };
+    let text = format!(
+        "{subject} less than {NEXT_TO_NOTHING:e} of the mean class: the certificate says next to nothing about {them}"
+    );
+    (!light.is_empty()).then(|| Remark::new(RemarkKind::LightClasses, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(costs: &[f64]) -> Option<RemarkKind> {
+        on_costs(costs, 2, MulticlassLoss::Hinge).map(|remark| remark.kind)
+    }
+
+    #[test]
+    fn mistakes_that_cost_nothing_are_pointed_out() {
+        assert_eq!(kind(&[0.0, 1.0, 1e-6, 0.0]), None);
+        assert_eq!(kind(&[0.0, 1.0, 0.0, 0.0]), Some(RemarkKind::ZeroCosts));
+        assert_eq!(kind(&[0.0, 1.0, 1e-10, 0.0]), Some(RemarkKind::ZeroCosts));
+        assert_eq!(kind(&[0.0, 1e-10, 1e-10, 0.0]), Some(RemarkKind::SmallCosts));
+        assert_eq!(kind(&[0.0; 4]), Some(RemarkKind::NoCosts));
+    }
+
+    #[test]
+    fn examples_that_weigh_nothing_are_counted() {
+        assert!(on_examples(&[1.0, 2.0, 1e-6]).is_none());
+        let remark = on_examples(&[1.0, 0.0, 1e-12, 2.0]).unwrap();
+        assert!(remark.text.starts_with("2 of 4 examples"), "{remark:?}");
+        assert!(remark.text.contains("(1 of them nothing)"), "{remark:?}");
+    }
+}
