@@ -6,9 +6,10 @@
 
 use dualgap::Result;
 use dualgap::data::Examples;
+use dualgap::dual;
 use dualgap::run::{Budget, Report};
 use dualgap::sdca::{self, Choice, Linear, Settings, Vector, train_pure_l1};
-use dualgap::ssvm::{self, Costs, Multiclass};
+use dualgap::ssvm::{Costs, Multiclass};
 use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
 
 /// A twentieth of the σ beyond which the lasso's weights are all zero, on `reuters_corpacq.train`.
@@ -65,12 +66,12 @@ impl Problem {
             // The program trains it so, too: by block-coordinate Frank-Wolfe.
             Loss::Classes(MulticlassLoss::Hinge) => {
                 let blocks = Multiclass::new(data, &Costs::ZeroOne)?;
-                let report = ssvm::train(&blocks, &settings, budget, &mut ())?;
+                let report = dual::train(&blocks, &settings, budget, &mut ())?;
                 Ok(report.map(|solution| solution.weights))
             }
             Loss::Classes(loss) => {
                 let blocks = Vector::new(data, &Costs::ZeroOne, loss, Choice::I)?;
-                let report = ssvm::train(&blocks, &settings, budget, &mut ())?;
+                let report = dual::train(&blocks, &settings, budget, &mut ())?;
                 Ok(report.map(|solution| solution.weights))
             }
         }

@@ -7,10 +7,10 @@ use crate::problem::Problem;
 use clap::Args;
 use dualgap::data::features::read_training;
 use dualgap::data::{ColumnRecipe, Sequences};
-use dualgap::dual::{Acceleration, Blocks, Cache, Direction, Method, Sampling, Settings};
+use dualgap::dual::{self, Acceleration, Blocks, Cache, Direction, Method, Sampling, Settings};
 use dualgap::run::{Budget, Progress};
 use dualgap::sdca::{Choice, Linear};
-use dualgap::ssvm::{self, Chain, Hamming};
+use dualgap::ssvm::{Chain, Hamming};
 use dualgap::term::ScalarLoss;
 use dualgap::{Error, Result};
 
@@ -128,7 +128,7 @@ fn compare<B: Blocks>(blocks: &B, options: &Options) -> Result<()> {
         let settings = Settings { lambda, threads: options.threads, ..settings };
         let budget =
             Budget { seconds: Some(options.seconds), ..Budget::relative(options.tolerance) };
-        let report = ssvm::train(blocks, &settings, &budget, &mut ())?;
+        let report = dual::train(blocks, &settings, &budget, &mut ())?;
         let pass = blocks.len() as f64;
         let reached = TOLERANCES.map(|tolerance| {
             let met = |p: &&Progress| p.certificate.relative_gap() <= tolerance;

@@ -86,7 +86,7 @@ fn main() -> dualgap::Result<()> {
     let blocks = Linear::new(&rows, rents.clone(), ScalarLoss::Squared, Choice::I)?;
     let settings = Settings { lambda, ..Settings::default() };
     let bounds = Bounds(KNOWN.to_vec());
-    let report = dual::train(&blocks, bounds, &settings, &Budget::relative(1e-10), &mut ())?;
+    let report = dual::train_with(&blocks, bounds, &settings, &Budget::relative(1e-10), &mut ())?;
 
     let w = &report.model.weights;
     for (name, w) in ["space", "years", "balcony", "noise", "heating"].iter().zip(w) {

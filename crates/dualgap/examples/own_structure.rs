@@ -5,10 +5,11 @@
 //! interval is a maximum-sum run, and Kadane's algorithm is an exact oracle.
 
 use dualgap::Result;
+use dualgap::dual;
 use dualgap::linalg::{Accumulate, Random};
 use dualgap::oracle::{Bound, Decoded, Oracle};
 use dualgap::run::Budget;
-use dualgap::ssvm::{self, OracleBlocks, Settings};
+use dualgap::ssvm::{OracleBlocks, Settings};
 use std::ops::Range;
 
 /// One feature vector per position.
@@ -88,7 +89,7 @@ fn main() -> Result<()> {
 
     let blocks = OracleBlocks::new(&Interval, train)?;
     let settings = Settings { lambda: 0.01, ..Settings::default() };
-    let report = ssvm::train(&blocks, &settings, &Budget::relative(0.01), &mut ())?;
+    let report = dual::train(&blocks, &settings, &Budget::relative(0.01), &mut ())?;
 
     let w = &report.model.weights;
     let mut error = 0.0;

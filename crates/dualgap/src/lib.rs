@@ -5,9 +5,10 @@
 //! bound on the rounding of both. Nothing else may end a run as "gap reached".
 //!
 //! ```
+//! use dualgap::dual;
 //! use dualgap::data::Examples;
 //! use dualgap::run::Budget;
-//! use dualgap::ssvm::{self, Costs, Multiclass, Settings};
+//! use dualgap::ssvm::{Costs, Multiclass, Settings};
 //!
 //! let data = Examples::from_dense(
 //!     &[vec![1.0, 0.0], vec![0.9, 0.2], vec![0.0, 1.0], vec![0.1, 0.8]],
@@ -15,7 +16,7 @@
 //! )?;
 //! let blocks = Multiclass::new(&data, &Costs::ZeroOne)?;
 //! let settings = Settings { lambda: 0.1, ..Settings::default() };
-//! let report = ssvm::train(&blocks, &settings, &Budget::relative(1e-3), &mut ())?;
+//! let report = dual::train(&blocks, &settings, &Budget::relative(1e-3), &mut ())?;
 //! assert!(report.certificate.gap() <= 1e-3 * report.certificate.primal);
 //! # Ok::<(), dualgap::Error>(())
 //! ```

@@ -49,5 +49,5 @@ pub use problem::Problem;
 pub use reach::reach;
 pub use sampling::Sampling;
 pub use settings::{Acceleration, Cache, Direction, Method, Settings, Step};
-pub use train::{Begin, train, train_from, train_regularised};
+pub use train::{Begin, train, train_from, train_q_norm_from, train_with};
 pub use witness::{Witness, Witnessed};

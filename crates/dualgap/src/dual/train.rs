@@ -32,37 +32,87 @@ impl<P> Begin<P> {
     }
 }
 
-/// Trains: the engine in the one training loop.
-///
-/// Where the link is that of `½‖w‖²` ([`L2`]), the regulariser is the one that the settings name. Any other link is the
-/// regulariser itself, and settings that name one beside it are refused.
-pub fn train<B: Blocks, L: Link>(
+/// Trains under the regulariser that the settings name: the engine in the one training loop.
+pub fn train<B: Blocks>(
+    blocks: &B,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Solution<B::Point>>> {
+    let Settings { regulariser, lambda, .. } = *settings;
+    refuse_q_norm(settings)?;
+    if regulariser.is_plain() {
+        return train_fresh(blocks, L2, settings, budget, observer);
+    }
+    train_fresh(blocks, regulariser.link(lambda)?, settings, budget, observer)
+}
+
+/// Trains under a regulariser of one's own, given by its link. Settings that name one beside it are refused.
+pub fn train_with<B: Blocks, L: Link>(
     blocks: &B,
     link: L,
     settings: &Settings,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<B::Point>>> {
-    let (regulariser, lambda) = (settings.regulariser, settings.lambda);
-    refuse_a_second_regulariser::<L>(settings)?;
-    if regulariser.is_plain() {
-        return train_fresh(blocks, link, settings, budget, observer);
+    if settings.regulariser != Regulariser::PLAIN {
+        return Err(Error::setting(
+            "the regulariser is the link's, and the settings name another: leave one of them out",
+        ));
     }
-    if regulariser.q_norm {
-        let link = regulariser.q_norm(lambda, blocks.dim())?;
-        return train_fresh(blocks, link, settings, budget, observer);
-    }
-    train_fresh(blocks, regulariser.link(lambda)?, settings, budget, observer)
+    train_fresh(blocks, link, settings, budget, observer)
 }
 
-/// Under a link of its own a problem has its regulariser already.
-fn refuse_a_second_regulariser<L: Link>(settings: &Settings) -> Result<()> {
-    if L::IDENTITY || settings.regulariser == Regulariser::PLAIN {
-        return Ok(());
+/// [`train`] from anywhere; checkpoints go to the sink.
+pub fn train_from<B: Blocks>(
+    blocks: &B,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    let Settings { regulariser, lambda, .. } = *settings;
+    refuse_q_norm(settings)?;
+    if regulariser.is_plain() {
+        return train_under(blocks, &L2, settings, begin, budget, observer, sink);
     }
-    Err(Error::setting(
-        "the regulariser is the link's, and the settings name another: leave one of them out",
-    ))
+    let link = regulariser.link(lambda)?;
+    train_under(blocks, &link, settings, begin, budget, observer, sink)
+}
+
+/// [`train_from`] under the q-norm, which not all blocks can look at: those that cannot need not be compiled for it. There is no
+/// acceleration under it, and no step of all blocks at once.
+pub fn train_q_norm_from<B: Blocks>(
+    blocks: &B,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    check(blocks, settings)?;
+    if settings.method == Method::Fw {
+        return Err(Error::setting("the q-norm goes with steps of one block"));
+    }
+    let weights = settings.sample_weights.as_deref();
+    let link = settings.regulariser.q_norm(settings.lambda, blocks.dim())?;
+    let problem = Problem::new(blocks, link, settings.lambda, weights)?;
+    let (engine, run) = begin_engine(problem, settings, begin)?;
+    run_from(engine, run, budget, observer, sink)
+}
+
+fn refuse_q_norm(settings: &Settings) -> Result<()> {
+    if settings.regulariser.q_norm {
+        return Err(Error::setting("the q-norm is for linear models of one output"));
+    }
+    Ok(())
 }
 
 /// What no run can do with these settings.
@@ -111,26 +161,6 @@ fn momentum<B: Blocks, L: Link>(blocks: &B, link: &L, settings: &Settings) -> Op
     rounds::momentum(blocks, settings).filter(strengthened)
 }
 
-/// [`train`] from anywhere; checkpoints go to the sink.
-pub fn train_from<B: Blocks, L: Link>(
-    blocks: &B,
-    link: &L,
-    settings: &Settings,
-    begin: Begin<B::Point>,
-    budget: &Budget,
-    observer: &mut dyn Observer,
-    sink: Option<&mut dyn CheckpointSink>,
-) -> Result<Report<Solution<B::Point>>>
-where
-    B::Point: Serialize + DeserializeOwned,
-{
-    refuse_a_second_regulariser::<L>(settings)?;
-    if settings.regulariser.is_plain() {
-        return train_under(blocks, link, settings, begin, budget, observer, sink);
-    }
-    train_regularised(blocks, settings, begin, budget, observer, sink)
-}
-
 /// Under this link, which is that of the settings' regulariser or the user's own.
 fn train_under<B: Blocks, L: Link>(
     blocks: &B,
@@ -164,29 +194,6 @@ where
             run_from(engine, run, budget, observer, sink)
         }
     }
-}
-
-/// [`train_from`] with the regulariser that the settings name.
-pub fn train_regularised<B: Blocks>(
-    blocks: &B,
-    settings: &Settings,
-    begin: Begin<B::Point>,
-    budget: &Budget,
-    observer: &mut dyn Observer,
-    sink: Option<&mut dyn CheckpointSink>,
-) -> Result<Report<Solution<B::Point>>>
-where
-    B::Point: Serialize + DeserializeOwned,
-{
-    if settings.regulariser.is_plain() {
-        return train_under(blocks, &L2, settings, begin, budget, observer, sink);
-    }
-    if settings.regulariser.q_norm {
-        let link = settings.regulariser.q_norm(settings.lambda, blocks.dim())?;
-        return train_under(blocks, &link, settings, begin, budget, observer, sink);
-    }
-    let link = settings.regulariser.link(settings.lambda)?;
-    train_under(blocks, &link, settings, begin, budget, observer, sink)
 }
 
 fn begin_engine<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(

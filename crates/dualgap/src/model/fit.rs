@@ -86,7 +86,7 @@ fn fit_classes<B: Witnessed>(
     };
     let (settings, budget) = (plan.settings, plan.budget);
     fit(blocks, blank, factors, plan, wrong_labels, point, |begin, observer, sink| {
-        dual::train_regularised(blocks, settings, begin, budget, observer, sink)
+        dual::train_from(blocks, settings, begin, budget, observer, sink)
     })
 }
 
@@ -152,7 +152,7 @@ pub fn fit_chain_with(
     let error = |model: &Model, test: &Sequences| model.evaluate_sequences(test).error();
     let (settings, budget) = (plan.settings, plan.budget);
     fit(&blocks, blank, &Factors::default(), plan, error, point, |begin, observer, sink| {
-        dual::train_regularised(&blocks, settings, begin, budget, observer, sink)
+        dual::train_from(&blocks, settings, begin, budget, observer, sink)
     })
 }
 
@@ -205,8 +205,11 @@ pub fn fit_linear_with(
     };
     let (settings, budget) = (plan.settings, plan.budget);
     fit(&blocks, blank, &factors, plan, linear_error, point, |begin, observer, sink| {
+        if settings.regulariser.q_norm {
+            return dual::train_q_norm_from(&blocks, settings, begin, budget, observer, sink);
+        }
         if settings.lambda > 0.0 {
-            return dual::train_regularised(&blocks, settings, begin, budget, observer, sink);
+            return dual::train_from(&blocks, settings, begin, budget, observer, sink);
         }
         let from = match begin {
             Begin::Fresh => None,

@@ -56,6 +56,7 @@ pub struct Decoded<Y> {
 /// The smallest structure there is, a sign:
 ///
 /// ```
+/// use dualgap::dual;
 /// use dualgap::linalg::Accumulate;
 /// use dualgap::oracle::{Bound, Decoded, Oracle};
 ///
@@ -91,10 +92,10 @@ pub struct Decoded<Y> {
 /// }
 ///
 /// use dualgap::run::Budget;
-/// use dualgap::ssvm::{self, OracleBlocks, Settings};
+/// use dualgap::ssvm::{OracleBlocks, Settings};
 /// let examples = vec![(vec![1.0, 0.2], 1), (vec![-0.7, 0.1], -1), (vec![0.4, 0.9], 1)];
 /// let blocks = OracleBlocks::new(&Sign, &examples)?;
-/// let report = ssvm::train(&blocks, &Settings::default(), &Budget::relative(1e-6), &mut ())?;
+/// let report = dual::train(&blocks, &Settings::default(), &Budget::relative(1e-6), &mut ())?;
 /// assert!(report.model.weights[0] > 0.0);
 /// # Ok::<(), dualgap::Error>(())
 /// ```

@@ -288,8 +288,7 @@ fn drive(
     // A certification that is under way, or closes the run, has a while before it makes do with less.
     let first = OnceLock::new();
     let expired = || {
-        (budget.interrupt.raised() || late())
-            && first.get_or_init(Instant::now).elapsed() >= GRACE
+        (budget.interrupt.raised() || late()) && first.get_or_init(Instant::now).elapsed() >= GRACE
     };
 
     let pass = solver.calls_per_pass();

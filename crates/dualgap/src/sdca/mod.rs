@@ -48,5 +48,8 @@ pub fn train<L: Loss>(
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<f64>>> {
-    dual::train_regularised(blocks, settings, Begin::Fresh, budget, observer, None)
+    if settings.regulariser.q_norm {
+        return dual::train_q_norm_from(blocks, settings, Begin::Fresh, budget, observer, None);
+    }
+    dual::train_from(blocks, settings, Begin::Fresh, budget, observer, None)
 }

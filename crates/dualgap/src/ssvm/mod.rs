@@ -25,20 +25,7 @@ pub use chain::Chain;
 pub use multiclass::Multiclass;
 pub use oracle_blocks::OracleBlocks;
 
-use crate::dual::{self, Blocks};
-use crate::run::{Budget, Observer, Report};
-use crate::term::L2;
 use crate::{Error, Result};
-
-/// Trains a structural SVM, with the regulariser that the settings name.
-pub fn train<B: Blocks>(
-    blocks: &B,
-    settings: &Settings,
-    budget: &Budget,
-    observer: &mut dyn Observer,
-) -> Result<Report<Solution<B::Point>>> {
-    dual::train(blocks, L2, settings, budget, observer)
-}
 
 /// More weights than this, 2 GiB a vector and several vectors of them, are taken for a mistake in the
 /// data, such as one absurd feature index: an error is better than a machine without memory.

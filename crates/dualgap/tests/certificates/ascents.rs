@@ -1,9 +1,11 @@
 //! Steps that take weight from corners never lower the dual value either, with the oracle or without.
 
 use crate::common::{Kind, Small, with_blocks, with_oracle};
-use dualgap::dual::{Cache, Direction, Engine, Mixture, Problem, Sampling, Settings, Solution};
+use dualgap::dual::{
+    self, Cache, Direction, Engine, Mixture, Problem, Sampling, Settings, Solution,
+};
 use dualgap::run::{Budget, Quota, Report, Solver, Stop};
-use dualgap::ssvm::{self, Costs, Multiclass, OracleBlocks};
+use dualgap::ssvm::{Costs, Multiclass, OracleBlocks};
 use dualgap::term::{L2, Regulariser};
 
 fn assert_never_falls<P>(report: &Report<Solution<P>>, settings: &Settings) {
@@ -52,11 +54,11 @@ fn the_dual_value_never_falls_when_weight_is_taken_from_corners() {
             let small = Small { lambda, ..small };
             for settings in ways(&small) {
                 with_blocks!(small, |blocks| assert_never_falls(
-                    &ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap(),
+                    &dual::train(&blocks, &settings, &budget, &mut ()).unwrap(),
                     &settings
                 ));
                 with_oracle!(small, |oracle, examples| assert_never_falls(
-                    &ssvm::train(
+                    &dual::train(
                         &OracleBlocks::new(&oracle, &examples).unwrap(),
                         &settings,
                         &budget,

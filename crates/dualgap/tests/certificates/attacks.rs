@@ -6,7 +6,7 @@ use crate::common::explicit::{Corner, Explicit, dot};
 use crate::common::quadratic::{Bracket, optimum};
 use crate::common::wide::Wide;
 use crate::common::{calls, cases};
-use dualgap::dual::{Method, Settings, Solution};
+use dualgap::dual::{self, Method, Settings, Solution};
 use dualgap::linalg::{Accumulate, Random};
 use dualgap::oracle::{Bound, Decoded, Oracle};
 use dualgap::run::{Budget, Report, Stop};
@@ -113,7 +113,7 @@ fn train(
     let oracle = Listed { dim: 3, say: &say };
     let blocks = OracleBlocks::new(&oracle, menus)?;
     let settings = Settings { lambda: LAMBDA, method, threads: 1, ..Settings::plain() };
-    ssvm::train(&blocks, &settings, budget, &mut ())
+    dual::train(&blocks, &settings, budget, &mut ())
 }
 
 const METHODS: [Method; 2] = [Method::Bcfw, Method::Fw];

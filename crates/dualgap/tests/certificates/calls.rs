@@ -2,11 +2,11 @@
 
 use crate::common::{Kind, Small};
 use dualgap::Result;
-use dualgap::dual::{Cache, Engine, Problem, Sampling, Settings};
+use dualgap::dual::{self, Cache, Engine, Problem, Sampling, Settings};
 use dualgap::linalg::{Accumulate, SparseVec};
 use dualgap::oracle::{Bound, Decoded, Oracle};
 use dualgap::run::{Budget, Quota, Solver, Stop};
-use dualgap::ssvm::{self, Chain, Hamming, OracleBlocks};
+use dualgap::ssvm::{Chain, Hamming, OracleBlocks};
 use dualgap::term::L2;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ fn steps_on_known_corners_save_calls_of_a_dear_oracle() {
     let blocks = Chain::new(&data, Hamming::Normalized).unwrap().with_oracle_work(1e7);
     let calls = |way: Settings| {
         let settings = Settings { lambda: 0.01, threads: 1, ..way };
-        let report = ssvm::train(&blocks, &settings, &Budget::relative(0.01), &mut ()).unwrap();
+        let report = dual::train(&blocks, &settings, &Budget::relative(0.01), &mut ()).unwrap();
         assert_eq!(report.stop, Stop::GapReached);
         report.work.oracle_calls
     };

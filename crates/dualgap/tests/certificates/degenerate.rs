@@ -5,11 +5,11 @@ use crate::common::quadratic::optimum;
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, with_blocks};
 use dualgap::data::{Alphabet, Examples, Sequences};
-use dualgap::dual::{Method, Problem, Settings};
+use dualgap::dual::{self, Method, Problem, Settings};
 use dualgap::linalg::Rows;
 use dualgap::oracle;
 use dualgap::run::{Budget, Stop};
-use dualgap::ssvm::{self, Chain, Costs, Hamming, Multiclass, OracleBlocks};
+use dualgap::ssvm::{Chain, Costs, Hamming, Multiclass, OracleBlocks};
 use dualgap::term::L2;
 
 const METHODS: [Method; 2] = [Method::Bcfw, Method::Fw];
@@ -56,7 +56,7 @@ fn an_example_without_features_does_not_keep_the_gap_of_an_oracle_open() {
             let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
             let settings = Settings { method, ..small.settings() };
             let budget = Budget { passes: Some(2000), ..Budget::relative(1e-6) };
-            let report = ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap();
+            let report = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
             assert_eq!(report.stop, Stop::GapReached, "{method:?}, sparse rows: {sparse}");
         }
     }
@@ -73,7 +73,7 @@ fn data_without_any_feature_have_the_mean_of_the_largest_costs_as_their_optimum(
     for method in METHODS {
         let settings = Settings { method, threads: 1, ..Settings::default() };
         let budget = Budget { passes: Some(20), ..Budget::relative(1e-9) };
-        let report = ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap();
+        let report = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
         assert_eq!(report.stop, Stop::GapReached, "{method:?}");
         assert!((report.certificate.primal - 2.0).abs() < 1e-12);
         assert!(report.model.weights.is_empty());
@@ -105,7 +105,7 @@ fn a_sequence_without_positions_counts_in_the_mean_and_nowhere_else() {
         let blocks = Chain::new(&data, hamming).unwrap();
         for method in METHODS {
             let settings = Settings { method, ..small.settings() };
-            let report = ssvm::train(&blocks, &settings, &calls(40), &mut ()).unwrap();
+            let report = dual::train(&blocks, &settings, &calls(40), &mut ()).unwrap();
             let (c, w) = (report.certificate, &report.model.weights);
             // Three quarters of the mean over the other three.
             let mut problem = small.explicit();
@@ -165,13 +165,13 @@ fn what_cannot_be_trained_on_is_refused_with_a_reason() {
     let blocks = Multiclass::new(&nothing, &Costs::ZeroOne).unwrap();
     for method in METHODS {
         let settings = Settings { method, ..Settings::default() };
-        assert!(ssvm::train(&blocks, &settings, &Budget::passes(1), &mut ()).is_err());
+        assert!(dual::train(&blocks, &settings, &Budget::passes(1), &mut ()).is_err());
     }
     let one_label = Alphabet::from(vec!["a".to_string()]);
     let data = Examples::new(Rows::dense(&[vec![1.0]]).unwrap(), vec![0], one_label).unwrap();
     assert!(Multiclass::new(&data, &Costs::ZeroOne).is_err());
     let batch = Settings { batch: 0, ..small.settings() };
     with_blocks!(small, |blocks| {
-        assert!(ssvm::train(&blocks, &batch, &Budget::passes(1), &mut ()).is_err());
+        assert!(dual::train(&blocks, &batch, &Budget::passes(1), &mut ()).is_err());
     });
 }

@@ -37,7 +37,7 @@ impl Link for ElasticNet {
 
 fn train(small: &Small, s: f64, settings: &Settings, budget: &Budget) -> Report<Solution<Mixture>> {
     with_blocks!(small, |blocks| {
-        dual::train(&blocks, ElasticNet(s), settings, budget, &mut ()).unwrap()
+        dual::train_with(&blocks, ElasticNet(s), settings, budget, &mut ()).unwrap()
     })
 }
 

@@ -4,11 +4,11 @@
 use crate::common::quadratic::optimum;
 use crate::common::{Kind, Small, cases, small, with_blocks};
 use dualgap::data::Sequences;
-use dualgap::dual::{Blocks, Mixture, Problem};
+use dualgap::dual::{self, Blocks, Mixture, Problem};
 use dualgap::linalg::Measured;
 use dualgap::oracle;
 use dualgap::run::Budget;
-use dualgap::ssvm::{self, Chain, Costs, Hamming, OracleBlocks, Witness, Witnessed};
+use dualgap::ssvm::{Chain, Costs, Hamming, OracleBlocks, Witness, Witnessed};
 use dualgap::term::L2;
 use dualgap::{Error, Result};
 use proptest::prelude::*;
@@ -184,7 +184,7 @@ fn the_corners_of_an_oracle_s_point_must_weigh_one_together() {
     let examples: Vec<_> = (0..4).map(|i| (data.rows.row(i), data.labels[i])).collect();
     let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
     let points =
-        ssvm::train(&blocks, &small.settings(), &Budget::passes(5), &mut ()).unwrap().model.points;
+        dual::train(&blocks, &small.settings(), &Budget::passes(5), &mut ()).unwrap().model.points;
     let problem = Problem::new(&blocks, L2, small.lambda, None).unwrap();
     assert!(problem.dual(&points).is_ok());
     for weight in [-1.0, 1.5, f64::NAN, f64::INFINITY] {

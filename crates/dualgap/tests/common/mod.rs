@@ -350,7 +350,7 @@ impl Small {
     }
 
     pub fn train(&self, settings: &Settings, budget: &Budget) -> Report<Solution<Mixture>> {
-        with_blocks!(self, |blocks| dualgap::ssvm::train(&blocks, settings, budget, &mut ())
+        with_blocks!(self, |blocks| dualgap::dual::train(&blocks, settings, budget, &mut ())
             .unwrap())
     }
 }

@@ -5,7 +5,7 @@ use crate::common::explicit::dot;
 use crate::common::{
     Kind, MOST_WEIGHTS, Small, calls, cases, distance, generic, small, with_oracle,
 };
-use dualgap::dual::{Average, Method, Sampling, Settings, Step};
+use dualgap::dual::{self, Average, Method, Sampling, Settings, Step};
 use dualgap::linalg::SparseVec;
 use dualgap::oracle::Oracle;
 use dualgap::run::{Budget, Certificate};
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 fn adapted(small: &Small, settings: &Settings, budget: &Budget) -> (Vec<f64>, Certificate) {
     with_oracle!(small, |oracle, examples| {
         let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
-        let report = ssvm::train(&blocks, settings, budget, &mut ()).unwrap();
+        let report = dual::train(&blocks, settings, budget, &mut ()).unwrap();
         (report.model.weights, report.certificate)
     })
 }

@@ -4,9 +4,9 @@
 use crate::common::explicit::Explicit;
 use crate::common::quadratic::{Bracket, optimum};
 use crate::common::{Kind, Small, with_blocks, with_oracle};
-use dualgap::dual::{Acceleration, Cache, Direction, Sampling, Settings};
+use dualgap::dual::{self, Acceleration, Cache, Direction, Sampling, Settings};
 use dualgap::run::{Budget, Certificate, Stop};
-use dualgap::ssvm::{self, OracleBlocks};
+use dualgap::ssvm::OracleBlocks;
 use dualgap::term::Regulariser;
 
 const DIRECTIONS: [Direction; 4] =
@@ -79,7 +79,7 @@ fn every_way_to_step_comes_to_the_same_optimum() {
             let bracket = judge(&small, regulariser);
             with_blocks!(small, |blocks| for settings in ways(&small, regulariser) {
                 let budget = budget(settings.direction);
-                let report = ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap();
+                let report = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
                 assert_optimal(&settings, bracket, (report.stop, report.certificate));
             });
         }
@@ -95,7 +95,7 @@ fn every_way_to_step_comes_to_the_same_optimum_over_an_oracle() {
                 let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
                 for settings in ways(&small, regulariser) {
                     let budget = budget(settings.direction);
-                    let report = ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap();
+                    let report = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
                     assert_optimal(&settings, bracket, (report.stop, report.certificate));
                 }
             });

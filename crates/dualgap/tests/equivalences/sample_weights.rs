@@ -5,7 +5,7 @@ use crate::common::{
     Kind, MOST_WEIGHTS, Small, calls, cases, distance, generic, small, with_blocks,
 };
 use dualgap::Error;
-use dualgap::dual::{Method, Mixture, Problem, Settings};
+use dualgap::dual::{self, Method, Mixture, Problem, Settings};
 use dualgap::linalg::Measured;
 use dualgap::run::Budget;
 use dualgap::ssvm::{self, Costs};
@@ -149,7 +149,7 @@ fn weights_that_make_no_sense_are_refused() {
         for method in [Method::Bcfw, Method::Fw] {
             let settings =
                 Settings { method, sample_weights: Some(weights.clone()), ..small.settings() };
-            let result = ssvm::train(&blocks, &settings, &Budget::passes(1), &mut ());
+            let result = dual::train(&blocks, &settings, &Budget::passes(1), &mut ());
             assert!(matches!(result, Err(Error::Setting { .. })), "{weights:?}");
         }
     }

@@ -6,7 +6,7 @@ use crate::common::cases;
 use crate::rounding::{dual, primal};
 use crate::solvers::quadratic_program;
 use dualgap::data::Examples;
-use dualgap::dual::{Acceleration, Begin, Sampling, Settings, train_regularised};
+use dualgap::dual::{Acceleration, Begin, Sampling, Settings, train_from};
 use dualgap::linalg::Random;
 use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::sdca::{Choice, Vector};
@@ -116,7 +116,7 @@ fn several_scores_have_the_same_optimum_with_rounds_and_without() {
                     let base = Settings { lambda, regulariser, threads: 1, ..Settings::default() };
                     let settings = Settings { acceleration, ..base };
                     let budget = Budget { passes: Some(passes), ..Budget::relative(1e-7) };
-                    train_regularised(&blocks, &settings, Begin::Fresh, &budget, &mut (), None)
+                    train_from(&blocks, &settings, Begin::Fresh, &budget, &mut (), None)
                         .unwrap()
                         .certificate
                 };

@@ -40,7 +40,7 @@ fn train(
 ) -> Report<Solution<f64>> {
     let rows = case.sparse_or_dense(case.len() % 2 == 1);
     let blocks = Linear::new(&rows, case.targets.clone(), case.loss, choice).unwrap();
-    dual::train(&blocks, Bounds(bounds.to_vec()), settings, budget, &mut ()).unwrap()
+    dual::train_with(&blocks, Bounds(bounds.to_vec()), settings, budget, &mut ()).unwrap()
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn under_the_square_the_settings_name_the_regulariser_and_under_a_link_of_one_s_
                 let targets = case.targets.clone();
                 let blocks = Linear::new(&rows, targets, loss, Choice::I).unwrap();
                 let settings = Settings { method, ..case.settings() };
-                let by_link = dual::train(&blocks, L2, &settings, &budget, &mut ()).unwrap();
+                let by_link = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
                 let by_settings = sdca::train(&blocks, &settings, &budget, &mut ()).unwrap();
                 assert_eq!(by_link.model.weights, by_settings.model.weights, "{regulariser:?}");
                 assert_eq!(by_link.certificate, by_settings.certificate, "{regulariser:?}");
@@ -62,7 +62,7 @@ fn under_the_square_the_settings_name_the_regulariser_and_under_a_link_of_one_s_
                 let primal = case.primal(&by_link.model.weights);
                 assert!((by_link.certificate.primal - primal).abs() < 1e-9, "{regulariser:?}");
                 let own = Bounds(vec![(-1.0, 1.0); 5]);
-                let result = dual::train(&blocks, own, &settings, &budget, &mut ());
+                let result = dual::train_with(&blocks, own, &settings, &budget, &mut ());
                 assert_eq!(result.is_ok(), regulariser == Regulariser::PLAIN, "{regulariser:?}");
             }
         }

@@ -2,12 +2,12 @@
 //! never falls, and two classes under softmax are the logistic loss.
 
 use dualgap::data::Examples;
-use dualgap::dual::{Blocks, View};
+use dualgap::dual::{self, Blocks, View};
 use dualgap::linalg::Rows;
 use dualgap::model::{Plan, fit_vector_with, verify_examples};
 use dualgap::run::Budget;
 use dualgap::sdca::{self, Acceleration, Average, Choice, Linear, Sampling, Settings, Vector};
-use dualgap::ssvm::{self, Costs, Multiclass};
+use dualgap::ssvm::{Costs, Multiclass};
 use dualgap::term::{MulticlassLoss, Norm, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
@@ -93,7 +93,7 @@ proptest! {
             let optimum = optimum(&rows, &labels, loss, &settings);
             let blocks = Vector::new(&data, &Costs::ZeroOne, loss, choice).unwrap();
             let budget = Budget { certify_share: 1.0, ..Budget::passes(passes) };
-            let report = ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap();
+            let report = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
             let c = report.certificate;
             prop_assert!(c.dual - c.rounding_error <= optimum + 1e-8, "{loss:?} {c:?} {optimum}");
             prop_assert!(c.primal + c.rounding_error >= optimum - 1e-8, "{loss:?} {c:?} {optimum}");
@@ -102,7 +102,7 @@ proptest! {
                 let falls = duals.windows(2).any(|pair| pair[1] < pair[0] - 1e-12);
                 prop_assert!(!falls, "{loss:?} {choice:?}: {duals:?}");
             }
-            let long = ssvm::train(&blocks, &settings, &Budget::passes(600), &mut ()).unwrap();
+            let long = dual::train(&blocks, &settings, &Budget::passes(600), &mut ()).unwrap();
             prop_assert!(long.certificate.gap() < 1e-2, "{loss:?} {choice:?} {:?}", long.certificate);
         }
     }
@@ -203,7 +203,7 @@ fn two_classes_under_softmax_are_the_logistic_loss_at_half_the_lambda() {
     let budget = Budget::relative(1e-9);
     let settings = Settings { lambda: 0.1, ..Settings::default() };
     let softmax = Vector::new(&data, &Costs::ZeroOne, MulticlassLoss::Softmax, Choice::I).unwrap();
-    let softmax = ssvm::train(&softmax, &settings, &budget, &mut ()).unwrap().certificate;
+    let softmax = dual::train(&softmax, &settings, &budget, &mut ()).unwrap().certificate;
     let plain = Rows::dense(&rows.map(|x| vec![x])).unwrap();
     let targets = labels.map(|y| if y == 1 { 1.0 } else { -1.0 }).to_vec();
     let binary = Linear::new(&plain, targets, ScalarLoss::Logistic, Choice::I).unwrap();
@@ -223,9 +223,9 @@ fn the_hinge_is_that_of_the_structural_blocks() {
     let settings = Settings { lambda: 0.05, ..Settings::default() };
     let budget = Budget::relative(1e-4);
     let vector = Vector::new(&data, &costs, MulticlassLoss::Hinge, Choice::I).unwrap();
-    let vector = ssvm::train(&vector, &settings, &budget, &mut ()).unwrap().certificate;
+    let vector = dual::train(&vector, &settings, &budget, &mut ()).unwrap().certificate;
     let blocks = Multiclass::new(&data, &costs).unwrap();
-    let blocks = ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap().certificate;
+    let blocks = dual::train(&blocks, &settings, &budget, &mut ()).unwrap().certificate;
     assert!(vector.dual <= blocks.primal && blocks.dual <= vector.primal, "{vector:?} {blocks:?}");
 }
 

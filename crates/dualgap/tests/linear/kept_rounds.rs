@@ -7,7 +7,7 @@ use crate::common::memory::Rounds;
 use crate::rounding::{dual, primal};
 use crate::survival::{Fit, bits};
 use dualgap::Result;
-use dualgap::dual::{Acceleration, Begin, Sampling, Settings, Solution, train_regularised};
+use dualgap::dual::{Acceleration, Begin, Sampling, Settings, Solution, train_from};
 use dualgap::linalg::Measured;
 use dualgap::model::{Plan, fit_linear_with};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report, RunState};
@@ -101,7 +101,7 @@ pub fn run(
 ) -> Result<Report<Solution<f64>>> {
     let rows = case.sparse_or_dense(false);
     let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
-    train_regularised(&blocks, settings, begin, &Budget::passes(passes), &mut (), sink)
+    train_from(&blocks, settings, begin, &Budget::passes(passes), &mut (), sink)
 }
 
 /// Whether a run that goes on from this memory is refused; one that is not has a true certificate.

@@ -13,7 +13,7 @@ use crate::common::wide::{Wide, exp, ln, wide};
 use crate::rounding::masses;
 use crate::survival::{Fit, bits};
 use dualgap::dual::{
-    Acceleration, Average, Begin, Method, Sampling, Settings, Solution, train_regularised,
+    Acceleration, Average, Begin, Method, Sampling, Settings, Solution, train_from,
 };
 use dualgap::model::{DualEvidence, Model, fit_multiclass, verify_linear};
 use dualgap::run::{Budget, Report};
@@ -226,15 +226,11 @@ fn what_the_q_norm_does_not_go_with_is_refused() {
         }
         let (data, settings, budget) = (case.examples(), case.settings(), Budget::passes(1));
         let blocks = Multiclass::new(&data, &Costs::ZeroOne).unwrap();
-        assert!(
-            train_regularised(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err()
-        );
+        assert!(train_from(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err());
         assert!(fit_multiclass(&data, &Costs::ZeroOne, &settings, &budget, &mut ()).is_err());
         let blocks =
             Vector::new(&data, &Costs::ZeroOne, MulticlassLoss::Softmax, Choice::I).unwrap();
-        assert!(
-            train_regularised(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err()
-        );
+        assert!(train_from(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err());
     }
 }
 

@@ -3,9 +3,7 @@
 
 use crate::accelerated::assert_meet;
 use crate::common::{Kind, Small, cases, small, with_blocks};
-use dualgap::dual::{
-    Acceleration, Begin, Mixture, Sampling, Settings, Solution, train_regularised,
-};
+use dualgap::dual::{Acceleration, Begin, Mixture, Sampling, Settings, Solution, train_from};
 use dualgap::run::{Budget, CheckpointSink, InMemory, Report};
 use proptest::prelude::*;
 
@@ -17,7 +15,7 @@ fn run(
     sink: Option<&mut dyn CheckpointSink>,
 ) -> Report<Solution<Mixture>> {
     with_blocks!(small, |blocks| {
-        train_regularised(&blocks, settings, begin, budget, &mut (), sink).unwrap()
+        train_from(&blocks, settings, begin, budget, &mut (), sink).unwrap()
     })
 }
 

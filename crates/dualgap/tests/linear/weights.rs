@@ -3,10 +3,10 @@
 use crate::case::{Case, LOSSES, REGULARISERS, choices};
 use crate::common::distance;
 use dualgap::data::Examples;
-use dualgap::dual::Settings;
+use dualgap::dual::{self, Settings};
 use dualgap::run::{Budget, Certificate};
 use dualgap::sdca::Choice;
-use dualgap::ssvm::{self, Costs, Multiclass};
+use dualgap::ssvm::{Costs, Multiclass};
 use dualgap::term::ScalarLoss;
 
 /// With weights 2, 0, 1, 3 over and over, and with as many copies.
@@ -82,7 +82,7 @@ fn a_multiclass_model_of_two_classes_is_a_binary_one_at_half_of_lambda() {
         let budget = Budget { passes: Some(100_000), ..Budget::relative(1e-9) };
         let settings = Settings { lambda: 2.0 * binary.lambda, threads: 1, ..Settings::default() };
         let blocks = Multiclass::new(&data, &Costs::ZeroOne).unwrap();
-        let classes = ssvm::train(&blocks, &settings, &budget, &mut ()).unwrap();
+        let classes = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
         let linear = binary.train(Choice::I, &binary.settings(), &budget);
         let (a, b) = (classes.certificate, linear.certificate);
         assert!(overlap(a, b) && a.gap() < 1e-6 && b.gap() < 1e-6, "{a:?} {b:?}");
