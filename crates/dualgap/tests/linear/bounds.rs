@@ -8,7 +8,7 @@ use dualgap::dual::{self, Method, Sampling, Settings, Solution};
 use dualgap::linalg::{Random, kernels::dot};
 use dualgap::run::{Budget, Report};
 use dualgap::sdca::{self, Choice, Linear};
-use dualgap::term::{L2, Link, Regulariser};
+use dualgap::term::{Link, Regulariser};
 use own_regulariser::Bounds;
 use proptest::prelude::*;
 use std::iter::zip;
