@@ -50,27 +50,35 @@ pub struct Options {
 /// All settings by name.
 fn settings() -> Vec<(&'static str, Settings)> {
     use Direction::{Away, Pairwise};
-    let plain = Settings::plain;
+    // All but the papers' own go with shrinking, as `auto` does.
+    let shrinking = || Settings { shrinking: true, ..Settings::plain() };
     let on = Acceleration::On;
     vec![
         ("auto", Settings::default()),
-        ("fw", Settings { method: Method::Fw, ..plain() }),
-        ("bcfw", plain()),
-        ("bcfw, gaps", Settings { sampling: Sampling::Gap, ..plain() }),
-        ("bcfw, cache", Settings { cache: Cache::On, ..plain() }),
-        ("bcfw, accelerated", Settings { acceleration: on, ..plain() }),
-        ("away", Settings { direction: Away, ..plain() }),
+        ("fw", Settings { method: Method::Fw, ..Settings::plain() }),
+        ("bcfw", Settings::plain()),
+        ("bcfw, shrinking", shrinking()),
+        ("bcfw, gaps", Settings { sampling: Sampling::Gap, ..shrinking() }),
+        ("bcfw, cache", Settings { cache: Cache::On, ..shrinking() }),
+        ("bcfw, accelerated", Settings { acceleration: on, ..shrinking() }),
+        ("away", Settings { direction: Away, ..shrinking() }),
         (
             "away, cache, accelerated",
-            Settings { direction: Away, cache: Cache::Auto, acceleration: on, ..plain() },
+            Settings { direction: Away, cache: Cache::Auto, acceleration: on, ..shrinking() },
         ),
-        ("pairwise", Settings { direction: Pairwise, ..plain() }),
-        ("pairwise, gaps", Settings { direction: Pairwise, sampling: Sampling::Gap, ..plain() }),
-        ("pairwise, cache", Settings { direction: Pairwise, cache: Cache::Auto, ..plain() }),
-        ("pairwise, accelerated", Settings { direction: Pairwise, acceleration: on, ..plain() }),
+        ("pairwise", Settings { direction: Pairwise, ..shrinking() }),
+        (
+            "pairwise, gaps",
+            Settings { direction: Pairwise, sampling: Sampling::Gap, ..shrinking() },
+        ),
+        ("pairwise, cache", Settings { direction: Pairwise, cache: Cache::Auto, ..shrinking() }),
+        (
+            "pairwise, accelerated",
+            Settings { direction: Pairwise, acceleration: on, ..shrinking() },
+        ),
         (
             "pairwise, cache, accelerated",
-            Settings { direction: Pairwise, cache: Cache::Auto, acceleration: on, ..plain() },
+            Settings { direction: Pairwise, cache: Cache::Auto, acceleration: on, ..shrinking() },
         ),
     ]
 }
