@@ -2,7 +2,8 @@
 
 use super::engine::State;
 use super::rounds::{self, Momentum, Rounds, RoundsState};
-use super::{Blocks, Engine, Joined, Method, Problem, Settings, Solution};
+use super::{Acceleration, Average, Blocks, Engine, Joined, Method, Problem, Settings, Solution};
+use crate::linalg::memory::Need;
 use crate::run::{Budget, Keeper, Observer, Report, RunState, Solver, run, run_from};
 use crate::term::{L2, Link};
 use crate::{Error, Result};
@@ -53,6 +54,7 @@ pub fn train<B: Blocks, L: Link>(
             "here the regulariser is the link's; dual::train_regularised goes by the settings",
         ));
     }
+    check_memory::<B, L>(blocks, settings, false)?;
     match settings.method {
         Method::Bcfw => {
             let momentum = momentum(blocks, &link, settings);
@@ -70,6 +72,20 @@ pub fn train<B: Blocks, L: Link>(
             Ok(report.map(Solution::parted))
         }
     }
+}
+
+/// Refuses a run whose weights and points have no room. The copies were measured: v, the best weights and a
+/// compensated sum in any run; twice as many where rounds have a centre; w beside v unless the link is the identity;
+/// and for a checkpoint the state, its bytes, and the bytes of the file.
+fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, kept: bool) -> Result<()> {
+    let rounds = settings.acceleration != Acceleration::Off || settings.regulariser.free.is_some();
+    let copies = if rounds && rounds::possible(settings) { 11 } else { 7 }
+        + if L::IDENTITY { 0 } else { 2 }
+        + if kept { 3 } else { 0 };
+    // The points, the best of them, and those of an average.
+    let points = if settings.average == Average::None { 2 } else { 3 };
+    let others = blocks.numbers().saturating_mul(points);
+    Need { weights: blocks.dim(), copies, others }.check()
 }
 
 /// Acceleration, if the link allows it.
@@ -94,6 +110,7 @@ where
     let weights = settings.sample_weights.as_deref();
     let free = settings.regulariser.free;
     settings.regulariser.check(blocks.dim())?;
+    check_memory::<B, L>(blocks, settings, vault.is_some())?;
     match settings.method {
         _ if free.is_some() && !rounds::possible(settings) => Err(Error::setting(
             "a weight without penalty goes with steps of one block and no average only",

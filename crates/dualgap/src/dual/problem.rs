@@ -1,6 +1,7 @@
 //! What is solved, and both sides of its certificate, each from scratch.
 
 use super::{Blocks, Found};
+use crate::linalg::memory::Need;
 use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF, gamma, kernels::dot};
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
@@ -112,6 +113,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         if !(lambda > 0.0 && lambda.is_finite()) {
             return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
         }
+        // v is summed with compensation, and rounded.
+        Need { weights: blocks.dim(), copies: 3, others: 2 * blocks.len() }.check()?;
         let masses = masses(blocks.len(), sample_weights)?;
         let scales = masses.iter().map(|mass| mass / lambda).collect();
         Ok(Self { blocks, link, lambda, masses, scales, offset: Vec::new() })

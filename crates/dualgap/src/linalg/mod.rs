@@ -5,6 +5,7 @@
 //! - [`kernels`]: the few inner loops that the time goes into.
 //! - [`sum`]: compensated sums and numbers with an error bound.
 //! - [`accumulate`]: what a feature vector can be added to.
+//! - [`memory`]: whether there is room for what a run will hold.
 //! - [`random`]: the one generator, reproducible for ever.
 //! - [`operator`]: matrices by their products with a block of vectors.
 //! - [`low_rank`]: matrices in factors, recompressed, with proven norms.
@@ -17,6 +18,7 @@ pub(crate) mod dense;
 mod gram;
 pub mod kernels;
 pub mod low_rank;
+pub mod memory;
 pub mod operator;
 pub mod random;
 pub mod rows;

@@ -37,6 +37,7 @@ pub use sides::{Sides, Solution};
 pub use theorem::Theorem;
 
 use crate::dual::{Bytes, Vault, read};
+use crate::linalg::memory::Need;
 use crate::run::{Budget, Counters, Observer, Report, RunState, run, run_from};
 use crate::term::Ball;
 use crate::{Error, Result};
@@ -105,6 +106,9 @@ pub fn train_kept<L: Losses>(
         return Err(Error::setting("weights of low rank are no plain vector: use trace::train"));
     }
     settings.check_kept(kept.is_some() || vault.is_some())?;
+    let copies = settings.copies() + if vault.is_some() { 3 } else { 0 };
+    let others = 4 * problem.len().saturating_mul(problem.outputs());
+    Need { weights: problem.dim(), copies, others }.check()?;
     let (begin, bytes) = kept.unzip();
     let (begin, seed) = (begin.unwrap_or_default(), settings.seed);
     match settings.method {
