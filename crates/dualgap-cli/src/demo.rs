@@ -1,9 +1,9 @@
 //! `dualgap demo`: handwritten words, a structural SVM, a certificate, in a few seconds.
 
 use crate::args::DemoArgs;
+use crate::interrupt::stop_on_ctrl_c;
 use crate::progress::Bar;
 use crate::report::{aligned, certificate_rows, certified_sentence, percent, thousands};
-use crate::train::stop_on_ctrl_c;
 use crate::{Outcome, curve, print};
 use dualgap::data::{Format, Recipe, Source, letters, write_atomically};
 use dualgap::model::{Evaluation, fit_chain};

@@ -13,6 +13,7 @@ use crate::report::{
 use crate::{Outcome, print};
 use dualgap::data::Sink;
 use dualgap::data::source::is_stdin;
+use dualgap::linalg::memory::reserve_check;
 use dualgap::model::describe::task_name;
 use dualgap::model::{Model, Provenance, Remark, Structure, describe};
 use dualgap::oracle::chain::Layout;
@@ -61,6 +62,8 @@ pub fn run(args: &InspectArgs) -> Result<Outcome> {
     // Of ratings the factors are shown as they are.
     if !matches!(model.structure, Structure::Completion { .. }) {
         model.write_out()?;
+        // Those that are not zero, each with its place, are sorted.
+        reserve_check(2 * model.weights.len())?;
     }
     if let Some(path) = &args.weights {
         check_not_read(path, &[&args.model])?;

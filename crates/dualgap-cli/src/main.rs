@@ -13,6 +13,7 @@ mod eval;
 mod formats;
 mod help;
 mod inspect;
+mod interrupt;
 mod job;
 mod outputs;
 mod path;
@@ -30,17 +31,22 @@ use dualgap::data::Sink;
 use dualgap::{Error, Result};
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How the program ends when nothing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// What was asked for has been reached: exit code 0.
     Reached,
-    /// The run is sound, but a tolerance was not reached: exit code 1.
+    /// The run is sound, but a tolerance was not reached, or a report or a checkpoint was lost: exit code 1.
     NotReached,
 }
 
+/// Whether something was done less than asked for, though nothing is wrong with what was done.
+static INCOMPLETE: AtomicBool = AtomicBool::new(false);
+
 fn main() -> ExitCode {
+    interrupt::listen();
     let outcome = match Cli::parse().command {
         Command::Train(TrainTask::Of(task)) => problem::run(&task),
         Command::Train(TrainTask::Completion(args)) => completion::run(&args),
@@ -57,8 +63,8 @@ fn main() -> ExitCode {
         Command::Man { output } => help::manual(output.as_deref()),
     };
     match outcome {
-        Ok(Outcome::Reached) => ExitCode::SUCCESS,
-        Ok(Outcome::NotReached) => ExitCode::from(1),
+        Ok(Outcome::Reached) if !INCOMPLETE.load(Ordering::Relaxed) => ExitCode::SUCCESS,
+        Ok(Outcome::Reached | Outcome::NotReached) => ExitCode::from(1),
         Err(error) => {
             let help = error.remedy().map_or(String::new(), |help| format!("\n  help: {help}"));
             // Where nobody listens there is nobody to tell.
@@ -79,9 +85,24 @@ fn other<W: Work>(command: &str, task: &OtherTask<W>) -> Result<Outcome> {
     }
 }
 
-/// Prints to standard output. A reader that has gone away, such as `head`, is no error of ours.
+/// Says what was not done of all that was asked for: the exit code will be 1, not 0.
+pub fn incomplete(message: &str) {
+    INCOMPLETE.store(true, Ordering::Relaxed);
+    // Where nobody listens there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "incomplete: {message}");
+}
+
+/// Prints a report to standard output. A reader that has gone away, such as `head`, is no error of ours. A report that finds
+/// no room is lost, but what it tells of was done.
+#[allow(clippy::unnecessary_wraps)] // printing is one step of many that can fail
 pub fn print(text: &str) -> Result<()> {
-    let mut sink = Sink::create("-".as_ref())?;
-    sink.text(text)?;
-    sink.finish()
+    let write = || -> Result<()> {
+        let mut sink = Sink::create("-".as_ref())?;
+        sink.text(text)?;
+        sink.finish()
+    };
+    if let Err(error) = write() {
+        incomplete(&format!("the report is lost, and all else was done: {error}"));
+    }
+    Ok(())
 }

@@ -1,6 +1,8 @@
 //! Where results go: checked before the work begins, so that nothing is lost at its end.
 
 use crate::args::{DataArgs, KeptArgs};
+use dualgap::data::check_link;
+use dualgap::data::lock::FileLock;
 use dualgap::data::source::is_stdin;
 use dualgap::model::Checkpoints;
 use dualgap::{Error, Result};
@@ -36,13 +38,17 @@ pub fn check_not_inputs<'p>(
     Ok(())
 }
 
-/// A checkpoint may take the place of the one that the run goes on from, and of nothing else.
-pub fn check_checkpoint(kept: &KeptArgs) -> Result<()> {
-    let Some(path) = &kept.checkpoint else { return Ok(()) };
+/// A checkpoint may take the place of the one that the run goes on from, and of nothing else. Until the run begins,
+/// the lock keeps others from it.
+pub fn check_checkpoint(kept: &KeptArgs) -> Result<Option<FileLock>> {
+    let (Some(path), Some(checkpoints)) = (&kept.checkpoint, kept.checkpoints()) else {
+        return Ok(None);
+    };
+    let lock = checkpoints.lock()?;
     check_writable(path, "the checkpoint")?;
     let goes_on = kept.resume.as_ref().is_some_and(|resume| same(resume, path));
     if !path.exists() || goes_on {
-        return Ok(());
+        return Ok(Some(lock));
     }
     Err(if Checkpoints::is_one(path) {
         Error::file(
@@ -74,6 +80,7 @@ pub fn check_writable(path: &Path, what: &str) -> Result<()> {
     if is_stdin(path) {
         return Err(Error::file(path, "is no file", format!("name a file for {what}")));
     }
+    check_link(path)?;
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => {
             let remedy = format!("name a file for {what}");

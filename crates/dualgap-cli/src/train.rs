@@ -2,14 +2,16 @@
 
 use crate::args::{Common, Examples, Lambda, OutputArgs, TrainArgs, Work, refuse_given};
 use crate::choices::BallName;
+use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
 use crate::places;
 use crate::problem::Problem;
 use crate::progress::Bar;
 use crate::report::{Kept, Summary};
-use crate::{Outcome, print};
+use crate::{Outcome, incomplete, print};
+use dualgap::data::lock::FileLock;
 use dualgap::model::{Model, Plan};
-use dualgap::run::{Budget, Interrupt, JsonLines, Observer, Progress, Report};
+use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
 use dualgap::ssvm::Settings;
 use dualgap::{Error, Result};
 use std::fs::File;
@@ -52,12 +54,13 @@ Examples:
     }
 
     fn run<P: Problem>(&self, problem: P) -> Result<Outcome> {
-        check(self)?;
+        let lock = check(self)?;
         let warm_start = warm_start(self)?;
         let begin = Instant::now();
         let job = Job::read(self.common(), problem)?;
         let settings = job.settings(self.lambda(job.total()))?;
         let read_seconds = begin.elapsed().as_secs_f64();
+        drop(lock); // the run takes it
         let budget = self.stop.budget();
         let mut report = go(self, &job, &settings, &budget, warm_start.as_ref())?;
         if !self.out.witness {
@@ -90,10 +93,10 @@ Examples:
 }
 
 /// Whatever can be refused before the work begins is refused here.
-fn check(args: &TrainArgs) -> Result<()> {
+fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
     let outputs = [&args.out.output, &args.out.trace, &args.kept.checkpoint];
     places::check_not_inputs(outputs.into_iter().flatten(), &args.data)?;
-    places::check_checkpoint(&args.kept)?;
+    let lock = places::check_checkpoint(&args.kept)?;
     if let Some(path) = &args.out.output {
         places::check_writable(path, "the model")?;
     }
@@ -112,7 +115,7 @@ fn check(args: &TrainArgs) -> Result<()> {
     if args.watch_test && args.data.test.is_none() && args.data.test_folds.is_none() {
         return Err(Error::setting("--watch-test needs test data: give --test or --test-folds"));
     }
-    Ok(())
+    Ok(lock)
 }
 
 /// The model whose witness the run begins with.
@@ -173,8 +176,14 @@ pub fn observed(
     let bar = (!out.quiet && std::io::stderr().is_terminal()).then(|| Bar::new(budget));
     let mut observers = (trace, (bar, Warning::default()));
     let report = train(&mut observers as &mut dyn Observer);
-    if let Some(bar) = &observers.1.0 {
+    let (bar, Warning { lost }) = &observers.1;
+    if let Some(bar) = bar {
         bar.clear();
+    }
+    if *lost > 0 && report.is_ok() {
+        incomplete(&format!(
+            "the run is sound, but was not kept as asked: checkpoints that could not be written: {lost}"
+        ));
     }
     report
 }
@@ -182,7 +191,8 @@ pub fn observed(
 /// Says once that the run cannot be kept, and lets it go on: it may end well all the same.
 #[derive(Default)]
 struct Warning {
-    given: bool,
+    /// Checkpoints that could not be written.
+    lost: u64,
 }
 
 impl Observer for Warning {
@@ -191,7 +201,8 @@ impl Observer for Warning {
     }
 
     fn checkpoint_failed(&mut self, error: &Error) -> bool {
-        if !std::mem::replace(&mut self.given, true) {
+        self.lost += 1;
+        if self.lost == 1 {
             let _ = writeln!(
                 std::io::stderr(),
                 "warning: {error}; the run goes on, and is not safe until this is mended"
@@ -199,20 +210,4 @@ impl Observer for Warning {
         }
         true
     }
-}
-
-/// The first Ctrl-C ends the run with a certified model, the second ends the program.
-pub fn stop_on_ctrl_c(interrupt: &Interrupt) {
-    let interrupt = interrupt.clone();
-    // Where no handler can be set, Ctrl-C ends the program at once, as everywhere.
-    let _ = ctrlc::set_handler(move || {
-        if interrupt.raised() {
-            std::process::exit(130);
-        }
-        interrupt.raise();
-        let _ = writeln!(
-            std::io::stderr(),
-            "\nstopping: the model is being certified (Ctrl-C again to give up)"
-        );
-    });
 }

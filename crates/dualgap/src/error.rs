@@ -36,6 +36,14 @@ pub enum Error {
         /// Which setting, and what it must be.
         message: String,
     },
+    /// More memory is needed than there is.
+    #[error("not enough memory: {message}")]
+    Memory {
+        /// What needs it, and how much.
+        message: String,
+        /// What to do about it.
+        remedy: String,
+    },
     /// An oracle broke its contract.
     #[error("example {example}: the oracle contradicts itself: {message}")]
     Oracle {
@@ -100,6 +108,7 @@ impl Error {
         match self {
             Self::Line { remedy, .. }
             | Self::File { remedy, .. }
+            | Self::Memory { remedy, .. }
             | Self::Refused { remedy, .. } => Some(remedy),
             Self::Oracle { .. } => Some(
                 "an oracle's bound must never be below the score of any output, \

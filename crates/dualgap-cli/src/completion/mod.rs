@@ -11,6 +11,7 @@ use crate::places;
 use crate::report::{Kept, Summary};
 use crate::train::observed;
 use crate::{Outcome, print};
+use dualgap::data::lock::FileLock;
 use dualgap::data::ratings::HeldOut;
 use dualgap::data::source::is_stdin;
 use dualgap::data::{Format, Ratings, RatingsRecipe, Recipe, Source};
@@ -27,7 +28,7 @@ use std::time::Instant;
 const MU: Lambda = Lambda::PerExample(0.01);
 
 pub fn run(args: &CompletionArgs) -> Result<Outcome> {
-    check(args)?;
+    let lock = check(args)?;
     let loss = loss(args)?;
     let begin = Instant::now();
     let (train, test, recipe) = read(args)?;
@@ -40,6 +41,7 @@ pub fn run(args: &CompletionArgs) -> Result<Outcome> {
         ..Settings::default()
     };
     let budget = args.stop.budget();
+    drop(lock); // the run takes it
     let mut trained = observed(&args.out, &budget, |observer| {
         let plan = Plan {
             checkpoints: args.kept.checkpoints(),
@@ -78,7 +80,7 @@ pub fn run(args: &CompletionArgs) -> Result<Outcome> {
 }
 
 /// Whatever can be refused before the work begins is refused here.
-fn check(args: &CompletionArgs) -> Result<()> {
+fn check(args: &CompletionArgs) -> Result<Option<FileLock>> {
     args.others.refuse()?;
     if args.ball == Some(BallName::L1) {
         return Err(Error::setting(
@@ -94,11 +96,11 @@ fn check(args: &CompletionArgs) -> Result<()> {
     for output in outputs.into_iter().flatten() {
         places::check_not_read(output, &inputs)?;
     }
-    places::check_checkpoint(&args.kept)?;
-    match &args.out.output {
-        Some(path) => places::check_writable(path, "the model"),
-        None => Ok(()),
+    let lock = places::check_checkpoint(&args.kept)?;
+    if let Some(path) = &args.out.output {
+        places::check_writable(path, "the model")?;
     }
+    Ok(lock)
 }
 
 fn loss(args: &CompletionArgs) -> Result<ScalarLoss> {

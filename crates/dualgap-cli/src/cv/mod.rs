@@ -3,11 +3,11 @@
 mod report;
 
 use crate::args::{Common, CvArgs, Examples, Work};
+use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
 use crate::problem::{Dataset, Problem};
 use crate::progress::{Bar, RunCounter};
 use crate::report::{Kept, Outcomes, Summary, to_json};
-use crate::train::stop_on_ctrl_c;
 use crate::{Outcome, places, print};
 use dualgap::data::{Folds, Unseen, write_atomically};
 use dualgap::model::{CrossValidation, Model, Plan, Score, cross_validate};

@@ -11,11 +11,11 @@ mod plot;
 mod told;
 
 use crate::args::{Common, Examples, PathArgs, Work};
+use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
 use crate::problem::{Dataset, Problem};
 use crate::progress::Bar;
 use crate::report::{Outcomes, to_json};
-use crate::train::stop_on_ctrl_c;
 use crate::{Outcome, places, print};
 use dualgap::Result;
 use dualgap::model::path::{Ending, Piece, path};

@@ -154,3 +154,23 @@ fn a_libsvm_file_has_no_folds_and_no_sequences() {
     fails(&desk, "chain data.svm --format letters", &["data.svm:1: "]);
     fails(&desk, "chain data.svm --format libsvm", &["data.svm", "sequences"]);
 }
+
+/// An index that no computer word holds is as much too large as one that is.
+#[test]
+fn an_index_beyond_all_bounds_is_called_too_large() {
+    let desk = desk();
+    desk.run("train multiclass data.svm -o good").ok();
+    for index in ["268435457", "4294967295", "4294967296", "18446744073709551616"] {
+        let token = format!("{index}:1");
+        desk.write("bad.svm", format!("1 1:1\n2 {token}\n"));
+        let words = ["bad.svm:2", &format!("`{token}`"), "so large an index", "without gaps"];
+        fails(&desk, "multiclass bad.svm", &words);
+        // For a model, lines may begin with their first feature.
+        desk.write("bad.svm", format!("1:1\n{token}\n"));
+        desk.run("predict good bad.svm").fails(&words);
+    }
+    for index in ["1.5", "-1", "x", "", "1e3", "0x1"] {
+        desk.write("bad.svm", format!("1 1:1\n2 {index}:1\n"));
+        fails(&desk, "multiclass bad.svm", &["bad.svm:2", "the index is not a whole number"]);
+    }
+}

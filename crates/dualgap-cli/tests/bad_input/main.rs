@@ -9,6 +9,8 @@ mod common;
 mod extremes;
 mod letters;
 mod libsvm;
+#[cfg(target_os = "linux")]
+mod memory;
 mod options;
 mod outputs;
 mod side_files;

@@ -103,3 +103,27 @@ fn a_new_model_has_the_permissions_of_any_new_file() {
     let mode = |name: &str| std::fs::metadata(desk.path(name)).unwrap().permissions().mode();
     assert_eq!(mode("new"), mode("data.svm"));
 }
+
+/// A file in the place of the link would not be where the link points.
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_refused_and_stays_one() {
+    let desk = desk();
+    desk.run("train multiclass data.svm -o good").ok();
+    std::os::unix::fs::symlink("gone/model", desk.path("link")).unwrap();
+    let words = ["link", "is a link to gone/model, which is not there"];
+    refused_before_training(&desk, "-o link", &words);
+    refused_before_training(&desk, "--checkpoint link", &words);
+    for line in [
+        "cv multiclass data.svm --table link",
+        "path multiclass data.svm -o link",
+        "predict good data.svm -o link",
+        "inspect good --weights link",
+        "convert data.svm -o link",
+        "convert data.svm -o new --save-map link",
+    ] {
+        desk.run(line).fails(&words);
+        assert!(desk.path("link").is_symlink(), "{line}");
+    }
+    assert_eq!(desk.files(), ["data.svm", "good", "link", "model", "words.data"]);
+}

@@ -48,15 +48,73 @@ fn an_error_that_nobody_reads_has_the_same_exit_code() {
     }
 }
 
-/// Half a report in a full file system must not look like a success.
+#[cfg(target_os = "linux")]
+fn full() -> Stdio {
+    std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap().into()
+}
+
+/// Half a report in a full file system must not look like a success, and the work that it tells of was done.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_report_that_finds_no_room_is_an_error() {
+fn a_report_that_finds_no_room_is_said_to_be_lost() {
     let desk = desk();
-    for line in ["train multiclass data.svm --json", "train multiclass data.svm"] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let (status, stderr) = run(&desk, line, full.into(), Stdio::piped());
+    for line in [
+        "train multiclass data.svm --json -o good",
+        "train multiclass data.svm -o good",
+        "certify good data.svm",
+        "eval good data.svm",
+        "inspect good",
+        "cv multiclass data.svm --folds 2 -o chosen",
+        "path multiclass data.svm --from 1 --to 0.5 -o out",
+        "help formats",
+    ] {
+        let (status, stderr) = run(&desk, line, full(), Stdio::piped());
+        assert_eq!(status.code(), Some(1), "{line}: {stderr}");
+        assert!(stderr.starts_with("incomplete: the report is lost"), "{line}: {stderr}");
+        assert!(stderr.contains("standard output"), "{line}: {stderr}");
+    }
+    for model in ["good", "chosen"] {
+        desk.run(&format!("certify {model} data.svm")).ok();
+    }
+    assert!(desk.path("out/path.json").exists());
+}
+
+/// Predictions, converted data and tables are no reports: half of them is an error.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_finds_no_room_is_an_error() {
+    let desk = desk();
+    desk.run("train multiclass data.svm -o good").ok();
+    for line in ["predict good data.svm", "convert data.svm", "inspect good --weights -"] {
+        let (status, stderr) = run(&desk, line, full(), Stdio::piped());
         assert_eq!(status.code(), Some(2), "{line}: {stderr}");
-        assert!(stderr.starts_with("error: "), "{line}: {stderr}");
+        assert!(stderr.starts_with("error: standard output: "), "{line}: {stderr}");
+    }
+}
+
+/// Ctrl-C where no run is under way ends the program, and takes along what was being written.
+#[test]
+fn a_program_that_is_told_to_end_leaves_no_temporary_files() {
+    let desk = desk();
+    desk.run("train multiclass data.svm -o good").ok();
+    desk.write("labels", "the old labels");
+    let before = desk.files();
+    for signal in ["INT", "TERM"] {
+        let mut child = Command::new(program())
+            .current_dir(desk.folder())
+            .args("predict good - -o labels".split(' '))
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The model is read, and the file for the labels begun, before the first line is waited for.
+        while desk.files() == before {
+            assert!(child.try_wait().unwrap().is_none(), "the program ended by itself");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let kill = format!("kill -{signal} {}", child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(desk.files(), before, "{signal}");
+        assert_eq!(desk.read("labels"), b"the old labels");
     }
 }

@@ -175,3 +175,23 @@ fn a_device_that_never_ends_is_refused_at_once() {
     case.desk.run("certify model /dev/null").fails(&["/dev/null"]);
     case.desk.run("certify model /dev/zero").fails(&["/dev/zero"]);
 }
+
+#[test]
+fn two_tensors_of_one_name_are_called_that() {
+    for case in Case::both() {
+        let (header, data) = case.honest.parts();
+        let text = header.to_string();
+        for name in case.honest.tensors.keys() {
+            let twin = format!("{{\"{name}\":{},", header[name]);
+            // First or last, the same or another.
+            let first = text.replacen('{', &twin, 1);
+            let other =
+                format!("{{\"{name}\":{{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}},");
+            for forged in [first, text.replacen('{', &other, 1)] {
+                let file = container(forged.len() as u64, &forged, &data);
+                let words = format!("two tensors of the name `{name}`");
+                case.refused(&file, &["forged", &words]);
+            }
+        }
+    }
+}

@@ -129,3 +129,69 @@ fn under_way(desk: &Desk) -> bool {
     let Ok(entries) = std::fs::read_dir(desk.path("out")) else { return false };
     entries.flatten().any(|entry| entry.path().join("model-001.dualgap").exists())
 }
+
+/// A path that takes long, under way in `out`.
+#[cfg(unix)]
+fn start(desk: &Desk) -> std::process::Child {
+    use std::process::{Command, Stdio};
+    let line = "path multiclass three.svm --from 100 --to 1e-9 --tolerance 1e-7 -o out --quiet";
+    let mut child = Command::new(crate::common::program())
+        .current_dir(desk.folder())
+        .args(line.split_whitespace())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !under_way(desk) {
+        assert!(child.try_wait().unwrap().is_none(), "the path ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_takes_over_from_one_that_was_killed_and_from_no_other() {
+    let desk = desk();
+    let short = "path multiclass three.svm --from 1 --to 0.5 -o out --quiet";
+    let mut child = start(&desk);
+    desk.run(short).fails(&["out", "another path", &format!("process {}", child.id())]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(under_way(&desk), "a killed path leaves what it had");
+
+    // What is not the path's own is never touched, wherever it lies.
+    let hidden = std::fs::read_dir(desk.path("out")).unwrap().next().unwrap().unwrap().path();
+    for precious in [desk.path("out/precious"), hidden.join("precious"), desk.path("out/path.tsv")]
+    {
+        std::fs::write(&precious, "kept").unwrap();
+        desk.run(short).fails(&["out", "not empty"]);
+        assert_eq!(std::fs::read(&precious).unwrap(), b"kept");
+        assert!(under_way(&desk), "nothing was removed");
+        std::fs::remove_file(&precious).unwrap();
+    }
+    desk.run(short).ok();
+    let names: Vec<_> = std::fs::read_dir(desk.path("out")).unwrap().flatten().collect();
+    assert!(names.iter().all(|entry| entry.path().is_file()), "{names:?}");
+    assert!(desk.path("out/path.json").exists());
+    desk.run(short).fails(&["out", "not empty"]);
+}
+
+/// Killed while the files were brought to their places: some are there, and the last, path.json, is not.
+#[cfg(unix)]
+#[test]
+fn a_path_that_was_killed_at_its_end_is_replaced() {
+    let desk = desk();
+    let short = "path multiclass three.svm --from 1 --to 0.5 -o out --quiet";
+    desk.run(short).ok();
+    let hidden = desk.path("out/.dualgap-path");
+    std::fs::create_dir(&hidden).unwrap();
+    std::fs::write(hidden.join("unfinished"), "1\n").unwrap();
+    std::fs::write(hidden.join("files"), "model-001.dualgap\npath.tsv\npath.svg\npath.json")
+        .unwrap();
+    // With path.json it is a whole path, which nobody replaces.
+    desk.run(short).fails(&["out", "not empty"]);
+    assert!(desk.path("out/model-001.dualgap").exists());
+    std::fs::rename(desk.path("out/path.json"), hidden.join("path.json")).unwrap();
+    desk.run(short).ok();
+    assert!(desk.path("out/path.json").exists() && !hidden.exists());
+}

@@ -107,8 +107,10 @@ fn a_run_whose_folder_is_taken_away_goes_on_and_says_so() {
     std::fs::rename(desk.path("kept"), desk.path("elsewhere")).unwrap();
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    // The model is there, but the run was not kept as asked.
+    assert_eq!(output.status.code(), Some(1), "{said}");
     assert_eq!(said.matches("warning: ").count(), 1, "{said}");
+    assert_eq!(said.matches("incomplete: ").count(), 1, "{said}");
     assert_eq!(desk.read("model"), desk.read("whole"));
 }
 

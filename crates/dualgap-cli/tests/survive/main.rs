@@ -6,4 +6,6 @@ mod common;
 mod checkpoints;
 #[cfg(unix)]
 mod kill;
+#[cfg(unix)]
+mod locked;
 mod warm;

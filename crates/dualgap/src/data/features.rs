@@ -408,14 +408,15 @@ fn assemble(
         *end += length;
         Some(*end)
     }));
-    let sequences = Sequences::new(rows(&part.features, width, &number), labels, starts, alphabet)?;
+    let sequences =
+        Sequences::new(rows(&part.features, width, &number)?, labels, starts, alphabet)?;
     if edge_width == 0 {
         return Ok(sequences);
     }
-    sequences.with_edges(rows(&part.edges, edge_width, number))
+    sequences.with_edges(rows(&part.edges, edge_width, number)?)
 }
 
-fn rows(features: &[u32], width: usize, number: impl Fn(u32) -> Option<u32>) -> Rows {
+fn rows(features: &[u32], width: usize, number: impl Fn(u32) -> Option<u32>) -> Result<Rows> {
     let mut rows = Rows::sparse();
     let mut row: Vec<(u32, f64)> = Vec::new();
     for token in tokens(features) {
@@ -428,10 +429,11 @@ fn rows(features: &[u32], width: usize, number: impl Fn(u32) -> Option<u32>) -> 
             kept.1 += if same { later.1 } else { 0.0 };
             same
         });
+        rows.try_reserve(row.len())?;
         rows.push_sparse(&row);
     }
     rows.fit_width(width);
-    rows
+    Ok(rows)
 }
 
 #[cfg(test)]

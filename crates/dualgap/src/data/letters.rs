@@ -71,6 +71,7 @@ pub fn read(mut source: Source<'_>) -> Result<Letters> {
             ));
         }
         letters.push(letter);
+        rows.try_reserve(row.len())?;
         rows.push_sparse(&row);
         if ends_word {
             starts.push(letters.len());

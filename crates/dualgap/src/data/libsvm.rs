@@ -130,6 +130,7 @@ fn read_lines(
             row.retain(|&(index, _)| (index as usize) < known.features);
             unseen.features += (met - row.len()) as u64;
         }
+        rows.try_reserve(row.len())?;
         rows.push_sparse(&row);
     }
     let Some(labelled) = labelled else {
@@ -144,7 +145,13 @@ fn read_lines(
 
 /// Whether a token is meant as `index:value`.
 pub(super) fn is_feature(token: &str) -> bool {
-    token.split_once(':').is_some_and(|(index, _)| index.parse::<u32>().is_ok())
+    token.split_once(':').is_some_and(|(index, _)| is_whole(index))
+}
+
+/// Whether a text is a whole number, however large.
+fn is_whole(text: &str) -> bool {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// The label's one spelling.
@@ -175,8 +182,11 @@ fn parse_features<'t>(
     for token in tokens {
         let complain = |what: &str, remedy| (format!("`{token}`: {what}"), remedy);
         let (index, value) = token.split_once(':').ok_or_else(|| complain("no colon", PAIR))?;
-        let index: u32 =
-            index.parse().map_err(|_| complain("the index is not a whole number", PAIR))?;
+        if !is_whole(index) {
+            return Err(complain("the index is not a whole number", PAIR));
+        }
+        // One that does not fit is larger than any that is allowed.
+        let index: u32 = index.parse().unwrap_or(u32::MAX);
         let value: f64 = value.parse().map_err(|_| complain("the value is not a number", PAIR))?;
         if !value.is_finite() {
             return Err(complain("the value is not finite", "leave it out or replace it"));

@@ -7,6 +7,7 @@
 //! - [`folds`]: which examples are held out together.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
 //! - [`sink`]: standard output, or files that are there whole or not at all.
+//! - [`temporary`]: what must not be left behind; [`lock`]: files that one program at a time can hold.
 //! - [`random_binning`]: features whose inner product is a kernel.
 //! - [`conversion`]: data sets written as LIBSVM files, and others in the same way.
 //! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`tables`]: readers.
@@ -31,6 +32,7 @@ mod label_sets;
 mod labels;
 pub mod letters;
 pub mod libsvm;
+pub mod lock;
 pub mod outputs;
 mod packed;
 pub mod random_binning;
@@ -41,6 +43,7 @@ pub mod sink;
 pub mod source;
 pub mod tables;
 pub mod templates;
+pub mod temporary;
 pub mod vocabulary;
 
 pub use alphabet::Alphabet;
@@ -57,6 +60,6 @@ pub use random_binning::RandomBinning;
 pub use ratings::{Pairs, Ratings, RatingsRecipe};
 pub use recipe::{Format, Loaded, Recipe};
 pub use scaling::{Factors, Scaling};
-pub use sink::{Sink, write_atomically};
+pub use sink::{Sink, check_link, write_atomically};
 pub use source::Source;
 pub use vocabulary::{Unseen, Vocabulary};

@@ -2,6 +2,7 @@
 
 use super::packed::Packed;
 use super::source::is_stdin;
+use super::temporary::Temporary;
 use crate::{Error, Result};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ enum To {
     Stdout(BufWriter<std::io::Stdout>),
     /// A reader that has gone away, such as `head`, wants no more.
     Nobody,
-    File(Box<Packed>),
+    File(Box<Packed>, Temporary),
 }
 
 impl Sink {
@@ -63,6 +64,7 @@ impl Sink {
         given: &Path,
         pack: fn(&Path, tempfile::NamedTempFile) -> std::io::Result<Packed>,
     ) -> Result<Self> {
+        check_link(given)?;
         let followed = std::fs::canonicalize(given);
         let path = followed.as_deref().unwrap_or(given);
         if path.exists() && !path.is_file() {
@@ -83,9 +85,11 @@ impl Sink {
         if !folder.is_dir() {
             return Err(Error::file(given, "its folder does not exist", "make the folder first"));
         }
-        let file = builder.tempfile_in(folder).map_err(|error| unwritable(given, &error))?;
+        let place = |file: &tempfile::NamedTempFile| file.path().to_path_buf();
+        let made = Temporary::make(|| builder.tempfile_in(folder), place);
+        let (file, temporary) = made.map_err(|error| unwritable(given, &error))?;
         let file = pack(given, file).map_err(|error| unwritable(given, &error))?;
-        Ok(Self { name: path.into(), to: To::File(Box::new(file)) })
+        Ok(Self { name: path.into(), to: To::File(Box::new(file), temporary) })
     }
 
     /// Writes text.
@@ -98,26 +102,26 @@ impl Sink {
         let written = match &mut self.to {
             To::Stdout(out) => out.write_all(bytes),
             To::Nobody => Ok(()),
-            To::File(file) => file.write_all(bytes),
+            To::File(file, _) => file.write_all(bytes),
         };
         self.check(written)
     }
 
     /// Brings everything to its place; a file appears only now.
     pub fn finish(mut self) -> Result<()> {
-        let file = match std::mem::replace(&mut self.to, To::Nobody) {
+        let (file, temporary) = match std::mem::replace(&mut self.to, To::Nobody) {
             To::Stdout(mut out) => {
                 let flushed = out.flush();
                 self.to = To::Stdout(out);
                 return self.check(flushed);
             }
             To::Nobody => return Ok(()),
-            To::File(file) => file,
+            To::File(file, temporary) => (file, temporary),
         };
         let persist = || -> std::io::Result<()> {
             let file = file.finish()?;
             file.as_file().sync_all()?;
-            file.persist(&self.name)?;
+            temporary.settle(|| file.persist(&self.name))?;
             Ok(())
         };
         persist().map_err(|error| unwritable(&self.name, &error))
@@ -133,6 +137,19 @@ impl Sink {
             }
             other => other.map_err(|error| unwritable(&self.name, &error)),
         }
+    }
+}
+
+/// Refuses a link that leads nowhere: a file in its place would replace the link, and not be where it points.
+pub fn check_link(path: &Path) -> Result<()> {
+    let Ok(target) = std::fs::read_link(path) else { return Ok(()) };
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::file(
+            path,
+            format!("is a link to {}, which is not there", target.display()),
+            "make what it points to, remove the link, or name another place",
+        )),
+        _ => Ok(()),
     }
 }
 

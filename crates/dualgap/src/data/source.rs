@@ -1,14 +1,18 @@
 //! A text file, plain or compressed, read line by line, with errors that name the place.
 
+use crate::linalg::memory::has_headroom;
 use crate::{Error, Result};
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
 /// A line longer than this is no line of data: a binary file, or something worse.
-const LONGEST_LINE: u64 = 1 << 28;
+const LONGEST_LINE: usize = 1 << 28;
+
+/// After so many bytes of text it is looked at whether there is memory left.
+const CHECKED_EVERY: usize = 1 << 20;
 
 /// Lines of text with their numbers.
 ///
@@ -95,7 +99,8 @@ impl<'a> Source<'a> {
                 buffered(zstd::stream::read::Decoder::with_buffer(reader).map_err(unreadable)?)
             }
         };
-        Ok(Self { name, reader: boxed, line: Vec::new(), number: 0 })
+        let reader = Box::new(Guarded { inner: boxed, unchecked: 0 });
+        Ok(Self { name, reader, line: Vec::new(), number: 0 })
     }
 
     /// The beginning of the text without taking it, as far as it has been buffered: enough to tell one format
@@ -125,17 +130,20 @@ impl<'a> Source<'a> {
     pub fn next_line(&mut self) -> Result<Option<&str>> {
         self.line.clear();
         self.number += 1;
-        let mut limited = (&mut self.reader).take(LONGEST_LINE);
-        let read = limited.read_until(b'\n', &mut self.line).map_err(|error| Error::Line {
+        let read = self.fill_line().map_err(|error| Error::Line {
             file: self.name.clone(),
             line: self.number,
             message: format!("cannot be read: {error}"),
-            remedy: "is the file cut off or damaged?".into(),
+            remedy: match error.kind() {
+                ErrorKind::OutOfMemory => "take a part of the file; is the memory limited?",
+                _ => "is the file cut off or damaged?",
+            }
+            .into(),
         })?;
         if read == 0 {
             return Ok(None);
         }
-        if read as u64 == LONGEST_LINE {
+        if read >= LONGEST_LINE {
             return Err(self.error("the line does not end", "is this a text file?"));
         }
         while let Some(b'\n' | b'\r') = self.line.last() {
@@ -150,6 +158,22 @@ impl<'a> Source<'a> {
                 message: "is not UTF-8 text".into(),
                 remedy: "convert the file to UTF-8, and check that it is not a binary one".into(),
             }),
+        }
+    }
+
+    /// Reads until a line ends, and no further than a line may be long.
+    fn fill_line(&mut self) -> std::io::Result<usize> {
+        loop {
+            let buffered = match self.reader.fill_buf() {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                buffer => buffer?.len(),
+            };
+            self.line.try_reserve(buffered)?;
+            (&mut self.reader).take(buffered as u64).read_until(b'\n', &mut self.line)?;
+            let ended = buffered == 0 || self.line.ends_with(b"\n");
+            if ended || self.line.len() >= LONGEST_LINE {
+                return Ok(self.line.len());
+            }
         }
     }
 
@@ -182,6 +206,39 @@ impl<'a> Source<'a> {
 /// Whether a path stands for standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// What readers make of a text grows with it, so it is looked at now and then whether there is still room: where there is
+/// none, an allocation would end the program without a word.
+struct Guarded<R> {
+    inner: R,
+    /// Bytes since it was last looked at.
+    unchecked: usize,
+}
+
+impl<R: BufRead> BufRead for Guarded<R> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        if self.unchecked >= CHECKED_EVERY {
+            self.unchecked = 0;
+            if !has_headroom() {
+                return Err(ErrorKind::OutOfMemory.into());
+            }
+        }
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.unchecked += count;
+        self.inner.consume(count);
+    }
+}
+
+impl<R: BufRead> Read for Guarded<R> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.fill_buf()?.read(to)?;
+        self.consume(count);
+        Ok(count)
+    }
 }
 
 fn buffered<'a>(reader: impl Read + 'a) -> Box<dyn BufRead + 'a> {

@@ -85,6 +85,11 @@ pub trait Blocks: Sync {
     /// The dimension of v and w.
     fn dim(&self) -> usize;
 
+    /// How many numbers the points of all blocks begin with, for an estimate of the memory that a run needs.
+    fn numbers(&self) -> usize {
+        self.len()
+    }
+
     /// Fresh buffers.
     fn scratch(&self) -> Self::Scratch;
 

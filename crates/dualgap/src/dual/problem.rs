@@ -2,6 +2,7 @@
 
 use super::{Blocks, Found};
 use crate::linalg::kernels::dot;
+use crate::linalg::memory::Need;
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma, parallel};
 use crate::term::{Free, Link, Unpenalised};
@@ -125,6 +126,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         if !(lambda > 0.0 && lambda.is_finite()) {
             return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
         }
+        // v is summed with compensation, and rounded.
+        Need { weights: blocks.dim(), copies: 3, others: 2 * blocks.len() }.check()?;
         let masses = masses(blocks.len(), sample_weights)?;
         let scales = masses.iter().map(|mass| mass / lambda).collect();
         Ok(Self { blocks, link, lambda, masses, scales, offset: Vec::new() })

@@ -2,7 +2,8 @@
 
 use super::engine::State;
 use super::rounds::{self, Momentum, Rounds, RoundsState};
-use super::{Blocks, Engine, Joined, Method, Problem, Settings, Solution};
+use super::{Acceleration, Average, Blocks, Engine, Joined, Method, Problem, Settings, Solution};
+use crate::linalg::memory::Need;
 use crate::run::{
     Budget, Checkpoint, CheckpointSink, Observer, Report, Resumable, RunState, run, run_from,
 };
@@ -136,6 +137,7 @@ fn train_fresh<B: Blocks, L: Link>(
 ) -> Result<Report<Solution<B::Point>>> {
     let weights = settings.sample_weights.as_deref();
     check(blocks, settings)?;
+    check_memory::<B, L>(blocks, settings, false)?;
     match settings.method {
         Method::Bcfw => {
             let momentum = momentum(blocks, &link, settings);
@@ -153,6 +155,20 @@ fn train_fresh<B: Blocks, L: Link>(
             Ok(report.map(Solution::parted))
         }
     }
+}
+
+/// Refuses a run whose weights and points have no room. The copies were measured: v, the best weights and a
+/// compensated sum in any run; twice as many where rounds have a centre; w beside v unless the link is the identity;
+/// and for a checkpoint the state, its bytes, and the bytes of the file.
+fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, kept: bool) -> Result<()> {
+    let rounds = settings.acceleration != Acceleration::Off || settings.regulariser.free.is_some();
+    let copies = if rounds && rounds::possible(settings) { 11 } else { 7 }
+        + if L::IDENTITY { 0 } else { 2 }
+        + if kept { 3 } else { 0 };
+    // The points, the best of them, and those of an average.
+    let points = if settings.average == Average::None { 2 } else { 3 };
+    let others = blocks.numbers().saturating_mul(points);
+    Need { weights: blocks.dim(), copies, others }.check()
 }
 
 /// Acceleration, if the link allows it.
@@ -176,6 +192,7 @@ where
 {
     let weights = settings.sample_weights.as_deref();
     check(blocks, settings)?;
+    check_memory::<B, L>(blocks, settings, sink.is_some())?;
     match settings.method {
         Method::Fw => {
             let joined = Joined::new(blocks, weights)?;

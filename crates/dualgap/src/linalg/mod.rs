@@ -6,6 +6,7 @@
 //! - [`sum`]: compensated sums and numbers with an error bound.
 //! - [`underflow`]: bounds that hold where products vanish.
 //! - [`accumulate`]: what a feature vector can be added to.
+//! - [`memory`]: whether there is room for what a run will hold.
 //! - [`random`]: the one generator, reproducible for ever.
 //! - [`parallel`]: work shared among threads, with results in order.
 //! - [`operator`]: matrices by their products with a block of vectors.
@@ -19,6 +20,7 @@ pub(crate) mod dense;
 mod gram;
 pub mod kernels;
 pub mod low_rank;
+pub mod memory;
 pub mod operator;
 pub mod parallel;
 pub mod random;

@@ -3,6 +3,7 @@
 //! Indices are 32 bits, values 64: the data enters the certificate, so nothing is rounded on the
 //! way in.
 
+use super::memory;
 use crate::{Error, Result};
 
 /// One row, borrowed.
@@ -170,6 +171,18 @@ impl Rows {
         if let Some(&(j, _)) = row.last() {
             *width = (*width).max(j as usize + 1);
         }
+    }
+
+    /// Makes room for a row of so many entries, where pushing one would end the program if there is none.
+    pub fn try_reserve(&mut self, entries: usize) -> Result<()> {
+        let made = match self {
+            Self::Sparse { starts, indices, values, .. } => starts
+                .try_reserve(1)
+                .and_then(|()| indices.try_reserve(entries))
+                .and_then(|()| values.try_reserve(entries)),
+            Self::Dense { values, .. } => values.try_reserve(entries),
+        };
+        made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
     }
 
     /// The number of rows.

@@ -11,7 +11,7 @@ use super::checkpoint;
 use super::fit::{
     Plan, classes_blank, examples_blank, linear_blank, linear_error, named, watched, wrong_labels,
 };
-use super::scaled::recertify;
+use super::scaled::{self, recertify};
 use super::sides::{Sides, refused};
 use super::{Model, Provenance, Structure, low_rank};
 use crate::data::{Alphabet, Examples, Factors};
@@ -104,7 +104,7 @@ pub fn fit_linear_in_ball(
     within: InBall,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    let (factors, scaled) = plan.scale.apply(data);
+    let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let losses = PerOutput::new(loss, data.targets(loss.is_binary())?, 1)?;
     let blank = linear_blank(data, loss, None, &plan);
     fit(&scaled.rows, losses, blank, within, &factors, plan, linear_error)
@@ -137,7 +137,7 @@ pub fn fit_classes_in_ball(
     within: InBall,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    let (factors, scaled) = plan.scale.apply(data);
+    let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let losses = Classes::new(loss, &data.labels, data.alphabet.len(), costs)?;
     let blank = classes_blank(data, costs, loss, None, &plan);
     fit(&scaled.rows, losses, blank, within, &factors, plan, wrong_labels)
@@ -153,7 +153,7 @@ pub(super) fn fit_each(
     plan: Plan<'_, Examples>,
     error: impl Fn(&Model, &Examples) -> f64 + Send,
 ) -> Result<Report<Model>> {
-    let (factors, scaled) = plan.scale.apply(data);
+    let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let blank = examples_blank(data, structure, alphabet, &plan);
     fit(&scaled.rows, losses, blank, within, &factors, plan, error)
 }

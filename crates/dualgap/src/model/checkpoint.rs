@@ -9,9 +9,12 @@
 //! A checkpoint belongs to the program that wrote it and to one run: the data, the problem and everything that
 //! decides the iterates must be the same. Tolerances and limits may differ, and a run that has ended at its
 //! limit can be given a larger one. The file is written to a neighbour (`FILE.part`) first and then renamed: a
-//! run that is killed leaves the checkpoint before.
+//! run that is killed leaves the checkpoint before. A neighbour that is locked (`FILE.lock`) keeps two runs from
+//! writing one file.
 
 use super::{Model, Structure};
+use crate::data::lock::{FileLock, Taken};
+use crate::data::temporary::Temporary;
 use crate::data::{Dictionary, Digest};
 use crate::dual::Settings;
 use crate::run::{Budget, Checkpoint, CheckpointSink, RunState};
@@ -41,6 +44,44 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
+    /// Keeps other runs, in this program and in others, from writing the same checkpoint, for as long as the lock is
+    /// held. Whoever trains takes it, too: it has to be given back by then.
+    ///
+    /// ```
+    /// # use dualgap::model::Checkpoints;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let checkpoints = Checkpoints { file: folder.path().join("run.ck"), every: 1.0 };
+    /// let lock = checkpoints.lock()?;
+    /// assert!(checkpoints.lock().unwrap_err().to_string().contains("another run"));
+    /// drop(lock);
+    /// assert!(checkpoints.lock().is_ok());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn lock(&self) -> Result<FileLock> {
+        let place = self.place();
+        match FileLock::take(&beside(&place, ".lock")) {
+            Ok(Taken::Here(lock)) => Ok(lock),
+            Ok(Taken::Elsewhere(holder)) => {
+                let by = holder.map_or(String::new(), |process| format!(" (process {process})"));
+                Err(Error::file(
+                    &self.file,
+                    format!("another run{by} is writing its checkpoints there"),
+                    "name another file, or wait until that run has ended",
+                ))
+            }
+            Err(error) => Err(Error::file(
+                &self.file,
+                format!("cannot be written: {error}"),
+                "does the folder exist, and may you write there?",
+            )),
+        }
+    }
+
+    /// The file itself, where a link leads to it.
+    fn place(&self) -> PathBuf {
+        std::fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone())
+    }
+
     /// Whether a file looks like a checkpoint.
     pub fn is_one(path: &Path) -> bool {
         let mut head = [0; MAGIC.len()];
@@ -141,19 +182,29 @@ fn numbers(values: &[f64]) -> String {
     Digest::of(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
+/// The name of a file with something behind it.
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_os_string();
+    name.push(ending);
+    name.into()
+}
+
 /// The file that checkpoints go to.
 pub(super) struct CheckpointFile {
     checkpoints: Checkpoints,
     identity: Identity,
+    _lock: FileLock,
 }
 
 impl CheckpointFile {
-    pub fn new(checkpoints: Checkpoints, identity: Identity) -> Result<Self> {
+    pub fn new(mut checkpoints: Checkpoints, identity: Identity) -> Result<Self> {
         if !(checkpoints.every > 0.0 && checkpoints.every.is_finite()) {
             let every = checkpoints.every;
             return Err(Error::setting(format!("no checkpoint can come every {every} passes")));
         }
-        Ok(Self { checkpoints, identity })
+        let lock = checkpoints.lock()?;
+        checkpoints.file = checkpoints.place();
+        Ok(Self { checkpoints, identity, _lock: lock })
     }
 }
 
@@ -177,15 +228,16 @@ impl CheckpointSink for CheckpointFile {
         // Always under the same name: a run that is killed here leaves one such file, and the next takes its
         // place.
         let file = &self.checkpoints.file;
-        let mut part = file.clone().into_os_string();
-        part.push(".part");
+        let part = beside(file, ".part");
         let write = || -> std::io::Result<()> {
-            let mut out = File::create(&part)?;
+            let (mut out, temporary) = Temporary::make(|| File::create(&part), |_| part.clone())?;
             out.write_all(&bytes)?;
             out.sync_all()?;
-            std::fs::rename(&part, file)
+            temporary.settle(|| std::fs::rename(&part, file))
         };
         write().map_err(|error| {
+            // Half a checkpoint is of use to nobody, and the disk may be full.
+            let _ = std::fs::remove_file(&part);
             let message = format!("cannot be written: {error}");
             Error::file(file, message, "is there space, and may you write there?")
         })

@@ -27,6 +27,7 @@ use super::checkpoint::MAGIC;
 use super::{Centre, Centring, InBall, Model, Provenance, Structure};
 use crate::data::{Alphabet, Dictionary, Digest, write_atomically};
 use crate::dual::Witness;
+use crate::linalg::memory::{Need, reserve_check};
 use crate::linalg::{LowRank, Operator};
 use crate::oracle::Hamming;
 use crate::oracle::chain::Layout;
@@ -35,9 +36,10 @@ use crate::term::{MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
-use serde::{Deserialize, Serialize};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 /// The version this program writes.
@@ -119,6 +121,11 @@ impl Tensor {
 impl Model {
     /// The bytes of the model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let factors = self.low_rank.as_ref().map_or(0, |x| x.u().len() + x.v().len());
+        let witness = self.witness.as_ref().map_or(0, |w| 2 * w.keys.len() + w.starts.len());
+        // As the bytes of tensors, and once more as those of the file.
+        let weights = self.weights.len() + factors + witness;
+        Need { weights, copies: 2, others: 0 }.check()?;
         let tensors = self.tensors();
         let header = Header {
             format_version: FORMAT_VERSION,
@@ -244,6 +251,8 @@ impl Model {
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = Self::read_file(path)?;
+        // The numbers of the tensors, of which a chain puts some together; a name takes about a hundred bytes.
+        reserve_check(bytes.len() / 4).map_err(|error| in_file(path, &error))?;
         if bytes.starts_with(MAGIC.as_bytes()) {
             return Err(Error::file(
                 path,
@@ -265,6 +274,7 @@ impl Model {
         let broken = |error: safetensors::SafeTensorError| {
             format!("is not a whole safetensors file: {error}")
         };
+        refuse_twins(bytes)?;
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
         let sealed = metadata
             .metadata()
@@ -284,6 +294,11 @@ impl Model {
     }
 }
 
+/// An error about memory, with the file that asks for it.
+fn in_file(path: &Path, error: &Error) -> Error {
+    Error::file(path, error.to_string(), error.remedy().unwrap_or_default())
+}
+
 /// Weights in factors.
 fn put_factors(put: &mut impl FnMut(&str, Tensor), x: &LowRank) {
     let rank = x.rank();
@@ -301,6 +316,42 @@ fn put_names(put: &mut impl FnMut(&str, Tensor), name: &str, names: &Dictionary)
     });
     put(&format!("{name}.ends"), Tensor::u64(&ends.collect::<Vec<_>>()));
     put(&format!("{name}.text"), Tensor::bytes(text.into_bytes()));
+}
+
+/// Refuses a file that has two tensors of one name, of which readers take one or the other.
+fn refuse_twins(bytes: &[u8]) -> Result<(), String> {
+    let Some((length, rest)) = bytes.split_first_chunk::<8>() else { return Ok(()) };
+    let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+    // Whatever else is wrong with the header is said by those who read it.
+    let Some(header) = rest.get(..length) else { return Ok(()) };
+    let mut twin = None;
+    let _ = serde_json::Deserializer::from_slice(header).deserialize_map(Names(&mut twin));
+    match twin {
+        Some(name) => Err(format!("has two tensors of the name `{name}`, of which one is false")),
+        None => Ok(()),
+    }
+}
+
+/// Looks at the names of an object, and keeps the first that comes twice.
+struct Names<'t>(&'t mut Option<String>);
+
+impl<'de> Visitor<'de> for Names<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut seen = HashSet::new();
+        while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+            if let Some(name) = seen.replace(name) {
+                *self.0 = Some(name);
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A newer file may look different in every other respect, so its version is read first.
@@ -338,7 +389,7 @@ impl<'a> Reading<'a> {
             Task::Multiclass { .. } | Task::Chain { .. } => k > 0,
             Task::MultiLabel { .. } | Task::MultiOutput { .. } => k > 1,
         };
-        let distinct = labels.names().iter().collect::<std::collections::HashSet<_>>().len() == k;
+        let distinct = labels.names().iter().collect::<HashSet<_>>().len() == k;
         if !distinct || !expected {
             return Err("has labels that are not distinct, or not as many as its task has".into());
         }

@@ -1,7 +1,7 @@
 //! Data in, certified model out.
 
 use super::checkpoint::{self, CheckpointFile, Checkpoints};
-use super::scaled::{Unscaled, recertify};
+use super::scaled::{self, Unscaled, recertify};
 use super::sides::sides;
 use super::{Model, Provenance, Structure};
 use crate::data::{Alphabet, Examples, Factors, Scaling, Sequences, Vocabulary, fingerprint};
@@ -45,7 +45,7 @@ pub fn fit_multiclass_with(
     costs: &Costs,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    let (factors, scaled) = plan.scale.apply(data);
+    let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let blocks = Multiclass::new(&scaled, costs)?;
     fit_classes(&blocks, data, &factors, costs, MulticlassLoss::Hinge, None, plan)
 }
@@ -59,7 +59,7 @@ pub fn fit_vector_with(
     choice: Choice,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    let (factors, scaled) = plan.scale.apply(data);
+    let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let blocks = Vector::new(&scaled, costs, loss, choice)?;
     fit_classes(&blocks, data, &factors, costs, loss, Some(choice), plan)
 }
@@ -191,7 +191,7 @@ pub fn fit_linear_with(
     choice: Choice,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    let (factors, scaled) = plan.scale.apply(data);
+    let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let blocks = Linear::new(&scaled.rows, data.targets(loss.is_binary())?, loss, choice)?;
     let blank = linear_blank(data, loss, Some(choice), &plan);
     let alphabet = blank.alphabet.clone();

@@ -10,7 +10,9 @@ use super::sides::{Sides, refused};
 use super::{InBall, Model, Provenance, Structure, checkpoint};
 use crate::data::Factors;
 use crate::dual::Witness;
+use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
+use crate::linalg::memory::Need;
 use crate::linalg::{LowRank, Measured, Rows};
 use crate::pdbfw::trace::{Features, LARGEST, LowRankProblem, Map, Proving};
 use crate::pdbfw::{self, trace};
@@ -155,6 +157,7 @@ impl Model {
                 "the model has more weights than can be written out: use its factors",
             ));
         }
+        Need { weights: self.dim(), copies: 1, others: 0 }.check()?;
         self.weights = x.to_dense();
         Ok(())
     }

@@ -2,11 +2,23 @@
 
 use super::Model;
 use super::sides::{Sides, certificate};
-use crate::data::Factors;
+use crate::data::{Examples, Factors, Scaling};
 use crate::dual::Witness;
+use crate::linalg::memory::Need;
 use crate::run::{Budget, Observer, Progress, Report, Stop};
 use crate::{Error, Result};
+use std::borrow::Cow;
 use std::time::Instant;
+
+/// The factors of a data set, and its examples as a run sees them, if there is room for both: three numbers a column
+/// while the factors are computed, and the data once more.
+pub(super) fn apply(scale: Scaling, data: &Examples) -> Result<(Factors, Cow<'_, Examples>)> {
+    if !scale.is_none() {
+        let others = data.rows.stored().saturating_mul(2);
+        Need { weights: data.rows.width(), copies: 3, others }.check()?;
+    }
+    Ok(scale.apply(data))
+}
 
 /// The way of the weights back to the data as they are is rounded, and a certificate is of exactly the weights that
 /// are returned. Should that have cost the tolerance, the run has come as far as rounding allows.

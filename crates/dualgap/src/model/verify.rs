@@ -1,7 +1,7 @@
 //! A stored certificate, computed again from the data without trusting a number in the file.
 
 use super::sides::{Sides, refused, sides};
-use super::{Model, Provenance, Structure, ball, multi_output};
+use super::{Model, Provenance, Structure, ball, multi_output, scaled};
 use crate::data::fingerprint::Fingerprint;
 use crate::data::{Alphabet, Examples, Factors, Sequences, Vocabulary, fingerprint};
 use crate::dual::{self, Witnessed};
@@ -145,7 +145,7 @@ fn prove_examples<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result
     };
     check_data(model, data, data.vocabulary(), 0, data.len())?;
     let costs = costs.clone().map_or(Costs::ZeroOne, Costs::Matrix);
-    let (factors, data) = model.provenance.scale.apply(data);
+    let (factors, data) = scaled::apply(model.provenance.scale, data)?;
     if let Some(within) = model.provenance.ball {
         let losses = Classes::new(*loss, &data.labels, data.alphabet.len(), &costs)?;
         return proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors);
@@ -181,7 +181,7 @@ fn prove_linear<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P
         return Err(refused("the file has other classes than the data"));
     }
     check_data(model, data, names, 0, data.len())?;
-    let (factors, data) = model.provenance.scale.apply(data);
+    let (factors, data) = scaled::apply(model.provenance.scale, data)?;
     let targets = data.targets(loss.is_binary())?;
     if let Some(within) = model.provenance.ball {
         let losses = PerOutput::new(loss, targets, 1)?;
@@ -220,7 +220,7 @@ fn prove_each<P: Proof>(
         return Err(refused("the file names no ball, and weights of its task are kept in one"));
     };
     check_data(model, data, Vocabulary { alphabet, ..data.vocabulary() }, 0, data.len())?;
-    let (factors, data) = model.provenance.scale.apply(data);
+    let (factors, data) = scaled::apply(model.provenance.scale, data)?;
     let losses = PerOutput::new(loss, targets, alphabet.len())?;
     proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors)
 }

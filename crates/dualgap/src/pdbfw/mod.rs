@@ -36,6 +36,7 @@ pub use settings::{Constants, Method, Settings, Steps};
 pub use sides::{Sides, Solution};
 pub use theorem::Theorem;
 
+use crate::linalg::memory::Need;
 use crate::run::{Budget, Checkpoint, CheckpointSink, Counters, Observer, Report, run, run_from};
 use crate::term::Ball;
 use crate::{Error, Result};
@@ -104,6 +105,9 @@ pub fn train_from<L: Losses>(
         return Err(Error::setting("weights of low rank are no plain vector: use trace::train"));
     }
     settings.check_resumable(from.is_some() || sink.is_some())?;
+    let copies = settings.copies() + if sink.is_some() { 3 } else { 0 };
+    let others = 4 * problem.len().saturating_mul(problem.outputs());
+    Need { weights: problem.dim(), copies, others }.check()?;
     let begin = from.as_ref().map(|from| from.run.clone()).unwrap_or_default();
     let seed = settings.seed;
     match settings.method {

@@ -11,6 +11,7 @@
 use super::Losses;
 use crate::dual::problem::masses;
 use crate::linalg::kernels::add_outer;
+use crate::linalg::memory::{Need, check_weights};
 use crate::linalg::sum::squared_norm;
 use crate::linalg::underflow::{norm_above, product_above, root_above, size_of_product};
 use crate::linalg::{
@@ -91,13 +92,15 @@ impl<'a, L: Losses> Problem<'a, L> {
             return Err(Error::setting(format!("mu is not negative, and it is {mu}")));
         }
         ball.check()?;
-        if rows
-            .width()
-            .checked_mul(losses.outputs())
-            .is_none_or(|dim| dim > isize::MAX as usize / 16)
-        {
-            return Err(Error::setting("there are more weights than memory can hold"));
-        }
+        let weights = match ball {
+            Ball::L1 { .. } => check_weights(rows.width().checked_mul(losses.outputs()))?,
+            Ball::Trace { .. } => 0, // in factors, which are counted where they are made
+        };
+        // V is summed with compensation and rounded, and X is its projection; the columns have a start each, twice
+        // while they are made, and two numbers an entry.
+        let numbers = rows.len().saturating_mul(losses.outputs());
+        let others = 2 * rows.width() + 2 * rows.stored() + numbers;
+        Need { weights, copies: 4, others }.check()?;
         let masses = masses(rows.len(), sample_weights)?;
         let squared_norms: Vec<f64> = (0..rows.len()).map(|i| rows.row(i).squared_norm()).collect();
         if let Some(i) = squared_norms.iter().position(|square| !square.is_finite()) {

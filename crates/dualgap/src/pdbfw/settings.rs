@@ -22,6 +22,18 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// How many vectors of weights a run in the l1 ball holds at its peak. Measured, over long and short runs.
+    pub(super) fn copies(&self) -> usize {
+        match self.method {
+            Method::Pdbfw | Method::FrankWolfe => 10,
+            Method::ProjectedGradient | Method::AwaySteps | Method::Pairwise | Method::Svrg => 12,
+            Method::Scgs
+            | Method::Storc
+            | Method::BlockFrankWolfe
+            | Method::StochasticFrankWolfe => 14,
+        }
+    }
+
     /// Refuses checkpoints of methods that have none.
     pub(super) fn check_resumable(&self, resumable: bool) -> Result<()> {
         if resumable && self.method != Method::Pdbfw {

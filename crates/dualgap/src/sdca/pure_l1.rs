@@ -20,6 +20,7 @@ use crate::dual::problem::masses;
 use crate::dual::{
     Average, Best, Blocks, Engine, Method, Problem, Settings, Solution, State, Step,
 };
+use crate::linalg::memory::Need;
 use crate::run::{
     Budget, Certificate, Certified, Checkpoint, CheckpointSink, Observer, Quota, Report, Resumable,
     Solver, Work, run_from,
@@ -97,6 +98,11 @@ pub fn train_pure_l1_from<L: Loss>(
     let Regulariser { nonnegative, free, .. } = settings.regulariser;
     settings.regulariser.check(blocks.dim())?;
     let link = Unpenalised { link: PureL1 { nonnegative }, free };
+    // Measured: weight by weight there is the matrix by columns, else an engine around a centre.
+    let smooth = blocks.loss().smoothness() > 0.0;
+    let copies = if smooth { 9 } else { 13 } + if sink.is_some() { 3 } else { 0 };
+    let others = if smooth { 2 * blocks.rows().stored() } else { 0 };
+    Need { weights: blocks.dim(), copies, others }.check()?;
     let sides = Sides::new(blocks, sigma, link, settings)?;
     let n = blocks.targets().len();
     let begin = from.as_ref().map(|from| from.run.clone()).unwrap_or_default();

@@ -16,6 +16,7 @@ use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
 use crate::dual::{Audit, Blocks, Found, View};
 use crate::linalg::kernels::add_scores;
+use crate::linalg::memory::{check_weights, reserve_check};
 use crate::linalg::underflow::{product_above, root_above};
 use crate::linalg::{Accumulate, Measured, Sum, UNDERFLOW, gamma};
 use crate::oracle::Costs;
@@ -63,8 +64,10 @@ impl<'a> Vector<'a> {
                 "there must be at least two classes to tell apart, and the data have {classes}"
             )));
         }
+        check_weights(data.rows.width().checked_mul(classes))?;
         let costs = match (loss, costs) {
             (MulticlassLoss::Softmax, Costs::ZeroOne) => {
+                reserve_check(classes.saturating_mul(2 * classes))?;
                 Costs::Matrix(vec![0.0; classes * classes]).check(classes)?
             }
             (MulticlassLoss::Softmax, Costs::Matrix(_)) => {
@@ -148,6 +151,10 @@ impl Blocks for Vector<'_> {
 
     fn dim(&self) -> usize {
         self.data.rows.width() * self.classes
+    }
+
+    fn numbers(&self) -> usize {
+        self.len().saturating_mul(self.classes)
     }
 
     fn importance(&self, i: usize) -> f64 {

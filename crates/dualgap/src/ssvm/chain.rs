@@ -24,6 +24,7 @@ use crate::data::{Sequence, Sequences};
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{Audit, Blocks, Found, Mixture};
 use crate::linalg::kernels::{add_scaled, dot};
+use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
 use crate::oracle::Hamming;
@@ -94,7 +95,7 @@ impl<'a> Chain<'a> {
         let width = data.rows.width();
         let pairs = data.edge_features();
         let per_label = pairs.checked_mul(labels).and_then(|f| f.checked_add(width + labels + 2));
-        super::check_dim(per_label.and_then(|f| f.checked_mul(labels)))?;
+        check_weights(per_label.and_then(|f| f.checked_mul(labels)))?;
         let layout = Layout::new(width, labels)?.with_pairs(pairs);
         let shape = |i: usize| {
             let x = data.sequence(i);

@@ -24,21 +24,3 @@ pub use crate::oracle::{Costs, Hamming};
 pub use chain::Chain;
 pub use multiclass::Multiclass;
 pub use oracle_blocks::OracleBlocks;
-
-use crate::{Error, Result};
-
-/// More weights than this, 2 GiB a vector and several vectors of them, are taken for a mistake in the
-/// data, such as one absurd feature index: an error is better than a machine without memory.
-const MOST_WEIGHTS: usize = 1 << 28;
-
-/// Refuses a dimension that could not be allocated.
-fn check_dim(dim: Option<usize>) -> Result<()> {
-    match dim {
-        Some(dim) if dim <= MOST_WEIGHTS => Ok(()),
-        _ => Err(Error::setting(format!(
-            "the model would have more than {MOST_WEIGHTS} weights, the number of features times the \
-             number of labels: are the labels where they should be, and are features numbered \
-             without gaps?"
-        ))),
-    }
-}

@@ -10,6 +10,7 @@ use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
 use crate::dual::{Audit, Blocks, Found, Mixture};
 use crate::linalg::kernels::{add_scores, argmax};
+use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::{product_above, root_above};
 use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
 use crate::oracle::Costs;
@@ -46,7 +47,7 @@ impl<'a> Multiclass<'a> {
                 "there must be at least two classes to tell apart, and the data have {classes}"
             )));
         }
-        super::check_dim(data.rows.width().checked_mul(classes))?;
+        check_weights(data.rows.width().checked_mul(classes))?;
         let costs = costs.check(classes)?;
         Ok(Self {
             data,

@@ -296,6 +296,7 @@ impl<'a> Table<'a> {
             row.sort_unstable_by_key(|&(number, _)| number);
             // Nothing to do for a recipe of `read_training`, but recipes come out of files, too.
             row.dedup_by_key(|&mut (number, _)| number);
+            read.rows.try_reserve(row.len())?;
             read.rows.push_sparse(&row);
             self.take(wanted, &record, &mut read)?;
         }

@@ -7,6 +7,7 @@
 
 use super::{Features, LARGEST, Map};
 use crate::dual::problem::masses;
+use crate::linalg::memory::Need;
 use crate::linalg::singular::never;
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{Dense, Halted, LowRank, Measured, Operator, Search, Sum, UNDERFLOW, gamma};
@@ -44,6 +45,9 @@ pub struct LowRankProblem<M, L> {
 
 /// The tolerance of a search that only counts.
 const ROUGH: f64 = 1e-3;
+
+/// So many singular vectors are searched for and kept at the least, for an estimate of the memory that factors take.
+const USUAL_RANK: usize = 16;
 
 /// How hard a dual value is proven. Whatever is chosen, the value is one.
 #[derive(Clone, Copy, Debug)]
@@ -112,8 +116,22 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
             return Err(Error::setting(format!("mu is not negative, and it is {mu}")));
         }
         Ball::Trace { radius }.check()?;
+        Self::check_memory(&map)?;
         let masses = masses(map.len(), sample_weights)?;
         Ok(Self { map, losses, masses, mu, radius })
+    }
+
+    /// Refuses a problem whose factors, or whose V where it is written out, have no room. The numbers of copies were
+    /// measured; a linear model writes out its gradients, too.
+    fn check_memory(map: &M) -> Result<()> {
+        let (rows, columns) = map.shape();
+        let rank = rows.min(columns).min(USUAL_RANK);
+        let factors = rows.saturating_add(columns).saturating_mul(rank);
+        let written = rows.checked_mul(columns).filter(|&entries| entries <= LARGEST);
+        let copies = if map.features().is_some() { 6 } else { 3 };
+        let others = written.unwrap_or(0).saturating_mul(copies);
+        let numbers = map.len().saturating_mul(map.outputs()).saturating_mul(4);
+        Need { weights: factors, copies: 8, others: others.saturating_add(numbers) }.check()
     }
 
     /// 𝒜.
