@@ -7,7 +7,7 @@ use crate::linalg::memory::Need;
 use crate::run::{
     Budget, Checkpoint, CheckpointSink, Observer, Report, Resumable, RunState, run, run_from,
 };
-use crate::term::{L2, Link, Regulariser};
+use crate::term::{L2, Link, QNorm, Regulariser};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -102,6 +102,7 @@ where
     if settings.method == Method::Fw {
         return Err(Error::setting("the q-norm goes with steps of one block"));
     }
+    check_memory::<B, QNorm>(blocks, settings, sink.is_some())?;
     let weights = settings.sample_weights.as_deref();
     let link = settings.regulariser.q_norm(settings.lambda, blocks.dim())?;
     let problem = Problem::new(blocks, link, settings.lambda, weights)?;
@@ -160,11 +161,11 @@ fn train_fresh<B: Blocks, L: Link>(
 /// Refuses a run whose weights and points have no room. The copies were measured: v, the best weights and a
 /// compensated sum in any run; twice as many where rounds have a centre; w beside v unless the link is the identity;
 /// and for a checkpoint the state, its bytes, and the bytes of the file.
-fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, kept: bool) -> Result<()> {
+fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, stored: bool) -> Result<()> {
     let rounds = settings.acceleration != Acceleration::Off || settings.regulariser.free.is_some();
     let copies = if rounds && rounds::possible(settings) { 11 } else { 7 }
         + if L::IDENTITY { 0 } else { 2 }
-        + if kept { 3 } else { 0 };
+        + if stored { 3 } else { 0 };
     // The points, the best of them, and those of an average.
     let points = if settings.average == Average::None { 2 } else { 3 };
     let others = blocks.numbers().saturating_mul(points);

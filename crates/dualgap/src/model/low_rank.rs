@@ -10,7 +10,6 @@ use super::sides::{Sides, refused};
 use super::{InBall, Model, Provenance, Structure, checkpoint};
 use crate::data::Factors;
 use crate::dual::Witness;
-use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
 use crate::linalg::memory::Need;
 use crate::linalg::{LowRank, Measured, Rows};
