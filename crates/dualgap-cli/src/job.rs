@@ -32,9 +32,8 @@ impl<'a, P: Problem> Job<'a, P> {
         let mut source = Source::open(file)?;
         let format = format(&common.data.layout, P::Data::guess(&source.head()?))?;
         let folds = common.data.train_folds.as_ref().map(|folds| folds.0.clone());
-        let (constant, label_sets, outputs) =
-            (problem.constant(), problem.label_sets(), problem.outputs());
-        let recipe = Recipe { format, folds, constant, label_sets, outputs };
+        let (constant, target) = (problem.constant(), problem.target());
+        let recipe = Recipe { format, folds, constant, target };
         let train = P::Data::read(&recipe, source, None)?;
         problem.meet(file, &train.data)?;
         let test = read_test(common, &train)?;

@@ -13,7 +13,7 @@ use crate::report::Outcomes;
 use chain::ChainProblem;
 use classes::ClassesProblem;
 use dualgap::data::{
-    Alphabet, Examples, Folds, Format, Loaded, Recipe, Sequences, Source, Vocabulary,
+    Alphabet, Examples, Folds, Format, Loaded, Recipe, Sequences, Source, TargetKind, Vocabulary,
 };
 use dualgap::model::{
     InBall, Model, Plan, Structure, reach_examples, reach_linear, reach_sequences,
@@ -53,14 +53,9 @@ pub trait Problem: Clone + Sync {
     /// Whether a feature that is always 1 is added.
     fn constant(&self) -> bool;
 
-    /// Whether labels are sets of names.
-    fn label_sets(&self) -> bool {
-        false
-    }
-
-    /// Whether every example has several numbers in the place of a label.
-    fn outputs(&self) -> bool {
-        false
+    /// What every example has to be predicted.
+    fn target(&self) -> TargetKind {
+        TargetKind::Class
     }
 
     /// Looks at the data to train on, and refuses those that are none for this task.
@@ -110,7 +105,7 @@ pub trait Dataset: Sync + Sized {
     /// The names of labels and features.
     fn vocabulary(&self) -> Vocabulary<'_>;
 
-    /// The labels of an example.
+    /// The labels of an example; none where those are no classes.
     fn labels(&self, example: usize) -> impl Iterator<Item = usize>;
 
     /// These examples on their own.
@@ -142,7 +137,7 @@ impl Dataset for Examples {
     }
 
     fn labels(&self, example: usize) -> impl Iterator<Item = usize> {
-        std::iter::once(self.labels[example] as usize)
+        self.classes().ok().map(|classes| classes.numbers()[example] as usize).into_iter()
     }
 
     fn select(&self, chosen: &[usize]) -> Self {
