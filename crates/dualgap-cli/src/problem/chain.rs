@@ -44,10 +44,6 @@ impl Problem for ChainProblem {
         check_labels(file, data.alphabet(), "labels")
     }
 
-    fn weigh(&self, _: &Sequences, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
-        Ok(sample_weights.map(<[f64]>::to_vec))
-    }
-
     fn free(&self, _: &Sequences) -> Result<Option<Free>> {
         Ok(None)
     }

@@ -95,8 +95,8 @@ impl Problem for ClassesProblem {
         Ok(())
     }
 
-    fn weigh(&self, data: &Examples, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
-        by_class(self.class_weights.as_ref(), data, sample_weights)
+    fn weigh(&self, data: &Examples) -> Result<Option<Vec<f64>>> {
+        by_class(self.class_weights.as_ref(), data)
     }
 
     fn free(&self, _: &Examples) -> Result<Option<Free>> {

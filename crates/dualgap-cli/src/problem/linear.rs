@@ -116,8 +116,8 @@ impl Problem for LinearProblem {
         data.signs().map(drop).map_err(|error| Error::file(file, error.to_string(), remedy))
     }
 
-    fn weigh(&self, data: &Examples, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
-        by_class(self.class_weights.as_ref(), data, sample_weights)
+    fn weigh(&self, data: &Examples) -> Result<Option<Vec<f64>>> {
+        by_class(self.class_weights.as_ref(), data)
     }
 
     fn free(&self, data: &Examples) -> Result<Option<Free>> {
@@ -212,14 +212,10 @@ pub fn check_smooth(smoothness: f64, names: &str) -> Result<()> {
 }
 
 /// Sample weights times what the classes count.
-pub fn by_class(
-    classes: Option<&ClassWeights>,
-    data: &Examples,
-    sample_weights: Option<&[f64]>,
-) -> Result<Option<Vec<f64>>> {
+pub fn by_class(classes: Option<&ClassWeights>, data: &Examples) -> Result<Option<Vec<f64>>> {
     match classes {
-        Some(classes) => classes.examples(data, sample_weights).map(Some),
-        None => Ok(sample_weights.map(<[f64]>::to_vec)),
+        Some(classes) => classes.examples(data, data.weights()).map(Some),
+        None => Ok(data.weights().map(<[f64]>::to_vec)),
     }
 }
 

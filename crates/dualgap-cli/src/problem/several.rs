@@ -97,10 +97,6 @@ impl Problem for SeveralProblem {
         }
     }
 
-    fn weigh(&self, _: &Examples, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
-        Ok(sample_weights.map(<[f64]>::to_vec))
-    }
-
     fn free(&self, _: &Examples) -> Result<Option<Free>> {
         Ok(None)
     }

@@ -35,9 +35,10 @@ pub enum ClassWeights {
 }
 
 impl ClassWeights {
-    /// What each example counts: the sample weights of a run.
+    /// What each example counts: the sample weights of a run. Without others, those of the data are multiplied.
     pub fn examples(&self, data: &Examples, sample_weights: Option<&[f64]>) -> Result<Vec<f64>> {
         let n = data.len();
+        let sample_weights = sample_weights.or(data.weights());
         let counts = sample_weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
         if counts.len() != n {
             let weights = counts.len();

@@ -1,10 +1,12 @@
 //! Rows, and what is to be predicted of each.
 
+use super::dataset::{check_weights, select_weights};
 use super::{
     Alphabet, Classes, Dictionary, Numbers, Outputs, Sequences, Sets, Targets, Vocabulary,
 };
 use crate::linalg::Rows;
 use crate::{Error, Result};
+use std::iter::repeat_n;
 
 /// Rows with a target each, or rows to predict for.
 ///
@@ -20,6 +22,7 @@ pub struct Examples {
     pub(super) rows: Rows,
     pub(super) targets: Targets,
     pub(super) dictionary: Dictionary,
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 impl Examples {
@@ -43,7 +46,7 @@ impl Examples {
             )));
         }
         check_finite(&rows)?;
-        Ok(Self { rows, targets, dictionary: Dictionary::default() })
+        Ok(Self { rows, targets, dictionary: Dictionary::default(), weights: None })
     }
 
     /// Rows to predict for.
@@ -65,6 +68,25 @@ impl Examples {
     pub fn with_dictionary(self, dictionary: Dictionary) -> Result<Self> {
         check_names(&dictionary, self.rows.width())?;
         Ok(Self { dictionary, ..self })
+    }
+
+    /// With what each example counts in training: a number that is not negative. Without, all count the same.
+    ///
+    /// ```
+    /// # use dualgap::data::Examples;
+    /// let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &["no", "yes"])?;
+    /// let data = data.with_weights(vec![1.0, 2.5])?;
+    /// assert_eq!(data.select(&[1]).weights(), Some(&[2.5][..]));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        check_weights(&weights, self.len())?;
+        Ok(Self { weights: Some(weights), ..self })
+    }
+
+    /// What each example counts, if not the same.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
     }
 
     /// One row per example.
@@ -157,7 +179,7 @@ impl Examples {
         }
     }
 
-    /// The given examples in the given order, with the same alphabet and features.
+    /// The given examples in the given order, with the same alphabet and features; they count what they did before.
     ///
     /// ```
     /// # use dualgap::data::Examples;
@@ -173,6 +195,7 @@ impl Examples {
             rows: self.rows.select(chosen.iter().copied()),
             targets: self.targets.select(chosen),
             dictionary: self.dictionary.clone(),
+            weights: select_weights(self.weights.as_ref(), chosen),
         }
     }
 }
@@ -193,10 +216,14 @@ pub(super) fn check_names(dictionary: &Dictionary, features: usize) -> Result<()
     Err(Error::setting(format!("{} names are too few for {features} features", dictionary.len())))
 }
 
-/// Every position as an example of its own; features of label pairs are left behind.
+/// Every position as an example of its own, which counts what its sequence does; features of label pairs are left behind.
 impl From<Sequences> for Examples {
     fn from(sequences: Sequences) -> Self {
         let targets = sequences.classes().map_or(Targets::None, Targets::Classes);
+        let lengths = sequences.starts().windows(2).map(|ends| ends[1] - ends[0]);
+        let weights = sequences.weights().map(|weights| {
+            weights.iter().zip(lengths).flat_map(|(&weight, t)| repeat_n(weight, t)).collect()
+        });
         let dictionary = sequences.dictionary;
         Self {
             dictionary: match sequences.edges {
@@ -205,6 +232,7 @@ impl From<Sequences> for Examples {
             },
             rows: sequences.rows,
             targets,
+            weights,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Data sets and where they come from.
 //!
 //! - [`examples`]: rows with a target each; [`sequences`]: sequences of labelled rows.
+//! - [`dataset`]: what all data sets have in common.
 //! - [`targets`]: what is to be predicted: classes, numbers, [`sets`] of labels, or several numbers, [`outputs`].
 //! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
 //! - [`class_weights`]: what the examples of a class count; [`scaling`]: columns of one size.
@@ -22,6 +23,7 @@ pub mod column_recipe;
 pub mod columns;
 pub mod conversion;
 pub mod csv;
+pub mod dataset;
 pub mod dictionary;
 pub mod examples;
 pub mod features;
@@ -50,6 +52,7 @@ pub use class_weights::ClassWeights;
 pub use column_recipe::ColumnRecipe;
 pub use conversion::Conversion;
 pub use csv::CsvRecipe;
+pub use dataset::DataSet;
 pub use dictionary::Dictionary;
 pub use examples::Examples;
 pub use fingerprint::{Digest, fingerprint};

@@ -111,7 +111,7 @@ impl Factors {
         let mut rows = data.rows.clone();
         rows.divide_columns(factors);
         let (targets, dictionary) = (data.targets.clone(), super::Dictionary::default());
-        Cow::Owned(Examples { rows, targets, dictionary })
+        Cow::Owned(Examples { rows, targets, dictionary, weights: data.weights.clone() })
     }
 
     /// w of w̃: weights for the data as they are.

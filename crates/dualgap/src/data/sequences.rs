@@ -1,5 +1,6 @@
 //! Sequences of rows, and the label of every position.
 
+use super::dataset::{check_weights, select_weights};
 use super::examples::{check_finite, check_names};
 use super::{Alphabet, Classes, Dictionary, Vocabulary};
 use crate::linalg::{Row, Rows};
@@ -15,6 +16,7 @@ pub struct Sequences {
     starts: Vec<usize>,
     alphabet: Alphabet,
     pub(super) dictionary: Dictionary,
+    weights: Option<Vec<f64>>,
 }
 
 impl Sequences {
@@ -84,7 +86,8 @@ impl Sequences {
         }
         check_finite(&rows)?;
         let (alphabet, dictionary) = (Alphabet::none().clone(), Dictionary::default());
-        Ok(Self { rows, edges: None, labels: None, starts, alphabet, dictionary })
+        let (edges, labels, weights) = (None, None, None);
+        Ok(Self { rows, edges, labels, starts, alphabet, dictionary, weights })
     }
 
     /// With features of label pairs: a row for every position.
@@ -113,6 +116,17 @@ impl Sequences {
     pub fn with_dictionary(self, dictionary: Dictionary) -> Result<Self> {
         check_names(&dictionary, self.rows.width() + self.edge_features())?;
         Ok(Self { dictionary, ..self })
+    }
+
+    /// With what each sequence counts in training: a number that is not negative. Without, all count the same.
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        check_weights(&weights, self.len())?;
+        Ok(Self { weights: Some(weights), ..self })
+    }
+
+    /// What each sequence counts, if not the same.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
     }
 
     /// One row per position, sequence after sequence.
@@ -212,7 +226,7 @@ impl Sequences {
         }
     }
 
-    /// The given sequences in the given order, with the same alphabet and features.
+    /// The given sequences in the given order, with the same alphabet and features; they count what they did before.
     #[must_use]
     pub fn select(&self, chosen: &[usize]) -> Self {
         let positions = || chosen.iter().flat_map(|&i| self.starts[i]..self.starts[i + 1]);
@@ -228,6 +242,7 @@ impl Sequences {
             starts,
             alphabet: self.alphabet.clone(),
             dictionary: self.dictionary.clone(),
+            weights: select_weights(self.weights.as_ref(), chosen),
         }
     }
 }

@@ -10,7 +10,7 @@
 use super::checkpoint;
 use super::fit::{
     Plan, classes_blank, examples_blank, linear_blank, linear_error, linear_targets, named,
-    watched, wrong_labels,
+    watched, weighed, wrong_labels,
 };
 use super::scaled::recertify;
 use super::sides::{Sides, refused};
@@ -105,6 +105,8 @@ pub fn fit_linear_in_ball(
     within: InBall,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = plan.scale.apply(data);
     let losses = PerOutput::new(loss, linear_targets(data, loss)?, 1)?;
     let blank = linear_blank(data, loss, None, &plan);
@@ -138,6 +140,8 @@ pub fn fit_classes_in_ball(
     within: InBall,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = plan.scale.apply(data);
     let classes = data.classes()?;
     let losses = Classes::new(loss, classes.numbers(), classes.alphabet().len(), costs)?;
@@ -155,6 +159,8 @@ pub(super) fn fit_each(
     plan: Plan<'_, Examples>,
     error: impl Fn(&Model, &Examples) -> f64,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = plan.scale.apply(data);
     let blank = examples_blank(data, structure, alphabet, &plan);
     fit(scaled.rows(), losses, blank, within, &factors, plan, error)

@@ -45,6 +45,8 @@ pub fn fit_multiclass_with(
     costs: &Costs,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = plan.scale.apply(data);
     let blocks = Multiclass::new(&scaled, costs)?;
     fit_classes(&blocks, data, &factors, costs, MulticlassLoss::Hinge, None, plan)
@@ -59,6 +61,8 @@ pub fn fit_vector_with(
     choice: Choice,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = plan.scale.apply(data);
     let blocks = Vector::new(&scaled, costs, loss, choice)?;
     fit_classes(&blocks, data, &factors, costs, loss, Some(choice), plan)
@@ -134,6 +138,8 @@ pub fn fit_chain_with(
     if !plan.scale.is_none() {
         return Err(Error::setting("the columns of sequences cannot be scaled"));
     }
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let blocks = Chain::new(data, hamming)?;
     let blank = blank(
         Structure::Chain { hamming },
@@ -192,6 +198,8 @@ pub fn fit_linear_with(
     choice: Choice,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = plan.scale.apply(data);
     let blocks = Linear::new(scaled.rows(), linear_targets(data, loss)?, loss, choice)?;
     let blank = linear_blank(data, loss, Some(choice), &plan);
@@ -265,7 +273,7 @@ pub(super) fn linear_error(model: &Model, test: &Examples) -> f64 {
 
 /// How a model is to be fitted: the settings and the budget, and what else a run can be given.
 pub struct Plan<'a, D> {
-    /// Of the engine.
+    /// Of the engine. Sample weights that it has count in the place of those of the data.
     pub settings: &'a Settings,
     /// When to stop.
     pub budget: &'a Budget,
@@ -291,6 +299,23 @@ impl<'a, D> Plan<'a, D> {
         let (checkpoints, resume, warm_start) = (None, None, None);
         Self { settings, budget, observer, scale, watch, checkpoints, resume, warm_start }
     }
+}
+
+/// The plan with the sample weights of the data, unless the settings have others.
+pub(super) fn weighed<'p, 'a: 'p, D>(
+    plan: Plan<'a, D>,
+    weights: Option<&[f64]>,
+    own: &'p mut Option<Settings>,
+) -> Plan<'p, D> {
+    let Plan { settings, budget, observer, scale, watch, checkpoints, resume, warm_start } = plan;
+    let settings = match (&settings.sample_weights, weights) {
+        (None, Some(weights)) => {
+            let sample_weights = Some(weights.to_vec());
+            &*own.insert(Settings { sample_weights, ..settings.clone() })
+        }
+        _ => settings,
+    };
+    Plan { settings, budget, observer, scale, watch, checkpoints, resume, warm_start }
 }
 
 /// Everything that is known of a model before it is trained.
