@@ -94,13 +94,15 @@ pub fn run(options: &Options) -> Result<()> {
 
 fn compare((file, class, how, radius): Set, options: &Options) -> Result<String> {
     let data = options.folder.libsvm(file)?;
-    let rows = prepare(&data.rows, how)?;
+    let rows = prepare(data.rows(), how)?;
     let targets = match class {
-        None => data.targets(true)?,
+        None => data.signs()?,
         Some(class) => {
-            let class = data.alphabet.index(class);
+            let labels = data.classes()?;
+            let class = labels.alphabet().index(class);
             let is_class = |&label: &u32| class == Some(label as usize);
-            data.labels.iter().map(|label| if is_class(label) { 1.0 } else { -1.0 }).collect()
+            let signs = labels.numbers().iter();
+            signs.map(|label| if is_class(label) { 1.0 } else { -1.0 }).collect()
         }
     };
     let n = rows.len() as f64;

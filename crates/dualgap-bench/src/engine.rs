@@ -2,7 +2,7 @@
 //! same algorithm written by hand for sparse rows and the 0/1 loss and nothing else.
 
 use clap::Args;
-use dualgap::data::{Alphabet, Examples};
+use dualgap::data::{Alphabet, Classes, Examples};
 use dualgap::dual::{Engine, Problem};
 use dualgap::linalg::kernels::add_scores;
 use dualgap::linalg::{Random, Row, Rows};
@@ -50,7 +50,7 @@ pub fn run(options: &Options) -> Result<()> {
         for _ in 0..repetitions {
             let (w, seconds) = with_engine(&data, lambda)?;
             by_engine = by_engine.min(seconds);
-            let (v, seconds) = hand_written(&data, lambda);
+            let (v, seconds) = hand_written(&data, lambda)?;
             by_hand = by_hand.min(seconds);
             distance = w.iter().zip(&v).map(|(w, v)| (w - v).abs()).fold(distance, f64::max);
         }
@@ -83,22 +83,24 @@ fn with_engine(data: &Examples, lambda: f64) -> Result<(Vec<f64>, f64)> {
 }
 
 /// Algorithm 4 for one problem only: no traits, no options, dense dual variables.
-fn hand_written(data: &Examples, lambda: f64) -> (Vec<f64>, f64) {
-    let (n, classes) = (data.len(), data.alphabet.len());
+fn hand_written(data: &Examples, lambda: f64) -> Result<(Vec<f64>, f64)> {
+    let labels = data.classes()?;
+    let (n, classes) = (data.len(), labels.alphabet().len());
+    let labels = labels.numbers();
     let scale = 1.0 / (lambda * n as f64);
-    let norms: Vec<f64> = (0..n).map(|i| data.rows.row(i).squared_norm()).collect();
-    let mut w = vec![0.0; data.rows.width() * classes];
+    let norms: Vec<f64> = (0..n).map(|i| data.rows().row(i).squared_norm()).collect();
+    let mut w = vec![0.0; data.rows().width() * classes];
     let mut alpha = vec![0.0; n * classes];
     for i in 0..n {
-        alpha[i * classes + data.labels[i] as usize] = 1.0;
+        alpha[i * classes + labels[i] as usize] = 1.0;
     }
     let mut scores = vec![0.0; classes];
     let mut d = vec![0.0; classes];
     let start = Instant::now();
     for _ in 0..PASSES {
         for i in 0..n {
-            let truth = data.labels[i] as usize;
-            let row = data.rows.row(i);
+            let truth = labels[i] as usize;
+            let row = data.rows().row(i);
             let Row::Sparse { indices, values } = row else { continue };
             scores.fill(1.0);
             scores[truth] = 0.0;
@@ -128,7 +130,7 @@ fn hand_written(data: &Examples, lambda: f64) -> (Vec<f64>, f64) {
             }
         }
     }
-    (w, start.elapsed().as_secs_f64())
+    Ok((w, start.elapsed().as_secs_f64()))
 }
 
 /// Sparse rows around a random centre for each class, with some noise in the labels.
@@ -155,5 +157,5 @@ fn generate(options: &Options, classes: usize) -> Result<Examples> {
     if alphabet.len() != classes {
         return Err(Error::setting("every class needs a name"));
     }
-    Examples::new(rows, labels, alphabet)
+    Examples::new(rows, Classes::new(labels, alphabet)?)
 }

@@ -101,11 +101,12 @@ fn classes(
     goal: &Goal,
 ) -> Result<String> {
     let data = folder.libsvm(file)?;
-    let rows = prepare(&data.rows, how)?;
-    let (n, classes) = (rows.len(), data.alphabet.len());
+    let rows = prepare(data.rows(), how)?;
+    let labels = data.classes()?;
+    let (n, classes) = (rows.len(), labels.alphabet().len());
     println!("  {file}: {n} x {}, {classes} classes, r = {radius}", rows.width());
     let hinge = MulticlassLoss::SmoothHinge { width: 1.0 };
-    let losses = Classes::new(hinge, &data.labels, classes, &Costs::ZeroOne)?;
+    let losses = Classes::new(hinge, labels.numbers(), classes, &Costs::ZeroOne)?;
     let problem = Problem::new(&rows, losses, 1.0 / n as f64, Ball::Trace { radius }, None)?;
     measure(&problem, &format!("{file}, r = {radius}"), goal)
 }

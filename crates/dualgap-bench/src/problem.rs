@@ -42,7 +42,11 @@ pub struct Problem {
 impl Problem {
     /// A target for every example of a problem with one score: two classes are −1 and 1 whatever the loss.
     pub fn targets(data: &Examples) -> Result<Vec<f64>> {
-        data.targets(data.alphabet.len() == 2)
+        let classes = data.classes()?;
+        if classes.alphabet().len() == 2 {
+            return data.signs();
+        }
+        Ok(classes.to_numbers()?.values().to_vec())
     }
 
     /// Trains on one thread. The model is the weights.
@@ -55,7 +59,7 @@ impl Problem {
         };
         match self.loss {
             Loss::Scalar(loss) => {
-                let blocks = Linear::new(&data.rows, Self::targets(data)?, loss, Choice::I)?;
+                let blocks = Linear::new(data.rows(), Self::targets(data)?, loss, Choice::I)?;
                 let report = if self.lambda == 0.0 {
                     train_pure_l1(&blocks, &settings, budget, &mut ())
                 } else {

@@ -121,7 +121,7 @@ fn chain(data: &Sequences, options: &Options) -> Result<()> {
 fn linear(file: &'static str, loss: ScalarLoss, options: &Options) -> Result<()> {
     let data = options.folder.libsvm(file)?;
     let targets = Problem::targets(&data)?;
-    compare(&Linear::new(&data.rows, targets, loss, Choice::I)?, options)
+    compare(&Linear::new(data.rows(), targets, loss, Choice::I)?, options)
 }
 
 fn compare<B: Blocks>(blocks: &B, options: &Options) -> Result<()> {

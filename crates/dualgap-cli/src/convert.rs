@@ -78,7 +78,7 @@ fn first(args: &ConvertArgs) -> Result<(Conversion, Loaded<Examples>)> {
     let format = formats::format(&args.layout, Format::guess_examples(&source.head()?))?;
     let folds = args.folds.as_ref().map(|folds| folds.0.clone());
     let data = Recipe { folds, ..Recipe::whole(format) }.examples(source, None)?;
-    let rows = &data.data.rows;
+    let rows = data.data.rows();
     let fit = |grids: usize| {
         let bandwidth = args.bandwidth.map_or_else(|| median_distance(rows), Ok)?;
         RandomBinning::fit(rows, grids, bandwidth, args.seed)

@@ -7,7 +7,7 @@ use crate::report::{
     aligned, number, number_rows, percent, scores, set_rows, thousands, to_json, unseen_row,
 };
 use crate::{Outcome, completion, print};
-use dualgap::data::{Examples, Loaded, Source, Unseen};
+use dualgap::data::{Examples, Loaded, Source};
 use dualgap::model::evaluation::Figures;
 use dualgap::model::{Count, Evaluation, Model, Scores, SetFigures, Structure};
 use dualgap::{Error, Result};
@@ -86,12 +86,12 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
     {
         let errors = model.evaluate_numbers(&loaded.data)?;
         let mut rows = number_rows(&errors);
-        rows.extend(unseen_row(&Unseen { labels: Vec::new(), ..loaded.unseen.clone() }));
+        rows.extend(unseen_row(&loaded.unseen));
         print(&if args.json { to_json(&errors) } else { aligned(&rows) })?;
         return Ok(Outcome::Reached);
     }
     if let (Data::Examples(loaded), Structure::MultiLabel { .. }) = (&data, &model.structure) {
-        print(&sets(&model, loaded, args.json))?;
+        print(&sets(&model, loaded, args.json)?)?;
         return Ok(Outcome::Reached);
     }
     if let (Data::Examples(loaded), Structure::MultiOutput { .. }) = (&data, &model.structure) {
@@ -99,7 +99,7 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
         return Ok(Outcome::Reached);
     }
     let (evaluation, unseen) = match data {
-        Data::Examples(loaded) => (model.evaluate_examples(&loaded.data), loaded.unseen),
+        Data::Examples(loaded) => (model.evaluate_examples(&loaded.data)?, loaded.unseen),
         Data::Sequences(loaded) => (model.evaluate_sequences(&loaded.data), loaded.unseen),
     };
     let by_label = evaluation.by_label();
@@ -132,20 +132,20 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
 }
 
 /// What is told of predicted sets of labels.
-fn sets(model: &Model, loaded: &Loaded<Examples>, json: bool) -> String {
-    let (evaluation, unseen) = (model.evaluate_sets(&loaded.data), &loaded.unseen);
+fn sets(model: &Model, loaded: &Loaded<Examples>, json: bool) -> Result<String> {
+    let (evaluation, unseen) = (model.evaluate_sets(&loaded.data)?, &loaded.unseen);
     if json {
-        return to_json(&SetsJson {
+        return Ok(to_json(&SetsJson {
             figures: evaluation.figures(),
             labels_by_name: evaluation.by_label().collect(),
             unseen_features: unseen.features,
             features_met: unseen.met,
             unseen_labels: &unseen.labels,
-        });
+        }));
     }
     let mut rows = set_rows(&evaluation.figures());
     rows.extend(unseen_row(unseen));
-    aligned(&rows) + &table("label", evaluation.by_label())
+    Ok(aligned(&rows) + &table("label", evaluation.by_label()))
 }
 
 /// What is told of several predicted numbers.

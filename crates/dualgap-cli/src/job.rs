@@ -5,7 +5,7 @@ use crate::formats::format;
 use crate::problem::{Dataset, Problem};
 use crate::report::Outcomes;
 use crate::weights;
-use dualgap::data::{Loaded, Recipe, Source, Unseen};
+use dualgap::data::{DataSet, Loaded, Recipe, Source, Unseen};
 use dualgap::model::{Model, Plan};
 use dualgap::run::Report;
 use dualgap::ssvm::Settings;
@@ -18,8 +18,6 @@ pub struct Job<'a, P: Problem> {
     pub problem: P,
     pub train: Loaded<P::Data>,
     pub test: Option<Loaded<P::Data>>,
-    /// Of the file that has them, for the examples to train on.
-    sample_weights: Option<Vec<f64>>,
     /// What each example counts, if not the same: its sample weight times that of its class.
     counts: Option<Vec<f64>>,
     free: Option<Free>,
@@ -32,14 +30,15 @@ impl<'a, P: Problem> Job<'a, P> {
         let mut source = Source::open(file)?;
         let format = format(&common.data.layout, P::Data::guess(&source.head()?))?;
         let folds = common.data.train_folds.as_ref().map(|folds| folds.0.clone());
-        let (constant, label_sets, outputs) =
-            (problem.constant(), problem.label_sets(), problem.outputs());
-        let recipe = Recipe { format, folds, constant, label_sets, outputs };
-        let train = P::Data::read(&recipe, source, None)?;
+        let (constant, target) = (problem.constant(), problem.target());
+        let recipe = Recipe { format, folds, constant, target };
+        let mut train = P::Data::read(&recipe, source, None)?;
         problem.meet(file, &train.data)?;
         let test = read_test(common, &train)?;
-        let sample_weights = weights::of_file(common.data.sample_weights.as_deref(), &train)?;
-        Self::new(common, problem, train, test, sample_weights)
+        if let Some(weights) = weights::of_file(common.data.sample_weights.as_deref(), &train)? {
+            train.data = train.data.with_weights(weights)?;
+        }
+        Self::new(common, problem, train, test)
     }
 
     fn new(
@@ -47,11 +46,10 @@ impl<'a, P: Problem> Job<'a, P> {
         problem: P,
         train: Loaded<P::Data>,
         test: Option<Loaded<P::Data>>,
-        sample_weights: Option<Vec<f64>>,
     ) -> Result<Self> {
-        let counts = problem.weigh(&train.data, sample_weights.as_deref())?;
+        let counts = problem.weigh(&train.data)?;
         let free = problem.free(&train.data)?;
-        Ok(Self { common, problem, train, test, sample_weights, counts, free })
+        Ok(Self { common, problem, train, test, counts, free })
     }
 
     /// The same on some of the examples to train on. What depends on the data, such as balanced class weights,
@@ -59,19 +57,19 @@ impl<'a, P: Problem> Job<'a, P> {
     pub fn part(&self, rows: &[usize]) -> Result<Self> {
         let all = &self.train;
         let train = Loaded {
-            data: all.data.select(rows),
+            data: all.data.subset(rows),
             chosen: rows.iter().map(|&i| all.chosen[i]).collect(),
             recipe: all.recipe.clone(),
             unseen: Unseen::default(),
             folds: None,
             ..*all
         };
-        let of = |weights: &Vec<f64>| rows.iter().map(|&i| weights[i]).collect();
-        let sample_weights: Option<Vec<f64>> = self.sample_weights.as_ref().map(of);
-        if let (Some(path), Some(weights)) = (&self.common.data.sample_weights, &sample_weights) {
+        if let (Some(path), Some(weights)) =
+            (&self.common.data.sample_weights, train.data.weights())
+        {
             weights::check_total(path, weights)?;
         }
-        Self::new(self.common, self.problem.clone(), train, None, sample_weights)
+        Self::new(self.common, self.problem.clone(), train, None)
     }
 
     /// What all examples count: n, where they count the same.

@@ -127,7 +127,7 @@ fn label_examples(
     }
     if let Structure::MultiOutput { .. } = model.structure {
         for i in 0..data.len() {
-            let numbers = model.predict_outputs(data.rows.row(i));
+            let numbers = model.predict_outputs(data.rows().row(i));
             let numbers: Vec<String> = numbers.iter().map(f64::to_string).collect();
             sink.text(&(numbers.join(",") + "\n"))?;
         }
@@ -135,7 +135,7 @@ fn label_examples(
     }
     let Structure::Linear { loss } = model.structure else {
         for i in 0..data.len() {
-            let scores = model.class_scores(data.rows.row(i));
+            let scores = model.class_scores(data.rows().row(i));
             let (label, top) = argmax(scores.iter().copied());
             sink.text(&model.alphabet.names()[label])?;
             if args.probabilities {
@@ -159,7 +159,7 @@ fn label_examples(
 /// all labels in their order, and their probabilities, if asked for.
 fn label_sets(model: &Model, data: &Examples, args: &PredictArgs, sink: &mut Sink) -> Result<()> {
     for i in 0..data.len() {
-        let scores = model.class_scores(data.rows.row(i));
+        let scores = model.class_scores(data.rows().row(i));
         let there = model.alphabet.names().iter().zip(&scores).filter(|(_, score)| **score > 0.0);
         let names: Vec<&str> = there.map(|(name, _)| name.as_str()).collect();
         let mut line = names.join(",");
@@ -203,8 +203,8 @@ fn told(model: &Model, data: &Sequences, args: &PredictArgs) -> Vec<Vec<String>>
         };
         return model.predict_sequences(data).into_iter().map(names).collect();
     };
-    let line = |t: usize| scored(model, loss, model.score_row(data.rows.row(t)), args);
-    data.starts.windows(2).map(|ends| (ends[0]..ends[1]).map(line).collect()).collect()
+    let line = |t: usize| scored(model, loss, model.score_row(data.rows().row(t)), args);
+    data.starts().windows(2).map(|ends| (ends[0]..ends[1]).map(line).collect()).collect()
 }
 
 /// Portion by portion, so that a stream of any length can be labelled.
@@ -236,7 +236,7 @@ fn label_columns(
         all.met += unseen.met;
         all.features += unseen.features;
         let known = |&label: &u16| usize::from(label) < model.alphabet.len();
-        strange &= !sequences.labels.iter().any(known);
+        strange &= !sequences.labels().iter().any(known);
     }
     if strange {
         let _ = writeln!(

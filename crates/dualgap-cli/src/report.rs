@@ -245,9 +245,7 @@ impl<'a> Summary<'a> {
                 Outcomes::Sets(evaluation) => set_rows(&evaluation.figures()),
                 Outcomes::Outputs(evaluation) => output_rows(&evaluation.figures()),
             });
-            let numbers = matches!(test, Outcomes::Numbers(_));
-            let labels = if numbers { Vec::new() } else { unseen.labels.clone() };
-            rows.extend(unseen_row(&Unseen { labels, ..unseen.clone() }));
+            rows.extend(unseen_row(unseen));
         }
         rows.extend(rated.iter().flat_map(|rated| rated_rows(rated)));
         rows.push((

@@ -36,6 +36,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         verified.certificate.dual,
         100.0 * verified.certificate.relative_gap()
     );
-    println!("training accuracy {:.3}", model.evaluate_examples(&data).accuracy());
+    println!("training accuracy {:.3}", model.evaluate_examples(&data)?.accuracy());
     Ok(())
 }

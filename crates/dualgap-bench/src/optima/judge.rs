@@ -21,9 +21,9 @@ pub fn judge(problem: &Problem, data: &Examples) -> Result<Optimum> {
     let mut program = Program::default();
     let scores = match problem.loss {
         Loss::Scalar(_) => 1,
-        Loss::Classes(_) => data.alphabet.len(),
+        Loss::Classes(_) => data.classes()?.alphabet().len(),
     };
-    let dim = data.rows.width() * scores;
+    let dim = data.rows().width() * scores;
     for _ in 0..dim {
         program.variable(0.0, problem.lambda);
     }
@@ -39,12 +39,12 @@ pub fn judge(problem: &Problem, data: &Examples) -> Result<Optimum> {
     match problem.loss {
         Loss::Scalar(loss) => {
             for (i, y) in Problem::targets(data)?.into_iter().enumerate() {
-                add_scalar(&mut program, loss, &score(data.rows.row(i), 0, 1), y, mass);
+                add_scalar(&mut program, loss, &score(data.rows().row(i), 0, 1), y, mass);
             }
         }
         Loss::Classes(loss) => {
-            for (i, &truth) in data.labels.iter().enumerate() {
-                let score = |class| score(data.rows.row(i), class, scores);
+            for (i, &truth) in data.classes()?.numbers().iter().enumerate() {
+                let score = |class| score(data.rows().row(i), class, scores);
                 let lead = |class: usize| {
                     let own = score(truth as usize).scaled(-1.0).terms;
                     let mut lead = score(class);

@@ -147,7 +147,7 @@ fn within(args: &CompletionArgs, data: &Ratings) -> Result<InBall> {
         let centre = Centre::of(args.centre.into(), data)?;
         let left = centre.left(data);
         let square = left.iter().map(|y| y * y).sum::<f64>() / left.len() as f64;
-        let (users, items) = (data.pairs.users.len() as f64, data.pairs.items.len() as f64);
+        let (users, items) = (data.pairs().users().len() as f64, data.pairs().items().len() as f64);
         let middle = (square * users * items).sqrt();
         return Err(Error::file(
             &args.data,
@@ -171,6 +171,6 @@ fn within(args: &CompletionArgs, data: &Ratings) -> Result<InBall> {
 fn rate(model: &Model, train: &Ratings, test: &Ratings) -> Result<Rated> {
     let (errors, strangers) = model.evaluate_ratings(test)?;
     let mean = Centre::of(Centring::Mean, train)?.mean;
-    let of_mean = NumberErrors::of(&test.values, &vec![mean; test.len()]);
+    let of_mean = NumberErrors::of(test.values(), &vec![mean; test.len()]);
     Ok(Rated { errors, of_mean, strangers })
 }

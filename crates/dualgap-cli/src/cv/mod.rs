@@ -9,7 +9,7 @@ use crate::problem::{Dataset, Problem};
 use crate::progress::{Bar, RunCounter};
 use crate::report::{Kept, Outcomes, Summary, to_json};
 use crate::{Outcome, places, print};
-use dualgap::data::{Folds, Unseen, write_atomically};
+use dualgap::data::{DataSet, Folds, Unseen, write_atomically};
 use dualgap::model::{CrossValidation, Model, Plan, Score, cross_validate};
 use dualgap::run::{Budget, Report};
 use dualgap::ssvm::Settings;
@@ -163,7 +163,7 @@ fn search<P: Problem>(
     let found = cross_validate(folds.count(), lambdas, threads, |fold| {
         let part = job.part(&folds.outside(fold))?;
         check_labels(args, &part)?;
-        let held_out = job.train.data.select(&folds.inside(fold));
+        let held_out = job.train.data.subset(&folds.inside(fold));
         Ok(move |lambda: f64, before: Option<&Model>| {
             let settings = Settings { threads: threads_each, ..part.settings(lambda)? };
             let report =

@@ -1,9 +1,10 @@
 //! What is said of a path: one object for machines, a table for spreadsheets, another for people.
 
 use crate::job::Job;
-use crate::problem::{Dataset, Problem};
+use crate::problem::Problem;
 use crate::report::{aligned, number, percent, thousands, trimmed};
 use dualgap::Result;
+use dualgap::data::DataSet;
 use dualgap::model::Remark;
 use dualgap::model::path::{Covered, Ending, PathPlan, Piece};
 use dualgap::run::{Interval, Reach, Stop, Tolerance};

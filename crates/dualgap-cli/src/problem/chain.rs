@@ -41,11 +41,7 @@ impl Problem for ChainProblem {
     }
 
     fn meet(&mut self, file: &Path, data: &Sequences) -> Result<()> {
-        check_labels(file, &data.alphabet, "labels")
-    }
-
-    fn weigh(&self, _: &Sequences, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
-        Ok(sample_weights.map(<[f64]>::to_vec))
+        check_labels(file, data.alphabet(), "labels")
     }
 
     fn free(&self, _: &Sequences) -> Result<Option<Free>> {

@@ -87,15 +87,16 @@ impl Problem for ClassesProblem {
     }
 
     fn meet(&mut self, file: &Path, data: &Examples) -> Result<()> {
-        check_labels(file, &data.alphabet, "classes")?;
+        let alphabet = data.classes()?.alphabet();
+        check_labels(file, alphabet, "classes")?;
         if let Some(path) = &self.costs_file {
-            self.costs = Costs::Matrix(tables::read_costs(Source::open(path)?, &data.alphabet)?);
+            self.costs = Costs::Matrix(tables::read_costs(Source::open(path)?, alphabet)?);
         }
         Ok(())
     }
 
-    fn weigh(&self, data: &Examples, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
-        by_class(self.class_weights.as_ref(), data, sample_weights)
+    fn weigh(&self, data: &Examples) -> Result<Option<Vec<f64>>> {
+        by_class(self.class_weights.as_ref(), data)
     }
 
     fn free(&self, _: &Examples) -> Result<Option<Free>> {
@@ -120,10 +121,10 @@ impl Problem for ClassesProblem {
     }
 
     fn folds(&self, data: &Examples, count: usize, seed: u64) -> Result<Folds> {
-        Folds::stratified(&data.labels, count, seed)
+        Folds::stratified(data.classes()?.numbers(), count, seed)
     }
 
     fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {
-        Ok(model.evaluate_examples(data).into())
+        Ok(model.evaluate_examples(data)?.into())
     }
 }

@@ -4,7 +4,7 @@ use super::Problem;
 use crate::args::{BinaryArgs, Common, LinearArgs, MethodArgs, RegressionArgs, refuse_given};
 use crate::choices::{Average, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step};
 use crate::report::Outcomes;
-use dualgap::data::{ClassWeights, Examples, Folds, Scaling};
+use dualgap::data::{ClassWeights, Examples, Folds, Scaling, TargetKind};
 use dualgap::model::{InBall, Model, Plan, fit_linear_in_ball, fit_linear_with};
 use dualgap::run::Report;
 use dualgap::sdca::Choice;
@@ -104,27 +104,31 @@ impl Problem for LinearProblem {
         self.intercept.is_some()
     }
 
-    fn meet(&mut self, file: &Path, data: &Examples) -> Result<()> {
-        let Err(Error::Setting { message }) = data.targets(self.loss.is_binary()) else {
-            return Ok(());
-        };
-        let remedy = if self.loss.is_binary() {
-            "`dualgap train multiclass` takes any number of classes"
-        } else {
-            "is the label where the format has it?"
-        };
-        Err(Error::file(file, message, remedy))
+    fn target(&self) -> TargetKind {
+        if self.loss.is_binary() { TargetKind::Class } else { TargetKind::Number }
     }
 
-    fn weigh(&self, data: &Examples, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
-        by_class(self.class_weights.as_ref(), data, sample_weights)
+    fn meet(&mut self, file: &Path, data: &Examples) -> Result<()> {
+        if !self.loss.is_binary() {
+            return Ok(()); // whoever reads numbers finds what is wrong with them, and where
+        }
+        let remedy = "`dualgap train multiclass` takes any number of classes";
+        data.signs().map(drop).map_err(|error| Error::file(file, error.to_string(), remedy))
+    }
+
+    fn weigh(&self, data: &Examples) -> Result<Option<Vec<f64>>> {
+        by_class(self.class_weights.as_ref(), data)
     }
 
     fn free(&self, data: &Examples) -> Result<Option<Free>> {
         match self.intercept {
             Some(Intercept::Free) => {
-                let targets = data.targets(self.loss.is_binary())?;
-                Ok(Some(Free::intercept(data.rows.width() - 1, &targets)))
+                let last = data.rows().width() - 1;
+                Ok(Some(if self.loss.is_binary() {
+                    Free::intercept(last, &data.signs()?)
+                } else {
+                    Free::intercept(last, data.numbers()?)
+                }))
             }
             Some(Intercept::Penalised) | None => Ok(None),
         }
@@ -148,7 +152,7 @@ impl Problem for LinearProblem {
 
     fn folds(&self, data: &Examples, count: usize, seed: u64) -> Result<Folds> {
         if self.has_labels() {
-            Folds::stratified(&data.labels, count, seed)
+            Folds::stratified(data.classes()?.numbers(), count, seed)
         } else {
             Folds::plain(data.len(), count, seed)
         }
@@ -156,7 +160,7 @@ impl Problem for LinearProblem {
 
     fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {
         Ok(if self.loss.is_binary() {
-            model.evaluate_examples(data).into()
+            model.evaluate_examples(data)?.into()
         } else {
             model.evaluate_numbers(data)?.into()
         })
@@ -208,14 +212,10 @@ pub fn check_smooth(smoothness: f64, names: &str) -> Result<()> {
 }
 
 /// Sample weights times what the classes count.
-pub fn by_class(
-    classes: Option<&ClassWeights>,
-    data: &Examples,
-    sample_weights: Option<&[f64]>,
-) -> Result<Option<Vec<f64>>> {
+pub fn by_class(classes: Option<&ClassWeights>, data: &Examples) -> Result<Option<Vec<f64>>> {
     match classes {
-        Some(classes) => classes.examples(data, sample_weights).map(Some),
-        None => Ok(sample_weights.map(<[f64]>::to_vec)),
+        Some(classes) => classes.examples(data, data.weights()).map(Some),
+        None => Ok(data.weights().map(<[f64]>::to_vec)),
     }
 }
 

@@ -13,7 +13,8 @@ use crate::report::Outcomes;
 use chain::ChainProblem;
 use classes::ClassesProblem;
 use dualgap::data::{
-    Alphabet, Examples, Folds, Format, Loaded, Recipe, Sequences, Source, Vocabulary,
+    Alphabet, DataSet, Examples, Folds, Format, Loaded, Recipe, Sequences, Source, TargetKind,
+    Vocabulary,
 };
 use dualgap::model::{
     InBall, Model, Plan, Structure, reach_examples, reach_linear, reach_sequences,
@@ -53,21 +54,18 @@ pub trait Problem: Clone + Sync {
     /// Whether a feature that is always 1 is added.
     fn constant(&self) -> bool;
 
-    /// Whether labels are sets of names.
-    fn label_sets(&self) -> bool {
-        false
-    }
-
-    /// Whether every example has several numbers in the place of a label.
-    fn outputs(&self) -> bool {
-        false
+    /// What every example has to be predicted.
+    fn target(&self) -> TargetKind {
+        TargetKind::Class
     }
 
     /// Looks at the data to train on, and refuses those that are none for this task.
     fn meet(&mut self, file: &Path, data: &Self::Data) -> Result<()>;
 
-    /// What each example counts, given its sample weight.
-    fn weigh(&self, data: &Self::Data, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>>;
+    /// What each example counts in training, which may be more or less than its own weight.
+    fn weigh(&self, data: &Self::Data) -> Result<Option<Vec<f64>>> {
+        Ok(data.weights().map(<[f64]>::to_vec))
+    }
 
     /// The weight that is not penalised, if there is one.
     fn free(&self, data: &Self::Data) -> Result<Option<Free>>;
@@ -92,8 +90,8 @@ pub trait Problem: Clone + Sync {
     fn evaluate(&self, model: &Model, data: &Self::Data) -> Result<Outcomes>;
 }
 
-/// What examples and sequences have in common.
-pub trait Dataset: Sync + Sized {
+/// What examples and sequences have in common, beside what all data sets do.
+pub trait Dataset: DataSet + Sync + Sized {
     /// The format that a file looks like.
     fn guess(head: &str) -> Format;
 
@@ -104,17 +102,14 @@ pub trait Dataset: Sync + Sized {
         known: Option<Vocabulary<'_>>,
     ) -> Result<Loaded<Self>>;
 
-    /// n.
-    fn len(&self) -> usize;
-
     /// The names of labels and features.
     fn vocabulary(&self) -> Vocabulary<'_>;
 
-    /// The labels of an example.
+    /// The labels of an example; none where those are no classes.
     fn labels(&self, example: usize) -> impl Iterator<Item = usize>;
 
-    /// These examples on their own.
-    fn select(&self, chosen: &[usize]) -> Self;
+    /// With what each example counts.
+    fn with_weights(self, weights: Vec<f64>) -> Result<Self>;
 
     /// What a model that was trained on these data proves at every λ.
     fn reach(&self, model: &Model) -> Result<Reach>;
@@ -133,20 +128,16 @@ impl Dataset for Examples {
         recipe.examples(source, known)
     }
 
-    fn len(&self) -> usize {
-        Examples::len(self)
-    }
-
     fn vocabulary(&self) -> Vocabulary<'_> {
         Examples::vocabulary(self)
     }
 
     fn labels(&self, example: usize) -> impl Iterator<Item = usize> {
-        std::iter::once(self.labels[example] as usize)
+        self.classes().ok().map(|classes| classes.numbers()[example] as usize).into_iter()
     }
 
-    fn select(&self, chosen: &[usize]) -> Self {
-        Examples::select(self, chosen)
+    fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        Examples::with_weights(self, weights)
     }
 
     fn reach(&self, model: &Model) -> Result<Reach> {
@@ -170,10 +161,6 @@ impl Dataset for Sequences {
         recipe.sequences(source, known)
     }
 
-    fn len(&self) -> usize {
-        Sequences::len(self)
-    }
-
     fn vocabulary(&self) -> Vocabulary<'_> {
         Sequences::vocabulary(self)
     }
@@ -182,8 +169,8 @@ impl Dataset for Sequences {
         self.truth(example).iter().map(|&label| usize::from(label))
     }
 
-    fn select(&self, chosen: &[usize]) -> Self {
-        Sequences::select(self, chosen)
+    fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        Sequences::with_weights(self, weights)
     }
 
     fn reach(&self, model: &Model) -> Result<Reach> {

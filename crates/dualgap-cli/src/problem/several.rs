@@ -5,7 +5,7 @@ use super::linear::{binary_loss, check_smooth, regression_loss};
 use crate::args::{Common, LabelsArgs, OutputsArgs, SeveralArgs};
 use crate::choices::BinaryLoss;
 use crate::report::Outcomes;
-use dualgap::data::{Examples, Folds, Scaling};
+use dualgap::data::{Examples, Folds, Scaling, TargetKind};
 use dualgap::model::{InBall, Model, Plan, fit_labels_in_ball, fit_outputs_in_ball};
 use dualgap::run::Report;
 use dualgap::term::{Free, Loss, ScalarLoss};
@@ -67,29 +67,22 @@ impl Problem for SeveralProblem {
     const PURE_L1: bool = false;
 
     fn task(&self) -> &'static str {
-        if self.label_sets() { "multilabel" } else { "multioutput" }
+        if self.loss.is_binary() { "multilabel" } else { "multioutput" }
     }
 
     fn constant(&self) -> bool {
         self.intercept
     }
 
-    fn label_sets(&self) -> bool {
-        self.loss.is_binary()
-    }
-
-    fn outputs(&self) -> bool {
-        !self.loss.is_binary()
+    fn target(&self) -> TargetKind {
+        if self.loss.is_binary() { TargetKind::Set } else { TargetKind::Outputs }
     }
 
     fn meet(&mut self, file: &Path, data: &Examples) -> Result<()> {
-        if self.outputs() {
+        if self.target() == TargetKind::Outputs {
             return Ok(()); // whoever reads numbers finds what is wrong with them, and where
         }
-        let (_, labels) = data.label_sets().map_err(|error| {
-            Error::file(file, error.to_string(), "repair the labels of the examples that have it")
-        })?;
-        match labels.names() {
+        match data.sets()?.signs().1.names() {
             [] => Err(Error::file(
                 file,
                 "has no labels at all",
@@ -104,10 +97,6 @@ impl Problem for SeveralProblem {
         }
     }
 
-    fn weigh(&self, _: &Examples, sample_weights: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
-        Ok(sample_weights.map(<[f64]>::to_vec))
-    }
-
     fn free(&self, _: &Examples) -> Result<Option<Free>> {
         Ok(None)
     }
@@ -118,7 +107,7 @@ impl Problem for SeveralProblem {
 
     fn fit(&self, data: &Examples, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
         let plan = Plan { scale: self.scale, ..plan };
-        if self.label_sets() {
+        if self.loss.is_binary() {
             fit_labels_in_ball(data, self.loss, self.within, plan)
         } else {
             fit_outputs_in_ball(data, self.loss, self.within, plan)
@@ -134,8 +123,8 @@ impl Problem for SeveralProblem {
     }
 
     fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {
-        Ok(if self.label_sets() {
-            Outcomes::Sets(model.evaluate_sets(data))
+        Ok(if self.loss.is_binary() {
+            Outcomes::Sets(model.evaluate_sets(data)?)
         } else {
             Outcomes::Outputs(model.evaluate_outputs(data)?)
         })

@@ -11,6 +11,7 @@ mod classes;
 mod label_sets;
 mod low_rank;
 mod numbers;
+mod older_models;
 mod outputs;
 mod predictions;
 mod pure_l1;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// Label names in a fixed order; a label's number is its place.
 ///
@@ -45,6 +46,12 @@ impl Alphabet {
     pub fn extended(&self, more: impl IntoIterator<Item = String>) -> Self {
         let new = Self::new(more.into_iter().filter(|name| self.index(name).is_none()));
         Self::from(self.names.iter().cloned().chain(new.names).collect::<Vec<_>>())
+    }
+
+    /// That of data without names.
+    pub(crate) fn none() -> &'static Self {
+        static NONE: LazyLock<Alphabet> = LazyLock::new(|| Alphabet::from(Vec::new()));
+        &NONE
     }
 
     /// In order of their numbers.

@@ -9,7 +9,7 @@
 //! so that balanced classes count the same, and all examples together what they did before. K is the number of
 //! classes that count at all.
 
-use super::{Alphabet, Examples};
+use super::{Alphabet, Classes, Examples};
 use crate::{Error, Result};
 
 /// Weights of classes; see the module's head for the formula.
@@ -35,9 +35,10 @@ pub enum ClassWeights {
 }
 
 impl ClassWeights {
-    /// What each example counts: the sample weights of a run.
+    /// What each example counts: the sample weights of a run. Without others, those of the data are multiplied.
     pub fn examples(&self, data: &Examples, sample_weights: Option<&[f64]>) -> Result<Vec<f64>> {
         let n = data.len();
+        let sample_weights = sample_weights.or(data.weights());
         let counts = sample_weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
         if counts.len() != n {
             let weights = counts.len();
@@ -45,12 +46,13 @@ impl ClassWeights {
                 "there are {weights} sample weights for {n} examples"
             )));
         }
-        let classes = match self {
-            Self::Balanced => balanced(data, &counts),
-            Self::Named(named) => by_name(named, &data.alphabet)?,
+        let classes = data.classes()?;
+        let factors = match self {
+            Self::Balanced => balanced(classes, &counts),
+            Self::Named(named) => by_name(named, classes.alphabet())?,
         };
-        let weights: Vec<f64> =
-            data.labels.iter().zip(&counts).map(|(&y, c)| c * classes[y as usize]).collect();
+        let each = classes.numbers().iter().zip(&counts);
+        let weights: Vec<f64> = each.map(|(&y, c)| c * factors[y as usize]).collect();
         let total: f64 = weights.iter().sum();
         if !(total > 0.0 && total.is_finite()) {
             return Err(Error::setting(format!(
@@ -62,9 +64,9 @@ impl ClassWeights {
     }
 }
 
-fn balanced(data: &Examples, counts: &[f64]) -> Vec<f64> {
-    let mut of_class = vec![0.0; data.alphabet.len()];
-    for (&y, c) in data.labels.iter().zip(counts) {
+fn balanced(classes: &Classes, counts: &[f64]) -> Vec<f64> {
+    let mut of_class = vec![0.0; classes.alphabet().len()];
+    for (&y, c) in classes.numbers().iter().zip(counts) {
         of_class[y as usize] += c;
     }
     let total: f64 = of_class.iter().sum();
@@ -114,7 +116,8 @@ mod tests {
         let counts = [0.5, 1.0, 2.0, 4.0, 0.0, 0.25];
         let weights = ClassWeights::Balanced.examples(&data, Some(&counts)).unwrap();
         for class in 0..3 {
-            let of = data.labels.iter().zip(&weights).filter(|(y, _)| **y == class);
+            let labels = data.classes().unwrap().numbers();
+            let of = labels.iter().zip(&weights).filter(|(y, _)| **y == class);
             let sum: f64 = of.map(|(_, c)| c).sum();
             assert!((sum - 7.75 / 3.0).abs() < 1e-12, "{sum}");
         }

@@ -1,288 +1,229 @@
-//! Data sets: rows with one label each, and sequences of labelled rows.
+//! Rows, and what is to be predicted of each.
 
-use super::{Alphabet, Dictionary, Outputs, Vocabulary};
-use crate::linalg::{Row, Rows};
+use super::dataset::{check_weights, select_weights};
+use super::{
+    Alphabet, Classes, Dictionary, Numbers, Outputs, Sequences, Sets, Targets, Vocabulary,
+};
+use crate::linalg::Rows;
 use crate::{Error, Result};
+use std::iter::repeat_n;
 
-/// Rows with one label each.
+/// Rows with a target each, or rows to predict for.
 ///
 /// ```
 /// # use dualgap::data::Examples;
 /// let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &["no", "yes"])?;
-/// assert_eq!((data.len(), data.labels[1]), (2, 1));
+/// assert_eq!((data.len(), data.classes()?.numbers()), (2, &[0, 1][..]));
+/// assert!(data.numbers().is_err());
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examples {
-    /// One row per example.
-    pub rows: Rows,
-    /// One label per row, a number of the alphabet.
-    pub labels: Vec<u32>,
-    /// The names of the labels.
-    pub alphabet: Alphabet,
-    /// The names of the features, or none.
-    pub dictionary: Dictionary,
-    /// Several numbers of every example, in the place of the label.
-    pub outputs: Option<Outputs>,
+    pub(super) rows: Rows,
+    pub(super) targets: Targets,
+    pub(super) dictionary: Dictionary,
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 impl Examples {
-    /// From dense rows and the names of their labels.
-    pub fn from_dense(rows: &[Vec<f64>], labels: &[&str]) -> Result<Self> {
-        let alphabet = Alphabet::new(labels.iter().map(ToString::to_string));
-        let numbers = labels.iter().filter_map(|name| alphabet.index(name)).map(|k| k as u32);
-        Self::new(Rows::dense(rows)?, numbers.collect(), alphabet)
-    }
-
     /// Checks that everything fits together.
-    pub fn new(rows: Rows, labels: Vec<u32>, alphabet: Alphabet) -> Result<Self> {
-        if rows.len() != labels.len() {
+    ///
+    /// ```
+    /// # use dualgap::data::{Examples, Numbers};
+    /// # use dualgap::linalg::Rows;
+    /// let rows = || Rows::dense(&[vec![1.0], vec![2.0]]);
+    /// let data = Examples::new(rows()?, Numbers::new(vec![2.5, 7.0])?)?;
+    /// assert_eq!(data.numbers()?, [2.5, 7.0]);
+    /// assert!(Examples::new(rows()?, Numbers::new(vec![2.5])?).is_err());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn new(rows: Rows, targets: impl Into<Targets>) -> Result<Self> {
+        let targets = targets.into();
+        if let Some(count) = targets.len().filter(|&count| count != rows.len()) {
             return Err(Error::setting(format!(
-                "there are {} rows and {} labels",
-                rows.len(),
-                labels.len()
+                "there are {} rows, and targets of {count} examples",
+                rows.len()
             )));
         }
-        if labels.iter().any(|&label| label as usize >= alphabet.len()) {
-            return Err(Error::setting("a label is not in the alphabet"));
-        }
         check_finite(&rows)?;
-        Ok(Self { rows, labels, alphabet, dictionary: Dictionary::default(), outputs: None })
+        Ok(Self { rows, targets, dictionary: Dictionary::default(), weights: None })
     }
 
-    /// The labels as numbers: −1 and 1 for the first and the second of two classes, or their own values.
+    /// Rows to predict for.
+    pub fn unlabelled(rows: Rows) -> Result<Self> {
+        Self::new(rows, Targets::None)
+    }
+
+    /// From dense rows and the names of their classes.
+    pub fn from_dense(rows: &[Vec<f64>], labels: &[&str]) -> Result<Self> {
+        Self::new(Rows::dense(rows)?, Classes::named(labels))
+    }
+
+    /// From dense rows and the number that is to be predicted of each.
+    pub fn from_dense_numbers(rows: &[Vec<f64>], numbers: &[f64]) -> Result<Self> {
+        Self::new(Rows::dense(rows)?, Numbers::new(numbers.to_vec())?)
+    }
+
+    /// With names for the features, the first of which are those of the columns.
+    pub fn with_dictionary(self, dictionary: Dictionary) -> Result<Self> {
+        check_names(&dictionary, self.rows.width())?;
+        Ok(Self { dictionary, ..self })
+    }
+
+    /// With what each example counts in training: a number that is not negative. Without, all count the same.
+    ///
+    /// ```
+    /// # use dualgap::data::Examples;
+    /// let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &["no", "yes"])?;
+    /// let data = data.with_weights(vec![1.0, 2.5])?;
+    /// assert_eq!(data.select(&[1]).weights(), Some(&[2.5][..]));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        check_weights(&weights, self.len())?;
+        Ok(Self { weights: Some(weights), ..self })
+    }
+
+    /// What each example counts, if not the same.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// One row per example.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// What is to be predicted.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// The names of the features, or none.
+    pub fn dictionary(&self) -> &Dictionary {
+        &self.dictionary
+    }
+
+    /// The classes, if that is what the targets are.
+    pub fn classes(&self) -> Result<&Classes> {
+        match &self.targets {
+            Targets::Classes(classes) => Ok(classes),
+            other => Err(other.unfit("classes")),
+        }
+    }
+
+    /// The numbers, if that is what the targets are.
+    pub fn numbers(&self) -> Result<&[f64]> {
+        match &self.targets {
+            Targets::Numbers(numbers) => Ok(numbers.values()),
+            other => Err(other.unfit("numbers")),
+        }
+    }
+
+    /// The sets of labels, if that is what the targets are.
+    pub fn sets(&self) -> Result<&Sets> {
+        match &self.targets {
+            Targets::Sets(sets) => Ok(sets),
+            other => Err(other.unfit("sets of labels")),
+        }
+    }
+
+    /// The several numbers, if that is what the targets are.
+    pub fn outputs(&self) -> Result<&Outputs> {
+        match &self.targets {
+            Targets::Outputs(outputs) => Ok(outputs),
+            other => Err(other.unfit("several numbers an example")),
+        }
+    }
+
+    /// −1 and 1 for the first and the second of two classes.
     ///
     /// ```
     /// # use dualgap::data::Examples;
     /// let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &["2.5", "7"])?;
-    /// assert_eq!(data.targets(false)?, [2.5, 7.0]);
-    /// assert_eq!(data.targets(true)?, [-1.0, 1.0]);
+    /// assert_eq!(data.signs()?, [-1.0, 1.0]);
     /// # Ok::<(), dualgap::Error>(())
     /// ```
-    pub fn targets(&self, binary: bool) -> Result<Vec<f64>> {
-        let names = self.alphabet.names();
-        let values: Vec<f64> = if binary {
-            if names.len() != 2 {
-                return Err(Error::setting(format!(
-                    "there must be two classes, and the data have {}",
-                    names.len()
-                )));
-            }
-            vec![-1.0, 1.0]
-        } else {
-            let value = |name: &String| name.parse().ok().filter(|x: &f64| x.is_finite());
-            let not_one = |name: &String| Error::setting(format!("the label {name} is no number"));
-            names
-                .iter()
-                .map(|name| value(name).ok_or_else(|| not_one(name)))
-                .collect::<Result<_>>()?
-        };
-        Ok(self.labels.iter().map(|&label| values[label as usize]).collect())
+    pub fn signs(&self) -> Result<Vec<f64>> {
+        let classes = self.classes()?;
+        let count = classes.alphabet().len();
+        if count != 2 {
+            return Err(Error::setting(format!(
+                "there must be two classes, and the data have {count}"
+            )));
+        }
+        Ok(classes.numbers().iter().map(|&class| [-1.0, 1.0][class as usize]).collect())
     }
 
     /// n.
     pub fn len(&self) -> usize {
-        self.labels.len()
+        self.rows.len()
     }
 
     /// Whether there is no example.
     pub fn is_empty(&self) -> bool {
-        self.labels.is_empty()
+        self.rows.is_empty()
     }
 
-    /// The names of its labels, or of its outputs, and of its features.
+    /// The names of its classes, labels or outputs, and of its features. Numbers have no names.
     pub fn vocabulary(&self) -> Vocabulary<'_> {
         Vocabulary {
-            alphabet: self.outputs.as_ref().map_or(&self.alphabet, Outputs::names),
+            alphabet: match &self.targets {
+                Targets::None | Targets::Numbers(_) => Alphabet::none(),
+                Targets::Classes(classes) => classes.alphabet(),
+                Targets::Sets(sets) => sets.alphabet(),
+                Targets::Outputs(outputs) => outputs.names(),
+            },
             dictionary: &self.dictionary,
             features: self.rows.width(),
         }
     }
 
-    /// The given examples in the given order, with the same alphabet and features.
+    /// The given examples in the given order, with the same alphabet and features; they count what they did before.
     ///
     /// ```
     /// # use dualgap::data::Examples;
     /// let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &["no", "yes"])?;
     /// let second = data.select(&[1]);
-    /// assert_eq!((second.labels, second.alphabet), (vec![1], data.alphabet));
+    /// assert_eq!(second.classes()?.numbers(), [1]);
+    /// assert_eq!(second.classes()?.alphabet(), data.classes()?.alphabet());
     /// # Ok::<(), dualgap::Error>(())
     /// ```
     #[must_use]
     pub fn select(&self, chosen: &[usize]) -> Self {
         Self {
             rows: self.rows.select(chosen.iter().copied()),
-            labels: chosen.iter().map(|&i| self.labels[i]).collect(),
-            alphabet: self.alphabet.clone(),
+            targets: self.targets.select(chosen),
             dictionary: self.dictionary.clone(),
-            outputs: self.outputs.as_ref().map(|outputs| outputs.select(chosen)),
+            weights: select_weights(self.weights.as_ref(), chosen),
         }
     }
 }
 
 /// A feature that is no finite number would make every sum meaningless.
-fn check_finite(rows: &Rows) -> Result<()> {
+pub(super) fn check_finite(rows: &Rows) -> Result<()> {
     match (0..rows.len()).find(|&i| rows.row(i).iter().any(|(_, x)| !x.is_finite())) {
         Some(i) => Err(Error::setting(format!("row {i} has a value that is not finite"))),
         None => Ok(()),
     }
 }
 
-/// Sequences of rows with a label for each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sequences {
-    /// One row per position, sequence after sequence.
-    pub rows: Rows,
-    /// Features of pairs of neighbouring labels, if there are any: the row of a position is about the pair of
-    /// its label and the one before. That of a first position means nothing.
-    pub edges: Option<Rows>,
-    /// One label per position, a number of the alphabet.
-    pub labels: Vec<u16>,
-    /// Sequence `i` has the positions `starts[i]..starts[i + 1]`.
-    pub starts: Vec<usize>,
-    /// The names of the labels.
-    pub alphabet: Alphabet,
-    /// The names of the features, or none: those of positions first, then those of pairs.
-    pub dictionary: Dictionary,
+/// Features have names, all of them or none.
+pub(super) fn check_names(dictionary: &Dictionary, features: usize) -> Result<()> {
+    if dictionary.is_empty() || dictionary.len() >= features {
+        return Ok(());
+    }
+    Err(Error::setting(format!("{} names are too few for {features} features", dictionary.len())))
 }
 
-impl Sequences {
-    /// From dense rows; labels are numbers of `names`.
-    ///
-    /// ```
-    /// # use dualgap::data::Sequences;
-    /// let names = ["a", "b"].map(String::from);
-    /// let data = Sequences::from_dense(&[vec![vec![1.0], vec![2.0]]], &[vec![0, 1]], &names)?;
-    /// assert_eq!((data.len(), data.truth(0)), (1, &[0, 1][..]));
-    /// # Ok::<(), dualgap::Error>(())
-    /// ```
-    pub fn from_dense(
-        sequences: &[Vec<Vec<f64>>],
-        labels: &[Vec<u16>],
-        names: &[String],
-    ) -> Result<Self> {
-        if sequences.len() != labels.len()
-            || sequences.iter().zip(labels).any(|(x, y)| x.len() != y.len())
-        {
-            return Err(Error::setting("every position of every sequence needs one label"));
-        }
-        let mut starts = vec![0];
-        starts.extend(sequences.iter().scan(0, |end, x| {
-            *end += x.len();
-            Some(*end)
-        }));
-        let rows = Rows::dense(&sequences.concat())?;
-        Self::new(rows, labels.concat(), starts, Alphabet::from(names.to_vec()))
-    }
-
-    /// Checks that everything fits together.
-    pub fn new(
-        rows: Rows,
-        labels: Vec<u16>,
-        starts: Vec<usize>,
-        alphabet: Alphabet,
-    ) -> Result<Self> {
-        if rows.len() != labels.len()
-            || starts.first() != Some(&0)
-            || starts.last() != Some(&labels.len())
-            || !starts.is_sorted()
-        {
-            return Err(Error::setting("rows, labels and sequence bounds do not fit together"));
-        }
-        if labels.iter().any(|&label| label as usize >= alphabet.len()) {
-            return Err(Error::setting("a label is not in the alphabet"));
-        }
-        check_finite(&rows)?;
-        let dictionary = Dictionary::default();
-        Ok(Self { rows, edges: None, labels, starts, alphabet, dictionary })
-    }
-
-    /// With features of label pairs: a row for every position.
-    ///
-    /// ```
-    /// # use dualgap::{data::Sequences, linalg::Rows};
-    /// let names = ["a", "b"].map(String::from);
-    /// let data = Sequences::from_dense(&[vec![vec![1.0]; 2]], &[vec![0, 1]], &names)?;
-    /// let data = data.with_edges(Rows::dense(&[vec![0.0], vec![1.0]])?)?;
-    /// assert_eq!(data.edge_features(), 1);
-    /// # Ok::<(), dualgap::Error>(())
-    /// ```
-    pub fn with_edges(self, edges: Rows) -> Result<Self> {
-        if edges.len() != self.rows.len() {
-            return Err(Error::setting(format!(
-                "there are {} rows for label pairs and {} positions",
-                edges.len(),
-                self.rows.len()
-            )));
-        }
-        check_finite(&edges)?;
-        Ok(Self { edges: Some(edges), ..self })
-    }
-
-    /// The names of its labels and features.
-    pub fn vocabulary(&self) -> Vocabulary<'_> {
-        Vocabulary {
-            alphabet: &self.alphabet,
-            dictionary: &self.dictionary,
-            features: self.rows.width(),
-        }
-    }
-
-    /// How many features a pair of labels has, beside the one that all pairs have.
-    pub fn edge_features(&self) -> usize {
-        self.edges.as_ref().map_or(0, Rows::width)
-    }
-
-    /// n, the number of sequences.
-    pub fn len(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    /// Whether there is no sequence.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The inputs of sequence `i`.
-    #[inline]
-    pub fn sequence(&self, i: usize) -> Sequence<'_> {
-        Sequence {
-            rows: &self.rows,
-            edges: self.edges.as_ref(),
-            first: self.starts[i],
-            length: self.starts[i + 1] - self.starts[i],
-        }
-    }
-
-    /// The labels of sequence `i`.
-    #[inline]
-    pub fn truth(&self, i: usize) -> &[u16] {
-        &self.labels[self.starts[i]..self.starts[i + 1]]
-    }
-
-    /// The given sequences in the given order, with the same alphabet and features.
-    #[must_use]
-    pub fn select(&self, chosen: &[usize]) -> Self {
-        let positions = || chosen.iter().flat_map(|&i| self.starts[i]..self.starts[i + 1]);
-        let mut starts = vec![0];
-        starts.extend(chosen.iter().scan(0, |end, &i| {
-            *end += self.truth(i).len();
-            Some(*end)
-        }));
-        Self {
-            rows: self.rows.select(positions()),
-            edges: self.edges.as_ref().map(|edges| edges.select(positions())),
-            labels: positions().map(|t| self.labels[t]).collect(),
-            starts,
-            alphabet: self.alphabet.clone(),
-            dictionary: self.dictionary.clone(),
-        }
-    }
-}
-
-/// Every position as an example of its own; features of label pairs are left behind.
+/// Every position as an example of its own, which counts what its sequence does; features of label pairs are left behind.
 impl From<Sequences> for Examples {
     fn from(sequences: Sequences) -> Self {
+        let targets = sequences.classes().map_or(Targets::None, Targets::Classes);
+        let lengths = sequences.starts().windows(2).map(|ends| ends[1] - ends[0]);
+        let weights = sequences.weights().map(|weights| {
+            weights.iter().zip(lengths).flat_map(|(&weight, t)| repeat_n(weight, t)).collect()
+        });
         let dictionary = sequences.dictionary;
         Self {
             dictionary: match sequences.edges {
@@ -290,43 +231,8 @@ impl From<Sequences> for Examples {
                 None => dictionary,
             },
             rows: sequences.rows,
-            labels: sequences.labels.into_iter().map(u32::from).collect(),
-            alphabet: sequences.alphabet,
-            outputs: None,
-        }
-    }
-}
-
-/// The inputs of one sequence, borrowed.
-#[derive(Clone, Copy, Debug)]
-pub struct Sequence<'a> {
-    rows: &'a Rows,
-    edges: Option<&'a Rows>,
-    first: usize,
-    length: usize,
-}
-
-impl<'a> Sequence<'a> {
-    /// T.
-    #[allow(clippy::len_without_is_empty)]
-    pub fn len(self) -> usize {
-        self.length
-    }
-
-    /// x_t.
-    #[inline]
-    pub fn row(self, t: usize) -> Row<'a> {
-        debug_assert!(t < self.length);
-        self.rows.row(self.first + t)
-    }
-
-    /// The features of the pair of labels at t − 1 and t; empty where pairs have none.
-    #[inline]
-    pub fn edge(self, t: usize) -> Row<'a> {
-        debug_assert!(0 < t && t < self.length);
-        match self.edges {
-            Some(edges) => edges.row(self.first + t),
-            None => Row::Dense(&[]),
+            targets,
+            weights,
         }
     }
 }
@@ -336,24 +242,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn selected_sequences_keep_rows_and_labels_together() {
-        let names = ["a", "b"].map(String::from);
-        let rows = [vec![vec![1.0], vec![2.0]], vec![vec![3.0]], vec![vec![4.0], vec![5.0]]];
-        let labels = [vec![0, 1], vec![1], vec![1, 0]];
-        let data = Sequences::from_dense(&rows, &labels, &names).unwrap();
-        let chosen = data.select(&[2, 1]);
-        assert_eq!((chosen.len(), chosen.truth(0), chosen.truth(1)), (2, &[1, 0][..], &[1][..]));
-        assert_eq!(chosen.sequence(0).row(1).norm1(), 5.0);
-        assert_eq!(chosen.sequence(1).row(0).norm1(), 3.0);
+    fn what_does_not_fit_together_is_refused() {
+        let rows = || Rows::dense(&[vec![1.0], vec![2.0]]).unwrap();
+        assert!(Examples::from_dense(&[vec![f64::INFINITY]], &["a"]).is_err());
+        assert!(Examples::from_dense(&[vec![1.0], vec![1.0]], &["a"]).is_err());
+        assert!(Examples::from_dense_numbers(&[vec![1.0]], &[f64::NAN]).is_err());
+        assert!(Examples::from_dense_numbers(&[vec![1.0]], &[1.0, 2.0]).is_err());
+        assert!(Examples::new(rows(), Sets::named(&[vec!["a"]]).unwrap()).is_err());
+        let outputs = Outputs::new(vec!["a".into()], vec![1.0; 3]).unwrap();
+        assert!(Examples::new(rows(), outputs).is_err());
+        let wide = Examples::unlabelled(Rows::dense(&[vec![1.0; 3]]).unwrap()).unwrap();
+        assert!(wide.clone().with_dictionary(["a", "b"].into_iter().collect()).is_err());
+        assert!(wide.with_dictionary(["a", "b", "c"].into_iter().collect()).is_ok());
     }
 
     #[test]
-    fn what_does_not_fit_together_is_refused() {
-        let names = ["a", "b"].map(String::from);
-        assert!(Sequences::from_dense(&[vec![vec![1.0]]], &[vec![0, 1]], &names).is_err());
-        assert!(Sequences::from_dense(&[vec![vec![1.0]]], &[vec![2]], &names).is_err());
-        assert!(Sequences::from_dense(&[vec![vec![f64::NAN]]], &[vec![0]], &names).is_err());
-        assert!(Examples::from_dense(&[vec![f64::INFINITY]], &["a"]).is_err());
-        assert!(Examples::from_dense(&[vec![1.0], vec![1.0]], &["a"]).is_err());
+    fn targets_of_another_kind_are_told() {
+        let named = Examples::from_dense(&[vec![1.0]], &["1"]).unwrap();
+        let message = named.numbers().unwrap_err().to_string();
+        assert_eq!(message, "the targets of the data are classes, and numbers are needed");
+        assert!(named.sets().is_err() && named.outputs().is_err() && named.signs().is_err());
+        let bare = Examples::unlabelled(Rows::dense(&[vec![1.0]]).unwrap()).unwrap();
+        assert_eq!((bare.len(), bare.vocabulary().alphabet.len()), (1, 0));
+        assert!(bare.classes().unwrap_err().to_string().contains("not labelled"));
+        assert!(bare.select(&[0, 0]).targets().are_none());
     }
 }

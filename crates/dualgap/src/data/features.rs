@@ -6,8 +6,11 @@
 
 use super::columns::{ColumnReader, Sentence};
 use super::labels::Labels;
+use super::targets::number;
 use super::templates::{Pad, Templates};
-use super::{Alphabet, ColumnRecipe, Dictionary, Sequences, Source, Unseen, Vocabulary};
+use super::{
+    Alphabet, ColumnRecipe, Dictionary, Sequences, Source, TargetKind, Unseen, Vocabulary,
+};
 use crate::error::count_of;
 use crate::linalg::Rows;
 use crate::{Error, Result};
@@ -42,12 +45,21 @@ const PORTION: usize = 8 * PART;
 /// let source = Source::from_bytes("demo", text)?;
 /// let (data, recipe) = read_training(source, &ColumnRecipe::default())?;
 /// assert_eq!((data.len(), recipe.columns), (2, 3));
-/// assert!(data.dictionary.index("Uw0:runs").is_some());
+/// assert!(data.dictionary().index("Uw0:runs").is_some());
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read_training(
     source: Source<'_>,
     recipe: &ColumnRecipe,
+) -> Result<(Sequences, ColumnRecipe)> {
+    read_training_as(source, recipe, TargetKind::Class)
+}
+
+/// The same, with labels that must all be numbers if they are to be predicted as such.
+pub(super) fn read_training_as(
+    source: Source<'_>,
+    recipe: &ColumnRecipe,
+    kind: TargetKind,
 ) -> Result<(Sequences, ColumnRecipe)> {
     let mut portions = Portions::new(source)?;
     let found = portions.columns();
@@ -77,7 +89,7 @@ pub fn read_training(
     let mut all = Part::default();
     let mut counts: Vec<u32> = Vec::new();
     while let Some(sentences) = portions.next_portion()? {
-        portions.check_labels(&sentences, label)?;
+        portions.check_labels(&sentences, label, kind)?;
         let make = |part: &[Sentence]| extract(part, &templates, recipe.pad, Some(label), None);
         let parts: Vec<Part> = sentences.par_chunks(PART).map(make).collect();
         for part in parts {
@@ -190,7 +202,7 @@ impl<'a> Extractor<'a> {
     }
 
     /// The sentences as sequences of rows, and what of them is not known. Labels that are not are put behind
-    /// those that are; without labels, all of them are the first and mean nothing.
+    /// those that are.
     pub fn sequences(&self, sentences: &[Sentence], labelled: bool) -> Result<(Sequences, Unseen)> {
         let all = self.extract(sentences, labelled);
         Ok((self.assemble(&all)?, self.unseen(&all)))
@@ -210,11 +222,7 @@ impl<'a> Extractor<'a> {
 
     fn assemble(&self, all: &Part) -> Result<Sequences> {
         let Vocabulary { alphabet, dictionary, features } = self.known;
-        let alphabet = if all.labels.is_empty() {
-            self.known.unlabelled()
-        } else {
-            alphabet.extended(all.labels.names())
-        };
+        let alphabet = alphabet.extended(all.labels.names());
         let widths = [features, dictionary.len() - features];
         let first_pair = features as u32;
         // A pair's feature comes after those of labels in the dictionary, and from zero on in its rows.
@@ -233,12 +241,21 @@ impl<'a> Extractor<'a> {
 
     /// A whole file: the sequences, whether it has labels, and what of it is not known.
     pub fn read(&self, source: Source<'_>) -> Result<(Sequences, bool, Unseen)> {
+        self.read_as(source, TargetKind::Class)
+    }
+
+    pub(super) fn read_as(
+        &self,
+        source: Source<'_>,
+        kind: TargetKind,
+    ) -> Result<(Sequences, bool, Unseen)> {
         let mut portions = self.portions(source)?;
         let labelled = self.has_labels(&portions)?;
         let mut all = Part::default();
         while let Some(sentences) = portions.next_portion()? {
             if labelled {
-                portions.check_labels(&sentences, self.recipe.place(self.recipe.columns - 1))?;
+                let label = self.recipe.place(self.recipe.columns - 1);
+                portions.check_labels(&sentences, label, kind)?;
             }
             all.append(self.extract(&sentences, labelled));
         }
@@ -302,17 +319,26 @@ impl<'a> Portions<'a> {
         self.reader.tabs()
     }
 
-    /// Refuses a label that is empty, as a cell between tabs can be.
-    fn check_labels(&self, sentences: &[Sentence], column: usize) -> Result<()> {
+    /// Refuses a label that is empty, as a cell between tabs can be, and where numbers are wanted one that is none.
+    fn check_labels(&self, sentences: &[Sentence], column: usize, kind: TargetKind) -> Result<()> {
+        let numbers = kind == TargetKind::Number;
+        let is_wrong = |cell: &str| cell.is_empty() || (numbers && number(cell).is_none());
         for sentence in sentences {
-            if let Some(t) = (0..sentence.len()).find(|&t| sentence.cell(t, column).is_empty()) {
-                return Err(Error::Line {
-                    file: self.reader.source().name().into(),
-                    line: sentence.line(t),
-                    message: "the label is empty".into(),
-                    remedy: "give the token a label, or take it out".into(),
-                });
-            }
+            let wrong = (0..sentence.len()).find(|&t| is_wrong(sentence.cell(t, column)));
+            let Some(t) = wrong else { continue };
+            let (message, remedy) = match sentence.cell(t, column) {
+                "" => ("the label is empty".into(), "give the token a label, or take it out"),
+                cell => (
+                    format!("the label `{cell}` is not a finite number"),
+                    "the last column has the numbers that are to be predicted: repair it, or take the token out",
+                ),
+            };
+            return Err(Error::Line {
+                file: self.reader.source().name().into(),
+                line: sentence.line(t),
+                message,
+                remedy: remedy.into(),
+            });
         }
         Ok(())
     }
@@ -395,21 +421,21 @@ fn assemble(
     [width, edge_width]: [usize; 2],
     number: impl Fn(u32) -> Option<u32>,
 ) -> Result<Sequences> {
-    let labels = if part.labels.is_empty() {
-        vec![0; part.lengths.iter().sum()]
-    } else {
-        let numbers = part.labels.numbered(&alphabet).into_iter().map(u16::try_from);
-        numbers
-            .collect::<Result<Vec<u16>, _>>()
-            .map_err(|_| Error::setting("there are more labels than a chain can have"))?
-    };
     let mut starts = vec![0];
     starts.extend(part.lengths.iter().scan(0, |end, length| {
         *end += length;
         Some(*end)
     }));
-    let sequences =
-        Sequences::new(rows(&part.features, width, &number)?, labels, starts, alphabet)?;
+    let positions = rows(&part.features, width, &number)?;
+    let sequences = if part.labels.is_empty() {
+        Sequences::unlabelled(positions, starts)?
+    } else {
+        let numbers = part.labels.numbered(&alphabet).into_iter().map(u16::try_from);
+        let labels = numbers
+            .collect::<Result<Vec<u16>, _>>()
+            .map_err(|_| Error::setting("there are more labels than a chain can have"))?;
+        Sequences::new(positions, labels, starts, alphabet)?
+    };
     if edge_width == 0 {
         return Ok(sequences);
     }
@@ -512,8 +538,8 @@ mod tests {
         assert_eq!((again, labelled), (data.clone(), true));
         assert_eq!(unseen, Unseen { met: 18, ..Unseen::default() });
         let (other, _, unseen) = extractor.read(source("A XX NEW\n")).unwrap();
-        assert_eq!(other.alphabet.names()[other.labels[0] as usize], "NEW");
-        assert_eq!(other.alphabet.names()[..3], *data.alphabet.names());
+        assert_eq!(other.alphabet().names()[other.labels()[0] as usize], "NEW");
+        assert_eq!(other.alphabet().names()[..3], *data.alphabet().names());
         let row: Vec<_> = other.rows.row(0).iter().map(|(j, _)| data.dictionary.name(j)).collect();
         assert_eq!(row, [Some("U2:")]);
         assert_eq!(unseen, Unseen { met: 3, features: 2, labels: vec!["NEW".into()] });
@@ -549,7 +575,7 @@ mod tests {
     #[test]
     fn recipes_that_contradict_themselves_are_refused() {
         let (data, recipe) = read_training(source(TEXT), &recipe(1)).unwrap();
-        let nameless = Sequences { dictionary: Dictionary::default(), ..data.clone() };
+        let nameless = data.clone().with_dictionary(Dictionary::default()).unwrap();
         assert!(Extractor::new(&recipe, nameless.vocabulary()).is_err());
         for columns in 0..3 {
             let narrow = ColumnRecipe { columns, ..recipe.clone() };

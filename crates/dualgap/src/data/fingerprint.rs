@@ -4,7 +4,7 @@
 //! a label, the order of the examples do. Fields are written with their lengths in little-endian
 //! order, so that no two data sets give the same bytes.
 
-use super::{Examples, Ratings, Sequences};
+use super::{Examples, Ratings, Sequences, Targets};
 use crate::linalg::Rows;
 use sha2::Digest as _;
 use std::fmt::Write as _;
@@ -95,15 +95,22 @@ impl Fingerprint for Examples {
     fn digest(&self, digest: &mut Digest) {
         digest.text("examples");
         self.rows.digest(digest);
-        if let Some(outputs) = &self.outputs {
-            digest.text("outputs");
-            digest.number(outputs.names().len() as u64);
-            outputs.names().names().iter().for_each(|name| digest.text(name));
-            outputs.values().iter().for_each(|value| digest.bytes(&value.to_le_bytes()));
-            return;
-        }
-        for &label in &self.labels {
-            digest.text(&self.alphabet.names()[label as usize]);
+        match &self.targets {
+            Targets::None => digest.text("unlabelled"),
+            Targets::Classes(classes) => {
+                (0..classes.len()).for_each(|i| digest.text(classes.name(i)));
+            }
+            // By the one spelling that numbers and sets have in files, so that fingerprints are those of earlier versions.
+            Targets::Numbers(numbers) => {
+                numbers.values().iter().for_each(|value| digest.text(&value.to_string()));
+            }
+            Targets::Sets(sets) => (0..sets.len()).for_each(|i| digest.text(&sets.spelling(i))),
+            Targets::Outputs(outputs) => {
+                digest.text("outputs");
+                digest.number(outputs.names().len() as u64);
+                outputs.names().names().iter().for_each(|name| digest.text(name));
+                outputs.values().iter().for_each(|value| digest.bytes(&value.to_le_bytes()));
+            }
         }
     }
 }
@@ -116,12 +123,12 @@ impl Fingerprint for Sequences {
             digest.text("edges");
             edges.digest(digest);
         }
-        digest.number(self.starts.len() as u64);
-        for &start in &self.starts {
+        digest.number(self.starts().len() as u64);
+        for &start in self.starts() {
             digest.number(start as u64);
         }
-        for &label in &self.labels {
-            digest.text(&self.alphabet.names()[label as usize]);
+        for &label in self.labels() {
+            digest.text(&self.alphabet().names()[label as usize]);
         }
     }
 }
@@ -143,7 +150,7 @@ impl Fingerprint for Ratings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Outputs;
+    use crate::data::{Classes, Numbers, Outputs, Sets};
 
     #[test]
     fn every_part_of_a_data_set_counts() {
@@ -166,12 +173,30 @@ mod tests {
         let data = |names: [&str; 2], values: [f64; 2]| {
             let outputs = Outputs::new(names.map(String::from).to_vec(), values.to_vec()).unwrap();
             let rows = Rows::dense(&[vec![1.0]]).unwrap();
-            fingerprint(&Examples::with_outputs(rows, outputs).unwrap())
+            fingerprint(&Examples::new(rows, outputs).unwrap())
         };
         let original = data(["a", "b"], [1.0, 2.0]);
         assert_eq!(original, data(["a", "b"], [1.0, 2.0]));
         assert_ne!(original, data(["b", "a"], [1.0, 2.0]));
         assert_ne!(original, data(["a", "b"], [2.0, 1.0]));
+    }
+
+    /// Models of earlier versions have fingerprints of names: `2.5` for the number, `9,10` for the set.
+    #[test]
+    fn numbers_and_sets_have_the_fingerprints_of_their_names() {
+        let rows = || Rows::dense(&[vec![1.0], vec![2.0], vec![3.0]]).unwrap();
+        let named =
+            |names: [&str; 3]| fingerprint(&Examples::new(rows(), Classes::named(&names)).unwrap());
+        let numbers = Numbers::new(vec![2.5, -7.0, 1e-7]).unwrap();
+        let numbers = fingerprint(&Examples::new(rows(), numbers).unwrap());
+        assert_eq!(numbers, named(["2.5", "-7", "0.0000001"]));
+        let sets = Sets::named(&[vec!["10", "9"], vec![], vec!["x", "9"]]).unwrap();
+        let sets = Examples::new(rows(), sets).unwrap();
+        assert_eq!(fingerprint(&sets), named(["9,10", "", "9,x"]));
+        let bare = Examples::unlabelled(rows()).unwrap();
+        assert_ne!(fingerprint(&bare), fingerprint(&sets));
+        let fewer = Examples::unlabelled(rows().select(0..2)).unwrap();
+        assert_ne!(fingerprint(&bare), fingerprint(&fewer));
     }
 
     #[test]

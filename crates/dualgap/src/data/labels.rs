@@ -1,17 +1,6 @@
 //! Labels as a file has them: names in order of appearance, to be numbered once all are known.
 
-use super::{Alphabet, Dictionary, label_sets};
-
-/// What an example has to be predicted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Truth {
-    /// A label, which may be a number.
-    Label,
-    /// Any number of labels, see [`label_sets`].
-    Set,
-    /// Several numbers, see [`super::outputs`].
-    Numbers,
-}
+use super::{Alphabet, Dictionary};
 
 /// Whether all names are those of numbers.
 pub(super) fn are_numbers(names: &[String]) -> bool {
@@ -51,13 +40,9 @@ impl Labels {
         self.names.names().all(str::is_empty)
     }
 
-    /// An alphabet that has them beside those that are known, and the names that are not. The names of sets are known one by
-    /// one, and then the alphabet has the sets alone.
-    pub fn beside(&self, known: &Alphabet, sets: bool) -> (Alphabet, Vec<String>) {
-        let names = if sets { label_sets::names(self.names()) } else { self.names().collect() };
-        let all = known.extended(names);
-        let unseen = all.names()[known.len()..].to_vec();
-        (if sets { Alphabet::new(self.names()) } else { all }, unseen)
+    /// Which of the names comes when.
+    pub fn places(&self) -> &[u32] {
+        &self.numbers
     }
 
     /// The same labels under other names, of which two may be the same.

@@ -166,7 +166,7 @@ mod tests {
         let file = text(&[("c", 2, 1, 3, &[0, 127]), ("a", -1, 2, 3, &[]), ("b", -1, 1, 0, &[5])]);
         let letters = read_text(&file).unwrap();
         assert_eq!((letters.words.len(), &letters.folds[..]), (2, &[3, 0][..]));
-        assert_eq!(letters.words.alphabet.names(), ["a", "b", "c"]);
+        assert_eq!(letters.words.alphabet().names(), ["a", "b", "c"]);
         assert_eq!((letters.words.truth(0), letters.words.truth(1)), (&[2, 0][..], &[1][..]));
         let row: Vec<_> = letters.words.sequence(0).row(0).iter().collect();
         assert_eq!(row, [(0, 1.0), (127, 1.0), (128, 1.0)]);

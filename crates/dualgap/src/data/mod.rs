@@ -1,8 +1,9 @@
 //! Data sets and where they come from.
 //!
-//! - [`examples`]: rows with one label each, and sequences of them.
-//! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers; `label_sets`: labels that are
-//!   sets of names; [`outputs`]: several numbers in the place of a label.
+//! - [`examples`]: rows with a target each; [`sequences`]: sequences of labelled rows.
+//! - [`dataset`]: what all data sets have in common.
+//! - [`targets`]: what is to be predicted: classes, numbers, [`sets`] of labels, or several numbers, [`outputs`].
+//! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
 //! - [`class_weights`]: what the examples of a class count; [`scaling`]: columns of one size.
 //! - [`folds`]: which examples are held out together.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
@@ -23,12 +24,12 @@ pub mod column_recipe;
 pub mod columns;
 pub mod conversion;
 pub mod csv;
+pub mod dataset;
 pub mod dictionary;
 pub mod examples;
 pub mod features;
 pub mod fingerprint;
 pub mod folds;
-mod label_sets;
 mod labels;
 pub mod letters;
 pub mod libsvm;
@@ -39,9 +40,12 @@ pub mod random_binning;
 pub mod ratings;
 pub mod recipe;
 pub mod scaling;
+pub mod sequences;
+pub mod sets;
 pub mod sink;
 pub mod source;
 pub mod tables;
+pub mod targets;
 pub mod templates;
 pub mod temporary;
 pub mod vocabulary;
@@ -51,8 +55,9 @@ pub use class_weights::ClassWeights;
 pub use column_recipe::ColumnRecipe;
 pub use conversion::Conversion;
 pub use csv::CsvRecipe;
+pub use dataset::DataSet;
 pub use dictionary::Dictionary;
-pub use examples::{Examples, Sequence, Sequences};
+pub use examples::Examples;
 pub use fingerprint::{Digest, fingerprint};
 pub use folds::Folds;
 pub use outputs::Outputs;
@@ -60,6 +65,9 @@ pub use random_binning::RandomBinning;
 pub use ratings::{Pairs, Ratings, RatingsRecipe};
 pub use recipe::{Format, Loaded, Recipe};
 pub use scaling::{Factors, Scaling};
+pub use sequences::{Sequence, Sequences};
+pub use sets::Sets;
 pub use sink::{Sink, check_link, write_atomically};
 pub use source::Source;
+pub use targets::{Classes, Numbers, TargetKind, Targets};
 pub use vocabulary::{Unseen, Vocabulary};

@@ -1,8 +1,7 @@
 //! Several numbers of every example in the place of a label, each with a name: a price and a weight.
 
+use super::Alphabet;
 use super::source::Complaint;
-use super::{Alphabet, Examples};
-use crate::linalg::Rows;
 use crate::{Error, Result};
 
 const REMEDY: &str = "a line begins with its numbers, with commas between them: 1.5,-2,0.25 1:0.5; \
@@ -11,10 +10,13 @@ const REMEDY: &str = "a line begins with its numbers, with commas between them: 
 /// The numbers of all examples, and what they are called.
 ///
 /// ```
-/// # use dualgap::data::Outputs;
+/// # use dualgap::data::{Examples, Outputs};
+/// # use dualgap::linalg::Rows;
 /// let names = ["price", "weight"].map(String::from).to_vec();
 /// let outputs = Outputs::new(names, vec![1.5, 2.0, -3.0, 0.25])?;
 /// assert_eq!((outputs.len(), outputs.of(1)), (2, &[-3.0, 0.25][..]));
+/// let data = Examples::new(Rows::dense(&[vec![1.0], vec![2.0]])?, outputs)?;
+/// assert_eq!(data.vocabulary().alphabet.names(), ["price", "weight"]);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -78,32 +80,6 @@ impl Outputs {
 pub(super) fn twice(names: &[String]) -> Option<&String> {
     let mut met = std::collections::HashSet::new();
     names.iter().find(|name| !met.insert(*name))
-}
-
-impl Examples {
-    /// Rows with several numbers each in the place of a label. The labels that such data have mean nothing.
-    ///
-    /// ```
-    /// # use dualgap::data::{Examples, Outputs};
-    /// # use dualgap::linalg::Rows;
-    /// let names = ["price", "weight"].map(String::from).to_vec();
-    /// let outputs = Outputs::new(names, vec![1.5, 2.0, -3.0, 0.25])?;
-    /// let data = Examples::with_outputs(Rows::dense(&[vec![1.0], vec![2.0]])?, outputs)?;
-    /// assert_eq!(data.vocabulary().alphabet.names(), ["price", "weight"]);
-    /// # Ok::<(), dualgap::Error>(())
-    /// ```
-    pub fn with_outputs(rows: Rows, outputs: Outputs) -> Result<Self> {
-        if rows.len() != outputs.len() {
-            return Err(Error::setting(format!(
-                "there are {} rows, and numbers of {} examples",
-                rows.len(),
-                outputs.len()
-            )));
-        }
-        let labels = vec![0; rows.len()];
-        let plain = Self::new(rows, labels, Alphabet::from(vec!["?".to_string()]))?;
-        Ok(Self { outputs: Some(outputs), ..plain })
-    }
 }
 
 /// The numbers of line after line, as many in each.
@@ -172,7 +148,6 @@ mod tests {
         let outputs = Outputs::new(names(&["b", "a"]), vec![1.0, 2.0, 3.0, 4.0]).unwrap();
         assert_eq!(outputs.names().names(), ["b", "a"], "in the given order");
         assert_eq!(outputs.select(&[1]).values(), [3.0, 4.0]);
-        assert!(Examples::with_outputs(Rows::dense(&[vec![1.0]]).unwrap(), outputs).is_err());
     }
 
     #[test]

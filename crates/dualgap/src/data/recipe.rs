@@ -2,10 +2,9 @@
 //! certificate can be checked, and other files be read as it was, with nothing but the data file.
 
 use super::features::{self, Extractor};
-use super::labels::Truth;
 use super::{
-    Alphabet, ColumnRecipe, CsvRecipe, Examples, RatingsRecipe, Sequences, Source, Unseen,
-    Vocabulary, csv, label_sets, letters, libsvm,
+    ColumnRecipe, CsvRecipe, Examples, RatingsRecipe, Sequences, Source, TargetKind, Targets,
+    Unseen, Vocabulary, csv, letters, libsvm,
 };
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -110,23 +109,56 @@ impl Format {
     }
 }
 
-/// A format, and which folds of the file are meant.
+/// A format, what is to be predicted, and which folds of the file are meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
 pub struct Recipe {
     /// How the file is read.
     pub format: Format,
     /// Only these folds; all of the file when absent.
     pub folds: Option<Vec<u8>>,
     /// Whether a feature that is always 1 comes behind those of the file; of independent examples only.
-    #[serde(default)]
     pub constant: bool,
-    /// Whether labels are sets of names with commas between them, of which each may be empty; see
-    /// [`Examples::label_sets`].
+    /// What is to be predicted; of independent examples only.
+    pub target: TargetKind,
+}
+
+/// A recipe in a file. What is to be predicted is said by at most one of three fields, so that files of version 1 are read
+/// in the same way by all who know it: programs that do not know `numbers` read names, and take them for numbers later.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    format: Format,
+    folds: Option<Vec<u8>>,
+    #[serde(default)]
+    constant: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub label_sets: bool,
-    /// Whether every example has several numbers in the place of a label; see [`Examples::outputs`].
+    label_sets: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub outputs: bool,
+    outputs: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    numbers: bool,
+}
+
+impl From<Stored> for Recipe {
+    fn from(stored: Stored) -> Self {
+        let Stored { format, folds, constant, label_sets, outputs, numbers } = stored;
+        let target = match (outputs, label_sets, numbers) {
+            (true, _, _) => TargetKind::Outputs,
+            (false, true, _) => TargetKind::Set,
+            (false, false, true) => TargetKind::Number,
+            (false, false, false) => TargetKind::Class,
+        };
+        Self { format, folds, constant, target }
+    }
+}
+
+impl From<Recipe> for Stored {
+    fn from(recipe: Recipe) -> Self {
+        let Recipe { format, folds, constant, target } = recipe;
+        let is = |kind| target == kind;
+        let (label_sets, outputs) = (is(TargetKind::Set), is(TargetKind::Outputs));
+        Self { format, folds, constant, label_sets, outputs, numbers: is(TargetKind::Number) }
+    }
 }
 
 /// The name of the feature that is always 1, where features have names.
@@ -143,7 +175,7 @@ pub struct Loaded<D> {
     pub of: usize,
     /// The recipe, with everything that the file decided.
     pub recipe: Recipe,
-    /// Whether the file has labels; where it has none, those of the data mean nothing.
+    /// Whether the file has labels, or whatever else is to be predicted.
     pub labelled: bool,
     /// What a model that the file is read for has not seen in training.
     pub unseen: Unseen,
@@ -166,7 +198,7 @@ impl<D> Loaded<D> {
 impl Recipe {
     /// The whole file.
     pub fn whole(format: Format) -> Self {
-        Self { format, folds: None, constant: false, label_sets: false, outputs: false }
+        Self { format, folds: None, constant: false, target: TargetKind::Class }
     }
 
     /// The data as sequences: to train on, or with the names that a model knows.
@@ -181,12 +213,13 @@ impl Recipe {
                 self.no_folds(source.name())?;
                 let (data, recipe, labelled, unseen) = match known {
                     None => {
-                        let (data, recipe) = features::read_training(source, recipe)?;
+                        let (data, recipe) =
+                            features::read_training_as(source, recipe, self.target)?;
                         (data, recipe, true, Unseen::default())
                     }
                     Some(known) => {
                         let (data, labelled, unseen) =
-                            Extractor::new(recipe, known)?.read(source)?;
+                            Extractor::new(recipe, known)?.read_as(source, self.target)?;
                         (data, recipe.clone(), labelled, unseen)
                     }
                 };
@@ -232,43 +265,35 @@ impl Recipe {
         source: Source<'_>,
         known: Option<Vocabulary<'_>>,
     ) -> Result<Loaded<Examples>> {
-        let truth = self.truth();
-        let sets = truth == Truth::Set;
-        // A model knows single labels, and data to train on know their sets.
-        let single = known.filter(|_| sets).map(|known| label_sets::names(known.alphabet.names()));
-        let single = single.map(Alphabet::new);
-        let known = known.map(|known| Vocabulary {
-            alphabet: single.as_ref().unwrap_or(known.alphabet),
-            ..known
-        });
         match &self.format {
-            Format::Columns(_) | Format::Letters if truth != Truth::Label => Err(source.file_error(
+            Format::Columns(_) | Format::Letters
+                if matches!(self.target, TargetKind::Set | TargetKind::Outputs) => Err(source.file_error(
                 format!("a {} file has one label a line, and no more", self.format.name()),
                 "several of them are read from LIBSVM and csv files: `dualgap help formats` shows how",
             )),
             Format::Libsvm => {
                 self.no_folds(source.name())?;
                 let (data, labelled, unseen) = match known {
-                    None => (libsvm::read_as(source, truth)?, true, Unseen::default()),
-                    Some(known) => libsvm::read_known_as(source, known, truth)?,
+                    None => (libsvm::read_as(source, self.target)?, true, Unseen::default()),
+                    Some(known) => libsvm::read_known_as(source, known, self.target)?,
                 };
                 let of = data.len();
-                Ok(self.with_truth(Loaded::whole(data, of, Format::Libsvm, labelled, unseen)))
+                Ok(self.with_target(Loaded::whole(data, of, Format::Libsvm, labelled, unseen)))
             }
             Format::Csv(recipe) => {
                 self.no_folds(source.name())?;
                 let (data, recipe, labelled, unseen) = match known {
                     None => {
-                        let (data, recipe) = csv::read_training_as(source, recipe, truth)?;
+                        let (data, recipe) = csv::read_training_as(source, recipe, self.target)?;
                         (data, recipe, true, Unseen::default())
                     }
                     Some(known) => {
-                        let (data, labelled, unseen) = csv::read_known_as(source, recipe, known, truth)?;
+                        let (data, labelled, unseen) = csv::read_known_as(source, recipe, known, self.target)?;
                         (data, recipe.clone(), labelled, unseen)
                     }
                 };
                 let of = data.len();
-                Ok(self.with_truth(Loaded::whole(data, of, Format::Csv(recipe), labelled, unseen)))
+                Ok(self.with_target(Loaded::whole(data, of, Format::Csv(recipe), labelled, unseen)))
             }
             Format::Ratings(_) => Err(source.file_error(
                 "a ratings file has pairs of users and items, and no examples with features",
@@ -286,37 +311,47 @@ impl Recipe {
                         remedy: "train a chain, or leave out the templates B…%x[…]".into(),
                     });
                 }
-                let of = sequences.data.labels.len();
-                let examples = sequences.map(Examples::from);
+                let of = sequences.data.rows.len();
+                let examples = self.positions(&name, sequences)?;
                 Ok(Loaded { chosen: (0..of).collect(), of, ..examples })
             }
             Format::Letters => {
+                let name = source.name().to_string();
                 let (words, starts) = self.words(source, known)?;
                 let positions = |&i: &usize| starts[i]..starts[i + 1];
                 let chosen = words.chosen.iter().flat_map(positions).collect();
                 let of = starts.last().copied().unwrap_or(0);
-                let lengths = words.data.starts.windows(2).map(|ends| ends[1] - ends[0]);
+                let lengths = words.data.starts().windows(2).map(|ends| ends[1] - ends[0]);
                 let of_words = words.folds.iter().flatten();
                 let of_letters = of_words.zip(lengths).flat_map(|(&f, t)| repeat_n(f, t));
                 let folds = Some(of_letters.collect());
-                Ok(Loaded { chosen, of, folds, ..words.map(Examples::from) })
+                Ok(Loaded { chosen, of, folds, ..self.positions(&name, words)? })
             }
         }
     }
 
-    /// What an example has to be predicted.
-    fn truth(&self) -> Truth {
-        match (self.outputs, self.label_sets) {
-            (true, _) => Truth::Numbers,
-            (false, true) => Truth::Set,
-            (false, false) => Truth::Label,
-        }
+    /// With what is to be predicted, which the file does not decide.
+    fn with_target<D>(&self, mut loaded: Loaded<D>) -> Loaded<D> {
+        loaded.recipe.target = self.target;
+        loaded
     }
 
-    /// With labels that are sets or several numbers, if they are.
-    fn with_truth<D>(&self, mut loaded: Loaded<D>) -> Loaded<D> {
-        (loaded.recipe.label_sets, loaded.recipe.outputs) = (self.label_sets, self.outputs);
-        loaded
+    /// Positions on their own. Labels that are to be predicted as numbers were read as names.
+    fn positions(&self, name: &str, loaded: Loaded<Sequences>) -> Result<Loaded<Examples>> {
+        let mut loaded = self.with_target(loaded.map(Examples::from));
+        if self.target != TargetKind::Number {
+            return Ok(loaded);
+        }
+        if let Targets::Classes(classes) = &loaded.data.targets {
+            let numbers = classes.to_numbers().map_err(|error| Error::File {
+                file: name.into(),
+                message: error.to_string(),
+                remedy: "regression is for labels that are numbers: take another task".into(),
+            })?;
+            loaded.data.targets = numbers.into();
+        }
+        loaded.unseen.labels.clear();
+        Ok(loaded)
     }
 
     /// The words, and where each word of the file begins.
@@ -333,13 +368,14 @@ impl Recipe {
         let is_new = |label: &&String| known.is_some_and(|known| known.index(label).is_none());
         let unseen = Unseen {
             met: data.rows.stored() as u64,
-            labels: data.alphabet.names().iter().filter(is_new).cloned().collect(),
+            labels: data.alphabet().names().iter().filter(is_new).cloned().collect(),
             ..Unseen::default()
         };
         let (of, recipe) = (letters.words.len(), self.clone());
         let folds = Some(chosen.iter().map(|&i| letters.folds[i]).collect());
         let loaded = Loaded { data, chosen, of, recipe, labelled: true, unseen, folds };
-        Ok((loaded, letters.words.starts))
+        let starts = letters.words.starts().to_vec();
+        Ok((loaded, starts))
     }
 
     fn chosen(&self, words: &letters::Letters, name: &str) -> Result<Vec<usize>> {
@@ -367,5 +403,58 @@ impl Recipe {
                 remedy: "leave the folds out, or name a file of the letters format".into(),
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fields of version 1, as files have them.
+    #[test]
+    fn recipes_of_older_files_are_read() {
+        for (fields, target) in [
+            ("", TargetKind::Class),
+            (r#","constant":true"#, TargetKind::Class),
+            (r#","label_sets":true"#, TargetKind::Set),
+            (r#","outputs":true"#, TargetKind::Outputs),
+            (r#","numbers":true"#, TargetKind::Number),
+        ] {
+            let text = format!(r#"{{"format":"libsvm","folds":[1,2]{fields}}}"#);
+            let recipe: Recipe = serde_json::from_str(&text).unwrap();
+            assert_eq!((recipe.target, recipe.constant), (target, fields.contains("constant")));
+            assert_eq!(recipe.folds.as_deref(), Some(&[1, 2][..]));
+            let again = serde_json::to_string(&recipe).unwrap();
+            assert_eq!(again.contains("label_sets"), target == TargetKind::Set);
+            assert_eq!(again.contains("outputs"), target == TargetKind::Outputs);
+            assert_eq!(serde_json::from_str::<Recipe>(&again).unwrap(), recipe);
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_from_every_format_that_has_labels() {
+        let columns = Format::Columns(ColumnRecipe::default());
+        for (format, text) in [
+            (Format::Libsvm, "1.50 1:1\n-0 1:2\n"),
+            (Format::Csv(CsvRecipe::default()), "x,y\n1,1.50\n2,-0\n"),
+            (columns.clone(), "a 1.50\nb -0\n"),
+        ] {
+            let recipe = Recipe { target: TargetKind::Number, ..Recipe::whole(format) };
+            let source = || Source::from_bytes("t", text.as_bytes()).unwrap();
+            let train = recipe.examples(source(), None).unwrap();
+            assert_eq!(train.data.numbers().unwrap(), [1.5, 0.0]);
+            assert_eq!(train.recipe.target, TargetKind::Number);
+            let known = Some(train.data.vocabulary());
+            let again = train.recipe.examples(source(), known).unwrap();
+            assert_eq!((&again.data, again.labelled), (&train.data, true));
+            assert!(again.unseen.labels.is_empty());
+        }
+        let recipe = Recipe { target: TargetKind::Number, ..Recipe::whole(columns) };
+        let source = |text: &'static str| Source::from_bytes("t", text.as_bytes()).unwrap();
+        let error = recipe.examples(source("a 1\n\nb two\n"), None).unwrap_err();
+        assert!(error.to_string().starts_with("t:3: the label `two`"), "{error}");
+        let train = recipe.examples(source("a 1\nb 2\n"), None).unwrap();
+        let bare = train.recipe.examples(source("a\nc\n"), Some(train.data.vocabulary())).unwrap();
+        assert!(!bare.labelled && bare.data.targets.are_none());
     }
 }

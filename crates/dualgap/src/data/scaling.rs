@@ -110,10 +110,8 @@ impl Factors {
         let Some(factors) = &self.0 else { return Cow::Borrowed(data) };
         let mut rows = data.rows.clone();
         rows.divide_columns(factors);
-        let (labels, alphabet, outputs) =
-            (data.labels.clone(), data.alphabet.clone(), data.outputs.clone());
-        let dictionary = super::Dictionary::default();
-        Cow::Owned(Examples { rows, labels, alphabet, dictionary, outputs })
+        let (targets, dictionary) = (data.targets.clone(), super::Dictionary::default());
+        Cow::Owned(Examples { rows, targets, dictionary, weights: data.weights.clone() })
     }
 
     /// w of w̃: weights for the data as they are.

@@ -5,7 +5,7 @@ use super::{Alphabet, Dictionary};
 /// What a model knows by name: its labels and its features.
 #[derive(Clone, Copy, Debug)]
 pub struct Vocabulary<'a> {
-    /// The names of the labels.
+    /// The names of the classes, labels or outputs.
     pub alphabet: &'a Alphabet,
     /// The names of the features, or none.
     pub dictionary: &'a Dictionary,
@@ -14,13 +14,14 @@ pub struct Vocabulary<'a> {
 }
 
 impl Vocabulary<'_> {
-    /// The alphabet of data without labels, all of which are its first: it has one, whatever the model has.
-    pub(super) fn unlabelled(&self) -> Alphabet {
-        if self.alphabet.is_empty() {
-            Alphabet::from(vec!["?".to_string()])
-        } else {
-            self.alphabet.clone()
-        }
+    /// The names that are known, with those that are new behind them; and the new ones on their own.
+    pub(super) fn beside(
+        &self,
+        names: impl IntoIterator<Item = String>,
+    ) -> (Alphabet, Vec<String>) {
+        let all = self.alphabet.extended(names);
+        let new = all.names()[self.alphabet.len()..].to_vec();
+        (all, new)
     }
 }
 

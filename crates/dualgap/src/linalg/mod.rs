@@ -1,6 +1,6 @@
 //! The ground floor: rows, kernels, sums that know their rounding, the seeded generator, and low-rank matrices.
 //!
-//! - [`rows`]: sparse and dense rows behind one face.
+//! - [`rows`]: sparse and dense rows behind one face; [`buffer`]: the arrays they are made of, owned or shared.
 //! - [`columns`]: the same by columns.
 //! - [`kernels`]: the few inner loops that the time goes into.
 //! - [`sum`]: compensated sums and numbers with an error bound.
@@ -15,7 +15,9 @@
 //! - [`spectral`]: a spectral norm that is proven not to be larger.
 
 pub mod accumulate;
+pub mod buffer;
 pub mod columns;
+mod csr;
 pub(crate) mod dense;
 mod gram;
 pub mod kernels;
@@ -31,6 +33,7 @@ pub mod sum;
 pub mod underflow;
 
 pub use accumulate::{Accumulate, CompensatedVec, SparseVec};
+pub use buffer::Buffer;
 pub use columns::Columns;
 pub use low_rank::LowRank;
 pub use operator::{Combination, Dense, Operator, OuterSum};

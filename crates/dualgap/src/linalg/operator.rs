@@ -159,10 +159,11 @@ impl Operator for OuterSum<'_> {
         let view = MatMut::from_row_major_slice_mut(&mut scores, count, width);
         let y = by_rows(self.y, count, self.outputs);
         add_product(view, factor, y, by_rows(x, self.outputs, width));
-        if let Rows::Dense { width: features, values } = self.data {
+        if let Some(values) = self.data.dense_values() {
+            let features = self.data.width();
             let out =
-                MatMut::from_row_major_slice_mut(&mut out[..features * width], *features, width);
-            let data = by_rows(values, count, *features);
+                MatMut::from_row_major_slice_mut(&mut out[..features * width], features, width);
+            let data = by_rows(values, count, features);
             add_product(out, 1.0, data.transpose(), by_rows(&scores, count, width));
             return;
         }
@@ -183,11 +184,11 @@ impl Operator for OuterSum<'_> {
 
 /// `out += A x` for data rows A and a block of vectors x.
 pub(crate) fn add_rows(data: &Rows, x: &[f64], width: usize, out: &mut [f64]) {
-    if let Rows::Dense { width: features, values } = data {
-        let count = data.len();
+    if let Some(values) = data.dense_values() {
+        let (count, features) = (data.len(), data.width());
         let out = MatMut::from_row_major_slice_mut(out, count, width);
-        let x = by_rows(&x[..features * width], *features, width);
-        return add_product(out, 1.0, by_rows(values, count, *features), x);
+        let x = by_rows(&x[..features * width], features, width);
+        return add_product(out, 1.0, by_rows(values, count, features), x);
     }
     for (i, score) in out.chunks_exact_mut(width.max(1)).enumerate() {
         kernels::add_scores(data.row(i), x, score);

@@ -3,6 +3,8 @@
 //! Indices are 32 bits, values 64: the data enters the certificate, so nothing is rounded on the
 //! way in.
 
+use super::buffer::{Buffer, Kept, Owner};
+use super::csr;
 use super::memory;
 use crate::{Error, Result};
 
@@ -116,32 +118,143 @@ impl<'a> Row<'a> {
 /// rows.push_sparse(&[(0, 1.0), (3, 2.5)]);
 /// assert_eq!((rows.len(), rows.width(), rows.stored()), (1, 4, 2));
 /// ```
-#[derive(Clone, Debug, PartialEq)]
-pub enum Rows {
-    /// Compressed sparse rows.
+#[derive(Clone)]
+pub struct Rows {
+    width: usize,
+    storage: Storage,
+}
+
+#[derive(Clone)]
+enum Storage {
+    /// Row `i` is at `starts[i]..starts[i + 1]`, its indices ascend, and all are below the width.
     Sparse {
-        /// Row `i` is stored at `starts[i]..starts[i + 1]`.
         starts: Vec<usize>,
-        /// Ascending within a row.
         indices: Vec<u32>,
-        /// One per index.
         values: Vec<f64>,
-        /// One more than the largest index, or more.
-        width: usize,
     },
-    /// Row after row.
+    /// Row after row, `len · width` numbers.
     Dense {
-        /// The length of every row.
-        width: usize,
-        /// `len · width` numbers.
+        len: usize,
         values: Vec<f64>,
     },
+    /// The same two, in arrays that others own as well. Reading a row of these takes a few calls more.
+    SharedSparse {
+        starts: Owner<usize>,
+        indices: Owner<u32>,
+        values: Owner<f64>,
+    },
+    SharedDense {
+        len: usize,
+        values: Owner<f64>,
+    },
+}
+
+/// The arrays of a matrix, whoever owns them.
+#[derive(Clone, Copy, PartialEq)]
+enum Parts<'a> {
+    Sparse { starts: &'a [usize], indices: &'a [u32], values: &'a [f64] },
+    Dense { len: usize, values: &'a [f64] },
+}
+
+impl Parts<'_> {
+    fn to_storage(self) -> Storage {
+        match self {
+            Self::Sparse { starts, indices, values } => Storage::Sparse {
+                starts: starts.to_vec(),
+                indices: indices.to_vec(),
+                values: values.to_vec(),
+            },
+            Self::Dense { len, values } => Storage::Dense { len, values: values.to_vec() },
+        }
+    }
+}
+
+/// Equal are two sparse matrices, or two dense ones, with the same entries.
+impl PartialEq for Rows {
+    fn eq(&self, other: &Self) -> bool {
+        self.width == other.width && self.parts() == other.parts()
+    }
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries((0..self.len()).map(|i| self.row(i))).finish()
+    }
 }
 
 impl Rows {
     /// No rows yet; sparse ones will follow.
     pub fn sparse() -> Self {
-        Self::Sparse { starts: vec![0], indices: Vec::new(), values: Vec::new(), width: 0 }
+        Self::of_sparse(vec![0], Vec::new(), Vec::new(), 0)
+    }
+
+    fn of_sparse(starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>, width: usize) -> Self {
+        Self { width, storage: Storage::Sparse { starts, indices, values } }
+    }
+
+    /// Compressed sparse rows: row `i` has the entries `starts[i]..starts[i + 1]` of the indices, which count from 0,
+    /// and of the values. The arrays are vectors, or shared, see [`Buffer`]; neither are copied.
+    ///
+    /// The order of the entries within a row means nothing: rows that are not in order are sorted, in a copy. Two
+    /// entries of a row in one column are refused, because some who write such rows mean their sum and others the last.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Rows;
+    /// let rows = Rows::from_csr(vec![0, 2, 2], vec![3, 0], vec![2.5, 1.0], 5)?;
+    /// assert_eq!((rows.len(), rows.width()), (2, 5));
+    /// assert_eq!(rows.row(0).iter().collect::<Vec<_>>(), [(0, 1.0), (3, 2.5)]);
+    /// let beyond = Rows::from_csr(vec![0, 1], vec![5], vec![1.0], 5).unwrap_err();
+    /// assert_eq!(beyond.to_string(), "row 0 has an entry in column 5, and there are 5 columns, from 0 on");
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn from_csr(
+        starts: impl Into<Buffer<usize>>,
+        indices: impl Into<Buffer<u32>>,
+        values: impl Into<Buffer<f64>>,
+        width: usize,
+    ) -> Result<Self> {
+        let starts = starts.into();
+        let (indices, values) =
+            csr::checked(starts.as_slice(), indices.into(), values.into(), width)?;
+        let storage = match (starts, indices, values) {
+            (
+                Buffer(Kept::Owned(starts)),
+                Buffer(Kept::Owned(indices)),
+                Buffer(Kept::Owned(values)),
+            ) => Storage::Sparse { starts, indices, values },
+            (starts, indices, values) => Storage::SharedSparse {
+                starts: starts.into_owner(),
+                indices: indices.into_owner(),
+                values: values.into_owner(),
+            },
+        };
+        Ok(Self { width, storage })
+    }
+
+    /// Dense rows of this width, one after the other, in a vector or a shared array.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Rows;
+    /// let rows = Rows::from_dense(vec![1.0, 2.0, 3.0, 4.0], 2)?;
+    /// assert_eq!((rows.len(), rows.row(1).get(0)), (2, 3.0));
+    /// assert!(Rows::from_dense(vec![1.0, 2.0, 3.0], 2).is_err());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn from_dense(values: impl Into<Buffer<f64>>, width: usize) -> Result<Self> {
+        let values = values.into();
+        let count = values.as_slice().len();
+        csr::check_width(width)?;
+        if count.checked_rem(width).unwrap_or(count) != 0 {
+            return Err(Error::setting(format!(
+                "{count} values cannot be shared among dense rows of {width} each"
+            )));
+        }
+        let len = count.checked_div(width).unwrap_or(0);
+        let storage = match values.0 {
+            Kept::Owned(values) => Storage::Dense { len, values },
+            Kept::Shared(values) => Storage::SharedDense { len, values },
+        };
+        Ok(Self { width, storage })
     }
 
     /// Dense rows, all of one length.
@@ -153,7 +266,48 @@ impl Rows {
                 rows[i].len()
             )));
         }
-        Ok(Self::Dense { width, values: rows.concat() })
+        csr::check_width(width)?;
+        Ok(Self { width, storage: Storage::Dense { len: rows.len(), values: rows.concat() } })
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        match &self.storage {
+            Storage::Sparse { starts, indices, values } => {
+                Parts::Sparse { starts, indices, values }
+            }
+            Storage::Dense { len, values } => Parts::Dense { len: *len, values },
+            Storage::SharedSparse { starts, indices, values } => Parts::Sparse {
+                starts: (**starts).as_ref(),
+                indices: (**indices).as_ref(),
+                values: (**values).as_ref(),
+            },
+            Storage::SharedDense { len, values } => {
+                Parts::Dense { len: *len, values: (**values).as_ref() }
+            }
+        }
+    }
+
+    /// In arrays of its own, which may be changed.
+    fn owned(&mut self) -> &mut Storage {
+        if let Storage::SharedSparse { .. } | Storage::SharedDense { .. } = self.storage {
+            self.storage = self.parts().to_storage();
+        }
+        &mut self.storage
+    }
+
+    /// All values, row after row, if every row has one for every index.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Rows;
+    /// assert_eq!(Rows::dense(&[vec![1.0], vec![2.0]])?.dense_values(), Some(&[1.0, 2.0][..]));
+    /// assert_eq!(Rows::sparse().dense_values(), None);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn dense_values(&self) -> Option<&[f64]> {
+        match self.parts() {
+            Parts::Dense { values, .. } => Some(values),
+            Parts::Sparse { .. } => None,
+        }
     }
 
     /// Appends a sparse row.
@@ -161,7 +315,7 @@ impl Rows {
     /// # Panics
     /// On dense rows, and when the indices do not ascend.
     pub fn push_sparse(&mut self, row: &[(u32, f64)]) {
-        let Self::Sparse { starts, indices, values, width } = self else {
+        let Storage::Sparse { starts, indices, values } = self.owned() else {
             panic!("a sparse row among dense ones");
         };
         assert!(row.windows(2).all(|pair| pair[0].0 < pair[1].0), "indices must ascend");
@@ -169,7 +323,7 @@ impl Rows {
         values.extend(row.iter().map(|&(_, x)| x));
         starts.push(indices.len());
         if let Some(&(j, _)) = row.last() {
-            *width = (*width).max(j as usize + 1);
+            self.width = self.width.max(j as usize + 1);
         }
     }
 
@@ -187,10 +341,9 @@ impl Rows {
 
     /// The number of rows.
     pub fn len(&self) -> usize {
-        match self {
-            Self::Sparse { starts, .. } => starts.len() - 1,
-            Self::Dense { width: 0, .. } => 0,
-            Self::Dense { width, values } => values.len() / width,
+        match self.parts() {
+            Parts::Sparse { starts, .. } => starts.len() - 1,
+            Parts::Dense { len, .. } => len,
         }
     }
 
@@ -199,55 +352,64 @@ impl Rows {
         self.len() == 0
     }
 
-    /// The number of features: one more than the largest index.
+    /// The number of features: one more than the largest index, or more.
     pub fn width(&self) -> usize {
-        match self {
-            Self::Sparse { width, .. } | Self::Dense { width, .. } => *width,
-        }
+        self.width
     }
 
     /// How many entries are stored in all.
     pub fn stored(&self) -> usize {
-        match self {
-            Self::Sparse { values, .. } | Self::Dense { values, .. } => values.len(),
-        }
+        let (Parts::Sparse { values, .. } | Parts::Dense { values, .. }) = self.parts();
+        values.len()
     }
 
     /// Row `i`.
     #[inline]
     pub fn row(&self, i: usize) -> Row<'_> {
-        match self {
-            Self::Sparse { starts, indices, values, .. } => {
+        match &self.storage {
+            Storage::Sparse { starts, indices, values } => {
                 let range = starts[i]..starts[i + 1];
                 Row::Sparse { indices: &indices[range.clone()], values: &values[range] }
             }
-            Self::Dense { width, values } => Row::Dense(&values[i * width..(i + 1) * width]),
+            Storage::Dense { values, .. } => {
+                Row::Dense(&values[i * self.width..(i + 1) * self.width])
+            }
+            Storage::SharedSparse { .. } | Storage::SharedDense { .. } => self.shared_row(i),
+        }
+    }
+
+    fn shared_row(&self, i: usize) -> Row<'_> {
+        match self.parts() {
+            Parts::Sparse { starts, indices, values } => {
+                let range = starts[i]..starts[i + 1];
+                Row::Sparse { indices: &indices[range.clone()], values: &values[range] }
+            }
+            Parts::Dense { values, .. } => {
+                Row::Dense(&values[i * self.width..(i + 1) * self.width])
+            }
         }
     }
 
     /// The given rows in the given order, as a matrix of their own of the same width.
     #[must_use]
     pub fn select(&self, rows: impl Iterator<Item = usize>) -> Self {
-        match self {
-            Self::Dense { width, values } => Self::Dense {
-                width: *width,
-                values: rows.flat_map(|i| &values[i * width..(i + 1) * width]).copied().collect(),
-            },
-            Self::Sparse { width: all, .. } => {
-                let mut chosen = Self::sparse();
-                if let Self::Sparse { starts, indices, values, width } = &mut chosen {
-                    *width = *all;
-                    for i in rows {
-                        if let Row::Sparse { indices: j, values: x } = self.row(i) {
-                            indices.extend_from_slice(j);
-                            values.extend_from_slice(x);
-                            starts.push(indices.len());
-                        }
-                    }
+        let dense = self.dense_values().is_some();
+        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for i in rows {
+            match self.row(i) {
+                Row::Dense(x) => values.extend_from_slice(x),
+                Row::Sparse { indices: j, values: x } => {
+                    indices.extend_from_slice(j);
+                    values.extend_from_slice(x);
                 }
-                chosen
             }
+            starts.push(indices.len());
         }
+        if dense {
+            let len = starts.len() - 1;
+            return Self { width: self.width, storage: Storage::Dense { len, values } };
+        }
+        Self::of_sparse(starts, indices, values, self.width)
     }
 
     /// Appends a feature that is 1 in every row.
@@ -283,22 +445,24 @@ impl Rows {
     /// assert_eq!(rows.row(0).iter().collect::<Vec<_>>(), [(1, 2.0)]);
     /// ```
     pub fn divide_columns(&mut self, factors: &[f64]) {
-        match self {
-            Self::Sparse { indices, values, .. } => {
+        let width = self.width;
+        match self.owned() {
+            Storage::Sparse { indices, values, .. } => {
                 values.iter_mut().zip(indices).for_each(|(x, j)| *x /= factors[*j as usize]);
             }
-            Self::Dense { width, values } => {
-                for row in values.chunks_exact_mut((*width).max(1)) {
+            Storage::Dense { values, .. } => {
+                for row in values.chunks_exact_mut(width.max(1)) {
                     row.iter_mut().zip(factors).for_each(|(x, factor)| *x /= factor);
                 }
             }
+            Storage::SharedSparse { .. } | Storage::SharedDense { .. } => {} // owned by now
         }
     }
 
     /// Widens or narrows the matrix to `width` features; entries beyond are dropped and counted.
     pub fn fit_width(&mut self, width: usize) -> usize {
         let before = self.stored();
-        if self.width() > width {
+        if self.width > width {
             let mut narrow = Self::sparse();
             for i in 0..self.len() {
                 let row: Vec<(u32, f64)> = self
@@ -311,17 +475,16 @@ impl Rows {
             }
             *self = narrow;
         }
-        match self {
-            Self::Sparse { width: w, .. } => *w = width,
-            Self::Dense { width: w, .. } if *w == width => {}
-            Self::Dense { width: old, values } => {
-                let rows: Vec<f64> = values
-                    .chunks((*old).max(1)) // without any column there are no values
-                    .flat_map(|row| row.iter().copied().chain((*old..width).map(|_| 0.0)))
-                    .collect();
-                *self = Self::Dense { width, values: rows };
+        if let Some(values) = self.dense_values().filter(|_| self.width < width) {
+            let (old, len) = (self.width, self.len());
+            let mut wider = Vec::with_capacity(len * width);
+            for i in 0..len {
+                wider.extend_from_slice(&values[i * old..(i + 1) * old]);
+                wider.resize((i + 1) * width, 0.0);
             }
+            self.storage = Storage::Dense { len, values: wider };
         }
+        self.width = width;
         before.saturating_sub(self.stored())
     }
 }
@@ -329,6 +492,8 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::sync::Arc;
 
     fn sample() -> (Rows, Rows) {
         let dense = vec![vec![1.0, 0.0, 2.0], vec![0.0, -3.0, 4.0], vec![0.0, 0.0, 0.0]];
@@ -382,5 +547,132 @@ mod tests {
     #[test]
     fn ragged_dense_rows_are_refused() {
         assert!(Rows::dense(&[vec![1.0], vec![1.0, 2.0]]).is_err());
+    }
+
+    #[test]
+    fn rows_without_columns_are_rows() {
+        let mut rows = Rows::dense(&[vec![], vec![]]).unwrap();
+        assert_eq!((rows.len(), rows.width(), rows.row(1).stored()), (2, 0, 0));
+        assert_eq!(rows.select([1].into_iter()).len(), 1);
+        rows.fit_width(2);
+        assert_eq!((rows.len(), rows.dense_values()), (2, Some(&[0.0; 4][..])));
+        assert_eq!(Rows::from_dense(vec![], 0).unwrap().len(), 0);
+        assert!(Rows::from_dense(vec![1.0], 0).is_err());
+    }
+
+    #[test]
+    fn what_is_no_matrix_is_refused_in_words() {
+        let refused = |starts: &[usize], indices: &[u32], values: &[f64], width| {
+            let rows = Rows::from_csr(starts.to_vec(), indices.to_vec(), values.to_vec(), width);
+            rows.unwrap_err().to_string()
+        };
+        for (message, words) in [
+            (refused(&[], &[], &[], 1), "there is none at all"),
+            (refused(&[1, 2], &[0, 0], &[1.0, 1.0], 1), "starts at entry 1: it must start at 0"),
+            (
+                refused(&[0, 2, 1, 3], &[0, 1, 0], &[1.0; 3], 2),
+                "row 1 starts at entry 2 and ends at 1",
+            ),
+            (refused(&[0, 9, 1], &[0], &[1.0], 1), "row 1 starts at entry 9 and ends at 1"),
+            (refused(&[0, 1], &[0, 0], &[1.0; 2], 1), "ends at entry 1, and there are 2 entries"),
+            (refused(&[0, 3], &[0, 1], &[1.0; 2], 2), "ends at entry 3, and there are 2 entries"),
+            (refused(&[0, 2], &[0, 1], &[1.0], 2), "2 indices and 1 values"),
+            (refused(&[0, 0, 1], &[2], &[1.0], 2), "row 1 has an entry in column 2"),
+            (refused(&[0, 3], &[1, 0, 1], &[1.0; 3], 2), "row 0 has two entries in column 1"),
+            (refused(&[0], &[], &[], 1 << 32), "too many"),
+            (Rows::from_dense(vec![1.0; 3], 2).unwrap_err().to_string(), "rows of 2 each"),
+        ] {
+            assert!(message.contains(words), "{message}");
+        }
+    }
+
+    proptest! {
+        /// A naive matrix of cells is what arrays mean, if they mean anything.
+        #[test]
+        fn compressed_rows_are_read_as_a_table_of_cells_would_be(
+            starts in prop::collection::vec(0_usize..7, 0..5),
+            entries in prop::collection::vec((0_u32..5, -3_i8..4), 0..6),
+            width in 0_usize..6,
+            ends_well: bool,
+        ) {
+            let mut starts = starts;
+            if ends_well {
+                starts.sort_unstable();
+                starts.insert(0, 0);
+                starts.push(entries.len());
+            }
+            let (indices, values): (Vec<u32>, Vec<f64>) =
+                entries.iter().map(|&(j, x)| (j, f64::from(x))).unzip();
+            let naive = table(&starts, &entries, width);
+            let rows = Rows::from_csr(starts.clone(), indices.clone(), values.clone(), width);
+            let shared = Rows::from_csr(starts, Arc::new(indices), Arc::new(values), width);
+            prop_assert_eq!(rows.is_ok(), naive.is_some());
+            prop_assert_eq!(shared.is_ok(), naive.is_some());
+            if let (Ok(rows), Ok(mut shared), Some(cells)) = (rows, shared, naive) {
+                prop_assert_eq!(&rows, &shared);
+                prop_assert_eq!((rows.len(), rows.width()), (cells.len(), width));
+                for (i, row) in cells.iter().enumerate() {
+                    let stored: Vec<(usize, f64)> =
+                        row.iter().enumerate().filter_map(|(j, x)| Some((j, (*x)?))).collect();
+                    prop_assert_eq!(rows.row(i).iter().collect::<Vec<_>>(), stored.clone());
+                    prop_assert_eq!(shared.row(i).iter().collect::<Vec<_>>(), stored);
+                    for (j, x) in row.iter().enumerate() {
+                        prop_assert_eq!(rows.row(i).get(j), x.unwrap_or(0.0));
+                    }
+                }
+                // What is shared is copied before it is changed.
+                shared.push_sparse(&[(0, 1.0)]);
+                prop_assert_eq!(shared.select(0..rows.len()).fit_width(width), 0);
+            }
+        }
+
+        #[test]
+        fn dense_rows_are_what_they_are_in_either_kind_of_array(len in 0_usize..4, width in 1_usize..4, extra in 0_usize..3) {
+            let values: Vec<f64> = (0..len * width + extra).map(|k| k as f64).collect();
+            let rows = Rows::from_dense(values.clone(), width);
+            let shared = Rows::from_dense(Arc::new(values.clone()), width);
+            if extra % width > 0 {
+                prop_assert!(rows.is_err() && shared.is_err());
+            } else {
+                let (rows, mut shared) = (rows.unwrap(), shared.unwrap());
+                let cells: Vec<Vec<f64>> = values.chunks(width).map(<[f64]>::to_vec).collect();
+                prop_assert_eq!(rows.len(), cells.len());
+                prop_assert_eq!(&rows, &shared);
+                if !cells.is_empty() {
+                    prop_assert_eq!(&rows, &Rows::dense(&cells).unwrap());
+                    shared.divide_columns(&vec![0.5; width]);
+                    prop_assert_eq!(shared.row(0).norm1(), 2.0 * rows.row(0).norm1());
+                }
+            }
+        }
+    }
+
+    /// A cell for every row and column, or nothing if the arrays contradict themselves: an entry of no row or of two, a row that
+    /// ends before it begins, a column beyond, two entries in a cell.
+    fn table(
+        starts: &[usize],
+        entries: &[(u32, i8)],
+        width: usize,
+    ) -> Option<Vec<Vec<Option<f64>>>> {
+        let mut cells = Vec::new();
+        let mut next = 0;
+        if starts.is_empty() || starts[0] != 0 {
+            return None;
+        }
+        for end in &starts[1..] {
+            let mut row = vec![None; width];
+            while next < *end {
+                let &(j, x) = entries.get(next)?;
+                if row.get_mut(j as usize)?.replace(f64::from(x)).is_some() {
+                    return None;
+                }
+                next += 1;
+            }
+            if next > *end {
+                return None;
+            }
+            cells.push(row);
+        }
+        (next == entries.len()).then_some(cells)
     }
 }

@@ -9,7 +9,8 @@
 
 use super::checkpoint;
 use super::fit::{
-    Plan, classes_blank, examples_blank, linear_blank, linear_error, named, watched, wrong_labels,
+    Plan, classes_blank, examples_blank, linear_blank, linear_error, linear_targets, named,
+    watched, weighed, wrong_labels,
 };
 use super::scaled::{self, recertify};
 use super::sides::{Sides, refused};
@@ -36,7 +37,7 @@ use serde::{Deserialize, Serialize};
 /// use dualgap::term::ScalarLoss;
 ///
 /// let rows = [vec![1.0, 0.1], vec![2.0, -0.1], vec![3.0, 0.2]];
-/// let data = Examples::from_dense(&rows, &["2", "4", "6"])?;
+/// let data = Examples::from_dense_numbers(&rows, &[2.0, 4.0, 6.0])?;
 /// let settings = Settings { lambda: 1e-3, ..Settings::default() }; // μ
 /// let budget = Budget::relative(1e-6);
 /// let nobody = &mut ();
@@ -104,10 +105,12 @@ pub fn fit_linear_in_ball(
     within: InBall,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
-    let losses = PerOutput::new(loss, data.targets(loss.is_binary())?, 1)?;
+    let losses = PerOutput::new(loss, linear_targets(data, loss)?, 1)?;
     let blank = linear_blank(data, loss, None, &plan);
-    fit(&scaled.rows, losses, blank, within, &factors, plan, linear_error)
+    fit(scaled.rows(), losses, blank, within, &factors, plan, linear_error)
 }
 
 /// Trains a multiclass model in a ball, by the same settings as [`fit_linear_in_ball`]. In the trace ball its weights are
@@ -137,10 +140,13 @@ pub fn fit_classes_in_ball(
     within: InBall,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
-    let losses = Classes::new(loss, &data.labels, data.alphabet.len(), costs)?;
+    let classes = data.classes()?;
+    let losses = Classes::new(loss, classes.numbers(), classes.alphabet().len(), costs)?;
     let blank = classes_blank(data, costs, loss, None, &plan);
-    fit(&scaled.rows, losses, blank, within, &factors, plan, wrong_labels)
+    fit(scaled.rows(), losses, blank, within, &factors, plan, wrong_labels)
 }
 
 /// Trains a model of several outputs, whose names are the alphabet, under one loss in each of them.
@@ -153,9 +159,11 @@ pub(super) fn fit_each(
     plan: Plan<'_, Examples>,
     error: impl Fn(&Model, &Examples) -> f64 + Send,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let blank = examples_blank(data, structure, alphabet, &plan);
-    fit(&scaled.rows, losses, blank, within, &factors, plan, error)
+    fit(scaled.rows(), losses, blank, within, &factors, plan, error)
 }
 
 /// Trains on losses of any number of outputs; what is known of the model is in the blank one.

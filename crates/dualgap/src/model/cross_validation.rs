@@ -177,7 +177,7 @@ const SAME: f64 = 1e-12;
 /// let rows: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i), 1.0]).collect();
 /// let labels: Vec<&str> = (0..12).map(|i| if i < 6 { "low" } else { "high" }).collect();
 /// let data = Examples::from_dense(&rows, &labels)?;
-/// let folds = Folds::stratified(&data.labels, 3, 0)?;
+/// let folds = Folds::stratified(data.classes()?.numbers(), 3, 0)?;
 /// let (budget, data, folds) = (&Budget::relative(0.01), &data, &folds);
 /// let found = cross_validate(folds.count(), &[0.01, 100.0], 2, |fold| {
 ///     let train = data.select(&folds.outside(fold));
@@ -187,7 +187,7 @@ const SAME: f64 = 1e-12;
 ///         let observer = &mut ();
 ///         let plan = Plan { warm_start: before, ..Plan::new(&settings, budget, observer) };
 ///         let report = fit_multiclass_with(&train, &Costs::ZeroOne, plan)?;
-///         let score = (&report.model.evaluate_examples(&test)).into();
+///         let score = (&report.model.evaluate_examples(&test)?).into();
 ///         Ok((report, score))
 ///     })
 /// })?;

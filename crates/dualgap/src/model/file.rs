@@ -25,7 +25,7 @@
 
 use super::checkpoint::MAGIC;
 use super::{Centre, Centring, InBall, Model, Provenance, Structure};
-use crate::data::{Alphabet, Dictionary, Digest, write_atomically};
+use crate::data::{Alphabet, Dictionary, Digest, TargetKind, write_atomically};
 use crate::dual::Witness;
 use crate::linalg::memory::{Need, reserve_check};
 use crate::linalg::{LowRank, Operator};
@@ -378,6 +378,18 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
+    /// Models of numbers are older than recipes that say so: theirs said that labels are names.
+    fn provenance(&self) -> Provenance {
+        let mut provenance = self.header.provenance.clone();
+        if let (Task::Linear { loss }, Some(recipe)) = (&self.header.task, &mut provenance.recipe)
+            && !loss.is_binary()
+            && recipe.target == TargetKind::Class
+        {
+            recipe.target = TargetKind::Number;
+        }
+        provenance
+    }
+
     fn model(&self) -> Result<Model, String> {
         let Header { task, labels, features, pair_features, certificate, provenance, .. } =
             self.header;
@@ -468,7 +480,7 @@ impl<'a> Reading<'a> {
             weights,
             low_rank,
             certificate: *certificate,
-            provenance: provenance.clone(),
+            provenance: self.provenance(),
             sample_weights,
             witness,
         })

@@ -25,7 +25,7 @@ use std::path::Path;
 /// let data = Examples::from_dense(&rows, &["left", "right", "left", "right"])?;
 /// let budget = Budget::relative(1e-4);
 /// let report = fit_multiclass(&data, &Costs::ZeroOne, &Settings::default(), &budget, &mut ())?;
-/// assert_eq!(report.model.predict_row(data.rows.row(1)), 1);
+/// assert_eq!(report.model.predict_row(data.rows().row(1)), 1);
 /// assert!(verify_examples(&report.model, &data)?.certificate.relative_gap() <= 1e-4);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
@@ -45,6 +45,8 @@ pub fn fit_multiclass_with(
     costs: &Costs,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let blocks = Multiclass::new(&scaled, costs)?;
     fit_classes(&blocks, data, &factors, costs, MulticlassLoss::Hinge, None, plan)
@@ -59,6 +61,8 @@ pub fn fit_vector_with(
     choice: Choice,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let blocks = Vector::new(&scaled, costs, loss, choice)?;
     fit_classes(&blocks, data, &factors, costs, loss, Some(choice), plan)
@@ -76,7 +80,8 @@ fn fit_classes<B: Witnessed>(
     let blank = classes_blank(data, costs, loss, choice, &plan);
     // A point is a distribution over classes, by their numbers.
     let point = |old: &Model, _: usize, entries: &[(u64, f64)]| {
-        let class = |key: u64| data.alphabet.index(old.alphabet.names().get(key as usize)?);
+        let alphabet = data.vocabulary().alphabet;
+        let class = |key: u64| alphabet.index(old.alphabet.names().get(key as usize)?);
         let mut entries: Vec<(u64, f64)> = entries
             .iter()
             .map(|&(key, weight)| Some((class(key)? as u64, weight)))
@@ -102,15 +107,15 @@ pub(super) fn classes_blank(
         Costs::ZeroOne => None,
         Costs::Matrix(costs) => Some(costs.clone()),
     };
-    let mut blank =
-        examples_blank(data, Structure::Multiclass { costs, loss }, &data.alphabet, plan);
+    let (structure, alphabet) = (Structure::Multiclass { costs, loss }, data.vocabulary().alphabet);
+    let mut blank = examples_blank(data, structure, alphabet, plan);
     blank.provenance.option = choice;
     blank
 }
 
 /// The share of wrong labels.
 pub(super) fn wrong_labels(model: &Model, test: &Examples) -> f64 {
-    model.evaluate_examples(test).error()
+    model.evaluate_examples(test).map_or(f64::NAN, |evaluation| evaluation.error())
 }
 
 /// Trains a chain model.
@@ -133,6 +138,8 @@ pub fn fit_chain_with(
     if !plan.scale.is_none() {
         return Err(Error::setting("the columns of sequences cannot be scaled"));
     }
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let blocks = Chain::new(data, hamming)?;
     let blank = blank(
         Structure::Chain { hamming },
@@ -146,7 +153,7 @@ pub fn fit_chain_with(
     let point = |old: &Model, i: usize, entries: &[(u64, f64)]| {
         let length = data.truth(i).len();
         let fits = entries.last().is_some_and(|&(key, _)| edges::position_of(key) + 1 == length);
-        let label = |y: usize| data.alphabet.index(old.alphabet.names().get(y)?);
+        let label = |y: usize| data.alphabet().index(old.alphabet.names().get(y)?);
         fits.then(|| edges::relabelled(entries, label)).flatten()
     };
     let error = |model: &Model, test: &Sequences| model.evaluate_sequences(test).error();
@@ -165,7 +172,7 @@ pub fn fit_chain_with(
 /// use dualgap::sdca::{Choice, Settings};
 /// use dualgap::term::ScalarLoss;
 ///
-/// let data = Examples::from_dense(&[vec![1.0], vec![2.0], vec![3.0]], &["2", "4", "6"])?;
+/// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 6.0])?;
 /// let settings = Settings { lambda: 1e-6, ..Settings::default() };
 /// let budget = Budget { absolute: Some(1e-9), ..Budget::relative(0.0) };
 /// let report = fit_linear(&data, ScalarLoss::Squared, Choice::I, &settings, &budget, &mut ())?;
@@ -191,8 +198,10 @@ pub fn fit_linear_with(
     choice: Choice,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
+    let own = &mut None;
+    let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
-    let blocks = Linear::new(&scaled.rows, data.targets(loss.is_binary())?, loss, choice)?;
+    let blocks = Linear::new(scaled.rows(), linear_targets(data, loss)?, loss, choice)?;
     let blank = linear_blank(data, loss, Some(choice), &plan);
     let alphabet = blank.alphabet.clone();
     // The dual variable that is nearest under this loss; of other classes nothing can be taken over.
@@ -224,6 +233,11 @@ pub fn fit_linear_with(
     })
 }
 
+/// What a linear model is to predict: −1 and 1 for the first and the second of two classes, or numbers.
+pub(super) fn linear_targets(data: &Examples, loss: ScalarLoss) -> Result<Vec<f64>> {
+    if loss.is_binary() { data.signs() } else { data.numbers().map(<[f64]>::to_vec) }
+}
+
 /// Everything that is known of a linear model before it is trained.
 pub(super) fn linear_blank(
     data: &Examples,
@@ -231,8 +245,7 @@ pub(super) fn linear_blank(
     choice: Option<Choice>,
     plan: &Plan<'_, Examples>,
 ) -> Model {
-    let no_labels = Alphabet::from(Vec::new());
-    let alphabet = if loss.is_binary() { &data.alphabet } else { &no_labels };
+    let alphabet = if loss.is_binary() { data.vocabulary().alphabet } else { Alphabet::none() };
     let mut blank = examples_blank(data, Structure::Linear { loss }, alphabet, plan);
     blank.provenance.option = choice;
     blank
@@ -263,7 +276,7 @@ pub(super) fn linear_error(model: &Model, test: &Examples) -> f64 {
 
 /// How a model is to be fitted: the settings and the budget, and what else a run can be given.
 pub struct Plan<'a, D> {
-    /// Of the engine.
+    /// Of the engine. Sample weights that it has count in the place of those of the data.
     pub settings: &'a Settings,
     /// When to stop.
     pub budget: &'a Budget,
@@ -289,6 +302,23 @@ impl<'a, D> Plan<'a, D> {
         let (checkpoints, resume, warm_start) = (None, None, None);
         Self { settings, budget, observer, scale, watch, checkpoints, resume, warm_start }
     }
+}
+
+/// The plan with the sample weights of the data, unless the settings have others.
+pub(super) fn weighed<'p, 'a: 'p, D>(
+    plan: Plan<'a, D>,
+    weights: Option<&[f64]>,
+    own: &'p mut Option<Settings>,
+) -> Plan<'p, D> {
+    let Plan { settings, budget, observer, scale, watch, checkpoints, resume, warm_start } = plan;
+    let settings = match (&settings.sample_weights, weights) {
+        (None, Some(weights)) => {
+            let sample_weights = Some(weights.to_vec());
+            &*own.insert(Settings { sample_weights, ..settings.clone() })
+        }
+        _ => settings,
+    };
+    Plan { settings, budget, observer, scale, watch, checkpoints, resume, warm_start }
 }
 
 /// Everything that is known of a model before it is trained.

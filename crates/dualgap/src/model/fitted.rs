@@ -209,25 +209,21 @@ impl Model {
 
     /// The predictions of a linear model, whatever is beyond the known features left out.
     pub fn scores(&self, data: &Examples) -> Vec<f64> {
-        (0..data.len()).into_par_iter().map(|i| self.score_row(data.rows.row(i))).collect()
+        (0..data.len()).into_par_iter().map(|i| self.score_row(data.rows().row(i))).collect()
     }
 
     /// The labels of examples, whatever is beyond the known features left out.
     pub fn predict_examples(&self, data: &Examples) -> Vec<usize> {
-        (0..data.len()).into_par_iter().map(|i| self.predict_row(data.rows.row(i))).collect()
+        (0..data.len()).into_par_iter().map(|i| self.predict_row(data.rows().row(i))).collect()
     }
 
     /// The labels of sequences, whatever is beyond the known features left out.
     pub fn predict_sequences(&self, data: &Sequences) -> Vec<Vec<usize>> {
         let narrowed;
-        let beyond = data.rows.width() > self.features || data.edge_features() > self.pair_features;
+        let beyond =
+            data.rows().width() > self.features || data.edge_features() > self.pair_features;
         let data = if beyond {
-            let mut copy = data.clone();
-            copy.rows.fit_width(self.features);
-            if let Some(edges) = &mut copy.edges {
-                edges.fit_width(self.pair_features);
-            }
-            narrowed = copy;
+            narrowed = data.narrowed(self.features, self.pair_features);
             &narrowed
         } else {
             data
@@ -247,21 +243,21 @@ impl Model {
         best.into_iter().map(usize::from).collect()
     }
 
-    /// Predictions on examples beside their labels.
-    pub fn evaluate_examples(&self, data: &Examples) -> Evaluation {
+    /// Predictions on examples beside their classes.
+    pub fn evaluate_examples(&self, data: &Examples) -> Result<Evaluation> {
+        let classes = data.classes()?;
         let mut evaluation = Evaluation::default();
         // A model of numbers has no names, and no prediction of its is a label.
         let name = |label: usize| self.alphabet.names().get(label).map_or("", String::as_str);
-        for (&truth, predicted) in data.labels.iter().zip(self.predict_examples(data)) {
-            let truth = data.alphabet.names()[truth as usize].as_str();
-            evaluation.compare(&[truth], &[name(predicted)]);
+        for (i, predicted) in self.predict_examples(data).into_iter().enumerate() {
+            evaluation.compare(&[classes.name(i)], &[name(predicted)]);
         }
-        evaluation
+        Ok(evaluation)
     }
 
-    /// Predicted numbers beside the labels, which must be numbers.
+    /// Predicted numbers beside those of the data.
     pub fn evaluate_numbers(&self, data: &Examples) -> Result<NumberErrors> {
-        Ok(NumberErrors::of(&data.targets(false)?, &self.scores(data)))
+        Ok(NumberErrors::of(data.numbers()?, &self.scores(data)))
     }
 
     /// Predictions on sequences beside their labels.
@@ -269,7 +265,7 @@ impl Model {
         let mut evaluation = Evaluation::default();
         for (i, predicted) in self.predict_sequences(data).iter().enumerate() {
             let truth: Vec<&String> =
-                data.truth(i).iter().map(|&y| &data.alphabet.names()[y as usize]).collect();
+                data.truth(i).iter().map(|&y| &data.alphabet().names()[y as usize]).collect();
             let predicted: Vec<&String> =
                 predicted.iter().map(|&y| &self.alphabet.names()[y]).collect();
             evaluation.compare(&truth, &predicted);

@@ -18,23 +18,25 @@ use crate::{Error, Result};
 use rayon::prelude::*;
 
 /// Trains a model of label sets in a ball, by the same settings as [`fit_linear_in_ball`](super::fit_linear_in_ball). The
-/// labels of the data are sets of names with commas between them, see [`Examples::label_sets`].
+/// targets of the data are [`Sets`](crate::data::Sets).
 ///
 /// ```
-/// use dualgap::data::Examples;
+/// use dualgap::data::{Examples, Sets};
+/// use dualgap::linalg::Rows;
 /// use dualgap::model::{InBall, Plan, fit_labels_in_ball, verify_labels};
 /// use dualgap::run::Budget;
 /// use dualgap::sdca::Settings;
 /// use dualgap::term::ScalarLoss;
 ///
 /// let rows = [vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, 1.0], vec![-1.0, -1.0]];
-/// let data = Examples::from_dense(&rows, &["beach", "sunset", "beach,sunset", ""])?;
+/// let sets = [vec!["beach"], vec!["sunset"], vec!["beach", "sunset"], vec![]];
+/// let data = Examples::new(Rows::dense(&rows)?, Sets::named(&sets)?)?;
 /// let (settings, budget) = (Settings { lambda: 0.01, ..Settings::default() }, Budget::default());
 /// let nobody = &mut ();
 /// let plan = Plan::new(&settings, &budget, nobody);
 /// let model = fit_labels_in_ball(&data, ScalarLoss::Logistic, InBall::l1(4.0), plan)?.model;
 /// assert_eq!(model.alphabet.names(), ["beach", "sunset"]);
-/// assert_eq!(model.predict_set(data.rows.row(2)), [0, 1]);
+/// assert_eq!(model.predict_set(data.rows().row(2)), [0, 1]);
 /// verify_labels(&model, &data)?;
 /// # Ok::<(), dualgap::Error>(())
 /// ```
@@ -49,14 +51,16 @@ pub fn fit_labels_in_ball(
             "labels are there or not: take a loss of two classes, such as the logistic loss",
         ));
     }
-    let (targets, alphabet) = data.label_sets()?;
+    let (targets, alphabet) = data.sets()?.signs();
     if alphabet.len() < 2 {
         return Err(Error::setting(format!(
             "sets of labels are of two labels at least, and the data have {}",
             alphabet.len()
         )));
     }
-    let error = |model: &Model, test: &Examples| model.evaluate_sets(test).figures().hamming_loss;
+    let error = |model: &Model, test: &Examples| {
+        model.evaluate_sets(test).map_or(f64::NAN, |evaluation| evaluation.figures().hamming_loss)
+    };
     let losses = PerOutput::new(loss, targets, alphabet.len())?;
     ball::fit_each(data, Structure::MultiLabel { loss }, losses, &alphabet, within, plan, error)
 }
@@ -68,15 +72,16 @@ impl Model {
         scores.filter(|&(_, score)| score > 0.0).map(|(label, _)| label).collect()
     }
 
-    /// Predicted sets of labels beside those of the data; see [`Examples::label_sets`].
-    pub fn evaluate_sets(&self, data: &Examples) -> SetEvaluation {
+    /// Predicted sets of labels beside those of the data.
+    pub fn evaluate_sets(&self, data: &Examples) -> Result<SetEvaluation> {
+        let truth = data.sets()?;
         let sets: Vec<Vec<usize>> =
-            (0..data.len()).into_par_iter().map(|i| self.predict_set(data.rows.row(i))).collect();
+            (0..data.len()).into_par_iter().map(|i| self.predict_set(data.rows().row(i))).collect();
         let names = self.alphabet.names();
         let mut evaluation = SetEvaluation::of_labels(names);
         for (i, set) in sets.iter().enumerate() {
-            evaluation.compare(data.label_set(i), set.iter().map(|&label| names[label].as_str()));
+            evaluation.compare(truth.names(i), set.iter().map(|&label| names[label].as_str()));
         }
-        evaluation
+        Ok(evaluation)
     }
 }

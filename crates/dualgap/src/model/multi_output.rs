@@ -31,13 +31,13 @@ use rayon::prelude::*;
 /// let rows = Rows::dense(&[vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, 1.0]])?;
 /// let names = ["price", "weight"].map(String::from).to_vec();
 /// let outputs = Outputs::new(names, vec![2.0, 0.5, 1.0, -0.5, 3.0, 0.0])?;
-/// let data = Examples::with_outputs(rows, outputs)?;
+/// let data = Examples::new(rows, outputs)?;
 /// let (settings, budget) = (Settings { lambda: 1e-6, ..Settings::default() }, Budget::relative(1e-4));
 /// let nobody = &mut ();
 /// let plan = Plan::new(&settings, &budget, nobody);
 /// let model = fit_outputs_in_ball(&data, ScalarLoss::Squared, InBall::trace(5.0), plan)?.model;
 /// assert_eq!(model.alphabet.names(), ["price", "weight"]);
-/// assert!((model.predict_outputs(data.rows.row(2))[0] - 3.0).abs() < 0.01);
+/// assert!((model.predict_outputs(data.rows().row(2))[0] - 3.0).abs() < 0.01);
 /// verify_outputs(&model, &data)?;
 /// # Ok::<(), dualgap::Error>(())
 /// ```
@@ -63,8 +63,8 @@ pub fn fit_outputs_in_ball(
 
 /// The numbers of the data, of which there must be several.
 pub(super) fn of(data: &Examples) -> Result<&Outputs> {
-    match &data.outputs {
-        Some(outputs) if outputs.names().len() > 1 => Ok(outputs),
+    match data.outputs()? {
+        outputs if outputs.names().len() > 1 => Ok(outputs),
         _ => Err(Error::setting(
             "the data have not several numbers an example: one is for models of regression",
         )),
@@ -85,7 +85,7 @@ impl Model {
         }
         let predicted: Vec<Vec<f64>> = (0..data.len())
             .into_par_iter()
-            .map(|i| self.predict_outputs(data.rows.row(i)))
+            .map(|i| self.predict_outputs(data.rows().row(i)))
             .collect();
         Ok(OutputEvaluation::of(outputs, &predicted.concat()))
     }

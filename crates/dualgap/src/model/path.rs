@@ -193,7 +193,7 @@ fn of_one_model(wanted: &PathPlan, begin: Instant) -> Budget {
 /// use dualgap::sdca::{Choice, Settings};
 /// use dualgap::term::ScalarLoss;
 ///
-/// let data = Examples::from_dense(&[vec![1.0], vec![2.0], vec![3.0]], &["2", "4", "5"])?;
+/// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 5.0])?;
 /// let settings = Settings { lambda: 0.1, ..Settings::default() };
 /// let budget = Budget::relative(0.001);
 /// let fitted = fit_linear(&data, ScalarLoss::Squared, Choice::I, &settings, &budget, &mut ())?;

@@ -1,9 +1,10 @@
 //! A stored certificate, computed again from the data without trusting a number in the file.
 
+use super::fit::linear_targets;
 use super::sides::{Sides, refused, sides};
 use super::{Model, Provenance, Structure, ball, multi_output, scaled};
 use crate::data::fingerprint::Fingerprint;
-use crate::data::{Alphabet, Examples, Factors, Sequences, Vocabulary, fingerprint};
+use crate::data::{Alphabet, Examples, Factors, Format, Sequences, Vocabulary, fingerprint};
 use crate::dual::{self, Witnessed};
 use crate::linalg::Measured;
 use crate::pdbfw::{Classes, PerOutput};
@@ -75,7 +76,7 @@ pub fn reach_sequences(model: &Model, data: &Sequences) -> Result<Reach> {
 /// use dualgap::sdca::{Choice, Settings};
 /// use dualgap::term::ScalarLoss;
 ///
-/// let data = Examples::from_dense(&[vec![1.0], vec![2.0], vec![3.0]], &["2", "4", "6"])?;
+/// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 6.0])?;
 /// let settings = Settings { lambda: 0.1, ..Settings::default() };
 /// let budget = Budget::relative(0.001);
 /// let fitted = fit_linear(&data, ScalarLoss::Squared, Choice::I, &settings, &budget, &mut ())?;
@@ -147,8 +148,9 @@ fn prove_examples<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result
     let costs = costs.clone().map_or(Costs::ZeroOne, Costs::Matrix);
     let (factors, data) = scaled::apply(model.provenance.scale, data)?;
     if let Some(within) = model.provenance.ball {
-        let losses = Classes::new(*loss, &data.labels, data.alphabet.len(), &costs)?;
-        return proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors);
+        let classes = data.classes()?;
+        let losses = Classes::new(*loss, classes.numbers(), classes.alphabet().len(), &costs)?;
+        return proof.in_ball(model, &*ball::sides(model, within, data.rows(), losses)?, &factors);
     }
     if *loss == MulticlassLoss::Hinge {
         return proof.of(model, &Multiclass::new(&data, &costs)?, &factors);
@@ -177,25 +179,41 @@ fn prove_linear<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P
         return Err(refused("the model is not a linear one"));
     };
     let names = Vocabulary { alphabet: &model.alphabet, ..data.vocabulary() };
-    if loss.is_binary() && data.alphabet != model.alphabet {
+    if loss.is_binary() && *data.vocabulary().alphabet != model.alphabet {
         return Err(refused("the file has other classes than the data"));
     }
-    check_data(model, data, names, 0, data.len())?;
+    check_data(model, data, names, 0, data.len()).map_err(|error| spelled(model, loss, error))?;
     let (factors, data) = scaled::apply(model.provenance.scale, data)?;
-    let targets = data.targets(loss.is_binary())?;
+    let targets = linear_targets(&data, loss)?;
     if let Some(within) = model.provenance.ball {
         let losses = PerOutput::new(loss, targets, 1)?;
-        return proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors);
+        return proof.in_ball(model, &*ball::sides(model, within, data.rows(), losses)?, &factors);
     }
     // The option decides how a point is reached, and nothing about the point.
-    proof.of(model, &Linear::new(&data.rows, targets, loss, Choice::I)?, &factors)
+    proof.of(model, &Linear::new(data.rows(), targets, loss, Choice::I)?, &factors)
+}
+
+/// Earlier versions knew the numbers of column files by their spelling, and so did the fingerprints of their data.
+fn spelled(model: &Model, loss: ScalarLoss, error: Error) -> Error {
+    let format = model.provenance.recipe.as_ref().map(|recipe| &recipe.format);
+    match error {
+        Error::Refused { message, remedy }
+            if !loss.is_binary() && matches!(format, Some(Format::Columns(_))) =>
+        {
+            let remedy = format!(
+                "{remedy}; a model that an earlier version has trained on numbers spelled as 1.50 or +2 is to be trained again"
+            );
+            Error::Refused { message, remedy }
+        }
+        other => other,
+    }
 }
 
 fn prove_labels<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P::Of> {
     let Structure::MultiLabel { loss } = model.structure else {
         return Err(refused("the model is not one of sets of labels"));
     };
-    let (targets, alphabet) = data.label_sets()?;
+    let (targets, alphabet) = data.sets()?.signs();
     prove_each(model, data, loss, targets, &alphabet, proof)
 }
 
@@ -222,7 +240,7 @@ fn prove_each<P: Proof>(
     check_data(model, data, Vocabulary { alphabet, ..data.vocabulary() }, 0, data.len())?;
     let (factors, data) = scaled::apply(model.provenance.scale, data)?;
     let losses = PerOutput::new(loss, targets, alphabet.len())?;
-    proof.in_ball(model, &*ball::sides(model, within, &data.rows, losses)?, &factors)
+    proof.in_ball(model, &*ball::sides(model, within, data.rows(), losses)?, &factors)
 }
 
 pub(super) fn check_data(

@@ -40,6 +40,7 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct Vector<'a> {
     data: &'a Examples,
+    labels: &'a [u32],
     classes: usize,
     costs: CheckedCosts,
     loss: MulticlassLoss,
@@ -58,7 +59,8 @@ impl<'a> Vector<'a> {
         choice: Choice,
     ) -> Result<Self> {
         loss.check()?;
-        let classes = data.alphabet.len();
+        let labels = data.classes()?;
+        let classes = labels.alphabet().len();
         if classes < 2 {
             return Err(Error::setting(format!(
                 "there must be at least two classes to tell apart, and the data have {classes}"
@@ -79,13 +81,14 @@ impl<'a> Vector<'a> {
             return Err(Error::setting("option V is for smooth losses, and this one is not"));
         }
         let squared_norms: Vec<f64> =
-            (0..data.len()).map(|i| data.rows.row(i).squared_norm()).collect();
+            (0..data.len()).map(|i| data.rows().row(i).squared_norm()).collect();
         let largest = squared_norms.iter().copied().fold(0.0, f64::max);
-        Ok(Self { data, classes, costs, loss, choice, squared_norms, largest })
+        let labels = labels.numbers();
+        Ok(Self { data, labels, classes, costs, loss, choice, squared_norms, largest })
     }
 
     fn truth(&self, i: usize) -> usize {
-        self.data.labels[i] as usize
+        self.labels[i] as usize
     }
 
     /// ⟨β, c⟩ − R(β).
@@ -150,7 +153,7 @@ impl Blocks for Vector<'_> {
     }
 
     fn dim(&self) -> usize {
-        self.data.rows.width() * self.classes
+        self.data.rows().width() * self.classes
     }
 
     fn numbers(&self) -> usize {
@@ -216,7 +219,7 @@ impl Blocks for Vector<'_> {
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut VectorScratch) {
         self.costs.fill(self.truth(i), &mut scratch.scores);
-        add_scores(self.data.rows.row(i), w, &mut scratch.scores);
+        add_scores(self.data.rows().row(i), w, &mut scratch.scores);
     }
 
     fn difference(
@@ -291,7 +294,7 @@ impl Blocks for Vector<'_> {
         out: &mut impl Accumulate,
         scratch: &mut VectorScratch,
     ) {
-        out.add_outer(self.data.rows.row(i), &scratch.z, -factor);
+        out.add_outer(self.data.rows().row(i), &scratch.z, -factor);
     }
 
     fn mix(&self, _: usize, gamma: f64, at: &mut Vec<f64>, to: &Vec<f64>) {
@@ -317,7 +320,7 @@ impl Blocks for Vector<'_> {
         scratch.z.clear();
         scratch.z.extend_from_slice(at);
         scratch.z[self.truth(i)] -= 1.0;
-        out.add_outer(self.data.rows.row(i), &scratch.z, -factor);
+        out.add_outer(self.data.rows().row(i), &scratch.z, -factor);
     }
 
     fn audit(&self, i: usize, at: &Vec<f64>, _: &mut VectorScratch) -> Result<Audit> {
@@ -346,7 +349,7 @@ impl Blocks for Vector<'_> {
     }
 
     fn rounding(&self, i: usize, w: &[f64], largest_weight: f64) -> f64 {
-        let row = self.data.rows.row(i);
+        let row = self.data.rows().row(i);
         let mut scratch = VectorScratch::default();
         self.rescore(i, w, &mut scratch);
         let VectorScratch { scores, beta, .. } = &mut scratch;

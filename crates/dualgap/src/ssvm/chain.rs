@@ -86,13 +86,13 @@ pub struct Chain<'a> {
 impl<'a> Chain<'a> {
     /// Fewer than two labels leave nothing to learn and are refused.
     pub fn new(data: &'a Sequences, hamming: Hamming) -> Result<Self> {
-        let labels = data.alphabet.len();
+        let labels = data.alphabet().len();
         if labels < 2 {
             return Err(Error::setting(format!(
                 "there must be at least two labels to tell apart, and the data have {labels}"
             )));
         }
-        let width = data.rows.width();
+        let width = data.rows().width();
         let pairs = data.edge_features();
         let per_label = pairs.checked_mul(labels).and_then(|f| f.checked_add(width + labels + 2));
         check_weights(per_label.and_then(|f| f.checked_mul(labels)))?;

@@ -31,6 +31,7 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct Multiclass<'a> {
     data: &'a Examples,
+    labels: &'a [u32],
     classes: usize,
     costs: CheckedCosts,
     /// ‖x_i‖².
@@ -41,25 +42,27 @@ pub struct Multiclass<'a> {
 impl<'a> Multiclass<'a> {
     /// Fewer than two classes leave nothing to learn and are refused.
     pub fn new(data: &'a Examples, costs: &Costs) -> Result<Self> {
-        let classes = data.alphabet.len();
+        let labels = data.classes()?;
+        let classes = labels.alphabet().len();
         if classes < 2 {
             return Err(Error::setting(format!(
                 "there must be at least two classes to tell apart, and the data have {classes}"
             )));
         }
-        check_weights(data.rows.width().checked_mul(classes))?;
+        check_weights(data.rows().width().checked_mul(classes))?;
         let costs = costs.check(classes)?;
         Ok(Self {
             data,
+            labels: labels.numbers(),
             classes,
-            squared_norms: (0..data.len()).map(|i| data.rows.row(i).squared_norm()).collect(),
+            squared_norms: (0..data.len()).map(|i| data.rows().row(i).squared_norm()).collect(),
             largest_cost: costs.largest(),
             costs,
         })
     }
 
     fn truth(&self, i: usize) -> usize {
-        self.data.labels[i] as usize
+        self.labels[i] as usize
     }
 
     fn cost(&self, i: usize, y: usize) -> f64 {
@@ -122,7 +125,7 @@ impl Blocks for Multiclass<'_> {
     }
 
     fn dim(&self) -> usize {
-        self.data.rows.width() * self.classes
+        self.data.rows().width() * self.classes
     }
 
     fn importance(&self, i: usize) -> f64 {
@@ -152,7 +155,7 @@ impl Blocks for Multiclass<'_> {
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut MulticlassScratch) {
         self.costs.fill(self.truth(i), &mut scratch.scores);
-        add_scores(self.data.rows.row(i), w, &mut scratch.scores);
+        add_scores(self.data.rows().row(i), w, &mut scratch.scores);
     }
 
     fn difference(&self, i: usize, at: &Mixture, to: &u64, scratch: &mut MulticlassScratch) -> f64 {
@@ -177,7 +180,7 @@ impl Blocks for Multiclass<'_> {
         out: &mut impl Accumulate,
         scratch: &mut MulticlassScratch,
     ) {
-        scratch.add_outer(self.data.rows.row(i), self.classes, factor, out);
+        scratch.add_outer(self.data.rows().row(i), self.classes, factor, out);
     }
 
     fn mix(&self, _: usize, gamma: f64, at: &mut Mixture, to: &u64) {
@@ -236,12 +239,12 @@ impl Blocks for Multiclass<'_> {
     }
 
     fn oracle_work(&self, i: usize) -> f64 {
-        self.data.rows.row(i).stored() as f64 * self.classes as f64
+        self.data.rows().row(i).stored() as f64 * self.classes as f64
     }
 
     /// The scores of all classes are as soon computed as those of some.
     fn face_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
-        let stored = self.data.rows.row(i).stored() as f64;
+        let stored = self.data.rows().row(i).stored() as f64;
         [stored * self.classes as f64, 4.0 * at.len() as f64 + 2.0 * stored]
     }
 
@@ -258,7 +261,7 @@ impl Blocks for Multiclass<'_> {
         scratch: &mut MulticlassScratch,
     ) {
         scratch.subtract(at, self.truth(i));
-        scratch.add_outer(self.data.rows.row(i), self.classes, -factor, out);
+        scratch.add_outer(self.data.rows().row(i), self.classes, -factor, out);
     }
 
     fn audit(&self, i: usize, at: &Mixture, _: &mut MulticlassScratch) -> Result<Audit> {
@@ -288,7 +291,7 @@ impl Blocks for Multiclass<'_> {
     }
 
     fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
-        let row = self.data.rows.row(i);
+        let row = self.data.rows().row(i);
         // Two scores are compared: a cost and a product and a sum per stored entry each.
         let magnitude = self.largest_cost + product_above(row.norm1(), largest_weight);
         let vanished = row.stored() as f64 * UNDERFLOW;

@@ -6,7 +6,7 @@ use crate::exact;
 use crate::judge::judge;
 use dualgap::Error;
 use dualgap::Result;
-use dualgap::data::{Examples, Outputs, Scaling};
+use dualgap::data::{Examples, Outputs, Scaling, Sets};
 use dualgap::dual::{Settings, Witness};
 use dualgap::linalg::Rows;
 use dualgap::model::{
@@ -25,21 +25,25 @@ fn cases() -> Vec<Case> {
     Kind::all().into_iter().map(|kind| Case::random(5, kind, 9, 4)).collect()
 }
 
-/// The same data as a user has them: classes and numbers as words.
+/// The same data as a user has them: classes as words.
 fn examples(case: &Case) -> Examples {
     if let Kind::Outputs(loss, c @ 2..) = case.kind
         && !loss.is_binary()
     {
         let names = (0..c).map(|k| format!("output {k}")).collect();
         let outputs = Outputs::new(names, case.targets.clone()).unwrap();
-        return Examples::with_outputs(Rows::dense(&case.rows).unwrap(), outputs).unwrap();
+        return Examples::new(Rows::dense(&case.rows).unwrap(), outputs).unwrap();
     }
     if let Kind::Outputs(_, c @ 2..) = case.kind {
         let there = |y: &[f64]| (0..c).filter(|&k| y[k] > 0.0).map(|k| format!("l{k}")).collect();
         let sets: Vec<Vec<String>> = case.targets.chunks(c).map(there).collect();
-        let sets: Vec<String> = sets.iter().map(|set| set.join(",")).collect();
-        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
-        return Examples::from_dense(&case.rows, &sets).unwrap();
+        let sets = Sets::named(&sets).unwrap();
+        return Examples::new(Rows::dense(&case.rows).unwrap(), sets).unwrap();
+    }
+    if let Kind::Outputs(loss, _) = case.kind
+        && !loss.is_binary()
+    {
+        return Examples::from_dense_numbers(&case.rows, &case.targets).unwrap();
     }
     let name = |&y: &f64| match case.kind {
         Kind::Outputs(loss, _) if loss.is_binary() => (if y > 0.0 { "yes" } else { "no" }).into(),

@@ -4,7 +4,7 @@
 use crate::common::quadratic::optimum;
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, with_blocks};
-use dualgap::data::{Alphabet, Examples, Sequences};
+use dualgap::data::{Alphabet, Classes, Examples, Sequences};
 use dualgap::dual::{self, Method, Problem, Settings};
 use dualgap::linalg::Rows;
 use dualgap::oracle;
@@ -52,7 +52,8 @@ fn an_example_without_features_does_not_keep_the_gap_of_an_oracle_open() {
             let small = one_without_features(sparse);
             let data = small.examples();
             let oracle = oracle::Multiclass::new(1, 2, &Costs::ZeroOne).unwrap();
-            let examples: Vec<_> = (0..3).map(|i| (data.rows.row(i), data.labels[i])).collect();
+            let labels = data.classes().unwrap().numbers();
+            let examples: Vec<_> = (0..3).map(|i| (data.rows().row(i), labels[i])).collect();
             let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
             let settings = Settings { method, ..small.settings() };
             let budget = Budget { passes: Some(2000), ..Budget::relative(1e-6) };
@@ -68,7 +69,7 @@ fn data_without_any_feature_have_the_mean_of_the_largest_costs_as_their_optimum(
     let mut rows = Rows::sparse();
     (0..4).for_each(|_| rows.push_sparse(&[]));
     let alphabet = Alphabet::from(["a", "b"].map(String::from).to_vec());
-    let data = Examples::new(rows, vec![0, 1, 1, 0], alphabet).unwrap();
+    let data = Examples::new(rows, Classes::new(vec![0, 1, 1, 0], alphabet).unwrap()).unwrap();
     let blocks = Multiclass::new(&data, &Costs::Matrix(vec![0.0, 3.0, 1.0, 0.0])).unwrap();
     for method in METHODS {
         let settings = Settings { method, threads: 1, ..Settings::default() };
@@ -99,8 +100,10 @@ fn sequences_without_features_are_certified() {
 fn a_sequence_without_positions_counts_in_the_mean_and_nowhere_else() {
     for hamming in [Hamming::Plain, Hamming::Normalized] {
         let small = Small::random(6, Kind::Chain(hamming), 3, 3, 4);
-        let Sequences { rows, labels, mut starts, alphabet, .. } = small.sequences();
+        let data = small.sequences();
+        let (mut starts, alphabet) = (data.starts().to_vec(), data.alphabet().clone());
         starts.insert(2, starts[2]);
+        let (rows, labels) = (data.rows().clone(), data.labels().to_vec());
         let data = Sequences::new(rows, labels, starts, alphabet).unwrap();
         let blocks = Chain::new(&data, hamming).unwrap();
         for method in METHODS {
@@ -161,14 +164,13 @@ fn what_cannot_be_trained_on_is_refused_with_a_reason() {
         assert!(Problem::new(&blocks, L2, lambda, None).is_err());
     }
     let alphabet = || Alphabet::from(["a", "b"].map(String::from).to_vec());
-    let nothing = Examples::new(Rows::sparse(), vec![], alphabet()).unwrap();
+    let nothing = Examples::new(Rows::sparse(), Classes::new(vec![], alphabet()).unwrap()).unwrap();
     let blocks = Multiclass::new(&nothing, &Costs::ZeroOne).unwrap();
     for method in METHODS {
         let settings = Settings { method, ..Settings::default() };
         assert!(dual::train(&blocks, &settings, &Budget::passes(1), &mut ()).is_err());
     }
-    let one_label = Alphabet::from(vec!["a".to_string()]);
-    let data = Examples::new(Rows::dense(&[vec![1.0]]).unwrap(), vec![0], one_label).unwrap();
+    let data = Examples::from_dense(&[vec![1.0]], &["a"]).unwrap();
     assert!(Multiclass::new(&data, &Costs::ZeroOne).is_err());
     let batch = Settings { batch: 0, ..small.settings() };
     with_blocks!(small, |blocks| {

@@ -181,7 +181,8 @@ fn the_corners_of_an_oracle_s_point_must_weigh_one_together() {
     let small = Small::random(2, Kind::Multiclass(Costs::ZeroOne), 4, 3, 1);
     let data = small.examples();
     let oracle = oracle::Multiclass::new(small.width(), 3, &Costs::ZeroOne).unwrap();
-    let examples: Vec<_> = (0..4).map(|i| (data.rows.row(i), data.labels[i])).collect();
+    let labels = data.classes().unwrap().numbers();
+    let examples: Vec<_> = (0..4).map(|i| (data.rows().row(i), labels[i])).collect();
     let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
     let points =
         dual::train(&blocks, &small.settings(), &Budget::passes(5), &mut ()).unwrap().model.points;

@@ -14,7 +14,7 @@ pub mod memory;
 pub mod quadratic;
 pub mod wide;
 
-use dualgap::data::{Alphabet, Examples, Sequences};
+use dualgap::data::{Alphabet, Classes, Examples, Sequences};
 use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Mixture, Sampling, Step};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::{Budget, Report};
@@ -101,8 +101,9 @@ macro_rules! with_oracle {
                 let $oracle =
                     ::dualgap::oracle::Multiclass::new($small.width(), $small.labels, costs)
                         .unwrap();
+                let labels = data.classes().unwrap().numbers();
                 let $examples: Vec<_> =
-                    (0..data.len()).map(|i| (data.rows.row(i), data.labels[i])).collect();
+                    (0..data.len()).map(|i| (data.rows().row(i), labels[i])).collect();
                 $body
             }
         }
@@ -226,7 +227,8 @@ impl Small {
 
     pub fn examples(&self) -> Examples {
         let labels = self.truths.iter().map(|truth| u32::from(truth[0])).collect();
-        Examples::new(self.rows(&self.inputs, self.width()), labels, self.alphabet()).unwrap()
+        let classes = Classes::new(labels, self.alphabet()).unwrap();
+        Examples::new(self.rows(&self.inputs, self.width()), classes).unwrap()
     }
 
     /// All outputs of example i. The last position changes slowest, so that the first of several tied

@@ -8,7 +8,7 @@
 //! A weight that is free is in no norm, and may be negative.
 
 use dualgap::Result;
-use dualgap::data::Examples;
+use dualgap::data::{Classes, Examples, Numbers};
 use dualgap::linalg::{Random, Rows};
 use dualgap::model::{Model, fit_linear};
 use dualgap::run::{Budget, Report};
@@ -206,16 +206,19 @@ impl Case {
         self.train(Choice::I, &self.settings(), &budget)
     }
 
-    /// The same data as a user has them: classes and numbers as words.
+    /// The same data as a user has them: classes as words.
     pub fn examples(&self) -> Examples {
-        let name = |&y: &f64| match (is_binary(self.loss), y > 0.0) {
-            (true, true) => "yes".to_string(),
-            (true, false) => "no".to_string(),
-            (false, _) => y.to_string(),
-        };
-        let names: Vec<String> = self.targets.iter().map(name).collect();
-        Examples::from_dense(&self.rows, &names.iter().map(String::as_str).collect::<Vec<_>>())
-            .unwrap()
+        self.examples_of(Rows::dense(&self.rows).unwrap())
+    }
+
+    /// The same with rows that are stored in another way.
+    pub fn examples_of(&self, rows: Rows) -> Examples {
+        if !is_binary(self.loss) {
+            return Examples::new(rows, Numbers::new(self.targets.clone()).unwrap()).unwrap();
+        }
+        let name = |&y: &f64| if y > 0.0 { "yes" } else { "no" };
+        let names: Vec<&str> = self.targets.iter().map(name).collect();
+        Examples::new(rows, Classes::named(&names)).unwrap()
     }
 
     pub fn fit(&self, settings: &Settings, budget: &Budget) -> Report<Model> {

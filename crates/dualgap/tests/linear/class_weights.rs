@@ -89,8 +89,7 @@ fn whole_weights_of_classes_are_duplicates() {
     for loss in LOSSES.into_iter().filter(|&loss| is_binary(loss)) {
         let case = Case::random(4, loss, 11, 3);
         let data = case.examples();
-        let names = data.labels.iter().map(|&y| data.alphabet.names()[y as usize].as_str());
-        let labels: Vec<&str> = names.collect();
+        let labels: Vec<&str> = (0..data.len()).map(|i| data.classes().unwrap().name(i)).collect();
         let (more, names) = repeated(&case.rows, &labels, |y| if y == "yes" { 4 } else { 1 });
         let copies = Examples::from_dense(&more, &names).unwrap();
         let weighted = fit_two(&data, loss, Some(two.examples(&data, None).unwrap()));

@@ -130,8 +130,9 @@ fn targets_that_are_no_numbers_are_refused() {
         }
         assert!(Linear::new(&rows, vec![1.0], loss, Choice::I).is_err(), "too few");
     }
-    for bad in ["nan", "inf", "-inf", "1e999", "three", ""] {
-        let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &["1", bad]).unwrap();
+    // Names are no numbers, even where they look like them.
+    for names in [["1", "three"], ["1", "2"]] {
+        let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &names).unwrap();
         let result = fit_linear(
             &data,
             ScalarLoss::Squared,
@@ -140,7 +141,7 @@ fn targets_that_are_no_numbers_are_refused() {
             &Budget::passes(1),
             &mut (),
         );
-        assert!(matches!(result, Err(Error::Setting { .. })), "{bad}");
+        assert!(matches!(result, Err(Error::Setting { .. })), "{names:?}");
     }
 }
 

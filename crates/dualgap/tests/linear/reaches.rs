@@ -168,8 +168,9 @@ fn a_forged_model_proves_less_or_nothing() {
         }
         let without = Model { witness: None, ..honest.clone() };
         assert!(reach_linear(&without, &data).unwrap_err().to_string().contains("witness"));
-        let mut other = data.clone();
-        other.labels[0] = 1 - other.labels[0];
+        let mut other = case.clone();
+        other.targets[0] = -other.targets[0];
+        let other = other.examples();
         assert!(reach_linear(&honest, &other).is_err(), "other data");
     }
 }

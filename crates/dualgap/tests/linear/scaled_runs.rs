@@ -62,7 +62,7 @@ fn observers_are_told_of_weights_for_the_data_as_they_are() {
             assert_eq!(*weights, model.weights);
             let own = match loss {
                 ScalarLoss::Squared => model.evaluate_numbers(&test).unwrap().rmse,
-                _ => model.evaluate_examples(&test).error(),
+                _ => model.evaluate_examples(&test).unwrap().error(),
             };
             assert_eq!(*error, Some(own));
         }

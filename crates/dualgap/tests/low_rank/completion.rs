@@ -183,10 +183,10 @@ fn predictions_are_the_centre_and_the_matrix_written_out() {
     for centring in [Centring::None, Centring::Mean, Centring::Effects] {
         let model = squared(centring, 3.0, 0.01, &Budget::relative(1e-6)).model;
         let x = model.low_rank.as_ref().unwrap().to_dense();
-        let (predicted, strangers) = model.predict_pairs(&data.pairs).unwrap();
+        let (predicted, strangers) = model.predict_pairs(data.pairs()).unwrap();
         assert_eq!(strangers, Strangers::default());
         let mut square = 0.0;
-        for ((&(i, j), &y), p) in data.pairs.places.iter().zip(&data.values).zip(predicted) {
+        for ((&(i, j), &y), p) in data.pairs().places().iter().zip(data.values()).zip(predicted) {
             let entry = x[i as usize * ITEMS + j as usize];
             let own = centre(&model).at(Some(i), Some(j)) + entry;
             assert!((own - p).abs() < 1e-12);
@@ -202,7 +202,7 @@ fn names_that_are_not_known_get_what_is_known() {
     let model = squared(Centring::Effects, 3.0, 0.01, &Budget::relative(1e-3)).model;
     let others = [("u1", "new", 3.0), ("who", "m1", 3.0), ("who", "new", 3.0), ("u1", "m1", 3.0)];
     let others = Ratings::from_triples(&others).unwrap();
-    let (predicted, strangers) = model.predict_pairs(&others.pairs).unwrap();
+    let (predicted, strangers) = model.predict_pairs(others.pairs()).unwrap();
     assert_eq!(strangers, Strangers { pairs: 3, users: 1, items: 1 });
     let centre = centre(&model);
     assert_eq!(predicted[0], centre.at(Some(1), None));
@@ -332,10 +332,10 @@ fn whatever_is_altered_is_refused() {
         refused(&|m| m.dictionary = reversed(&m.dictionary));
         refused(&|m| m.features -= 1);
         // Other ratings, other names, another order.
-        let mut other = data.clone();
-        other.values[3] += 1e-9;
-        assert!(verify_completion(&model, &other).is_err());
         let mut triples = triples(1, 22);
+        triples[3].2 += 1e-9;
+        assert!(verify_completion(&model, &ratings(&triples)).is_err());
+        triples[3].2 -= 1e-9;
         triples.swap(0, 9);
         assert!(verify_completion(&model, &ratings(&triples)).is_err());
         let renamed = b"u0 m0 3\n";

@@ -2,9 +2,9 @@
 
 use crate::Case;
 use crate::judge::Judge;
-use dualgap::data::{Examples, Scaling};
+use dualgap::data::{Examples, Scaling, Sets};
 use dualgap::dual::Settings;
-use dualgap::linalg::LowRank;
+use dualgap::linalg::{LowRank, Rows};
 use dualgap::model::{
     DualEvidence, InBall, Model, Plan, fit_classes_in_ball, fit_labels_in_ball, verify_examples,
     verify_labels, verify_linear,
@@ -25,13 +25,16 @@ fn case() -> Case {
 
 /// A label is there where its target is positive.
 fn examples(case: &Case) -> Examples {
-    let set = |y: &[f64]| {
+    let set = |y: &[f64]| -> Vec<String> {
         let there = (0..y.len()).filter(|&k| y[k] > 0.0);
-        there.map(|k| format!("label {k}")).collect::<Vec<_>>().join(",")
+        there.map(|k| format!("label {k}")).collect()
     };
-    let sets: Vec<String> = case.targets.chunks(case.outputs).map(set).collect();
-    let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
-    Examples::from_dense(&case.rows, &sets).unwrap()
+    let sets: Vec<Vec<String>> = case.targets.chunks(case.outputs).map(set).collect();
+    with_sets(&case.rows, &sets)
+}
+
+fn with_sets<S: AsRef<str>>(rows: &[Vec<f64>], sets: &[Vec<S>]) -> Examples {
+    Examples::new(Rows::dense(rows).unwrap(), Sets::named(sets).unwrap()).unwrap()
 }
 
 fn fit(case: &Case, loss: ScalarLoss, scale: Scaling, budget: &Budget) -> Result<Report<Model>> {
@@ -106,12 +109,12 @@ fn a_model_is_stored_verified_and_applied() {
             let score =
                 |k: usize| row.iter().enumerate().map(|(j, a)| a * x[j * 4 + k]).sum::<f64>();
             let set: Vec<usize> = (0..4).filter(|&k| score(k) > 0.0).collect();
-            assert_eq!(stored.predict_set(data.rows.row(i)), set);
+            assert_eq!(stored.predict_set(data.rows().row(i)), set);
             let off = (0..4).filter(|k| (y[*k] > 0.0) != set.contains(k)).count();
             wrong += off;
             whole += usize::from(off == 0);
         }
-        let figures = stored.evaluate_sets(&data).figures();
+        let figures = stored.evaluate_sets(&data).unwrap().figures();
         assert!((figures.hamming_loss - wrong as f64 / 120.0).abs() < 1e-15);
         assert!((figures.subset_accuracy - whole as f64 / 30.0).abs() < 1e-15);
     }
@@ -141,8 +144,9 @@ fn whatever_is_altered_is_refused() {
     let names = ["a", "b", "c", "d"].map(String::from);
     assert!(refused(&|m| m.alphabet = names.to_vec().into()));
     // A set that has changed is another data set.
-    let mut other = data.clone();
-    other.labels[0] = other.labels.iter().copied().find(|&set| set != other.labels[0]).unwrap();
+    let mut other = self::case();
+    other.targets[0] = -other.targets[0];
+    let other = examples(&other);
     assert!(verify_labels(&model, &other).is_err());
 }
 
@@ -150,18 +154,18 @@ fn whatever_is_altered_is_refused() {
 fn what_makes_no_label_sets_is_refused() {
     let rows = [vec![1.0], vec![-1.0]];
     let settings = Settings { lambda: 0.1, ..Settings::default() };
-    let try_with = |sets: [&str; 2], loss| {
-        let (data, nobody, budget) =
-            (Examples::from_dense(&rows, &sets).unwrap(), &mut (), Budget::passes(1));
+    let try_with = |sets: [&[&str]; 2], loss| {
+        let sets = sets.map(<[&str]>::to_vec);
+        let (data, nobody, budget) = (with_sets(&rows, &sets), &mut (), Budget::passes(1));
         let plan = Plan::new(&settings, &budget, nobody);
         fit_labels_in_ball(&data, loss, InBall::l1(1.0), plan).map(|_| ())
     };
-    assert!(try_with(["a,b", ""], ScalarLoss::Logistic).is_ok());
-    for sets in [["a", ""], ["", ""], ["a,,b", "c"], ["a,a", "b"]] {
+    assert!(try_with([&["a", "b"], &[]], ScalarLoss::Logistic).is_ok());
+    for sets in [[&["a"][..], &[]], [&[], &[]], [&["a"], &["a"]]] {
         assert!(try_with(sets, ScalarLoss::Logistic).is_err(), "{sets:?}");
     }
     for loss in [ScalarLoss::Hinge, ScalarLoss::Squared, ScalarLoss::Huber { width: 1.0 }] {
-        assert!(try_with(["a,b", ""], loss).is_err(), "{loss:?}");
+        assert!(try_with([&["a", "b"], &[]], loss).is_err(), "{loss:?}");
     }
     // Classes are no sets.
     let data = Examples::from_dense(&rows, &["a", "b"]).unwrap();

@@ -58,7 +58,7 @@ fn factors(model: &Model) -> &LowRank {
 fn mean_softmax(data: &Examples, rows: &[Vec<f64>], x: &Mat<f64>) -> (f64, Mat<f64>) {
     let (mut value, mut gradient) = (0.0, Mat::zeros(x.nrows(), x.ncols()));
     let share = 1.0 / rows.len() as f64;
-    for (row, &label) in rows.iter().zip(&data.labels) {
+    for (row, &label) in rows.iter().zip(data.classes().unwrap().numbers()) {
         let score = |k: usize| row.iter().enumerate().map(|(j, a)| a * x[(j, k)]).sum::<f64>();
         let scores: Vec<f64> = (0..x.ncols()).map(score).collect();
         let sum: f64 = scores.iter().map(|a| a.exp()).sum();
@@ -120,7 +120,7 @@ fn predictions_are_those_of_the_matrix_written_out() {
     let mut model = softmax(&case, &Budget::relative(1e-4)).model;
     let (data, x) = (examples(&case), factors(&model).to_dense());
     for (i, row) in case.rows.iter().enumerate() {
-        let scores = model.class_scores(data.rows.row(i));
+        let scores = model.class_scores(data.rows().row(i));
         for (k, score) in scores.iter().enumerate() {
             let own: f64 = row.iter().enumerate().map(|(j, a)| a * x[j * 4 + k]).sum();
             assert!((score - own).abs() < 1e-13);

@@ -25,7 +25,7 @@ fn case() -> Case {
 fn named(case: &Case, names: &[&str]) -> Examples {
     let names = names.iter().map(ToString::to_string).collect();
     let outputs = Outputs::new(names, case.targets.clone()).unwrap();
-    Examples::with_outputs(Rows::dense(&case.rows).unwrap(), outputs).unwrap()
+    Examples::new(Rows::dense(&case.rows).unwrap(), outputs).unwrap()
 }
 
 fn examples(case: &Case) -> Examples {
@@ -94,9 +94,8 @@ fn in_a_ball_without_an_edge_in_sight_the_weights_are_those_of_ridge() {
             assert!((own - x[(k / 4, k % 4)]).abs() < 1e-5, "{within:?}: {own}");
         }
         // Of ridge every output is a problem of its own; so the first is that of its numbers alone.
-        let numbers: Vec<String> = case.targets.iter().step_by(4).map(f64::to_string).collect();
-        let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
-        let alone = Examples::from_dense(&case.rows, &numbers).unwrap();
+        let numbers: Vec<f64> = case.targets.iter().step_by(4).copied().collect();
+        let alone = Examples::from_dense_numbers(&case.rows, &numbers).unwrap();
         let settings = Settings { lambda: case.mu, ..Settings::default() };
         let (budget, nobody) = (Budget::relative(1e-12), &mut ());
         let plan = Plan::new(&settings, &budget, nobody);
@@ -128,7 +127,7 @@ fn a_model_is_stored_verified_and_applied() {
             let x = weights(&stored);
             let mut squared = 0.0;
             for (i, (row, y)) in case.rows.iter().zip(case.targets.chunks(4)).enumerate() {
-                let said = stored.predict_outputs(data.rows.row(i));
+                let said = stored.predict_outputs(data.rows().row(i));
                 for k in 0..4 {
                     let naive: f64 = row.iter().enumerate().map(|(j, a)| a * x[j * 4 + k]).sum();
                     assert!((said[k] - naive).abs() < 1e-12);
@@ -199,8 +198,9 @@ fn what_makes_no_outputs_is_refused() {
     let labels = Examples::from_dense(&[vec![1.0], vec![2.0]], &["1", "2"]).unwrap();
     let rows = Rows::dense(&[vec![1.0], vec![2.0]]).unwrap();
     let one = Outputs::new(vec!["only".into()], vec![1.0, 2.0]).unwrap();
-    for data in [labels, Examples::with_outputs(rows, one).unwrap()] {
+    let one = Examples::new(rows, one).unwrap();
+    for (data, words) in [(labels, "several numbers"), (one, "regression")] {
         let error = try_with(&data, ScalarLoss::Squared).unwrap_err();
-        assert!(error.to_string().contains("regression"), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
     }
 }

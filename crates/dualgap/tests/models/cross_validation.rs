@@ -27,7 +27,7 @@ fn settings(lambda: f64, seed: u64) -> Settings {
 fn score(model: &Model, test: &Small) -> Score {
     let evaluation: Evaluation = match test.kind {
         Kind::Chain(_) => model.evaluate_sequences(&test.sequences()),
-        Kind::Multiclass(_) => model.evaluate_examples(&test.examples()),
+        Kind::Multiclass(_) => model.evaluate_examples(&test.examples()).unwrap(),
     };
     (&evaluation).into()
 }

@@ -6,6 +6,7 @@
 //! - `warm_starts`: runs that begin with an older model's witness.
 //! - `cross_validation`: many of them, on parts of the data.
 //! - `paths`: structural models for every λ of an interval.
+//! - `typed_data`: data with weights and without targets; files with recipes of earlier programs.
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
 
@@ -18,4 +19,5 @@ mod forgeries;
 mod pairs;
 mod paths;
 mod resumed;
+mod typed_data;
 mod warm_starts;

@@ -17,7 +17,14 @@ fn problem() -> Small {
 }
 
 fn named(small: &Small) -> Sequences {
-    Sequences { dictionary: NAMES.into_iter().collect(), ..small.sequences() }
+    small.sequences().with_dictionary(NAMES.into_iter().collect()).unwrap()
+}
+
+/// The same without features of pairs.
+fn without_pairs(data: &Sequences) -> Sequences {
+    let (labels, alphabet) = (data.labels().to_vec(), data.alphabet().clone());
+    let bare = Sequences::new(data.rows().clone(), labels, data.starts().to_vec(), alphabet);
+    bare.unwrap().with_dictionary(data.dictionary().clone()).unwrap()
 }
 
 fn fitted(small: &Small, data: &Sequences) -> Model {
@@ -55,7 +62,7 @@ fn a_model_with_pairs_and_names_comes_back_from_its_file_as_it_was() {
 fn a_single_empty_name_comes_back_too() {
     let mut small = Small::random(4, Kind::Chain(Hamming::Normalized), 4, 2, 3);
     small.inputs.iter_mut().flatten().for_each(|row| row.truncate(1));
-    let data = Sequences { dictionary: [""].into_iter().collect(), ..small.sequences() };
+    let data = small.sequences().with_dictionary([""].into_iter().collect()).unwrap();
     let model = fitted(&small, &data);
     let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert!(back.dictionary.names().eq([""]));
@@ -94,7 +101,7 @@ fn altered_pairs_names_and_data_are_refused() {
     assert!(verify(&nameless, &bare).is_ok());
     let (features, pair_features) = (model.features + 3, model.pair_features - 1);
     assert!(verify(&Model { features, pair_features, ..nameless }, &bare).is_err());
-    let without = Sequences { edges: None, ..data.clone() };
+    let without = without_pairs(&data);
     assert!(verify(&model, &without).is_err());
     // The data are said to be these, and are not: the values give it away.
     let mut other = small.clone();
@@ -141,7 +148,7 @@ fn rows_of_pairs_that_do_not_fit_are_refused_and_too_many_features_are_left_out(
     use dualgap::linalg::Rows;
     let small = problem();
     let data = small.sequences();
-    let positions = data.labels.len();
+    let positions = data.labels().len();
     let rows = |n: usize, x: f64| Rows::dense(&vec![vec![x, 1.0]; n]).unwrap();
     assert!(data.clone().with_edges(rows(positions - 1, 0.0)).is_err());
     assert!(data.clone().with_edges(rows(positions + 1, 0.0)).is_err());
@@ -160,6 +167,6 @@ fn rows_of_pairs_that_do_not_fit_are_refused_and_too_many_features_are_left_out(
     let mut narrower = small.clone();
     narrower.edges.iter_mut().flatten().for_each(|row| row.truncate(1));
     assert_eq!(model.predict_sequences(&narrower.sequences()), zeros(1));
-    let without = Sequences { edges: None, ..data };
+    let without = without_pairs(&data);
     assert_eq!(model.predict_sequences(&without), zeros(0));
 }

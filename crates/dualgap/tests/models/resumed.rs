@@ -245,8 +245,14 @@ fn threads_do_not_matter_for_a_resumed_run() {
 #[test]
 fn a_sequence_without_positions_survives_checkpoints_witnesses_and_warm_starts() {
     let small = Small::random(6, Kind::Chain(Hamming::Normalized), 4, 3, 4).with_pairs(6, 2);
-    let mut data = small.sequences();
-    data.starts.insert(2, data.starts[2]);
+    let data = small.sequences();
+    let mut starts = data.starts().to_vec();
+    starts.insert(2, starts[2]);
+    let (labels, alphabet) = (data.labels().to_vec(), data.alphabet().clone());
+    let edges = data.edges().unwrap().clone();
+    let data =
+        dualgap::data::Sequences::new(data.rows().clone(), labels, starts, alphabet).unwrap();
+    let data = data.with_edges(edges).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run");
     for method in [Method::Bcfw, Method::Fw] {

@@ -4,7 +4,7 @@
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, cases, of, small, ways, with_blocks};
 use crate::fitting::{Fit, assert_true, exact_dual};
-use dualgap::data::{Alphabet, Examples, Sequences};
+use dualgap::data::{Alphabet, Classes, Examples, Sequences};
 use dualgap::dual::{Average, Method, Settings, Step};
 use dualgap::model::{
     Model, fit_chain_with, fit_multiclass_with, verify_examples, verify_sequences,
@@ -142,16 +142,23 @@ proptest! {
             let model = match &small.kind {
                 Kind::Chain(hamming) => {
                     let data = small.sequences();
-                    let labels = data.labels.iter().map(|&y| other(y)).collect();
-                    let data = Sequences { labels, alphabet: alphabet.clone(), ..data };
+                    let labels = data.labels().iter().map(|&y| other(y)).collect();
+                    let (rows, starts) = (data.rows().clone(), data.starts().to_vec());
+                    let renamed = Sequences::new(rows, labels, starts, alphabet.clone()).unwrap();
+                    let data = match data.edges() {
+                        Some(edges) => renamed.with_edges(edges.clone()).unwrap(),
+                        None => renamed,
+                    };
                     let model = fit_chain_with(&data, *hamming, fit.plan(&mut ())).unwrap().model;
                     prop_assert!(verify_sequences(&model, &data).is_ok());
                     model
                 }
                 Kind::Multiclass(costs) => {
                     let data = small.examples();
-                    let labels = data.labels.iter().map(|&y| other(y as u16).into()).collect();
-                    let data = Examples { labels, alphabet: alphabet.clone(), ..data };
+                    let labels = data.classes().unwrap().numbers().iter();
+                    let labels = labels.map(|&y| other(y as u16).into()).collect();
+                    let classes = Classes::new(labels, alphabet.clone()).unwrap();
+                    let data = Examples::new(data.rows().clone(), classes).unwrap();
                     let model = fit_multiclass_with(&data, costs, fit.plan(&mut ())).unwrap().model;
                     prop_assert!(verify_examples(&model, &data).is_ok());
                     model

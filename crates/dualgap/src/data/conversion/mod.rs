@@ -35,7 +35,7 @@ const PORTION: usize = 4096;
 ///
 /// let other = Source::from_bytes("new.csv", b"colour,width\nblue,3\n")?;
 /// let new = conversion.read(other, None)?;
-/// assert_eq!(new.data.rows.row(0).iter().collect::<Vec<_>>(), [(0, 3.0), (2, 1.0)]);
+/// assert_eq!(new.data.rows().row(0).iter().collect::<Vec<_>>(), [(0, 3.0), (2, 1.0)]);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -114,9 +114,11 @@ impl Conversion {
     /// give lines without.
     pub fn write(&self, loaded: &Loaded<Examples>, sink: &mut Sink) -> Result<Written> {
         let data = &loaded.data;
-        let names = self.label_texts(&data.alphabet)?;
-        let label = |i: usize| {
-            if loaded.labelled { names[data.labels[i] as usize].as_str() } else { "" }
+        let classes = if data.targets.are_none() { None } else { Some(data.classes()?) };
+        let names = classes.map(|classes| self.label_texts(classes.alphabet())).transpose()?;
+        let label = |i: usize| match (classes, &names) {
+            (Some(classes), Some(names)) => names[classes.numbers()[i] as usize].as_str(),
+            _ => "",
         };
         let value = self.binning.as_ref().map_or_else(String::new, |b| b.value().to_string());
         let mut written = Written::default();

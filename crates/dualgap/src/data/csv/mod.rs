@@ -13,13 +13,17 @@
 mod table;
 mod targets;
 
-use super::labels::{Labels, Truth};
-use super::{Alphabet, Dictionary, Examples, Outputs, Source, Unseen, Vocabulary, label_sets};
+use super::labels::Labels;
+use super::sets::{self, Sets};
+use super::{
+    Alphabet, Classes, Dictionary, Examples, Numbers, Outputs, Source, TargetKind, Targets, Unseen,
+    Vocabulary,
+};
 use crate::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use table::{Table, number};
-use targets::Targets;
+use targets::TargetColumns;
 
 /// How a csv file is read.
 ///
@@ -70,20 +74,20 @@ const BEGINNING: usize = 1000;
 /// let text = b"age,colour,ill\n31,red,no\n0,,yes\n";
 /// let source = Source::from_bytes("demo", text)?;
 /// let (data, recipe) = read_training(source, &CsvRecipe::default())?;
-/// assert_eq!(data.dictionary.names().collect::<Vec<_>>(), ["age", "colour=red"]);
-/// assert_eq!((data.rows.row(0).stored(), data.rows.row(1).stored()), (2, 0));
+/// assert_eq!(data.dictionary().names().collect::<Vec<_>>(), ["age", "colour=red"]);
+/// assert_eq!((data.rows().row(0).stored(), data.rows().row(1).stored()), (2, 0));
 /// assert_eq!(recipe.label.as_deref(), Some("ill"));
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read_training(source: Source<'_>, recipe: &CsvRecipe) -> Result<(Examples, CsvRecipe)> {
-    read_training_as(source, recipe, Truth::Label)
+    read_training_as(source, recipe, TargetKind::Class)
 }
 
-/// The same, whatever examples have in the place of a label.
-pub(super) fn read_training_as(
+/// The same, whatever is to be predicted.
+pub fn read_training_as(
     source: Source<'_>,
     recipe: &CsvRecipe,
-    truth: Truth,
+    kind: TargetKind,
 ) -> Result<(Examples, CsvRecipe)> {
     let mut table = Table::open(source, None)?;
     if table.names.len() < 2 {
@@ -92,12 +96,12 @@ pub(super) fn read_training_as(
             "a label and something to tell it by are needed, with , ; | or a tab between them",
         ));
     }
-    let targets = Targets::of_training(&table, recipe, truth)?;
+    let wanted = TargetColumns::of_training(&table, recipe, kind)?;
     for name in &recipe.categorical {
         table.place(name)?;
     }
     table.look_ahead(BEGINNING)?;
-    let is_feature = |place: &usize| !targets.places.contains(place);
+    let is_feature = |place: &usize| !wanted.places.contains(place);
     let places: Vec<usize> = (0..table.names.len()).filter(is_feature).collect();
     let columns: Vec<CsvColumn> = places
         .iter()
@@ -114,31 +118,36 @@ pub(super) fn read_training_as(
     }
     let mut dictionary = Dictionary::default();
     let number = |name: &str| Some(dictionary.number(name));
-    let mut read = table.gather(targets.wanted(), &places, &columns, number)?;
+    let mut read = table.gather(wanted.wanted(), &places, &columns, number)?;
     if let Some((line, place)) = read.unlabelled {
         return Err(table.no_label(line, place));
     }
     read.rows.fit_width(dictionary.len());
-    let label = Some(targets.written());
-    let data = if truth == Truth::Numbers {
-        Examples::with_outputs(read.rows, Outputs::new(targets.names, read.numbers)?)?
-    } else {
-        let sets = truth == Truth::Set;
-        let names = read.labels.names();
-        let names = if sets { label_sets::names(names) } else { names.collect() };
-        let labels = spelled(read.labels, &names, sets);
-        let alphabet = Alphabet::new(labels.names());
-        Examples::new(read.rows, labels.numbered(&alphabet), alphabet)?
+    let label = Some(wanted.written());
+    let targets: Targets = match kind {
+        TargetKind::Class => {
+            let names: Vec<String> = read.labels.names().collect();
+            let labels = spelled(read.labels, &names, false);
+            let alphabet = Alphabet::new(labels.names());
+            Classes::new(labels.numbered(&alphabet), alphabet)?.into()
+        }
+        TargetKind::Set => {
+            let names = sets::names(read.labels.names());
+            let labels = spelled(read.labels, &names, true);
+            let alphabet = Alphabet::new(sets::names(labels.names()));
+            Sets::spelled(&labels, alphabet).map_err(|error| table.no_sets(&error))?.into()
+        }
+        TargetKind::Number => Numbers::new(read.numbers)?.into(),
+        TargetKind::Outputs => Outputs::new(wanted.names, read.numbers)?.into(),
     };
-    let data = Examples { dictionary, ..data };
+    let data = Examples { dictionary, ..Examples::new(read.rows, targets)? };
     let recipe =
         CsvRecipe { label, categorical: recipe.categorical.clone(), columns, header: table.header };
     Ok((data, recipe))
 }
 
 /// Reads a file with the columns, features and labels of a training set: the examples, whether they have
-/// labels, and what of them is not known. Labels that are not are put behind those that are; without labels,
-/// all of them are the first and mean nothing.
+/// labels, and what of them is not known. Labels that are not are put behind those that are.
 ///
 /// With a header, columns are known by name: they may come in any order and among others. Without one, the file
 /// has the columns of the training data, with or without the label.
@@ -149,7 +158,7 @@ pub(super) fn read_training_as(
 /// let (data, recipe) = read_training(source, &CsvRecipe::default())?;
 /// let more = Source::from_bytes("more", b"colour;age\ngreen;12\n")?;
 /// let (more, labelled, unseen) = read_known(more, &recipe, data.vocabulary())?;
-/// assert_eq!(more.rows.row(0).iter().collect::<Vec<_>>(), [(0, 12.0)]);
+/// assert_eq!(more.rows().row(0).iter().collect::<Vec<_>>(), [(0, 12.0)]);
 /// assert!(!labelled);
 /// assert_eq!((unseen.met, unseen.features), (2, 1)); // nothing is known of green
 /// # Ok::<(), dualgap::Error>(())
@@ -159,24 +168,24 @@ pub fn read_known(
     recipe: &CsvRecipe,
     known: Vocabulary<'_>,
 ) -> Result<(Examples, bool, Unseen)> {
-    read_known_as(source, recipe, known, Truth::Label)
+    read_known_as(source, recipe, known, TargetKind::Class)
 }
 
-/// The same, whatever examples have in the place of a label; of sets, the names that are known are those of single labels.
-pub(super) fn read_known_as(
+/// The same, whatever is to be predicted.
+pub fn read_known_as(
     source: Source<'_>,
     recipe: &CsvRecipe,
     known: Vocabulary<'_>,
-    truth: Truth,
+    kind: TargetKind,
 ) -> Result<(Examples, bool, Unseen)> {
     let mut table = Table::open(source, Some(recipe.header))?;
-    let targets = Targets::of_other(&mut table, recipe, truth)?;
+    let wanted = TargetColumns::of_other(&mut table, recipe, kind)?;
     let places = recipe
         .columns
         .iter()
         .map(|column| table.place(&column.name))
         .collect::<Result<Vec<usize>>>()?;
-    let mut read = table.gather(targets.wanted(), &places, &recipe.columns, |name| {
+    let mut read = table.gather(wanted.wanted(), &places, &recipe.columns, |name| {
         known.dictionary.index(name).filter(|&feature| (feature as usize) < known.features)
     })?;
     let labelled = read.labelled;
@@ -184,30 +193,34 @@ pub(super) fn read_known_as(
         return Err(table.no_label(line, place));
     }
     read.rows.fit_width(known.features);
-    let dictionary = known.dictionary.clone();
-    if labelled && truth == Truth::Numbers {
-        let data = Examples::with_outputs(read.rows, Outputs::new(targets.names, read.numbers)?)?;
-        return Ok((Examples { dictionary, ..data }, labelled, read.unseen));
-    }
-    let sets = truth == Truth::Set;
-    let labels = spelled(read.labels, known.alphabet.names(), sets);
-    let (alphabet, strange) = labels.beside(known.alphabet, sets);
-    read.unseen.labels = strange;
-    let (labels, alphabet) = if labelled {
-        (labels.numbered(&alphabet), alphabet)
-    } else {
-        (vec![0; read.rows.len()], known.unlabelled())
+    let targets = match kind {
+        _ if !labelled => Targets::None,
+        TargetKind::Class => {
+            let labels = spelled(read.labels, known.alphabet.names(), false);
+            let (alphabet, new) = known.beside(labels.names());
+            read.unseen.labels = new;
+            Classes::new(labels.numbered(&alphabet), alphabet)?.into()
+        }
+        TargetKind::Set => {
+            let labels = spelled(read.labels, known.alphabet.names(), true);
+            let (alphabet, new) = known.beside(sets::names(labels.names()));
+            read.unseen.labels = new;
+            Sets::spelled(&labels, alphabet).map_err(|error| table.no_sets(&error))?.into()
+        }
+        TargetKind::Number => Numbers::new(read.numbers)?.into(),
+        TargetKind::Outputs => Outputs::new(wanted.names, read.numbers)?.into(),
     };
-    let data = Examples { dictionary, ..Examples::new(read.rows, labels, alphabet)? };
+    let dictionary = known.dictionary.clone();
+    let data = Examples { dictionary, ..Examples::new(read.rows, targets)? };
     Ok((data, labelled, read.unseen))
 }
 
 /// The labels as they are known: where all names are those of numbers, by their values.
-fn spelled(labels: Labels, names: &[String], sets: bool) -> Labels {
+fn spelled(labels: Labels, names: &[String], are_sets: bool) -> Labels {
     if !names.iter().all(|name| number(name).is_some()) {
         return labels;
     }
-    labels.renamed(|name| if sets { label_sets::renamed(name, by_value) } else { by_value(name) })
+    labels.renamed(|name| if are_sets { sets::renamed(name, by_value) } else { by_value(name) })
 }
 
 /// Numbers are known by their value, as in [`super::libsvm`]: `1`, `+1` and `1.0` are one label.
@@ -257,7 +270,15 @@ mod tests {
     fn example(data: &Examples, i: usize) -> (BTreeMap<&str, f64>, &str) {
         let name = |j| data.dictionary.name(j).unwrap();
         let features = data.rows.row(i).iter().map(|(j, x)| (name(j), x)).collect();
-        (features, &data.alphabet.names()[data.labels[i] as usize])
+        (features, data.classes().unwrap().name(i))
+    }
+
+    fn labels(data: &Examples) -> Vec<u32> {
+        data.classes().unwrap().numbers().to_vec()
+    }
+
+    fn classes(data: &Examples) -> &[String] {
+        data.classes().unwrap().alphabet().names()
     }
 
     fn names(data: &Examples) -> Vec<&str> {
@@ -291,16 +312,16 @@ mod tests {
         let (data, recipe) = train_plain("\u{feff}red;1,5;1.5;x\nblue;2;0;y");
         assert!(!recipe.header);
         assert_eq!(names(&data), ["c1=red", "c2=1,5", "c3", "c1=blue", "c2=2"]);
-        assert_eq!((data.len(), data.alphabet.names()), (2, &["x".into(), "y".into()][..]));
+        assert_eq!((data.len(), classes(&data)), (2, &["x".into(), "y".into()][..]));
         let first = CsvRecipe { label: Some("c1".into()), ..CsvRecipe::default() };
         let (data, recipe) = train("no|1|a\nyes|2|b\n", &first).unwrap();
-        assert_eq!((names(&data), data.labels.clone()), (vec!["c2", "c3=a", "c3=b"], vec![0, 1]));
+        assert_eq!((names(&data), labels(&data)), (vec!["c2", "c3=a", "c3=b"], vec![0, 1]));
         // The label stays where training had it, or is not there at all.
         let known = data.vocabulary();
         let (more, labelled, _) = read_known(source(b"yes,3,b\nno,4,a"), &recipe, known).unwrap();
-        assert_eq!((labelled, more.labels.clone()), (true, vec![1, 0]));
+        assert_eq!((labelled, labels(&more)), (true, vec![1, 0]));
         let (bare, labelled, _) = read_known(source(b"3,b\n4,a"), &recipe, known).unwrap();
-        assert_eq!((labelled, &bare.labels[..]), (false, &[0, 0][..]));
+        assert!(!labelled && bare.targets.are_none());
         assert_eq!(bare.rows, more.rows);
         for text in ["3", "yes,3,b,1"] {
             let error = read_known(source(text.as_bytes()), &recipe, known).unwrap_err();
@@ -317,39 +338,51 @@ mod tests {
     #[test]
     fn labels_that_are_numbers_are_known_by_their_value() {
         let (data, recipe) = train_plain("x,y\n1,10\n1,+9\n1,9.0\n1,-0\n");
-        assert_eq!(data.alphabet.names(), ["0", "9", "10"]);
-        assert_eq!(data.labels, [2, 1, 1, 0]);
+        assert_eq!(classes(&data), ["0", "9", "10"]);
+        assert_eq!(labels(&data), [2, 1, 1, 0]);
         let text = b"y,x\n1e1,1\nmany,1\n7.0,1\n";
         let (more, _, unseen) = read_known(source(text), &recipe, data.vocabulary()).unwrap();
-        assert_eq!(more.alphabet.names(), ["0", "9", "10", "7", "many"]);
-        assert_eq!((more.labels, unseen.labels), (vec![2, 4, 3], vec!["7".into(), "many".into()]));
+        assert_eq!(classes(&more), ["0", "9", "10", "7", "many"]);
+        assert_eq!(
+            (labels(&more), unseen.labels),
+            (vec![2, 4, 3], vec!["7".into(), "many".into()])
+        );
         // One that is no number, and all are texts.
         let (data, recipe) = train_plain("x,y\n1,1\n1,1.0\n1,nan\n");
-        assert_eq!(data.alphabet.names(), ["1", "1.0", "nan"]);
+        assert_eq!(classes(&data), ["1", "1.0", "nan"]);
         let (more, ..) = read_known(source(b"x,y\n1,1.0"), &recipe, data.vocabulary()).unwrap();
-        assert_eq!(more.labels, [1]);
+        assert_eq!(labels(&more), [1]);
     }
 
     #[test]
     fn labels_may_be_sets_of_which_some_are_empty() {
         let text = b"x,y\n1,\"b, a\"\n2,\n3,a\n4,\"a,b\"\n";
         let (data, recipe) =
-            read_training_as(source(text), &CsvRecipe::default(), Truth::Set).unwrap();
-        let sets: Vec<Vec<&str>> = (0..4).map(|i| data.label_set(i).collect()).collect();
+            read_training_as(source(text), &CsvRecipe::default(), TargetKind::Set).unwrap();
+        let sets: Vec<Vec<&str>> =
+            (0..4).map(|i| data.sets().unwrap().names(i).collect()).collect();
         assert_eq!(sets, [vec!["a", "b"], vec![], vec!["a"], vec!["a", "b"]]);
-        let alphabet = Alphabet::new(["a", "b"].map(String::from));
-        let known = Vocabulary { alphabet: &alphabet, ..data.vocabulary() };
-        let read = |text: &'static [u8]| read_known_as(source(text), &recipe, known, Truth::Set);
+        let known = data.vocabulary();
+        let read =
+            |text: &'static [u8]| read_known_as(source(text), &recipe, known, TargetKind::Set);
         let (more, labelled, unseen) = read(b"y;x\na,c;1\n;2\n").unwrap();
-        assert_eq!((labelled, more.label_set(0).collect()), (true, vec!["a", "c"]));
+        assert_eq!((labelled, more.sets().unwrap().names(0).collect()), (true, vec!["a", "c"]));
         assert_eq!(unseen.labels, ["c"]);
         assert!(!read(b"x,y\n1,\n").unwrap().1 && !read(b"x\n1\n").unwrap().1);
         let error = read(b"x,y\n1,a\n2,\"a,a\"\n").unwrap_err().to_string();
         assert!(error.starts_with("t.csv:3: ") && error.contains("twice"), "{error}");
         // Names that are numbers are known by their value, in sets, too.
         let text = b"x,y\n1,\"1.0,+2\"\n2,\"2,1\"\n";
-        let (data, _) = read_training_as(source(text), &CsvRecipe::default(), Truth::Set).unwrap();
-        assert_eq!((data.alphabet.names(), data.labels), (&["1,2".to_string()][..], vec![0, 0]));
+        let (data, _) =
+            read_training_as(source(text), &CsvRecipe::default(), TargetKind::Set).unwrap();
+        let sets = data.sets().unwrap();
+        assert_eq!(sets.alphabet().names(), ["1", "2"]);
+        assert_eq!((sets.of(0), sets.of(1)), (&[0, 1][..], &[0, 1][..]));
+        let text = b"x,y\n1,\"1.0,1\"\n2,2\n";
+        let error =
+            read_training_as(source(text), &CsvRecipe::default(), TargetKind::Set).unwrap_err();
+        assert!(error.to_string().starts_with("t.csv: ") && error.remedy().is_some(), "{error}");
+        assert!(error.to_string().contains("`1` twice"), "{error}");
     }
 
     #[test]
@@ -370,7 +403,7 @@ mod tests {
         let (data, recipe) = train_plain("n,y\n1,a\n2,b\n");
         let known = data.vocabulary();
         let (more, labelled, _) = read_known(source(b"n,y\n1,\n2,\n"), &recipe, known).unwrap();
-        assert_eq!((labelled, more.labels), (false, vec![0, 0]));
+        assert!(!labelled && more.targets.are_none());
         let error = read_known(source(b"n,y\n1,a\n2,\n"), &recipe, known).unwrap_err();
         assert!(error.to_string().starts_with("t.csv:3: the label is missing"), "{error}");
     }

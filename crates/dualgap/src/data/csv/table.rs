@@ -1,8 +1,8 @@
 //! The records of a csv file: cells, lines, names of columns, and what becomes of them.
 
 use super::{CsvColumn, Kind};
-use crate::data::label_sets::parse_set;
 use crate::data::labels::Labels;
+use crate::data::sets::parse_set;
 use crate::data::{Source, Unseen};
 use crate::linalg::Rows;
 use crate::{Error, Result};
@@ -318,7 +318,7 @@ impl<'a> Table<'a> {
                         continue;
                     }
                     let Some(value) = number(cell) else {
-                        return Err(self.no_target(record.line, cell, place));
+                        return Err(self.no_target(record.line, cell, place, places.len()));
                     };
                     read.numbers.push(value + 0.0); // −0 becomes 0
                     read.labelled = true;
@@ -359,12 +359,22 @@ impl<'a> Table<'a> {
         )
     }
 
-    fn no_target(&self, line: u64, cell: &str, place: usize) -> Error {
+    /// Sets that are none once their names are known by their values.
+    pub fn no_sets(&self, error: &Error) -> Error {
+        self.file_error(error.to_string(), "`1`, `+1` and `1.0` are one label: name it once")
+    }
+
+    fn no_target(&self, line: u64, cell: &str, place: usize, columns: usize) -> Error {
+        let other = match columns {
+            1 => "name another column with --label",
+            _ => "leave the column out of --label",
+        };
         self.error(
             line,
             not_finite(cell, &self.names[place]),
-            "what is to be predicted are numbers: repair the cell, take the line out, \
-             or leave the column out of --label",
+            format!(
+                "what is to be predicted are numbers: repair the cell, take the line out, or {other}"
+            ),
         )
     }
 

@@ -5,29 +5,29 @@
 
 use super::CsvRecipe;
 use super::table::{SHOWN, Table, Wanted};
-use crate::data::labels::Truth;
+use crate::data::TargetKind;
 use crate::data::outputs::twice;
 use crate::{Error, Result};
 use ::csv::{ReaderBuilder, StringRecord, WriterBuilder};
 
 /// What is to be predicted: the columns by name, and where they are in a file that has them.
-pub(super) struct Targets {
+pub(super) struct TargetColumns {
     pub names: Vec<String>,
     pub places: Vec<usize>,
-    truth: Truth,
+    kind: TargetKind,
 }
 
-impl Targets {
+impl TargetColumns {
     /// Those of a file to train on.
-    pub fn of_training(table: &Table<'_>, recipe: &CsvRecipe, truth: Truth) -> Result<Self> {
-        let names = match (&recipe.label, truth) {
-            (Some(list), Truth::Numbers) => {
+    pub fn of_training(table: &Table<'_>, recipe: &CsvRecipe, kind: TargetKind) -> Result<Self> {
+        let names = match (&recipe.label, kind) {
+            (Some(list), TargetKind::Outputs) => {
                 let names = parsed(list);
                 check(table, recipe, &names)?;
                 names
             }
             (Some(name), _) => vec![name.clone()],
-            (None, Truth::Numbers) => {
+            (None, TargetKind::Outputs) => {
                 return Err(table.file_error(
                     "has several columns, and it was not said which of them are to be predicted",
                     "name them with commas between them: --label price,weight",
@@ -42,17 +42,17 @@ impl Targets {
                 "leave some out of --label",
             ));
         }
-        Ok(Self { names, places, truth })
+        Ok(Self { names, places, kind })
     }
 
     /// Those of another file, which may go without.
-    pub fn of_other(table: &mut Table<'_>, recipe: &CsvRecipe, truth: Truth) -> Result<Self> {
+    pub fn of_other(table: &mut Table<'_>, recipe: &CsvRecipe, kind: TargetKind) -> Result<Self> {
         let Some(label) = &recipe.label else {
             return Err(Error::setting("the csv recipe must be that of a training file"));
         };
-        let names = match truth {
-            Truth::Numbers => parsed(label),
-            Truth::Label | Truth::Set => vec![label.clone()],
+        let names = match kind {
+            TargetKind::Outputs => parsed(label),
+            TargetKind::Class | TargetKind::Number | TargetKind::Set => vec![label.clone()],
         };
         if !recipe.header {
             table.forgo_labels(&names, recipe.columns.len() + names.len())?;
@@ -66,24 +66,24 @@ impl Targets {
             ));
         }
         let places = there.into_iter().map(|name| table.place(name)).collect::<Result<_>>()?;
-        Ok(Self { names, places, truth })
+        Ok(Self { names, places, kind })
     }
 
     /// What is to be gathered from every line.
     pub fn wanted(&self) -> Wanted<'_> {
-        match (self.truth, &self.places[..]) {
+        match (self.kind, &self.places[..]) {
             (_, []) => Wanted::Nothing,
-            (Truth::Numbers, places) => Wanted::Numbers(places),
-            (Truth::Set, &[place, ..]) => Wanted::Set(place),
-            (Truth::Label, &[place, ..]) => Wanted::Label(place),
+            (TargetKind::Number | TargetKind::Outputs, places) => Wanted::Numbers(places),
+            (TargetKind::Set, &[place, ..]) => Wanted::Set(place),
+            (TargetKind::Class, &[place, ..]) => Wanted::Label(place),
         }
     }
 
     /// As a recipe has them.
     pub fn written(&self) -> String {
-        match self.truth {
-            Truth::Numbers => listed(&self.names),
-            Truth::Label | Truth::Set => self.names.concat(),
+        match self.kind {
+            TargetKind::Outputs => listed(&self.names),
+            TargetKind::Class | TargetKind::Number | TargetKind::Set => self.names.concat(),
         }
     }
 }
@@ -165,27 +165,28 @@ mod tests {
 
     fn numbers(text: &[u8], label: &str) -> Result<(Examples, CsvRecipe)> {
         let recipe = CsvRecipe { label: Some(label.into()), ..CsvRecipe::default() };
-        read_training_as(source(text), &recipe, Truth::Numbers)
+        read_training_as(source(text), &recipe, TargetKind::Outputs)
     }
 
     #[test]
     fn several_columns_may_be_numbers_to_predict() {
         let text = b"x,w,\"h, cm\",c\n1,2.5,-0,red\n0,1e-3,7,blue\n";
         let (data, recipe) = numbers(text, "\"h, cm\", w").unwrap();
-        let outputs = data.outputs.as_ref().unwrap();
+        let outputs = data.outputs().unwrap();
         assert_eq!(outputs.names().names(), ["h, cm", "w"], "as they were named");
         assert_eq!(outputs.values(), [0.0, 2.5, 7.0, 1e-3]);
-        assert_eq!(data.dictionary.names().collect::<Vec<_>>(), ["x", "c=red", "c=blue"]);
+        assert_eq!(data.dictionary().names().collect::<Vec<_>>(), ["x", "c=red", "c=blue"]);
         assert_eq!(recipe.label.as_deref(), Some("\"h, cm\",w"));
         let read = |text: &'static [u8]| {
-            read_known_as(source(text), &recipe, data.vocabulary(), Truth::Numbers)
+            read_known_as(source(text), &recipe, data.vocabulary(), TargetKind::Outputs)
         };
         let (more, labelled, _) = read(b"c;w;h, cm;x\nred;1;2;3\n").unwrap();
-        assert_eq!((labelled, more.outputs.unwrap().of(0)), (true, &[2.0, 1.0][..]));
+        assert_eq!((labelled, more.outputs().unwrap().of(0)), (true, &[2.0, 1.0][..]));
         for bare in [&b"x,c\n1,red\n"[..], b"x,w,\"h, cm\",c\n1,,NA,red\n"] {
             let (data, labelled, _) =
-                read_known_as(source(bare), &recipe, data.vocabulary(), Truth::Numbers).unwrap();
-            assert_eq!((data.len(), data.outputs, labelled), (1, None, false));
+                read_known_as(source(bare), &recipe, data.vocabulary(), TargetKind::Outputs)
+                    .unwrap();
+            assert_eq!((data.len(), data.targets().are_none(), labelled), (1, true, false));
         }
         let error = read(b"x,c,w\n1,red,2\n").unwrap_err().to_string();
         assert!(error.contains("has no column `h, cm`, and has `w`"), "{error}");
@@ -194,11 +195,45 @@ mod tests {
         // Without a header, all columns or all but those.
         let (data, recipe) = numbers(b"1,2,3\n4,5,6\n", "c3,c1").unwrap();
         let known = data.vocabulary();
-        assert_eq!(data.outputs.as_ref().unwrap().of(1), [6.0, 4.0]);
-        let read = |text| read_known_as(source(text), &recipe, known, Truth::Numbers);
-        assert_eq!(read(b"7,8,9\n").unwrap().0.outputs.unwrap().of(0), [9.0, 7.0]);
-        assert_eq!(read(b"8\n").unwrap().0.rows.row(0).iter().next(), Some((0, 8.0)));
+        assert_eq!(data.outputs().unwrap().of(1), [6.0, 4.0]);
+        let read = |text| read_known_as(source(text), &recipe, known, TargetKind::Outputs);
+        assert_eq!(read(b"7,8,9\n").unwrap().0.outputs().unwrap().of(0), [9.0, 7.0]);
+        assert_eq!(read(b"8\n").unwrap().0.rows().row(0).iter().next(), Some((0, 8.0)));
         assert!(read(b"7,8\n").unwrap_err().to_string().contains("had 3"));
+    }
+
+    #[test]
+    fn one_column_may_be_numbers_to_predict() {
+        let read = |text: &'static [u8], label: Option<&str>| {
+            let recipe = CsvRecipe { label: label.map(String::from), ..CsvRecipe::default() };
+            read_training_as(source(text), &recipe, TargetKind::Number)
+        };
+        let (data, recipe) =
+            read(b"\"h, cm\",x,c\n1.50,2,red\n-0,3,blue\n", Some("h, cm")).unwrap();
+        assert_eq!(data.numbers().unwrap(), [1.5, 0.0]);
+        assert_eq!(recipe.label.as_deref(), Some("h, cm"), "the name itself, and no list");
+        let known = |text: &'static [u8]| {
+            read_known_as(source(text), &recipe, data.vocabulary(), TargetKind::Number)
+        };
+        let (more, labelled, unseen) = known(b"c;x;h, cm\nred;1;7\n").unwrap();
+        assert_eq!((labelled, more.numbers().unwrap()), (true, &[7.0][..]));
+        assert!(unseen.labels.is_empty());
+        for bare in [&b"x,c\n1,red\n"[..], b"\"h, cm\",x,c\nNA,1,red\n"] {
+            let (bare, labelled, _) = known(bare).unwrap();
+            assert_eq!((bare.len(), bare.targets().are_none(), labelled), (1, true, false));
+        }
+        for (text, words) in [
+            (
+                &b"x,y\n1,2\n1,many\n"[..],
+                "t.csv:3: `many` in the column `y` is not a finite number",
+            ),
+            (b"x,y\n1,2\n\n1,inf\n", "t.csv:4: `inf` in the column `y`"),
+            (b"x,y\n1,2\n1,\n", "t.csv:3: the label is missing"),
+        ] {
+            let error = read(text, None).unwrap_err();
+            assert!(error.to_string().starts_with(words), "{error}");
+            assert!(error.remedy().unwrap().contains("--label"), "{error:?}");
+        }
     }
 
     #[test]
@@ -222,11 +257,11 @@ mod tests {
         let error = numbers(b"x,\"h, cm\",b\n1,2,3\n", "h, cm,b").unwrap_err();
         assert!(error.remedy().unwrap().ends_with("x,\"h, cm\",b"), "{error:?}");
         let plain = CsvRecipe::default();
-        let error = read_training_as(source(text), &plain, Truth::Numbers).unwrap_err();
+        let error = read_training_as(source(text), &plain, TargetKind::Outputs).unwrap_err();
         assert!(error.remedy().unwrap().contains("--label"), "{error}");
         let categorical = vec!["b".into()];
         let recipe = CsvRecipe { label: Some("a,b".into()), categorical, ..plain };
-        let error = read_training_as(source(text), &recipe, Truth::Numbers).unwrap_err();
+        let error = read_training_as(source(text), &recipe, TargetKind::Outputs).unwrap_err();
         assert!(error.to_string().contains("--categorical"), "{error}");
     }
 

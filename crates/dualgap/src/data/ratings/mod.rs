@@ -21,12 +21,10 @@ use std::borrow::Cow;
 /// Pairs of a user and an item, by name and by number.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
-    /// The names of the users.
-    pub users: Dictionary,
-    /// The names of the items.
-    pub items: Dictionary,
-    /// The numbers of user and item.
-    pub places: Vec<(u32, u32)>,
+    pub(crate) users: Dictionary,
+    pub(crate) items: Dictionary,
+    /// Each within its dictionary.
+    pub(crate) places: Vec<(u32, u32)>,
 }
 
 impl Pairs {
@@ -38,6 +36,21 @@ impl Pairs {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
+    }
+
+    /// The names of the users.
+    pub fn users(&self) -> &Dictionary {
+        &self.users
+    }
+
+    /// The names of the items.
+    pub fn items(&self) -> &Dictionary {
+        &self.items
+    }
+
+    /// The numbers of user and item.
+    pub fn places(&self) -> &[(u32, u32)] {
+        &self.places
     }
 
     fn push(&mut self, user: &str, item: &str) {
@@ -54,10 +67,9 @@ impl Pairs {
 /// Ratings, each of a pair.
 #[derive(Clone, Debug, Default)]
 pub struct Ratings {
-    /// Who gave them, and to what.
-    pub pairs: Pairs,
-    /// As they stand in the file.
-    pub values: Vec<f64>,
+    pub(crate) pairs: Pairs,
+    /// One for each pair.
+    pub(crate) values: Vec<f64>,
 }
 
 /// How a file of ratings is read.
@@ -92,8 +104,8 @@ impl Ratings {
     /// use dualgap::data::{Ratings, Source};
     /// let text = b"userId,movieId,rating\nann,7,4.5\nbob,7,3\n";
     /// let ratings = Ratings::read(Source::from_bytes("ratings", text)?)?;
-    /// assert_eq!((ratings.pairs.users.len(), ratings.pairs.items.len()), (2, 1));
-    /// assert_eq!((&ratings.pairs.places[..], ratings.mean()), (&[(0, 0), (1, 0)][..], 3.75));
+    /// assert_eq!((ratings.pairs().users().len(), ratings.pairs().items().len()), (2, 1));
+    /// assert_eq!((ratings.pairs().places(), ratings.mean()), (&[(0, 0), (1, 0)][..], 3.75));
     /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn read(source: Source<'_>) -> Result<Self> {
@@ -118,6 +130,28 @@ impl Ratings {
             ratings.values.push(value);
         }
         Ok(ratings)
+    }
+
+    /// Who gave them, and to what.
+    pub fn pairs(&self) -> &Pairs {
+        &self.pairs
+    }
+
+    /// As they stand in the file.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The given ratings in the given order. Names that only the others have are not among their names.
+    #[must_use]
+    pub fn select(&self, chosen: &[usize]) -> Self {
+        let mut part = Self::default();
+        for &i in chosen {
+            let (user, item) = self.pairs.names(self.pairs.places[i]);
+            part.pairs.push(user, item);
+            part.values.push(self.values[i]);
+        }
+        part
     }
 
     /// How many ratings.
@@ -160,15 +194,8 @@ impl Ratings {
         let mut held = vec![false; self.len()];
         order[..count].iter().for_each(|&i| held[i] = true);
         let part = |wanted: bool| {
-            let mut part = Self::default();
-            for (i, (&place, &value)) in self.pairs.places.iter().zip(&self.values).enumerate() {
-                if held[i] == wanted {
-                    let (user, item) = self.pairs.names(place);
-                    part.pairs.push(user, item);
-                    part.values.push(value);
-                }
-            }
-            part
+            let chosen: Vec<usize> = (0..self.len()).filter(|&i| held[i] == wanted).collect();
+            self.select(&chosen)
         };
         Ok((part(false), part(true)))
     }
@@ -214,7 +241,7 @@ impl RatingsRecipe {
     /// use dualgap::data::{RatingsRecipe, Source};
     /// let recipe = RatingsRecipe { header: Some(("who".into(), "what".into())), held_out: None };
     /// let pairs = recipe.read_pairs(Source::from_bytes("pairs", b"who,what\nann,tea\nbob,tea,?\n")?)?;
-    /// assert_eq!(pairs.users.names().collect::<Vec<_>>(), ["ann", "bob"]);
+    /// assert_eq!(pairs.users().names().collect::<Vec<_>>(), ["ann", "bob"]);
     /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn read_pairs(&self, mut source: Source<'_>) -> Result<Pairs> {

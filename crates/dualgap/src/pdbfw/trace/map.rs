@@ -172,7 +172,7 @@ impl<'a> Features<'a> {
     fn plainly(&self, y: &[f64]) -> Vec<f64> {
         let (d, c) = self.shape();
         let mut v = vec![0.0; d * c];
-        if let Rows::Dense { values, .. } = self.rows {
+        if let Some(values) = self.rows.dense_values() {
             let out = MatMut::from_row_major_slice_mut(&mut v, d, c);
             let data = by_rows(values, self.len(), d);
             add_product(out, 1.0, data.transpose(), by_rows(y, self.len(), c));

@@ -1,0 +1,190 @@
+//! What data sets have in common, whatever their examples are.
+
+use super::fingerprint::{Digest, Fingerprint};
+use super::{Examples, Ratings, Sequences};
+use crate::{Error, Result};
+
+/// What the data of a structure must tell the rest: how many examples there are, some of them on their own, what each counts,
+/// and what tells them from other data.
+///
+/// ```
+/// use dualgap::data::{DataSet, Examples, Sequences};
+///
+/// /// Every second example.
+/// fn halved<D: DataSet>(data: &D) -> D {
+///     data.subset(&(0..data.len()).step_by(2).collect::<Vec<_>>())
+/// }
+///
+/// let data = Examples::from_dense(&[vec![1.0], vec![2.0], vec![3.0]], &["a", "b", "b"])?;
+/// let data = data.with_weights(vec![1.0, 2.0, 0.5])?;
+/// let half = halved(&data);
+/// assert_eq!((half.len(), half.weights()), (2, Some(&[1.0, 0.5][..])));
+/// assert_ne!(half.fingerprint(), data.fingerprint());
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub trait DataSet: Fingerprint {
+    /// n.
+    fn len(&self) -> usize;
+
+    /// Whether there is no example.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The given examples in the given order, which count what they did before.
+    #[must_use]
+    fn subset(&self, chosen: &[usize]) -> Self
+    where
+        Self: Sized;
+
+    /// What each example counts, if not the same. A weight of two is worth as much as a duplicate.
+    fn weights(&self) -> Option<&[f64]>;
+
+    /// A digest of what the examples are, in hexadecimal digits; what they count is not in it.
+    fn fingerprint(&self) -> String {
+        let mut digest = Digest::default();
+        self.digest(&mut digest);
+        digest.hex()
+    }
+}
+
+impl DataSet for Examples {
+    fn len(&self) -> usize {
+        Examples::len(self)
+    }
+
+    fn subset(&self, chosen: &[usize]) -> Self {
+        self.select(chosen)
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        Examples::weights(self)
+    }
+}
+
+impl DataSet for Sequences {
+    fn len(&self) -> usize {
+        Sequences::len(self)
+    }
+
+    fn subset(&self, chosen: &[usize]) -> Self {
+        self.select(chosen)
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        Sequences::weights(self)
+    }
+}
+
+/// Every rating is an example; all count the same.
+impl DataSet for Ratings {
+    fn len(&self) -> usize {
+        Ratings::len(self)
+    }
+
+    fn subset(&self, chosen: &[usize]) -> Self {
+        self.select(chosen)
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        None
+    }
+}
+
+/// Refuses what cannot be the weights of n examples.
+pub(super) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
+    if weights.len() != n {
+        let count = weights.len();
+        return Err(Error::setting(format!("there are {count} sample weights for {n} examples")));
+    }
+    if let Some(i) = weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
+        return Err(Error::setting(format!(
+            "the sample weight of example {i} is {}; it must be a number that is not negative",
+            weights[i]
+        )));
+    }
+    let total: f64 = weights.iter().sum();
+    if n > 0 && !(total > 0.0 && total.is_finite()) {
+        return Err(Error::setting(format!(
+            "the sample weights add up to {total}: some example must count, and the sum must be a number"
+        )));
+    }
+    Ok(())
+}
+
+/// Those of the given examples in the given order.
+pub(super) fn select_weights(weights: Option<&Vec<f64>>, chosen: &[usize]) -> Option<Vec<f64>> {
+    weights.map(|weights| chosen.iter().map(|&i| weights[i]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Source;
+    use crate::linalg::Rows;
+    use proptest::prelude::*;
+
+    fn examples(n: usize) -> Examples {
+        let rows: Vec<f64> = (0..n).map(|i| i as f64).collect();
+        let numbers: Vec<f64> = (0..n).map(|i| 10.0 + i as f64).collect();
+        let targets = crate::data::Numbers::new(numbers).unwrap();
+        Examples::new(Rows::from_dense(rows, 1).unwrap(), targets).unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_weights_is_refused() {
+        for bad in [
+            vec![1.0],
+            vec![1.0; 3],
+            vec![1.0, -1.0],
+            vec![1.0, f64::NAN],
+            vec![1.0, f64::INFINITY],
+            vec![0.0, 0.0],
+            vec![f64::MAX, f64::MAX],
+        ] {
+            assert!(examples(2).with_weights(bad.clone()).is_err(), "{bad:?}");
+            let rows = Rows::from_dense(vec![1.0; 5], 1).unwrap();
+            let sequences = Sequences::unlabelled(rows, vec![0, 2, 5]).unwrap();
+            assert!(sequences.with_weights(bad.clone()).is_err(), "{bad:?}");
+        }
+        assert!(examples(2).with_weights(vec![0.0, 3.0]).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn weights_stay_with_their_examples(weights in prop::collection::vec(0.5..2.0_f64, 1..8), places in prop::collection::vec(any::<prop::sample::Index>(), 0..6)) {
+            let n = weights.len();
+            let chosen: Vec<usize> = places.iter().map(|place| place.index(n)).collect();
+            let data = examples(n).with_weights(weights.clone()).unwrap();
+            let part = data.subset(&chosen);
+            prop_assert_eq!(DataSet::len(&part), chosen.len());
+            for (k, &i) in chosen.iter().enumerate() {
+                prop_assert_eq!(part.weights().unwrap()[k], weights[i]);
+                prop_assert_eq!(part.numbers().unwrap()[k], 10.0 + i as f64);
+                prop_assert_eq!(part.rows().row(k).get(0), i as f64);
+            }
+            // What examples count is no part of what they are.
+            prop_assert_eq!(DataSet::fingerprint(&data), DataSet::fingerprint(&examples(n)));
+        }
+    }
+
+    #[test]
+    fn a_position_counts_what_its_sequence_does() {
+        let rows = Rows::from_dense(vec![1.0; 5], 1).unwrap();
+        let data = Sequences::unlabelled(rows, vec![0, 2, 5]).unwrap();
+        let data = data.with_weights(vec![0.5, 3.0]).unwrap();
+        assert_eq!(data.subset(&[1]).weights(), Some(&[3.0][..]));
+        assert_eq!(Examples::from(data).weights(), Some(&[0.5, 0.5, 3.0, 3.0, 3.0][..]));
+    }
+
+    #[test]
+    fn chosen_ratings_keep_their_names_and_no_others() {
+        let text = b"ann tea 4\nbob tea 2\nbob milk 5\n";
+        let all = Ratings::read(Source::from_bytes("ratings", text).unwrap()).unwrap();
+        let some = all.subset(&[2, 1]);
+        assert_eq!((some.len(), some.values(), some.weights()), (2, &[5.0, 2.0][..], None));
+        assert_eq!(some.pairs().users().names().collect::<Vec<_>>(), ["bob"]);
+        assert_eq!(some.pairs().items().names().collect::<Vec<_>>(), ["milk", "tea"]);
+        assert_ne!(some.fingerprint(), all.fingerprint());
+    }
+}

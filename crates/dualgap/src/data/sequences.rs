@@ -1,0 +1,326 @@
+//! Sequences of rows, and the label of every position.
+
+use super::dataset::{check_weights, select_weights};
+use super::examples::{check_finite, check_names};
+use super::{Alphabet, Classes, Dictionary, Vocabulary};
+use crate::linalg::{Row, Rows};
+use crate::{Error, Result};
+
+/// Sequences of rows with a label for each, or sequences to predict for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sequences {
+    pub(super) rows: Rows,
+    pub(super) edges: Option<Rows>,
+    /// One for every position, or none at all.
+    labels: Option<Vec<u16>>,
+    starts: Vec<usize>,
+    alphabet: Alphabet,
+    pub(super) dictionary: Dictionary,
+    weights: Option<Vec<f64>>,
+}
+
+impl Sequences {
+    /// From dense rows; labels are numbers of `names`.
+    ///
+    /// ```
+    /// # use dualgap::data::Sequences;
+    /// let names = ["a", "b"].map(String::from);
+    /// let data = Sequences::from_dense(&[vec![vec![1.0], vec![2.0]]], &[vec![0, 1]], &names)?;
+    /// assert_eq!((data.len(), data.truth(0)), (1, &[0, 1][..]));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn from_dense(
+        sequences: &[Vec<Vec<f64>>],
+        labels: &[Vec<u16>],
+        names: &[String],
+    ) -> Result<Self> {
+        if sequences.len() != labels.len()
+            || sequences.iter().zip(labels).any(|(x, y)| x.len() != y.len())
+        {
+            return Err(Error::setting("every position of every sequence needs one label"));
+        }
+        let mut starts = vec![0];
+        starts.extend(sequences.iter().scan(0, |end, x| {
+            *end += x.len();
+            Some(*end)
+        }));
+        let rows = Rows::dense(&sequences.concat())?;
+        Self::new(rows, labels.concat(), starts, Alphabet::from(names.to_vec()))
+    }
+
+    /// Rows, position after position, with a label each, which is a number of the alphabet. Sequence `i` has the
+    /// positions `starts[i]..starts[i + 1]`.
+    pub fn new(
+        rows: Rows,
+        labels: Vec<u16>,
+        starts: Vec<usize>,
+        alphabet: Alphabet,
+    ) -> Result<Self> {
+        if rows.len() != labels.len() {
+            return Err(Error::setting(format!(
+                "there are {} rows and {} labels: every position of every sequence needs one of each",
+                rows.len(),
+                labels.len()
+            )));
+        }
+        if labels.iter().any(|&label| label as usize >= alphabet.len()) {
+            return Err(Error::setting("a label is not in the alphabet"));
+        }
+        Ok(Self { labels: Some(labels), alphabet, ..Self::unlabelled(rows, starts)? })
+    }
+
+    /// Sequences to predict for.
+    ///
+    /// ```
+    /// # use dualgap::{data::Sequences, linalg::Rows};
+    /// let data = Sequences::unlabelled(Rows::dense(&[vec![1.0], vec![2.0]])?, vec![0, 2])?;
+    /// assert_eq!((data.len(), data.is_labelled(), data.truth(0)), (1, false, &[][..]));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn unlabelled(rows: Rows, starts: Vec<usize>) -> Result<Self> {
+        if starts.first() != Some(&0) || starts.last() != Some(&rows.len()) || !starts.is_sorted() {
+            return Err(Error::setting(format!(
+                "the bounds of sequences begin with 0, ascend, and end with the number of rows, {}",
+                rows.len()
+            )));
+        }
+        check_finite(&rows)?;
+        let (alphabet, dictionary) = (Alphabet::none().clone(), Dictionary::default());
+        let (edges, labels, weights) = (None, None, None);
+        Ok(Self { rows, edges, labels, starts, alphabet, dictionary, weights })
+    }
+
+    /// With features of label pairs: a row for every position.
+    ///
+    /// ```
+    /// # use dualgap::{data::Sequences, linalg::Rows};
+    /// let names = ["a", "b"].map(String::from);
+    /// let data = Sequences::from_dense(&[vec![vec![1.0]; 2]], &[vec![0, 1]], &names)?;
+    /// let data = data.with_edges(Rows::dense(&[vec![0.0], vec![1.0]])?)?;
+    /// assert_eq!(data.edge_features(), 1);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn with_edges(self, edges: Rows) -> Result<Self> {
+        if edges.len() != self.rows.len() {
+            return Err(Error::setting(format!(
+                "there are {} rows for label pairs and {} positions",
+                edges.len(),
+                self.rows.len()
+            )));
+        }
+        check_finite(&edges)?;
+        Ok(Self { edges: Some(edges), ..self })
+    }
+
+    /// With names for the features: those of positions first, then those of pairs.
+    pub fn with_dictionary(self, dictionary: Dictionary) -> Result<Self> {
+        check_names(&dictionary, self.rows.width() + self.edge_features())?;
+        Ok(Self { dictionary, ..self })
+    }
+
+    /// With what each sequence counts in training: a number that is not negative. Without, all count the same.
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        check_weights(&weights, self.len())?;
+        Ok(Self { weights: Some(weights), ..self })
+    }
+
+    /// What each sequence counts, if not the same.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// One row per position, sequence after sequence.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// Features of pairs of neighbouring labels, if there are any: the row of a position is about the pair of
+    /// its label and the one before. That of a first position means nothing.
+    pub fn edges(&self) -> Option<&Rows> {
+        self.edges.as_ref()
+    }
+
+    /// One label per position, a number of the alphabet; empty where the sequences are not labelled.
+    pub fn labels(&self) -> &[u16] {
+        self.labels.as_deref().unwrap_or_default()
+    }
+
+    /// Whether positions have labels.
+    pub fn is_labelled(&self) -> bool {
+        self.labels.is_some()
+    }
+
+    /// Sequence `i` has the positions `starts[i]..starts[i + 1]`.
+    pub fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
+    /// The names of the labels.
+    pub fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
+    }
+
+    /// The names of the features, or none: those of positions first, then those of pairs.
+    pub fn dictionary(&self) -> &Dictionary {
+        &self.dictionary
+    }
+
+    /// The labels of all positions, if they have any.
+    pub(super) fn classes(&self) -> Option<Classes> {
+        let labels = self.labels.as_ref()?.iter().map(|&label| u32::from(label)).collect();
+        Classes::new(labels, self.alphabet.clone()).ok() // checked when they came
+    }
+
+    /// The same without features beyond these, of positions and of pairs; they have no names any more.
+    #[must_use]
+    pub fn narrowed(&self, features: usize, pair_features: usize) -> Self {
+        let mut narrow = Self { dictionary: Dictionary::default(), ..self.clone() };
+        narrow.rows.fit_width(features);
+        if let Some(edges) = &mut narrow.edges {
+            edges.fit_width(pair_features);
+        }
+        narrow
+    }
+
+    /// The names of its labels and features.
+    pub fn vocabulary(&self) -> Vocabulary<'_> {
+        Vocabulary {
+            alphabet: &self.alphabet,
+            dictionary: &self.dictionary,
+            features: self.rows.width(),
+        }
+    }
+
+    /// How many features a pair of labels has, beside the one that all pairs have.
+    pub fn edge_features(&self) -> usize {
+        self.edges.as_ref().map_or(0, Rows::width)
+    }
+
+    /// n, the number of sequences.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether there is no sequence.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The inputs of sequence `i`.
+    #[inline]
+    pub fn sequence(&self, i: usize) -> Sequence<'_> {
+        Sequence {
+            rows: &self.rows,
+            edges: self.edges.as_ref(),
+            first: self.starts[i],
+            length: self.starts[i + 1] - self.starts[i],
+        }
+    }
+
+    /// The labels of sequence `i`; none where the sequences are not labelled.
+    #[inline]
+    pub fn truth(&self, i: usize) -> &[u16] {
+        match &self.labels {
+            Some(labels) => &labels[self.starts[i]..self.starts[i + 1]],
+            None => &[],
+        }
+    }
+
+    /// The given sequences in the given order, with the same alphabet and features; they count what they did before.
+    #[must_use]
+    pub fn select(&self, chosen: &[usize]) -> Self {
+        let positions = || chosen.iter().flat_map(|&i| self.starts[i]..self.starts[i + 1]);
+        let mut starts = vec![0];
+        starts.extend(chosen.iter().scan(0, |end, &i| {
+            *end += self.starts[i + 1] - self.starts[i];
+            Some(*end)
+        }));
+        Self {
+            rows: self.rows.select(positions()),
+            edges: self.edges.as_ref().map(|edges| edges.select(positions())),
+            labels: self.labels.as_ref().map(|labels| positions().map(|t| labels[t]).collect()),
+            starts,
+            alphabet: self.alphabet.clone(),
+            dictionary: self.dictionary.clone(),
+            weights: select_weights(self.weights.as_ref(), chosen),
+        }
+    }
+}
+
+/// The inputs of one sequence, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct Sequence<'a> {
+    rows: &'a Rows,
+    edges: Option<&'a Rows>,
+    first: usize,
+    length: usize,
+}
+
+impl<'a> Sequence<'a> {
+    /// T.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(self) -> usize {
+        self.length
+    }
+
+    /// x_t.
+    #[inline]
+    pub fn row(self, t: usize) -> Row<'a> {
+        debug_assert!(t < self.length);
+        self.rows.row(self.first + t)
+    }
+
+    /// The features of the pair of labels at t − 1 and t; empty where pairs have none.
+    #[inline]
+    pub fn edge(self, t: usize) -> Row<'a> {
+        debug_assert!(0 < t && t < self.length);
+        match self.edges {
+            Some(edges) => edges.row(self.first + t),
+            None => Row::Dense(&[]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Examples;
+
+    #[test]
+    fn selected_sequences_keep_rows_and_labels_together() {
+        let names = ["a", "b"].map(String::from);
+        let rows = [vec![vec![1.0], vec![2.0]], vec![vec![3.0]], vec![vec![4.0], vec![5.0]]];
+        let labels = [vec![0, 1], vec![1], vec![1, 0]];
+        let data = Sequences::from_dense(&rows, &labels, &names).unwrap();
+        let chosen = data.select(&[2, 1]);
+        assert_eq!((chosen.len(), chosen.truth(0), chosen.truth(1)), (2, &[1, 0][..], &[1][..]));
+        assert_eq!(chosen.sequence(0).row(1).norm1(), 5.0);
+        assert_eq!(chosen.sequence(1).row(0).norm1(), 3.0);
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        let names = ["a", "b"].map(String::from);
+        assert!(Sequences::from_dense(&[vec![vec![1.0]]], &[vec![0, 1]], &names).is_err());
+        assert!(Sequences::from_dense(&[vec![vec![1.0]]], &[vec![2]], &names).is_err());
+        assert!(Sequences::from_dense(&[vec![vec![f64::NAN]]], &[vec![0]], &names).is_err());
+        let rows = || Rows::dense(&[vec![1.0], vec![2.0], vec![3.0]]).unwrap();
+        for starts in [vec![], vec![0], vec![1, 3], vec![0, 2], vec![0, 4], vec![0, 2, 1, 3]] {
+            assert!(Sequences::unlabelled(rows(), starts).is_err());
+        }
+        let data = Sequences::unlabelled(rows(), vec![0, 1, 1, 3]).unwrap();
+        assert!(data.clone().with_edges(Rows::dense(&[vec![1.0]]).unwrap()).is_err());
+        let data = data.with_edges(rows()).unwrap();
+        assert!(data.clone().with_dictionary(["a"].into_iter().collect()).is_err());
+        assert!(data.with_dictionary(["a", "b"].into_iter().collect()).is_ok());
+    }
+
+    #[test]
+    fn sequences_may_go_without_labels() {
+        let rows = Rows::dense(&[vec![1.0], vec![2.0], vec![3.0]]).unwrap();
+        let data = Sequences::unlabelled(rows, vec![0, 2, 3]).unwrap();
+        let chosen = data.select(&[1, 0]);
+        assert_eq!((chosen.len(), chosen.starts(), chosen.labels()), (2, &[0, 1, 3][..], &[][..]));
+        assert!(Examples::from(chosen).targets().are_none());
+    }
+}
