@@ -329,12 +329,14 @@ impl Rows {
 
     /// Makes room for a row of so many entries, where pushing one would end the program if there is none.
     pub fn try_reserve(&mut self, entries: usize) -> Result<()> {
-        let made = match self {
-            Self::Sparse { starts, indices, values, .. } => starts
+        let made = match &mut self.storage {
+            Storage::Sparse { starts, indices, values } => starts
                 .try_reserve(1)
                 .and_then(|()| indices.try_reserve(entries))
                 .and_then(|()| values.try_reserve(entries)),
-            Self::Dense { values, .. } => values.try_reserve(entries),
+            Storage::Dense { values, .. } => values.try_reserve(entries),
+            // Nothing is pushed onto arrays that others own.
+            Storage::SharedSparse { .. } | Storage::SharedDense { .. } => Ok(()),
         };
         made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
     }

@@ -8,7 +8,7 @@ use super::remarks::{Remark, mistakes, on_problem};
 use super::{Centring, Model, Provenance, Structure};
 use crate::data::csv::Kind;
 use crate::data::templates::{Pad, Templates};
-use crate::data::{ColumnRecipe, CsvRecipe, Digest, Examples, Format, Recipe, Scaling};
+use crate::data::{Classes, ColumnRecipe, CsvRecipe, Digest, Examples, Format, Recipe, Scaling};
 use crate::oracle::Hamming;
 use crate::term::{Ball, Free, MulticlassLoss, Regulariser, ScalarLoss};
 use serde_json::{Value, json};
@@ -84,7 +84,8 @@ pub fn describe_with(model: &Model, data: &Examples) -> Description {
         Structure::Linear { loss } => loss.is_binary(),
         _ => false,
     };
-    described(model, classes.then_some(&data.labels[..]))
+    let labels = data.classes().ok().filter(|_| classes).map(Classes::numbers);
+    described(model, labels)
 }
 
 fn described(model: &Model, labels: Option<&[u32]>) -> Description {

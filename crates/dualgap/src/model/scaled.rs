@@ -14,8 +14,8 @@ use std::time::Instant;
 /// while the factors are computed, and the data once more.
 pub(super) fn apply(scale: Scaling, data: &Examples) -> Result<(Factors, Cow<'_, Examples>)> {
     if !scale.is_none() {
-        let others = data.rows.stored().saturating_mul(2);
-        Need { weights: data.rows.width(), copies: 3, others }.check()?;
+        let others = data.rows().stored().saturating_mul(2);
+        Need { weights: data.rows().width(), copies: 3, others }.check()?;
     }
     Ok(scale.apply(data))
 }

@@ -66,7 +66,7 @@ impl<'a> Vector<'a> {
                 "there must be at least two classes to tell apart, and the data have {classes}"
             )));
         }
-        check_weights(data.rows.width().checked_mul(classes))?;
+        check_weights(data.rows().width().checked_mul(classes))?;
         let costs = match (loss, costs) {
             (MulticlassLoss::Softmax, Costs::ZeroOne) => {
                 reserve_check(classes.saturating_mul(2 * classes))?;
@@ -341,7 +341,7 @@ impl Blocks for Vector<'_> {
         // Lipschitz in that factor; Σ β log β of β/(1 ± d) moves by at most d(1 + |Σ β log β|).
         dual.error += 4.0 * defect * (self.costs.largest() + penalty.value.abs() + 1.0);
         let rounding = gamma(6) * 2.0;
-        let stored = self.data.rows.row(i).stored();
+        let stored = self.data.rows().row(i).stored();
         let length = root_above(self.squared_norms[i], stored);
         // Of the factor, and of its products with an entry and then with each class.
         let span = 2.0 * length + stored as f64 * (self.classes + 2) as f64;

@@ -282,7 +282,7 @@ impl Blocks for Multiclass<'_> {
         // `add` rounds each term four times: the weight, minus one, times the factor, times x; the
         // entries of d add up to two at most.
         let rounding = gamma(6) * 2.0;
-        let stored = self.data.rows.row(i).stored();
+        let stored = self.data.rows().row(i).stored();
         let length = root_above(self.squared_norms[i], stored);
         // Of the factor, of its product with each of d, and of that with each entry.
         let terms = (at.len() + 1) as f64;

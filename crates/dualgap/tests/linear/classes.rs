@@ -153,7 +153,7 @@ proptest! {
     ) {
         let rows = [vec![x], vec![1.0], vec![1.0], vec![1.0]];
         let data = Examples::from_dense(&rows, &["b", "a", "c", "d"]).unwrap();
-        let truth = data.labels[0] as usize;
+        let truth = data.classes().unwrap().numbers()[0] as usize;
         let scale = 10_f64.powf(exponent);
         let view = |w, fresh| View { w, factor: 1.0, scale, norm: Norm::Euclidean, fresh };
         for loss in LOSSES {

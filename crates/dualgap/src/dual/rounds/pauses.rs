@@ -115,7 +115,8 @@ fn all_structures(settings: &Settings, seed: u64) -> usize {
     let chain = Chain::new(&sequences, Hamming::Normalized).unwrap();
 
     let oracle = Classes::new(6, 3, &Costs::ZeroOne).unwrap();
-    let examples: Vec<_> = (0..24).map(|i| (data.rows.row(i), data.labels[i])).collect();
+    let labels = data.classes().unwrap().numbers();
+    let examples: Vec<_> = (0..24).map(|i| (data.rows().row(i), labels[i])).collect();
     let own = OracleBlocks::new(&oracle, &examples).unwrap();
     let corners = |at: &<OracleBlocks<'_, Classes<'_>> as Blocks>::Point| -> Vec<u64> {
         let corners = at.corners.iter();
