@@ -342,7 +342,8 @@ fn support(v: Vec<Far>, radius: f64, mu: f64) -> Far {
     for (k, &size) in sizes.iter().enumerate() {
         sum = sum + size;
         let next = (sum - far(mu) * far(radius)) / far(k as f64 + 1.0);
-        if next >= size {
+        // The first one always counts, however little of it is beyond the level.
+        if k > 0 && next >= size {
             break;
         }
         level = next.max(Far::ZERO);
