@@ -49,8 +49,8 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     if args.model.is_dir() {
         return path::check::run(args);
     }
-    let (model, recipe) = load(&args.model)?;
-    let (verified, problem) = verify(args, &model, &recipe)?;
+    let (mut model, recipe) = load(&args.model)?;
+    let (verified, problem) = verify(args, &mut model, &recipe)?;
     let certificate = verified.certificate;
     let proved = verified.evidence == DualEvidence::Witness;
     let certified = proved && certificate.certified;
@@ -86,8 +86,13 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     Ok(if certified { Outcome::Reached } else { Outcome::NotReached })
 }
 
-/// Checks a model against the data, and says which problem it was checked as an answer to.
-fn verify(args: &CertifyArgs, model: &Model, recipe: &Recipe) -> Result<(Verified, Description)> {
+/// Checks a model against the data, and says which problem it was checked as an answer to. The recipe that is described is
+/// the one that the data were read by just now: what the file says of their columns is a claim like any other.
+fn verify(
+    args: &CertifyArgs,
+    model: &mut Model,
+    recipe: &Recipe,
+) -> Result<(Verified, Description)> {
     let source = Source::open(&args.data)?;
     let check = match model.structure {
         Structure::Completion { .. } => {
@@ -98,16 +103,20 @@ fn verify(args: &CertifyArgs, model: &Model, recipe: &Recipe) -> Result<(Verifie
             ));
         }
         Structure::Chain { .. } => {
-            let data = recipe.sequences(source, None)?.data;
-            return Ok((verify_sequences(model, &data)?, describe(model)));
+            let loaded = recipe.sequences(source, None)?;
+            let verified = verify_sequences(model, &loaded.data)?;
+            model.provenance.recipe = Some(loaded.recipe);
+            return Ok((verified, describe(model)));
         }
         Structure::Multiclass { .. } => verify_examples,
         Structure::Linear { .. } => verify_linear,
         Structure::MultiLabel { .. } => verify_labels,
         Structure::MultiOutput { .. } => verify_outputs,
     };
-    let data = recipe.examples(source, None)?.data;
-    Ok((check(model, &data)?, describe_with(model, &data)))
+    let loaded = recipe.examples(source, None)?;
+    let verified = check(model, &loaded.data)?;
+    model.provenance.recipe = Some(loaded.recipe);
+    Ok((verified, describe_with(model, &loaded.data)))
 }
 
 fn tell(

@@ -90,8 +90,9 @@ Examples:
   dualgap certify model.dualgap TRAIN.svm
   dualgap certify FOLDER TRAIN.svm --json
 
-Exit code 0: both sides of the gap are proved. 1: the file has no witness, so that the primal value is verified and
-the dual value is the word of the training run. 2: the certificate does not hold, or another error.")]
+Exit code 0: both sides of the gap are proved.
+Exit code 1: the file has no witness; the primal value is verified, the dual value is the run's word.
+Exit code 2: the certificate does not hold, or another error.")]
     Certify(CertifyArgs),
     /// Train a structural SVM on handwritten words that come with the program.
     Demo(DemoArgs),

@@ -6,7 +6,7 @@ use crate::predict::load;
 use crate::problem::Dataset;
 use crate::report::{aligned, notes, thousands, to_json};
 use crate::{Outcome, print};
-use dualgap::data::{Examples, Recipe, Sequences, Source};
+use dualgap::data::{Examples, Loaded, Recipe, Sequences, Source};
 use dualgap::model::{
     Description, Model, Remark, Structure, check_path, describe, describe_with, verify_examples,
     verify_linear, verify_sequences,
@@ -43,20 +43,24 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
         return Err(Error::file(folder, "is a path without models", "there is nothing to check"));
     };
     let interval = Interval::new(from, told.to)?;
-    let (model, recipe) = load(&place(folder, &first.file)?)?;
+    let (mut model, recipe) = load(&place(folder, &first.file)?)?;
     let source = Source::open(&args.data)?;
     let claim = Claim { folder, told: &told, interval, recipe: &recipe };
     let (bare, problem) = if let Structure::Chain { .. } = model.structure {
-        let data: Sequences = recipe.sequences(source, None)?.data;
-        let verify = |model: &Model| verify_sequences(model, &data).map(drop);
-        (claim.check(&data, verify)?, describe(&model))
+        let loaded: Loaded<Sequences> = recipe.sequences(source, None)?;
+        let data = &loaded.data;
+        let bare = claim.check(data, |model| verify_sequences(model, data).map(drop))?;
+        model.provenance.recipe = Some(loaded.recipe);
+        (bare, describe(&model))
     } else {
-        let data: Examples = recipe.examples(source, None)?.data;
-        let verify = |model: &Model| match model.structure {
-            Structure::Linear { .. } => verify_linear(model, &data).map(drop),
-            _ => verify_examples(model, &data).map(drop),
-        };
-        (claim.check(&data, verify)?, describe_with(&model, &data))
+        let loaded: Loaded<Examples> = recipe.examples(source, None)?;
+        let data = &loaded.data;
+        let bare = claim.check(data, |model| match model.structure {
+            Structure::Linear { .. } => verify_linear(model, data).map(drop),
+            _ => verify_examples(model, data).map(drop),
+        })?;
+        model.provenance.recipe = Some(loaded.recipe);
+        (bare, describe_with(&model, data))
     };
     tell(args, &claim, bare, problem.at_every_lambda())
 }

@@ -79,7 +79,7 @@ impl Desk {
         let run = self.run(&format!("certify {model} {data} --json"));
         let json = run.json();
         assert_eq!(json["certified"], json["dual_proved"], "{run:#?}");
-        run.exits(if json["certified"] == true { 0 } else { 1 });
+        run.exits(i32::from(json["certified"] != true));
         json
     }
 

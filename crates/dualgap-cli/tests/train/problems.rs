@@ -196,6 +196,20 @@ fn weights_of_classes_are_told_where_the_examples_of_a_class_weigh_the_same() {
     );
 }
 
+// What the file says of the columns is not what the data are read by, so it is not what is told either.
+#[test]
+fn the_columns_that_are_told_are_those_of_the_data() {
+    let desk = desk();
+    let honest = certified(&desk, "multiclass table.csv --lambda 0.1");
+    let file = ModelFile::parse(&desk.read("model")).with_header(|header| {
+        header["provenance"]["recipe"]["format"]["csv"]["columns"][0]["name"] = "income".into();
+    });
+    desk.write("forged", file.sealed());
+    assert_eq!(desk.certify("forged", "table.csv"), honest);
+    let text = desk.run("certify forged table.csv").ok().stdout;
+    assert!(text.contains("numbers: size, age") && !text.contains("income"), "{text}");
+}
+
 /// The kinds of what is remarked.
 fn kinds(json: &Value) -> Vec<&str> {
     let remarks = json["remarks"].as_array().unwrap();

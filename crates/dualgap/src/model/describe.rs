@@ -1,8 +1,8 @@
 //! The problem that a model is the answer to, in words and as JSON: all that its certificate depends on but the data
 //! themselves, which the fingerprint stands for.
 //!
-//! Two models with the same JSON were trained on the same problem, but for rounding in nothing: numbers are told to the last
-//! digit, and long lists of them by their SHA-256, which is the one that the model file has.
+//! Two models with equal JSON are answers to one problem on the same data: numbers are told to the last digit, and long lists
+//! of them by the SHA-256 that the model file has of them.
 
 use super::remarks::{Remark, mistakes, on_problem};
 use super::{Centring, Model, Provenance, Structure};
@@ -12,6 +12,7 @@ use crate::data::{Classes, ColumnRecipe, CsvRecipe, Digest, Examples, Format, Re
 use crate::oracle::Hamming;
 use crate::term::{Ball, Free, MulticlassLoss, Regulariser, ScalarLoss};
 use serde_json::{Value, json};
+use std::fmt::Write;
 
 /// So many names or numbers are listed in a line; the JSON has them all.
 const LISTED: usize = 20;
@@ -21,7 +22,7 @@ const LISTED: usize = 20;
 pub struct Description {
     /// Names and values for people, in the order in which they are best read.
     pub lines: Vec<(&'static str, String)>,
-    /// The same for machines: an object, whose fields `docs/model-file.md` lists.
+    /// The same for machines: an object, whose fields `docs/command-line.md` lists.
     pub json: Value,
     /// What to bear in mind about the problem; see [`Remark`].
     pub remarks: Vec<Remark>,
@@ -230,10 +231,10 @@ fn example_weights(model: &Model, labels: Option<&[u32]>) -> (Line, Value) {
         format!("from {} to {}, {} in all", exact(smallest), exact(largest), exact(sum))
     };
     if let Some(classes) = &by_class {
-        let told = classes.iter().map(|(name, weight)| format!("{name} {}", exact(*weight)));
-        line += &format!("; the same within every class: {}", listed(told.collect()));
+        let told = classes.iter().map(|(name, weight)| format!("{name}: {}", exact(*weight)));
+        let _ = write!(line, "; the same within every class: {}", listed(told.collect()));
     }
-    line += &format!(" (SHA-256 {digest:.16}…)");
+    let _ = write!(line, " (SHA-256 {digest:.16}…)");
     let by_class: Option<serde_json::Map<String, Value>> = by_class
         .map(|classes| classes.into_iter().map(|(name, w)| (name.to_string(), json!(w))).collect());
     let json = json!({
@@ -307,9 +308,10 @@ fn ball_name(ball: Ball) -> (&'static str, f64) {
 fn intercept(model: &Model) -> (Option<&'static str>, Line) {
     let constant = model.provenance.recipe.as_ref().is_some_and(|recipe| recipe.constant);
     if let Some(Free { column, bound }) = model.provenance.regulariser.free {
-        let which = match constant && column + 1 == model.features {
-            true => "of a feature that is always 1".into(),
-            false => format!("of feature {}", column + 1),
+        let which = if constant && column + 1 == model.features {
+            "of a feature that is always 1".into()
+        } else {
+            format!("of feature {}", column + 1)
         };
         let line = format!("the weight {which}, without penalty, within ±{}", exact(bound));
         return (Some("free"), Some(("intercept", line)));
@@ -391,7 +393,7 @@ fn templates(recipe: &ColumnRecipe) -> String {
         format!("{count} for single labels, of a file (SHA-256 {digest:.16}…)")
     };
     if *min_count > 1 {
-        text += &format!("; features that occur less than {min_count} times are left out");
+        let _ = write!(text, "; features that occur less than {min_count} times are left out");
     }
     if *lowercase {
         text += "; cells in lower case";
@@ -401,7 +403,7 @@ fn templates(recipe: &ColumnRecipe) -> String {
     }
     if !pick.is_empty() {
         let pick: Vec<String> = pick.iter().map(ToString::to_string).collect();
-        text += &format!("; of columns {}", pick.join(", "));
+        let _ = write!(text, "; of columns {}", pick.join(", "));
     }
     text
 }
@@ -415,7 +417,7 @@ fn table(recipe: &CsvRecipe) -> String {
     for (kind, what) in [(Kind::Number, "numbers"), (Kind::Name, "names")] {
         let columns = of_kind(kind);
         if !columns.is_empty() {
-            text += &format!("; {what}: {}", listed(columns));
+            let _ = write!(text, "; {what}: {}", listed(columns));
         }
     }
     text
