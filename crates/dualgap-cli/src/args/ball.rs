@@ -27,7 +27,7 @@ pub struct BallArgs {
     #[arg(long, value_enum, requires = "ball")]
     pub method: Option<BallMethod>,
     /// Of pdbfw: `search`, which needs no tuning, or `theorem`, the paper's constants; others are given as in
-    /// theorem:s=20,k=5,eta=0.5,delta=0.1 [default: search].
+    /// theorem:s=20,k=5,eta=0.5,delta=0.1, and for logistic and softmax a delta must be [default: search].
     #[arg(long, value_name = "search|theorem", value_parser = parse_steps, requires = "ball")]
     pub steps: Option<Steps>,
 }
@@ -72,6 +72,19 @@ pub fn check_method(ball: Ball, method: Method) -> Result<()> {
     Err(Error::setting(format!("this --method is for the other ball: take pdbfw, {names}")))
 }
 
+/// The theorem has no step for the dual of a loss that is not strongly convex where it is curved.
+pub fn check_steps(within: InBall, conditioning: Option<f64>) -> Result<()> {
+    match within.steps {
+        Steps::Theorem(Constants { delta: None, .. }) if conditioning.is_none() => {
+            Err(Error::setting(
+                "--steps theorem has no delta for this --loss, which is not strongly convex anywhere: give one, as in \
+                 --steps theorem:delta=0.1, or take --loss smooth-hinge, or leave --steps out",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What is about penalties and their solvers would be ignored, and that is not what was meant.
 fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
     const STEPS: &str = "--method and --steps choose how a ball is trained in";
@@ -90,6 +103,11 @@ fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
         ("--no-shrinking", method.no_shrinking, STEPS),
         ("--average", method.average != Average::None, STEPS),
         ("--batch", method.batch != 1, STEPS),
+        (
+            "--threads",
+            method.threads > 1,
+            "its steps follow each other, in one thread; leave it out",
+        ),
     ];
     refuse_given(&given)
 }

@@ -16,7 +16,7 @@ mod tasks;
 mod train;
 mod values;
 
-pub use ball::{BallArgs, check_method, refuse_given};
+pub use ball::{BallArgs, check_method, check_steps, refuse_given};
 pub use common::{Common, DataArgs, LayoutArgs, MethodArgs, StopArgs};
 pub use completion::CompletionArgs;
 pub use convert::ConvertArgs;

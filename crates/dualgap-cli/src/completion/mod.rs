@@ -36,7 +36,6 @@ pub fn run(args: &CompletionArgs) -> Result<Outcome> {
     let read_seconds = begin.elapsed().as_secs_f64();
     let settings = Settings {
         lambda: args.mu.unwrap_or(MU).resolve(train.len() as f64),
-        threads: args.threads,
         seed: args.seed,
         ..Settings::default()
     };
@@ -85,6 +84,11 @@ fn check(args: &CompletionArgs) -> Result<Option<FileLock>> {
     if args.ball == Some(BallName::L1) {
         return Err(Error::setting(
             "--ball l1 does not go with completion: it is about weights of low rank; leave --ball out",
+        ));
+    }
+    if args.threads > 1 {
+        return Err(Error::setting(
+            "--threads does not go with completion: its steps follow each other, in one thread; leave it out",
         ));
     }
     let inputs = [Some(&args.data), args.test.as_ref()];

@@ -2,7 +2,7 @@
 
 use super::linear::{by_class, check_option, check_smooth};
 use super::{Problem, check_labels};
-use crate::args::{ClassesArgs, Common};
+use crate::args::{ClassesArgs, Common, check_steps};
 use crate::choices::{ClassesLoss, SdcaOption, Solver, Step};
 use crate::report::Outcomes;
 use dualgap::data::{ClassWeights, Examples, Folds, Scaling, Source, tables};
@@ -51,9 +51,10 @@ impl ClassesProblem {
                 "--option is about steps of one example, not those of --solver fw",
             ));
         }
-        if within.is_some() {
+        if let Some(within) = within {
             check_option(option)?;
             check_smooth(loss.smoothness(), "smooth-hinge or softmax")?;
+            check_steps(within, loss.conditioning())?;
         }
         let hinge = loss == MulticlassLoss::Hinge && choice.is_none();
         if !hinge && method.step == Step::Predefined {

@@ -1,7 +1,9 @@
 //! Binary and regression: a number for each example, or the sign of one.
 
 use super::Problem;
-use crate::args::{BinaryArgs, Common, LinearArgs, MethodArgs, RegressionArgs, refuse_given};
+use crate::args::{
+    BinaryArgs, Common, LinearArgs, MethodArgs, RegressionArgs, check_steps, refuse_given,
+};
 use crate::choices::{Average, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step};
 use crate::report::Outcomes;
 use dualgap::data::{ClassWeights, Examples, Folds, Scaling, TargetKind};
@@ -61,6 +63,7 @@ impl LinearProblem {
                 "squared or huber"
             };
             check_smooth(loss.smoothness(), smooth)?;
+            check_steps(within, loss.conditioning())?;
             let free = linear.intercept == Some(Intercept::Free);
             refuse_given(&[("--intercept", free, "--intercept=penalised counts it in the ball")])?;
         }

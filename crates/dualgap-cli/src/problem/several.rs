@@ -2,7 +2,7 @@
 
 use super::Problem;
 use super::linear::{binary_loss, check_smooth, regression_loss};
-use crate::args::{Common, LabelsArgs, OutputsArgs, SeveralArgs};
+use crate::args::{Common, LabelsArgs, OutputsArgs, SeveralArgs, check_steps};
 use crate::choices::BinaryLoss;
 use crate::report::Outcomes;
 use dualgap::data::{Examples, Folds, Scaling, TargetKind};
@@ -28,6 +28,7 @@ impl SeveralProblem {
         let within = within(common, "multilabel", "label", "binary")?;
         let loss = binary_loss(loss.unwrap_or(BinaryLoss::SmoothHinge), *width)?;
         check_smooth(loss.smoothness(), "smooth-hinge, squared-hinge or logistic")?;
+        check_steps(within, loss.conditioning())?;
         Ok(Self::new(loss, within, several))
     }
 

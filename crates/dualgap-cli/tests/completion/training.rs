@@ -99,7 +99,7 @@ fn threads_and_spellings_of_a_file_make_no_difference() {
     desk.write("quoted", csv(&all).replace("film 3", "\"film 3\""));
     desk.write("packed.gz", gzip(with("\t", "a\tb\tc\n", "").as_bytes()));
     for file in ["tabs", "colons", "quoted", "packed.gz"] {
-        for threads in [1, 2] {
+        for threads in [0, 1] {
             let json = desk.train(&format!("completion {file} {line} --threads {threads}"));
             assert_eq!(
                 (&json["primal"], &json["dual"], &json["fingerprint"]),

@@ -145,10 +145,20 @@ fn what_makes_no_ball_is_refused() {
         ("--ball l1 --radius 1 --steps quickly", &["--steps", "theorem"]),
         ("--ball l1 --radius 1 --steps theorem:k=0", &["--steps"]),
         ("--ball l1 --radius 1 --method apg --steps theorem", &["--steps", "pdbfw"]),
+        ("--ball l1 --radius 1 --loss logistic --steps theorem", &["--steps theorem:delta="]),
+        ("--ball l1 --radius 1 --loss logistic --steps theorem:k=3,eta=0.4", &["theorem:delta="]),
+        ("--ball l1 --radius 1 --threads 2", &["--threads", "leave it out"]),
     ] {
         desk.run(&format!("train binary binary.svm {options}")).refuses(words);
     }
     desk.train("binary binary.svm --ball l1 --radius 1 --mu 0");
+    desk.train("binary binary.svm --ball l1 --radius 1 --threads 1");
+    for ball in ["l1", "trace"] {
+        let line =
+            format!("multiclass three.svm --ball {ball} --radius 1 --loss softmax --passes 3");
+        desk.run(&format!("train {line} --steps theorem")).refuses(&["theorem:delta="]);
+        desk.train(&format!("{line} --steps theorem:delta=0.1"));
+    }
     desk.run("cv binary binary.svm --ball l1 --radius 1").refuses(&["--ball"]);
     desk.run("path binary binary.svm --ball l1 --radius 1 -o folder").refuses(&["--ball"]);
     desk.write("words.txt", "a X\nb Y\n\na X\n\n");

@@ -17,7 +17,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// A certification that is asked to hurry may still take so long before it makes do with coarser bounds: most need less.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_millis(if cfg!(test) { 10 } else { 5000 });
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -503,6 +503,74 @@ mod tests {
         }
 
         fn into_model(self) {}
+    }
+
+    /// Its certifications take as long as they are let.
+    struct Endless(Halving);
+
+    impl Solver for Endless {
+        type Model = (u64, u64);
+
+        fn calls_per_pass(&self) -> u64 {
+            self.0.calls_per_pass()
+        }
+
+        fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+            self.0.advance(quota)
+        }
+
+        fn certify(&mut self) -> Result<Certified> {
+            self.0.certify()
+        }
+
+        fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified> {
+            while !halted() {
+                std::thread::yield_now();
+            }
+            self.0.certify()
+        }
+
+        fn weights(&self) -> &[f64] {
+            &[]
+        }
+
+        fn into_model(self) -> (u64, u64) {
+            self.0.into_model()
+        }
+    }
+
+    /// The work of the states that were kept.
+    struct Works(Vec<u64>);
+
+    impl<S> Keeper<S> for Works {
+        fn interval(&self, _: u64) -> u64 {
+            7
+        }
+
+        fn keep(&mut self, _: &S, state: &RunState) -> Result<()> {
+            assert!(state.history.is_empty(), "nothing that was certified in a hurry is kept");
+            self.0.push(state.work.oracle_calls);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_certification_without_end_is_cut_short_and_ends_the_run() {
+        // In the midst of a run by its time, and at the end of one that somebody stops.
+        for by_hand in [false, true] {
+            let interrupt = crate::run::Interrupt::default();
+            let mut solver = Halving::new();
+            solver.interrupt_at = by_hand.then(|| (15, interrupt.clone()));
+            let seconds = (!by_hand).then_some(0.005);
+            let budget = Budget { interrupt, seconds, ..Budget::relative(1e-9) };
+            let mut works = Works(Vec::new());
+            let begin = RunState::default();
+            let report = run_from(Endless(solver), begin, &budget, &mut (), &mut works).unwrap();
+            let expected = if by_hand { Stop::Interrupted } else { Stop::TimeLimit };
+            assert_eq!(report.stop, expected);
+            assert_eq!((report.history.len(), report.model.1), (1, 1));
+            assert!(report.certificate.certified && !works.0.is_empty());
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::common::cases;
 use crate::judge::judge;
 use dualgap::linalg::{Random, Rows};
 use dualgap::pdbfw::{
-    self, Ascent, Constants, Method, PerOutput, Problem, Settings, Steps, Theorem, Touched,
+    self, Ascent, Constants, Losses, Method, PerOutput, Problem, Settings, Steps, Theorem, Touched,
 };
 use dualgap::run::{Budget, Certificate, Quota, Report, Solver, Stop};
 use dualgap::term::{Ball, ScalarLoss};
@@ -22,6 +22,16 @@ fn within(gap: f64, passes: u64) -> Budget {
 
 fn theorem(constants: Constants) -> Settings {
     Settings { steps: Steps::Theorem(constants), ..Settings::default() }
+}
+
+/// The constants for as many examples as there are, with a δ for losses that the theorem has none for: that of one
+/// with β/α = 1.
+fn constants<L: Losses>(problem: &Problem<'_, L>) -> Constants {
+    let (n, largest) = (problem.len() as f64, problem.squared_norms().iter().copied());
+    let curvature = 12.5 * largest.fold(0.0, f64::max) / (problem.mu() * n);
+    let delta = 1.0 / (problem.losses().smoothness() + curvature);
+    let missing = problem.losses().conditioning().is_none();
+    Constants { delta: missing.then_some(delta), ..Constants::default() }
 }
 
 proptest! {
@@ -60,7 +70,10 @@ proptest! {
         let mut case = Case::random(seed, Kind::all()[kind], n, d);
         case.mu = 0.5;
         let optimum = judge(&case);
-        let report = train(&case, &theorem(Constants { eta, ..Constants::default() }), &within(1e-7, 200_000));
+        let report = with_problem!(&case, |problem| {
+            let settings = theorem(Constants { eta, ..constants(&problem) });
+            pdbfw::train(&problem, &settings, &within(1e-7, 200_000), &mut ()).unwrap()
+        });
         prop_assert!((report.certificate.primal - optimum.upper).abs() < 1e-6, "{:?} {optimum:?}", report.certificate);
         prop_assert!(report.stop == Stop::GapReached, "{:?}", report.certificate);
     }
@@ -143,12 +156,11 @@ fn entries_touched_in_a_step_do_not_grow_with_the_features() {
 
 #[test]
 fn the_logarithm_of_the_gap_is_straight() {
-    for (settings, mu, share) in
-        [(Settings::default(), 0.002, 0.25), (theorem(Constants::default()), 1.0, 0.25)]
-    {
+    for (by_theorem, mu, share) in [(false, 0.002, 0.25), (true, 1.0, 0.25)] {
         let (rows, targets) = sparse(300, 60, 8, 3);
         let losses = PerOutput::new(ScalarLoss::Logistic, targets, 1).unwrap();
         let problem = Problem::new(&rows, losses, mu, Ball::L1 { radius: 3.0 }, None).unwrap();
+        let settings = if by_theorem { theorem(constants(&problem)) } else { Settings::default() };
         let budget = Budget { certify_share: share, ..within(1e-12, 4000) };
         let report = pdbfw::train(&problem, &settings, &budget, &mut ()).unwrap();
         let points: Vec<(f64, f64)> = report
@@ -184,6 +196,65 @@ fn the_same_seed_gives_the_same_bits() {
     let run = |seed| train(&case, &Settings { seed, ..Settings::default() }, &Budget::passes(7));
     assert_eq!(run(1).model, run(1).model);
     assert_ne!(run(1).model, run(2).model);
+}
+
+#[test]
+fn the_theorems_steps_know_what_examples_weigh() {
+    for kind in [
+        Kind::Outputs(ScalarLoss::Squared, 1),
+        Kind::Outputs(ScalarLoss::SmoothHinge { width: 0.5 }, 2),
+    ] {
+        let mut case = Case::random(11, kind, 6, 4);
+        (case.mu, case.radius) = (0.5, 1.0);
+        case.weights = Some(vec![1000.0, 0.01, 1000.0, 0.01, 1.0, 1000.0]);
+        let best = train(&case, &Settings::default(), &within(1e-9, 20_000)).certificate;
+        let report = train(&case, &theorem(Constants::default()), &within(1e-7, 20_000));
+        assert_eq!(report.stop, Stop::GapReached, "{:?} {best:?}", report.certificate);
+        assert!((report.certificate.primal - best.primal).abs() <= 2e-7);
+        // A δ of one's own is for an example of mean weight.
+        let given = theorem(Constants { delta: Some(0.5), ..Constants::default() });
+        let report = train(&case, &given, &within(1e-7, 20_000));
+        assert_eq!(report.stop, Stop::GapReached, "{:?} {best:?}", report.certificate);
+    }
+}
+
+#[test]
+fn for_the_theorems_steps_too_a_weight_of_two_is_a_row_twice() {
+    let case = Case { mu: 0.3, ..Case::random(12, Kind::Outputs(ScalarLoss::Squared, 1), 5, 3) };
+    let twice = |i: usize| if i == 1 { 2 } else { 1 };
+    let copies: Vec<usize> = (0..5).flat_map(|i| vec![i; twice(i)]).collect();
+    let repeated = Case {
+        rows: copies.iter().map(|&i| case.rows[i].clone()).collect(),
+        targets: copies.iter().map(|&i| case.targets[i]).collect(),
+        ..case.clone()
+    };
+    let weighted = Case { weights: Some((0..5).map(|i| twice(i) as f64).collect()), ..case };
+    let reach = |case: &Case| train(case, &theorem(Constants::default()), &within(1e-9, 50_000));
+    let (one, other) = (reach(&weighted), reach(&repeated));
+    assert_eq!((one.stop, other.stop), (Stop::GapReached, Stop::GapReached));
+    assert!((one.certificate.primal - other.certificate.primal).abs() <= 2e-9);
+    // μ = 0.3: no further from each other than √(2·gap/μ) each.
+    let far = one.model.weights.iter().zip(&other.model.weights).map(|(a, b)| (a - b).abs());
+    assert!(far.fold(0.0, f64::max) < 2e-4);
+}
+
+#[test]
+fn losses_without_a_constant_need_one_for_the_theorems_steps() {
+    for kind in Kind::all() {
+        let case = Case { mu: 0.5, ..Case::random(2, kind, 5, 3) };
+        with_problem!(&case, |problem| {
+            let run = |of| pdbfw::train(&problem, &theorem(of), &Budget::passes(2), &mut ());
+            let none = Constants::default();
+            let missing = problem.losses().conditioning().is_none();
+            let some = Constants { k: Some(2), eta: Some(0.3), ..none };
+            assert_eq!(run(none).is_err(), missing, "{kind:?}");
+            assert_eq!(run(some).is_err(), missing, "k and eta are not all");
+            if missing {
+                assert!(run(none).unwrap_err().to_string().contains("delta"));
+            }
+            assert!(run(Constants { delta: Some(0.1), ..none }).is_ok());
+        });
+    }
 }
 
 #[test]

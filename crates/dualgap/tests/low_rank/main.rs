@@ -7,6 +7,7 @@ mod common;
 mod attacks;
 mod blocks;
 mod completion;
+mod halting;
 mod judge;
 mod kept;
 mod labels;

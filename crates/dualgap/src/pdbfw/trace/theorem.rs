@@ -213,3 +213,84 @@ impl<M: Map, L: Losses> Resumes<M, L> for Theorem<L::Scratch> {
         sound
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Measured;
+    use crate::linalg::singular::never;
+    use crate::pdbfw::PerOutput;
+    use crate::pdbfw::losses::Audited;
+    use crate::pdbfw::trace::{Proving, Sampled};
+    use crate::term::ScalarLoss;
+
+    /// A squared loss whose dual step overflows for the first example.
+    struct Overflowing(PerOutput<ScalarLoss>);
+
+    impl Losses for Overflowing {
+        type Scratch = ();
+
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn outputs(&self) -> usize {
+            self.0.outputs()
+        }
+
+        fn smoothness(&self) -> f64 {
+            self.0.smoothness()
+        }
+
+        fn conditioning(&self) -> Option<f64> {
+            self.0.conditioning()
+        }
+
+        fn value(&self, i: usize, a: &[f64], off: &[f64], (): &mut ()) -> Measured {
+            self.0.value(i, a, off, &mut ())
+        }
+
+        fn conjugate(&self, i: usize, alpha: &[f64]) -> f64 {
+            self.0.conjugate(i, alpha)
+        }
+
+        fn audit(&self, i: usize, alpha: &[f64]) -> Result<Audited> {
+            self.0.audit(i, alpha)
+        }
+
+        fn corner(&self, i: usize, a: &[f64], to: &mut [f64], (): &mut ()) {
+            self.0.corner(i, a, to, &mut ());
+        }
+
+        fn maximizer(
+            &self,
+            i: usize,
+            a: &[f64],
+            alpha: &[f64],
+            q: f64,
+            to: &mut [f64],
+            (): &mut (),
+        ) {
+            self.0.maximizer(i, a, alpha, q, to, &mut ());
+            if i == 0 {
+                to[0] = f64::INFINITY;
+            }
+        }
+    }
+
+    #[test]
+    fn an_example_whose_step_overflows_stays_where_it_is() {
+        let map = Sampled::new(2, 2, vec![(0, 0), (0, 1), (1, 1)]).unwrap();
+        let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, -1.0, 2.0], 1).unwrap();
+        let problem = LowRankProblem::new(map, Overflowing(losses), 0.1, 1.0, None).unwrap();
+        let mut moves = Theorem::new(&problem, Constants::default()).unwrap();
+        for _ in 0..3 {
+            Moves::step(&mut moves, &problem, &never).unwrap();
+        }
+        assert_eq!(moves.at.alpha[0], 0.0);
+        assert!(moves.at.alpha[1] < 0.0 && moves.at.alpha[2] > 0.0, "the others move");
+        assert!(
+            problem.dual(&moves.at.alpha, &Proving::default()).unwrap().value.value.is_finite()
+        );
+    }
+}

@@ -229,6 +229,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    // β = 0.01 and an η near rounding: without a look at the flag this takes thousands of corners.
+    #[test]
+    fn sliding_ends_at_the_next_corner_once_it_is_halted() {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        let base: Vec<f64> = (0..40).map(|j| 1.0 + 1e-3 * f64::from(j)).collect();
+        let slide = |most: u64| {
+            let looks = AtomicU64::new(0);
+            let halted = || looks.fetch_add(1, Ordering::Relaxed) >= most;
+            L1::new(50.0).slide(&base, (0.01, 1e-9), &mut vec![0.0; 40], 1, &halted)
+        };
+        assert!(slide(1000) > 500);
+        assert_eq!((slide(0), slide(7)), (1, 8));
+    }
+
     proptest! {
         #[test]
         fn no_point_of_the_ball_is_further_along_than_the_corner(

@@ -3,6 +3,7 @@
 use super::*;
 
 use crate::linalg::Random;
+use crate::linalg::singular::never;
 use crate::pdbfw::trace::checkpoint::Resumes;
 use crate::pdbfw::trace::{Features, Proving};
 use crate::pdbfw::{Classes, PerOutput};
@@ -75,7 +76,7 @@ fn walk<L: Losses>(rows: &Rows, losses: L, mu: f64, radius: f64) {
     let mut blocks = Blocks::<L::Scratch>::new(&problem, size, 1).unwrap();
     let mut before = dual(&problem, &blocks.at.alpha);
     while blocks.at.passes < 3 {
-        blocks.step(&problem).unwrap();
+        blocks.step(&problem, &never).unwrap();
         let after = dual(&problem, &blocks.at.alpha);
         assert!(after >= before - 1e-9 * before.abs().max(1.0), "{before} fell to {after}");
         before = after;
@@ -85,7 +86,7 @@ fn walk<L: Losses>(rows: &Rows, losses: L, mu: f64, radius: f64) {
     assert!(blocks.at.centre.is_set());
     check(&problem, &blocks);
     while blocks.at.passes < REFRESH + 2 {
-        blocks.step(&problem).unwrap();
+        blocks.step(&problem, &never).unwrap();
     }
     check(&problem, &blocks);
     let x = blocks.iterate(&problem).unwrap();
@@ -125,7 +126,7 @@ fn a_step_that_goes_too_far_is_shortened_and_the_pull_is_learnt() {
     let mut blocks = Blocks::<()>::new(&problem, 20, 0).unwrap();
     let mut before = dual(&problem, &blocks.at.alpha);
     for _ in 0..5 {
-        blocks.step(&problem).unwrap();
+        blocks.step(&problem, &never).unwrap();
         let after = dual(&problem, &blocks.at.alpha);
         assert!(after >= before - 1e-10, "{before} fell to {after}");
         before = after;
@@ -143,7 +144,7 @@ fn where_gaps_fall_slowly_it_goes_around_a_centre_and_where_the_dual_falls_for_l
     let problem = LowRankProblem::new(map, losses, 1e-6, 1e3, None).unwrap();
     let mut blocks = Blocks::<()>::new(&problem, 4, 0).unwrap();
     while blocks.at.passes < 3 {
-        blocks.step(&problem).unwrap();
+        blocks.step(&problem, &never).unwrap();
     }
     let best = LowRank::zero(6, 2);
     let told = |gap| Told { gap, fell: true, best: &best };
@@ -175,7 +176,7 @@ fn what_a_step_touches_does_not_grow_with_the_number_of_features() {
         let mut blocks = Blocks::<()>::new(&problem, 20, 0).unwrap();
         // All of the first pass, before anybody sleeps.
         for _ in 0..20 {
-            blocks.step(&problem).unwrap();
+            blocks.step(&problem, &never).unwrap();
         }
         assert_eq!(blocks.at.passes, 1);
         let pass = 3 * rows.stored() as u64;
@@ -217,7 +218,7 @@ fn a_place_that_is_none_of_this_problem_is_refused_and_huge_counts_do_no_harm() 
     let problem = problem(0.0);
     let mut blocks = Blocks::<()>::new(&problem, 4, 0).unwrap();
     for _ in 0..100 {
-        blocks.step(&problem).unwrap();
+        blocks.step(&problem, &never).unwrap();
     }
     let kept = postcard::to_stdvec(&blocks.at).unwrap();
     let mut resumes = |spoil: &dyn Fn(&mut Place)| {
@@ -248,7 +249,7 @@ fn a_place_that_is_none_of_this_problem_is_refused_and_huge_counts_do_no_harm() 
         at.touched = Touched { entries: u64::MAX, selected: u64::MAX };
     }));
     for _ in 0..100 {
-        blocks.step(&problem).unwrap();
+        blocks.step(&problem, &never).unwrap();
     }
     // Numbers whose squares are none end the run, and nothing else.
     blocks.at.u.fill(1e200);
