@@ -82,9 +82,6 @@ fn block_coordinate_frank_wolfe(
     let mut blocks = vec![(vec![0.0; problem.dim], 0.0); n]; // w_i and l_i
     let mut iterates = Vec::new();
     for (k, i) in order.enumerate() {
-        if is_tied(problem, i, &w) {
-            break;
-        }
         let (corner, mass) = (&problem.examples[i][problem.best(i, &w)], problem.masses[i].float());
         let (w_i, l_i) = &mut blocks[i];
         let toward: Vec<f64> =
@@ -92,6 +89,11 @@ fn block_coordinate_frank_wolfe(
         let l_s = mass * corner.loss;
         let gap = -lambda * dot(&toward, &w) - *l_i + l_s;
         let squares = lambda * dot(&toward, &toward);
+        // A line search ends where outputs tie. If nothing is to be gained there, it does not matter which of them is taken.
+        let nothing = step == Step::LineSearch && gap.abs() < 1e-13;
+        if is_tied(problem, i, &w) && !nothing {
+            break;
+        }
         let gamma = match step {
             Step::Predefined => 2.0 * n as f64 / (k as f64 + 2.0 * n as f64),
             Step::LineSearch if gap <= 0.0 => 0.0,
@@ -139,7 +141,7 @@ fn all_blocks_at_once_are_algorithm_2_for_fifteen_steps() {
 // Twelve passes: long enough for examples that have nothing to gain to be left out, if that were allowed.
 #[test]
 fn the_plain_settings_are_algorithm_4_pass_after_pass() {
-    let mut shrunk = 0;
+    let (mut decided, mut shrunk) = (0, 0);
     for kind in Kind::all(3) {
         let small = Small { lambda: 0.5, ..Small::random(3, kind, 10, 3, 3) };
         let problem = small.explicit();
@@ -154,7 +156,7 @@ fn the_plain_settings_are_algorithm_4_pass_after_pass() {
             let mut order = Order::new(sampling, small.len(), settings.seed, false);
             let order = std::iter::repeat_with(|| order.next_block()).take(12 * small.len());
             let iterates = block_coordinate_frank_wolfe(&problem, step, order);
-            assert!(iterates.len() > 2 * small.len(), "{} steps are decided", iterates.len());
+            decided += iterates.len();
             for (k, expected) in iterates.iter().enumerate() {
                 let report = small.train(&settings, &calls(k as u64 + 1));
                 let apart = distance(expected, &report.model.weights);
@@ -169,6 +171,7 @@ fn the_plain_settings_are_algorithm_4_pass_after_pass() {
             shrunk += usize::from(apart > 1e-6);
         }
     }
+    assert!(decided > 16 * 12 * 10 / 2, "{decided} steps are decided by more than rounding");
     assert!(shrunk > 0, "nobody would have been left out, so nothing was tested");
 }
 
