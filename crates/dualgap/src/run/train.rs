@@ -381,7 +381,7 @@ fn drive(
 
         let end = state.end(budget, &certificate);
         if cut {
-            // The state that was kept last is one to go on from, and this one is not.
+            // The state that was stored last is one to go on from, and this one is not.
             let why = if budget.interrupt.raised() { Stop::Interrupted } else { Stop::TimeLimit };
             let end = end.filter(|&end| end == Stop::GapReached).or(stop).unwrap_or(why);
             return Ok((state, progress, end));
@@ -539,17 +539,24 @@ mod tests {
         }
     }
 
-    /// The work of the states that were kept.
+    impl Resumable for Endless {
+        type State = ();
+
+        fn state(&self) {}
+    }
+
+    /// The work of the states that were stored.
     struct Works(Vec<u64>);
 
-    impl<S> Keeper<S> for Works {
+    impl CheckpointSink for Works {
         fn interval(&self, _: u64) -> u64 {
             7
         }
 
-        fn keep(&mut self, _: &S, state: &RunState) -> Result<()> {
-            assert!(state.history.is_empty(), "nothing that was certified in a hurry is kept");
-            self.0.push(state.work.oracle_calls);
+        fn store(&mut self, checkpoint: Checkpoint) -> Result<()> {
+            let RunState { history, work, .. } = checkpoint.run;
+            assert!(history.is_empty(), "nothing that was certified in a hurry is stored");
+            self.0.push(work.oracle_calls);
             Ok(())
         }
     }
@@ -565,7 +572,8 @@ mod tests {
             let budget = Budget { interrupt, seconds, ..Budget::relative(1e-9) };
             let mut works = Works(Vec::new());
             let begin = RunState::default();
-            let report = run_from(Endless(solver), begin, &budget, &mut (), &mut works).unwrap();
+            let sink = Some(&mut works as &mut dyn CheckpointSink);
+            let report = run_from(Endless(solver), begin, &budget, &mut (), sink).unwrap();
             let expected = if by_hand { Stop::Interrupted } else { Stop::TimeLimit };
             assert_eq!(report.stop, expected);
             assert_eq!((report.history.len(), report.model.1), (1, 1));

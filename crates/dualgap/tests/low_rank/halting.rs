@@ -1,11 +1,9 @@
 //! Runs that are stopped in the middle of a step, judged by counted products with vectors and never by a clock.
 
-use dualgap::Result;
-use dualgap::dual::CheckpointSink;
 use dualgap::linalg::{LowRank, Operator, Random, Search};
 use dualgap::pdbfw::trace::{LowRankProblem, Map, Proving, Sampled, train_map, train_map_from};
 use dualgap::pdbfw::{Constants, Method, PerOutput, Settings, Steps};
-use dualgap::run::{Budget, Interrupt, RunState, Stop};
+use dualgap::run::{Budget, InMemory, Interrupt, Stop};
 use dualgap::term::ScalarLoss;
 use dualgap::term::ball::trace::{Ranks, top};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -159,33 +157,19 @@ fn every_method_ends_soon_after_it_is_asked_to_within_a_step() {
     }
 }
 
-/// Keeps what was put away last.
-struct Drawer(Option<Checkpoint>);
-
-impl CheckpointSink for Drawer {
-    fn interval(&self, _: u64) -> u64 {
-        u64::MAX
-    }
-
-    fn store(&mut self, run: &RunState, solver: Vec<u8>) -> Result<()> {
-        self.0 = Some((run.clone(), solver));
-        Ok(())
-    }
-}
-
 #[test]
 fn a_step_that_was_halted_leaves_no_mark_on_the_run_that_goes_on() {
     let passes = Budget { relative: Some(0.0), ..Budget::passes(6) };
     for way in &ways()[..2] {
         let through = train_map(&noisy(40, usize::MAX), way, &passes, &mut ()).unwrap();
         for most in [30, 100, 333] {
-            let (problem, mut drawer) = (noisy(40, most), Drawer(None));
+            let (problem, mut memory) = (noisy(40, most), InMemory::default());
             let interrupt = problem.map().interrupt.clone();
             let budget = Budget { interrupt, ..passes.clone() };
-            let cut = train_map_from(&problem, way, None, &budget, &mut (), Some(&mut drawer));
+            let cut = train_map_from(&problem, way, None, &budget, &mut (), Some(&mut memory));
             assert_eq!(cut.unwrap().stop, Stop::Interrupted);
             let problem = noisy(40, usize::MAX);
-            let more = train_map_from(&problem, way, drawer.0, &passes, &mut (), None).unwrap();
+            let more = train_map_from(&problem, way, memory.last, &passes, &mut (), None).unwrap();
             assert_eq!(more.model, through.model, "{way:?} after {most}");
             assert_eq!(more.work, through.work);
         }
