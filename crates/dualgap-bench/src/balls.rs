@@ -8,9 +8,9 @@ use crate::folder::Folder;
 use crate::race::{Goal, race};
 use clap::Args;
 use dualgap::Result;
+use dualgap::ball::{self, Method, PerOutput};
 use dualgap::data::RandomBinning;
 use dualgap::linalg::Rows;
-use dualgap::pdbfw::{self, Method, PerOutput};
 use dualgap::term::{Ball, ScalarLoss};
 
 #[derive(Args, Clone, Debug)]
@@ -111,11 +111,11 @@ fn compare((file, class, how, radius): Set, options: &Options) -> Result<String>
     for &mu_n in &options.mu_n {
         let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets.clone(), 1)?;
         let ball = Ball::L1 { radius };
-        let problem = pdbfw::Problem::new(&rows, losses, mu_n / n, ball, None)?;
+        let problem = ball::Problem::new(&rows, losses, mu_n / n, ball, None)?;
         curves += &race(
             &Method::BASELINES,
             &options.goal,
-            |settings, budget| pdbfw::train(&problem, settings, budget, &mut ()),
+            |settings, budget| ball::train(&problem, settings, budget, &mut ()),
             |best| {
                 let nonzero = best.model.weights.iter().filter(|&&x| x != 0.0).count();
                 format!("{file}, mu = {mu_n}/n, {nonzero} weights")

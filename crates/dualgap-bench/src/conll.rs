@@ -4,9 +4,10 @@ use crate::folder::Folder;
 use clap::Args;
 use dualgap::data::ColumnRecipe;
 use dualgap::data::features::{Extractor, read_training};
+use dualgap::dual::{Average, Settings};
 use dualgap::model::fit_chain;
 use dualgap::run::Budget;
-use dualgap::ssvm::{Average, Hamming, Settings};
+use dualgap::structure::Hamming;
 use dualgap::{Error, Result};
 use std::time::Instant;
 

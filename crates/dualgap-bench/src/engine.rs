@@ -3,12 +3,12 @@
 
 use clap::Args;
 use dualgap::data::{Alphabet, Classes, Examples};
-use dualgap::dual::{Engine, Problem};
+use dualgap::dual::{Engine, Problem, Sampling, Settings};
 use dualgap::linalg::kernels::add_scores;
 use dualgap::linalg::{Random, Row, Rows};
 use dualgap::run::{Quota, Solver};
-use dualgap::ssvm::{Costs, Multiclass, Sampling, Settings};
-use dualgap::term::L2;
+use dualgap::structure::MulticlassBlocks;
+use dualgap::term::{Costs, L2};
 use dualgap::{Error, Result};
 use std::time::Instant;
 
@@ -65,7 +65,7 @@ pub fn run(options: &Options) -> Result<()> {
 }
 
 fn with_engine(data: &Examples, lambda: f64) -> Result<(Vec<f64>, f64)> {
-    let blocks = Multiclass::new(data, &Costs::ZeroOne)?;
+    let blocks = MulticlassBlocks::new(data, &Costs::ZeroOne)?;
     let settings = Settings {
         lambda,
         threads: 1,

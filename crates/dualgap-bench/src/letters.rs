@@ -3,9 +3,9 @@
 use clap::Args;
 use dualgap::Result;
 use dualgap::data::{Sequences, Source, letters};
-use dualgap::dual::{Engine, Problem};
+use dualgap::dual::{Engine, Problem, Settings};
 use dualgap::run::{Quota, Solver};
-use dualgap::ssvm::{Chain, Hamming, Settings};
+use dualgap::structure::{ChainBlocks, Hamming};
 use dualgap::term::L2;
 use std::time::Instant;
 
@@ -46,7 +46,7 @@ pub fn run(options: &Options) -> Result<()> {
         "dualgap-bench letters --lambda {lambda} --passes {passes} --batch {batch} --threads {threads}"
     );
     let data = words()?;
-    let blocks = Chain::new(&data, Hamming::Normalized)?;
+    let blocks = ChainBlocks::new(&data, Hamming::Normalized)?;
     let settings = Settings { lambda, batch, threads, ..Settings::plain() };
     let mut engine = Engine::new(Problem::new(&blocks, L2, lambda, None)?, &settings)?;
     let calls = engine.calls_per_pass();

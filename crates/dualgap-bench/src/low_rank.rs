@@ -12,10 +12,9 @@ use crate::folder::Folder;
 use crate::race::{Goal, race};
 use clap::Args;
 use dualgap::Result;
+use dualgap::ball::{Classes, Losses, Method, PerOutput, Problem, trace};
 use dualgap::linalg::{Random, Rows};
-use dualgap::oracle::Costs;
-use dualgap::pdbfw::{Classes, Losses, Method, PerOutput, Problem, trace};
-use dualgap::term::{Ball, MulticlassLoss, ScalarLoss};
+use dualgap::term::{Ball, Costs, MulticlassLoss, ScalarLoss};
 
 const EXAMPLES: usize = 1000;
 const FEATURES: usize = 800;

@@ -7,10 +7,12 @@
 use dualgap::Result;
 use dualgap::data::Examples;
 use dualgap::dual;
+use dualgap::dual::Settings;
 use dualgap::run::{Budget, Report};
-use dualgap::sdca::{self, Choice, Linear, Settings, Vector, train_pure_l1};
-use dualgap::ssvm::{Costs, Multiclass};
-use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
+use dualgap::structure::{
+    self, Choice, LinearBlocks, MulticlassBlocks, ScoreBlocks, train_pure_l1,
+};
+use dualgap::term::{Costs, MulticlassLoss, Regulariser, ScalarLoss};
 
 /// A twentieth of the σ beyond which the lasso's weights are all zero, on `reuters_corpacq.train`.
 pub const REUTERS_L1: f64 = 0.001_952_407_317_002_537_7;
@@ -59,22 +61,22 @@ impl Problem {
         };
         match self.loss {
             Loss::Scalar(loss) => {
-                let blocks = Linear::new(data.rows(), Self::targets(data)?, loss, Choice::I)?;
+                let blocks = LinearBlocks::new(data.rows(), Self::targets(data)?, loss, Choice::I)?;
                 let report = if self.lambda == 0.0 {
                     train_pure_l1(&blocks, &settings, budget, &mut ())
                 } else {
-                    sdca::train(&blocks, &settings, budget, &mut ())
+                    structure::train_linear(&blocks, &settings, budget, &mut ())
                 };
                 report.map(|report| report.map(|solution| solution.weights))
             }
             // The program trains it so, too: by block-coordinate Frank-Wolfe.
             Loss::Classes(MulticlassLoss::Hinge) => {
-                let blocks = Multiclass::new(data, &Costs::ZeroOne)?;
+                let blocks = MulticlassBlocks::new(data, &Costs::ZeroOne)?;
                 let report = dual::train(&blocks, &settings, budget, &mut ())?;
                 Ok(report.map(|solution| solution.weights))
             }
             Loss::Classes(loss) => {
-                let blocks = Vector::new(data, &Costs::ZeroOne, loss, Choice::I)?;
+                let blocks = ScoreBlocks::new(data, &Costs::ZeroOne, loss, Choice::I)?;
                 let report = dual::train(&blocks, &settings, budget, &mut ())?;
                 Ok(report.map(|solution| solution.weights))
             }

@@ -4,8 +4,8 @@
 
 use clap::Args;
 use dualgap::Result;
+use dualgap::ball::{Method, Settings};
 use dualgap::data::write_atomically;
-use dualgap::pdbfw::{Method, Settings};
 use dualgap::run::{Budget, Progress, Report};
 use std::path::PathBuf;
 

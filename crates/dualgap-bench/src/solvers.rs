@@ -9,8 +9,7 @@ use dualgap::data::features::read_training;
 use dualgap::data::{ColumnRecipe, Sequences};
 use dualgap::dual::{self, Acceleration, Blocks, Cache, Direction, Method, Sampling, Settings};
 use dualgap::run::{Budget, Progress};
-use dualgap::sdca::{Choice, Linear};
-use dualgap::ssvm::{Chain, Hamming};
+use dualgap::structure::{ChainBlocks, Choice, Hamming, LinearBlocks};
 use dualgap::term::ScalarLoss;
 use dualgap::{Error, Result};
 
@@ -111,7 +110,7 @@ pub fn run(options: &Options) -> Result<()> {
 }
 
 fn chain(data: &Sequences, options: &Options) -> Result<()> {
-    let blocks = Chain::new(data, Hamming::Normalized)?;
+    let blocks = ChainBlocks::new(data, Hamming::Normalized)?;
     match options.oracle_ms {
         Some(ms) => compare(&blocks.with_oracle_work(ms * 1e6), options),
         None => compare(&blocks, options),
@@ -121,7 +120,7 @@ fn chain(data: &Sequences, options: &Options) -> Result<()> {
 fn linear(file: &'static str, loss: ScalarLoss, options: &Options) -> Result<()> {
     let data = options.folder.libsvm(file)?;
     let targets = Problem::targets(&data)?;
-    compare(&Linear::new(data.rows(), targets, loss, Choice::I)?, options)
+    compare(&LinearBlocks::new(data.rows(), targets, loss, Choice::I)?, options)
 }
 
 fn compare<B: Blocks>(blocks: &B, options: &Options) -> Result<()> {

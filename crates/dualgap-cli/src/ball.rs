@@ -1,9 +1,9 @@
 //! How the penalty of a model is told, or the ball that takes its place.
 
 use crate::report::{and_else, number, thousands};
+use dualgap::ball::{Method, Steps};
 use dualgap::linalg::LowRank;
 use dualgap::model::{InBall, Model, Provenance};
-use dualgap::pdbfw::{Method, Steps};
 use dualgap::term::Ball;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The values of options that are one of several, and what they stand for in the library.
 
 use clap::ValueEnum;
-use dualgap::ssvm;
+use dualgap::structure;
 
 /// An option's values, and the library's values they stand for.
 macro_rules! choices {
@@ -113,7 +113,7 @@ choices!(CentreName => dualgap::model::Centring {
     Effects => Effects,
 });
 
-choices!(BallMethod => dualgap::pdbfw::Method {
+choices!(BallMethod => dualgap::ball::Method {
     /// Primal-dual block Frank-Wolfe
     Pdbfw => Pdbfw,
     /// Accelerated projected gradient with restarts

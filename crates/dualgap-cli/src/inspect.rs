@@ -13,12 +13,13 @@ use crate::report::{
 use crate::{Outcome, print};
 use dualgap::data::Sink;
 use dualgap::data::source::is_stdin;
+use dualgap::dual::Average;
 use dualgap::linalg::memory::reserve_check;
 use dualgap::model::describe::task_name;
 use dualgap::model::{Model, Provenance, Remark, Structure, describe};
-use dualgap::oracle::chain::Layout;
 use dualgap::run::{Certificate, Stop};
-use dualgap::ssvm::{Average, Hamming};
+use dualgap::structure::Hamming;
+use dualgap::structure::chain::Layout;
 use dualgap::term::MulticlassLoss;
 use dualgap::{Error, Result};
 use serde::Serialize;

@@ -6,9 +6,9 @@ use crate::problem::{Dataset, Problem};
 use crate::report::Outcomes;
 use crate::weights;
 use dualgap::data::{DataSet, Loaded, Recipe, Source, Unseen};
+use dualgap::dual::Settings;
 use dualgap::model::{Model, Plan};
 use dualgap::run::Report;
-use dualgap::ssvm::Settings;
 use dualgap::term::{Free, Regulariser};
 use dualgap::{Error, Result};
 

@@ -4,16 +4,16 @@ use crate::args::StopArgs;
 use crate::ball::{self, BallJson, nonzero, penalty_rows, weights_row};
 use crate::completion::report::{Rated, RatingsJson, centre_row, rated_rows};
 use crate::outputs::{OutputsJson, output_rows, output_table};
+use dualgap::ball;
 use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
+use dualgap::dual::{Method, Settings};
 use dualgap::model::evaluation::{Figures, NumberErrors};
 use dualgap::model::{
     Evaluation, Model, OutputEvaluation, Remark, RemarkKind, Scores, SetEvaluation, SetFigures,
     Strangers, Structure,
 };
-use dualgap::pdbfw;
 use dualgap::run::{Certificate, Counters, Report, Stop};
-use dualgap::ssvm::{Method, Settings};
 use dualgap::term::{Free, Loss, Regulariser, ScalarLoss};
 use serde::Serialize;
 use std::fmt::Write;
@@ -105,7 +105,7 @@ struct Json<'a> {
 #[serde(untagged)]
 enum SolverJson {
     Engine(Method),
-    Ball(pdbfw::Method),
+    Ball(ball::Method),
 }
 
 #[derive(Serialize)]

@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release --example affine_rank`
 
+use dualgap::ball::trace::{self, LowRankProblem, Matrices};
+use dualgap::ball::{PerOutput, Settings};
 use dualgap::linalg::{LowRank, Random, Rows};
-use dualgap::pdbfw::trace::{self, LowRankProblem, Matrices};
-use dualgap::pdbfw::{PerOutput, Settings};
 use dualgap::run::Budget;
 use dualgap::term::ScalarLoss;
 

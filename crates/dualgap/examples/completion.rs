@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release --example completion -- [rows] [columns] [rank] [share of entries seen]`
 
+use dualgap::ball::trace::{self, LowRankProblem, Map, Sampled};
+use dualgap::ball::{PerOutput, Settings};
 use dualgap::linalg::{LowRank, Random};
-use dualgap::pdbfw::trace::{self, LowRankProblem, Map, Sampled};
-use dualgap::pdbfw::{PerOutput, Settings};
 use dualgap::run::Budget;
 use dualgap::term::ScalarLoss;
 

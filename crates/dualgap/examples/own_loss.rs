@@ -9,9 +9,10 @@
 //!
 //! Run it: `cargo run --release --package dualgap --example own_loss`
 
+use dualgap::dual::Settings;
 use dualgap::linalg::{Measured, Random, Rows};
 use dualgap::run::Budget;
-use dualgap::sdca::{self, Choice, Linear, Settings};
+use dualgap::structure::{self, Choice, LinearBlocks};
 use dualgap::term::Loss;
 
 #[derive(Clone, Copy)]
@@ -67,10 +68,10 @@ fn main() -> dualgap::Result<()> {
     let targets: Vec<f64> = x.iter().map(|x| 2.0 * x + random.unit()).collect();
     let rows = Rows::dense(&x.iter().map(|&x| vec![x, 1.0]).collect::<Vec<_>>())?;
 
-    let blocks = Linear::new(&rows, targets.clone(), Quantile { tau: 0.9 }, Choice::I)?;
+    let blocks = LinearBlocks::new(&rows, targets.clone(), Quantile { tau: 0.9 }, Choice::I)?;
     let settings = Settings { lambda: 1e-5, ..Settings::default() };
     let budget = Budget { passes: Some(5000), ..Budget::relative(0.002) };
-    let report = sdca::train(&blocks, &settings, &budget, &mut ())?;
+    let report = structure::train_linear(&blocks, &settings, &budget, &mut ())?;
 
     let w = &report.model.weights;
     println!("slope {:.3}, offset {:.3}", w[0], w[1]);

@@ -13,9 +13,10 @@
 //! Run it: `cargo run --release --package dualgap --example own_regulariser`
 
 use dualgap::dual;
+use dualgap::dual::Settings;
 use dualgap::linalg::{Measured, Random, Rows, Sum, sum::squared_norm};
 use dualgap::run::Budget;
-use dualgap::sdca::{Choice, Linear, Settings};
+use dualgap::structure::{Choice, LinearBlocks};
 use dualgap::term::{Link, ScalarLoss};
 
 /// A lowest and a highest value for every weight; either may be infinite, and both may be the same.
@@ -83,7 +84,7 @@ fn gradient(rows: &[Vec<f64>], targets: &[f64], w: &[f64], lambda: f64) -> Vec<f
 fn main() -> dualgap::Result<()> {
     let (flats, rents) = flats();
     let (rows, lambda) = (Rows::dense(&flats)?, 1e-3);
-    let blocks = Linear::new(&rows, rents.clone(), ScalarLoss::Squared, Choice::I)?;
+    let blocks = LinearBlocks::new(&rows, rents.clone(), ScalarLoss::Squared, Choice::I)?;
     let settings = Settings { lambda, ..Settings::default() };
     let bounds = Bounds(KNOWN.to_vec());
     let report = dual::train_with(&blocks, bounds, &settings, &Budget::relative(1e-10), &mut ())?;

@@ -6,10 +6,10 @@
 
 use dualgap::Result;
 use dualgap::dual;
+use dualgap::dual::Settings;
 use dualgap::linalg::{Accumulate, Random};
-use dualgap::oracle::{Bound, Decoded, Oracle};
 use dualgap::run::Budget;
-use dualgap::ssvm::{OracleBlocks, Settings};
+use dualgap::structure::{Bound, Decoded, Oracle, OracleBlocks};
 use std::ops::Range;
 
 /// One feature vector per position.

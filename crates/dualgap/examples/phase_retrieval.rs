@@ -6,9 +6,9 @@
 //!
 //! `cargo run --release --example phase_retrieval`
 
+use dualgap::ball::trace::{self, LowRankProblem, Matrices, Proving};
+use dualgap::ball::{PerOutput, Settings};
 use dualgap::linalg::{LowRank, Measured, Random, Rows};
-use dualgap::pdbfw::trace::{self, LowRankProblem, Matrices, Proving};
-use dualgap::pdbfw::{PerOutput, Settings};
 use dualgap::run::{Budget, Certificate};
 use dualgap::term::ScalarLoss;
 use faer::{Mat, Side};

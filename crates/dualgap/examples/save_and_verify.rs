@@ -1,10 +1,11 @@
 //! From rows to a model file, and back to a certificate that was computed again from the data.
 
 use dualgap::data::Examples;
+use dualgap::dual::{Average, Settings};
 use dualgap::linalg::Random;
 use dualgap::model::{DualEvidence, Model, fit_multiclass, verify_examples};
 use dualgap::run::Budget;
-use dualgap::ssvm::{Average, Costs, Settings};
+use dualgap::term::Costs;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Three clouds in the plane.

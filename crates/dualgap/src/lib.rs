@@ -5,16 +5,17 @@
 //! bound on the rounding of both. Nothing else may end a run as "gap reached".
 //!
 //! ```
-//! use dualgap::dual;
 //! use dualgap::data::Examples;
+//! use dualgap::dual::{self, Settings};
 //! use dualgap::run::Budget;
-//! use dualgap::ssvm::{Costs, Multiclass, Settings};
+//! use dualgap::structure::MulticlassBlocks;
+//! use dualgap::term::Costs;
 //!
 //! let data = Examples::from_dense(
 //!     &[vec![1.0, 0.0], vec![0.9, 0.2], vec![0.0, 1.0], vec![0.1, 0.8]],
 //!     &["cat", "cat", "dog", "dog"],
 //! )?;
-//! let blocks = Multiclass::new(&data, &Costs::ZeroOne)?;
+//! let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne)?;
 //! let settings = Settings { lambda: 0.1, ..Settings::default() };
 //! let report = dual::train(&blocks, &settings, &Budget::relative(1e-3), &mut ())?;
 //! assert!(report.certificate.gap() <= 1e-3 * report.certificate.primal);
@@ -28,12 +29,10 @@
 //! | [`linalg`] | rows, kernels, compensated sums, the seeded generator, low-rank matrices |
 //! | [`data`] | readers, alphabets, data sets, fingerprints |
 //! | [`term`] | what objectives are made of: losses, regularisers as links, and balls |
-//! | [`oracle`] | the max-oracle trait and the structures: multiclass, chain |
-//! | [`run`] | certificate, budget, observers, and the one training loop |
+//! | [`run`] | certificate, budget, observers, checkpoints, and the one training loop |
 //! | [`dual`] | the block-dual engine |
-//! | [`sdca`] | linear models: losses of one number, options I to V, pure l1 |
-//! | [`pdbfw`] | linear models in a norm ball: primal-dual block Frank-Wolfe |
-//! | [`ssvm`] | structural SVMs: blocks made of structures and of users' oracles |
+//! | [`ball`] | linear models in a norm ball: primal-dual block Frank-Wolfe |
+//! | [`structure`] | one room per structure: linear, multiclass, chain, a user's own |
 //! | [`model`] | fitted models: predict, save, load, check a certificate again |
 
 mod error;
@@ -43,15 +42,13 @@ mod error;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+pub mod ball;
 pub mod data;
 pub mod dual;
 pub mod linalg;
 pub mod model;
-pub mod oracle;
-pub mod pdbfw;
 pub mod run;
-pub mod sdca;
-pub mod ssvm;
+pub mod structure;
 pub mod term;
 
 pub use error::{Error, Result};

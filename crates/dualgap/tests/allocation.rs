@@ -8,8 +8,8 @@ mod common;
 use common::{Kind, Small};
 use dualgap::dual::{Average, Blocks, Engine, Problem, Settings};
 use dualgap::run::{Quota, Solver};
-use dualgap::ssvm::{Chain, Costs, Hamming, Multiclass};
-use dualgap::term::L2;
+use dualgap::structure::{ChainBlocks, Hamming, MulticlassBlocks};
+use dualgap::term::{Costs, L2};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 use std::hint::black_box;
@@ -56,13 +56,13 @@ fn a_pass_in_the_steady_state_allocates_far_less_than_once_a_step() {
 
     let chains = Small::random(1, Kind::Chain(Hamming::Normalized), EXAMPLES, 6, 9);
     let sequences = chains.sequences();
-    let chain = Chain::new(&sequences, Hamming::Normalized).unwrap();
+    let chain = ChainBlocks::new(&sequences, Hamming::Normalized).unwrap();
     let pairs = Small::random(1, Kind::Chain(Hamming::Normalized), EXAMPLES, 6, 9).with_pairs(1, 3);
     let with_pairs = pairs.sequences();
-    let with_pairs = Chain::new(&with_pairs, Hamming::Normalized).unwrap();
+    let with_pairs = ChainBlocks::new(&with_pairs, Hamming::Normalized).unwrap();
     let classes = Small::random(2, Kind::Multiclass(Costs::ZeroOne), EXAMPLES, 8, 1);
     let examples = classes.examples();
-    let multiclass = Multiclass::new(&examples, &Costs::ZeroOne).unwrap();
+    let multiclass = MulticlassBlocks::new(&examples, &Costs::ZeroOne).unwrap();
     for (average, batch) in [(Average::None, 1), (Average::None, 7), (Average::Weighted, 1)] {
         let settings = Settings { average, batch, ..chains.settings() };
         let counts = [

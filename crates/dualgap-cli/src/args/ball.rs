@@ -4,8 +4,8 @@ use super::common::{Common, MethodArgs, PenaltyArgs};
 use super::values::{Lambda, parse_lambda, parse_positive};
 use crate::choices::{Average, BallMethod, BallName, Sampling, Solver, Step};
 use clap::Args;
+use dualgap::ball::{Constants, Method, Steps};
 use dualgap::model::InBall;
-use dualgap::pdbfw::{Constants, Method, Steps};
 use dualgap::term::Ball;
 use dualgap::{Error, Result};
 

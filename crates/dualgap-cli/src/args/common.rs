@@ -8,9 +8,9 @@ use crate::Outcome;
 use crate::choices::{Acceleration, Average, Cache, Direction, Format, Sampling, Solver, Step};
 use clap::Args;
 use dualgap::data::source::is_stdin;
+use dualgap::dual::{Method, Settings};
 use dualgap::model::InBall;
 use dualgap::run::{Budget, Stop};
-use dualgap::ssvm::{Method, Settings};
 use dualgap::{Error, Result};
 use std::path::PathBuf;
 

@@ -6,7 +6,7 @@ use super::train::{KeptArgs, OutputArgs};
 use super::values::{Lambda, parse_lambda, parse_positive, parse_share, parse_threads};
 use crate::choices::{BallMethod, BallName, CentreName, RegressionLoss};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use dualgap::pdbfw::Steps;
+use dualgap::ball::Steps;
 use dualgap::{Error, Result};
 use std::path::PathBuf;
 

@@ -6,7 +6,7 @@ use crate::report::Outcomes;
 use dualgap::data::{Folds, Sequences};
 use dualgap::model::{Model, Plan, fit_chain_with};
 use dualgap::run::Report;
-use dualgap::ssvm::Hamming;
+use dualgap::structure::Hamming;
 use dualgap::term::Free;
 use dualgap::{Error, Result};
 use std::path::Path;

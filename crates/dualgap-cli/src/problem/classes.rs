@@ -10,9 +10,8 @@ use dualgap::model::{
     InBall, Model, Plan, fit_classes_in_ball, fit_multiclass_with, fit_vector_with,
 };
 use dualgap::run::Report;
-use dualgap::sdca::Choice;
-use dualgap::ssvm::Costs;
-use dualgap::term::{Free, MulticlassLoss};
+use dualgap::structure::Choice;
+use dualgap::term::{Costs, Free, MulticlassLoss};
 use dualgap::{Error, Result};
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ use crate::report::Outcomes;
 use dualgap::data::{ClassWeights, Examples, Folds, Scaling, TargetKind};
 use dualgap::model::{InBall, Model, Plan, fit_linear_in_ball, fit_linear_with};
 use dualgap::run::Report;
-use dualgap::sdca::Choice;
+use dualgap::structure::Choice;
 use dualgap::term::{Ball, Free, Loss, ScalarLoss};
 use dualgap::{Error, Result};
 use std::path::Path;

@@ -11,11 +11,11 @@ use crate::term::{Link, PureL1, Regulariser, Unpenalised};
 /// ```
 /// use dualgap::dual::{Blocks, reach};
 /// use dualgap::linalg::Rows;
-/// use dualgap::sdca::{Choice, Linear};
+/// use dualgap::structure::{Choice, LinearBlocks};
 /// use dualgap::term::{Regulariser, ScalarLoss};
 ///
 /// let rows = Rows::dense(&[vec![1.0], vec![2.0]])?;
-/// let blocks = Linear::new(&rows, vec![1.0, 3.0].into(), ScalarLoss::Squared, Choice::I)?;
+/// let blocks = LinearBlocks::new(&rows, vec![1.0, 3.0].into(), ScalarLoss::Squared, Choice::I)?;
 /// let points: Vec<_> = (0..2).map(|i| blocks.start(i)).collect();
 /// let reach = reach(&blocks, Regulariser::PLAIN, None, &[0.0], &points)?;
 /// assert_eq!(reach.fixed.value, 2.5); // ½(½·1² + ½·3²)

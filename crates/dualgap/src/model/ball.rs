@@ -15,15 +15,14 @@ use super::fit::{
 use super::scaled::{self, recertify};
 use super::sides::{Sides, refused};
 use super::{Model, Provenance, Structure, low_rank};
+use crate::ball::{self, Classes, Losses, Method, PerOutput, Problem, Solution, Steps};
 use crate::data::{Alphabet, Examples, Factors};
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
 use crate::linalg::{Measured, Rows};
-use crate::oracle::Costs;
-use crate::pdbfw::{self, Classes, Losses, Method, PerOutput, Problem, Solution, Steps};
 use crate::run::{CheckpointSink, Report};
 use crate::term::ball::l1;
-use crate::term::{Ball, MulticlassLoss, Regulariser, ScalarLoss};
+use crate::term::{Ball, Costs, MulticlassLoss, Regulariser, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +32,7 @@ use serde::{Deserialize, Serialize};
 /// use dualgap::data::Examples;
 /// use dualgap::model::{InBall, Plan, fit_linear_in_ball, verify_linear};
 /// use dualgap::run::Budget;
-/// use dualgap::sdca::Settings;
+/// use dualgap::dual::Settings;
 /// use dualgap::term::ScalarLoss;
 ///
 /// let rows = [vec![1.0, 0.1], vec![2.0, -0.1], vec![3.0, 0.2]];
@@ -72,7 +71,8 @@ impl InBall {
     /// use dualgap::data::Examples;
     /// use dualgap::model::{InBall, Plan, fit_classes_in_ball, verify_examples};
     /// use dualgap::run::Budget;
-    /// use dualgap::ssvm::{Costs, Settings};
+    /// use dualgap::dual::Settings;
+    /// use dualgap::term::Costs;
     /// use dualgap::term::MulticlassLoss;
     ///
     /// let rows = [vec![1.0, 0.1], vec![0.2, 1.0], vec![0.9, 0.0], vec![0.0, 0.7]];
@@ -120,7 +120,8 @@ pub fn fit_linear_in_ball(
 /// use dualgap::data::Examples;
 /// use dualgap::model::{InBall, Plan, fit_classes_in_ball};
 /// use dualgap::run::Budget;
-/// use dualgap::ssvm::{Costs, Settings};
+/// use dualgap::dual::Settings;
+/// use dualgap::term::Costs;
 /// use dualgap::term::MulticlassLoss;
 ///
 /// let rows = [vec![1.0, 0.1], vec![0.2, 1.0], vec![0.9, 0.0], vec![0.0, 0.7]];
@@ -197,9 +198,9 @@ pub(super) fn fit<L: Stored>(
     let sink = file.as_mut().map(|file| file as &mut dyn CheckpointSink);
     let sides = l1_sides(&blank, within, rows, losses)?;
     let InBall { method, steps, .. } = within;
-    let solver = pdbfw::Settings { method, steps, seed: settings.seed };
+    let solver = ball::Settings { method, steps, seed: settings.seed };
     let report = watched(watch, &blank, factors, error, observer, |observer| {
-        pdbfw::train_from(&sides.problem, &solver, from, budget, observer, sink)
+        ball::train_from(&sides.problem, &solver, from, budget, observer, sink)
     })?;
     let witness = witness(sides.problem.losses(), &report.model.points);
     let weights = |solution: Solution| raw_inside(solution.weights, within.ball, factors);

@@ -15,12 +15,12 @@ use super::low_rank::{self, LowRankSides};
 use super::sides::refused;
 use super::verify::{Verified, check_data, verify};
 use super::{InBall, Model, Structure};
+use crate::ball::PerOutput;
+use crate::ball::trace::{Map, Sampled};
 use crate::data::{
     Alphabet, Dictionary, Factors, Pairs, Ratings, Scaling, Vocabulary, fingerprint,
 };
 use crate::linalg::{LowRank, Operator};
-use crate::pdbfw::PerOutput;
-use crate::pdbfw::trace::{Map, Sampled};
 use crate::run::Report;
 use crate::term::{Regulariser, ScalarLoss};
 use crate::{Error, Result};
@@ -129,13 +129,13 @@ fn effects(
 /// Trains a model of ratings in the trace ball. Of the settings, λ is μ; sample weights and the seed are used, and no
 /// other is.
 ///
-/// The loss is one of numbers, and smooth. There are no warm starts, and checkpoints of [`Method::Pdbfw`](crate::pdbfw::Method::Pdbfw) only.
+/// The loss is one of numbers, and smooth. There are no warm starts, and checkpoints of [`Method::Pdbfw`](crate::ball::Method::Pdbfw) only.
 ///
 /// ```
 /// use dualgap::data::Ratings;
 /// use dualgap::model::{Centring, InBall, Plan, fit_completion, verify_completion};
 /// use dualgap::run::Budget;
-/// use dualgap::ssvm::Settings;
+/// use dualgap::dual::Settings;
 /// use dualgap::term::ScalarLoss;
 ///
 /// let data = Ratings::from_triples(&[

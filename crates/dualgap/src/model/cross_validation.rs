@@ -172,7 +172,8 @@ const SAME: f64 = 1e-12;
 /// use dualgap::data::{Examples, Folds};
 /// use dualgap::model::{Edge, Model, Plan, cross_validate, fit_multiclass_with};
 /// use dualgap::run::Budget;
-/// use dualgap::ssvm::{Costs, Settings};
+/// use dualgap::dual::Settings;
+/// use dualgap::term::Costs;
 ///
 /// let rows: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i), 1.0]).collect();
 /// let labels: Vec<&str> = (0..12).map(|i| if i < 6 { "low" } else { "high" }).collect();

@@ -9,7 +9,7 @@ use super::{Centring, Model, Provenance, Structure};
 use crate::data::csv::Kind;
 use crate::data::templates::{Pad, Templates};
 use crate::data::{Classes, ColumnRecipe, CsvRecipe, Digest, Examples, Format, Recipe, Scaling};
-use crate::oracle::Hamming;
+use crate::structure::Hamming;
 use crate::term::{Ball, Free, MulticlassLoss, Regulariser, ScalarLoss};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -44,7 +44,8 @@ impl Description {
 /// use dualgap::data::Examples;
 /// use dualgap::model::{describe, fit_linear};
 /// use dualgap::run::Budget;
-/// use dualgap::sdca::{Choice, Settings};
+/// use dualgap::dual::Settings;
+/// use dualgap::structure::Choice;
 /// use dualgap::term::ScalarLoss;
 ///
 /// let data = Examples::from_dense(&[vec![1.0], vec![2.0], vec![3.0]], &["2", "4", "6"])?;
@@ -67,7 +68,8 @@ pub fn describe(model: &Model) -> Description {
 /// use dualgap::data::{ClassWeights, Examples};
 /// use dualgap::model::{describe_with, fit_linear};
 /// use dualgap::run::Budget;
-/// use dualgap::sdca::{Choice, Settings};
+/// use dualgap::dual::Settings;
+/// use dualgap::structure::Choice;
 /// use dualgap::term::ScalarLoss;
 ///
 /// let data = Examples::from_dense(&[vec![1.0], vec![-2.0], vec![-3.0]], &["yes", "no", "no"])?;

@@ -5,11 +5,13 @@ use super::scaled::{self, Unscaled, recertify};
 use super::sides::sides;
 use super::{Model, Provenance, Structure};
 use crate::data::{Alphabet, Examples, Factors, Scaling, Sequences, Vocabulary, fingerprint};
-use crate::dual::{self, Begin, Blocks, Solution, Witness, Witnessed};
+use crate::dual::{self, Begin, Blocks, Settings, Solution, Witness, Witnessed};
 use crate::run::{Budget, Certificate, CheckpointSink, Observer, Progress, Report, Stop};
-use crate::sdca::{Choice, Linear, Vector, train_pure_l1_from};
-use crate::ssvm::{Chain, Costs, Hamming, Multiclass, Settings, edges};
-use crate::term::{Loss, MulticlassLoss, ScalarLoss};
+use crate::structure::chain::edges;
+use crate::structure::{
+    ChainBlocks, Choice, Hamming, LinearBlocks, MulticlassBlocks, ScoreBlocks, train_pure_l1_from,
+};
+use crate::term::{Costs, Loss, MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -19,7 +21,8 @@ use std::path::Path;
 /// use dualgap::data::Examples;
 /// use dualgap::model::{fit_multiclass, verify_examples};
 /// use dualgap::run::Budget;
-/// use dualgap::ssvm::{Costs, Settings};
+/// use dualgap::dual::Settings;
+/// use dualgap::term::Costs;
 ///
 /// let rows = [vec![1.0, 0.1], vec![0.2, 1.0], vec![0.9, 0.0], vec![0.0, 0.7]];
 /// let data = Examples::from_dense(&rows, &["left", "right", "left", "right"])?;
@@ -48,7 +51,7 @@ pub fn fit_multiclass_with(
     let own = &mut None;
     let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
-    let blocks = Multiclass::new(&scaled, costs)?;
+    let blocks = MulticlassBlocks::new(&scaled, costs)?;
     fit_classes(&blocks, data, &factors, costs, MulticlassLoss::Hinge, None, plan)
 }
 
@@ -64,7 +67,7 @@ pub fn fit_vector_with(
     let own = &mut None;
     let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
-    let blocks = Vector::new(&scaled, costs, loss, choice)?;
+    let blocks = ScoreBlocks::new(&scaled, costs, loss, choice)?;
     fit_classes(&blocks, data, &factors, costs, loss, Some(choice), plan)
 }
 
@@ -140,7 +143,7 @@ pub fn fit_chain_with(
     }
     let own = &mut None;
     let plan = weighed(plan, data.weights(), own);
-    let blocks = Chain::new(data, hamming)?;
+    let blocks = ChainBlocks::new(data, hamming)?;
     let blank = blank(
         Structure::Chain { hamming },
         data.vocabulary(),
@@ -169,7 +172,8 @@ pub fn fit_chain_with(
 /// use dualgap::data::Examples;
 /// use dualgap::model::{fit_linear, verify_linear};
 /// use dualgap::run::Budget;
-/// use dualgap::sdca::{Choice, Settings};
+/// use dualgap::dual::Settings;
+/// use dualgap::structure::Choice;
 /// use dualgap::term::ScalarLoss;
 ///
 /// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 6.0])?;
@@ -201,7 +205,7 @@ pub fn fit_linear_with(
     let own = &mut None;
     let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
-    let blocks = Linear::new(scaled.rows(), linear_targets(data, loss)?, loss, choice)?;
+    let blocks = LinearBlocks::new(scaled.rows(), linear_targets(data, loss)?, loss, choice)?;
     let blank = linear_blank(data, loss, Some(choice), &plan);
     let alphabet = blank.alphabet.clone();
     // The dual variable that is nearest under this loss; of other classes nothing can be taken over.

@@ -6,14 +6,12 @@ use crate::Result;
 use crate::data::{
     Alphabet, Dictionary, Examples, Recipe, Scaling, Sequence, Sequences, Vocabulary,
 };
-use crate::dual::Witness;
-use crate::dual::{Acceleration, Average, Cache, Direction, Method, Sampling, Step};
+use crate::dual::{Acceleration, Average, Cache, Direction, Method, Sampling, Step, Witness};
 use crate::linalg::kernels::{add_scores, argmax, score};
 use crate::linalg::{LowRank, Row};
-use crate::oracle::Hamming;
-use crate::oracle::chain::{Layout, Viterbi};
 use crate::run::{Certificate, Stop};
-use crate::sdca::Choice;
+use crate::structure::chain::{Layout, Viterbi};
+use crate::structure::{Choice, Hamming};
 use crate::term::{MulticlassLoss, Regulariser, ScalarLoss};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

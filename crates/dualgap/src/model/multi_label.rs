@@ -9,9 +9,9 @@
 
 use super::fit::Plan;
 use super::{InBall, Model, SetEvaluation, Structure, ball};
+use crate::ball::PerOutput;
 use crate::data::Examples;
 use crate::linalg::Row;
-use crate::pdbfw::PerOutput;
 use crate::run::Report;
 use crate::term::ScalarLoss;
 use crate::{Error, Result};
@@ -25,7 +25,7 @@ use rayon::prelude::*;
 /// use dualgap::linalg::Rows;
 /// use dualgap::model::{InBall, Plan, fit_labels_in_ball, verify_labels};
 /// use dualgap::run::Budget;
-/// use dualgap::sdca::Settings;
+/// use dualgap::dual::Settings;
 /// use dualgap::term::ScalarLoss;
 ///
 /// let rows = [vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, 1.0], vec![-1.0, -1.0]];

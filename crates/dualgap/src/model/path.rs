@@ -20,7 +20,8 @@ use std::time::Instant;
 /// use dualgap::model::path::{Ending, PathPlan, path};
 /// use dualgap::model::{Plan, fit_multiclass_with, reach_examples};
 /// use dualgap::run::{Budget, Interval, Tolerance};
-/// use dualgap::ssvm::{Costs, Settings};
+/// use dualgap::dual::Settings;
+/// use dualgap::term::Costs;
 ///
 /// let rows = [vec![1.0, 0.1], vec![0.2, 1.0], vec![0.9, 0.0], vec![0.0, 0.7]];
 /// let data = Examples::from_dense(&rows, &["left", "right", "left", "right"])?;
@@ -190,7 +191,8 @@ fn of_one_model(wanted: &PathPlan, begin: Instant) -> Budget {
 /// use dualgap::model::path::check_path;
 /// use dualgap::model::{fit_linear, reach_linear};
 /// use dualgap::run::{Budget, Interval, Tolerance};
-/// use dualgap::sdca::{Choice, Settings};
+/// use dualgap::dual::Settings;
+/// use dualgap::structure::Choice;
 /// use dualgap::term::ScalarLoss;
 ///
 /// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 5.0])?;

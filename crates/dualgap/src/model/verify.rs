@@ -3,15 +3,14 @@
 use super::fit::linear_targets;
 use super::sides::{Sides, refused, sides};
 use super::{Model, Provenance, Structure, ball, multi_output, scaled};
+use crate::ball::{Classes, PerOutput};
 use crate::data::fingerprint::Fingerprint;
 use crate::data::{Alphabet, Examples, Factors, Format, Sequences, Vocabulary, fingerprint};
 use crate::dual::{self, Witnessed};
 use crate::linalg::Measured;
-use crate::pdbfw::{Classes, PerOutput};
 use crate::run::{Certificate, Reach};
-use crate::sdca::{Choice, Linear, Vector};
-use crate::ssvm::{Chain, Costs, Multiclass};
-use crate::term::{MulticlassLoss, ScalarLoss};
+use crate::structure::{ChainBlocks, Choice, LinearBlocks, MulticlassBlocks, ScoreBlocks};
+use crate::term::{Costs, MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
 
 /// What the dual side of a verified certificate rests on.
@@ -73,7 +72,8 @@ pub fn reach_sequences(model: &Model, data: &Sequences) -> Result<Reach> {
 /// use dualgap::data::Examples;
 /// use dualgap::model::{fit_linear, reach_linear};
 /// use dualgap::run::{Budget, Interval, Tolerance};
-/// use dualgap::sdca::{Choice, Settings};
+/// use dualgap::dual::Settings;
+/// use dualgap::structure::Choice;
 /// use dualgap::term::ScalarLoss;
 ///
 /// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 6.0])?;
@@ -153,9 +153,9 @@ fn prove_examples<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result
         return proof.in_ball(model, &*ball::sides(model, within, data.rows(), losses)?, &factors);
     }
     if *loss == MulticlassLoss::Hinge {
-        return proof.of(model, &Multiclass::new(&data, &costs)?, &factors);
+        return proof.of(model, &MulticlassBlocks::new(&data, &costs)?, &factors);
     }
-    proof.of(model, &Vector::new(&data, &costs, *loss, Choice::I)?, &factors)
+    proof.of(model, &ScoreBlocks::new(&data, &costs, *loss, Choice::I)?, &factors)
 }
 
 fn prove_sequences<P: Proof>(model: &Model, data: &Sequences, proof: &P) -> Result<P::Of> {
@@ -171,7 +171,7 @@ fn prove_sequences<P: Proof>(model: &Model, data: &Sequences, proof: &P) -> Resu
         return Err(refused("the file names a ball, and the weights of chains are kept in none"));
     }
     check_data(model, data, data.vocabulary(), data.edge_features(), data.len())?;
-    proof.of(model, &Chain::new(data, hamming)?, &Factors::default())
+    proof.of(model, &ChainBlocks::new(data, hamming)?, &Factors::default())
 }
 
 fn prove_linear<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P::Of> {
@@ -190,7 +190,7 @@ fn prove_linear<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P
         return proof.in_ball(model, &*ball::sides(model, within, data.rows(), losses)?, &factors);
     }
     // The option decides how a point is reached, and nothing about the point.
-    proof.of(model, &Linear::new(data.rows(), targets, loss, Choice::I)?, &factors)
+    proof.of(model, &LinearBlocks::new(data.rows(), targets, loss, Choice::I)?, &factors)
 }
 
 /// Earlier versions knew the numbers of column files by their spelling, and so did the fingerprints of their data.

@@ -1,6 +1,7 @@
 //! What objectives are made of: losses of a prediction, and regularisers as links from v to w, and balls in their place.
 
 pub mod ball;
+pub mod costs;
 pub mod elastic_net;
 pub mod link;
 pub mod loss;
@@ -10,6 +11,7 @@ pub mod regulariser;
 pub mod unpenalised;
 
 pub use ball::Ball;
+pub use costs::{CheckedCosts, Costs};
 pub use elastic_net::ElasticNet;
 pub use link::{L2, Link, Norm};
 pub use loss::{Loss, MulticlassLoss, ScalarLoss};

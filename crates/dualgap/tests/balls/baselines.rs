@@ -7,8 +7,8 @@
 use crate::case::{Case, Kind, with_problem};
 use crate::common::cases;
 use crate::judge::judge;
+use dualgap::ball::{self, Method, PerOutput, Problem, Settings, Solution};
 use dualgap::linalg::Rows;
-use dualgap::pdbfw::{self, Method, PerOutput, Problem, Settings, Solution};
 use dualgap::run::{Budget, Certificate, Observer, Progress, Report, Stop};
 use dualgap::term::{Ball, ScalarLoss};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn train(case: &Case, method: Method, seed: u64, budget: &Budget) -> Report<Solu
     let settings = Settings { method, seed, ..Settings::default() };
     let mut observer = Strict { radius: case.radius, before: None };
     with_problem!(case, |problem| {
-        pdbfw::train(&problem, &settings, budget, &mut observer).unwrap()
+        ball::train(&problem, &settings, budget, &mut observer).unwrap()
     })
 }
 
@@ -177,7 +177,7 @@ fn a_pairwise_step_costs_its_columns_and_their_rows() {
     let ball = Ball::L1 { radius: 50.0 };
     let problem = Problem::new(&rows, losses, 1e-3, ball, None).unwrap();
     let settings = Settings { method: Method::Pairwise, ..Settings::default() };
-    let report = pdbfw::train(&problem, &settings, &Budget::passes(20), &mut ()).unwrap();
+    let report = ball::train(&problem, &settings, &Budget::passes(20), &mut ()).unwrap();
     // Columns have four entries or so: two of them, and as many rows of two, are eight rows' worth at most.
     assert!(report.work.steps * 16 > report.work.oracle_calls, "{:?}", report.work);
 }
@@ -195,7 +195,7 @@ fn what_cannot_be_learned_from_is_refused_or_solved() {
         for (mu, rows) in [(0.0, &zeros), (0.1, &zeros), (0.0, &empty), (0.1, &empty)] {
             let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), 1).unwrap();
             let problem = Problem::new(rows, losses, mu, Ball::L1 { radius: 1.0 }, None).unwrap();
-            let report = pdbfw::train(&problem, &settings, &within(1e-6, 1000), &mut ()).unwrap();
+            let report = ball::train(&problem, &settings, &within(1e-6, 1000), &mut ()).unwrap();
             assert!((report.certificate.primal - 0.5).abs() < 1e-6, "{method:?} {mu}");
         }
     }

@@ -69,17 +69,17 @@ macro_rules! with_problem {
         match case.kind {
             $crate::case::Kind::Outputs(loss, c) => {
                 let losses =
-                    ::dualgap::pdbfw::PerOutput::new(loss, case.targets.clone(), c).unwrap();
+                    ::dualgap::ball::PerOutput::new(loss, case.targets.clone(), c).unwrap();
                 let $problem =
-                    ::dualgap::pdbfw::Problem::new(&rows, losses, case.mu, ball, weights).unwrap();
+                    ::dualgap::ball::Problem::new(&rows, losses, case.mu, ball, weights).unwrap();
                 $body
             }
             $crate::case::Kind::Classes(loss, c) => {
                 let labels: Vec<u32> = case.targets.iter().map(|&y| y as u32).collect();
                 let costs = ::dualgap::oracle::Costs::ZeroOne;
-                let losses = ::dualgap::pdbfw::Classes::new(loss, &labels, c, &costs).unwrap();
+                let losses = ::dualgap::ball::Classes::new(loss, &labels, c, &costs).unwrap();
                 let $problem =
-                    ::dualgap::pdbfw::Problem::new(&rows, losses, case.mu, ball, weights).unwrap();
+                    ::dualgap::ball::Problem::new(&rows, losses, case.mu, ball, weights).unwrap();
                 $body
             }
         }

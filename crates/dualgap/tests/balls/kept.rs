@@ -5,7 +5,7 @@ use crate::case::{Case, Kind, with_problem};
 use crate::common::cases;
 use crate::exact;
 use dualgap::Result;
-use dualgap::pdbfw::{self, Constants, Settings, Solution, Steps};
+use dualgap::ball::{self, Constants, Settings, Solution, Steps};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report};
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ fn run(
     sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution>> {
     let budget = Budget::passes(passes);
-    with_problem!(case, |problem| pdbfw::train_from(
+    with_problem!(case, |problem| ball::train_from(
         &problem,
         settings,
         kept,

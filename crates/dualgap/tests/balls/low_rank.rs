@@ -5,8 +5,7 @@
 use crate::case::{Case, Kind, with_problem};
 use crate::common::cases;
 use crate::judge::judge_low_rank;
-use dualgap::pdbfw::trace;
-use dualgap::pdbfw::{Method, Settings};
+use dualgap::ball::{Method, Settings, trace};
 use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::term::{Ball, MulticlassLoss, ScalarLoss};
 use proptest::prelude::*;

@@ -6,6 +6,7 @@ use crate::exact;
 use crate::judge::judge;
 use dualgap::Error;
 use dualgap::Result;
+use dualgap::ball::Method;
 use dualgap::data::{Examples, Outputs, Scaling, Sets};
 use dualgap::dual::{Settings, Witness};
 use dualgap::linalg::Rows;
@@ -14,11 +15,9 @@ use dualgap::model::{
     fit_labels_in_ball, fit_linear, fit_linear_in_ball, fit_outputs_in_ball, reach_linear,
     verify_examples, verify_labels, verify_linear, verify_outputs,
 };
-use dualgap::oracle::Costs;
-use dualgap::pdbfw::Method;
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::sdca::Choice;
-use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
+use dualgap::structure::Choice;
+use dualgap::term::{Costs, MulticlassLoss, Regulariser, ScalarLoss};
 
 /// One output, sets of labels, several numbers, and classes: what a model can be of.
 fn cases() -> Vec<Case> {

@@ -3,16 +3,16 @@
 use crate::case::{Case, Kind, with_problem};
 use crate::common::cases;
 use crate::judge::judge;
-use dualgap::linalg::{Random, Rows};
-use dualgap::pdbfw::{
+use dualgap::ball::{
     self, Ascent, Constants, Losses, Method, PerOutput, Problem, Settings, Steps, Theorem, Touched,
 };
+use dualgap::linalg::{Random, Rows};
 use dualgap::run::{Budget, Certificate, Quota, Report, Solver, Stop};
 use dualgap::term::{Ball, ScalarLoss};
 use proptest::prelude::*;
 
-fn train(case: &Case, settings: &Settings, budget: &Budget) -> Report<pdbfw::Solution> {
-    with_problem!(case, |problem| pdbfw::train(&problem, settings, budget, &mut ()).unwrap())
+fn train(case: &Case, settings: &Settings, budget: &Budget) -> Report<ball::Solution> {
+    with_problem!(case, |problem| ball::train(&problem, settings, budget, &mut ()).unwrap())
 }
 
 /// As close to the optimum as is asked for, or so many passes.
@@ -72,7 +72,7 @@ proptest! {
         let optimum = judge(&case);
         let report = with_problem!(&case, |problem| {
             let settings = theorem(Constants { eta, ..constants(&problem) });
-            pdbfw::train(&problem, &settings, &within(1e-7, 200_000), &mut ()).unwrap()
+            ball::train(&problem, &settings, &within(1e-7, 200_000), &mut ()).unwrap()
         });
         prop_assert!((report.certificate.primal - optimum.upper).abs() < 1e-6, "{:?} {optimum:?}", report.certificate);
         prop_assert!(report.stop == Stop::GapReached, "{:?}", report.certificate);
@@ -162,7 +162,7 @@ fn the_logarithm_of_the_gap_is_straight() {
         let problem = Problem::new(&rows, losses, mu, Ball::L1 { radius: 3.0 }, None).unwrap();
         let settings = if by_theorem { theorem(constants(&problem)) } else { Settings::default() };
         let budget = Budget { certify_share: share, ..within(1e-12, 4000) };
-        let report = pdbfw::train(&problem, &settings, &budget, &mut ()).unwrap();
+        let report = ball::train(&problem, &settings, &budget, &mut ()).unwrap();
         let points: Vec<(f64, f64)> = report
             .history
             .iter()
@@ -243,7 +243,7 @@ fn losses_without_a_constant_need_one_for_the_theorems_steps() {
     for kind in Kind::all() {
         let case = Case { mu: 0.5, ..Case::random(2, kind, 5, 3) };
         with_problem!(&case, |problem| {
-            let run = |of| pdbfw::train(&problem, &theorem(of), &Budget::passes(2), &mut ());
+            let run = |of| ball::train(&problem, &theorem(of), &Budget::passes(2), &mut ());
             let none = Constants::default();
             let missing = problem.losses().conditioning().is_none();
             let some = Constants { k: Some(2), eta: Some(0.3), ..none };
@@ -269,12 +269,12 @@ fn constants_that_make_no_sense_are_refused() {
         Constants { delta: Some(f64::NAN), ..none },
     ] {
         with_problem!(&case, |problem| {
-            assert!(pdbfw::train(&problem, &theorem(bad), &Budget::passes(1), &mut ()).is_err());
+            assert!(ball::train(&problem, &theorem(bad), &Budget::passes(1), &mut ()).is_err());
         });
     }
     let flat = Case { mu: 0.0, ..case };
     with_problem!(&flat, |problem| {
-        assert!(pdbfw::train(&problem, &theorem(none), &Budget::passes(1), &mut ()).is_err());
+        assert!(ball::train(&problem, &theorem(none), &Budget::passes(1), &mut ()).is_err());
     });
 }
 
@@ -294,7 +294,7 @@ fn data_that_nobody_would_wish_for_are_no_trouble() {
                     let budget = Budget::passes(5);
                     // An error says why; it is no panic, and no certificate is claimed.
                     if let Ok(report) =
-                        pdbfw::train(&problem, &Settings::default(), &budget, &mut ())
+                        ball::train(&problem, &Settings::default(), &budget, &mut ())
                     {
                         assert!(report.certificate.gap() >= -report.certificate.rounding_error);
                     } else {

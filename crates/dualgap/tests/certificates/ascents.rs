@@ -5,8 +5,8 @@ use dualgap::dual::{
     self, Cache, Direction, Engine, Mixture, Problem, Sampling, Settings, Solution,
 };
 use dualgap::run::{Budget, Quota, Report, Solver, Stop};
-use dualgap::ssvm::{Costs, Multiclass, OracleBlocks};
-use dualgap::term::{L2, Regulariser};
+use dualgap::structure::{MulticlassBlocks, OracleBlocks};
+use dualgap::term::{Costs, L2, Regulariser};
 
 fn assert_never_falls<P>(report: &Report<Solution<P>>, settings: &Settings) {
     assert!(report.history.len() > 1 || report.stop == Stop::Stalled, "{:?}", report.stop);
@@ -87,7 +87,7 @@ fn the_only_corner_of_a_point_keeps_its_weight() {
         lambda: 10.0 / 17.0,
     };
     let data = small.examples();
-    let blocks = Multiclass::new(&data, &Costs::ZeroOne).unwrap();
+    let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
     let problem = Problem::new(&blocks, L2, small.lambda, small.weights.as_deref()).unwrap();
     let nearly = Mixture::from_entries(vec![(1, 1.0 - 1e-10)]).unwrap();
     let points = vec![Mixture::corner(&[0]), nearly];

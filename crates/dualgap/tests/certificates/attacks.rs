@@ -8,9 +8,8 @@ use crate::common::wide::Wide;
 use crate::common::{calls, cases};
 use dualgap::dual::{self, Method, Settings, Solution};
 use dualgap::linalg::{Accumulate, Random};
-use dualgap::oracle::{Bound, Decoded, Oracle};
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::ssvm::{self, OracleBlocks};
+use dualgap::structure::{self, Bound, Decoded, Oracle, OracleBlocks};
 use dualgap::{Error, Result};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,7 +101,7 @@ fn exact(output: usize) -> Decoded<usize> {
     Decoded { output, bound: Bound::Exact }
 }
 
-type Outcome = Result<Report<Solution<ssvm::oracle_blocks::OraclePoint<usize>>>>;
+type Outcome = Result<Report<Solution<structure::own::OraclePoint<usize>>>>;
 
 fn train(
     menus: &[(Menu, usize)],

@@ -4,9 +4,8 @@ use crate::common::{Kind, Small};
 use dualgap::Result;
 use dualgap::dual::{self, Cache, Engine, Problem, Sampling, Settings};
 use dualgap::linalg::{Accumulate, SparseVec};
-use dualgap::oracle::{Bound, Decoded, Oracle};
 use dualgap::run::{Budget, Quota, Solver, Stop};
-use dualgap::ssvm::{Chain, Hamming, OracleBlocks};
+use dualgap::structure::{Bound, ChainBlocks, Decoded, Hamming, Oracle, OracleBlocks};
 use dualgap::term::L2;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 fn steps_on_known_corners_save_calls_of_a_dear_oracle() {
     let small = Small::random(1, Kind::Chain(Hamming::Normalized), 30, 4, 12);
     let data = small.sequences();
-    let blocks = Chain::new(&data, Hamming::Normalized).unwrap().with_oracle_work(1e7);
+    let blocks = ChainBlocks::new(&data, Hamming::Normalized).unwrap().with_oracle_work(1e7);
     let calls = |way: Settings| {
         let settings = Settings { lambda: 0.01, threads: 1, ..way };
         let report = dual::train(&blocks, &settings, &Budget::relative(0.01), &mut ()).unwrap();

@@ -7,10 +7,10 @@ use crate::common::{Kind, Small, calls, with_blocks};
 use dualgap::data::{Alphabet, Classes, Examples, Sequences};
 use dualgap::dual::{self, Method, Problem, Settings};
 use dualgap::linalg::Rows;
-use dualgap::oracle;
 use dualgap::run::{Budget, Stop};
-use dualgap::ssvm::{Chain, Costs, Hamming, Multiclass, OracleBlocks};
-use dualgap::term::L2;
+use dualgap::structure;
+use dualgap::structure::{ChainBlocks, Hamming, MulticlassBlocks, OracleBlocks};
+use dualgap::term::{Costs, L2};
 
 const METHODS: [Method; 2] = [Method::Bcfw, Method::Fw];
 
@@ -70,7 +70,7 @@ fn data_without_any_feature_have_the_mean_of_the_largest_costs_as_their_optimum(
     (0..4).for_each(|_| rows.push_sparse(&[]));
     let alphabet = Alphabet::from(["a", "b"].map(String::from).to_vec());
     let data = Examples::new(rows, Classes::new(vec![0, 1, 1, 0], alphabet).unwrap()).unwrap();
-    let blocks = Multiclass::new(&data, &Costs::Matrix(vec![0.0, 3.0, 1.0, 0.0])).unwrap();
+    let blocks = MulticlassBlocks::new(&data, &Costs::Matrix(vec![0.0, 3.0, 1.0, 0.0])).unwrap();
     for method in METHODS {
         let settings = Settings { method, threads: 1, ..Settings::default() };
         let budget = Budget { passes: Some(20), ..Budget::relative(1e-9) };
@@ -105,7 +105,7 @@ fn a_sequence_without_positions_counts_in_the_mean_and_nowhere_else() {
         starts.insert(2, starts[2]);
         let (rows, labels) = (data.rows().clone(), data.labels().to_vec());
         let data = Sequences::new(rows, labels, starts, alphabet).unwrap();
-        let blocks = Chain::new(&data, hamming).unwrap();
+        let blocks = ChainBlocks::new(&data, hamming).unwrap();
         for method in METHODS {
             let settings = Settings { method, ..small.settings() };
             let report = dual::train(&blocks, &settings, &calls(40), &mut ()).unwrap();
@@ -159,19 +159,19 @@ fn a_lambda_of_any_size_gives_a_true_certificate() {
 fn what_cannot_be_trained_on_is_refused_with_a_reason() {
     let small = Small::random(9, Kind::Multiclass(Costs::ZeroOne), 3, 2, 1);
     let data = small.examples();
-    let blocks = Multiclass::new(&data, &Costs::ZeroOne).unwrap();
+    let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
     for lambda in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Problem::new(&blocks, L2, lambda, None).is_err());
     }
     let alphabet = || Alphabet::from(["a", "b"].map(String::from).to_vec());
     let nothing = Examples::new(Rows::sparse(), Classes::new(vec![], alphabet()).unwrap()).unwrap();
-    let blocks = Multiclass::new(&nothing, &Costs::ZeroOne).unwrap();
+    let blocks = MulticlassBlocks::new(&nothing, &Costs::ZeroOne).unwrap();
     for method in METHODS {
         let settings = Settings { method, ..Settings::default() };
         assert!(dual::train(&blocks, &settings, &Budget::passes(1), &mut ()).is_err());
     }
     let data = Examples::from_dense(&[vec![1.0]], &["a"]).unwrap();
-    assert!(Multiclass::new(&data, &Costs::ZeroOne).is_err());
+    assert!(MulticlassBlocks::new(&data, &Costs::ZeroOne).is_err());
     let batch = Settings { batch: 0, ..small.settings() };
     with_blocks!(small, |blocks| {
         assert!(dual::train(&blocks, &batch, &Budget::passes(1), &mut ()).is_err());

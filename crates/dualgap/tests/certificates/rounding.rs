@@ -5,10 +5,9 @@ use crate::common::wide::Wide;
 use crate::common::{Kind, MOST_WEIGHTS, Small, cases, small, with_blocks};
 use dualgap::dual::{Average, Blocks, Method, Mixture, Problem, Settings};
 use dualgap::linalg::{Accumulate, CompensatedVec, Measured, Random, Row};
-use dualgap::oracle::{self, Bound, Decoded, Oracle};
 use dualgap::run::Budget;
-use dualgap::ssvm::{Costs, Hamming, OracleBlocks};
-use dualgap::term::L2;
+use dualgap::structure::{self, Bound, Decoded, Hamming, Oracle, OracleBlocks};
+use dualgap::term::{Costs, L2};
 use proptest::prelude::*;
 
 fn primal(small: &Small, w: &[f64]) -> Measured {

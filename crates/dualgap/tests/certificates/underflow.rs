@@ -3,14 +3,13 @@
 
 use crate::common::far::{Far, far};
 use crate::common::{Kind, MOST_WEIGHTS, Small, cases, small, with_blocks};
+use dualgap::ball::trace::{Features, LowRankProblem, Map, Matrices, Proving, Sampled};
+use dualgap::ball::{self, PerOutput};
 use dualgap::dual::problem::masses;
-use dualgap::dual::{Mixture, Problem, reach};
+use dualgap::dual::{Mixture, Problem, Settings, reach};
 use dualgap::linalg::{LowRank, Measured, Rows};
-use dualgap::pdbfw::trace::{Features, LowRankProblem, Map, Matrices, Proving, Sampled};
-use dualgap::pdbfw::{self, PerOutput};
 use dualgap::run::{Budget, Certificate, Stop};
-use dualgap::sdca::{self, Choice, Linear, Settings};
-use dualgap::ssvm::Hamming;
+use dualgap::structure::{self, Choice, Hamming, LinearBlocks};
 use dualgap::term::{Ball, L2, Link, PureL1, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
@@ -150,7 +149,7 @@ proptest! {
         let w: Vec<f64> = w.iter().map(|w| w * of_w).collect();
         let alpha = feasible(&plain, &alpha[..plain.rows.len()], of_alpha);
         let rows = Rows::dense(&plain.rows).unwrap();
-        let blocks = Linear::new(&rows, plain.targets.clone(), plain.loss, Choice::I).unwrap();
+        let blocks = LinearBlocks::new(&rows, plain.targets.clone(), plain.loss, Choice::I).unwrap();
         let regulariser = Regulariser { l1: plain.l1, ..Regulariser::PLAIN };
         let check = |primal: Measured, dual: Measured, plain: &Plain| -> Result<(), TestCaseError> {
             prop_assert!(is_within(primal, plain.primal(&w)), "{primal:?} {:?}", plain.primal(&w));
@@ -200,7 +199,7 @@ proptest! {
             }
             rows.fit_width(3);
         }
-        let blocks = Linear::new(&rows, plain.targets.clone(), plain.loss, Choice::I).unwrap();
+        let blocks = LinearBlocks::new(&rows, plain.targets.clone(), plain.loss, Choice::I).unwrap();
         let settings = Settings {
             lambda: plain.lambda,
             regulariser: Regulariser { l1: plain.l1, ..Regulariser::PLAIN },
@@ -208,7 +207,7 @@ proptest! {
             ..Settings::default()
         };
         let budget = Budget { relative: Some(1e-3), ..Budget::passes(5) };
-        if let Ok(report) = sdca::train(&blocks, &settings, &budget, &mut ()) {
+        if let Ok(report) = structure::train_linear(&blocks, &settings, &budget, &mut ()) {
             let (c, model) = (report.certificate, report.model);
             let gap = plain.primal(&model.weights) - plain.dual(&model.points);
             let claimed = far(c.primal) - far(c.dual);
@@ -279,7 +278,7 @@ proptest! {
         let x = all(&x, radius / 8.0);
         let data = Rows::dense(&rows).unwrap();
         let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), 1).unwrap();
-        let problem = pdbfw::Problem::new(&data, losses, mu, Ball::L1 { radius }, None).unwrap();
+        let problem = ball::Problem::new(&data, losses, mu, Ball::L1 { radius }, None).unwrap();
         let plain = Plain { loss: ScalarLoss::Squared, rows, targets, lambda: mu, l1: 0.0 };
         let primal = problem.primal(&x).unwrap();
         prop_assert!(is_within(primal, plain.primal(&x)), "{primal:?} {:?}", plain.primal(&x));
@@ -392,10 +391,11 @@ fn a_product_that_vanishes_proves_no_gap() {
         l1: 0.0,
     };
     let rows = Rows::dense(&plain.rows).unwrap();
-    let blocks = Linear::new(&rows, plain.targets.clone(), ScalarLoss::Squared, Choice::I).unwrap();
+    let blocks =
+        LinearBlocks::new(&rows, plain.targets.clone(), ScalarLoss::Squared, Choice::I).unwrap();
     let settings = Settings { lambda: plain.lambda, threads: 1, ..Settings::default() };
     let budget = Budget { relative: Some(1e-3), ..Budget::passes(50) };
-    let report = sdca::train(&blocks, &settings, &budget, &mut ()).unwrap();
+    let report = structure::train_linear(&blocks, &settings, &budget, &mut ()).unwrap();
     let (c, model) = (report.certificate, report.model);
     let gap = plain.primal(&model.weights) - plain.dual(&model.points);
     assert_ne!(report.stop, Stop::GapReached);
@@ -407,7 +407,7 @@ fn a_product_that_vanishes_proves_no_gap() {
 fn an_optimum_of_zero_is_still_exact() {
     let rows = Rows::dense(&[vec![1.0, 2.0], vec![3.0, -1.0]]).unwrap();
     for loss in [ScalarLoss::Squared, ScalarLoss::Absolute, ScalarLoss::Huber { width: 1.0 }] {
-        let blocks = Linear::new(&rows, vec![0.0; 2], loss, Choice::I).unwrap();
+        let blocks = LinearBlocks::new(&rows, vec![0.0; 2], loss, Choice::I).unwrap();
         for l1 in [0.0, 0.1] {
             let link = Regulariser { l1, ..Regulariser::PLAIN }.link(1e300).unwrap();
             let problem = Problem::new(&blocks, link, 1e300, None).unwrap();

@@ -5,9 +5,8 @@
 use crate::common::quadratic::optimum;
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, cases, distance, generic, of, small, ways, with_blocks};
-use dualgap::dual::{Method, Problem, Settings};
+use dualgap::dual::{Method, Problem, Settings, Witness};
 use dualgap::run::{Budget, Certificate, Stop};
-use dualgap::ssvm::Witness;
 use dualgap::term::L2;
 use proptest::prelude::*;
 

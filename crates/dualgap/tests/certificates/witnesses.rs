@@ -4,12 +4,12 @@
 use crate::common::quadratic::optimum;
 use crate::common::{Kind, Small, cases, small, with_blocks};
 use dualgap::data::Sequences;
-use dualgap::dual::{self, Blocks, Mixture, Problem};
+use dualgap::dual::{self, Blocks, Mixture, Problem, Witness, Witnessed};
 use dualgap::linalg::Measured;
-use dualgap::oracle;
 use dualgap::run::Budget;
-use dualgap::ssvm::{Chain, Costs, Hamming, OracleBlocks, Witness, Witnessed};
-use dualgap::term::L2;
+use dualgap::structure;
+use dualgap::structure::{ChainBlocks, Hamming, OracleBlocks};
+use dualgap::term::{Costs, L2};
 use dualgap::{Error, Result};
 use proptest::prelude::*;
 
@@ -122,7 +122,7 @@ fn edges_that_only_add_up_over_all_positions_are_refused() {
         weights: vec![1.0, 0.5, 0.5, 1.0],
     };
     let data = small.sequences();
-    let blocks = Chain::new(&data, Hamming::Plain).unwrap();
+    let blocks = ChainBlocks::new(&data, Hamming::Plain).unwrap();
     let point = forged.points(&blocks).unwrap().remove(0);
 
     let mut v = vec![0.0; blocks.dim()];
@@ -208,7 +208,7 @@ fn the_corners_of_an_oracle_s_point_must_weigh_one_together() {
 fn keys_that_do_not_ascend_make_no_point() {
     let data = Sequences::from_dense(&[vec![vec![1.0]]], &[vec![0]], &["a", "b"].map(String::from))
         .unwrap();
-    let blocks = Chain::new(&data, Hamming::Plain).unwrap();
+    let blocks = ChainBlocks::new(&data, Hamming::Plain).unwrap();
     let point = |keys: [u64; 2]| blocks.point(0, keys.map(|key| (key, 0.5)).to_vec());
     let (low, high) = (edge(0, 0, END), edge(0, 1, END));
     let both: Mixture = point([low, high]).unwrap();

@@ -15,10 +15,13 @@ pub mod quadratic;
 pub mod wide;
 
 use dualgap::data::{Alphabet, Classes, Examples, Sequences};
-use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Mixture, Sampling, Step};
+use dualgap::dual::{
+    Acceleration, Average, Cache, Direction, Method, Mixture, Sampling, Settings, Solution, Step,
+};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::{Budget, Report};
-use dualgap::ssvm::{Costs, Hamming, Settings, Solution};
+use dualgap::structure::Hamming;
+use dualgap::term::Costs;
 use explicit::{Corner, Explicit};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

@@ -7,9 +7,8 @@ use crate::common::{
 };
 use dualgap::dual::{self, Average, Method, Sampling, Settings, Step};
 use dualgap::linalg::SparseVec;
-use dualgap::oracle::Oracle;
 use dualgap::run::{Budget, Certificate};
-use dualgap::ssvm::{self, OracleBlocks};
+use dualgap::structure::{self, Oracle, OracleBlocks};
 use proptest::prelude::*;
 
 /// What a run with the adapter comes to.

@@ -7,7 +7,7 @@ use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, cases, distance, generic};
 use dualgap::dual::sampling::Order;
 use dualgap::dual::{Method, Sampling, Settings, Step};
-use dualgap::ssvm::Costs;
+use dualgap::term::Costs;
 use proptest::prelude::*;
 
 const STEPS: [Step; 2] = [Step::LineSearch, Step::Predefined];

@@ -1,9 +1,9 @@
 //! The seed and the batch size decide a run, bit for bit; the number of threads and the clock do not.
 
 use crate::common::{Kind, Small, with_blocks};
-use dualgap::dual::{Average, Method, Mixture, Sampling, Settings, Solution, Step};
+use dualgap::dual::{Average, Method, Mixture, Sampling, Settings, Solution, Step, Witness};
 use dualgap::run::{Budget, Report};
-use dualgap::ssvm::{Hamming, Witness};
+use dualgap::structure::Hamming;
 
 const SEVERAL: [Average; 3] = [Average::None, Average::Weighted, Average::Suffix];
 

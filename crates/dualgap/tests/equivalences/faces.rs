@@ -4,8 +4,7 @@ use crate::common::explicit::{Corner, dot};
 use crate::common::{Kind, Small, distance, with_blocks, with_oracle};
 use dualgap::dual::{Blocks, Mixture};
 use dualgap::linalg::Random;
-use dualgap::oracle::Oracle;
-use dualgap::ssvm::{Chain, Multiclass, OracleBlocks};
+use dualgap::structure::{ChainBlocks, MulticlassBlocks, Oracle, OracleBlocks};
 
 /// What a judge must know of a structure's corners and points.
 trait Judged: Blocks {
@@ -38,7 +37,7 @@ fn edge(key: u64) -> (usize, usize, usize) {
     ((key >> 32) as usize, (key >> 16 & 0xffff) as usize, (key & 0xffff) as usize)
 }
 
-impl Judged for Chain<'_> {
+impl Judged for ChainBlocks<'_> {
     fn output(corner: &Vec<u64>) -> Vec<u16> {
         corner.iter().map(|&key| edge(key).1 as u16).collect()
     }
@@ -77,7 +76,7 @@ impl Judged for Chain<'_> {
     }
 }
 
-impl Judged for Multiclass<'_> {
+impl Judged for MulticlassBlocks<'_> {
     fn output(corner: &u64) -> Vec<u16> {
         vec![*corner as u16]
     }
@@ -358,7 +357,7 @@ fn scores_of_long_sequences_follow_every_step() {
     assert!(
         (0..8).any(|i| small.truths[i].len() > 64) && (0..8).any(|i| small.truths[i].len() < 64)
     );
-    let blocks = Chain::new(&data, dualgap::ssvm::Hamming::Plain).unwrap();
+    let blocks = ChainBlocks::new(&data, dualgap::ssvm::Hamming::Plain).unwrap();
     for i in 0..8 {
         let case = Case { small: &small, blocks: &blocks, i, corners: &[] };
         let (at, met) = case.wander(&mut random);

@@ -6,7 +6,7 @@ use crate::common::quadratic::{Bracket, optimum};
 use crate::common::{Kind, Small, with_blocks, with_oracle};
 use dualgap::dual::{self, Acceleration, Cache, Direction, Sampling, Settings};
 use dualgap::run::{Budget, Certificate, Stop};
-use dualgap::ssvm::OracleBlocks;
+use dualgap::structure::OracleBlocks;
 use dualgap::term::Regulariser;
 
 const DIRECTIONS: [Direction; 4] =

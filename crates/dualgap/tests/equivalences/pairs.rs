@@ -12,7 +12,7 @@ use crate::common::{Kind, Small, calls, cases, distance, generic};
 use dualgap::data::fingerprint;
 use dualgap::dual::{Average, Method, Settings, Step};
 use dualgap::run::{Budget, Certificate};
-use dualgap::ssvm::Hamming;
+use dualgap::structure::Hamming;
 use proptest::prelude::*;
 
 /// A small problem of sequences without features of pairs.

@@ -8,8 +8,8 @@ use dualgap::Error;
 use dualgap::dual::{self, Method, Mixture, Problem, Settings};
 use dualgap::linalg::Measured;
 use dualgap::run::Budget;
-use dualgap::ssvm::{self, Costs};
-use dualgap::term::L2;
+use dualgap::structure;
+use dualgap::term::{Costs, L2};
 use proptest::prelude::*;
 
 /// The same data twice: with integer weights, and with every example as often as its weight says.

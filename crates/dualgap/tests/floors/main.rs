@@ -13,8 +13,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. A room may import itself and whatever stands before it.
-const FLOORS: [&str; 11] =
-    ["error", "linalg", "data", "term", "oracle", "run", "dual", "ssvm", "sdca", "pdbfw", "model"];
+const FLOORS: [&str; 9] =
+    ["error", "linalg", "data", "term", "run", "dual", "ball", "structure", "model"];
 
 /// What the crate's root offers under another name, and the room it comes from.
 const AT_THE_ROOT: [(&str, &str); 2] = [("Error", "error"), ("Result", "error")];
@@ -153,19 +153,16 @@ fn the_scanner_sees_every_form_of_a_path_that_leads_upward() {
     assert_eq!(seen("linalg/rows.rs", "use crate::data::Examples;"), upward(1, "data"));
     assert_eq!(seen("linalg/rows.rs", "\nuse crate::{Error, run::Budget};"), upward(2, "run"));
     assert_eq!(
-        seen("run/mod.rs", "use crate::{\n  data::{self, ssvm},\n  ssvm};"),
-        upward(3, "ssvm")
+        seen("run/mod.rs", "use crate::{\n  data::{self, structure},\n  structure};"),
+        upward(3, "structure")
     );
-    assert_eq!(
-        seen("term/link.rs", "fn f() { let x = crate :: oracle::best(); }"),
-        upward(1, "oracle")
-    );
-    assert_eq!(seen("oracle/chain.rs", "use super::super::dual::Blocks;"), upward(1, "dual"));
-    assert_eq!(seen("oracle/mod.rs", "use super::{data, model::Model};"), upward(1, "model"));
+    assert_eq!(seen("term/link.rs", "fn f() { let x = crate :: run::best(); }"), upward(1, "run"));
+    assert_eq!(seen("run/train.rs", "use super::super::dual::Blocks;"), upward(1, "dual"));
+    assert_eq!(seen("run/mod.rs", "use super::{data, model::Model};"), upward(1, "model"));
     assert_eq!(seen("error.rs", "use super::linalg::Sum;"), upward(1, "linalg"));
     assert_eq!(
-        seen("ssvm/chain.rs", "pub(in crate::ssvm) fn f() -> crate::sdca::X {}"),
-        upward(1, "sdca")
+        seen("dual/engine.rs", "pub(in crate::dual) fn f() -> crate::ball::X {}"),
+        upward(1, "ball")
     );
     assert_eq!(seen("dual/mod.rs", "use crate::attic::Box;"), upward(1, "attic"));
     let after_a_string =
@@ -178,9 +175,15 @@ fn the_scanner_sees_every_form_of_a_path_that_leads_upward() {
 #[test]
 fn the_scanner_lets_pass_what_leads_downward_or_is_no_code() {
     let fine = [
-        ("ssvm/chain.rs", "use crate::{Error, Result, dual::{Blocks, model}, linalg::sum};"),
-        ("ssvm/chain.rs", "use super::witness::{model, Witness}; use super::super::linalg::rows;"),
-        ("ssvm/mod.rs", "use self::chain::Chain; use ssvm::model; use crate::ssvm::chain;"),
+        ("structure/chain.rs", "use crate::{Error, Result, dual::{Blocks, model}, linalg::sum};"),
+        (
+            "structure/chain.rs",
+            "use super::witness::{model, Witness}; use super::super::linalg::rows;",
+        ),
+        (
+            "structure/mod.rs",
+            "use self::chain::Chain; use structure::model; use crate::structure::chain;",
+        ),
         ("linalg/sum.rs", "//! use crate::model::Model;\n/// [`crate::run`]\n// crate::dual"),
         ("linalg/sum.rs", "/* crate::model /* nested */ crate::run */ fn f<'a>(x: &'a str) {}"),
         ("linalg/sum.rs", "const A: &str = \"crate::model\"; const B: &str = r#\"\"crate::run\"#;"),

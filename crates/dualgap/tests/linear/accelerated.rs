@@ -9,9 +9,8 @@ use dualgap::data::Examples;
 use dualgap::dual::{Acceleration, Begin, Sampling, Settings, train_from};
 use dualgap::linalg::Random;
 use dualgap::run::{Budget, Certificate, Stop};
-use dualgap::sdca::{Choice, Vector};
-use dualgap::ssvm::Costs;
-use dualgap::term::{MulticlassLoss, Regulariser, ScalarLoss};
+use dualgap::structure::{Choice, ScoreBlocks};
+use dualgap::term::{Costs, MulticlassLoss, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
 const ALL: [Acceleration; 3] = [Acceleration::Off, Acceleration::Auto, Acceleration::On];
@@ -111,7 +110,7 @@ fn several_scores_have_the_same_optimum_with_rounds_and_without() {
     for loss in [Hinge, SmoothHinge { width: 1.0 }, SmoothHinge { width: 0.3 }, Softmax] {
         for regulariser in [Regulariser::PLAIN, Regulariser { l1: 1e-3, ..Regulariser::PLAIN }] {
             for lambda in [1e-2, 1e-4, 1e-6] {
-                let blocks = Vector::new(&data, &Costs::ZeroOne, loss, Choice::I).unwrap();
+                let blocks = ScoreBlocks::new(&data, &Costs::ZeroOne, loss, Choice::I).unwrap();
                 let certificate = |acceleration, passes| {
                     let base = Settings { lambda, regulariser, threads: 1, ..Settings::default() };
                     let settings = Settings { acceleration, ..base };

@@ -3,7 +3,7 @@
 use crate::case::{Case, LOSSES, REGULARISERS, choices};
 use dualgap::dual::{Acceleration, Method, Sampling, Settings, Solution};
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::sdca::Choice;
+use dualgap::structure::Choice;
 use std::fmt::Debug;
 
 /// A certification after every pass.

@@ -7,7 +7,7 @@ use crate::solvers::quadratic_program;
 use dualgap::dual::{self, Method, Sampling, Settings, Solution};
 use dualgap::linalg::{Random, kernels::dot};
 use dualgap::run::{Budget, Report};
-use dualgap::sdca::{self, Choice, Linear};
+use dualgap::structure::{self, Choice, LinearBlocks};
 use dualgap::term::{Link, Regulariser};
 use own_regulariser::Bounds;
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn train(
     budget: &Budget,
 ) -> Report<Solution<f64>> {
     let rows = case.sparse_or_dense(case.len() % 2 == 1);
-    let blocks = Linear::new(&rows, case.targets.clone(), case.loss, choice).unwrap();
+    let blocks = LinearBlocks::new(&rows, case.targets.clone(), case.loss, choice).unwrap();
     dual::train_with(&blocks, Bounds(bounds.to_vec()), settings, budget, &mut ()).unwrap()
 }
 
@@ -52,10 +52,11 @@ fn under_the_square_the_settings_name_the_regulariser_and_under_a_link_of_one_s_
                 let case = Case { regulariser, ..Case::random(k as u64, loss, 20, 5) };
                 let rows = case.sparse_or_dense(false);
                 let targets = case.targets.clone();
-                let blocks = Linear::new(&rows, targets, loss, Choice::I).unwrap();
+                let blocks = LinearBlocks::new(&rows, targets, loss, Choice::I).unwrap();
                 let settings = Settings { method, ..case.settings() };
                 let by_link = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
-                let by_settings = sdca::train(&blocks, &settings, &budget, &mut ()).unwrap();
+                let by_settings =
+                    structure::train_linear(&blocks, &settings, &budget, &mut ()).unwrap();
                 assert_eq!(by_link.model.weights, by_settings.model.weights, "{regulariser:?}");
                 assert_eq!(by_link.certificate, by_settings.certificate, "{regulariser:?}");
                 // The value is that of the problem with the regulariser, by its formula.

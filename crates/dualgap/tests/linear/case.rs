@@ -9,10 +9,11 @@
 
 use dualgap::Result;
 use dualgap::data::{Classes, Examples, Numbers};
+use dualgap::dual::{Settings, Solution};
 use dualgap::linalg::{Random, Rows};
 use dualgap::model::{Model, fit_linear};
 use dualgap::run::{Budget, Report};
-use dualgap::sdca::{self, Choice, Linear, Settings, Solution};
+use dualgap::structure::{self, Choice, LinearBlocks};
 use dualgap::term::{Free, Regulariser, ScalarLoss};
 
 /// Every loss, and those with a width with two of them.
@@ -196,8 +197,8 @@ impl Case {
         budget: &Budget,
     ) -> Result<Report<Solution<f64>>> {
         let rows = self.sparse_or_dense(self.len() % 2 == 1);
-        let blocks = Linear::new(&rows, self.targets.clone(), self.loss, choice)?;
-        sdca::train(&blocks, settings, budget, &mut ())
+        let blocks = LinearBlocks::new(&rows, self.targets.clone(), self.loss, choice)?;
+        structure::train_linear(&blocks, settings, budget, &mut ())
     }
 
     /// As close to the optimum as rounding allows, or so many passes.

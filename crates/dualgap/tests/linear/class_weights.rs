@@ -6,9 +6,8 @@ use dualgap::dual::Settings;
 use dualgap::linalg::Random;
 use dualgap::model::{Model, Plan, fit_linear, fit_vector_with, verify_examples, verify_linear};
 use dualgap::run::{Budget, Report};
-use dualgap::sdca::Choice;
-use dualgap::ssvm::Costs;
-use dualgap::term::{MulticlassLoss, ScalarLoss};
+use dualgap::structure::Choice;
+use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
 
 const GAP: f64 = 1e-5;
 

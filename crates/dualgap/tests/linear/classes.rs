@@ -2,13 +2,12 @@
 //! never falls, and two classes under softmax are the logistic loss.
 
 use dualgap::data::Examples;
-use dualgap::dual::{self, Blocks, View};
+use dualgap::dual::{self, Acceleration, Average, Blocks, Sampling, Settings, View};
 use dualgap::linalg::Rows;
 use dualgap::model::{Plan, fit_vector_with, verify_examples};
 use dualgap::run::Budget;
-use dualgap::sdca::{self, Acceleration, Average, Choice, Linear, Sampling, Settings, Vector};
-use dualgap::ssvm::{Costs, Multiclass};
-use dualgap::term::{MulticlassLoss, Norm, Regulariser, ScalarLoss};
+use dualgap::structure::{self, Choice, LinearBlocks, MulticlassBlocks, ScoreBlocks};
+use dualgap::term::{Costs, MulticlassLoss, Norm, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
 const LOSSES: [MulticlassLoss; 4] = [
@@ -91,7 +90,7 @@ proptest! {
                 ..Settings::default()
             };
             let optimum = optimum(&rows, &labels, loss, &settings);
-            let blocks = Vector::new(&data, &Costs::ZeroOne, loss, choice).unwrap();
+            let blocks = ScoreBlocks::new(&data, &Costs::ZeroOne, loss, choice).unwrap();
             let budget = Budget { certify_share: 1.0, ..Budget::passes(passes) };
             let report = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
             let c = report.certificate;
@@ -158,7 +157,7 @@ proptest! {
         let view = |w, fresh| View { w, factor: 1.0, scale, norm: Norm::Euclidean, fresh };
         for loss in LOSSES {
             let aimed = |choice| {
-                let blocks = Vector::new(&data, &Costs::ZeroOne, loss, choice).unwrap();
+                let blocks = ScoreBlocks::new(&data, &Costs::ZeroOne, loss, choice).unwrap();
                 let (mut to, mut scratch) = (Vec::new(), blocks.scratch());
                 blocks.aim(0, &at, &view(&w, true), &mut to, &mut scratch).unwrap();
                 to
@@ -172,7 +171,7 @@ proptest! {
             let [best, closed] = [Choice::II, Choice::III].map(aimed);
             let tolerance = 1e-12 * (1.0 + scale);
             prop_assert!(gain(&w, &best) >= gain(&w, &closed) - tolerance, "{loss:?}");
-            let blocks = Vector::new(&data, &Costs::ZeroOne, loss, Choice::II).unwrap();
+            let blocks = ScoreBlocks::new(&data, &Costs::ZeroOne, loss, Choice::II).unwrap();
             let (mut corner, mut scratch) = (Vec::new(), blocks.scratch());
             blocks.best_corner(0, &w, &mut corner, &mut scratch).unwrap();
             let shares = || (0..=1000).map(|k| f64::from(k) / 1000.0);
@@ -202,13 +201,14 @@ fn two_classes_under_softmax_are_the_logistic_loss_at_half_the_lambda() {
     let data = examples(&rows, &labels);
     let budget = Budget::relative(1e-9);
     let settings = Settings { lambda: 0.1, ..Settings::default() };
-    let softmax = Vector::new(&data, &Costs::ZeroOne, MulticlassLoss::Softmax, Choice::I).unwrap();
+    let softmax =
+        ScoreBlocks::new(&data, &Costs::ZeroOne, MulticlassLoss::Softmax, Choice::I).unwrap();
     let softmax = dual::train(&softmax, &settings, &budget, &mut ()).unwrap().certificate;
     let plain = Rows::dense(&rows.map(|x| vec![x])).unwrap();
     let targets = labels.map(|y| if y == 1 { 1.0 } else { -1.0 }).to_vec();
-    let binary = Linear::new(&plain, targets, ScalarLoss::Logistic, Choice::I).unwrap();
+    let binary = LinearBlocks::new(&plain, targets, ScalarLoss::Logistic, Choice::I).unwrap();
     let settings = Settings { lambda: 0.05, ..settings };
-    let binary = sdca::train(&binary, &settings, &budget, &mut ()).unwrap().certificate;
+    let binary = structure::train_linear(&binary, &settings, &budget, &mut ()).unwrap().certificate;
     assert!((softmax.primal - binary.primal).abs() < 1e-8, "{softmax:?} {binary:?}");
 }
 
@@ -222,9 +222,9 @@ fn the_hinge_is_that_of_the_structural_blocks() {
     let costs = Costs::Matrix(vec![0.0, 1.0, 2.0, 0.5, 0.0, 1.0, 1.0, 3.0, 0.0]);
     let settings = Settings { lambda: 0.05, ..Settings::default() };
     let budget = Budget::relative(1e-4);
-    let vector = Vector::new(&data, &costs, MulticlassLoss::Hinge, Choice::I).unwrap();
+    let vector = ScoreBlocks::new(&data, &costs, MulticlassLoss::Hinge, Choice::I).unwrap();
     let vector = dual::train(&vector, &settings, &budget, &mut ()).unwrap().certificate;
-    let blocks = Multiclass::new(&data, &costs).unwrap();
+    let blocks = MulticlassBlocks::new(&data, &costs).unwrap();
     let blocks = dual::train(&blocks, &settings, &budget, &mut ()).unwrap().certificate;
     assert!(vector.dual <= blocks.primal && blocks.dual <= vector.primal, "{vector:?} {blocks:?}");
 }
@@ -254,6 +254,6 @@ fn models_are_verified_and_altered_ones_are_not() {
         assert!(verify_examples(&altered, &data).is_err());
     }
     let costs = Costs::Matrix(vec![0.0; 9]);
-    assert!(Vector::new(&data, &costs, MulticlassLoss::Softmax, Choice::I).is_err());
-    assert!(Vector::new(&data, &Costs::ZeroOne, MulticlassLoss::Hinge, Choice::V).is_err());
+    assert!(ScoreBlocks::new(&data, &costs, MulticlassLoss::Softmax, Choice::I).is_err());
+    assert!(ScoreBlocks::new(&data, &Costs::ZeroOne, MulticlassLoss::Hinge, Choice::V).is_err());
 }

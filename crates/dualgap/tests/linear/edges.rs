@@ -4,10 +4,11 @@ use crate::case::{Case, LOSSES, REGULARISERS, choices, is_binary};
 use crate::common::cases;
 use dualgap::Error;
 use dualgap::data::Examples;
+use dualgap::dual::Settings;
 use dualgap::linalg::Rows;
 use dualgap::model::fit_linear;
 use dualgap::run::{Budget, Stop};
-use dualgap::sdca::{Choice, Linear, Settings};
+use dualgap::structure::{Choice, LinearBlocks};
 use dualgap::term::{Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
@@ -125,10 +126,10 @@ fn targets_that_are_no_numbers_are_refused() {
     let rows = Rows::dense(&[vec![1.0], vec![2.0]]).unwrap();
     for loss in LOSSES {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let blocks = Linear::new(&rows, vec![1.0, bad], loss, Choice::I);
+            let blocks = LinearBlocks::new(&rows, vec![1.0, bad], loss, Choice::I);
             assert!(matches!(blocks, Err(Error::Setting { .. })), "{loss:?} {bad}");
         }
-        assert!(Linear::new(&rows, vec![1.0], loss, Choice::I).is_err(), "too few");
+        assert!(LinearBlocks::new(&rows, vec![1.0], loss, Choice::I).is_err(), "too few");
     }
     // Names are no numbers, even where they look like them.
     for names in [["1", "three"], ["1", "2"]] {
@@ -150,7 +151,7 @@ fn settings_that_make_no_sense_are_refused() {
     let rows = Rows::dense(&[vec![1.0], vec![2.0]]).unwrap();
     for loss in LOSSES {
         let allowed = choices(loss).contains(&Choice::V);
-        let blocks = Linear::new(&rows, vec![1.0, -1.0], loss, Choice::V);
+        let blocks = LinearBlocks::new(&rows, vec![1.0, -1.0], loss, Choice::V);
         assert_eq!(blocks.is_ok(), allowed, "{loss:?}");
     }
     let case = Case::random(1, ScalarLoss::Squared, 4, 2);

@@ -5,9 +5,9 @@ use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
 use crate::common::cases;
 use crate::rounding::{dual, primal};
 use crate::solvers::quadratic_program;
-use dualgap::dual::{Acceleration, Average, Method, Sampling, Settings, Step};
+use dualgap::dual::{Acceleration, Average, Method, Sampling, Settings, Solution, Step};
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::sdca::{Choice, Linear, Solution, train_pure_l1};
+use dualgap::structure::{Choice, LinearBlocks, train_pure_l1};
 use dualgap::term::{Free, Regulariser, ScalarLoss};
 use dualgap::{Error, Result};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn case(seed: u64, loss: ScalarLoss, regulariser: Regulariser) -> Case {
 
 fn pure_l1(case: &Case, budget: &Budget) -> Result<Report<Solution<f64>>> {
     let rows = case.sparse_or_dense(case.len() % 2 == 1);
-    let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
+    let blocks = LinearBlocks::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
     train_pure_l1(&blocks, &case.settings(), budget, &mut ())
 }
 
@@ -175,7 +175,7 @@ fn what_a_free_weight_does_not_go_with_is_refused() {
         assert!(refused(&case, settings.clone()), "{column} {bound}");
         let pure = Regulariser { l1: 0.1, ..regulariser };
         let rows = case.sparse_or_dense(false);
-        let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
+        let blocks = LinearBlocks::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
         let settings = Settings { regulariser: pure, ..settings };
         assert!(train_pure_l1(&blocks, &settings, &Budget::passes(1), &mut ()).is_err());
     }

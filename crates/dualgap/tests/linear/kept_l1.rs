@@ -10,7 +10,7 @@ use crate::survival::{Fit, bits};
 use dualgap::Result;
 use dualgap::dual::{Acceleration, Begin, Settings, Solution};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report};
-use dualgap::sdca::{Choice, Linear, train_pure_l1_from};
+use dualgap::structure::{Choice, LinearBlocks, train_pure_l1_from};
 use dualgap::term::{Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
@@ -46,7 +46,7 @@ fn run_l1(
     sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<f64>>> {
     let rows = case.sparse_or_dense(false);
-    let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
+    let blocks = LinearBlocks::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
     let (settings, budget) = (case.settings(), Budget::passes(passes));
     train_pure_l1_from(&blocks, &settings, kept, &budget, &mut (), sink)
 }

@@ -11,7 +11,7 @@ use dualgap::dual::{Acceleration, Begin, Sampling, Settings, Solution, train_fro
 use dualgap::linalg::Measured;
 use dualgap::model::{Plan, fit_linear_with};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report, RunState};
-use dualgap::sdca::{Choice, Linear};
+use dualgap::structure::{Choice, LinearBlocks};
 use dualgap::term::{Free, Regulariser, ScalarLoss};
 
 #[test]
@@ -100,7 +100,7 @@ pub fn run(
     sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<f64>>> {
     let rows = case.sparse_or_dense(false);
-    let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
+    let blocks = LinearBlocks::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
     train_from(&blocks, settings, begin, &Budget::passes(passes), &mut (), sink)
 }
 

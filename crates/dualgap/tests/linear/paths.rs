@@ -9,7 +9,7 @@ use dualgap::linalg::Random;
 use dualgap::model::path::{Covered, Ending, PathPlan, Piece, check_path, path};
 use dualgap::model::{Model, Plan, fit_linear_with, reach_linear};
 use dualgap::run::{Budget, Interval, Stop, Tolerance};
-use dualgap::sdca::Choice;
+use dualgap::structure::Choice;
 use dualgap::term::{Regulariser, ScalarLoss};
 use dualgap::{Error, Result};
 

@@ -17,9 +17,8 @@ use dualgap::dual::{
 };
 use dualgap::model::{DualEvidence, Model, fit_multiclass, verify_linear};
 use dualgap::run::{Budget, Report};
-use dualgap::sdca::{Choice, Vector};
-use dualgap::ssvm::{Costs, Multiclass};
-use dualgap::term::{Free, MulticlassLoss, Regulariser, ScalarLoss};
+use dualgap::structure::{Choice, MulticlassBlocks, ScoreBlocks};
+use dualgap::term::{Costs, Free, MulticlassLoss, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
 const Q_NORM: Regulariser = Regulariser { q_norm: true, ..Regulariser::PLAIN };
@@ -225,11 +224,11 @@ fn what_the_q_norm_does_not_go_with_is_refused() {
             );
         }
         let (data, settings, budget) = (case.examples(), case.settings(), Budget::passes(1));
-        let blocks = Multiclass::new(&data, &Costs::ZeroOne).unwrap();
+        let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
         assert!(train_from(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err());
         assert!(fit_multiclass(&data, &Costs::ZeroOne, &settings, &budget, &mut ()).is_err());
         let blocks =
-            Vector::new(&data, &Costs::ZeroOne, MulticlassLoss::Softmax, Choice::I).unwrap();
+            ScoreBlocks::new(&data, &Costs::ZeroOne, MulticlassLoss::Softmax, Choice::I).unwrap();
         assert!(train_from(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err());
     }
 }

@@ -8,7 +8,7 @@ use crate::solvers::quadratic_program;
 use crate::survival::{Fit, bits};
 use dualgap::dual::{Average, Sampling, Settings};
 use dualgap::run::Budget;
-use dualgap::sdca::Choice;
+use dualgap::structure::Choice;
 use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
 

@@ -6,7 +6,7 @@ use crate::case::Case;
 use dualgap::dual::{Acceleration, Settings};
 use dualgap::linalg::Rows;
 use dualgap::run::{Budget, Stop};
-use dualgap::sdca::{self, Choice, Linear, train_pure_l1};
+use dualgap::structure::{self, Choice, LinearBlocks, train_pure_l1};
 use dualgap::term::{Free, Regulariser, ScalarLoss};
 
 fn relative(tolerance: f64) -> Budget {
@@ -17,7 +17,7 @@ fn relative(tolerance: f64) -> Budget {
 fn pure_l1_allows_for_the_rounding_of_large_features() {
     let rows = Rows::dense(&[vec![1000.0], vec![1100.0], vec![-900.0], vec![800.0]]).unwrap();
     for loss in [ScalarLoss::Squared, ScalarLoss::Absolute] {
-        let blocks = Linear::new(&rows, vec![1.0, 0.5, -1.0, 1.0], loss, Choice::I).unwrap();
+        let blocks = LinearBlocks::new(&rows, vec![1.0, 0.5, -1.0, 1.0], loss, Choice::I).unwrap();
         for l1 in [0.1, 0.01, 1e-3, 1e-4] {
             let regulariser = Regulariser { l1, ..Regulariser::PLAIN };
             let settings = Settings { regulariser, ..Settings::default() };
@@ -33,12 +33,13 @@ fn a_free_weight_that_wants_beyond_its_bound_stays_within() {
     let (x, y) = ([1.0, -1.0, 0.5], [3.0, 3.5, 2.0]);
     let rows: Vec<Vec<f64>> = x.iter().map(|&x| vec![x, 1.0]).collect();
     let rows = Rows::dense(&rows).unwrap();
-    let blocks = Linear::new(&rows, y.to_vec(), ScalarLoss::Squared, Choice::I).unwrap();
+    let blocks = LinearBlocks::new(&rows, y.to_vec(), ScalarLoss::Squared, Choice::I).unwrap();
     for bound in [0.0, 1.0, 2.0] {
         let free = Some(Free { column: 1, bound });
         let regulariser = Regulariser { free, ..Regulariser::PLAIN };
         let settings = Settings { lambda: 0.1, regulariser, ..Settings::default() };
-        let report = sdca::train(&blocks, &settings, &Budget::passes(2000), &mut ()).unwrap();
+        let report =
+            structure::train_linear(&blocks, &settings, &Budget::passes(2000), &mut ()).unwrap();
         let mean = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
             x.iter().zip(y).map(|(&x, y)| f(x, y)).sum::<f64>() / 3.0
         };

@@ -6,7 +6,7 @@ use crate::common::losses::{dual_term, phi};
 use crate::common::wide::{Wide, exp, ln, wide};
 use dualgap::dual::{Average, Method, Problem, Settings};
 use dualgap::run::Budget;
-use dualgap::sdca::{Choice, Linear};
+use dualgap::structure::{Choice, LinearBlocks};
 use proptest::prelude::*;
 
 pub fn masses(case: &Case) -> Vec<Wide> {
@@ -106,7 +106,7 @@ proptest! {
         prop_assert!(off + below <= c.rounding_error, "{off:e} {below:e} {c:?}");
         // Each side by itself, at the same weights and points.
         let rows = case.sparse_or_dense(false);
-        let blocks = Linear::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
+        let blocks = LinearBlocks::new(&rows, case.targets.clone(), case.loss, Choice::I).unwrap();
         let link = case.regulariser.link(case.lambda).unwrap();
         let problem = Problem::new(&blocks, link, case.lambda, case.weights.as_deref()).unwrap();
         let side = problem.primal(&report.model.weights).unwrap().value;

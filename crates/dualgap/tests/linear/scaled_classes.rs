@@ -4,14 +4,14 @@ use crate::common::{Kind, Small};
 use crate::scaling::{SCALINGS, divided, factors};
 use dualgap::Error;
 use dualgap::data::{Examples, Scaling};
+use dualgap::dual::Settings;
 use dualgap::linalg::Random;
 use dualgap::model::{
     Model, Plan, fit_chain, fit_chain_with, fit_vector_with, verify_examples, verify_sequences,
 };
 use dualgap::run::{Budget, Report};
-use dualgap::sdca::Choice;
-use dualgap::ssvm::{Costs, Hamming, Settings};
-use dualgap::term::{MulticlassLoss, Regulariser};
+use dualgap::structure::{Choice, Hamming};
+use dualgap::term::{Costs, MulticlassLoss, Regulariser};
 
 const LOSSES: [MulticlassLoss; 3] =
     [MulticlassLoss::Hinge, MulticlassLoss::SmoothHinge { width: 0.7 }, MulticlassLoss::Softmax];

@@ -6,7 +6,7 @@ use dualgap::Result;
 use dualgap::data::Scaling;
 use dualgap::model::{Checkpoints, Model, Plan, fit_linear_with, verify_linear};
 use dualgap::run::{Budget, Observer, Progress, Report, Stop};
-use dualgap::sdca::Choice;
+use dualgap::structure::Choice;
 use dualgap::term::{Regulariser, ScalarLoss};
 use std::path::Path;
 

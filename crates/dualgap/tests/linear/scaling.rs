@@ -6,7 +6,7 @@ use dualgap::data::{Examples, Scaling};
 use dualgap::linalg::Rows;
 use dualgap::model::{Model, Plan, fit_linear_with, verify_linear};
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::sdca::Choice;
+use dualgap::structure::Choice;
 use dualgap::term::{Regulariser, ScalarLoss};
 
 pub const SCALINGS: [Scaling; 2] = [Scaling::Max, Scaling::Rms];

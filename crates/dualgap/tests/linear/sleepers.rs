@@ -7,8 +7,7 @@ use crate::common::{Kind, Small};
 use crate::survival::{Fit, bits};
 use dualgap::dual::{Acceleration, Sampling, Settings};
 use dualgap::run::{Budget, Stop};
-use dualgap::sdca::Choice;
-use dualgap::ssvm::Hamming;
+use dualgap::structure::{Choice, Hamming};
 use dualgap::term::ScalarLoss;
 
 #[test]

@@ -5,7 +5,7 @@ use crate::case::{Case, LOSSES, REGULARISERS, choices};
 use dualgap::dual::{Average, Method, Sampling, Settings};
 use dualgap::model::{Checkpoints, Model, Plan, fit_linear_with, verify_linear};
 use dualgap::run::{Budget, Report};
-use dualgap::sdca::Choice;
+use dualgap::structure::Choice;
 use std::path::Path;
 
 pub struct Fit<'a> {

@@ -4,7 +4,7 @@
 use crate::case::{Case, LOSSES, REGULARISERS, choices, gamma};
 use crate::common::calls;
 use dualgap::dual::{Acceleration, Average, Sampling, Settings};
-use dualgap::sdca::Choice;
+use dualgap::structure::Choice;
 
 const SEEDS: u64 = 10;
 

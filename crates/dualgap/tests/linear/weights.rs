@@ -5,9 +5,8 @@ use crate::common::distance;
 use dualgap::data::Examples;
 use dualgap::dual::{self, Settings};
 use dualgap::run::{Budget, Certificate};
-use dualgap::sdca::Choice;
-use dualgap::ssvm::{Costs, Multiclass};
-use dualgap::term::ScalarLoss;
+use dualgap::structure::{Choice, MulticlassBlocks};
+use dualgap::term::{Costs, ScalarLoss};
 
 /// With weights 2, 0, 1, 3 over and over, and with as many copies.
 fn both(case: Case) -> (Case, Case) {
@@ -81,7 +80,7 @@ fn a_multiclass_model_of_two_classes_is_a_binary_one_at_half_of_lambda() {
         let data = Examples::from_dense(&binary.rows, &labels).unwrap();
         let budget = Budget { passes: Some(100_000), ..Budget::relative(1e-9) };
         let settings = Settings { lambda: 2.0 * binary.lambda, threads: 1, ..Settings::default() };
-        let blocks = Multiclass::new(&data, &Costs::ZeroOne).unwrap();
+        let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
         let classes = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
         let linear = binary.train(Choice::I, &binary.settings(), &budget);
         let (a, b) = (classes.certificate, linear.certificate);

@@ -5,7 +5,7 @@ use dualgap::Error;
 use dualgap::dual::{Average, Problem, Settings, Witness};
 use dualgap::model::{DualEvidence, Model, Structure, verify_linear};
 use dualgap::run::Budget;
-use dualgap::sdca::{Choice, Linear};
+use dualgap::structure::{Choice, LinearBlocks};
 use dualgap::term::{L2, ScalarLoss};
 
 /// Far enough from the optimum for every change to be one of values.
@@ -176,7 +176,7 @@ fn dual_variables_that_miss_their_interval_by_rounding_are_accepted() {
     for (k, loss) in LOSSES.into_iter().enumerate() {
         let case = Case::random(70 + k as u64, loss, 6, 2);
         let rows = case.sparse_or_dense(false);
-        let blocks = Linear::new(&rows, case.targets.clone(), loss, Choice::I).unwrap();
+        let blocks = LinearBlocks::new(&rows, case.targets.clone(), loss, Choice::I).unwrap();
         let problem = Problem::new(&blocks, L2, case.lambda, None).unwrap();
         let end = |y: f64, high: bool| {
             let (bottom, top) = domain(loss, y);

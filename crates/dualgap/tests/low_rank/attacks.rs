@@ -1,9 +1,9 @@
 //! A certificate that can be talked into anything is none.
 
 use crate::Case;
+use dualgap::ball::trace::Proving;
+use dualgap::ball::{self, Settings, trace};
 use dualgap::linalg::LowRank;
-use dualgap::pdbfw::trace::Proving;
-use dualgap::pdbfw::{self, Settings, trace};
 use dualgap::run::{Budget, Certificate};
 use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ fn the_l1_ball_s_sides_do_not_speak_for_this_ball() {
     let problem = case.problem(&rows, ScalarLoss::Squared);
     assert!(problem.primal(&[0.0; 6]).is_err() && problem.dual(&[0.0; 16]).is_err());
     let budget = Budget::passes(1);
-    assert!(pdbfw::train(&problem, &Settings::default(), &budget, &mut ()).is_err());
+    assert!(ball::train(&problem, &Settings::default(), &budget, &mut ()).is_err());
 }
 
 proptest! {

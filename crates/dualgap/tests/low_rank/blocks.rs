@@ -2,11 +2,10 @@
 
 use crate::Case;
 use crate::runs::{LOSSES, assert_optimal, assert_straight, optimum, run};
+use dualgap::ball::{Classes, Losses, Method, PerOutput, Problem, Settings, Solution, trace};
 use dualgap::linalg::{LowRank, Operator, Random};
-use dualgap::oracle::Costs;
-use dualgap::pdbfw::{Classes, Losses, Method, PerOutput, Problem, Settings, Solution, trace};
 use dualgap::run::{Budget, Report};
-use dualgap::term::{Ball, MulticlassLoss, ScalarLoss};
+use dualgap::term::{Ball, Costs, MulticlassLoss, ScalarLoss};
 
 /// A run that took blocks, as its report says.
 fn in_blocks<L: Losses>(problem: &Problem<'_, L>, relative: f64) -> Report<Solution<LowRank>> {

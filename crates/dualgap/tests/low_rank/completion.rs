@@ -1,6 +1,7 @@
 //! Models of ratings: fitted, stored, verified from their ratings, and refused when anything in them was altered.
 
 use crate::judge::Judge;
+use dualgap::ball::Method;
 use dualgap::data::{Dictionary, Ratings, Scaling, Source};
 use dualgap::dual::Settings;
 use dualgap::linalg::{LowRank, Random};
@@ -8,7 +9,6 @@ use dualgap::model::{
     Centre, Centring, DualEvidence, InBall, Model, Plan, Strangers, Structure, fit_completion,
     reach_examples, verify_completion, verify_examples, verify_linear,
 };
-use dualgap::pdbfw::Method;
 use dualgap::run::{Budget, Report, Stop};
 use dualgap::term::ScalarLoss;
 use dualgap::{Error, Result};

@@ -1,8 +1,8 @@
 //! Runs that are stopped in the middle of a step, judged by counted products with vectors and never by a clock.
 
+use dualgap::ball::trace::{LowRankProblem, Map, Proving, Sampled, train_map, train_map_from};
+use dualgap::ball::{Constants, Method, PerOutput, Settings, Steps};
 use dualgap::linalg::{LowRank, Operator, Random, Search};
-use dualgap::pdbfw::trace::{LowRankProblem, Map, Proving, Sampled, train_map, train_map_from};
-use dualgap::pdbfw::{Constants, Method, PerOutput, Settings, Steps};
 use dualgap::run::{Budget, InMemory, Interrupt, Stop};
 use dualgap::term::ScalarLoss;
 use dualgap::term::ball::trace::{Ranks, top};

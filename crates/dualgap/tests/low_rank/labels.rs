@@ -9,9 +9,8 @@ use dualgap::model::{
     DualEvidence, InBall, Model, Plan, fit_classes_in_ball, fit_labels_in_ball, verify_examples,
     verify_labels, verify_linear,
 };
-use dualgap::oracle::Costs;
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::term::{MulticlassLoss, ScalarLoss};
+use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
 use dualgap::{Error, Result};
 use faer::Mat;
 

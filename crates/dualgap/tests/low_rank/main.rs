@@ -16,10 +16,9 @@ mod models;
 mod outputs;
 mod runs;
 
+use dualgap::ball::{Classes, PerOutput, Problem};
 use dualgap::linalg::{Random, Rows};
-use dualgap::oracle::Costs;
-use dualgap::pdbfw::{Classes, PerOutput, Problem};
-use dualgap::term::{Ball, MulticlassLoss, ScalarLoss};
+use dualgap::term::{Ball, Costs, MulticlassLoss, ScalarLoss};
 use faer::Mat;
 
 /// A small random problem: rows, targets that they explain in part, μ and the radius.

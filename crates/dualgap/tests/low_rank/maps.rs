@@ -1,9 +1,9 @@
 //! Other things that X is seen through: some of its entries, and inner products with matrices.
 
 use crate::judge::Judge;
+use dualgap::ball::trace::{self, Features, LowRankProblem, Map, Matrices, Sampled};
+use dualgap::ball::{PerOutput, Settings};
 use dualgap::linalg::{LowRank, Operator, Random, Rows};
-use dualgap::pdbfw::trace::{self, Features, LowRankProblem, Map, Matrices, Sampled};
-use dualgap::pdbfw::{PerOutput, Settings};
 use dualgap::run::Budget;
 use dualgap::term::ScalarLoss;
 use faer::Mat;

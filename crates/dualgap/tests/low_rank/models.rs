@@ -3,6 +3,7 @@
 
 use crate::Case;
 use crate::judge::Judge;
+use dualgap::ball::Method;
 use dualgap::data::{Examples, Scaling};
 use dualgap::dual::Settings;
 use dualgap::linalg::LowRank;
@@ -10,10 +11,8 @@ use dualgap::model::{
     DualEvidence, InBall, Model, Plan, Provenance, Verified, fit_classes_in_ball, reach_examples,
     verify_examples,
 };
-use dualgap::oracle::Costs;
-use dualgap::pdbfw::Method;
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::term::MulticlassLoss;
+use dualgap::term::{Costs, MulticlassLoss};
 use dualgap::{Error, Result};
 use faer::Mat;
 

@@ -2,8 +2,8 @@
 
 use crate::Case;
 use crate::judge::Judge;
+use dualgap::ball::{Constants, Losses, Method, Problem, Settings, Solution, Steps, trace};
 use dualgap::linalg::{LowRank, Operator};
-use dualgap::pdbfw::{Constants, Losses, Method, Problem, Settings, Solution, Steps, trace};
 use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::term::ScalarLoss;
 use faer::Mat;

@@ -2,13 +2,12 @@
 
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, with_blocks};
-use dualgap::dual::Settings;
+use dualgap::dual::{Settings, Witness};
 use dualgap::model::{
     Checkpoints, DualEvidence, Model, Plan, fit_chain_with, fit_multiclass_with, verify_examples,
     verify_sequences,
 };
 use dualgap::run::{Budget, Observer, Report, Stop, Work};
-use dualgap::ssvm::Witness;
 use dualgap::{Error, Result};
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use dualgap::Result;
 use dualgap::data::{Dictionary, Sequences};
 use dualgap::model::{Model, Verified, fit_chain, verify_sequences};
 use dualgap::run::Budget;
-use dualgap::ssvm::Hamming;
+use dualgap::structure::Hamming;
 
 /// Names that a careless format would trip over: nothing, line ends, quotes, braces, a zero.
 const NAMES: [&str; 5] = ["", "a\nb\r\n", "\"}{\\", "\0", "naïve 日本 "];

@@ -7,9 +7,8 @@ use dualgap::linalg::Random;
 use dualgap::model::path::{Covered, Ending, PathPlan, Piece, path};
 use dualgap::model::{Model, Plan, fit_vector_with, reach_examples, reach_sequences};
 use dualgap::run::{Budget, Interval, Tolerance};
-use dualgap::sdca::Choice;
-use dualgap::ssvm::Costs;
-use dualgap::term::{MulticlassLoss, Regulariser};
+use dualgap::structure::Choice;
+use dualgap::term::{Costs, MulticlassLoss, Regulariser};
 
 const WITHIN: Interval = Interval { from: 0.01, to: 2.0 };
 const SHARE: f64 = 0.03;

@@ -6,7 +6,7 @@ use crate::fitting::{Fit, Trace};
 use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Settings};
 use dualgap::model::{Model, fit_chain_with, verify_sequences};
 use dualgap::run::{Budget, Interrupt, Observer, Progress, Stop};
-use dualgap::ssvm::Hamming;
+use dualgap::structure::Hamming;
 use dualgap::{Error, Result};
 use proptest::prelude::*;
 

@@ -3,14 +3,14 @@
 use crate::common::{Kind, Small};
 use crate::fitting::Fit;
 use dualgap::data::{DataSet, Digest, Examples, Format, Numbers, Recipe, TargetKind};
+use dualgap::dual::Settings;
 use dualgap::linalg::Rows;
 use dualgap::model::{
     InBall, Model, Plan, fit_chain_with, fit_linear_in_ball, fit_linear_with, fit_multiclass_with,
 };
 use dualgap::run::{Budget, Report};
-use dualgap::sdca::{Choice, Settings};
-use dualgap::ssvm::{Costs, Hamming};
-use dualgap::term::ScalarLoss;
+use dualgap::structure::{Choice, Hamming};
+use dualgap::term::{Costs, ScalarLoss};
 use serde_json::{Value, json};
 
 fn bits(report: &Report<Model>) -> (Vec<u64>, Option<Vec<f64>>) {

@@ -10,7 +10,7 @@ use dualgap::model::{
     Model, fit_chain_with, fit_multiclass_with, verify_examples, verify_sequences,
 };
 use dualgap::run::Budget;
-use dualgap::ssvm::Costs;
+use dualgap::term::Costs;
 use proptest::prelude::*;
 
 /// A model after six passes.

@@ -4,10 +4,11 @@ use super::*;
 use crate::data::{Examples, Sequences};
 use crate::dual::{Sampling, Witnessed};
 use crate::linalg::Random;
-use crate::oracle::{Costs, Hamming, Multiclass as Classes};
-use crate::sdca::{Choice, Linear};
-use crate::ssvm::{Chain, Multiclass, OracleBlocks};
-use crate::term::{L2, ScalarLoss};
+use crate::structure::{
+    ChainBlocks, Choice, Hamming, LinearBlocks, MulticlassBlocks, MulticlassOracle as Classes,
+    OracleBlocks,
+};
+use crate::term::{Costs, L2, ScalarLoss};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -99,7 +100,7 @@ fn all_structures(settings: &Settings, seed: u64) -> usize {
     let (inputs, labels) = rows(24, 3);
     let names: Vec<&str> = labels.iter().map(|&y| ["a", "b", "c"][y]).collect();
     let data = Examples::from_dense(&inputs, &names).unwrap();
-    let multiclass = Multiclass::new(&data, &Costs::ZeroOne).unwrap();
+    let multiclass = MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
 
     let lengths = [1_usize, 4, 2, 3, 5, 3, 2, 4];
     let mut ends = lengths.iter().scan(0, |end, length| {
@@ -112,7 +113,7 @@ fn all_structures(settings: &Settings, seed: u64) -> usize {
         parts.iter().map(|part| labels[part.clone()].iter().map(|&y| y as u16).collect()).collect();
     let names = ["a", "b", "c"].map(String::from);
     let sequences = Sequences::from_dense(&words, &tags, &names).unwrap();
-    let chain = Chain::new(&sequences, Hamming::Normalized).unwrap();
+    let chain = ChainBlocks::new(&sequences, Hamming::Normalized).unwrap();
 
     let oracle = Classes::new(6, 3, &Costs::ZeroOne).unwrap();
     let labels = data.classes().unwrap().numbers();
@@ -179,7 +180,7 @@ proptest! {
         let rows = crate::linalg::Rows::dense(&inputs).unwrap();
         let targets = labels.iter().map(|&y| if y == 0 { 1.0 } else { -1.0 }).collect();
         let loss = if smooth { ScalarLoss::Logistic } else { ScalarLoss::Hinge };
-        let blocks = Linear::new(&rows, targets, loss, Choice::I).unwrap();
+        let blocks = LinearBlocks::new(&rows, targets, loss, Choice::I).unwrap();
         let lambda = 0.01 * settings.lambda;
         // Logistic loss is accelerated only where the condition number asks for it.
         prop_assume!(momentum(&blocks, &Settings { lambda, ..settings.clone() }).is_some());

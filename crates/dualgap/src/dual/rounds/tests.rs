@@ -3,10 +3,8 @@
 use super::*;
 use crate::data::Examples;
 use crate::linalg::{Random, Rows};
-use crate::oracle::Costs;
-use crate::sdca::{Choice, Linear};
-use crate::ssvm::Multiclass;
-use crate::term::{L2, ScalarLoss};
+use crate::structure::{Choice, LinearBlocks, MulticlassBlocks};
+use crate::term::{Costs, L2, ScalarLoss};
 
 /// Two classes that overlap, with one direction far weaker than the others.
 fn rows(n: usize, noise: f64) -> (Rows, Vec<f64>) {
@@ -53,8 +51,8 @@ fn counted_gains_are_what_the_dual_rose_by() {
     let names: Vec<&str> = (0..60).map(|i| ["a", "b", "c"][i % 3]).collect();
     let dense = |i: usize| rows.row(i).iter().map(|(_, x)| x).collect();
     let data = Examples::from_dense(&(0..60).map(dense).collect::<Vec<_>>(), &names).unwrap();
-    let classes = Multiclass::new(&data, &Costs::ZeroOne).unwrap();
-    let linear = Linear::new(&rows, targets, ScalarLoss::Hinge, Choice::I).unwrap();
+    let classes = MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
+    let linear = LinearBlocks::new(&rows, targets, ScalarLoss::Hinge, Choice::I).unwrap();
     for batch in [1, 4] {
         let plain = Settings { lambda: 0.01, batch, ..Settings::plain() };
         check_gains(&linear, &plain);
@@ -69,7 +67,7 @@ fn counted_gains_are_what_the_dual_rose_by() {
 /// λ'/λ and the passes of a round in the mean over the second half of a run, with this λ'/λ in the beginning.
 fn at_rest(lambda: f64, begin: f64) -> (f64, f64) {
     let (rows, targets) = rows(300, 3.0);
-    let blocks = Linear::new(&rows, targets, ScalarLoss::Hinge, Choice::I).unwrap();
+    let blocks = LinearBlocks::new(&rows, targets, ScalarLoss::Hinge, Choice::I).unwrap();
     let settings = Settings { lambda, acceleration: Acceleration::On, ..Settings::plain() };
     let momentum = momentum(&blocks, &settings).unwrap();
     let momentum = Momentum { kappa: (begin - 1.0) * lambda, ..momentum };

@@ -1,0 +1,302 @@
+//! The default method, with nothing to tune: ascent on the dual, block after block, with X = Proj(V/μ) at every step.
+//!
+//! A block is one example. Along its α the dual
+//!
+//! ```text
+//! D(α) = max_{τ ≥ 0} −Σ m_i f_i*(−α_i) − ‖soft(V, τ)‖²/(2μ) − rτ
+//! ```
+//!
+//! is the loss's own part and a square whose curvature is known from the entries of X that the example sees (`visit.rs`),
+//! so the exact line search costs one look at the row, and neither d nor n. The threshold τ of the projection moves with
+//! every step, and is found anew every few of them (`level.rs`), because other entries of X come and go meanwhile.
+//!
+//! Examples that hardly change sleep for a few passes (`turns.rs`). Where the certificates fall slowly, or μ = 0, the ascent goes around a centre (`centre.rs`).
+
+use super::centre::Centre;
+use super::level::Level;
+use super::turns::Turns;
+use super::{Losses, Problem, Sides, Solution, Touched};
+use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
+use crate::term::ball::l1;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// A gap that is still more than this share of the last one falls slowly.
+const SLOW: f64 = 0.1;
+
+/// So many certifications in a row that find α worse than before are one too many. Steps rise as long as X keeps its
+/// entries; where it never does, they need not.
+const TOO_MANY: u32 = 4;
+
+/// The ascent; see the module's head.
+pub struct Ascent<'p, 'a, L: Losses> {
+    pub(super) problem: &'p Problem<'a, L>,
+    pub(super) sides: Sides,
+    pub(super) walk: Walk,
+    pub(super) room: Room<L::Scratch>,
+}
+
+/// Where it stands: all that a later run needs to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Walk {
+    /// α.
+    pub(super) alpha: Vec<f64>,
+    /// V, and what the centre adds to it.
+    pub(super) u: Vec<f64>,
+    /// τ.
+    pub(super) level: Level,
+    pub(super) centre: Centre,
+    pub(super) turns: Turns,
+    pub(super) touched: Touched,
+    /// The gap at the last certification, and how many in a row found α worse than the best before.
+    gap: f64,
+    falls: u32,
+}
+
+/// Memory that steps work in.
+#[derive(Default)]
+pub(super) struct Room<S> {
+    pub a: Vec<f64>,
+    /// Outputs that move, by how much, and their predictions afterwards.
+    pub moves: Vec<(usize, f64, f64)>,
+    pub from: Vec<f64>,
+    pub to: Vec<f64>,
+    pub signed: Vec<f64>,
+    pub squares: Vec<f64>,
+    pub losses: S,
+    sizes: Vec<f64>,
+}
+
+impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
+    /// From α = 0.
+    pub fn new(problem: &'p Problem<'a, L>, seed: u64) -> Result<Self> {
+        let (n, c, dim) = (problem.len(), problem.outputs(), problem.dim());
+        let mut ascent = Self {
+            problem,
+            sides: Sides::new(problem)?,
+            walk: Walk {
+                alpha: vec![0.0; n * c],
+                u: vec![0.0; dim],
+                level: Level::new(problem.features(), c),
+                centre: Centre::none(problem.mu()),
+                turns: Turns::new(n, seed),
+                touched: Touched::default(),
+                gap: f64::INFINITY,
+                falls: 0,
+            },
+            room: Room {
+                a: vec![0.0; c],
+                from: vec![0.0; c],
+                to: vec![0.0; c],
+                signed: vec![0.0; c],
+                squares: vec![0.0; c],
+                ..Room::default()
+            },
+        };
+        if problem.mu() == 0.0 {
+            let squares = problem.masses().iter().zip(problem.squared_norms());
+            let mean = squares.map(|(mass, square)| mass * square).sum::<f64>() / n as f64;
+            ascent.recentre(mean);
+        }
+        Ok(ascent)
+    }
+
+    /// What the steps have touched.
+    pub fn touched(&self) -> Touched {
+        self.walk.touched
+    }
+
+    /// Begins to go around a centre, where this mean curvature of the examples says that it helps.
+    fn recentre(&mut self, curvature: f64) {
+        let wanted = curvature / self.problem.losses().smoothness();
+        let Walk { centre, u, level, .. } = &mut self.walk;
+        let tau = level.tau;
+        centre.begin(wanted, u, |_, u, inverse| l1::soft(u, tau) * inverse);
+        self.relevel();
+    }
+
+    /// Finds the threshold from all of u.
+    fn relevel(&mut self) {
+        let Walk { u, level, centre, touched, .. } = &mut self.walk;
+        let radius = centre.strength() * self.problem.ball().radius();
+        level.find(u, radius, &mut self.room.sizes, touched);
+    }
+
+    /// Takes note of work on so many entries, and finds the threshold anew if it is time to.
+    fn keep_level(&mut self, entries: u64) {
+        let pass = 2 * (self.problem.rows().stored() * self.problem.outputs()) as u64;
+        let Walk { u, level, centre, touched, .. } = &mut self.walk;
+        let radius = centre.strength() * self.problem.ball().radius();
+        level.keep(entries, pass, u, radius, &mut self.room.sizes, touched);
+    }
+
+    /// Leaves an α that has fallen behind, and takes smaller risks.
+    fn return_to_best(&mut self) -> Result<()> {
+        let walk = &mut self.walk;
+        walk.falls = 0;
+        walk.alpha.copy_from_slice(&self.sides.best().points);
+        walk.u.copy_from_slice(&self.problem.mean_dual(&walk.alpha)?.v);
+        walk.level.be_still();
+        walk.centre.rest();
+        walk.centre.add_to(&mut walk.u);
+        self.relevel();
+        Ok(())
+    }
+
+    /// The next example that is awake.
+    fn next(&mut self) -> usize {
+        loop {
+            if let Some(i) = self.walk.turns.next() {
+                return i;
+            }
+            let Walk { turns, centre, u, level, .. } = &mut self.walk;
+            if turns.begin_pass() && centre.is_set() {
+                let tau = level.tau;
+                centre.advance(u, |_, u, inverse| l1::soft(u, tau) * inverse);
+                self.relevel();
+            }
+        }
+    }
+}
+
+impl<L: Losses> Ascent<'_, '_, L> {
+    /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
+    pub(super) fn resume(&mut self, (walk, sides): (Walk, Sides)) -> Result<()> {
+        let finite = |x: &[f64], len| x.len() == len && x.iter().all(|x| x.is_finite());
+        let sound = finite(&walk.alpha, self.walk.alpha.len())
+            && finite(&walk.u, self.walk.u.len())
+            && walk.level.is_sound(&self.walk.level)
+            && walk.centre.is_sound(self.problem.mu(), walk.u.len())
+            && walk.turns.is_sound(self.problem.len());
+        if !sound {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
+        }
+        self.sides = sides.proved(self.problem)?;
+        self.walk = walk;
+        Ok(())
+    }
+}
+
+impl<L: Losses> Resumable for Ascent<'_, '_, L> {
+    type State = (Walk, Sides);
+
+    fn state(&self) -> (Walk, Sides) {
+        (self.walk.clone(), self.sides.clone())
+    }
+}
+
+impl<L: Losses> Solver for Ascent<'_, '_, L> {
+    type Model = Solution;
+
+    fn calls_per_pass(&self) -> u64 {
+        self.problem.len() as u64
+    }
+
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        let mut done = Work::default();
+        while quota.allows(done, 1) {
+            let i = self.next();
+            let entries =
+                if self.problem.outputs() == 1 { self.visit_one(i) } else { self.visit_all(i) };
+            self.walk.touched.add(entries as usize, 0);
+            self.keep_level(entries * self.problem.outputs() as u64);
+            done += Work { steps: 1, oracle_calls: 1 };
+        }
+        Ok(done)
+    }
+
+    fn certify(&mut self) -> Result<Certified> {
+        let dual = self.problem.dual(&self.walk.alpha)?;
+        let Walk { centre, u, .. } = &mut self.walk;
+        // Without the rounding of many steps.
+        u.copy_from_slice(&dual.v);
+        centre.add_to(u);
+        self.relevel();
+        let Walk { centre, u, level, .. } = &self.walk;
+        let mut x = dual.x;
+        if centre.is_set() {
+            x.iter_mut().zip(u).for_each(|(x, &u)| *x = l1::soft(u, level.tau) / centre.strength());
+        }
+        l1::bring_inside(&mut x, self.problem.ball().radius());
+        let primal = self.problem.primal(&x)?;
+        let certified = self.sides.certify((primal, &x), (dual.value, &self.walk.alpha))?;
+        let gap = certified.model.gap();
+        if !self.walk.centre.is_set() && gap > SLOW * self.walk.gap {
+            self.recentre(self.walk.turns.mean_curvature());
+        }
+        self.walk.gap = gap;
+        let fell = certified.iterate.dual < certified.model.dual;
+        self.walk.falls = if fell { self.walk.falls.saturating_add(1) } else { 0 };
+        if self.walk.falls >= TOO_MANY {
+            self.return_to_best()?;
+        }
+        Ok(certified)
+    }
+
+    fn proved(&self) -> Option<Result<Certificate>> {
+        Some(self.sides.certificate())
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.sides.best().weights
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        let Walk { touched, centre, level, .. } = &self.walk;
+        let mut tactics =
+            vec![format!("the projection has {} entries", level.count), touched.told()];
+        tactics.extend(centre.told());
+        tactics
+    }
+
+    fn counters(&self) -> Counters {
+        self.walk.touched.counters()
+    }
+
+    fn into_model(self) -> Solution {
+        self.sides.into_best()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ball::PerOutput;
+    use crate::linalg::{Random, Rows};
+    use crate::term::{Ball, ScalarLoss};
+
+    #[test]
+    fn a_walk_that_has_fallen_behind_returns_to_the_best_and_goes_on_from_there() {
+        let mut random = Random::new(3);
+        let rows: Vec<Vec<f64>> =
+            (0..40).map(|_| (0..6).map(|_| random.unit() - 0.5).collect()).collect();
+        let targets: Vec<f64> = rows.iter().map(|x| 1_f64.copysign(x[0] - 0.3 * x[1])).collect();
+        let matrix = Rows::dense(&rows).unwrap();
+        for mu in [0.0, 0.01] {
+            let losses = PerOutput::new(ScalarLoss::Logistic, targets.clone(), 1).unwrap();
+            let ball = Ball::L1 { radius: 3.0 };
+            let problem = Problem::new(&matrix, losses, mu, ball, None).unwrap();
+            let mut ascent = Ascent::new(&problem, 0).unwrap();
+            let quota = Quota { oracle_calls: 400, steps: 400, pause: u64::MAX, halted: &|| false };
+            ascent.advance(&quota).unwrap();
+            let before = ascent.certify().unwrap().model;
+            // As far behind as it can be, for long enough.
+            ascent.walk.alpha.fill(0.0);
+            ascent.walk.falls = TOO_MANY - 1;
+            let after = ascent.certify().unwrap();
+            assert!(after.iterate.dual < before.dual, "{after:?} {before:?}");
+            assert_eq!(after.model.dual, before.dual);
+            assert_eq!((&ascent.walk.alpha, ascent.walk.falls), (&ascent.sides.best().points, 0));
+            for (j, u) in ascent.walk.u.iter().enumerate() {
+                let each = ascent.walk.alpha.iter().zip(&rows).map(|(alpha, x)| alpha * x[j]);
+                let v = each.sum::<f64>() / 40.0;
+                assert!(mu == 0.0 || (u - v).abs() < 1e-12, "{u} and {v} in column {j}");
+            }
+            for _ in 0..200 {
+                ascent.advance(&quota).unwrap();
+                ascent.certify().unwrap();
+            }
+            assert!(ascent.sides.certificate().unwrap().relative_gap() < 1e-6);
+        }
+    }
+}

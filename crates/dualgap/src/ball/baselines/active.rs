@@ -1,0 +1,231 @@
+//! Frank-Wolfe that can take weight away again, for the l1 ball (Lacoste-Julien and Jaggi 2015).
+//!
+//! X is a convex combination of corners ±r e_j. The worst of those that have weight is the away corner, W; S is the best of
+//! all:
+//!
+//! ```text
+//! away steps   X + γ(S − X), or X + γ(X − W) for γ ≤ λ_W/(1 − λ_W), whichever is steeper
+//! pairwise     X + γ(S − W)                  for γ ≤ λ_W
+//! ```
+//!
+//! A pairwise step moves two entries of X, so the search, the predictions and V cost two columns and the rows in them.
+
+use super::common::{Common, Descent, Standing};
+use super::line::Direction;
+use crate::ball::Losses;
+use crate::linalg::Halted;
+use crate::term::ball::region::{Corner, L1, Region};
+
+/// The methods; see the module's head.
+pub(super) struct ActiveSet {
+    pairwise: bool,
+    at: Standing,
+    direction: Direction,
+    /// V − μX, the direction of steepest descent.
+    descent: Vec<f64>,
+    corner: Corner,
+    /// λ of r e_j, and of −r e_j.
+    weights: Vec<[f64; 2]>,
+    /// The entries j where one of them is not zero.
+    active: Vec<u32>,
+    /// Which examples a pairwise step moves.
+    moved: Vec<bool>,
+}
+
+/// A corner of the l1 ball: an entry, and 0 for r, 1 for −r.
+type Vertex = (usize, usize);
+
+fn sign((_, side): Vertex) -> f64 {
+    if side == 0 { 1.0 } else { -1.0 }
+}
+
+impl ActiveSet {
+    pub fn new<L: Losses>(common: &mut Common<'_, '_, L, L1>, pairwise: bool) -> Self {
+        let problem = common.problem;
+        let mut at = Standing::zero(problem);
+        common.image(&at.alpha, &mut at.v);
+        // From the corner that is best for X = 0.
+        let mut corner = Corner::default();
+        common.region.corner(&at.v, problem.outputs(), &mut corner);
+        let first = vertex(&corner, problem.outputs());
+        corner.add_to(&mut at.x, problem.outputs(), 1.0);
+        common.add_corner(&corner, 1.0, &mut at.a);
+        problem.corners(&at.a, &mut at.alpha);
+        common.image(&at.alpha, &mut at.v);
+        let mut weights = vec![[0.0; 2]; problem.dim()];
+        weights[first.0][first.1] = 1.0;
+        Self {
+            pairwise,
+            at,
+            direction: Direction::new(problem.len(), problem.outputs()),
+            descent: vec![0.0; problem.dim()],
+            corner,
+            weights,
+            active: vec![first.0 as u32],
+            moved: vec![false; problem.len()],
+        }
+    }
+
+    /// The corner with weight that is worst, and its inner product with the descent over r.
+    fn worst(&self) -> (Vertex, f64) {
+        let mut worst = ((0, 0), f64::INFINITY);
+        for &j in &self.active {
+            let j = j as usize;
+            for side in 0..2 {
+                let product = sign((j, side)) * self.descent[j];
+                if self.weights[j][side] > 0.0 && product < worst.1 {
+                    worst = ((j, side), product);
+                }
+            }
+        }
+        worst
+    }
+
+    /// Multiplies all weights, and X.
+    fn scale(&mut self, factor: f64) {
+        for &j in &self.active {
+            let j = j as usize;
+            self.weights[j].iter_mut().for_each(|weight| *weight *= factor);
+            self.at.x[j] *= factor;
+        }
+    }
+
+    /// Changes the weight of a corner; what is left below rounding is nothing.
+    fn shift(&mut self, to: Vertex, change: f64, radius: f64) {
+        let (j, side) = to;
+        let was = self.weights[j] != [0.0; 2];
+        let weight = self.weights[j][side] + change;
+        self.weights[j][side] = if weight > f64::EPSILON { weight } else { 0.0 };
+        self.at.x[j] = radius * (self.weights[j][0] - self.weights[j][1]);
+        match (was, self.weights[j] != [0.0; 2]) {
+            (false, true) => self.active.push(j as u32),
+            (true, false) => self.active.retain(|&k| k as usize != j),
+            _ => {}
+        }
+    }
+
+    /// X and the predictions of S − W.
+    fn swap<L: Losses>(&mut self, common: &mut Common<'_, '_, L, L1>, best: Vertex, away: Vertex) {
+        let (problem, r, c) = (common.problem, common.region.radius(), common.problem.outputs());
+        let Direction { delta, rows, along, square, .. } = &mut self.direction;
+        for &i in rows.iter() {
+            self.moved[i as usize] = false;
+            delta[i as usize * c..][..c].fill(0.0);
+        }
+        rows.clear();
+        for (vertex, factor) in [(best, r * sign(best)), (away, -r * sign(away))] {
+            let column = problem.columns().column(vertex.0 / c);
+            common.touched += column.len() as u64;
+            for &(i, x) in column {
+                delta[i as usize * c + vertex.0 % c] += factor * x;
+                if !std::mem::replace(&mut self.moved[i as usize], true) {
+                    rows.push(i);
+                }
+            }
+        }
+        let x = |vertex: Vertex| r * sign(vertex) * self.at.x[vertex.0];
+        *along = x(best) - x(away);
+        // The same entry with both signs is twice as far as a corner, and not √2 times.
+        *square = if best.0 == away.0 { 4.0 } else { 2.0 } * r * r;
+    }
+
+    fn pairwise_step<L: Losses>(
+        &mut self,
+        common: &mut Common<'_, '_, L, L1>,
+        best: Vertex,
+        away: Vertex,
+    ) {
+        self.swap(common, best, away);
+        let most = self.weights[away.0][away.1];
+        let gamma = self.direction.search(common, &self.at, most);
+        let radius = common.region.radius();
+        self.shift(away, if gamma < most { -gamma } else { -1.0 }, radius);
+        self.shift(best, gamma, radius);
+        self.direction.follow(common, &mut self.at, gamma);
+    }
+
+    /// X + γ(T − X) toward a corner, or away from it with γ < 0.
+    fn step_along<L: Losses>(
+        &mut self,
+        common: &mut Common<'_, '_, L, L1>,
+        vertex: Vertex,
+        away: bool,
+    ) {
+        let (radius, c) = (common.region.radius(), common.problem.outputs());
+        let way = if away { -1.0 } else { 1.0 };
+        if self.direction.rows.len() < common.problem.len() {
+            self.direction.rows.clear();
+            self.direction.rows.extend(0..common.problem.len() as u32);
+        }
+        let delta = &mut self.direction.delta;
+        delta.iter_mut().zip(&self.at.a).for_each(|(delta, a)| *delta = -way * a);
+        for &(i, x) in common.problem.columns().column(vertex.0 / c) {
+            delta[i as usize * c + vertex.0 % c] += way * radius * sign(vertex) * x;
+        }
+        common.touched += common.problem.columns().column(vertex.0 / c).len() as u64;
+        let own: f64 = self.active.iter().map(|&j| self.at.x[j as usize].powi(2)).sum();
+        let cross = radius * sign(vertex) * self.at.x[vertex.0];
+        self.direction.along = way * (cross - own);
+        self.direction.square = radius * radius - 2.0 * cross + own;
+        let weight = self.weights[vertex.0][vertex.1];
+        let most = if away { weight / (1.0 - weight).max(f64::EPSILON) } else { 1.0 };
+        let gamma = self.direction.search(common, &self.at, most);
+        self.scale(1.0 - way * gamma);
+        self.shift(vertex, if away && gamma >= most { -1.0 } else { way * gamma }, radius);
+        if gamma >= 1.0 && !away {
+            self.active.clear();
+            self.active.push(vertex.0 as u32);
+        }
+        self.direction.follow(common, &mut self.at, gamma);
+    }
+}
+
+/// Which corner of the l1 ball this is.
+fn vertex(corner: &Corner, outputs: usize) -> Vertex {
+    let first = |side: &[(u32, f64)]| side.first().copied().unwrap_or_default();
+    let ((j, _), (k, value)) = (first(&corner.left), first(&corner.right));
+    (j as usize * outputs + k as usize, usize::from(value < 0.0))
+}
+
+impl<L: Losses> Descent<L, L1> for ActiveSet {
+    fn step(&mut self, common: &mut Common<'_, '_, L, L1>, _: Halted<'_>) -> bool {
+        let (mu, c) = (common.problem.mu(), common.problem.outputs());
+        self.descent.copy_from_slice(&self.at.v);
+        for &j in &self.active {
+            self.descent[j as usize] -= mu * self.at.x[j as usize];
+        }
+        common.region.corner(&self.descent, c, &mut self.corner);
+        let best = vertex(&self.corner, c);
+        let (away, least) = self.worst();
+        if self.pairwise {
+            self.pairwise_step(common, best, away);
+        } else {
+            let own: f64 =
+                self.active.iter().map(|&j| self.at.x[j as usize] * self.descent[j as usize]).sum();
+            let radius = common.region.radius();
+            let toward = self.corner.dot(&self.descent, c) - own;
+            let is_away = own - radius * least > toward;
+            self.step_along(common, if is_away { away } else { best }, is_away);
+        }
+        true
+    }
+
+    fn iterate(&self) -> &[f64] {
+        &self.at.x
+    }
+
+    fn refresh(&mut self, certified: &Standing) {
+        self.at.copy(certified);
+        // The weights make X, and they add up to one.
+        let total: f64 = self.active.iter().flat_map(|&j| self.weights[j as usize]).sum();
+        if total > 0.0 {
+            self.active.iter().for_each(|&j| {
+                self.weights[j as usize].iter_mut().for_each(|weight| *weight /= total);
+            });
+        }
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        vec![format!("{} entries have weight", self.active.len())]
+    }
+}

@@ -1,0 +1,194 @@
+//! Accelerated projected gradient: FISTA with backtracking, and a new start whenever the momentum points uphill
+//! (O'Donoghue and Candès 2015), which also finds the rate of strong convexity by itself.
+//!
+//! ```text
+//! Y = X + β(X − X_before),    X_next = Proj(Y − ∇P(Y)/ℓ)      for an ℓ with ⟨∇P(X_next) − ∇P(Y), Δ⟩ ≤ ℓ‖Δ‖²,  Δ = X_next − Y
+//! ```
+//!
+//! Predictions of Y come from those of the two X, and those of X through its columns alone, so a step costs one look at the
+//! rows and one at the columns that X has; a larger ℓ costs the columns again.
+
+use super::common::{Common, Descent, Standing};
+use crate::ball::Losses;
+use crate::linalg::Halted;
+use crate::term::ball::region::Region;
+use serde::{Deserialize, Serialize};
+
+/// With every step ℓ may fall a little: it is large only where the data are steep.
+const RELAX: f64 = 0.9;
+
+/// By what ℓ grows at least where it was too small.
+const GROW: f64 = 1.2;
+
+/// The method; see the module's head.
+pub(in crate::ball) struct ProjectedGradient {
+    x: Vec<f64>,
+    a: Vec<f64>,
+    before: Vec<f64>,
+    a_before: Vec<f64>,
+    /// Y.
+    at: Standing,
+    next: Vec<f64>,
+    a_next: Vec<f64>,
+    to: Vec<f64>,
+    t: f64,
+    ell: f64,
+    restarts: u64,
+}
+
+/// All that a later run needs to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::ball) struct Place {
+    x: Vec<f64>,
+    before: Vec<f64>,
+    /// The predictions of both.
+    a: Vec<f64>,
+    a_before: Vec<f64>,
+    t: f64,
+    ell: f64,
+    restarts: u64,
+}
+
+impl ProjectedGradient {
+    /// Where it stands.
+    pub fn place(&self) -> Place {
+        let Self { x, before, a, a_before, t, ell, restarts, .. } = self;
+        let [x, before, a, a_before] = [x, before, a, a_before].map(Clone::clone);
+        Place { x, before, a, a_before, t: *t, ell: *ell, restarts: *restarts }
+    }
+
+    /// Goes on from there, and says whether that is a place of this problem.
+    pub fn resume(&mut self, place: Place) -> bool {
+        let Place { x, before, a, a_before, t, ell, restarts } = place;
+        let finite =
+            |x: &[f64], own: &[f64]| x.len() == own.len() && x.iter().all(|x| x.is_finite());
+        let sound = [&x, &before].iter().all(|x| finite(x, &self.x))
+            && [&a, &a_before].iter().all(|a| finite(a, &self.a))
+            && (t >= 1.0 && t.is_finite())
+            && (ell > 0.0 && ell.is_finite());
+        if sound {
+            (self.x, self.before, self.a, self.a_before) = (x, before, a, a_before);
+            (self.t, self.ell, self.restarts) = (t, ell, restarts);
+        }
+        sound
+    }
+
+    /// The same from another X than zero, which is in the ball.
+    pub fn beginning_at<L: Losses, R: Region>(
+        mut self,
+        common: &mut Common<'_, '_, L, R>,
+        x: &[f64],
+    ) -> Self {
+        self.x.copy_from_slice(x);
+        self.before.copy_from_slice(x);
+        common.predict(x, &mut self.a);
+        self.a_before.copy_from_slice(&self.a);
+        self
+    }
+
+    pub fn new<L: Losses, R: Region>(common: &mut Common<'_, '_, L, R>) -> Self {
+        let problem = common.problem;
+        let at = Standing::zero(problem);
+        let squares = problem.masses().iter().zip(problem.squared_norms());
+        let mean: f64 = squares.map(|(mass, square)| mass * square).sum();
+        // The data are at most that steep, and mostly far less.
+        let ell = 0.1 * mean / problem.losses().smoothness() + problem.mu();
+        Self {
+            x: at.x.clone(),
+            a: at.a.clone(),
+            before: at.x.clone(),
+            a_before: at.a.clone(),
+            next: at.x.clone(),
+            a_next: at.a.clone(),
+            to: vec![0.0; problem.outputs()],
+            at,
+            t: 1.0,
+            ell: if ell > 0.0 { ell } else { 1.0 },
+            restarts: 0,
+        }
+    }
+
+    /// ⟨∇P(X_next) − ∇P(Y), Δ⟩ and ‖Δ‖².
+    fn curvature<L: Losses, R: Region>(&mut self, common: &mut Common<'_, '_, L, R>) -> (f64, f64) {
+        let (problem, mut along) = (common.problem, 0.0);
+        for i in 0..problem.len() {
+            let (next, a) = (problem.of(i, &self.a_next), problem.of(i, &self.at.a));
+            problem.losses().corner(i, next, &mut self.to, &mut common.scratch);
+            let changes = self.to.iter().zip(problem.of(i, &self.at.alpha));
+            let product: f64 = changes
+                .zip(next.iter().zip(a))
+                .map(|((to, alpha), (next, a))| (alpha - to) * (next - a))
+                .sum();
+            along += problem.masses()[i] * product;
+        }
+        let square: f64 = self.next.iter().zip(&self.at.x).map(|(x, y)| (x - y) * (x - y)).sum();
+        (along + problem.mu() * square, square)
+    }
+}
+
+/// `to = x + beta (x − before)`.
+fn ahead(to: &mut [f64], x: &[f64], before: &[f64], beta: f64) {
+    for ((to, &x), &before) in to.iter_mut().zip(x).zip(before) {
+        *to = x + beta * (x - before);
+    }
+}
+
+impl<L: Losses, R: Region> Descent<L, R> for ProjectedGradient {
+    fn step(&mut self, common: &mut Common<'_, '_, L, R>, halted: Halted<'_>) -> bool {
+        let (mu, c) = (common.problem.mu(), common.problem.outputs());
+        let t = f64::midpoint(1.0, (1.0 + 4.0 * self.t * self.t).sqrt());
+        let beta = (self.t - 1.0) / t;
+        ahead(&mut self.at.x, &self.x, &self.before, beta);
+        ahead(&mut self.at.a, &self.a, &self.a_before, beta);
+        common.problem.corners(&self.at.a, &mut self.at.alpha);
+        common.image(&self.at.alpha, &mut self.at.v);
+        let before = self.ell;
+        self.ell *= RELAX;
+        loop {
+            if halted() {
+                // A step that was not taken has taught nothing: the run may be taken up from here.
+                self.ell = before;
+                return false;
+            }
+            let inverse = 1.0 / self.ell;
+            for ((next, &y), &v) in self.next.iter_mut().zip(&self.at.x).zip(&self.at.v) {
+                *next = y + inverse * (v - mu * y);
+            }
+            common.region.project(&mut self.next, c);
+            common.predict(&self.next, &mut self.a_next);
+            let (along, square) = self.curvature(common);
+            // Not a number, or nothing but rounding, is no reason to go on.
+            if along <= self.ell * square
+                || along.is_nan()
+                || square <= 0.0
+                || !self.ell.is_normal()
+            {
+                break;
+            }
+            self.ell = (GROW * self.ell).max(along / square);
+        }
+        let uphill: f64 = self
+            .at
+            .x
+            .iter()
+            .zip(&self.next)
+            .zip(&self.x)
+            .map(|((y, next), x)| (y - next) * (next - x))
+            .sum();
+        (self.t, self.restarts) =
+            if uphill > 0.0 { (1.0, self.restarts + 1) } else { (t, self.restarts) };
+        std::mem::swap(&mut self.before, &mut self.x);
+        std::mem::swap(&mut self.a_before, &mut self.a);
+        std::mem::swap(&mut self.x, &mut self.next);
+        std::mem::swap(&mut self.a, &mut self.a_next);
+        true
+    }
+
+    fn iterate(&self) -> &[f64] {
+        &self.x
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        vec![format!("{} new starts, the last step 1/{:e}", self.restarts, self.ell)]
+    }
+}

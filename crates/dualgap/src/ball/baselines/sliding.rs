@@ -1,0 +1,179 @@
+//! Conditional gradient sliding with stochastic gradients: SCGS (Lan and Zhou 2016) and STORC (Hazan and Luo 2016).
+//!
+//! Both run phases of N accelerated steps from where the last phase ended,
+//!
+//! ```text
+//! Z_k = (1 − γ_k)Y_{k−1} + γ_k X_{k−1},    X_k ≈ argmin ⟨G_k, X⟩ + (β_k/2)‖X − X_{k−1}‖²,    Y_k = (1 − γ_k)Y_{k−1} + γ_k X_k
+//! ```
+//!
+//! where Frank-Wolfe with exact steps finds X_k until its gap is η_k: no projection. G_k is the mean over a batch, for
+//! STORC as a difference to a snapshot at the beginning of the phase. `schedule` has the constants.
+
+use super::common::{Common, Descent, Standing};
+use super::schedule::{BATCH, Measures, Rates, Schedule};
+use super::svrg::predict_row;
+use crate::ball::Losses;
+use crate::linalg::Halted;
+use crate::linalg::kernels::dot;
+use crate::term::ball::region::{Corner, Region};
+
+/// Both methods; see the module's head.
+pub(super) struct Sliding {
+    /// Whether gradients are differences to a snapshot: STORC.
+    reduced: bool,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// Where the phase began; its corners and V for STORC only.
+    from: Standing,
+    /// Z, and −G at it.
+    z: Standing,
+    base: Vec<f64>,
+    corner: Corner,
+    schedule: Schedule,
+    a: Vec<f64>,
+    to: Vec<f64>,
+    corners: u64,
+}
+
+impl Sliding {
+    pub fn new<L: Losses, R: Region>(
+        common: &mut Common<'_, '_, L, R>,
+        reduced: bool,
+        gap: f64,
+    ) -> Self {
+        let (problem, c, n) = (common.problem, common.problem.outputs(), common.problem.len());
+        let mut of_mean = common.smoothness();
+        if reduced {
+            of_mean = common.smoothness_of_batch(BATCH.min(n), of_mean);
+        }
+        let mut z = Standing::zero(problem);
+        common.image(&z.alpha, &mut z.v);
+        let squares = problem.masses().iter().zip(problem.squared_norms()).enumerate();
+        let mean: f64 = squares
+            .map(|(i, (mass, square))| {
+                let alpha = problem.of(i, &z.alpha);
+                mass * mass * n as f64 * square * dot(alpha, alpha)
+            })
+            .sum();
+        let of = Measures {
+            reduced,
+            mu: problem.mu(),
+            smoothness: of_mean + problem.mu(),
+            radius: common.region.radius(),
+            variance: (mean - dot(&z.v, &z.v)).max(0.0),
+            gap,
+        };
+        Self {
+            reduced,
+            x: z.x.clone(),
+            y: z.x.clone(),
+            from: z.clone(),
+            base: z.x.clone(),
+            corner: Corner::default(),
+            schedule: Schedule::new(of),
+            z,
+            a: vec![0.0; c],
+            to: vec![0.0; c],
+            corners: 0,
+        }
+    }
+
+    fn begin_phase<L: Losses, R: Region>(&mut self, common: &mut Common<'_, '_, L, R>) {
+        let mu = common.problem.mu();
+        self.x.copy_from_slice(&self.y);
+        let mut gap = 0.0;
+        if self.reduced {
+            self.from.x.copy_from_slice(&self.y);
+            common.predict(&self.from.x, &mut self.from.a);
+            common.problem.corners(&self.from.a, &mut self.from.alpha);
+            common.image(&self.from.alpha, &mut self.from.v);
+            let descent = &mut self.base;
+            for ((d, v), x) in descent.iter_mut().zip(&self.from.v).zip(&self.from.x) {
+                *d = v - mu * x;
+            }
+            let c = common.problem.outputs();
+            common.region.corner(descent, c, &mut self.corner);
+            gap = self.corner.dot(descent, c) - dot(descent, &self.from.x);
+        }
+        self.schedule.begin_phase(gap);
+    }
+
+    /// −G at Z into Z's V, which is not finished if it was halted.
+    fn gradient<L: Losses, R: Region>(
+        &mut self,
+        common: &mut Common<'_, '_, L, R>,
+        batch: usize,
+        halted: Halted<'_>,
+    ) {
+        let (problem, n, mu) = (common.problem, common.problem.len(), common.problem.mu());
+        let Standing { x, a, alpha, v } = &mut self.z;
+        if batch >= n {
+            common.predict(x, a);
+            problem.corners(a, alpha);
+            common.image(alpha, v);
+        } else {
+            if self.reduced {
+                v.copy_from_slice(&self.from.v);
+            } else {
+                v.fill(0.0);
+            }
+            let share = n as f64 / batch as f64;
+            for _ in 0..batch {
+                if halted() {
+                    return;
+                }
+                let i = common.random.below(n);
+                predict_row(common, i, x, &mut self.a);
+                problem.losses().corner(i, &self.a, &mut self.to, &mut common.scratch);
+                if self.reduced {
+                    let old = problem.of(i, &self.from.alpha);
+                    self.to.iter_mut().zip(old).for_each(|(to, old)| *to -= old);
+                }
+                if self.to.iter().any(|&to| to != 0.0) {
+                    problem.add_example(i, &self.to, share, v);
+                }
+            }
+        }
+        v.iter_mut().zip(x).for_each(|(v, x)| *v -= mu * *x);
+    }
+}
+
+impl<L: Losses, R: Region> Descent<L, R> for Sliding {
+    fn step(&mut self, common: &mut Common<'_, '_, L, R>, halted: Halted<'_>) -> bool {
+        if self.schedule.is_over() {
+            self.begin_phase(common);
+        }
+        let Rates { gamma, beta, eta, batch } = self.schedule.step(common.problem.len());
+        for ((z, y), x) in self.z.x.iter_mut().zip(&self.y).zip(&self.x) {
+            *z = (1.0 - gamma) * y + gamma * x;
+        }
+        self.gradient(common, batch, halted);
+        if halted() {
+            return false;
+        }
+        let c = common.problem.outputs();
+        for ((base, v), x) in self.base.iter_mut().zip(&self.z.v).zip(&self.x) {
+            *base = v + beta * x;
+        }
+        self.corners += common.region.slide(&self.base, (beta, eta), &mut self.x, c, halted);
+        if halted() {
+            return false;
+        }
+        for (y, x) in self.y.iter_mut().zip(&self.x) {
+            *y = (1.0 - gamma) * *y + gamma * x;
+        }
+        true
+    }
+
+    fn iterate(&self) -> &[f64] {
+        &self.y
+    }
+
+    fn may_stall(&self) -> bool {
+        false
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        self.schedule.told(self.corners)
+    }
+}

@@ -1,0 +1,175 @@
+//! What a run in a ball is set up with.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How steps are chosen.
+///
+/// ```
+/// # use dualgap::ball::Settings;
+/// let settings = Settings::default(); // nothing has to be tuned
+/// assert_eq!(settings.seed, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Who moves.
+    #[serde(default)]
+    pub method: Method,
+    /// Of primal-dual block Frank-Wolfe: by a search, or by the paper's theorem.
+    pub steps: Steps,
+    /// Of the order in which examples are visited.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// How many vectors of weights a run in the l1 ball holds at its peak. Measured, over long and short runs.
+    pub(super) fn copies(&self) -> usize {
+        match self.method {
+            Method::Pdbfw | Method::FrankWolfe => 10,
+            Method::ProjectedGradient | Method::AwaySteps | Method::Pairwise | Method::Svrg => 12,
+            Method::Scgs
+            | Method::Storc
+            | Method::BlockFrankWolfe
+            | Method::StochasticFrankWolfe => 14,
+        }
+    }
+
+    /// Refuses checkpoints of methods that have none.
+    pub(super) fn check_resumable(&self, resumable: bool) -> Result<()> {
+        if resumable && self.method != Method::Pdbfw {
+            return Err(Error::setting("only runs of pdbfw can be stored and resumed"));
+        }
+        Ok(())
+    }
+}
+
+/// Who moves: primal-dual block Frank-Wolfe, or one of those it is measured by (see [`super::baselines`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Primal-dual block Frank-Wolfe.
+    #[default]
+    Pdbfw,
+    /// Accelerated projected gradient with backtracking and restarts.
+    ProjectedGradient,
+    /// Frank-Wolfe with exact line search.
+    FrankWolfe,
+    /// Frank-Wolfe that may also step away from a corner.
+    AwaySteps,
+    /// Frank-Wolfe that moves weight from one corner to another.
+    Pairwise,
+    /// Projected stochastic variance reduced gradient.
+    Svrg,
+    /// Stochastic conditional gradient sliding.
+    Scgs,
+    /// Stochastic variance-reduced conditional gradient sliding.
+    Storc,
+    /// Frank-Wolfe toward several corners at once (Allen-Zhu et al. 2017); in the trace ball.
+    BlockFrankWolfe,
+    /// Frank-Wolfe with the gradient of growing samples (Hazan and Luo 2016); in the trace ball.
+    StochasticFrankWolfe,
+}
+
+impl Method {
+    /// Those that primal-dual block Frank-Wolfe is measured by in the trace ball.
+    pub const LOW_RANK_BASELINES: [Self; 7] = [
+        Self::ProjectedGradient,
+        Self::FrankWolfe,
+        Self::BlockFrankWolfe,
+        Self::StochasticFrankWolfe,
+        Self::Svrg,
+        Self::Scgs,
+        Self::Storc,
+    ];
+
+    /// Those that it is measured by in the l1 ball.
+    pub const BASELINES: [Self; 7] = [
+        Self::ProjectedGradient,
+        Self::FrankWolfe,
+        Self::AwaySteps,
+        Self::Pairwise,
+        Self::Svrg,
+        Self::Scgs,
+        Self::Storc,
+    ];
+}
+
+/// How far steps go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum Steps {
+    /// The best point along every direction; nothing to tune.
+    #[default]
+    Search,
+    /// Algorithm 1 as printed, with the constants of its theorem where none are given.
+    Theorem(Constants),
+}
+
+/// The constants of Algorithm 1; what is not given is as in the theorem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Constants {
+    /// s: so many entries of X at most move in a step. The theorem asks for as many as the optimum has; without
+    /// knowing that, all.
+    pub s: Option<usize>,
+    /// k: so many examples move in a step; n·s/d.
+    pub k: Option<usize>,
+    /// η: the share of the way X goes; ½.
+    pub eta: Option<f64>,
+    /// δ: the step of α for an example of mean weight; `(1/k)(1/(nβ) + (β/α)·25R/(2μn²))⁻¹`. Without an α there is none,
+    /// and one must be given.
+    pub delta: Option<f64>,
+}
+
+/// What the theorem's δ is made of.
+pub(super) struct DualSteps<'a> {
+    /// Of the examples, which add up to one.
+    pub masses: &'a [f64],
+    /// k.
+    pub k: usize,
+    /// 1/β.
+    pub smoothness: f64,
+    /// β/α, if there is an α.
+    pub conditioning: Option<f64>,
+    /// 25R/(2μ), or what takes its place in the trace ball.
+    pub curvature: f64,
+}
+
+impl Constants {
+    /// q_i = 1/(m_i δ_i) of every example, and δ for one of mean weight.
+    ///
+    /// ```text
+    /// δ_i = (1/k)(m_i/β + (β/α)·25R m_i²/(2μ))⁻¹     the theorem's, with m_i in the place of 1/n
+    /// ```
+    ///
+    /// Its proof goes through with them in the norm Σ m_i q_i‖·‖²: in it the conjugates are as smooth and as strongly
+    /// convex as before, and of what X can do to k examples, Σ m_i‖𝒜_i(X)‖²/q_i, is at most μ‖X‖²/(12.5 β/α) for these
+    /// q_i. A δ that is given is meant for 1/n, so that q = n/δ for all.
+    pub(super) fn dual_steps(self, of: &DualSteps<'_>) -> Result<(Vec<f64>, f64)> {
+        let n = of.masses.len() as f64;
+        if let Some(delta) = self.delta {
+            return Ok((vec![n / delta; of.masses.len()], delta));
+        }
+        let Some(conditioning) = of.conditioning else {
+            return Err(Error::setting(
+                "the theorem has no step for a loss that is not strongly convex, as logistic and softmax are not: \
+                 give a delta of your own, or take the steps that are searched for",
+            ));
+        };
+        let at = |mass: f64| of.k as f64 * (of.smoothness + conditioning * of.curvature * mass);
+        Ok((of.masses.iter().map(|&mass| at(mass)).collect(), n / at(1.0 / n)))
+    }
+
+    /// Refuses constants that make no sense.
+    pub fn check(self) -> Result<()> {
+        if self.s == Some(0) || self.k == Some(0) {
+            return Err(Error::setting("at least one entry and one example move in a step"));
+        }
+        if self.eta.is_some_and(|eta| !(eta > 0.0 && eta <= 1.0)) {
+            return Err(Error::setting("eta is more than 0 and at most 1"));
+        }
+        if self.delta.is_some_and(|delta| !(delta > 0.0 && delta.is_finite())) {
+            return Err(Error::setting("delta is a positive number"));
+        }
+        Ok(())
+    }
+}

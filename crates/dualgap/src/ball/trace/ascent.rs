@@ -1,0 +1,284 @@
+//! The method with nothing to tune: all examples at once, steps and rank found on the way, with momentum.
+//!
+//! ```text
+//! Y = X + β(X − X_before),    α_i the corner of 𝒜_i(Y),    X_next = Proj(Y − (μY − V(α))/ℓ)
+//! for an ℓ with ⟨∇P(X_next) − ∇P(Y), Δ⟩ ≤ ℓ‖Δ‖²,  Δ = X_next − Y
+//! ```
+//!
+//! It is Algorithm 2 where every dual step goes all the way (δ = ∞, k = n) and the primal one is as long as the loss
+//! allows. s is the number of singular values above the projection's threshold: the search for them begins with those of
+//! the step before, and asks for a few more, so that the rank grows and shrinks by itself. Y and V are never written out
+//! where products with a few vectors are cheaper; predictions of Y come from those of the two X. The momentum begins anew
+//! whenever it points uphill.
+
+use super::checkpoint::Resumes;
+use super::common::{Looked, Moves};
+use super::{LowRankProblem, Map};
+use crate::Result;
+use crate::ball::{Losses, Touched};
+use crate::linalg::{Combination, Halted, LowRank, Search};
+use crate::term::ball::trace::{Ranks, top_until};
+use serde::{Deserialize, Serialize};
+
+/// With every step ℓ may fall a little: it is large only where the data are steep.
+const RELAX: f64 = 0.95;
+
+/// By what ℓ grows at least where it was too small.
+const GROW: f64 = 1.5;
+
+/// The search for singular vectors errs by this share of a step.
+const SHARE: f64 = 0.02;
+
+/// The search is never rougher than this, ...
+const LARGEST_TOLERANCE: f64 = 1e-2;
+
+/// ... and never finer than this.
+const SMALLEST_TOLERANCE: f64 = 1e-12;
+
+/// The method; see the module's head.
+pub(super) struct Ascent {
+    at: Place,
+    /// Whether all singular values are computed, as a projection by the book does.
+    whole: bool,
+    /// Memory that steps work in: predictions and corners of Y, what V is made of, predictions and corners of X_next.
+    a_at: Vec<f64>,
+    alpha: Vec<f64>,
+    y: Vec<f64>,
+    a_next: Vec<f64>,
+    alpha_next: Vec<f64>,
+}
+
+/// Where it stands: all that a later run needs to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Place {
+    x: LowRank,
+    before: LowRank,
+    /// The predictions of both.
+    a: Vec<f64>,
+    a_before: Vec<f64>,
+    /// Singular vectors of the last matrix that was projected.
+    warm: Option<LowRank>,
+    products: usize,
+    tolerance: f64,
+    t: f64,
+    ell: f64,
+    steps: u64,
+    restarts: u64,
+    largest: usize,
+    touched: Touched,
+}
+
+impl Ascent {
+    pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+        let (rows, columns) = problem.map().shape();
+        let known = problem.map().steepness(problem.masses());
+        let steep = known.unwrap_or_else(|| {
+            let masses = problem.masses().iter().enumerate();
+            let all: f64 = masses.map(|(i, mass)| mass * problem.map().squared_norm(i)).sum();
+            0.01 * all // the data are at most as steep as all of it, and mostly far less
+        });
+        let ell = steep / problem.losses().smoothness() + problem.mu();
+        let numbers = vec![0.0; problem.numbers()];
+        Self {
+            at: Place {
+                x: LowRank::zero(rows, columns),
+                before: LowRank::zero(rows, columns),
+                a: numbers.clone(),
+                a_before: numbers.clone(),
+                warm: None,
+                products: 64,
+                // A few entries of a large matrix: its first step looks for many values, and is nowhere near.
+                tolerance: if known.is_some() { LARGEST_TOLERANCE } else { 1e-3 },
+                t: 1.0,
+                ell: if ell > 0.0 { ell } else { 1.0 },
+                steps: 0,
+                restarts: 0,
+                largest: 0,
+                touched: Touched::default(),
+            },
+            whole: false,
+            a_at: numbers.clone(),
+            alpha: numbers.clone(),
+            y: numbers.clone(),
+            a_next: numbers.clone(),
+            alpha_next: numbers,
+        }
+    }
+
+    /// The same from another X than zero, which is in the ball.
+    pub fn beginning_at<M: Map, L: Losses>(
+        mut self,
+        problem: &LowRankProblem<M, L>,
+        x: LowRank,
+    ) -> Self {
+        problem.map().predict(&x, &mut self.at.a);
+        self.at.a_before.copy_from_slice(&self.at.a);
+        self.at.before.clone_from(&x);
+        self.at.x = x;
+        self
+    }
+
+    /// The same with all singular values of a matrix that is written out: accelerated projected gradient, a baseline.
+    pub fn whole<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+        Self { whole: true, ..Self::new(problem) }
+    }
+
+    /// ⟨∇f(X_next) − ∇f(Y), Δ⟩ of the mean loss f.
+    fn along<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> f64 {
+        problem.corners(&self.a_next, &mut self.alpha_next);
+        let c = problem.map().outputs();
+        let mut sum = 0.0;
+        for (i, mass) in problem.masses().iter().enumerate() {
+            let part = i * c..(i + 1) * c;
+            let alphas = self.alpha[part.clone()].iter().zip(&self.alpha_next[part.clone()]);
+            let moves = self.a_next[part.clone()].iter().zip(&self.a_at[part]);
+            let product: f64 =
+                alphas.zip(moves).map(|((at, to), (next, a))| (at - to) * (next - a)).sum();
+            sum += mass * product;
+        }
+        sum
+    }
+}
+
+impl<M: Map, L: Losses> Moves<M, L> for Ascent {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
+        let mu = problem.mu();
+        let t = f64::midpoint(1.0, (1.0 + 4.0 * self.at.t * self.at.t).sqrt());
+        let beta = (self.at.t - 1.0) / t;
+        for ((at, a), before) in self.a_at.iter_mut().zip(&self.at.a).zip(&self.at.a_before) {
+            *at = a + beta * (a - before);
+        }
+        problem.corners(&self.a_at, &mut self.alpha);
+        problem.weigh(&self.alpha, &mut self.y);
+        // What a step learns on its way is kept once it is taken: one that is halted leaves no mark.
+        let (mut ell, mut tolerance) = (self.at.ell * RELAX, self.at.tolerance);
+        let (mut warm, mut looked) = (None, 0);
+        let (xx, xb, bb) = (
+            self.at.x.dot(&self.at.x),
+            self.at.x.dot(&self.at.before),
+            self.at.before.dot(&self.at.before),
+        );
+        let mut products = 0;
+        let y = std::mem::take(&mut self.y);
+        let image = problem.map().image(&y, self.at.products);
+        let (next, cross, took) = loop {
+            let own = 1.0 - mu / ell;
+            let shifted = Combination::new(vec![
+                (1.0 / ell, &*image),
+                (own * (1.0 + beta), &self.at.x),
+                (-own * beta, &self.at.before),
+            ]);
+            let search = Search { tolerance, seed: self.at.steps, ..Search::default() };
+            let known = warm.as_ref().or(self.at.warm.as_ref());
+            let first = match known {
+                _ if self.whole => usize::MAX,
+                None => 8,
+                Some(_) => self.at.x.rank() + 2,
+            };
+            let ranks = Ranks { first, ..Ranks::default() };
+            let found = top_until(&shifted, problem.radius(), ranks, known, &search, halted)?;
+            if halted() {
+                drop(image);
+                self.y = y;
+                return Ok(None);
+            }
+            let next = found.beyond();
+            problem.map().predict(&next, &mut self.a_next);
+            let (d, c) = problem.map().shape();
+            products += (found.applications + next.rank()) as u64;
+            if !self.whole {
+                // A decomposition of all of a matrix costs about as much as a proof does, whatever few entries it has.
+                let proof = problem.map().products_per_certificate();
+                let more = proof.saturating_sub(d.min(c) as u64);
+                products += found.decompositions as u64 * more;
+            }
+            let took = found.applications;
+            looked += found.found.rank() * (d + c);
+            // ‖X_next − Y‖², Y = (1 + β)X − βX_before.
+            let (nn, nx, nb) = (next.dot(&next), next.dot(&self.at.x), next.dot(&self.at.before));
+            let ny = (1.0 + beta) * nx - beta * nb;
+            let yy = (1.0 + beta) * (1.0 + beta) * xx - 2.0 * beta * (1.0 + beta) * xb
+                + beta * beta * bb;
+            let square = nn - 2.0 * ny + yy;
+            // ⟨Y − X_next, X_next − X⟩.
+            let cross = ny - nn - ((1.0 + beta) * xx - beta * xb) + nx;
+            let along = self.along(problem);
+            let size = found.found.s().first().copied().unwrap_or(0.0);
+            if size > 0.0 {
+                let relative = square.max(0.0).sqrt() / size;
+                tolerance = (SHARE * relative).clamp(SMALLEST_TOLERANCE, 1e-3);
+            }
+            warm = Some(found.found);
+            let rounding = 1e-14 * (nn + yy);
+            // Not a number, or nothing but rounding, is no reason to go on.
+            let fine = along + mu * square <= ell * (square + rounding);
+            if fine || along.is_nan() || square <= rounding || !ell.is_normal() {
+                if square <= rounding {
+                    ell /= RELAX; // nothing was learnt of it
+                }
+                break (next, cross, took);
+            }
+            ell = (GROW * ell).max(along / square + mu);
+        };
+        drop(image);
+        self.y = y;
+        (self.at.ell, self.at.tolerance, self.at.warm) = (ell, tolerance, warm);
+        self.at.products = took;
+        self.at.touched.add(0, looked);
+        self.at.steps = self.at.steps.saturating_add(1);
+        self.at.touched.add(products as usize * problem.map().stored(), 0);
+        self.at.largest = self.at.largest.max(next.rank());
+        self.at.t = t;
+        if cross > 0.0 {
+            (self.at.t, self.at.restarts) = (1.0, self.at.restarts.saturating_add(1));
+        }
+        self.at.before = std::mem::replace(&mut self.at.x, next);
+        std::mem::swap(&mut self.at.a_before, &mut self.at.a);
+        std::mem::swap(&mut self.at.a, &mut self.a_next);
+        Ok(Some(Looked::Products(products)))
+    }
+
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.at.x.clone())
+    }
+
+    fn touched(&self) -> Option<Touched> {
+        (!self.whole).then_some(self.at.touched)
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        let Place { x, restarts, ell, steps, largest, .. } = &self.at;
+        vec![format!(
+            "{steps} steps, rank {} and {largest} at most, {restarts} new starts, the last step 1/{ell:.3e}",
+            x.rank()
+        )]
+    }
+}
+
+impl<M: Map, L: Losses> Resumes<M, L> for Ascent {
+    type State = Place;
+
+    fn state(&self) -> Place {
+        self.at.clone()
+    }
+
+    fn resume(&mut self, problem: &LowRankProblem<M, L>, at: Place) -> bool {
+        // Nesterov's t grows by one a step at most.
+        let sound = problem.has_near(&at.x)
+            && problem.has_near(&at.before)
+            && problem.has_numbers(&at.a)
+            && problem.has_numbers(&at.a_before)
+            && at.warm.as_ref().is_none_or(|warm| problem.fits(warm))
+            && (SMALLEST_TOLERANCE..=LARGEST_TOLERANCE).contains(&at.tolerance)
+            && (at.t >= 1.0 && at.t <= 1.0 + at.steps as f64)
+            && (at.ell > 0.0 && at.ell.is_finite());
+        if sound {
+            self.at = at;
+        }
+        sound
+    }
+}

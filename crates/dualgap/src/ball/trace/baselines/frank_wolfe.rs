@@ -1,0 +1,183 @@
+//! Frank-Wolfe with exact line search: toward the best corner, or toward several at once.
+//!
+//! ```text
+//! FW        S = r·u v', the top singular vectors of V − μX                              X ← X + γ(S − X)
+//! BlockFW   S = the nearest matrix of the ball to X − ∇P(X)/(βη), of the rank it has    X ← X + γ(S − X)
+//! ```
+//!
+//! BlockFW (Allen-Zhu et al. 2017) takes γ = η and asks for η, β and the rank to be tuned. Here the rank is the number of
+//! singular values above the projection's threshold, β is the largest curvature met so far, γ is searched for, and η
+//! follows it.
+
+use super::corner;
+use super::line::Line;
+use crate::Result;
+use crate::ball::Losses;
+use crate::ball::trace::common::{Looked, Moves};
+use crate::ball::trace::{LowRankProblem, Map};
+use crate::linalg::{Combination, Halted, LowRank, Search};
+use crate::term::ball::trace::{Ranks, top_until};
+
+/// X, its predictions, and V's y: what a step begins with.
+struct Standing {
+    x: LowRank,
+    a: Vec<f64>,
+    alpha: Vec<f64>,
+    y: Vec<f64>,
+    delta: Vec<f64>,
+}
+
+impl Standing {
+    fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+        let (rows, columns) = problem.map().shape();
+        let numbers = vec![0.0; problem.numbers()];
+        Self {
+            x: LowRank::zero(rows, columns),
+            a: numbers.clone(),
+            alpha: numbers.clone(),
+            y: numbers.clone(),
+            delta: numbers,
+        }
+    }
+
+    fn weigh<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) {
+        problem.corners(&self.a, &mut self.alpha);
+        problem.weigh(&self.alpha, &mut self.y);
+    }
+
+    /// Goes toward S as far as is best; returns γ, the curvature and ‖S − X‖².
+    fn toward<M: Map, L: Losses>(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        s: &LowRank,
+    ) -> Result<(f64, f64, f64)> {
+        problem.map().predict(s, &mut self.delta);
+        self.delta.iter_mut().zip(&self.a).for_each(|(delta, a)| *delta -= a);
+        let (xx, xs) = (self.x.dot(&self.x), self.x.dot(s));
+        let (along, square) = (xs - xx, (s.dot(s) - 2.0 * xs + xx).max(0.0));
+        let line = Line { a: &self.a, delta: &self.delta, along, square };
+        let (gamma, curvature) = (line.search(problem), line.curvature(problem));
+        if gamma > 0.0 {
+            self.x = LowRank::combined(1.0 - gamma, &self.x, gamma, s)?;
+            self.a.iter_mut().zip(&self.delta).for_each(|(a, delta)| *a += gamma * delta);
+        }
+        Ok((gamma, curvature, square))
+    }
+}
+
+/// FW; see the module's head.
+pub(in crate::ball::trace) struct FrankWolfe {
+    at: Standing,
+    warm: Option<LowRank>,
+}
+
+impl FrankWolfe {
+    pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+        Self { at: Standing::new(problem), warm: None }
+    }
+}
+
+impl<M: Map, L: Losses> Moves<M, L> for FrankWolfe {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
+        self.at.weigh(problem);
+        let (s, products) = {
+            let image = problem.map().image(&self.at.y, 16);
+            let descent = Combination::new(vec![(1.0, &*image), (-problem.mu(), &self.at.x)]);
+            corner(&descent, problem.radius(), self.warm.as_ref(), 1e-3, halted)?
+        };
+        if halted() {
+            return Ok(None);
+        }
+        self.at.toward(problem, &s)?;
+        self.warm = Some(s);
+        Ok(Some(Looked::Products(products as u64 + 1)))
+    }
+
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.at.x.clone())
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        vec![format!("rank {}", self.at.x.rank())]
+    }
+}
+
+/// BlockFW; see the module's head.
+pub(in crate::ball::trace) struct BlockFrankWolfe {
+    at: Standing,
+    warm: Option<LowRank>,
+    products: usize,
+    beta: f64,
+    eta: f64,
+    /// The rank of the last S, and how exact its vectors have to be.
+    rank: usize,
+    tolerance: f64,
+}
+
+impl BlockFrankWolfe {
+    pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+        Self {
+            at: Standing::new(problem),
+            warm: None,
+            products: 64,
+            beta: 0.0,
+            eta: 1.0,
+            rank: 8,
+            tolerance: 1e-3,
+        }
+    }
+}
+
+impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
+        self.at.weigh(problem);
+        if self.beta == 0.0 {
+            let smoothness = super::smoothness(problem, halted)?;
+            if halted() {
+                return Ok(None);
+            }
+            self.beta = smoothness + problem.mu();
+        }
+        let inverse = 1.0 / (self.beta * self.eta);
+        let found = {
+            let image = problem.map().image(&self.at.y, self.products);
+            let own = 1.0 - problem.mu() * inverse;
+            let shifted = Combination::new(vec![(inverse, &*image), (own, &self.at.x)]);
+            let search = Search { tolerance: self.tolerance, ..Search::default() };
+            let ranks = Ranks { first: self.rank + 2, ..Ranks::default() };
+            top_until(&shifted, problem.radius(), ranks, self.warm.as_ref(), &search, halted)?
+        };
+        if halted() {
+            return Ok(None);
+        }
+        let s = found.beyond();
+        let (gamma, curvature, square) = self.at.toward(problem, &s)?;
+        if square > 0.0 {
+            self.beta = self.beta.max(curvature / square);
+            let size = found.found.s().first().copied().unwrap_or(1.0);
+            self.tolerance = (0.02 * square.sqrt() / size).clamp(1e-12, 1e-3);
+        }
+        self.eta = (self.eta * gamma).sqrt().clamp(1e-3, 1.0);
+        let products = found.applications + s.rank();
+        (self.rank, self.products) = (s.rank(), found.applications);
+        self.warm = Some(found.found);
+        Ok(Some(Looked::Products(products as u64)))
+    }
+
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.at.x.clone())
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        let Self { beta, eta, rank, .. } = self;
+        vec![format!("steps of rank {rank}, beta {beta:.3e}, eta {eta:.3e}")]
+    }
+}

@@ -1,0 +1,126 @@
+//! Other methods in the trace ball, each with the certificate of the corners of its predictions.
+//!
+//! - `frank_wolfe`: toward the best corner, and toward several at once; `line`: the line search of both.
+//! - `stochastic`: Frank-Wolfe with the gradients of samples. `svrg`: projected SVRG. `sliding`: SCGS and STORC.
+//!
+//! None has anything to tune. Accelerated projected gradient is the ascent of the room above with full decompositions.
+
+mod frank_wolfe;
+mod line;
+mod sliding;
+mod stochastic;
+mod svrg;
+
+use super::ascent::Ascent;
+use super::common::{LowRankSolver, Moves};
+use super::{LowRankProblem, Map};
+use crate::ball::baselines::schedule;
+use crate::ball::{Losses, Method, Settings, Solution};
+use crate::linalg::singular::{never, top_singular_until};
+use crate::linalg::{Halted, LowRank, Operator, Search};
+use crate::run::{Budget, Observer, Report, run};
+use crate::{Error, Result};
+use frank_wolfe::{BlockFrankWolfe, FrankWolfe};
+use sliding::Sliding;
+use stochastic::StochasticFrankWolfe;
+use svrg::Svrg;
+
+/// Trains by the method of the settings.
+pub(super) fn train<M: Map, L: Losses>(
+    problem: &LowRankProblem<M, L>,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Solution<LowRank>>> {
+    /// The one training loop around a method.
+    fn with<M: Map, L: Losses, D: Moves<M, L>>(
+        problem: &LowRankProblem<M, L>,
+        moves: D,
+        budget: &Budget,
+        observer: &mut dyn Observer,
+    ) -> Result<Report<Solution<LowRank>>> {
+        run(LowRankSolver::new(problem, moves)?, budget, observer)
+    }
+    let seed = settings.seed;
+    match settings.method {
+        Method::ProjectedGradient => with(problem, Ascent::whole(problem), budget, observer),
+        Method::FrankWolfe => with(problem, FrankWolfe::new(problem), budget, observer),
+        Method::BlockFrankWolfe => with(problem, BlockFrankWolfe::new(problem), budget, observer),
+        Method::StochasticFrankWolfe => {
+            with(problem, StochasticFrankWolfe::new(problem, seed), budget, observer)
+        }
+        Method::Svrg => with(problem, Svrg::new(problem, seed)?, budget, observer),
+        Method::Scgs | Method::Storc => {
+            let gap = problem.sides()?.certificate()?.gap();
+            let reduced = settings.method == Method::Storc;
+            with(problem, Sliding::new(problem, reduced, gap, seed)?, budget, observer)
+        }
+        Method::AwaySteps | Method::Pairwise => {
+            Err(Error::setting("this method is for the l1 ball, which has finitely many corners"))
+        }
+        Method::Pdbfw => Err(Error::setting("this method is not a baseline")),
+    }
+}
+
+/// The corner of the ball in which the inner product with this matrix is largest, and the products it took. One that was
+/// halted is worth nothing.
+fn corner(
+    matrix: &dyn Operator,
+    radius: f64,
+    warm: Option<&LowRank>,
+    tolerance: f64,
+    halted: Halted<'_>,
+) -> Result<(LowRank, usize)> {
+    let search = Search { tolerance, ..Search::default() };
+    let all = |_: &[f64]| f64::NEG_INFINITY;
+    let found = top_singular_until(matrix, 1, warm, &search, &all, halted)?;
+    let one =
+        if found.found.rank() == 0 { found.found } else { found.found.with_values(&[radius]) };
+    Ok((one, found.applications))
+}
+
+/// How smooth a mean over a batch of so many examples is on average.
+fn smoothness_of_batch<M: Map, L: Losses>(
+    problem: &LowRankProblem<M, L>,
+    batch: usize,
+) -> Result<f64> {
+    let n = problem.map().len();
+    let each = problem.masses().iter().enumerate();
+    let largest = each.map(|(i, m)| m * problem.map().squared_norm(i)).fold(0.0, f64::max);
+    let of_one = largest * n as f64 / problem.losses().smoothness();
+    Ok(schedule::smoothness_of_batch((n, batch), smoothness(problem, &never)?, of_one))
+}
+
+/// About how smooth the mean loss is: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one, over γ. Once it
+/// is halted it is worth nothing.
+fn smoothness<M: Map, L: Losses>(
+    problem: &LowRankProblem<M, L>,
+    halted: Halted<'_>,
+) -> Result<f64> {
+    const POWERS: usize = 6;
+    const BEYOND: f64 = 1.2;
+    let (map, (rows, columns)) = (problem.map(), problem.map().shape());
+    if let Some(known) = map.steepness(problem.masses()) {
+        return Ok(known / problem.losses().smoothness());
+    }
+    let each = problem.masses().iter().enumerate().map(|(i, m)| m * map.squared_norm(i));
+    let (all, largest) = each.fold((0.0, 0.0_f64), |(all, most), s| (all + s, most.max(s)));
+    let mut random = crate::linalg::Random::new(0);
+    let mut numbers =
+        |count: usize| -> Vec<f64> { (0..count).map(|_| random.unit() - 0.5).collect() };
+    let start = LowRank::new(rows, columns, numbers(rows), vec![1.0], numbers(columns))?;
+    let mut x = LowRank::combined(1.0, &start, 0.0, &start)?.with_values(&[1.0]);
+    let (mut a, mut y) = (vec![0.0; problem.numbers()], vec![0.0; problem.numbers()]);
+    let mut found = 0.0_f64;
+    for _ in 0..POWERS {
+        map.predict(&x, &mut a);
+        problem.weigh(&a, &mut y);
+        found = found.max(a.iter().zip(&y).map(|(a, y)| a * y).sum());
+        let (next, _) = corner(&*map.image(&y, 64), 1.0, Some(&x), 1e-2, halted)?;
+        if next.rank() == 0 || halted() {
+            break;
+        }
+        x = next;
+    }
+    Ok((BEYOND * found).clamp(largest, all.max(largest)) / problem.losses().smoothness())
+}

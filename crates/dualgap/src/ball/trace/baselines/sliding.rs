@@ -1,0 +1,214 @@
+//! SCGS and STORC in factors: the steps and constants of the l1 ball's `sliding`, with Z, X and Y of low rank.
+//!
+//! The Frank-Wolfe that finds X_k keeps ⟨base, X⟩ and ‖X‖² as it goes, so that a corner costs the search for it, one more
+//! product, and the factors.
+
+use super::stochastic::changes;
+use super::{corner, smoothness, smoothness_of_batch};
+use crate::Result;
+use crate::ball::Losses;
+use crate::ball::baselines::schedule::{BATCH, Measures, Rates, Schedule};
+use crate::ball::trace::common::{Looked, Moves};
+use crate::ball::trace::{LowRankProblem, Map};
+use crate::linalg::singular::never;
+use crate::linalg::{Combination, Halted, LowRank, Operator, Random, Search, top_singular};
+use crate::term::ball::region::slide_step;
+
+/// X_k may take so many corners: no step is endless.
+const MOST_CORNERS: u64 = 500;
+
+/// How exact a corner is.
+const TOLERANCE: f64 = 1e-2;
+
+/// Both methods; see the module's head.
+pub(in crate::ball::trace) struct Sliding {
+    reduced: bool,
+    schedule: Schedule,
+    x: LowRank,
+    y: LowRank,
+    /// The corners where the phase began, and what V is made of there: STORC.
+    alpha: Vec<f64>,
+    whole: Vec<f64>,
+    a: Vec<f64>,
+    random: Random,
+    warm: Option<LowRank>,
+    which: Vec<u32>,
+    part: Vec<f64>,
+    corners: u64,
+}
+
+impl Sliding {
+    /// At X = 0, where the gap is this.
+    pub fn new<M: Map, L: Losses>(
+        problem: &LowRankProblem<M, L>,
+        reduced: bool,
+        gap: f64,
+        seed: u64,
+    ) -> Result<Self> {
+        let ((rows, columns), n) = (problem.map().shape(), problem.map().len());
+        let x = LowRank::zero(rows, columns);
+        let a = vec![0.0; problem.numbers()];
+        let (mut alpha, mut whole) = (a.clone(), a.clone());
+        problem.corners(&a, &mut alpha);
+        problem.weigh(&alpha, &mut whole);
+        let of_mean = if reduced {
+            smoothness_of_batch(problem, BATCH.min(n))?
+        } else {
+            smoothness(problem, &never)?
+        };
+        let each = whole.chunks_exact(problem.map().outputs()).enumerate();
+        let squares: f64 = each
+            .map(|(i, y)| problem.map().squared_norm(i) * y.iter().map(|y| y * y).sum::<f64>())
+            .sum();
+        // Of ‖V‖² the largest singular value tells most, and the rest would only lessen the variance.
+        let search = Search { tolerance: TOLERANCE, ..Search::default() };
+        let top = top_singular(&*problem.map().image(&whole, 16), 1, None, &search)?;
+        let mean = top.found.s().first().map_or(0.0, |s| s * s);
+        let of = Measures {
+            reduced,
+            mu: problem.mu(),
+            smoothness: of_mean + problem.mu(),
+            radius: problem.radius(),
+            variance: (n as f64 * squares - mean).max(0.0),
+            gap,
+        };
+        Ok(Self {
+            reduced,
+            schedule: Schedule::new(of),
+            y: x.clone(),
+            x,
+            alpha,
+            whole,
+            a,
+            random: Random::new(seed),
+            warm: None,
+            which: Vec::new(),
+            part: Vec::new(),
+            corners: 0,
+        })
+    }
+
+    /// The snapshot of STORC is taken anew; returns the products that took, or nothing if it was halted.
+    fn begin_phase<M: Map, L: Losses>(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<u64>> {
+        self.x = self.y.clone();
+        let (mut gap, mut products) = (0.0, 0);
+        if self.reduced {
+            problem.map().predict(&self.y, &mut self.a);
+            problem.corners(&self.a, &mut self.alpha);
+            problem.weigh(&self.alpha, &mut self.whole);
+            let image = problem.map().image(&self.whole, 16);
+            let descent = Combination::new(vec![(1.0, &*image), (-problem.mu(), &self.y)]);
+            let warm = self.warm.as_ref();
+            let (s, took) = corner(&descent, problem.radius(), warm, TOLERANCE, halted)?;
+            if halted() {
+                return Ok(None);
+            }
+            gap = inner(&descent, &s) - inner(&descent, &self.y);
+            products = took + 2 * self.y.rank() + 1;
+        }
+        self.schedule.begin_phase(gap);
+        Ok(Some(products as u64))
+    }
+}
+
+/// ⟨E, X⟩.
+fn inner(matrix: &dyn Operator, x: &LowRank) -> f64 {
+    let k = x.rank();
+    let mut product = vec![0.0; matrix.rows() * k];
+    matrix.add_apply(1.0, x.v(), k, &mut product);
+    let rows = x.u().chunks_exact(k.max(1)).zip(product.chunks_exact(k.max(1)));
+    rows.map(|(u, p)| u.iter().zip(p).zip(x.s()).map(|((u, p), s)| u * p * s).sum::<f64>()).sum()
+}
+
+/// Frank-Wolfe with exact steps from X until ⟨base, X⟩ − (β/2)‖X‖² is within η of its maximum; the corners and the products
+/// that took. It looks at every corner whether it is halted.
+fn slide(
+    base: &dyn Operator,
+    (beta, eta, radius): (f64, f64, f64),
+    x: &mut LowRank,
+    warm: &mut Option<LowRank>,
+    halted: Halted<'_>,
+) -> Result<(u64, usize)> {
+    let (mut own, mut square) = (inner(base, x), x.dot(x));
+    let mut products = x.rank();
+    for corners in 1..=MOST_CORNERS {
+        let descent = Combination::new(vec![(1.0, base), (-beta, &*x)]);
+        let (s, took) = corner(&descent, radius, warm.as_ref(), TOLERANCE, halted)?;
+        products += took + 1;
+        if halted() {
+            return Ok((corners, products));
+        }
+        let (along, cross) = (inner(base, &s), x.dot(&s));
+        let held = own - beta * square;
+        let gap = along - beta * cross - held;
+        let far = s.dot(&s) - 2.0 * cross + square;
+        let step = slide_step(gap, eta, held, beta, far);
+        *warm = Some(s);
+        let (Some(step), Some(s)) = (step, &*warm) else { return Ok((corners, products)) };
+        *x = LowRank::combined(1.0 - step, x, step, s)?;
+        own += step * (along - own);
+        square = x.dot(x);
+    }
+    Ok((MOST_CORNERS, products))
+}
+
+impl<M: Map, L: Losses> Moves<M, L> for Sliding {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
+        let (n, mu) = (problem.map().len(), problem.mu());
+        let mut products = 0;
+        if self.schedule.is_over() {
+            let Some(took) = self.begin_phase(problem, halted)? else { return Ok(None) };
+            products += took;
+        }
+        let Rates { gamma, beta, eta, batch } = self.schedule.step(n);
+        let z = LowRank::combined(1.0 - gamma, &self.y, gamma, &self.x)?;
+        self.which.clear();
+        let all = batch >= n;
+        if all {
+            self.which.extend(0..n as u32);
+        } else {
+            self.which.extend((0..batch).map(|_| self.random.below(n) as u32));
+        }
+        self.part.clear();
+        let share = if all { 1.0 } else { n as f64 / batch as f64 };
+        let from = self.reduced.then_some(&*self.alpha);
+        changes(problem, &z, &self.which, share, from, &mut self.part);
+        let before = self.x.clone();
+        let part = problem.map().image_at(&self.which, &self.part);
+        let whole = self.reduced.then(|| problem.map().image(&self.whole, 64));
+        let mut terms: Vec<(f64, &dyn Operator)> = vec![(1.0, &*part), (-mu, &z), (beta, &before)];
+        terms.extend(whole.as_deref().map(|whole| (1.0, whole)));
+        let rates = (beta, eta, problem.radius());
+        let base = Combination::new(terms);
+        let (corners, took) = slide(&base, rates, &mut self.x, &mut self.warm, halted)?;
+        if halted() {
+            return Ok(None);
+        }
+        self.corners += corners;
+        self.y = LowRank::combined(1.0 - gamma, &self.y, gamma, &self.x)?;
+        // A product with a sample is that share of one with all.
+        let seen = if self.reduced { n } else { batch };
+        let seen = (took * seen + z.rank() * batch).div_ceil(n);
+        Ok(Some(Looked::Products(products + seen as u64)))
+    }
+
+    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+        Ok(self.y.clone())
+    }
+
+    fn may_stall(&self) -> bool {
+        false
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        self.schedule.told(self.corners)
+    }
+}

@@ -1,0 +1,109 @@
+//! Where a walk in blocks stands.
+
+use super::{Blocks, LONGEST, WEAKEST};
+use crate::ball::centre::Centre;
+use crate::ball::trace::checkpoint::Resumes;
+use crate::ball::trace::{LowRankProblem, Map};
+use crate::ball::turns::Turns;
+use crate::ball::{Losses, Touched};
+use faer::Mat;
+use serde::{Deserialize, Serialize};
+
+/// All that a later run needs to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in super::super) struct Place {
+    pub(super) alpha: Vec<f64>,
+    /// U, row after row.
+    pub(super) u: Vec<f64>,
+    /// U'U and W. The first follows U step by step, with the rounding of all of them.
+    #[serde(with = "square")]
+    pub(super) square: Mat<f64>,
+    #[serde(with = "square")]
+    pub(super) spread: Mat<f64>,
+    pub(super) rank: usize,
+    pub(super) centre: Centre,
+    pub(super) turns: Turns,
+    pub(super) passes: u64,
+    /// So many passes around one centre: more where the momentum takes up too much of what they leave.
+    pub(super) round: u64,
+    /// ς.
+    pub(super) pull: f64,
+    pub(super) shortened: u64,
+    pub(super) touched: Touched,
+    /// At the last certification.
+    pub(super) gap: f64,
+}
+
+impl Place {
+    /// At α = 0, for so many examples, features and outputs.
+    pub(super) fn new((n, d, c): (usize, usize, usize), mu: f64, seed: u64) -> Self {
+        Self {
+            alpha: vec![0.0; n * c],
+            u: vec![0.0; d * c],
+            square: Mat::zeros(c, c),
+            spread: Mat::zeros(c, c),
+            rank: 0,
+            centre: Centre::none(mu),
+            turns: Turns::new(n, seed),
+            passes: 0,
+            round: 1,
+            pull: 1.0,
+            shortened: 0,
+            touched: Touched::default(),
+            gap: f64::INFINITY,
+        }
+    }
+
+    /// Whether a place that came from elsewhere may be gone on from where this one is.
+    pub(super) fn is_sound(&self, own: &Self, mu: f64) -> bool {
+        let finite =
+            |x: &[f64], own: &[f64]| x.len() == own.len() && x.iter().all(|x| x.is_finite());
+        let c = own.square.nrows();
+        finite(&self.alpha, &own.alpha)
+            && finite(&self.u, &own.u)
+            && [&self.square, &self.spread].iter().all(|matrix| matrix.nrows() == c)
+            && self.centre.is_sound(mu, own.u.len())
+            && self.turns.is_sound(own.alpha.len() / c)
+    }
+}
+
+impl<M: Map, L: Losses> Resumes<M, L> for Blocks<L::Scratch> {
+    type State = Place;
+
+    fn state(&self) -> Place {
+        self.at.clone()
+    }
+
+    fn resume(&mut self, problem: &LowRankProblem<M, L>, at: Place) -> bool {
+        let strongest = self.size as f64; // as many as pull together
+        let sound = at.is_sound(&self.at, problem.mu())
+            && (1..=LONGEST).contains(&at.round)
+            && (WEAKEST..=strongest).contains(&at.pull);
+        if sound {
+            self.at = at;
+        }
+        sound
+    }
+}
+
+/// A square matrix is stored by its numbers alone, column after column.
+mod square {
+    use super::{Deserialize, Mat, Serialize};
+    use serde::de::Error;
+    use serde::{Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(matrix: &Mat<f64>, to: S) -> Result<S::Ok, S::Error> {
+        let columns = 0..matrix.ncols();
+        let values: Vec<f64> = columns.flat_map(|j| matrix.col_as_slice(j)).copied().collect();
+        values.serialize(to)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Mat<f64>, D::Error> {
+        let values = Vec::<f64>::deserialize(from)?;
+        let side = values.len().isqrt();
+        if side * side != values.len() || !values.iter().all(|x| x.is_finite()) {
+            return Err(Error::custom("numbers that make no square matrix"));
+        }
+        Ok(Mat::from_fn(side, side, |i, j| values[j * side + i]))
+    }
+}

@@ -1,0 +1,110 @@
+//! Runs that are stored and resumed.
+//!
+//! What comes from elsewhere is not believed: the place of a method must be one of this problem, and both values of the best
+//! pair are proved again, the dual one in the way that it was proved the first time, which gives the same bits.
+
+use super::common::{LowRankSolver, Moves};
+use super::{LowRankProblem, Map, Proving};
+use crate::ball::{Losses, Solution};
+use crate::linalg::LowRank;
+use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Report, Resumable, run_from};
+use crate::{Error, Result};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// A method that goes on where another run of it stood.
+pub(super) trait Resumes<M: Map, L: Losses>: Moves<M, L> {
+    /// Where it stands.
+    type State: Serialize + DeserializeOwned;
+
+    /// All that a later run needs to go on.
+    fn state(&self) -> Self::State;
+
+    /// Goes on from there, and says whether that is a place of this problem.
+    fn resume(&mut self, problem: &LowRankProblem<M, L>, state: Self::State) -> bool;
+}
+
+/// How a dual value was proved: whoever proves it again in this way finds the same bits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Way {
+    tolerance: f64,
+    tight: bool,
+    rank: usize,
+    warm: Option<LowRank>,
+}
+
+impl Way {
+    pub fn of(proving: &Proving<'_>) -> Self {
+        let &Proving { tolerance, tight, rank, warm } = proving;
+        Self { tolerance, tight, rank, warm: warm.cloned() }
+    }
+
+    fn proving(&self) -> Proving<'_> {
+        let &Self { tolerance, tight, rank, ref warm } = self;
+        Proving { tolerance, tight, rank, warm: warm.as_ref() }
+    }
+}
+
+/// What a solver remembers.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Memory<S> {
+    place: S,
+    best: Solution<LowRank>,
+    way: Way,
+    warm: Option<LowRank>,
+    owed: u64,
+}
+
+impl<M: Map, L: Losses, D: Resumes<M, L>> LowRankSolver<'_, M, L, D> {
+    /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
+    pub fn resume(&mut self, memory: Memory<D::State>) -> Result<()> {
+        let Memory { place, best, way, warm, owed } = memory;
+        let problem = self.problem;
+        let fits = |x: &Option<LowRank>| x.as_ref().is_none_or(|x| problem.fits(x));
+        let sound = fits(&warm)
+            && fits(&way.warm)
+            && Proving::TOLERANCES.contains(&way.tolerance)
+            && owed <= self.products_per_pass()
+            && problem.fits(&best.weights)
+            && problem.contains(&best.weights)
+            && self.moves.resume(problem, place);
+        if !sound {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
+        }
+        self.sides = problem.proved(best, &way.proving())?;
+        self.gap = self.sides.certificate()?.gap();
+        (self.way, self.warm, self.owed) = (way, warm, owed);
+        Ok(())
+    }
+}
+
+impl<M: Map, L: Losses, D: Resumes<M, L>> Resumable for LowRankSolver<'_, M, L, D> {
+    type State = Memory<D::State>;
+
+    fn state(&self) -> Memory<D::State> {
+        Memory {
+            place: self.moves.state(),
+            best: self.sides.best().clone(),
+            way: self.way.clone(),
+            warm: self.warm.clone(),
+            owed: self.owed,
+        }
+    }
+}
+
+/// The one training loop around a method, from where an earlier run stood, if there was one.
+pub(super) fn run_solver_from<M: Map, L: Losses, D: Resumes<M, L>>(
+    problem: &LowRankProblem<M, L>,
+    moves: D,
+    from: Option<Checkpoint>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<LowRank>>> {
+    let mut solver = LowRankSolver::new(problem, moves)?;
+    let begin = from.as_ref().map(|from| from.run.clone()).unwrap_or_default();
+    if let Some(from) = from {
+        solver.resume(from.state()?)?;
+    }
+    run_from(solver, begin, budget, observer, sink)
+}

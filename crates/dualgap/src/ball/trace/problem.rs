@@ -1,0 +1,355 @@
+//! What is solved in the trace ball, and both sides of its certificate, each from scratch.
+//!
+//! ```text
+//! P(X) = Σ m_i f_i(𝒜_i(X)) + μ/2‖X‖²  for ‖X‖_* ≤ r,      D(α) = −Σ m_i f_i*(−α_i) − h(V),    V = Σ m_i 𝒜_i*(α_i)
+//! h(V) ≤ ‖R‖²/(2μ) + r‖V − R‖_2 for every R, proven in `term::ball::trace`
+//! ```
+
+use super::{Features, LARGEST, Map};
+use crate::ball::problem::{Mean, corners, mean_loss};
+use crate::ball::{Losses, Problem, Sides, Solution};
+use crate::dual::problem::masses;
+use crate::linalg::memory::Need;
+use crate::linalg::singular::never;
+use crate::linalg::underflow::{norm_above, product_above};
+use crate::linalg::{Dense, Halted, LowRank, Measured, Operator, Search, Sum, UNDERFLOW, gamma};
+use crate::term::Ball;
+use crate::term::ball::trace::{self, Known, Ranks, TraceDual};
+use crate::{Error, Result};
+use std::ops::RangeInclusive;
+
+/// A map, losses of what it tells of X, μ and the radius; see the module's head.
+///
+/// ```
+/// use dualgap::linalg::{LowRank, Rows};
+/// use dualgap::ball::PerOutput;
+/// use dualgap::ball::trace::{Features, LowRankProblem, Proving};
+/// use dualgap::term::ScalarLoss;
+/// let rows = Rows::dense(&[vec![1.0, 0.0], vec![0.0, 1.0]])?;
+/// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 0.0, 0.0, 0.0], 2)?;
+/// let problem = LowRankProblem::new(Features::new(&rows, 2)?, losses, 0.5, 1.0, None)?;
+/// // ½·½(1 − x)² + ¼x² is smallest at a half, and α is what that prediction leaves of the target.
+/// let x = LowRank::new(2, 2, vec![1.0, 0.0], vec![0.5], vec![1.0, 0.0])?;
+/// let (primal, dual) = (problem.primal(&x)?, problem.dual(&[0.5, 0.0, 0.0, 0.0], &Proving::default())?);
+/// assert!((primal.value - dual.value.value).abs() <= 1e-12);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LowRankProblem<M, L> {
+    map: M,
+    losses: L,
+    masses: Vec<f64>,
+    mu: f64,
+    radius: f64,
+}
+
+/// The tolerance of a search that only counts.
+const ROUGH: f64 = 1e-3;
+
+/// So many singular vectors are searched for and kept at the least, for an estimate of the memory that factors take.
+const USUAL_RANK: usize = 16;
+
+/// How hard a dual value is proven. Whatever is chosen, the value is one.
+#[derive(Clone, Copy, Debug)]
+pub struct Proving<'a> {
+    /// Relative to the largest singular value of V.
+    pub tolerance: f64,
+    /// Whether V is summed with compensation.
+    pub tight: bool,
+    /// How many singular values are likely to be above the threshold.
+    pub rank: usize,
+    /// Vectors to begin the search with.
+    pub warm: Option<&'a LowRank>,
+}
+
+impl Default for Proving<'_> {
+    /// As tight as it gets, from nothing.
+    fn default() -> Self {
+        Self { tolerance: 1e-12, tight: true, rank: 8, warm: None }
+    }
+}
+
+impl Proving<'_> {
+    /// How exact the searches of a run are.
+    pub(super) const TOLERANCES: RangeInclusive<f64> = 1e-12..=1e-6;
+
+    /// That of the first dual value of a run, which nothing is known of.
+    pub(super) fn first() -> Self {
+        Self { tight: false, ..Self::default() }
+    }
+}
+
+/// A dual value, and what was found on the way.
+#[derive(Clone, Debug)]
+pub struct LowRankDual {
+    /// D(α), or a lower bound on it.
+    pub value: Measured,
+    /// How much of its error is the rounding of V.
+    pub of_rounding: f64,
+    /// The ball's part; none where V is too large to be written out, and only its norm was bounded.
+    pub ball: Option<TraceDual>,
+}
+
+impl<M: Map, L: Losses> LowRankProblem<M, L> {
+    /// `sample_weights` default to one each. μ may be zero.
+    pub fn new(
+        map: M,
+        losses: L,
+        mu: f64,
+        radius: f64,
+        sample_weights: Option<&[f64]>,
+    ) -> Result<Self> {
+        let (rows, columns) = map.shape();
+        if map.is_empty() || rows == 0 || columns == 0 {
+            return Err(Error::setting("there is nothing to learn from"));
+        }
+        if map.len() != losses.len() || map.outputs() != losses.outputs() {
+            return Err(Error::setting(format!(
+                "there are {} examples of {} predictions, and targets for {} of {}",
+                map.len(),
+                map.outputs(),
+                losses.len(),
+                losses.outputs()
+            )));
+        }
+        if !(mu >= 0.0 && mu.is_finite()) {
+            return Err(Error::setting(format!("mu is not negative, and it is {mu}")));
+        }
+        Ball::Trace { radius }.check()?;
+        Self::check_memory(&map)?;
+        let masses = masses(map.len(), sample_weights)?;
+        Ok(Self { map, losses, masses, mu, radius })
+    }
+
+    /// Refuses a problem whose factors, or whose V where it is written out, have no room. The numbers of copies were
+    /// measured; a linear model writes out its gradients, too.
+    fn check_memory(map: &M) -> Result<()> {
+        let (rows, columns) = map.shape();
+        let rank = rows.min(columns).min(USUAL_RANK);
+        let factors = rows.saturating_add(columns).saturating_mul(rank);
+        let written = rows.checked_mul(columns).filter(|&entries| entries <= LARGEST);
+        let copies = if map.features().is_some() { 6 } else { 3 };
+        let others = written.unwrap_or(0).saturating_mul(copies);
+        let numbers = map.len().saturating_mul(map.outputs()).saturating_mul(4);
+        Need { weights: factors, copies: 8, others: others.saturating_add(numbers) }.check()
+    }
+
+    /// 𝒜.
+    pub fn map(&self) -> &M {
+        &self.map
+    }
+
+    /// f.
+    pub fn losses(&self) -> &L {
+        &self.losses
+    }
+
+    /// m_i.
+    pub fn masses(&self) -> &[f64] {
+        &self.masses
+    }
+
+    /// μ.
+    pub fn mu(&self) -> f64 {
+        self.mu
+    }
+
+    /// r.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// n·c.
+    pub fn numbers(&self) -> usize {
+        self.map.len() * self.map.outputs()
+    }
+
+    /// The α that these predictions ask for.
+    pub fn corners(&self, a: &[f64], alpha: &mut [f64]) {
+        corners(&self.losses, a, alpha);
+    }
+
+    /// `y_i = m_i α_i`, of which the map makes V.
+    pub fn weigh(&self, alpha: &[f64], y: &mut [f64]) {
+        let c = self.map.outputs();
+        for ((y, alpha), mass) in y.chunks_exact_mut(c).zip(alpha.chunks_exact(c)).zip(&self.masses)
+        {
+            y.iter_mut().zip(alpha).for_each(|(y, alpha)| *y = mass * alpha);
+        }
+    }
+
+    /// Whether X is proved to be in the ball, whatever rounding did.
+    pub fn contains(&self, x: &LowRank) -> bool {
+        let norm = x.nuclear_norm();
+        (norm.value + norm.error) * (1.0 + f64::EPSILON) <= self.radius
+    }
+
+    /// The same X, made smaller by rounding where that is needed to prove it in the ball.
+    pub fn bring_inside(&self, x: LowRank) -> LowRank {
+        let mut x = x.within(self.radius);
+        for _ in 0..8 {
+            if self.contains(&x) {
+                return x;
+            }
+            x = x.within(self.radius).scaled(1.0 - 2.0 * f64::EPSILON);
+        }
+        // Nothing is known of such numbers, but that zero is in the ball.
+        LowRank::zero(self.map.shape().0, self.map.shape().1)
+    }
+
+    /// P(X) at exactly the matrix that the factors make, for an X that is proved to be in the ball, and infinite for others.
+    pub fn primal(&self, x: &LowRank) -> Result<Measured> {
+        let mut a = vec![0.0; self.numbers()];
+        self.primal_at(x, &mut a)
+    }
+
+    /// [`primal`](Self::primal), and the predictions.
+    pub(super) fn primal_at(&self, x: &LowRank, a: &mut [f64]) -> Result<Measured> {
+        let (rows, columns) = self.map.shape();
+        if (x.rows(), x.columns()) != (rows, columns) {
+            let (found_rows, found_columns) = (x.rows(), x.columns());
+            return Err(Error::setting(format!(
+                "the weights are {found_rows} by {found_columns}, and {rows} by {columns} are needed"
+            )));
+        }
+        if !self.contains(x) {
+            return Ok(Measured { value: f64::INFINITY, error: 0.0 });
+        }
+        self.map.predict(x, a);
+        let mut off = vec![0.0; a.len()];
+        self.map.rounding(x, &mut off);
+        let mut sum = Sum::default();
+        sum.add_measured(mean_loss(&self.losses, &self.masses, a, &off));
+        sum.add_measured(x.squared_norm().scaled(0.5).scaled(self.mu));
+        Ok(sum.total())
+    }
+
+    /// D(α), with V rebuilt and every α_i proved feasible.
+    pub fn dual(&self, alpha: &[f64], proving: &Proving<'_>) -> Result<LowRankDual> {
+        self.dual_until(alpha, proving, &never)
+    }
+
+    /// [`dual`](Self::dual) that ends soon once it is halted: the bound is then coarser, and as proven.
+    pub fn dual_until(
+        &self,
+        alpha: &[f64],
+        proving: &Proving<'_>,
+        halted: Halted<'_>,
+    ) -> Result<LowRankDual> {
+        let c = self.map.outputs();
+        if alpha.len() != self.numbers() {
+            let (found, needed) = (alpha.len(), self.numbers());
+            return Err(Error::setting(format!(
+                "there are {found} dual variables and {needed} are needed"
+            )));
+        }
+        let (mut mean, mut distance) = (Mean::default(), 0.0);
+        for (i, alpha) in alpha.chunks_exact(c).enumerate() {
+            let audited = self.losses.audit(i, alpha)?;
+            let Measured { value, error } = audited.conjugate;
+            mean.add(self.masses[i], Measured { value: -value, error });
+            // Of the mass, and its product with α, which may underflow.
+            let (size, length) = (norm_above(alpha), self.map.squared_norm(i).sqrt());
+            let off = audited.off + product_above(gamma(6), size);
+            distance += product_above(self.masses[i], product_above(length, off));
+            if size > 0.0 {
+                distance += product_above(UNDERFLOW, length * c as f64);
+            }
+        }
+        let mut y = vec![0.0; alpha.len()];
+        self.weigh(alpha, &mut y);
+        let distance = distance * (1.0 + gamma(self.map.len() + c + 16));
+        let (rows, columns) = self.map.shape();
+        let mut sum = Sum::default();
+        sum.add_measured(mean.total());
+        if distance == 0.0 && y.iter().all(|&y| y == 0.0) {
+            // V is zero, and h is, with nothing rounded.
+            return Ok(LowRankDual { value: sum.total(), of_rounding: 0.0, ball: None });
+        }
+        if rows.checked_mul(columns).is_none_or(|entries| entries > LARGEST) {
+            let most = self.radius * (self.map.bound(&y) + distance);
+            sum.add_measured(Measured::rounded(-most, 4));
+            return Ok(LowRankDual { value: sum.total(), of_rounding: 0.0, ball: None });
+        }
+        let (v, rounding) = self.map.written(&y, proving.tight);
+        let v = Dense::new(rows, columns, &v);
+        let search = Search { tolerance: proving.tolerance, ..Search::default() };
+        let ranks = Ranks { first: proving.rank, ..Ranks::default() };
+        let error = (distance + rounding) * (1.0 + gamma(4));
+        // Written out it is anyway; if most of it is zero, products without the zeros are cheaper.
+        let sparse =
+            (4 * self.map.len() < rows * columns).then(|| self.map.sparse_image(&y)).flatten();
+        let products: &dyn Operator = sparse.as_deref().unwrap_or(&v);
+        // From nothing, a rough search tells how many values there are, and where.
+        let (mu, r) = (self.mu, self.radius);
+        let rough = match proving.warm {
+            None if mu > 0.0 && proving.tolerance < ROUGH => {
+                let search = Search { tolerance: ROUGH, ..search };
+                Some(trace::top_until(products, mu * r, ranks, None, &search, halted)?)
+            }
+            _ => None,
+        };
+        let known = Known { entries: &v, products, error };
+        let ball = match rough {
+            // It has become a decomposition of all of V: nothing finds its values more exactly.
+            Some(top) if top.whole => trace::with_top(known, mu, r, top, halted)?,
+            rough => {
+                let found = rough.map(|top| top.found);
+                let first = found.as_ref().map_or(ranks.first, LowRank::rank);
+                let ranks = Ranks { first, ..ranks };
+                let warm = proving.warm.or(found.as_ref());
+                trace::dual_until(known, mu, r, ranks, warm, &search, halted)?
+            }
+        };
+        sum.add_measured(ball.value);
+        Ok(LowRankDual { value: sum.total(), of_rounding: self.radius * error, ball: Some(ball) })
+    }
+
+    /// X = 0 and α = 0, which are always allowed.
+    pub(super) fn sides(&self) -> Result<Sides<LowRank>> {
+        let (rows, columns) = self.map.shape();
+        let best =
+            Solution { weights: LowRank::zero(rows, columns), points: vec![0.0; self.numbers()] };
+        self.proved(best, &Proving::first())
+    }
+
+    /// A pair and what it is worth, proved in this way.
+    pub(super) fn proved(
+        &self,
+        best: Solution<LowRank>,
+        proving: &Proving<'_>,
+    ) -> Result<Sides<LowRank>> {
+        let dual = self.dual(&best.points, proving)?.value;
+        Ok(Sides::of(self.primal(&best.weights)?, dual, best))
+    }
+
+    /// Whether factors are of the shape of X, and no more than it can have.
+    pub(super) fn fits(&self, x: &LowRank) -> bool {
+        let (rows, columns) = self.map.shape();
+        (x.rows(), x.columns()) == (rows, columns) && x.rank() <= rows.min(columns)
+    }
+
+    /// Whether an X that came from elsewhere is near the ball at least, as all are that a run has seen.
+    pub(super) fn has_near(&self, x: &LowRank) -> bool {
+        let near = |norm: Measured| norm.value + norm.error <= 2.0 * self.radius;
+        self.fits(x) && near(x.nuclear_norm())
+    }
+
+    /// Whether these are numbers, one for each prediction.
+    pub(super) fn has_numbers(&self, numbers: &[f64]) -> bool {
+        numbers.len() == self.numbers() && numbers.iter().all(|x| x.is_finite())
+    }
+}
+
+impl<'a, L: Losses> Problem<'a, L> {
+    /// The same problem with weights in factors, if its ball is that of the trace norm.
+    pub fn low_rank(&self) -> Result<LowRankProblem<Features<'a>, &L>> {
+        let Ball::Trace { radius } = self.ball() else {
+            return Err(Error::setting("weights in the l1 ball are a plain vector"));
+        };
+        let map = Features::new(self.rows(), self.outputs())?;
+        let mut problem = LowRankProblem::new(map, self.losses(), self.mu(), radius, None)?;
+        problem.masses.copy_from_slice(self.masses());
+        Ok(problem)
+    }
+}

@@ -1,0 +1,115 @@
+//! Blocks of examples, and where they do not get on, all of them at once: see `leg.rs`.
+
+use super::ascent::Ascent;
+use super::blocks::Blocks;
+use super::checkpoint::Resumes;
+use super::common::{Looked, Moves, Told};
+use super::{LowRankProblem, Map};
+use crate::Result;
+use crate::ball::leg::Leg;
+use crate::ball::{Losses, Touched};
+use crate::linalg::{Halted, LowRank};
+
+/// Both methods, the second once it has had a turn.
+pub(super) struct Relay<S> {
+    blocks: Blocks<S>,
+    all: Option<Ascent>,
+    leg: Leg,
+}
+
+impl<S> Relay<S> {
+    /// Blocks begin.
+    pub fn new(blocks: Blocks<S>) -> Self {
+        Self { blocks, all: None, leg: Leg::new() }
+    }
+
+    /// All examples at once, if it is their turn.
+    fn second(&mut self) -> Option<&mut Ascent> {
+        self.all.as_mut().filter(|_| self.leg.is_second())
+    }
+}
+
+impl<M: Map, L: Losses> Moves<M, L> for Relay<L::Scratch> {
+    fn step(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        halted: Halted<'_>,
+    ) -> Result<Option<Looked>> {
+        let looked = match self.second() {
+            Some(all) => all.step(problem, halted)?,
+            None => self.blocks.step(problem, halted)?,
+        };
+        let Some(looked) = looked else { return Ok(None) };
+        let map = problem.map();
+        self.leg.went(match looked {
+            Looked::Examples(count) => count as f64 / map.len() as f64,
+            Looked::Products(count) => count as f64 / map.products_per_certificate().max(1) as f64,
+        });
+        Ok(Some(looked))
+    }
+
+    fn iterate(&mut self, problem: &LowRankProblem<M, L>) -> Result<LowRank> {
+        match self.second() {
+            Some(all) => all.iterate(problem),
+            None => self.blocks.iterate(problem),
+        }
+    }
+
+    fn alpha(&self) -> Option<&[f64]> {
+        if self.leg.is_second() { None } else { Moves::<M, L>::alpha(&self.blocks) }
+    }
+
+    fn told(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
+        if !self.leg.is_second() {
+            self.blocks.told(problem, told)?;
+        }
+        if self.leg.certified(told.gap) && self.leg.is_second() && self.all.is_none() {
+            self.all = Some(Ascent::new(problem).beginning_at(problem, told.best.clone()));
+        }
+        Ok(())
+    }
+
+    fn may_stall(&self) -> bool {
+        self.leg.may_stall()
+    }
+
+    fn touched(&self) -> Option<Touched> {
+        let mut both = Moves::<M, L>::touched(&self.blocks)?;
+        if let Some(more) = self.all.as_ref().and_then(Moves::<M, L>::touched) {
+            both.add(more.entries as usize, more.selected as usize);
+        }
+        Some(both)
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        let mut tactics = Moves::<M, L>::tactics(&self.blocks);
+        if let Some(all) = &self.all {
+            tactics.push(self.leg.told());
+            tactics.extend(Moves::<M, L>::tactics(all));
+        }
+        tactics
+    }
+}
+
+impl<M: Map, L: Losses> Resumes<M, L> for Relay<L::Scratch> {
+    type State = (
+        <Blocks<L::Scratch> as Resumes<M, L>>::State,
+        Option<<Ascent as Resumes<M, L>>::State>,
+        Leg,
+    );
+
+    fn state(&self) -> Self::State {
+        let all = self.all.as_ref().map(Resumes::<M, L>::state);
+        (Resumes::<M, L>::state(&self.blocks), all, self.leg.clone())
+    }
+
+    fn resume(&mut self, problem: &LowRankProblem<M, L>, (blocks, all, leg): Self::State) -> bool {
+        if !leg.is_sound(all.is_some()) || !self.blocks.resume(problem, blocks) {
+            return false;
+        }
+        self.leg = leg;
+        let Some(place) = all else { return true };
+        let all = self.all.insert(Ascent::new(problem));
+        all.resume(problem, place)
+    }
+}

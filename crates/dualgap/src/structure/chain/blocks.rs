@@ -1,0 +1,534 @@
+//! ChainBlocks blocks: the dual point of a sequence is its edge marginals.
+//!
+//! Per position t the point keeps μ_t(y, y'), the weight of the labelings with y at t and y' at t + 1;
+//! at the last position y' is a mark. Labels sum up from it, μ_t(y) = Σ_{y'} μ_t(y, y'), and marginals
+//! that agree from edge to edge are exactly the convex hull of all labelings, so the point can be
+//! proved feasible. (Transitions summed over positions could not: they can look right and claim a
+//! dual value above the optimum.)
+//!
+//! With d_t(y) = μ_t(y) − [y = y*_t], likewise for the edges, and a_t(y) the node scores that Viterbi's
+//! algorithm has computed anyway,
+//!
+//! ```text
+//! X_i (e_{y*} − μ) = Σ_t x_t ⊗ d_t  and  start d_1,  end d_T,  transitions Σ_t d_t(·,·)
+//! gap_i = −Σ_t ⟨d_t, a_t⟩ − ⟨w_transitions, Σ_t d_t(·,·)⟩
+//! ```
+//!
+//! Where pairs of labels have features of their own, e_t for the pair at t − 1 and t, there is also
+//! Σ_t e_{t+1} ⊗ d_t(·,·), and differences of edges are then kept position by position.
+
+use super::edges::{END, edge_of, keys_of};
+use super::geometry::Geometry;
+pub use super::scratch::ChainScratch;
+use crate::data::{Sequence, Sequences};
+use crate::dual::witness::{DEFECT, Witnessed};
+use crate::dual::{Audit, Blocks, Found, Mixture};
+use crate::linalg::kernels::{add_scaled, dot};
+use crate::linalg::memory::check_weights;
+use crate::linalg::underflow::product_above;
+use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
+use crate::structure::Hamming;
+use crate::structure::chain::{Label, Layout};
+use crate::{Error, Result};
+use rayon::prelude::*;
+
+/// A change this small in a position's marginals is what rounding has left of none. Steps leave it
+/// out; certificates, which rebuild everything from the marginals themselves, do not.
+const NEGLIGIBLE: f64 = 1e-13;
+
+/// What is known of a sequence before training.
+#[derive(Debug)]
+struct Shape {
+    geometry: Geometry,
+    /// `Σ_t ‖x_t‖₁ + ‖e_t‖₁`.
+    norm1: f64,
+    /// `Σ_t length(t)`.
+    norm2: f64,
+    /// The most features of a position and its pair.
+    stored: usize,
+    /// All features of all positions and pairs.
+    features: usize,
+}
+
+/// What it takes to find a feature's weights in memory, in multiplications.
+const GATHER: f64 = 8.0;
+
+/// Positions, their pairs with the next, and how long a vector they can make:
+/// `‖x_t‖₂ + ‖e_{t+1}‖₂ + 3`; a position also touches a transition, and perhaps start and end.
+fn length(x: Sequence<'_>, t: usize) -> f64 {
+    let pair = if t + 1 < x.len() { x.edge(t + 1).squared_norm().sqrt() } else { 0.0 };
+    x.row(t).squared_norm().sqrt() + pair + 3.0
+}
+
+/// The structural SVM of first-order chains over borrowed sequences.
+///
+/// ```
+/// use dualgap::data::Sequences;
+/// use dualgap::dual::Blocks;
+/// use dualgap::structure::{ChainBlocks, Hamming};
+/// let names = ["noun", "verb"].map(String::from);
+/// let words = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
+/// let data = Sequences::from_dense(&[words], &[vec![0, 1]], &names)?;
+/// let blocks = ChainBlocks::new(&data, Hamming::Plain)?;
+/// assert_eq!(blocks.dim(), 2 * 2 + 2 + 2 + 4); // emissions, start, end, transitions
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ChainBlocks<'a> {
+    data: &'a Sequences,
+    layout: Layout,
+    hamming: Hamming,
+    shapes: Vec<Shape>,
+    /// What a call of the oracle is said to take.
+    oracle_work: Option<f64>,
+}
+
+impl<'a> ChainBlocks<'a> {
+    /// Fewer than two labels leave nothing to learn and are refused.
+    pub fn new(data: &'a Sequences, hamming: Hamming) -> Result<Self> {
+        let labels = data.alphabet().len();
+        if labels < 2 {
+            return Err(Error::setting(format!(
+                "there must be at least two labels to tell apart, and the data have {labels}"
+            )));
+        }
+        let width = data.rows().width();
+        let pairs = data.edge_features();
+        let per_label = pairs.checked_mul(labels).and_then(|f| f.checked_add(width + labels + 2));
+        check_weights(per_label.and_then(|f| f.checked_mul(labels)))?;
+        let layout = Layout::new(width, labels)?.with_pairs(pairs);
+        let shape = |i: usize| {
+            let x = data.sequence(i);
+            let rows = || (0..x.len()).map(|t| x.row(t));
+            let pairs = || (1..x.len()).map(|t| x.edge(t));
+            let most = |stored: Option<usize>| stored.unwrap_or(0);
+            Shape {
+                geometry: Geometry::of(x),
+                norm1: rows().chain(pairs()).map(Row::norm1).sum(),
+                norm2: (0..x.len()).map(|t| length(x, t)).sum(),
+                features: rows().chain(pairs()).map(Row::stored).sum(),
+                stored: most(rows().map(Row::stored).max()) + most(pairs().map(Row::stored).max()),
+            }
+        };
+        Ok(Self {
+            data,
+            layout,
+            hamming,
+            shapes: (0..data.len()).into_par_iter().map(shape).collect(),
+            oracle_work: None,
+        })
+    }
+
+    /// Counts every call of the oracle as so much work, in multiplications: a millisecond has about a million. For
+    /// comparisons of solvers; Viterbi's algorithm itself is counted by its size.
+    #[must_use]
+    pub fn with_oracle_work(self, work: f64) -> Self {
+        Self { oracle_work: Some(work), ..self }
+    }
+
+    /// Where the weights lie.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    fn sequence(&self, i: usize) -> Sequence<'a> {
+        self.data.sequence(i)
+    }
+
+    fn cost(&self, i: usize) -> f64 {
+        self.hamming.cost(self.data.truth(i).len())
+    }
+
+    /// Adds `factor · Σ_t e_{t+1} ⊗ d_t(·,·)` of the prepared difference.
+    fn displace_pairs(
+        &self,
+        i: usize,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &ChainScratch,
+    ) {
+        let (x, labels) = (self.sequence(i), self.layout.labels);
+        let first = self.layout.pairs().start;
+        scratch.for_each_pair(labels, |t, edge, d| {
+            x.edge(t + 1).for_each(|f, value| {
+                out.add(first + f * labels * labels + edge, factor * value * d);
+            });
+        });
+    }
+
+    /// The true labels, and what each other label costs.
+    fn loss(&self, i: usize) -> (&'a [Label], f64) {
+        (self.data.truth(i), self.cost(i))
+    }
+}
+
+impl Blocks for ChainBlocks<'_> {
+    const FACES: bool = true;
+
+    type Corner = Vec<u64>;
+    type Point = Mixture;
+    type Scratch = ChainScratch;
+
+    fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.layout.dim()
+    }
+
+    fn importance(&self, i: usize) -> f64 {
+        self.shapes[i].norm2
+    }
+
+    fn scratch(&self) -> ChainScratch {
+        ChainScratch::new(self.layout.labels)
+    }
+
+    fn start(&self, i: usize) -> Mixture {
+        Mixture::corner(&keys_of(self.data.truth(i)).collect::<Vec<_>>())
+    }
+
+    fn best_corner(
+        &self,
+        i: usize,
+        w: &[f64],
+        corner: &mut Vec<u64>,
+        scratch: &mut ChainScratch,
+    ) -> Result<Found> {
+        let ChainScratch { viterbi, path, .. } = scratch;
+        viterbi.score(self.layout, w, self.sequence(i), Some(self.loss(i)));
+        let best = viterbi.decode(self.layout, w, path);
+        corner.clear();
+        corner.extend(keys_of(path));
+        Ok(Found::exact(best - viterbi.path_score(self.layout, w, self.data.truth(i))))
+    }
+
+    fn rescore(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) {
+        let ChainScratch { viterbi, active, .. } = scratch;
+        let (x, loss) = (self.sequence(i), Some(self.loss(i)));
+        if self.layout.pairs > 0 {
+            viterbi.score(self.layout, w, x, loss);
+            return;
+        }
+        active.iter().for_each(|&t| viterbi.score_position(self.layout, w, x, loss, t));
+    }
+
+    fn difference(&self, i: usize, at: &Mixture, to: &Vec<u64>, scratch: &mut ChainScratch) -> f64 {
+        let labels = self.layout.labels;
+        let truth = self.data.truth(i);
+        let pairs = self.layout.pairs > 0;
+        scratch.subtract(labels, truth.len(), at, to.iter().copied(), NEGLIGIBLE, pairs);
+        let wrong = |&t: &usize| {
+            let d = &scratch.d[t * labels..(t + 1) * labels];
+            d.iter().sum::<f64>() - d[truth[t] as usize]
+        };
+        scratch.rise = -self.cost(i) * scratch.active.iter().map(wrong).sum::<f64>();
+        scratch.rise
+    }
+
+    fn slope(&self, _: usize, w: &[f64], scratch: &mut ChainScratch) -> f64 {
+        let labels = self.layout.labels;
+        let nodes = |&t: &usize| {
+            let range = t * labels..(t + 1) * labels;
+            dot(&scratch.d[range.clone()], &scratch.viterbi.nodes[range])
+        };
+        // The node scores have the losses in them, which are no part of ⟨w, ·⟩.
+        let nodes = scratch.active.iter().map(nodes).sum::<f64>() + scratch.rise;
+        if self.layout.pairs > 0 {
+            let mut edges = 0.0;
+            scratch.for_each_pair(labels, |t, edge, d| {
+                edges += d * scratch.viterbi.transitions(self.layout, w, t + 1)[edge];
+            });
+            return nodes + edges;
+        }
+        let transitions = &w[self.layout.transitions()];
+        nodes + scratch.edges.iter().map(|&(edge, d)| d * transitions[edge]).sum::<f64>()
+    }
+
+    fn curvature(&self, i: usize, scratch: &mut ChainScratch) -> f64 {
+        let labels = self.layout.labels;
+        let mut pairs = 0.0;
+        if self.layout.pairs > 0 {
+            let mut image = std::mem::take(&mut scratch.image);
+            image.clear();
+            self.displace_pairs(i, 1.0, &mut image, scratch);
+            image.settle();
+            pairs = image.entries().iter().map(|&(_, x)| x * x).sum();
+            scratch.image = image;
+        }
+        let ChainScratch { d, active, edges, row, .. } = scratch;
+        let last = d.len().saturating_sub(labels);
+        let (first, last) = (&d[..labels.min(d.len())], &d[last..]);
+        self.shapes[i].geometry.squared_norm(labels, d, active, row)
+            + dot(first, first)
+            + dot(last, last)
+            + edges.iter().map(|&(_, d)| d * d).sum::<f64>()
+            + pairs
+    }
+
+    fn displace(
+        &self,
+        i: usize,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut ChainScratch,
+    ) {
+        let labels = self.layout.labels;
+        let x = self.sequence(i);
+        for &(t, from, to) in &scratch.swaps {
+            x.row(t).for_each(|f, x| {
+                out.add(f * labels + from as usize, factor * x);
+                out.add(f * labels + to as usize, -factor * x);
+            });
+        }
+        for &t in &scratch.active {
+            let d = &scratch.d[t * labels..(t + 1) * labels];
+            if scratch.swaps.is_empty() {
+                out.add_outer(x.row(t), d, factor);
+            }
+            if t == 0 {
+                out.add_run(self.layout.start().start, d, factor);
+            }
+            if t + 1 == x.len() {
+                out.add_run(self.layout.end().start, d, factor);
+            }
+        }
+        let transitions = self.layout.transitions().start;
+        for &(edge, d) in &scratch.edges {
+            out.add(transitions + edge, factor * d);
+        }
+        self.displace_pairs(i, factor, out, scratch);
+    }
+
+    fn mix(&self, _: usize, gamma: f64, at: &mut Mixture, to: &Vec<u64>) {
+        at.step(gamma, to);
+    }
+
+    fn recall(&self, i: usize, at: &Mixture, w: &[f64], scratch: &mut ChainScratch) {
+        let ChainScratch { viterbi, .. } = scratch;
+        let (x, labels) = (self.sequence(i), self.layout.labels);
+        if self.layout.pairs > 0 || 2 * at.len() > x.len() * labels {
+            viterbi.score(self.layout, w, x, Some(self.loss(i)));
+            return;
+        }
+        viterbi.nodes.resize(x.len() * labels, 0.0);
+        let mut before = None;
+        for (key, _) in at.iter() {
+            let (t, y, _) = edge_of(key);
+            if before.replace((t, y)) != Some((t, y)) {
+                viterbi.score_label(self.layout, w, x, self.loss(i), t, y);
+            }
+        }
+    }
+
+    fn extremes(
+        &self,
+        _: usize,
+        at: &Mixture,
+        w: &[f64],
+        worst: &mut Vec<u64>,
+        best: &mut Vec<u64>,
+        scratch: &mut ChainScratch,
+    ) {
+        let ChainScratch { face, viterbi, .. } = scratch;
+        let transitions = |t| viterbi.transitions(self.layout, w, t);
+        face.search(self.layout.labels, at, &viterbi.nodes, transitions);
+        face.worst(worst);
+        face.best(best);
+    }
+
+    fn weight(&self, _: usize, at: &Mixture, corner: &Vec<u64>) -> f64 {
+        at.least(corner)
+    }
+
+    fn between(&self, i: usize, from: &Vec<u64>, to: &Vec<u64>, scratch: &mut ChainScratch) -> f64 {
+        let (truth, cost) = self.loss(i);
+        scratch.swap(self.layout.labels, truth, from, to, self.layout.pairs > 0);
+        let costs = |t: usize, y: Label| if y == truth[t] { 0.0 } else { cost };
+        let rise = |&(t, left, new): &(usize, Label, Label)| costs(t, new) - costs(t, left);
+        scratch.rise = scratch.swaps.iter().map(rise).sum();
+        scratch.rise
+    }
+
+    fn shift(&self, _: usize, amount: f64, at: &mut Mixture, from: &Vec<u64>, to: &Vec<u64>) {
+        at.shift(amount, from, to);
+    }
+
+    fn follow(&self, i: usize, w: &[f64], own: Option<f64>, scratch: &mut ChainScratch) {
+        let (x, labels) = (self.sequence(i), self.layout.labels);
+        let ChainScratch { viterbi, active, d, .. } = scratch;
+        let gram = self.shapes[i].geometry.gram_rows();
+        let (Some(factor), 0, Some(gram)) = (own, self.layout.pairs, gram) else {
+            viterbi.score(self.layout, w, x, Some(self.loss(i)));
+            return;
+        };
+        for &t in &*active {
+            let d = &d[t * labels..(t + 1) * labels];
+            for (s, nodes) in viterbi.nodes.chunks_exact_mut(labels).enumerate() {
+                // A position shares its start and end weights with itself alone.
+                let ends = u8::from(t == 0) + u8::from(t + 1 == x.len());
+                let ends = if s == t { f64::from(ends) } else { 0.0 };
+                add_scaled(d, factor * (gram.product(s, t) + ends), nodes);
+            }
+        }
+    }
+
+    /// The chain with the same first labels and the same conditional next labels.
+    fn tidy(&self, i: usize, at: &mut Mixture) {
+        let (labels, length) = (self.layout.labels, self.data.truth(i).len());
+        let mut leaving = vec![0.0; labels * length];
+        for (key, weight) in at.iter() {
+            let (t, y, _) = edge_of(key);
+            leaving[t * labels + y as usize] += weight;
+        }
+        let first: f64 = leaving.iter().take(labels).sum();
+        let mut arriving: Vec<f64> = vec![0.0; labels * length];
+        arriving.iter_mut().zip(&leaving).take(labels).for_each(|(to, out)| *to = out / first);
+        at.rescale(|key, weight| {
+            let (t, y, next) = edge_of(key);
+            let here = t * labels + y as usize;
+            let factor = arriving[here] / leaving[here];
+            if next != END {
+                arriving[(t + 1) * labels + next as usize] += factor * weight;
+            }
+            factor
+        });
+    }
+
+    fn oracle_work(&self, i: usize) -> f64 {
+        let (labels, length) = (self.layout.labels as f64, self.data.truth(i).len() as f64);
+        let scores = self.shapes[i].features as f64 * (labels + GATHER);
+        self.oracle_work.unwrap_or(scores + length * labels * labels)
+    }
+
+    fn face_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
+        let Shape { features, .. } = self.shapes[i];
+        let (edges, labels) = (at.len() as f64, self.layout.labels as f64);
+        let length = self.data.truth(i).len() as f64;
+        let (features, per_position) = (features as f64, edges / length.max(1.0));
+        // Label by label takes twice as long as all labels of a feature in a row.
+        let scores = features * (2.0 * per_position + GATHER);
+        [scores, 24.0 * edges + 8.0 * length * labels + 4.0 * features]
+    }
+
+    fn blend(&self, _: usize, share: f64, into: &mut Mixture, from: &Mixture) {
+        into.blend(share, from);
+    }
+
+    fn add(
+        &self,
+        i: usize,
+        at: &Mixture,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut ChainScratch,
+    ) {
+        let truth = self.data.truth(i);
+        let (labels, pairs) = (self.layout.labels, self.layout.pairs > 0);
+        scratch.subtract(labels, truth.len(), at, keys_of(truth), 0.0, pairs);
+        self.displace(i, -factor, out, scratch);
+    }
+
+    /// Marginals whose labels agree from edge to edge belong to a distribution over labelings. If they
+    /// disagree at position t by δ_t (in the sum of absolute differences), the chain with the same
+    /// first labels and the same conditional next labels is feasible and differs by at most
+    /// Δ_t = δ_1 + … + δ_t there.
+    fn audit(&self, i: usize, at: &Mixture, _: &mut ChainScratch) -> Result<Audit> {
+        let labels = self.layout.labels;
+        let (truth, cost) = self.loss(i);
+        let length = truth.len();
+        let refuse = |message: String| Err(Error::Witness { example: i, message });
+        // What sums of up to K and T rounded numbers can be off by, relative to their size.
+        let rounding = gamma(labels + length + 8);
+
+        let mut entries = at.iter().peekable();
+        let mut arriving = vec![0.0; labels]; // Σ_y μ_{t−1}(y, ·)
+        let (mut next_arriving, mut leaving) = (vec![0.0; labels], vec![0.0; labels]);
+        let mut dual = Sum::default();
+        let (mut off, mut total_off, mut image_off) = (0.0, 0.0, 0.0);
+        for (t, &right) in truth.iter().enumerate() {
+            next_arriving.fill(0.0);
+            leaving.fill(0.0);
+            while let Some((key, weight)) = entries.next_if(|&(key, _)| edge_of(key).0 == t) {
+                let (_, y, next) = edge_of(key);
+                let last = t + 1 == length;
+                if y as usize >= labels
+                    || last != (next == END)
+                    || (!last && next as usize >= labels)
+                {
+                    return refuse(format!("position {} has no edge {y} → {next}", t + 1));
+                }
+                if !(weight >= 0.0 && weight.is_finite()) {
+                    return refuse(format!("an edge at position {} has weight {weight}", t + 1));
+                }
+                leaving[y as usize] += weight;
+                if !last {
+                    next_arriving[next as usize] += weight;
+                }
+                if y != right {
+                    let term = weight * cost;
+                    dual.add_measured(Measured::rounded(term, 2));
+                }
+            }
+            let disagreement: f64 = if t == 0 {
+                (leaving.iter().sum::<f64>() - 1.0).abs()
+            } else {
+                leaving.iter().zip(&arriving).map(|(out, into)| (out - into).abs()).sum()
+            };
+            if disagreement > DEFECT || disagreement.is_nan() {
+                return refuse(if t == 0 {
+                    format!("its first labels miss a weight of 1 by {disagreement:e}")
+                } else {
+                    format!(
+                        "the label weights at position {} disagree by {disagreement:e} with the \
+                         edges that lead there",
+                        t + 1
+                    )
+                });
+            }
+            off += disagreement + 3.0 * rounding;
+            total_off += off;
+            image_off += off * self::length(self.sequence(i), t);
+            std::mem::swap(&mut arriving, &mut next_arriving);
+        }
+        if let Some((key, _)) = entries.next() {
+            return refuse(format!(
+                "it has a position {} and the sequence ends at {length}",
+                edge_of(key).0 + 1
+            ));
+        }
+        let mut dual = dual.total();
+        dual.error += product_above(total_off, cost);
+        // The entries of a position's d add up to two at most, each summed and scaled in the
+        // roundings counted above.
+        let reach = image_off + 2.0 * rounding * self.shapes[i].norm2;
+        // Of the factor, and of its products with an entry and then with each label, or pair of labels.
+        let terms = (self.shapes[i].features + 3) as f64 * (labels * labels) as f64;
+        let span = 4.0 * self.shapes[i].norm2 + 2.0 * terms;
+        Ok(Audit { dual, reach: reach * (1.0 + 1e-9), span })
+    }
+
+    fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
+        let Shape { norm1, stored, features, .. } = self.shapes[i];
+        let length = self.data.truth(i).len();
+        // The weights that a labeling meets: its features, start, end and transitions.
+        let weights = product_above(norm1 + length as f64 + 2.0, largest_weight);
+        let magnitude = weights + length as f64 * self.cost(i);
+        // Two labelings are compared, each a sum of such terms.
+        let vanished = features as f64 * UNDERFLOW;
+        let off = product_above(gamma(stored + 3 * length + 8), magnitude) + vanished;
+        2.0 * off * (1.0 + 1e-9)
+    }
+}
+
+impl Witnessed for ChainBlocks<'_> {
+    fn entries(&self, at: &Mixture) -> Vec<(u64, f64)> {
+        at.iter().collect()
+    }
+
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<Mixture> {
+        Mixture::from_entries(entries)
+            .ok_or_else(|| Error::Witness { example: i, message: "its edges do not ascend".into() })
+    }
+}

@@ -1,0 +1,14 @@
+//! One label for each position of a sequence, first order.
+//!
+//! - [`blocks`]: edge marginals of a sequence; `scratch`, `edges`, `face` and `geometry` are what its steps need.
+//! - [`oracle`]: Viterbi's algorithm, the layout of the weights, and the max-oracle.
+
+pub mod blocks;
+pub(crate) mod edges;
+mod face;
+mod geometry;
+pub mod oracle;
+mod scratch;
+
+pub use blocks::{ChainBlocks, ChainScratch};
+pub use oracle::{ChainOracle, Hamming, Label, Layout, Viterbi};

@@ -1,0 +1,372 @@
+//! Blocks of one number: the dual variable α_i of an example under a loss of its prediction a = ⟨x_i, w⟩.
+//!
+//! With q = mass_i‖x_i‖²/λ, u the α that the prediction asks for, and z = u − α, the paper's options are
+//!
+//! ```text
+//! I    the β that maximises −φ*(−β) − aβ − (q/2)(β − α)²: exact coordinate ascent
+//! II   the best β between α and u: since the above is concave, its maximiser brought to that interval
+//! III  α + sz,  s = min(1, (φ(a) + φ*(−α) + aα + (γ/2)z²) / (z²(γ + q)))
+//! IV   the same with the largest ‖x‖² of all examples
+//! V    α + sz,  s = γ/(γ + q) with the largest ‖x‖²: no look at the example; for smooth losses only
+//! ```
+//!
+//! III and IV as printed can exceed 1; the minimum is ours.
+
+use super::balance::{balance, root_of_rising};
+use crate::dual::witness::{DEFECT, Witnessed};
+use crate::dual::{Audit, Blocks, Found, View};
+use crate::linalg::kernels::score;
+use crate::linalg::underflow::{product_above, root_above, size_of_product};
+use crate::linalg::{Accumulate, Measured, Row, Rows, gamma};
+use crate::term::{Loss, Norm};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How the step of a block is chosen: the options of the paper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// The best dual variable there is.
+    #[default]
+    I,
+    /// The best one on the way to the corner.
+    II,
+    /// A closed form on the way to the corner.
+    III,
+    /// The same for the longest example.
+    IV,
+    /// A constant share of the way, for smooth losses.
+    V,
+}
+
+/// A linear model's blocks over borrowed rows.
+///
+/// ```
+/// use dualgap::dual::Blocks;
+/// use dualgap::linalg::Rows;
+/// use dualgap::structure::{Choice, LinearBlocks};
+/// use dualgap::term::ScalarLoss;
+/// let rows = Rows::dense(&[vec![1.0, 0.0], vec![0.0, 2.0]])?;
+/// let blocks = LinearBlocks::new(&rows, vec![1.0, -1.0], ScalarLoss::Hinge, Choice::I)?;
+/// assert_eq!((blocks.len(), blocks.dim()), (2, 2));
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LinearBlocks<'a, L> {
+    rows: &'a Rows,
+    targets: Vec<f64>,
+    loss: L,
+    choice: Choice,
+    euclidean: SquaredNorms,
+    /// The same with ‖x‖_∞, for links that are measured in it.
+    largest: SquaredNorms,
+}
+
+/// ‖x‖² of every example, and the largest of them.
+#[derive(Debug)]
+struct SquaredNorms {
+    of: Vec<f64>,
+    most: f64,
+}
+
+impl SquaredNorms {
+    fn new(of: Vec<f64>) -> Self {
+        let most = of.iter().copied().fold(0.0, f64::max);
+        Self { of, most }
+    }
+}
+
+impl<'a, L: Loss> LinearBlocks<'a, L> {
+    /// A target for every row.
+    pub fn new(rows: &'a Rows, targets: Vec<f64>, loss: L, choice: Choice) -> Result<Self> {
+        if rows.len() != targets.len() {
+            let (rows, targets) = (rows.len(), targets.len());
+            return Err(Error::setting(format!("there are {rows} rows and {targets} targets")));
+        }
+        if let Some(y) = targets.iter().find(|y| !y.is_finite()) {
+            return Err(Error::setting(format!("a target is {y}")));
+        }
+        loss.check(&targets)?;
+        if choice == Choice::V && loss.smoothness() <= 0.0 {
+            return Err(Error::setting("option V is for smooth losses, and this one is not"));
+        }
+        let all = || (0..rows.len()).map(|i| rows.row(i));
+        let largest = |row: Row<'_>| row.iter().fold(0.0_f64, |most, (_, x)| most.max(x.abs()));
+        let euclidean = SquaredNorms::new(all().map(Row::squared_norm).collect());
+        let largest = SquaredNorms::new(all().map(|row| largest(row).powi(2)).collect());
+        Ok(Self { rows, targets, loss, choice, euclidean, largest })
+    }
+
+    /// The inputs.
+    pub fn rows(&self) -> &'a Rows {
+        self.rows
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> &L {
+        &self.loss
+    }
+
+    /// One for every example.
+    pub fn targets(&self) -> &[f64] {
+        &self.targets
+    }
+
+    /// The largest ‖x‖² of all examples.
+    pub fn largest_squared_norm(&self) -> f64 {
+        self.euclidean.most
+    }
+
+    /// In the norm that a step is measured in.
+    #[inline]
+    fn squared_norms(&self, view: &View<'_>) -> &SquaredNorms {
+        match view.norm {
+            Norm::Euclidean => &self.euclidean,
+            Norm::Largest => &self.largest,
+        }
+    }
+
+    /// The new α by the option, at a prediction.
+    #[inline]
+    fn choose(&self, i: usize, a: f64, alpha: f64, view: &View<'_>) -> f64 {
+        let (y, loss) = (self.targets[i], &self.loss);
+        let norms = self.squared_norms(view);
+        let q = view.scale * norms.of[i];
+        if self.choice == Choice::I {
+            return loss.maximizer(a, y, alpha, q);
+        }
+        let u = loss.corner(a, y);
+        let z = u - alpha;
+        if z == 0.0 {
+            return alpha;
+        }
+        let (smooth, longest) = (loss.smoothness(), view.scale * norms.most);
+        let share = match self.choice {
+            Choice::I | Choice::II => {
+                return loss.maximizer(a, y, alpha, q).clamp(alpha.min(u), alpha.max(u));
+            }
+            Choice::III | Choice::IV => {
+                let curvature = if self.choice == Choice::III { q } else { longest };
+                let gap = loss.value(a, y).value + loss.conjugate(alpha, y).value + alpha * a;
+                (gap.max(0.0) + 0.5 * smooth * z * z) / (z * z * (smooth + curvature))
+            }
+            Choice::V => smooth / (smooth + longest),
+        };
+        // Without any curvature the quotient is infinite, and all of the way is meant.
+        if share < 1.0 { alpha + share * z } else { u }
+    }
+}
+
+/// What is known of a block during a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinearScratch {
+    /// ⟨x, w⟩.
+    a: f64,
+    /// to − at.
+    z: f64,
+}
+
+impl<L: Loss> Blocks for LinearBlocks<'_, L> {
+    const SEES_FACTOR: bool = true;
+
+    type Corner = f64;
+    type Point = f64;
+    type Scratch = LinearScratch;
+
+    fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.rows.width()
+    }
+
+    fn importance(&self, i: usize) -> f64 {
+        self.euclidean.of[i].sqrt()
+    }
+
+    fn smoothness(&self) -> f64 {
+        self.loss.smoothness()
+    }
+
+    fn scratch(&self) -> LinearScratch {
+        LinearScratch::default()
+    }
+
+    /// Zero where that is feasible; it is for every loss of the library.
+    fn start(&self, i: usize) -> f64 {
+        let (low, high) = self.loss.domain(self.targets[i]);
+        0.0_f64.clamp(low, high)
+    }
+
+    fn best_corner(
+        &self,
+        i: usize,
+        w: &[f64],
+        corner: &mut f64,
+        scratch: &mut LinearScratch,
+    ) -> Result<Found> {
+        self.rescore(i, w, scratch);
+        *corner = self.loss.corner(scratch.a, self.targets[i]);
+        Ok(Found::exact(self.loss.value(scratch.a, self.targets[i]).value))
+    }
+
+    fn aim(
+        &self,
+        i: usize,
+        at: &f64,
+        view: &View<'_>,
+        corner: &mut f64,
+        scratch: &mut LinearScratch,
+    ) -> Result<()> {
+        scratch.a = view.factor * score(self.rows.row(i), view.w);
+        *corner = self.choose(i, scratch.a, *at, view);
+        Ok(())
+    }
+
+    fn rescore(&self, i: usize, w: &[f64], scratch: &mut LinearScratch) {
+        scratch.a = score(self.rows.row(i), w);
+    }
+
+    fn difference(&self, i: usize, at: &f64, to: &f64, scratch: &mut LinearScratch) -> f64 {
+        scratch.z = to - at;
+        let y = self.targets[i];
+        self.loss.conjugate(*at, y).value - self.loss.conjugate(*to, y).value
+    }
+
+    fn slope(&self, _: usize, _: &[f64], scratch: &mut LinearScratch) -> f64 {
+        scratch.a * scratch.z
+    }
+
+    fn curvature(&self, i: usize, scratch: &mut LinearScratch) -> f64 {
+        self.euclidean.of[i] * scratch.z * scratch.z
+    }
+
+    /// What was aimed at is where to go, unless w has moved since: then the best point on the way there.
+    #[inline]
+    fn step_length(
+        &self,
+        i: usize,
+        at: &f64,
+        to: &f64,
+        view: &View<'_>,
+        scratch: &mut LinearScratch,
+    ) -> f64 {
+        scratch.z = to - at;
+        if scratch.z == 0.0 {
+            return 0.0;
+        }
+        if view.fresh {
+            // No number plus one is none.
+            return 1.0 + 0.0 * scratch.z;
+        }
+        scratch.a = view.factor * score(self.rows.row(i), view.w);
+        let q = view.scale * self.squared_norms(view).of[i];
+        let best = self.loss.maximizer(scratch.a, self.targets[i], *at, q);
+        ((best - at) / scratch.z).clamp(0.0, 1.0)
+    }
+
+    fn gap(&self, i: usize, at: &f64, _: &[f64], _: &f64, scratch: &mut LinearScratch) -> f64 {
+        let (a, y) = (scratch.a, self.targets[i]);
+        self.loss.value(a, y).value + self.loss.conjugate(*at, y).value + at * a
+    }
+
+    fn displace(
+        &self,
+        i: usize,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut LinearScratch,
+    ) {
+        let factor = factor * scratch.z;
+        self.rows.row(i).for_each(|j, x| out.add(j, factor * x));
+    }
+
+    fn mix(&self, _: usize, gamma: f64, at: &mut f64, to: &f64) {
+        *at = if gamma >= 1.0 { *to } else { *at + gamma * (to - *at) };
+    }
+
+    fn blend(&self, _: usize, share: f64, into: &mut f64, from: &f64) {
+        *into = if share >= 1.0 { *from } else { *into + share * (from - *into) };
+    }
+
+    fn balanced(&self, points: &[f64], masses: &[f64], column: usize) -> Option<Vec<f64>> {
+        let shares: Vec<f64> =
+            masses.iter().enumerate().map(|(i, m)| m * self.rows.row(i).get(column)).collect();
+        let domains = self.targets.iter().map(|&y| self.loss.domain(y)).collect::<Vec<_>>();
+        balance(points, &shares, &domains)
+    }
+
+    fn best_free(&self, w: &[f64], masses: &[f64], column: usize) -> Option<f64> {
+        // Predictions without this weight, and how much of it each has.
+        let parts: Vec<(f64, f64)> = (0..self.targets.len())
+            .map(|i| {
+                let (row, x) = (self.rows.row(i), self.rows.row(i).get(column));
+                (score(row, w) - x * w[column], x)
+            })
+            .collect();
+        // The slope of the mean loss, which rises with the weight.
+        let slope = |b: f64| -> f64 {
+            let each = parts.iter().zip(masses).zip(&self.targets);
+            each.map(|((&(a, x), mass), &y)| -mass * x * self.loss.corner(a + x * b, y)).sum()
+        };
+        Some(root_of_rising(slope, w[column]))
+    }
+
+    fn add(
+        &self,
+        i: usize,
+        at: &f64,
+        factor: f64,
+        out: &mut impl Accumulate,
+        _: &mut LinearScratch,
+    ) {
+        let factor = factor * at;
+        self.rows.row(i).for_each(|j, x| out.add(j, factor * x));
+    }
+
+    /// A mean of feasible numbers can miss the interval by rounding; the nearest feasible one is meant.
+    fn audit(&self, i: usize, at: &f64, _: &mut LinearScratch) -> Result<Audit> {
+        let (low, high) = self.loss.domain(self.targets[i]);
+        let near = at.clamp(low, high);
+        let off = (at - near).abs();
+        if !at.is_finite() || off > DEFECT {
+            let message = format!("its dual variable is {at}, and it lies within {low} to {high}");
+            return Err(Error::Witness { example: i, message });
+        }
+        let conjugate = self.loss.conjugate(near, self.targets[i]);
+        let stored = self.rows.row(i).stored();
+        let length = root_above(self.euclidean.of[i], stored);
+        // A mass over λ, its product with α, and that with the entry; two of these products can underflow.
+        let rounding = product_above(at.abs(), gamma(6));
+        let span = length * (1.0 + at.abs()) + (stored as f64).sqrt() * 1.000_001;
+        Ok(Audit {
+            dual: Measured { value: -conjugate.value, error: conjugate.error },
+            reach: product_above(length, off + rounding) * (1.0 + 1e-9),
+            span: if *at == 0.0 { 0.0 } else { span },
+        })
+    }
+
+    fn rounding(&self, i: usize, w: &[f64], _: f64) -> f64 {
+        let (row, y) = (self.rows.row(i), self.targets[i]);
+        let a = score(row, w);
+        let magnitude = row.iter().fold(0.0, |sum, (j, x)| sum + size_of_product(x, w[j]));
+        let off = gamma(row.stored() + 8) * magnitude;
+        // The prediction's rounding times the steepest slope, and that of the loss itself.
+        let steepness = self.loss.steepness(a.abs() + off, y);
+        (product_above(steepness, off) + self.loss.value(a, y).error) * (1.0 + 1e-9)
+    }
+}
+
+impl<L: Loss> Witnessed for LinearBlocks<'_, L> {
+    fn entries(&self, at: &f64) -> Vec<(u64, f64)> {
+        vec![(0, *at)]
+    }
+
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<f64> {
+        match entries[..] {
+            [(0, alpha)] => Ok(alpha),
+            _ => Err(Error::Witness { example: i, message: "it has not one number".into() }),
+        }
+    }
+}

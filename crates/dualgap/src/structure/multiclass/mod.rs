@@ -1,0 +1,14 @@
+//! One label out of several for each example.
+//!
+//! - [`blocks`]: a distribution over classes an example, under the hinge.
+//! - [`scores`]: the same under any loss of the scores, by the options of Prox-SDCA; `segment` is its search along a segment.
+//! - [`oracle`]: the max-oracle, for comparison with users' own.
+
+pub mod blocks;
+pub mod oracle;
+pub mod scores;
+mod segment;
+
+pub use blocks::MulticlassBlocks;
+pub use oracle::MulticlassOracle;
+pub use scores::ScoreBlocks;

@@ -1,0 +1,380 @@
+//! Blocks of a distribution over the classes: the dual variable β_i of an example under a loss of its K scores.
+//!
+//! With s the scores, costs included, q = mass_i‖x_i‖²/λ and z the way from β to where a step goes,
+//!
+//! ```text
+//! X_i β = x_i ⊗ (e_y − β),    rise = ⟨z, c⟩ − R(to) + R(at),    slope = −⟨z, s − c⟩,    curvature = ‖x_i‖²‖z‖²
+//! ```
+//!
+//! The options are those of [`crate::structure::linear`]: the best distribution there is (a projection onto the simplex, for softmax
+//! an inner Newton method), the best on the way to the one that the scores ask for (for softmax a search in one dimension,
+//! `segment`; for the others III is that already), or a closed form on that way.
+
+use super::segment::best_share;
+use crate::data::Examples;
+use crate::dual::witness::{Witnessed, distribution};
+use crate::dual::{Audit, Blocks, Found, View};
+use crate::linalg::kernels::add_scores;
+use crate::linalg::memory::{check_weights, reserve_check};
+use crate::linalg::underflow::{product_above, root_above};
+use crate::linalg::{Accumulate, Measured, Sum, UNDERFLOW, gamma};
+use crate::structure::linear::Choice;
+use crate::term::{CheckedCosts, Costs, MulticlassLoss};
+use crate::{Error, Result};
+
+/// The blocks of a multiclass model over borrowed examples, under any loss of their scores.
+///
+/// ```
+/// use dualgap::data::Examples;
+/// use dualgap::dual::Blocks;
+/// use dualgap::structure::{Choice, ScoreBlocks};
+/// use dualgap::term::Costs;
+/// use dualgap::term::MulticlassLoss;
+/// let data = Examples::from_dense(&[vec![1.0], vec![-1.0], vec![0.1]], &["a", "b", "c"])?;
+/// let blocks = ScoreBlocks::new(&data, &Costs::ZeroOne, MulticlassLoss::Softmax, Choice::I)?;
+/// assert_eq!((blocks.len(), blocks.dim()), (3, 3));
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ScoreBlocks<'a> {
+    data: &'a Examples,
+    labels: &'a [u32],
+    classes: usize,
+    costs: CheckedCosts,
+    loss: MulticlassLoss,
+    choice: Choice,
+    squared_norms: Vec<f64>,
+    /// The largest ‖x‖².
+    largest: f64,
+}
+
+impl<'a> ScoreBlocks<'a> {
+    /// Softmax has no costs: those given must be the default ones, and are left out.
+    pub fn new(
+        data: &'a Examples,
+        costs: &Costs,
+        loss: MulticlassLoss,
+        choice: Choice,
+    ) -> Result<Self> {
+        loss.check()?;
+        let labels = data.classes()?;
+        let classes = labels.alphabet().len();
+        if classes < 2 {
+            return Err(Error::setting(format!(
+                "there must be at least two classes to tell apart, and the data have {classes}"
+            )));
+        }
+        check_weights(data.rows().width().checked_mul(classes))?;
+        let costs = match (loss, costs) {
+            (MulticlassLoss::Softmax, Costs::ZeroOne) => {
+                reserve_check(classes.saturating_mul(2 * classes))?;
+                Costs::Matrix(vec![0.0; classes * classes]).check(classes)?
+            }
+            (MulticlassLoss::Softmax, Costs::Matrix(_)) => {
+                return Err(Error::setting("softmax does not know costs of mistakes"));
+            }
+            (_, costs) => costs.check(classes)?,
+        };
+        if choice == Choice::V && loss.smoothness() <= 0.0 {
+            return Err(Error::setting("option V is for smooth losses, and this one is not"));
+        }
+        let squared_norms: Vec<f64> =
+            (0..data.len()).map(|i| data.rows().row(i).squared_norm()).collect();
+        let largest = squared_norms.iter().copied().fold(0.0, f64::max);
+        let labels = labels.numbers();
+        Ok(Self { data, labels, classes, costs, loss, choice, squared_norms, largest })
+    }
+
+    fn truth(&self, i: usize) -> usize {
+        self.labels[i] as usize
+    }
+
+    /// ⟨β, c⟩ − R(β).
+    fn term(&self, i: usize, beta: &[f64]) -> f64 {
+        let costs: f64 =
+            beta.iter().enumerate().map(|(y, b)| b * self.costs.of(self.truth(i), y)).sum();
+        costs - self.loss.penalty(beta.iter().copied()).value
+    }
+
+    /// Whether the best point of a segment has to be searched for: no closed form has it.
+    fn searches(&self) -> bool {
+        self.choice == Choice::II && self.loss == MulticlassLoss::Softmax
+    }
+
+    /// The share of the way from `at` to the corner in `to` that options III to V take, and II where the closed form of III
+    /// is the best point of the segment: where the penalty is a line or a parabola.
+    fn share(&self, i: usize, at: &[f64], to: &[f64], scale: f64, scores: &[f64]) -> f64 {
+        let (mut squares, mut along) = (0.0, 0.0);
+        for ((at, to), s) in at.iter().zip(to).zip(scores) {
+            squares += (to - at) * (to - at);
+            along += (to - at) * s;
+        }
+        if squares == 0.0 {
+            return 0.0;
+        }
+        let smooth = self.loss.smoothness();
+        let norm = if matches!(self.choice, Choice::IV | Choice::V) {
+            self.largest
+        } else {
+            self.squared_norms[i]
+        };
+        if self.choice == Choice::V {
+            return smooth / (smooth + scale * norm);
+        }
+        let penalty = |beta: &[f64]| self.loss.penalty(beta.iter().copied()).value;
+        let gap = (along - penalty(to) + penalty(at)).max(0.0);
+        let share = (gap + 0.5 * smooth * squares) / (squares * (smooth + scale * norm));
+        share.min(1.0)
+    }
+}
+
+/// The buffers of a block.
+#[derive(Debug, Default)]
+pub struct VectorScratch {
+    /// s, costs included.
+    scores: Vec<f64>,
+    /// to − at.
+    z: Vec<f64>,
+    /// A distribution.
+    beta: Vec<f64>,
+    /// ⟨z, c⟩.
+    costs: f64,
+}
+
+impl Blocks for ScoreBlocks<'_> {
+    type Corner = Vec<f64>;
+    type Point = Vec<f64>;
+    type Scratch = VectorScratch;
+
+    fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.data.rows().width() * self.classes
+    }
+
+    fn numbers(&self) -> usize {
+        self.len().saturating_mul(self.classes)
+    }
+
+    fn importance(&self, i: usize) -> f64 {
+        self.squared_norms[i].sqrt()
+    }
+
+    fn smoothness(&self) -> f64 {
+        self.loss.smoothness()
+    }
+
+    fn scratch(&self) -> VectorScratch {
+        VectorScratch::default()
+    }
+
+    fn start(&self, i: usize) -> Vec<f64> {
+        let mut beta = vec![0.0; self.classes];
+        beta[self.truth(i)] = 1.0;
+        beta
+    }
+
+    fn best_corner(
+        &self,
+        i: usize,
+        w: &[f64],
+        corner: &mut Vec<f64>,
+        scratch: &mut VectorScratch,
+    ) -> Result<Found> {
+        self.rescore(i, w, scratch);
+        self.loss.corner(&scratch.scores, corner);
+        let VectorScratch { scores, beta, .. } = scratch;
+        Ok(Found::exact(self.loss.value(scores, self.truth(i), beta).value))
+    }
+
+    fn aim(
+        &self,
+        i: usize,
+        at: &Vec<f64>,
+        view: &View<'_>,
+        corner: &mut Vec<f64>,
+        scratch: &mut VectorScratch,
+    ) -> Result<()> {
+        self.rescore(i, view.w, scratch);
+        if self.choice == Choice::I {
+            let q = view.scale * self.squared_norms[i];
+            self.loss.maximizer(&scratch.scores, at, q, corner);
+            return Ok(());
+        }
+        self.loss.corner(&scratch.scores, corner);
+        let mut share = self.share(i, at, corner, view.scale, &scratch.scores);
+        if self.searches() {
+            let VectorScratch { scores, z, .. } = scratch;
+            z.clear();
+            z.extend(corner.iter().zip(at).map(|(to, at)| to - at));
+            share = best_share(scores, at, z, view.scale * self.squared_norms[i], share);
+        }
+        corner.iter_mut().zip(at).for_each(|(to, at)| *to = at + share * (*to - at));
+        Ok(())
+    }
+
+    fn rescore(&self, i: usize, w: &[f64], scratch: &mut VectorScratch) {
+        self.costs.fill(self.truth(i), &mut scratch.scores);
+        add_scores(self.data.rows().row(i), w, &mut scratch.scores);
+    }
+
+    fn difference(
+        &self,
+        i: usize,
+        at: &Vec<f64>,
+        to: &Vec<f64>,
+        scratch: &mut VectorScratch,
+    ) -> f64 {
+        scratch.z.clear();
+        scratch.z.extend(to.iter().zip(at).map(|(to, at)| to - at));
+        let cost = |(y, z): (usize, &f64)| z * self.costs.of(self.truth(i), y);
+        scratch.costs = scratch.z.iter().enumerate().map(cost).sum();
+        self.term(i, to) - self.term(i, at)
+    }
+
+    fn slope(&self, _: usize, _: &[f64], scratch: &mut VectorScratch) -> f64 {
+        // The scores have the costs in them, which are no part of ⟨w, ·⟩.
+        let along: f64 = scratch.z.iter().zip(&scratch.scores).map(|(z, s)| z * s).sum();
+        scratch.costs - along
+    }
+
+    fn curvature(&self, i: usize, scratch: &mut VectorScratch) -> f64 {
+        self.squared_norms[i] * scratch.z.iter().map(|z| z * z).sum::<f64>()
+    }
+
+    /// Where w has moved since a point was aimed at, option II looks for the best point on the way there.
+    fn step_length(
+        &self,
+        i: usize,
+        at: &Vec<f64>,
+        to: &Vec<f64>,
+        view: &View<'_>,
+        scratch: &mut VectorScratch,
+    ) -> f64 {
+        let rise = self.difference(i, at, to, scratch);
+        if !view.fresh {
+            self.rescore(i, view.w, scratch);
+        }
+        let gap = rise - self.slope(i, view.w, scratch);
+        if gap.is_nan() {
+            return gap;
+        }
+        if !view.fresh && self.searches() {
+            let q = view.scale * self.squared_norms[i];
+            return best_share(&scratch.scores, at, &scratch.z, q, 0.5);
+        }
+        if gap <= 0.0 { 0.0 } else { self.share_of_segment(gap, i, view, scratch) }
+    }
+
+    /// What was aimed at is where to go, unless w has moved since: then as far as the proximal lower bound says.
+    fn share_of_segment(
+        &self,
+        gap: f64,
+        i: usize,
+        view: &View<'_>,
+        scratch: &mut VectorScratch,
+    ) -> f64 {
+        if view.fresh {
+            return 1.0;
+        }
+        let squares: f64 = scratch.z.iter().map(|z| z * z).sum();
+        let smooth = self.loss.smoothness() * squares;
+        let whole = smooth + view.scale * self.curvature(i, scratch);
+        if whole > 0.0 { ((gap + 0.5 * smooth) / whole).min(1.0) } else { 1.0 }
+    }
+
+    fn displace(
+        &self,
+        i: usize,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut VectorScratch,
+    ) {
+        out.add_outer(self.data.rows().row(i), &scratch.z, -factor);
+    }
+
+    fn mix(&self, _: usize, gamma: f64, at: &mut Vec<f64>, to: &Vec<f64>) {
+        if gamma >= 1.0 {
+            at.clone_from(to);
+        } else {
+            at.iter_mut().zip(to).for_each(|(at, to)| *at += gamma * (to - *at));
+        }
+    }
+
+    fn blend(&self, i: usize, share: f64, into: &mut Vec<f64>, from: &Vec<f64>) {
+        self.mix(i, share, into, from);
+    }
+
+    fn add(
+        &self,
+        i: usize,
+        at: &Vec<f64>,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut VectorScratch,
+    ) {
+        scratch.z.clear();
+        scratch.z.extend_from_slice(at);
+        scratch.z[self.truth(i)] -= 1.0;
+        out.add_outer(self.data.rows().row(i), &scratch.z, -factor);
+    }
+
+    fn audit(&self, i: usize, at: &Vec<f64>, _: &mut VectorScratch) -> Result<Audit> {
+        if at.len() != self.classes {
+            let message = format!("it has {} weights for {} classes", at.len(), self.classes);
+            return Err(Error::Witness { example: i, message });
+        }
+        let defect = distribution(i, at.iter().copied())?;
+        let mut dual = Sum::default();
+        for (y, &weight) in at.iter().enumerate() {
+            let term = weight * self.costs.of(self.truth(i), y);
+            dual.add_measured(Measured::rounded(term, 1));
+        }
+        let penalty = self.loss.penalty(at.iter().copied());
+        dual.add_measured(Measured { value: -penalty.value, ..penalty });
+        let mut dual = dual.total();
+        // The distribution that is meant is this one divided by its sum, 1 ± defect. Costs and the square are
+        // Lipschitz in that factor; Σ β log β of β/(1 ± d) moves by at most d(1 + |Σ β log β|).
+        dual.error += 4.0 * defect * (self.costs.largest() + penalty.value.abs() + 1.0);
+        let rounding = gamma(6) * 2.0;
+        let stored = self.data.rows().row(i).stored();
+        let length = root_above(self.squared_norms[i], stored);
+        // Of the factor, and of its products with an entry and then with each class.
+        let span = 2.0 * length + stored as f64 * (self.classes + 2) as f64;
+        Ok(Audit { dual, reach: product_above(length, defect + rounding), span })
+    }
+
+    fn rounding(&self, i: usize, w: &[f64], largest_weight: f64) -> f64 {
+        let row = self.data.rows().row(i);
+        let mut scratch = VectorScratch::default();
+        self.rescore(i, w, &mut scratch);
+        let VectorScratch { scores, beta, .. } = &mut scratch;
+        let own = self.loss.value(scores, self.truth(i), beta).error;
+        // Every score is off by this much, and the loss changes by at most twice as much.
+        let magnitude = self.costs.largest() + product_above(row.norm1(), largest_weight);
+        let vanished = row.stored() as f64 * UNDERFLOW;
+        let off = product_above(gamma(row.stored() + 3), magnitude) + vanished;
+        (own + 2.0 * off) * (1.0 + 1e-9)
+    }
+}
+
+impl Witnessed for ScoreBlocks<'_> {
+    fn entries(&self, at: &Vec<f64>) -> Vec<(u64, f64)> {
+        let entries = at.iter().enumerate().map(|(y, &weight)| (y as u64, weight));
+        entries.filter(|&(_, weight)| weight != 0.0).collect()
+    }
+
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<Vec<f64>> {
+        let refuse = |message: &str| Error::Witness { example: i, message: message.into() };
+        if !entries.is_sorted_by(|a, b| a.0 < b.0) {
+            return Err(refuse("its classes do not ascend"));
+        }
+        let mut at = vec![0.0; self.classes];
+        for (y, weight) in entries {
+            *at.get_mut(y as usize).ok_or_else(|| refuse("it has a class that is none"))? = weight;
+        }
+        Ok(at)
+    }
+}

@@ -1,0 +1,7 @@
+//! Any output space with a max-oracle: the trait that a user writes, and the blocks that are made of it.
+
+pub mod blocks;
+pub mod oracle;
+
+pub use blocks::{OracleBlocks, OraclePoint, Plane};
+pub use oracle::{Bound, Decoded, Extent, Oracle};

@@ -1,0 +1,130 @@
+//! The max-oracle: all that a structure has to offer.
+
+use crate::Result;
+use crate::linalg::Accumulate;
+use std::hash::Hash;
+
+/// How good a decoded output is known to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// No output scores higher, up to the rounding of a plain sum of the score's terms. That rounding is
+    /// charged to the certificate: of any output if the oracle knows its [`Extent`], else of the
+    /// output that was found and the truth.
+    Exact,
+    /// No output scores higher than this, rounding included.
+    AtMost(f64),
+    /// Nothing is known. The solver can step with it, but a run is then reported as uncertified.
+    Unknown,
+}
+
+/// How large scores can get, over all outputs of an input: what bounds the rounding of those outputs that were
+/// compared and not chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// The most features that are added up.
+    pub terms: usize,
+    /// The largest sum of their absolute values.
+    pub norm1: f64,
+    /// The largest loss.
+    pub loss: f64,
+}
+
+/// What an oracle found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decoded<Y> {
+    /// The output with the highest score that was found.
+    pub output: Y,
+    /// What is known about the outputs that were not looked at.
+    pub bound: Bound,
+}
+
+/// Decoding for one structure: all that a user has to write.
+///
+/// Contract: `loss(x, y, y) = 0` and `loss ≥ 0`; `features` is the same vector φ(x, y) for the same
+/// pair; and the [`Bound`] of a decoded output is true. A broken contract that shows during a run is an
+/// error, because a certificate would be worth nothing.
+///
+/// The smallest structure there is, a sign:
+///
+/// ```
+/// use dualgap::dual;
+/// use dualgap::linalg::Accumulate;
+/// use dualgap::structure::{Bound, Decoded, Oracle};
+///
+/// struct Sign;
+///
+/// impl Oracle for Sign {
+///     type Input = Vec<f64>;
+///     type Output = i8; // +1 or −1
+///     type Scratch = ();
+///
+///     fn dim(&self) -> usize { 2 }
+///
+///     fn features(&self, x: &Vec<f64>, y: &i8, out: &mut impl Accumulate) {
+///         for (j, x) in x.iter().enumerate() {
+///             out.add(j, 0.5 * f64::from(*y) * x);
+///         }
+///     }
+///
+///     fn loss(&self, _: &Vec<f64>, truth: &i8, y: &i8) -> f64 {
+///         f64::from(u8::from(truth != y))
+///     }
+///
+///     fn decode(&self, w: &[f64], x: &Vec<f64>, against: Option<&i8>, _: &mut ())
+///         -> dualgap::Result<Decoded<i8>>
+///     {
+///         let score = |y: i8| {
+///             let margin: f64 = w.iter().zip(x).map(|(w, x)| w * x).sum();
+///             0.5 * f64::from(y) * margin + against.map_or(0.0, |truth| self.loss(x, truth, &y))
+///         };
+///         let output = if score(1) >= score(-1) { 1 } else { -1 };
+///         Ok(Decoded { output, bound: Bound::Exact })
+///     }
+/// }
+///
+/// use dualgap::run::Budget;
+/// use dualgap::dual::Settings;
+/// use dualgap::structure::OracleBlocks;
+/// let examples = vec![(vec![1.0, 0.2], 1), (vec![-0.7, 0.1], -1), (vec![0.4, 0.9], 1)];
+/// let blocks = OracleBlocks::new(&Sign, &examples)?;
+/// let report = dual::train(&blocks, &Settings::default(), &Budget::relative(1e-6), &mut ())?;
+/// assert!(report.model.weights[0] > 0.0);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub trait Oracle: Sync {
+    /// x.
+    type Input: Sync;
+    /// y, and by its equality the identity of a corner of the dual.
+    type Output: Clone + Eq + Hash + Send + Sync;
+    /// Buffers that are kept from call to call, one set per thread.
+    type Scratch: Default + Send;
+
+    /// The dimension of φ and of the weights.
+    fn dim(&self) -> usize;
+
+    /// Adds φ(x, y) to `out`.
+    fn features(&self, x: &Self::Input, y: &Self::Output, out: &mut impl Accumulate);
+
+    /// L(truth, y).
+    fn loss(&self, x: &Self::Input, truth: &Self::Output, y: &Self::Output) -> f64;
+
+    /// An upper bound for all outputs of `x`, if one is known.
+    fn extent(&self, _x: &Self::Input) -> Option<Extent> {
+        None
+    }
+
+    /// The work of a call of [`decode`](Self::decode), in multiplications or what takes as long; a millisecond has
+    /// about a million of them. The dearer a call, the more steps are taken on outputs that it has found before.
+    fn work(&self, _x: &Self::Input) -> f64 {
+        1e5
+    }
+
+    /// `argmax_y ⟨w, φ(x, y)⟩`, plus `L(against, y)` when a truth is given to decode against.
+    fn decode(
+        &self,
+        w: &[f64],
+        x: &Self::Input,
+        against: Option<&Self::Output>,
+        scratch: &mut Self::Scratch,
+    ) -> Result<Decoded<Self::Output>>;
+}
