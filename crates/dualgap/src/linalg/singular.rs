@@ -25,6 +25,13 @@ pub(crate) fn never() -> bool {
     false
 }
 
+/// A search that has cost this share of a decomposition of the whole matrix, and not converged, had better be one: it
+/// meets values that are nearly equal, of which a block that is too small for them never makes up its mind.
+const DEAR: f64 = 0.125;
+
+/// A matrix of more entries than this is not written out to be decomposed.
+const LARGEST_WHOLE: usize = 1 << 24;
+
 /// In so many rounds the spare vectors of the block are improved like the others.
 const SEARCHING: usize = 2;
 
@@ -109,6 +116,31 @@ pub fn top_singular_until(
     floor: &dyn Fn(&[f64]) -> f64,
     halted: Halted<'_>,
 ) -> Result<Singular> {
+    top_singular_within(operator, k, warm, search, floor, halted, f64::INFINITY)
+}
+
+/// What a search may cost before a decomposition of the whole matrix is the better choice; infinite for matrices that
+/// are too large for one.
+pub(crate) fn dear(operator: &dyn Operator) -> f64 {
+    let (rows, columns) = (operator.rows(), operator.columns());
+    if rows.saturating_mul(columns) > LARGEST_WHOLE {
+        return f64::INFINITY;
+    }
+    let (short, long) = (rows.min(columns) as f64, rows.max(columns) as f64);
+    DEAR * short * short * (20.0 * short + 6.0 * long)
+}
+
+/// [`top_singular_until`] that also ends, without having converged, when it has cost so many operations beside the
+/// products: counted and not timed, so that it ends in the same place everywhere.
+pub(crate) fn top_singular_within(
+    operator: &dyn Operator,
+    k: usize,
+    warm: Option<&LowRank>,
+    search: &Search,
+    floor: &dyn Fn(&[f64]) -> f64,
+    halted: Halted<'_>,
+    effort: f64,
+) -> Result<Singular> {
     let shape = (operator.rows(), operator.columns());
     if halted() {
         let found = LowRank::zero(shape.0, shape.1);
@@ -116,10 +148,10 @@ pub fn top_singular_until(
     }
     let warm = warm.filter(|warm| (warm.rows(), warm.columns()) == shape && warm.rank() > 0);
     if shape.1 <= shape.0 {
-        return on_columns(operator, k, warm.map(LowRank::right), search, floor, halted);
+        return on_columns(operator, k, warm.map(LowRank::right), search, floor, halted, effort);
     }
     let (turned, warm) = (Transposed(operator), warm.map(LowRank::left));
-    let mut top = on_columns(&turned, k, warm, search, floor, halted)?;
+    let mut top = on_columns(&turned, k, warm, search, floor, halted, effort)?;
     top.found = top.found.transposed();
     Ok(top)
 }
@@ -154,6 +186,7 @@ fn on_columns(
     search: &Search,
     floor: &dyn Fn(&[f64]) -> f64,
     halted: Halted<'_>,
+    effort: f64,
 ) -> Result<Singular> {
     let columns = operator.columns();
     // A few vectors more than asked for: the last value wanted then has neighbours to be told from.
@@ -166,6 +199,7 @@ fn on_columns(
     let image = e.apply(basis.as_ref());
     let first = split(Mat::zeros(operator.rows(), 0).as_ref(), image)?;
     let (mut left, mut core) = (first.fresh, first.outside);
+    let mut spent = 0.0;
     for round in 0.. {
         let (x, s, y) = thin_svd(core.clone())?;
         // The best vectors so far. Where E has lower rank there are fewer images than vectors.
@@ -202,7 +236,9 @@ fn on_columns(
             }
         }
         let converged = open.first().is_none_or(|&i| i >= wanted);
-        if open.is_empty() || (converged && round >= SEARCHING) || e.applications >= search.limit {
+        spent += cost_of_round(operator, core.ncols(), kept, open.len());
+        let enough = e.applications >= search.limit || spent > effort;
+        if open.is_empty() || (converged && round >= SEARCHING) || enough {
             return Ok(done(converged, e.applications));
         }
         if basis.ncols() + open.len() > 3 * block {
@@ -222,6 +258,13 @@ fn on_columns(
         basis = beside(basis.as_ref(), fresh.as_ref());
     }
     unreachable!("the rounds only end by returning")
+}
+
+/// About how many operations a round takes beside the products: the decomposition of the core, the vectors that it
+/// makes, and the part of new ones that is orthogonal to all others.
+fn cost_of_round(operator: &dyn Operator, core: usize, kept: usize, open: usize) -> f64 {
+    let (sides, core) = ((operator.rows() + operator.columns()) as f64, core as f64);
+    20.0 * core.powi(3) + sides * core * (2 * kept + 8 * open) as f64
 }
 
 /// The best k from `E K = Q B`, as it is.

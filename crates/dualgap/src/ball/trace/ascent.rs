@@ -35,6 +35,10 @@ const LARGEST_TOLERANCE: f64 = 1e-2;
 /// ... and never finer than this.
 const SMALLEST_TOLERANCE: f64 = 1e-12;
 
+/// All singular values and vectors of a matrix take about as long as so many proofs of its norm: 22 and 5 times the cube
+/// of its side.
+const DECOMPOSITION: u64 = 4;
+
 /// The method; see the module's head.
 pub(super) struct Ascent {
     at: Place,
@@ -190,11 +194,11 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
             problem.map().predict(&next, &mut self.a_next);
             let (d, c) = problem.map().shape();
             products += (found.applications + next.rank()) as u64;
-            if !self.whole {
-                // A decomposition of all of a matrix costs about as much as a proof does, whatever few entries it has.
-                let proof = problem.map().products_per_certificate();
-                let more = proof.saturating_sub(d.min(c) as u64);
-                products += found.decompositions as u64 * more;
+            let (proof, short) = (problem.map().products_per_certificate(), d.min(c) as u64);
+            if proof > short && !self.whole {
+                // Of so few entries that products cost nothing beside proofs: what a decomposition of the whole matrix
+                // costs is not in its products.
+                products += found.decompositions as u64 * DECOMPOSITION * proof;
             }
             let took = found.applications;
             looked += found.found.rank() * (d + c);

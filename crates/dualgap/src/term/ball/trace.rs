@@ -9,7 +9,7 @@
 //! maximiser. Only values above θ matter, so a truncated decomposition suffices, and its errors are
 //! harmless: the bound holds for the R that was found, once `‖V − R‖_2` is bounded from above by proof.
 
-use crate::linalg::singular::{never, top_singular_until};
+use crate::linalg::singular::{dear, never, top_singular_within};
 use crate::linalg::spectral::{difference, spectral_bound_until};
 use crate::linalg::{Dense, Halted, LowRank, Measured, Operator, Proof, Search, Singular, gamma};
 use crate::{Error, Result};
@@ -124,6 +124,8 @@ pub fn top_until(
     let most = ranks.most.min(all);
     let mut k = ranks.first.clamp(1, most.max(1));
     let (mut applications, mut decompositions) = (0, 0);
+    // Whoever may not have all values has to make do with a search.
+    let effort = if most == all { dear(matrix) } else { f64::INFINITY };
     let mut took_all = false;
     let mut known: Option<LowRank> = None;
     loop {
@@ -131,17 +133,18 @@ pub fn top_until(
         // Those just below count too: an error of the vectors above costs its square only where what
         // it mixes in is away from θ.
         let floor = |values: &[f64]| threshold(values, radius) * (1.0 - 1e-4);
-        let Singular { found, applications: more, whole, .. } =
-            top_singular_until(matrix, k, start, search, &floor, halted)?;
+        let Singular { found, applications: more, whole, converged } =
+            top_singular_within(matrix, k, start, search, &floor, halted, effort)?;
         applications += more;
         decompositions += usize::from(whole);
         let cut = halted();
         let theta = threshold(found.s(), radius);
         let last = found.s().last().copied().unwrap_or(0.0);
         // Fewer than asked for: the others are zero.
-        let complete = !cut && (found.rank() < k || k >= all || last <= theta);
+        let dear = effort.is_finite() && !converged && !took_all;
+        let complete = !cut && !dear && (found.rank() < k || k >= all || last <= theta);
         let found = if took_all { with_spare(found, theta) } else { found };
-        if complete || cut || k >= most {
+        if complete || cut || (k >= most && !dear) {
             let threshold = theta;
             return Ok(Top { found, threshold, complete, whole, applications, decompositions });
         }
@@ -149,7 +152,7 @@ pub fn top_until(
         let more = if warm.is_some_and(|warm| warm.rank() > 1) { (k / 4).max(8) } else { k };
         known = Some(found);
         k = (k + more).min(most);
-        if whole || ONE_IN * k > all {
+        if whole || dear || ONE_IN * k > all {
             (k, took_all) = (most, true);
         }
     }
@@ -250,8 +253,14 @@ pub fn dual_until(
     // The proof shows that a value was missed: this time all have to converge.
     let k = (2 * first.top.found.rank()).min(ranks.most);
     let none = |_: &[f64]| f64::NEG_INFINITY;
-    let Singular { found, applications, whole, .. } =
-        top_singular_until(v.products, k, Some(&first.top.found), search, &none, halted)?;
+    let warm = Some(&first.top.found);
+    let all = v.products.rows().min(v.products.columns());
+    let effort = if ranks.most >= all { dear(v.products) } else { f64::INFINITY };
+    let mut found = top_singular_within(v.products, k, warm, search, &none, halted, effort)?;
+    if effort.is_finite() && !found.converged {
+        found = top_singular_within(v.products, all, warm, search, &none, halted, effort)?;
+    }
+    let Singular { found, applications, whole, .. } = found;
     let again = Top {
         threshold: threshold(found.s(), mu * radius),
         complete: !halted(),
