@@ -1,7 +1,7 @@
 //! The values of options that are one of several, and what they stand for in the library.
 
 use clap::ValueEnum;
-use dualgap::structure;
+use dualgap::{dual, structure};
 
 /// An option's values, and the library's values they stand for.
 macro_rules! choices {
@@ -34,7 +34,7 @@ pub enum Format {
     Letters,
 }
 
-choices!(SdcaOption => dualgap::sdca::Choice {
+choices!(SdcaOption => dualgap::structure::Choice {
     /// What is best: i
     Auto => I,
     /// The best dual variable there is
@@ -136,7 +136,7 @@ choices!(BallMethod => dualgap::ball::Method {
     StochasticFrankWolfe => StochasticFrankWolfe,
 });
 
-choices!(Hamming => ssvm::Hamming {
+choices!(Hamming => structure::Hamming {
     /// The number of wrong labels
     Plain => Plain,
     /// The fraction of wrong labels
@@ -154,7 +154,7 @@ pub enum Solver {
     Fw,
 }
 
-choices!(Direction => ssvm::Direction {
+choices!(Direction => dual::Direction {
     /// Pairwise, where the task is structural and nothing is averaged
     Auto => Auto,
     /// From all corners alike to the best one: Frank-Wolfe
@@ -165,7 +165,7 @@ choices!(Direction => ssvm::Direction {
     Pairwise => Pairwise,
 });
 
-choices!(Cache => ssvm::Cache {
+choices!(Cache => dual::Cache {
     /// As long as that pays by counted work
     Auto => Auto,
     /// After every pass with the oracle, once at least
@@ -174,14 +174,14 @@ choices!(Cache => ssvm::Cache {
     Off => Off,
 });
 
-choices!(Step => ssvm::Step {
+choices!(Step => dual::Step {
     /// To the top of the dual along the segment
     LineSearch => LineSearch,
     /// 2n/(k + 2n)
     Predefined => Predefined,
 });
 
-choices!(Sampling => ssvm::Sampling {
+choices!(Sampling => dual::Sampling {
     /// A new random order for every pass
     Permuted => Permuted,
     /// Each step draws an example
@@ -194,7 +194,7 @@ choices!(Sampling => ssvm::Sampling {
     Gap => Gap,
 });
 
-choices!(Acceleration => ssvm::Acceleration {
+choices!(Acceleration => dual::Acceleration {
     /// Where the problem is badly conditioned, and as long as it pays
     Auto => Auto,
     /// From the start, unless the problem is too well conditioned to gain
@@ -212,7 +212,7 @@ pub enum Intercept {
     Penalised,
 }
 
-choices!(Average => ssvm::Average {
+choices!(Average => dual::Average {
     /// The last iterates themselves
     None => None,
     /// Weight t on iterate t

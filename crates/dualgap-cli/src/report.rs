@@ -4,7 +4,7 @@ use crate::args::StopArgs;
 use crate::ball::{self, BallJson, nonzero, penalty_rows, weights_row};
 use crate::completion::report::{Rated, RatingsJson, centre_row, rated_rows};
 use crate::outputs::{OutputsJson, output_rows, output_table};
-use dualgap::ball;
+use dualgap::ball::Method as BallMethod;
 use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::dual::{Method, Settings};
@@ -105,7 +105,7 @@ struct Json<'a> {
 #[serde(untagged)]
 enum SolverJson {
     Engine(Method),
-    Ball(ball::Method),
+    Ball(BallMethod),
 }
 
 #[derive(Serialize)]

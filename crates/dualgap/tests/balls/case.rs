@@ -76,7 +76,7 @@ macro_rules! with_problem {
             }
             $crate::case::Kind::Classes(loss, c) => {
                 let labels: Vec<u32> = case.targets.iter().map(|&y| y as u32).collect();
-                let costs = ::dualgap::oracle::Costs::ZeroOne;
+                let costs = ::dualgap::term::Costs::ZeroOne;
                 let losses = ::dualgap::ball::Classes::new(loss, &labels, c, &costs).unwrap();
                 let $problem =
                     ::dualgap::ball::Problem::new(&rows, losses, case.mu, ball, weights).unwrap();

@@ -51,7 +51,7 @@ fn an_example_without_features_does_not_keep_the_gap_of_an_oracle_open() {
         for method in METHODS {
             let small = one_without_features(sparse);
             let data = small.examples();
-            let oracle = oracle::Multiclass::new(1, 2, &Costs::ZeroOne).unwrap();
+            let oracle = structure::MulticlassOracle::new(1, 2, &Costs::ZeroOne).unwrap();
             let labels = data.classes().unwrap().numbers();
             let examples: Vec<_> = (0..3).map(|i| (data.rows().row(i), labels[i])).collect();
             let blocks = OracleBlocks::new(&oracle, &examples).unwrap();

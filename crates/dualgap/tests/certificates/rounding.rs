@@ -167,7 +167,7 @@ fn the_values_of_longer_sequences_are_within_their_errors() {
 // choice exact must not make the primal value too small.
 #[test]
 fn the_adapter_allows_for_the_rounding_of_outputs_that_were_not_chosen() {
-    let oracle = oracle::Multiclass::new(3, 3, &Costs::ZeroOne).unwrap();
+    let oracle = structure::MulticlassOracle::new(3, 3, &Costs::ZeroOne).unwrap();
     let (lambda, mut random) = (1e-9, Random::new(3));
     for _ in 0..100 {
         let x = [1e6 * (1.0 + random.unit()), 1e6 * (1.0 + random.unit()), 1.0];

@@ -180,7 +180,7 @@ fn edges_of_a_chain_that_lead_nowhere_are_refused() {
 fn the_corners_of_an_oracle_s_point_must_weigh_one_together() {
     let small = Small::random(2, Kind::Multiclass(Costs::ZeroOne), 4, 3, 1);
     let data = small.examples();
-    let oracle = oracle::Multiclass::new(small.width(), 3, &Costs::ZeroOne).unwrap();
+    let oracle = structure::MulticlassOracle::new(small.width(), 3, &Costs::ZeroOne).unwrap();
     let labels = data.classes().unwrap().numbers();
     let examples: Vec<_> = (0..4).map(|i| (data.rows().row(i), labels[i])).collect();
     let blocks = OracleBlocks::new(&oracle, &examples).unwrap();

@@ -72,12 +72,12 @@ macro_rules! with_blocks {
         match &$small.kind {
             $crate::common::Kind::Chain(hamming) => {
                 let data = $small.sequences();
-                let $blocks = ::dualgap::ssvm::Chain::new(&data, *hamming).unwrap();
+                let $blocks = ::dualgap::structure::ChainBlocks::new(&data, *hamming).unwrap();
                 $body
             }
             $crate::common::Kind::Multiclass(costs) => {
                 let data = $small.examples();
-                let $blocks = ::dualgap::ssvm::Multiclass::new(&data, costs).unwrap();
+                let $blocks = ::dualgap::structure::MulticlassBlocks::new(&data, costs).unwrap();
                 $body
             }
         }
@@ -92,18 +92,22 @@ macro_rules! with_oracle {
             $crate::common::Kind::Chain(hamming) => {
                 let data = $small.sequences();
                 let layout =
-                    ::dualgap::oracle::chain::Layout::new($small.width(), $small.labels).unwrap();
+                    ::dualgap::structure::chain::Layout::new($small.width(), $small.labels)
+                        .unwrap();
                 let layout = layout.with_pairs($small.pairs());
-                let $oracle = ::dualgap::oracle::Chain::new(layout, *hamming);
+                let $oracle = ::dualgap::structure::ChainOracle::new(layout, *hamming);
                 let $examples: Vec<_> =
                     (0..data.len()).map(|i| (data.sequence(i), data.truth(i).to_vec())).collect();
                 $body
             }
             $crate::common::Kind::Multiclass(costs) => {
                 let data = $small.examples();
-                let $oracle =
-                    ::dualgap::oracle::Multiclass::new($small.width(), $small.labels, costs)
-                        .unwrap();
+                let $oracle = ::dualgap::structure::MulticlassOracle::new(
+                    $small.width(),
+                    $small.labels,
+                    costs,
+                )
+                .unwrap();
                 let labels = data.classes().unwrap().numbers();
                 let $examples: Vec<_> =
                     (0..data.len()).map(|i| (data.rows().row(i), labels[i])).collect();

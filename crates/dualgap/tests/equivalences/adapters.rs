@@ -80,7 +80,7 @@ fn the_adapter_and_a_structure_s_own_blocks_give_the_same_iterates() {
 // labelings looked at, only the two sides can be compared.
 #[test]
 fn the_adapter_and_the_chain_blocks_agree_on_long_sequences() {
-    let mut small = Small::random(5, Kind::Chain(ssvm::Hamming::Normalized), 6, 3, 150);
+    let mut small = Small::random(5, Kind::Chain(structure::Hamming::Normalized), 6, 3, 150);
     assert!(small.truths.iter().any(|truth| truth.len() > 64));
     assert!(small.truths.iter().any(|truth| truth.len() <= 64));
     for pairs in [0, 2] {

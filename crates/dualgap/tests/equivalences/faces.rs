@@ -352,12 +352,12 @@ fn the_faces_of_oracle_blocks_are_those_that_all_outputs_have() {
 // against scores from scratch.
 #[test]
 fn scores_of_long_sequences_follow_every_step() {
-    let small = Small::random(3, Kind::Chain(dualgap::ssvm::Hamming::Plain), 8, 3, 120);
+    let small = Small::random(3, Kind::Chain(dualgap::structure::Hamming::Plain), 8, 3, 120);
     let (data, mut random) = (small.sequences(), Random::new(4));
     assert!(
         (0..8).any(|i| small.truths[i].len() > 64) && (0..8).any(|i| small.truths[i].len() < 64)
     );
-    let blocks = ChainBlocks::new(&data, dualgap::ssvm::Hamming::Plain).unwrap();
+    let blocks = ChainBlocks::new(&data, dualgap::structure::Hamming::Plain).unwrap();
     for i in 0..8 {
         let case = Case { small: &small, blocks: &blocks, i, corners: &[] };
         let (at, met) = case.wander(&mut random);

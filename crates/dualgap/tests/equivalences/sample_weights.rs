@@ -135,7 +135,7 @@ proptest! {
 fn weights_that_make_no_sense_are_refused() {
     let small = Small::random(1, Kind::Multiclass(Costs::ZeroOne), 3, 2, 1);
     let data = small.examples();
-    let blocks = ssvm::Multiclass::new(&data, &Costs::ZeroOne).unwrap();
+    let blocks = structure::MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
     let nonsense = [
         vec![1.0, 1.0],
         vec![1.0; 4],

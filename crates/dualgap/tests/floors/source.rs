@@ -136,9 +136,9 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A file of tests, which its module declares as `#[cfg(test)] mod tests;`.
+/// A file of tests, which its module declares as `#[cfg(test)] mod NAME;`.
 pub fn is_test_module(path: &Path) -> bool {
     let module = fs::read_to_string(path.with_file_name("mod.rs")).unwrap_or_default();
-    path.file_name().is_some_and(|name| name == "tests.rs")
-        && module.contains("#[cfg(test)]\nmod tests;")
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    module.contains(&format!("#[cfg(test)]\nmod {name};"))
 }

@@ -88,7 +88,7 @@ fn some_hundred_passes_bring_every_combination_close() {
                         assert!(c.gap() <= 0.01 * scale, "{what}");
                         assert!(c.primal - optimum <= 0.01 * scale, "{what}");
                         // Exact steps without averages converge to more than two digits.
-                        if average == Average::None && choice == dualgap::sdca::Choice::I {
+                        if average == Average::None && choice == dualgap::structure::Choice::I {
                             assert!(c.gap() <= 1e-4 * scale, "{what}");
                         }
                     }

@@ -161,8 +161,10 @@ fn every_method_ends_soon_after_it_is_asked_to_within_a_step() {
 fn a_step_that_was_halted_leaves_no_mark_on_the_run_that_goes_on() {
     let passes = Budget { relative: Some(0.0), ..Budget::passes(6) };
     for way in &ways()[..2] {
-        let through = train_map(&noisy(40, usize::MAX), way, &passes, &mut ()).unwrap();
-        for most in [30, 100, 333] {
+        let problem = noisy(40, usize::MAX);
+        let through = train_map(&problem, way, &passes, &mut ()).unwrap();
+        let all = problem.map().products.load(Ordering::Relaxed);
+        for most in [all / 20, all / 4, all / 2] {
             let (problem, mut memory) = (noisy(40, most), InMemory::default());
             let interrupt = problem.map().interrupt.clone();
             let budget = Budget { interrupt, ..passes.clone() };

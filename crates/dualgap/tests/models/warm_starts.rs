@@ -190,7 +190,7 @@ proptest! {
         macro_rules! witness {
             ($spoil:expr) => {
                 begins(&|model| {
-                    let spoil: &dyn Fn(&mut dualgap::ssvm::Witness) = &$spoil;
+                    let spoil: &dyn Fn(&mut dualgap::dual::Witness) = &$spoil;
                     spoil(model.witness.as_mut().unwrap());
                 })
             };

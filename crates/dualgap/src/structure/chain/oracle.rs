@@ -48,7 +48,7 @@ impl Hamming {
 /// Where the weights of a chain lie.
 ///
 /// ```
-/// # use dualgap::oracle::chain::Layout;
+/// # use dualgap::structure::chain::Layout;
 /// assert_eq!(Layout::new(129, 26)?.dim(), 4082); // the OCR letters
 /// # Ok::<(), dualgap::Error>(())
 /// ```

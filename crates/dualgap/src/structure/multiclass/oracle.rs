@@ -1,10 +1,10 @@
 //! One label out of K: φ(x, y) = x ⊗ e_y, laid out feature-major.
 
+use crate::Result;
 use crate::linalg::kernels::{add_scores, argmax};
 use crate::linalg::{Accumulate, Row};
 use crate::structure::own::{Bound, Decoded, Extent, Oracle};
 use crate::term::{CheckedCosts, Costs};
-use crate::{Error, Result};
 use std::marker::PhantomData;
 
 /// The multiclass structure over borrowed rows.
