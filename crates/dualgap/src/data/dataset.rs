@@ -2,7 +2,6 @@
 
 use super::fingerprint::{Digest, Fingerprint};
 use super::{Examples, Ratings, Sequences};
-use crate::{Error, Result};
 
 /// What the data of a structure must tell the rest: how many examples there are, some of them on their own, what each counts,
 /// and what tells them from other data.
@@ -89,32 +88,6 @@ impl DataSet for Ratings {
     fn weights(&self) -> Option<&[f64]> {
         None
     }
-}
-
-/// Refuses what cannot be the weights of n examples.
-pub(super) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
-    if weights.len() != n {
-        let count = weights.len();
-        return Err(Error::setting(format!("there are {count} sample weights for {n} examples")));
-    }
-    if let Some(i) = weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
-        return Err(Error::setting(format!(
-            "the sample weight of example {i} is {}; it must be a number that is not negative",
-            weights[i]
-        )));
-    }
-    let total: f64 = weights.iter().sum();
-    if n > 0 && !(total > 0.0 && total.is_finite()) {
-        return Err(Error::setting(format!(
-            "the sample weights add up to {total}: some example must count, and the sum must be a number"
-        )));
-    }
-    Ok(())
-}
-
-/// Those of the given examples in the given order.
-pub(super) fn select_weights(weights: Option<&Vec<f64>>, chosen: &[usize]) -> Option<Vec<f64>> {
-    weights.map(|weights| chosen.iter().map(|&i| weights[i]).collect())
 }
 
 #[cfg(test)]

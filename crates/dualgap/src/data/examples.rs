@@ -1,6 +1,6 @@
 //! Rows, and what is to be predicted of each.
 
-use super::dataset::{check_weights, select_weights};
+use super::checks::{check_finite, check_names, check_weights, select_weights};
 use super::{
     Alphabet, Classes, Dictionary, Numbers, Outputs, Sequences, Sets, Targets, Vocabulary,
 };
@@ -198,22 +198,6 @@ impl Examples {
             weights: select_weights(self.weights.as_ref(), chosen),
         }
     }
-}
-
-/// A feature that is no finite number would make every sum meaningless.
-pub(super) fn check_finite(rows: &Rows) -> Result<()> {
-    match (0..rows.len()).find(|&i| rows.row(i).iter().any(|(_, x)| !x.is_finite())) {
-        Some(i) => Err(Error::setting(format!("row {i} has a value that is not finite"))),
-        None => Ok(()),
-    }
-}
-
-/// Features have names, all of them or none.
-pub(super) fn check_names(dictionary: &Dictionary, features: usize) -> Result<()> {
-    if dictionary.is_empty() || dictionary.len() >= features {
-        return Ok(());
-    }
-    Err(Error::setting(format!("{} names are too few for {features} features", dictionary.len())))
 }
 
 /// Every position as an example of its own, which counts what its sequence does; features of label pairs are left behind.

@@ -19,6 +19,7 @@
 //! - [`fingerprint`](mod@fingerprint): what tells one data set from another.
 
 pub mod alphabet;
+mod checks;
 pub mod class_weights;
 pub mod column_recipe;
 pub mod columns;

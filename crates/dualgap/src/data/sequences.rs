@@ -1,7 +1,6 @@
 //! Sequences of rows, and the label of every position.
 
-use super::dataset::{check_weights, select_weights};
-use super::examples::{check_finite, check_names};
+use super::checks::{check_finite, check_names, check_weights, select_weights};
 use super::{Alphabet, Classes, Dictionary, Vocabulary};
 use crate::linalg::{Row, Rows};
 use crate::{Error, Result};

@@ -1,12 +1,28 @@
 //! The best of each side among all certified iterates. Weak duality makes any such pair a valid certificate.
 
+use super::Blocks;
 use super::problem::{PrimalValue, Problem};
-use super::{Blocks, Solution};
 use crate::Result;
 use crate::linalg::Measured;
 use crate::run::Certificate;
 use crate::term::Link;
 use serde::{Deserialize, Serialize};
+
+/// What a run of the engine ends with: weights, and a feasible dual point as their witness.
+#[derive(Clone, Debug)]
+pub struct Solution<P> {
+    /// The weights that the certificate's primal value is of.
+    pub weights: Vec<f64>,
+    /// The dual point that the certificate's dual value is of, block by block.
+    pub points: Vec<P>,
+}
+
+impl<P> Solution<Vec<P>> {
+    /// Of the blocks that were joined.
+    pub(super) fn parted(self) -> Solution<P> {
+        Solution { weights: self.weights, points: self.points.into_iter().flatten().collect() }
+    }
+}
 
 /// The best weights, and the best dual point.
 #[derive(Clone, Serialize, Deserialize)]

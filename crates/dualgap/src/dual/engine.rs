@@ -15,7 +15,7 @@
 //! iterates depends on the seed and the batch size, never on the number of threads, the clock or where a run is paused.
 
 use super::average::Averages;
-use super::best::Best;
+use super::best::{Best, Solution};
 use super::recall::{Recall, Tally, Use};
 use super::sampling::Order;
 use super::visit::{Mover, Slot};
@@ -27,22 +27,6 @@ use crate::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// What a run of the engine ends with: weights, and a feasible dual point as their witness.
-#[derive(Clone, Debug)]
-pub struct Solution<P> {
-    /// The weights that the certificate's primal value is of.
-    pub weights: Vec<f64>,
-    /// The dual point that the certificate's dual value is of, block by block.
-    pub points: Vec<P>,
-}
-
-impl<P> Solution<Vec<P>> {
-    /// Of the blocks that were joined.
-    pub(super) fn parted(self) -> Solution<P> {
-        Solution { weights: self.weights, points: self.points.into_iter().flatten().collect() }
-    }
-}
 
 /// The block-dual engine; see the module's head.
 pub struct Engine<'a, B: Blocks, L> {

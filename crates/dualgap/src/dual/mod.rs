@@ -39,9 +39,10 @@ pub mod witness;
 
 pub use average::Average;
 pub(crate) use best::Best;
+pub use best::Solution;
 pub use blocks::{Audit, Blocks, Found, View};
+pub use engine::Engine;
 pub(crate) use engine::State;
-pub use engine::{Engine, Solution};
 pub use joined::Joined;
 pub use mixture::Mixture;
 pub use primal::Primal;

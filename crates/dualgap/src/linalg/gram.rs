@@ -9,7 +9,7 @@
 //! positive x (Collatz and Wielandt), and a few power steps find an x for which this is nearly tight.
 
 use super::dense::{largest, multiply};
-use super::singular::Halted;
+use super::halt::Halted;
 use super::sum::two_sum;
 use super::{UNIT_ROUNDOFF, gamma};
 use faer::{Mat, MatRef};
@@ -124,7 +124,7 @@ fn magnitude_dot(a: &[f64], x: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::linalg::Random;
-    use crate::linalg::singular::never;
+    use crate::linalg::halt::never;
     use proptest::prelude::*;
 
     /// Whole numbers below 2^26 over 2^26: their products are exact in 128 bits.

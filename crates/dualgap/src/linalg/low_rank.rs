@@ -12,8 +12,8 @@
 
 use super::dense::{add_product, beside, by_rows, product, scale_columns, thin_svd, to_rows};
 use super::gram::gram;
+use super::halt::never;
 use super::operator::Operator;
-use super::singular::never;
 use super::underflow::product_above;
 use super::{Measured, Row, Sum, UNIT_ROUNDOFF, gamma, kernels};
 use crate::{Error, Result};

@@ -2,6 +2,7 @@
 //!
 //! - [`rows`]: sparse and dense rows behind one face; [`buffer`]: the arrays they are made of, owned or shared.
 //! - [`columns`]: the same by columns.
+//! - `halt`: how long work is told to stop.
 //! - [`kernels`]: the few inner loops that the time goes into.
 //! - [`sum`]: compensated sums and numbers with an error bound.
 //! - [`underflow`]: bounds that hold where products vanish.
@@ -20,6 +21,7 @@ pub mod columns;
 mod csr;
 pub(crate) mod dense;
 mod gram;
+pub(crate) mod halt;
 pub mod kernels;
 pub mod low_rank;
 pub mod memory;
@@ -35,11 +37,12 @@ pub mod underflow;
 pub use accumulate::{Accumulate, CompensatedVec, SparseVec};
 pub use buffer::Buffer;
 pub use columns::Columns;
+pub use halt::Halted;
 pub use low_rank::LowRank;
 pub use operator::{Combination, Dense, Operator, OuterSum};
 pub use random::Random;
 pub use rows::{Row, Rows};
-pub use singular::{Halted, Search, Singular, top_singular};
+pub use singular::{Search, Singular, top_singular};
 pub use spectral::{Proof, SpectralBound, spectral_bound};
-pub use sum::{Measured, Sum, UNIT_ROUNDOFF, gamma};
-pub use underflow::UNDERFLOW;
+pub use sum::{Measured, Sum, gamma};
+pub use underflow::{UNDERFLOW, UNIT_ROUNDOFF};

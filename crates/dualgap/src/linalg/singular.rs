@@ -12,18 +12,11 @@
 //! [`spectral_bound`](super::spectral_bound).
 
 use super::dense::{beside, product, split, thin_svd, to_rows};
+use super::halt::{Halted, never};
 use super::operator::{Operator, Transposed, entries};
 use super::{LowRank, Random};
 use crate::Result;
 use faer::{Mat, MatRef};
-
-/// Asks whether to stop: Ctrl-C, or the time is up. Once it says yes it does not change its mind.
-pub type Halted<'a> = &'a (dyn Fn() -> bool + Sync);
-
-/// For whoever is never stopped.
-pub(crate) fn never() -> bool {
-    false
-}
 
 /// A search that has cost this share of a decomposition of the whole matrix, and not converged, had better be one: it
 /// meets values that are nearly equal, of which a block that is too small for them never makes up its mind.

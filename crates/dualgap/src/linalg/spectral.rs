@@ -16,8 +16,9 @@
 
 use super::dense::{frobenius, largest, power_near, product, to_rows};
 use super::gram::{VANISHING, gram, gram_of_triangle};
+use super::halt::{Halted, never};
 use super::operator::{Dense, Operator};
-use super::singular::{Halted, Search, never, top_singular_until};
+use super::singular::{Search, top_singular_until};
 use super::{LowRank, UNIT_ROUNDOFF, gamma};
 use crate::{Error, Result};
 use faer::{Mat, MatRef, Side};

@@ -5,11 +5,8 @@
 //! |δ| ≤ u = 2⁻⁵³, and m operations in a row up to γ_m = m·u/(1 − m·u). Where products underflow there is an absolute
 //! error beside: [`underflow`](super::underflow).
 
-use super::underflow::{UNDERFLOW, product_above};
+use super::underflow::{UNDERFLOW, UNIT_ROUNDOFF, product_above};
 use serde::{Deserialize, Serialize};
-
-/// u = 2⁻⁵³: the largest relative error of one rounded operation.
-pub const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 
 /// γ_m, the relative error bound of `operations` roundings in a row.
 ///

@@ -10,8 +10,10 @@
 //! and what it is multiplied by afterwards makes more of that: with λ = 1e300 a square that has vanished is worth more than
 //! most objectives. So every bound has a term for it, and is itself computed in products that do not vanish.
 
-use super::UNIT_ROUNDOFF;
 use super::kernels::dot;
+
+/// u = 2⁻⁵³: the largest relative error of one rounded operation.
+pub const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 
 /// The smallest positive number, twice η: no product or quotient loses as much by underflow.
 pub const UNDERFLOW: f64 = f64::from_bits(1);

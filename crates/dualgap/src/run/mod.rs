@@ -5,6 +5,7 @@
 //! - [`solver`]: what a solver has to offer: it only steps and certifies.
 //! - [`checkpoint`]: what a run needs to go on later, and where it is stored.
 //! - [`observer`]: who looks on; the JSON-lines trace.
+//! - [`report`]: the state of a run, and what it ends with.
 //! - [`train`]: the loop itself.
 //! - [`reach`]: at which other λ a certificate still holds.
 
@@ -13,6 +14,7 @@ pub mod certificate;
 pub mod checkpoint;
 pub mod observer;
 pub mod reach;
+pub mod report;
 pub mod solver;
 pub mod train;
 
@@ -21,5 +23,6 @@ pub use certificate::Certificate;
 pub use checkpoint::{Checkpoint, CheckpointSink, InMemory, Resumable};
 pub use observer::{JsonLines, Observer, Progress};
 pub use reach::{Interval, Reach, Tolerance};
+pub use report::{Report, RunState, Stop};
 pub use solver::{Certified, Counters, Quota, Solver, Work};
-pub use train::{Report, RunState, Stop, run, run_from};
+pub use train::{run, run_from};

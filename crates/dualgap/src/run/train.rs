@@ -7,81 +7,16 @@
 //! run and does nothing else.
 
 use crate::run::{
-    Budget, Certificate, Certified, Checkpoint, CheckpointSink, Counters, Observer, Progress,
-    Quota, Resumable, Solver, Work,
+    Budget, Certificate, Certified, Checkpoint, CheckpointSink, Observer, Progress, Quota, Report,
+    Resumable, RunState, Solver, Stop, Work,
 };
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// A certification that is asked to hurry may still take so long before it makes do with coarser bounds: most need less.
 const GRACE: Duration = Duration::from_millis(if cfg!(test) { 10 } else { 5000 });
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stop {
-    /// The certified gap, rounding included, is within the tolerance.
-    GapReached,
-    /// The passes are used up.
-    PassLimit,
-    /// The time is up.
-    TimeLimit,
-    /// The oracle calls are used up.
-    OracleLimit,
-    /// Someone raised the [`crate::run::Interrupt`].
-    Interrupted,
-    /// Nothing moves any more: the gap is down to rounding, or neither side has improved for long.
-    Stalled,
-}
-
-/// How a run went and what it ended with.
-#[derive(Clone, Debug)]
-pub struct Report<M> {
-    /// The model.
-    pub model: M,
-    /// Of exactly this model.
-    pub certificate: Certificate,
-    /// Why the run ended.
-    pub stop: Stop,
-    /// What solving took.
-    pub work: Work,
-    /// Passes over the data, certification not counted.
-    pub passes: f64,
-    /// Seconds spent on solving.
-    pub solve_seconds: f64,
-    /// Seconds spent on certifying.
-    pub certify_seconds: f64,
-    /// What the solver chose and did while the run went on.
-    pub tactics: Vec<String>,
-    /// What else the solver counted, by name.
-    pub counters: Counters,
-    /// Every certification of the run, the last one included.
-    pub history: Vec<Progress>,
-}
-
-impl<M> Report<M> {
-    /// The same report of another form of the model.
-    pub fn map<N>(self, form: impl FnOnce(M) -> N) -> Report<N> {
-        Report {
-            model: form(self.model),
-            certificate: self.certificate,
-            stop: self.stop,
-            work: self.work,
-            passes: self.passes,
-            solve_seconds: self.solve_seconds,
-            certify_seconds: self.certify_seconds,
-            tactics: self.tactics,
-            counters: self.counters,
-            history: self.history,
-        }
-    }
-}
-
-/// So many certifications in a row without any progress are taken for a standstill.
-const PATIENCE: u32 = 10;
 
 /// At the default share of a quarter the work grows by 5 % from one certification to the next.
 const LEAST_GROWTH: f64 = 0.05 * 0.25;
@@ -93,46 +28,6 @@ fn next_certification(before: &[Progress], pass: u64, share: f64) -> u64 {
     let grown = last as f64 * (1.0 + LEAST_GROWTH / share);
     // In whole passes: a certificate is best looked at when every block has had its turn.
     ((within_share.max(grown) / pass as f64).ceil() as u64).saturating_mul(pass)
-}
-
-/// Where a run stands: everything that the loop itself remembers. The solver's own memory is apart.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct RunState {
-    /// What solving took.
-    pub work: Work,
-    /// Seconds spent on solving.
-    pub solve_seconds: f64,
-    /// Seconds spent on certifying.
-    pub certify_seconds: f64,
-    /// Certifications in a row without any progress.
-    standstill: u32,
-    /// Every certification so far.
-    pub history: Vec<Progress>,
-}
-
-impl RunState {
-    /// Why a run with this certificate ends by itself, if it does.
-    fn end(&self, budget: &Budget, certificate: &Certificate) -> Option<Stop> {
-        let stalled =
-            certificate.gap() <= certificate.rounding_error || self.standstill >= PATIENCE;
-        let reached = budget.is_met(certificate).then_some(Stop::GapReached);
-        reached.or(stalled.then_some(Stop::Stalled))
-    }
-
-    fn report<S: Solver>(self, solver: S, last: Progress, stop: Stop) -> Report<S::Model> {
-        Report {
-            tactics: solver.tactics(),
-            counters: solver.counters(),
-            model: solver.into_model(),
-            certificate: last.certificate,
-            stop,
-            work: self.work,
-            passes: last.passes,
-            solve_seconds: self.solve_seconds,
-            certify_seconds: self.certify_seconds,
-            history: self.history,
-        }
-    }
 }
 
 /// A deadline that is looked at after every step, and at the clock only as often as the steps are slow: reading it

@@ -5,7 +5,7 @@ use super::checkpoint::Way;
 use super::{LowRankProblem, Map, Proving};
 use crate::Result;
 use crate::ball::{Losses, Sides, Solution, Touched};
-use crate::linalg::singular::never;
+use crate::linalg::halt::never;
 use crate::linalg::{Halted, LowRank};
 use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
 

@@ -221,7 +221,7 @@ mod tests {
     use crate::ball::losses::Audited;
     use crate::ball::trace::{Proving, Sampled};
     use crate::linalg::Measured;
-    use crate::linalg::singular::never;
+    use crate::linalg::halt::never;
     use crate::term::ScalarLoss;
 
     /// A squared loss whose dual step overflows for the first example.

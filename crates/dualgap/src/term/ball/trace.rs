@@ -9,7 +9,8 @@
 //! maximiser. Only values above θ matter, so a truncated decomposition suffices, and its errors are
 //! harmless: the bound holds for the R that was found, once `‖V − R‖_2` is bounded from above by proof.
 
-use crate::linalg::singular::{dear, never, top_singular_within};
+use crate::linalg::halt::never;
+use crate::linalg::singular::{dear, top_singular_within};
 use crate::linalg::spectral::{difference, spectral_bound_until};
 use crate::linalg::{Dense, Halted, LowRank, Measured, Operator, Proof, Search, Singular, gamma};
 use crate::{Error, Result};

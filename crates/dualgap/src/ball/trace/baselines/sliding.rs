@@ -10,7 +10,7 @@ use crate::ball::Losses;
 use crate::ball::baselines::schedule::{BATCH, Measures, Rates, Schedule};
 use crate::ball::trace::common::{Looked, Moves};
 use crate::ball::trace::{LowRankProblem, Map};
-use crate::linalg::singular::never;
+use crate::linalg::halt::never;
 use crate::linalg::{Combination, Halted, LowRank, Operator, Random, Search, top_singular};
 use crate::term::ball::region::slide_step;
 

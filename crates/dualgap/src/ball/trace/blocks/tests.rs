@@ -6,7 +6,7 @@ use crate::ball::trace::checkpoint::Resumes;
 use crate::ball::trace::{Features, Proving};
 use crate::ball::{Classes, PerOutput};
 use crate::linalg::Random;
-use crate::linalg::singular::never;
+use crate::linalg::halt::never;
 use crate::term::{MulticlassLoss, ScalarLoss};
 
 /// Rows of which a few are much longer than others, dense or sparse.
