@@ -87,14 +87,14 @@ fn what_has_room_is_trained() {
     desk.write("data.svm", "1 1000000:1\n2 1:1\n");
     for options in ["", "--l1 0.01", "--ball l1 --radius 1 --loss logistic"] {
         let line = format!("train binary data.svm {options} --passes 2 --tolerance 0 --threads 1");
-        limited(&desk, 600_000, &line).ok();
+        limited(&desk, 1_000_000, &line).ok();
     }
 }
 
 #[test]
 fn models_that_have_no_room_are_refused() {
     let desk = Desk::new();
-    desk.write("data.svm", "1 3000000:1\n2 1:1\n");
+    desk.write("data.svm", "1 5000000:1\n2 1:1\n");
     desk.run("train binary data.svm --passes 2 --tolerance 0 --witness -o model").ok();
     for line in [
         "predict model data.svm",

@@ -2,6 +2,7 @@
 
 use crate::common::{Desk, program};
 use crate::desk;
+use std::io::Write;
 use std::process::{Command, ExitStatus, Stdio};
 
 /// The read end of this pipe is closed, so that every write to it fails.
@@ -106,7 +107,9 @@ fn a_program_that_is_told_to_end_leaves_no_temporary_files() {
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();
-        // The model is read, and the file for the labels begun, before the first line is waited for.
+        // The file for the labels is begun when the data are, and more of them are waited for.
+        let mut data = child.stdin.take().unwrap();
+        data.write_all(b"1 1:1\n").unwrap();
         while desk.files() == before {
             assert!(child.try_wait().unwrap().is_none(), "the program ended by itself");
             std::thread::sleep(std::time::Duration::from_millis(5));

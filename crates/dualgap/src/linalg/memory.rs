@@ -8,14 +8,18 @@
 //! and short runs of every method; what is counted here is that, rounded up.
 
 use crate::{Error, Result};
+use std::num::NonZero;
 
 /// More weights than this, 2 GiB a vector and several vectors of them, are taken for a mistake in the
 /// data, such as one absurd feature index: an error is better than a machine without memory.
 pub const MOST_WEIGHTS: usize = 1 << 28;
 
-/// Less than this, in bytes, is there or the program would not run. It is more than the largest piece that the
-/// allocator of glibc keeps for later, so a probe never changes where other vectors lie.
-const SMALL: usize = 1 << 26;
+/// Not more than this, in bytes, is not asked for. The allocator of glibc learns from larger pieces only that they are given
+/// back to the system, so a probe never changes where other vectors lie.
+const SMALL: usize = 1 << 25;
+
+/// So many bytes must be left for reading to go on: names and labels grow in small steps, and some tables by doubling.
+const HEADROOM: usize = 1 << 26;
 
 /// The bytes of a number.
 const NUMBER: usize = 8;
@@ -41,7 +45,7 @@ pub fn reserve_check(numbers: usize) -> Result<()> {
 
 /// Whether reading may go on: some room is left beyond what is in use.
 pub(crate) fn has_headroom() -> bool {
-    is_there(SMALL / NUMBER)
+    is_there(HEADROOM / NUMBER)
 }
 
 /// An error about memory, with what can be done about it.
@@ -88,7 +92,7 @@ impl Need {
     pub fn check(self) -> Result<()> {
         let Self { weights, copies, others } = self;
         let numbers = weights.saturating_mul(copies).saturating_add(others);
-        if is_there(numbers) {
+        if numbers <= SMALL / NUMBER || is_there(numbers.saturating_add(of_threads())) {
             return Ok(());
         }
         let size = size(numbers);
@@ -96,9 +100,16 @@ impl Need {
     }
 }
 
+/// What the threads of a run take of the address space, which a limit (`ulimit -v`) counts: glibc gives each of them 64 MB to
+/// allocate small pieces from. Beyond a few threads the limits are others.
+fn of_threads() -> usize {
+    const MOST: usize = 8;
+    std::thread::available_parallelism().map_or(1, NonZero::get).min(MOST) * (HEADROOM / NUMBER)
+}
+
 /// Asks for the numbers in one piece and gives it back.
 fn is_there(numbers: usize) -> bool {
-    if numbers < SMALL / NUMBER {
+    if numbers <= SMALL / NUMBER {
         return true;
     }
     let mut probe: Vec<f64> = Vec::new();

@@ -17,6 +17,7 @@ use crate::data::lock::{FileLock, Taken};
 use crate::data::temporary::Temporary;
 use crate::data::{Dictionary, Digest};
 use crate::dual::Settings;
+use crate::linalg::memory::reserve_check;
 use crate::run::{Budget, Checkpoint, CheckpointSink, RunState};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -261,6 +262,10 @@ pub(super) fn survival(
 /// The loop's memory and the engine's, if the file has those of this run.
 pub(super) fn load(path: &Path, identity: &Identity) -> Result<Checkpoint> {
     let bytes = Model::read_file(path)?;
+    // The engine's memory is copied, and read into numbers.
+    reserve_check(bytes.len() / 4).map_err(|error| {
+        Error::file(path, error.to_string(), error.remedy().unwrap_or_default())
+    })?;
     let broken = |message: String| {
         Error::file(path, message, "name a checkpoint of this program, or begin anew without it")
     };

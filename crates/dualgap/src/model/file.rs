@@ -27,7 +27,7 @@ use super::checkpoint::MAGIC;
 use super::{Centre, Centring, InBall, Model, Provenance, Structure};
 use crate::data::{Alphabet, Dictionary, Digest, TargetKind, write_atomically};
 use crate::dual::Witness;
-use crate::linalg::memory::{Need, reserve_check};
+use crate::linalg::memory::{Need, reserve_check, short_of};
 use crate::linalg::{LowRank, Operator};
 use crate::run::Certificate;
 use crate::structure::Hamming;
@@ -245,14 +245,17 @@ impl Model {
                 "name a file that was written by dualgap",
             ));
         }
-        std::fs::read(path).map_err(|e| unreadable(&e))
+        std::fs::read(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::OutOfMemory => in_file(path, &short_of("the file has no room")),
+            _ => unreadable(&error),
+        })
     }
 
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = Self::read_file(path)?;
-        // The numbers of the tensors, of which a chain puts some together; a name takes about a hundred bytes.
-        reserve_check(bytes.len() / 4).map_err(|error| in_file(path, &error))?;
+        // The numbers of the tensors, beside the bytes that they are read from.
+        reserve_check(bytes.len() / 8).map_err(|error| in_file(path, &error))?;
         if bytes.starts_with(MAGIC.as_bytes()) {
             return Err(Error::file(
                 path,
@@ -452,12 +455,17 @@ impl<'a> Reading<'a> {
             Task::Chain { hamming } => {
                 Layout::new(f, k).map_err(|error| error.to_string())?;
                 let mut weights = self.floats("emissions", &[f, k])?;
-                weights.extend(self.floats("start", &[k])?);
-                weights.extend(self.floats("end", &[k])?);
-                weights.extend(self.floats("transitions", &[k, k])?);
+                let mut others = vec![
+                    self.floats("start", &[k])?,
+                    self.floats("end", &[k])?,
+                    self.floats("transitions", &[k, k])?,
+                ];
                 if e > 0 {
-                    weights.extend(self.floats("pairs", &[e, k, k])?);
+                    others.push(self.floats("pairs", &[e, k, k])?);
                 }
+                let count = others.iter().map(Vec::len).sum();
+                weights.try_reserve_exact(count).map_err(|_| "has no room in memory")?;
+                others.iter().for_each(|part| weights.extend_from_slice(part));
                 (Structure::Chain { hamming }, weights)
             }
         };
@@ -518,6 +526,8 @@ impl<'a> Reading<'a> {
         let text = std::str::from_utf8(self.bytes(&format!("{which}.text"), Dtype::U8, None)?)
             .map_err(|_| format!("has {which} that are no text"))?;
         let ends = self.words(&format!("{which}.ends"))?;
+        // A name is text of its own, its place in a table, and its hash.
+        reserve_check(12 * ends.len()).map_err(|error| error.to_string())?;
         let (mut start, count) = (0, count.unwrap_or(ends.len()));
         let names: Option<Vec<&str>> = ends
             .into_iter()

@@ -199,7 +199,7 @@ const STILL: [&[&str]; 2] = [
         "model/sides",
         "model/verify",
     ],
-    &["ball", "completion/report", "outputs", "report"],
+    &["args/ball", "args/common", "ball", "completion/report", "outputs", "report"],
 ];
 
 #[test]

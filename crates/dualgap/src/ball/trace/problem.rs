@@ -121,17 +121,22 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         Ok(Self { map, losses, masses, mu, radius })
     }
 
-    /// Refuses a problem whose factors, or whose V where it is written out, have no room. The numbers of copies were
-    /// measured; a linear model writes out its gradients, too.
+    /// Refuses a problem whose factors, or whose V where it is written out, have no room. The numbers of copies of a linear
+    /// model were measured, which writes out its gradients, too. Any other has V, the copy that its spectral norm is proved
+    /// with, and three squares of the shorter side.
     fn check_memory(map: &M) -> Result<()> {
         let (rows, columns) = map.shape();
-        let rank = rows.min(columns).min(USUAL_RANK);
-        let factors = rows.saturating_add(columns).saturating_mul(rank);
-        let written = rows.checked_mul(columns).filter(|&entries| entries <= LARGEST);
-        let copies = if map.features().is_some() { 6 } else { 3 };
-        let others = written.unwrap_or(0).saturating_mul(copies);
+        let short = rows.min(columns);
+        let factors = rows.saturating_add(columns).saturating_mul(short.min(USUAL_RANK));
+        let written = match rows.checked_mul(columns) {
+            Some(entries) if entries <= LARGEST => {
+                entries * if map.features().is_some() { 6 } else { 2 } + 3 * short * short
+            }
+            _ => 0,
+        };
         let numbers = map.len().saturating_mul(map.outputs()).saturating_mul(4);
-        Need { weights: factors, copies: 8, others: others.saturating_add(numbers) }.check()
+        let others = written.saturating_add(numbers);
+        Need { weights: factors, copies: 8, others }.check()
     }
 
     /// 𝒜.

@@ -101,7 +101,7 @@ pub fn train_pure_l1_from<L: Loss>(
     let link = Unpenalised { link: PureL1 { nonnegative }, free };
     // Measured: weight by weight there is the matrix by columns, else an engine around a centre.
     let smooth = blocks.loss().smoothness() > 0.0;
-    let copies = if smooth { 9 } else { 13 } + if sink.is_some() { 3 } else { 0 };
+    let copies = if smooth { 10 } else { 13 } + if sink.is_some() { 3 } else { 0 };
     let others = if smooth { 2 * blocks.rows().stored() } else { 0 };
     Need { weights: blocks.dim(), copies, others }.check()?;
     let sides = Sides::new(blocks, sigma, link, settings)?;
