@@ -57,7 +57,7 @@ fn options_that_a_loss_does_not_have_are_refused() {
         ("--option ii --solver fw", "--option"),
         ("--option i --step predefined", "--step"),
         ("--option v", "option V"),
-        ("--q-norm", "regulariser"),
+        ("--q-norm", "q-norm"),
         ("--loss softmax --step predefined", "--step"),
         ("--loss softmax --solver fw --option ii", "--option"),
     ] {

@@ -120,7 +120,7 @@ fn a_kept_run_goes_on_as_if_it_had_never_ended() {
     let many = "multiclass many.svm --ball trace --radius 4 --loss softmax";
     let lines = [
         LINE.to_string(),
-        format!("{LINE} --steps theorem --scale rms"),
+        format!("{LINE} --steps theorem:delta=0.5 --scale rms"),
         format!("{many} --mu 0"),
         format!("{many} --mu 1e-5"),
     ];

@@ -27,7 +27,8 @@ fn older_models_of_numbers_predict_and_are_certified() {
         older(&desk, kind);
         for command in ["certify", "predict", "eval"] {
             let of = |model: &str| desk.run(&format!("{command} {model} n.{kind}")).ok().stdout;
-            assert_eq!(of(kind), of(&format!("old-{kind}")), "{command} {kind}");
+            let old = of(&format!("old-{kind}")).replace(&format!("old-{kind}"), kind);
+            assert_eq!(of(kind), old, "{command} {kind}");
         }
     }
 }

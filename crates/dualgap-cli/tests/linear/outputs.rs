@@ -263,7 +263,7 @@ fn what_are_not_several_numbers_is_refused_with_its_line() {
     ]);
     desk.write("none.svm", "# nothing\n");
     desk.run(&format!("train multioutput none.svm {L1}")).fails(&["no examples"]);
-    desk.run("train regression train.svm").fails(&["is not a label", "multioutput"]);
+    desk.run("train regression train.svm").fails(&["is not a finite number", "multioutput"]);
 
     let table = "x,a,b\n1,2,3\n4,5,6\n";
     for (text, label, words) in [

@@ -218,7 +218,7 @@ pub fn fit_linear_with(
     };
     let (settings, budget) = (plan.settings, plan.budget);
     fit(&blocks, blank, &factors, plan, linear_error, point, |begin, observer, sink| {
-        if settings.regulariser.q_norm {
+        if settings.lambda > 0.0 && settings.regulariser.q_norm {
             return dual::train_q_norm_from(&blocks, settings, begin, budget, observer, sink);
         }
         if settings.lambda > 0.0 {
