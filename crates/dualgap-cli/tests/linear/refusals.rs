@@ -26,7 +26,11 @@ fn binary_is_for_two_classes_and_points_to_multiclass() {
 #[test]
 fn words_are_no_numbers() {
     let desk = desk();
-    desk.run("train regression table.csv --label price").fails(&["table.csv:2", "`cheap`", "number"]);
+    desk.run("train regression table.csv --label price").fails(&[
+        "table.csv:2",
+        "`cheap`",
+        "number",
+    ]);
     desk.write("nan.csv", "size,price\n1,2\n2,nan\n3,4\n");
     desk.run("train regression nan.csv --label price").refuses(&["nan"]);
     desk.write("inf.csv", "size,price\n1,2\n2,inf\n3,4\n");
