@@ -54,7 +54,7 @@ fn the_papers_solvers_visit_every_example_in_every_pass_unless_asked_otherwise()
     for task in ["multiclass data.svm", "chain words.data"] {
         let train = |way: &str| {
             desk.train(&format!(
-                "{task} {way} --lambda 0.1 --tolerance 0 --passes 30 --witness -o model"
+                "{task} {way} --lambda 0.001 --tolerance 0 --passes 5 --witness -o model"
             ));
             let shrinks =
                 desk.run("inspect model --json").ok().json()["provenance"]["shrinking"].clone();
