@@ -13,9 +13,9 @@
 //! Examples that hardly change sleep for a few passes (`turns.rs`). Where the certificates fall slowly, or μ = 0, the ascent goes around a centre (`centre.rs`).
 
 use super::centre::Centre;
-use super::level::Level;
-use super::turns::Turns;
-use super::{Losses, Problem, Sides, Solution, Touched};
+use super::shrinking::Shrinking;
+use super::soft_threshold::SoftThreshold;
+use super::{BestPair, Losses, Problem, Solution, Touched};
 use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
 use crate::term::ball::l1;
 use crate::{Error, Result};
@@ -31,7 +31,7 @@ const TOO_MANY: u32 = 4;
 /// The ascent; see the module's head.
 pub struct Ascent<'p, 'a, L: Losses> {
     pub(super) problem: &'p Problem<'a, L>,
-    pub(super) sides: Sides,
+    pub(super) best_pair: BestPair,
     pub(super) walk: Walk,
     pub(super) room: Room<L::Scratch>,
 }
@@ -44,9 +44,9 @@ pub struct Walk {
     /// V, and what the centre adds to it.
     pub(super) u: Vec<f64>,
     /// τ.
-    pub(super) level: Level,
+    pub(super) level: SoftThreshold,
     pub(super) centre: Centre,
-    pub(super) turns: Turns,
+    pub(super) shrinking: Shrinking,
     pub(super) touched: Touched,
     /// The gap at the last certification, and how many in a row found α worse than the best before.
     gap: f64,
@@ -73,13 +73,13 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
         let (n, c, dim) = (problem.len(), problem.outputs(), problem.dim());
         let mut ascent = Self {
             problem,
-            sides: Sides::new(problem)?,
+            best_pair: BestPair::new(problem)?,
             walk: Walk {
                 alpha: vec![0.0; n * c],
                 u: vec![0.0; dim],
-                level: Level::new(problem.features(), c),
+                level: SoftThreshold::new(problem.features(), c),
                 centre: Centre::none(problem.mu()),
-                turns: Turns::new(n, seed),
+                shrinking: Shrinking::new(n, seed),
                 touched: Touched::default(),
                 gap: f64::INFINITY,
                 falls: 0,
@@ -134,7 +134,7 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
     fn return_to_best(&mut self) -> Result<()> {
         let walk = &mut self.walk;
         walk.falls = 0;
-        walk.alpha.copy_from_slice(&self.sides.best().points);
+        walk.alpha.copy_from_slice(&self.best_pair.best().points);
         walk.u.copy_from_slice(&self.problem.mean_dual(&walk.alpha)?.v);
         walk.level.be_still();
         walk.centre.rest();
@@ -146,11 +146,11 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
     /// The next example that is awake.
     fn next(&mut self) -> usize {
         loop {
-            if let Some(i) = self.walk.turns.next() {
+            if let Some(i) = self.walk.shrinking.next() {
                 return i;
             }
-            let Walk { turns, centre, u, level, .. } = &mut self.walk;
-            if turns.begin_pass() && centre.is_set() {
+            let Walk { shrinking, centre, u, level, .. } = &mut self.walk;
+            if shrinking.begin_pass() && centre.is_set() {
                 let tau = level.tau;
                 centre.advance(u, |_, u, inverse| l1::soft(u, tau) * inverse);
                 self.relevel();
@@ -161,27 +161,27 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
 
 impl<L: Losses> Ascent<'_, '_, L> {
     /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
-    pub(super) fn resume(&mut self, (walk, sides): (Walk, Sides)) -> Result<()> {
+    pub(super) fn resume(&mut self, (walk, best_pair): (Walk, BestPair)) -> Result<()> {
         let finite = |x: &[f64], len| x.len() == len && x.iter().all(|x| x.is_finite());
         let sound = finite(&walk.alpha, self.walk.alpha.len())
             && finite(&walk.u, self.walk.u.len())
             && walk.level.is_sound(&self.walk.level)
             && walk.centre.is_sound(self.problem.mu(), walk.u.len())
-            && walk.turns.is_sound(self.problem.len());
+            && walk.shrinking.is_sound(self.problem.len());
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
-        self.sides = sides.proved(self.problem)?;
+        self.best_pair = best_pair.proved(self.problem)?;
         self.walk = walk;
         Ok(())
     }
 }
 
 impl<L: Losses> Resumable for Ascent<'_, '_, L> {
-    type State = (Walk, Sides);
+    type State = (Walk, BestPair);
 
-    fn state(&self) -> (Walk, Sides) {
-        (self.walk.clone(), self.sides.clone())
+    fn state(&self) -> (Walk, BestPair) {
+        (self.walk.clone(), self.best_pair.clone())
     }
 }
 
@@ -219,10 +219,10 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
         }
         l1::bring_inside(&mut x, self.problem.ball().radius());
         let primal = self.problem.primal(&x)?;
-        let certified = self.sides.certify((primal, &x), (dual.value, &self.walk.alpha))?;
+        let certified = self.best_pair.certify((primal, &x), (dual.value, &self.walk.alpha))?;
         let gap = certified.model.gap();
         if !self.walk.centre.is_set() && gap > SLOW * self.walk.gap {
-            self.recentre(self.walk.turns.mean_curvature());
+            self.recentre(self.walk.shrinking.mean_curvature());
         }
         self.walk.gap = gap;
         let fell = certified.iterate.dual < certified.model.dual;
@@ -234,18 +234,18 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
-        Some(self.sides.certificate())
+        Some(self.best_pair.certificate())
     }
 
     fn weights(&self) -> &[f64] {
-        &self.sides.best().weights
+        &self.best_pair.best().weights
     }
 
     fn tactics(&self) -> Vec<String> {
         let Walk { touched, centre, level, .. } = &self.walk;
         let mut tactics =
-            vec![format!("the projection has {} entries", level.count), touched.told()];
-        tactics.extend(centre.told());
+            vec![format!("the projection has {} entries", level.count), touched.describe()];
+        tactics.extend(centre.describe());
         tactics
     }
 
@@ -254,7 +254,7 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
     }
 
     fn into_model(self) -> Solution {
-        self.sides.into_best()
+        self.best_pair.into_best()
     }
 }
 
@@ -286,7 +286,10 @@ mod tests {
             let after = ascent.certify().unwrap();
             assert!(after.iterate.dual < before.dual, "{after:?} {before:?}");
             assert_eq!(after.model.dual, before.dual);
-            assert_eq!((&ascent.walk.alpha, ascent.walk.falls), (&ascent.sides.best().points, 0));
+            assert_eq!(
+                (&ascent.walk.alpha, ascent.walk.falls),
+                (&ascent.best_pair.best().points, 0)
+            );
             for (j, u) in ascent.walk.u.iter().enumerate() {
                 let each = ascent.walk.alpha.iter().zip(&rows).map(|(alpha, x)| alpha * x[j]);
                 let v = each.sum::<f64>() / 40.0;
@@ -296,7 +299,7 @@ mod tests {
                 ascent.advance(&quota).unwrap();
                 ascent.certify().unwrap();
             }
-            assert!(ascent.sides.certificate().unwrap().relative_gap() < 1e-6);
+            assert!(ascent.best_pair.certificate().unwrap().relative_gap() < 1e-6);
         }
     }
 }

@@ -117,7 +117,7 @@ impl Centre {
     }
 
     /// What a report says of it.
-    pub fn told(&self) -> Option<String> {
+    pub fn describe(&self) -> Option<String> {
         let Self { kappa, rounds, restarts, .. } = self;
         self.is_set().then(|| {
             format!("{rounds} rounds around a centre of strength {kappa:.3e}, momentum begun anew {restarts} times")

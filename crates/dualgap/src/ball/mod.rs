@@ -5,10 +5,10 @@
 //! ```
 //!
 //! - [`losses`]: one face for losses of one output, of several, and of classes.
-//! - [`problem`]: rows, losses, μ and the ball together, and both sides of the certificate.
-//! - [`sides`]: the best of both sides of a run.
+//! - [`problem`]: rows, losses, μ and the ball together, and both best_pair of the certificate.
+//! - [`best_pair`]: the best of both best_pair of a run.
 //! - [`settings`]: what a run is set up with.
-//! - [`ascent`], `visit`, `turns`, `level`, `centre`: the method with nothing to tune; `relay`, `leg`: gradients of all
+//! - [`ascent`], `visit`, `shrinking`, `soft_threshold`, `centre`: the method with nothing to tune; `handover`, `handover_policy`: gradients of all
 //!   examples where it does not get on.
 //! - [`theorem`]: Algorithm 1 with constant steps.
 //! - [`baselines`]: other methods for the same problems.
@@ -16,31 +16,31 @@
 
 pub mod ascent;
 pub mod baselines;
+pub mod best_pair;
 mod centre;
-mod leg;
-mod level;
+mod handover;
+mod handover_policy;
 pub mod losses;
 pub mod problem;
-mod relay;
 pub mod settings;
-pub mod sides;
+mod shrinking;
+mod soft_threshold;
 pub mod theorem;
 pub mod trace;
-mod turns;
 mod visit;
 
 pub use ascent::Ascent;
+pub use best_pair::{BestPair, Solution};
 pub use losses::{Classes, Losses, PerOutput};
 pub use problem::{DualValue, MeanDual, Problem};
 pub use settings::{Constants, Method, Settings, Steps};
-pub use sides::{Sides, Solution};
 pub use theorem::Theorem;
 
 use crate::linalg::memory::Need;
 use crate::run::{Budget, Checkpoint, CheckpointSink, Counters, Observer, Report, run, run_from};
 use crate::term::Ball;
 use crate::{Error, Result};
-use relay::Relay;
+use handover::Handover;
 use serde::{Deserialize, Serialize};
 
 /// Work that was counted beside the steps.
@@ -58,7 +58,7 @@ impl Touched {
         self.selected = self.selected.saturating_add(selected as u64);
     }
 
-    fn told(self) -> String {
+    fn describe(self) -> String {
         let Self { entries, selected } = self;
         format!("{entries} entries of the data touched, {selected} numbers looked at to project")
     }
@@ -113,7 +113,7 @@ pub fn train_from<L: Losses>(
     match settings.method {
         Method::Pdbfw => match settings.steps {
             Steps::Search => {
-                let mut solver = Relay::new(Ascent::new(problem, seed)?);
+                let mut solver = Handover::new(Ascent::new(problem, seed)?);
                 if let Some(from) = from {
                     solver.resume(from.state()?)?;
                 }

@@ -1,4 +1,4 @@
-//! What is solved, and both sides of its certificate, each from scratch.
+//! What is solved, and both best_pair of its certificate, each from scratch.
 //!
 //! ```text
 //! P(X) = Σ m_i f_i(X'a_i) + μ/2‖X‖²  for X in the ball,      D(α) = −Σ m_i f_i*(−α_i) − h(V),    V = Σ m_i a_i ⊗ α_i
@@ -238,7 +238,7 @@ impl<'a, L: Losses> Problem<'a, L> {
         mean_loss(&self.losses, &self.masses, a, off)
     }
 
-    /// Both sides of this file are those of the l1 ball.
+    /// Both best_pair of this file are those of the l1 ball.
     fn check_ball(&self) -> Result<()> {
         match self.ball {
             Ball::L1 { .. } => Ok(()),

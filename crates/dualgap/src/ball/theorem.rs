@@ -12,7 +12,7 @@
 //! the rows of the examples that move, and beside them d numbers to select from and n predictions to compare.
 
 use super::settings::DualSteps;
-use super::{Constants, Losses, Problem, Sides, Solution, Touched};
+use super::{BestPair, Constants, Losses, Problem, Solution, Touched};
 use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
 use crate::term::ball::l1;
 use crate::{Error, Result};
@@ -24,7 +24,7 @@ const SMALLEST_SCALE: f64 = 1e-100;
 /// The algorithm; see the module's head.
 pub struct Theorem<'p, 'a, L: Losses> {
     problem: &'p Problem<'a, L>,
-    sides: Sides,
+    best_pair: BestPair,
     s: usize,
     k: usize,
     eta: f64,
@@ -87,7 +87,7 @@ impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
             curvature: 12.5 * largest.fold(0.0, f64::max) / problem.mu(),
         })?;
         Ok(Self {
-            sides: Sides::new(problem)?,
+            best_pair: BestPair::new(problem)?,
             s,
             k,
             eta: constants.eta.unwrap_or(0.5),
@@ -174,7 +174,7 @@ impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
 
 impl<L: Losses> Theorem<'_, '_, L> {
     /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
-    pub(super) fn resume(&mut self, (at, sides): (Place, Sides)) -> Result<()> {
+    pub(super) fn resume(&mut self, (at, best_pair): (Place, BestPair)) -> Result<()> {
         let finite =
             |x: &[f64], own: &[f64]| x.len() == own.len() && x.iter().all(|x| x.is_finite());
         let sound = finite(&at.x, &self.at.x)
@@ -185,17 +185,17 @@ impl<L: Losses> Theorem<'_, '_, L> {
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
-        self.sides = sides.proved(self.problem)?;
+        self.best_pair = best_pair.proved(self.problem)?;
         self.at = at;
         Ok(())
     }
 }
 
 impl<L: Losses> Resumable for Theorem<'_, '_, L> {
-    type State = (Place, Sides);
+    type State = (Place, BestPair);
 
-    fn state(&self) -> (Place, Sides) {
-        (self.at.clone(), self.sides.clone())
+    fn state(&self) -> (Place, BestPair) {
+        (self.at.clone(), self.best_pair.clone())
     }
 }
 
@@ -229,20 +229,20 @@ impl<L: Losses> Solver for Theorem<'_, '_, L> {
         self.at.p.iter_mut().for_each(|p| *p /= self.at.scale);
         l1::bring_inside(&mut x, self.problem.ball().radius());
         let primal = self.problem.primal(&x)?;
-        self.sides.certify((primal, &x), (dual.value, &self.at.alpha))
+        self.best_pair.certify((primal, &x), (dual.value, &self.at.alpha))
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
-        Some(self.sides.certificate())
+        Some(self.best_pair.certificate())
     }
 
     fn weights(&self) -> &[f64] {
-        &self.sides.best().weights
+        &self.best_pair.best().weights
     }
 
     fn tactics(&self) -> Vec<String> {
         let Self { s, k, eta, delta, at, .. } = self;
-        vec![format!("s {s}, k {k}, eta {eta}, delta {delta:.3e}"), at.touched.told()]
+        vec![format!("s {s}, k {k}, eta {eta}, delta {delta:.3e}"), at.touched.describe()]
     }
 
     fn counters(&self) -> Counters {
@@ -250,6 +250,6 @@ impl<L: Losses> Solver for Theorem<'_, '_, L> {
     }
 
     fn into_model(self) -> Solution {
-        self.sides.into_best()
+        self.best_pair.into_best()
     }
 }

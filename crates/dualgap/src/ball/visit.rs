@@ -82,7 +82,7 @@ impl<L: Losses> Ascent<'_, '_, L> {
         }
         walk.alpha[i] = at;
         let gain = (at - from) * (at - from) * mass * (losses.smoothness() + own);
-        walk.turns.note(i, gain.sqrt(), mass * squares);
+        walk.shrinking.note(i, gain.sqrt(), mass * squares);
         entries as u64
     }
 
@@ -154,7 +154,7 @@ impl<L: Losses> Ascent<'_, '_, L> {
             }
         }
         let gain = change * mass * (losses.smoothness() + own);
-        walk.turns.note(i, gain.sqrt(), mass * most);
+        walk.shrinking.note(i, gain.sqrt(), mass * most);
         entries as u64
     }
 }

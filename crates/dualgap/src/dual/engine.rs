@@ -16,7 +16,7 @@
 
 use super::average::Averages;
 use super::best::{Best, Solution};
-use super::recall::{Recall, Tally, Use};
+use super::cache_policy::{CachePolicy, Tally, Use};
 use super::sampling::Order;
 use super::visit::{Mover, Slot};
 use super::{Average, Blocks, Cache, Direction, Primal, Problem, Settings, Step, View};
@@ -34,7 +34,7 @@ pub struct Engine<'a, B: Blocks, L> {
     step: Step,
     direction: Direction,
     cache: Use,
-    recall: Recall,
+    cache_policy: CachePolicy,
     pool: Arc<rayon::ThreadPool>,
     /// k, the number of steps so far, and how many they were when points were last tidied.
     steps: u64,
@@ -78,7 +78,7 @@ pub struct State<P> {
     steps: u64,
     tidied: u64,
     order: Order,
-    recall: Recall,
+    cache_policy: CachePolicy,
     /// Not to be computed from the points: it has rounding of its own.
     v: Vec<f64>,
     /// The same of what goes with it where the link is coupled.
@@ -91,7 +91,7 @@ pub struct State<P> {
 impl<P> State<P> {
     /// Whether the next visits go without an oracle that is far dearer than they are.
     pub(super) fn spares_much(&self) -> bool {
-        self.recall.spares_much()
+        self.cache_policy.spares_much()
     }
 }
 
@@ -113,7 +113,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             steps: 0,
             tidied: 0,
             order: Order::new(settings.sampling, points.len(), settings.seed, shrinking(settings)),
-            recall: Recall::new(points.len() as u64),
+            cache_policy: CachePolicy::new(points.len() as u64),
             coupling: Primal::new(&problem.link, start.v.clone()).coupling(),
             v: start.v,
             averages: (settings.average != Average::None)
@@ -132,7 +132,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         state: State<B::Point>,
     ) -> Result<Self> {
         let (blocks, n) = (problem.blocks, problem.blocks.len());
-        let State { steps, order, recall, v, coupling, averages, best, .. } = &state;
+        let State { steps, order, cache_policy, v, coupling, averages, best, .. } = &state;
         let finite = |v: &[f64]| v.len() == blocks.dim() && v.iter().all(|x| x.is_finite());
         let averaged = match averages {
             Some(averages) => averages.is_sound(settings.average, n, *steps),
@@ -140,7 +140,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         };
         let sound = *steps <= MOST_STEPS
             && order.is_sound(settings.sampling, n, shrinking(settings))
-            && recall.is_sound(n as u64)
+            && cache_policy.is_sound(n as u64)
             && finite(v)
             && coupling.iter().all(|x| x.is_finite())
             && averaged
@@ -179,7 +179,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             ));
         }
         let blocks = problem.blocks;
-        let State { steps, tidied, mut order, recall, v, coupling, points, averages, best } = state;
+        let State { steps, tidied, mut order, cache_policy, v, coupling, points, averages, best } =
+            state;
         let direction = settings.direction(B::FACES)?;
         let cache = match settings.cache {
             Cache::On if !B::FACES || settings.step == Step::Predefined => {
@@ -196,7 +197,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             step: settings.step,
             direction,
             cache,
-            recall,
+            cache_policy,
             pool: pool(settings)?,
             steps,
             tidied,
@@ -218,7 +219,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             steps: self.steps,
             tidied: self.tidied,
             order: self.order.clone(),
-            recall: self.recall.clone(),
+            cache_policy: self.cache_policy.clone(),
             v: self.primal.v().to_vec(),
             coupling: self.primal.coupling(),
             points: self.points.clone(),
@@ -255,7 +256,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
 
     /// Whether the next visits go without an oracle that is far dearer than they are.
     pub(super) fn spares_much(&self) -> bool {
-        self.cache != Use::Never && self.recall.spares_much()
+        self.cache != Use::Never && self.cache_policy.spares_much()
     }
 
     /// Has the gains of all steps counted from now on, which takes a little time where a block knows no corners.
@@ -275,8 +276,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     }
 
     /// Visits until it is decided anew whether to ask the oracle.
-    pub(super) fn of_this_pass(&self) -> u64 {
-        self.recall.ahead().1
+    pub(super) fn steps_left_in_pass(&self) -> u64 {
+        self.cache_policy.ahead().1
     }
 
     /// The threads that the engine runs on.
@@ -379,7 +380,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
 
     /// Steps on a block that knows its corners, and says whether that changed anything.
     fn step_on_face(&mut self, place: usize, cached: bool) -> Result<bool> {
-        let Self { problem, slots, primal, points, recall, direction, cache, .. } = self;
+        let Self { problem, slots, primal, points, cache_policy, direction, cache, .. } = self;
         let (slot, blocks) = (&mut slots[place], problem.blocks);
         let at = &mut points[slot.block];
         if let Some(averages) = &mut self.averages {
@@ -400,10 +401,10 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let moved = taken.is_some();
         if let Some(taken) = taken {
             first.gain = taken.gain;
-            further = mover.further(slot, at, recall.depth(), taken)?;
+            further = mover.further(slot, at, cache_policy.depth(), taken)?;
         }
         self.gained += first.gain + further.gain;
-        recall.visited(first, further, blocks.len() as u64, *cache);
+        cache_policy.visited(first, further, blocks.len() as u64, *cache);
         Ok(moved)
     }
 
@@ -452,7 +453,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         loop {
             let (cached, of_these) = match self.cache {
                 Use::Never => (false, u64::MAX),
-                _ => self.recall.ahead(),
+                _ => self.cache_policy.ahead(),
             };
             let calls = if cached { 0 } else { per_call };
             if !quota.allows(done, calls) {
@@ -467,8 +468,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             };
             // No batch reaches over the end of a pass: where a run may end, all batches do.
             let blocks = self.problem.blocks.len() as u64;
-            let of_this_pass = blocks - self.steps % blocks;
-            let size = affordable.min(of_this_pass).min(of_these).min(quota.steps - done.steps);
+            let steps_left_in_pass = blocks - self.steps % blocks;
+            let size =
+                affordable.min(steps_left_in_pass).min(of_these).min(quota.steps - done.steps);
             let size = size.min(self.slots.len() as u64).min(self.order.known_ahead() as u64);
             self.step_batch(size as usize, cached)?;
             done += Work { steps: size, oracle_calls: size * calls };
@@ -530,8 +532,8 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
             Direction::Away => vec!["toward and away steps".to_string()],
             Direction::Auto | Direction::Toward => Vec::new(),
         };
-        if self.recall.visits > 0 {
-            let share = 100.0 * self.recall.visits as f64 / self.steps as f64;
+        if self.cache_policy.visits > 0 {
+            let share = 100.0 * self.cache_policy.visits as f64 / self.steps as f64;
             said.push(format!("{share:.0} % of the visits without the oracle"));
         }
         said

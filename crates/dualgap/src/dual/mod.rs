@@ -22,6 +22,7 @@
 pub mod average;
 mod best;
 pub mod blocks;
+mod cache_policy;
 pub mod engine;
 mod gaps;
 pub mod joined;
@@ -29,7 +30,6 @@ pub mod mixture;
 pub mod primal;
 pub mod problem;
 pub mod reach;
-mod recall;
 pub mod rounds;
 pub mod sampling;
 pub mod settings;

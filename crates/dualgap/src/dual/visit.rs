@@ -1,6 +1,6 @@
 //! A step on a block that knows its corners: toward the best, away from the worst, or from the one to the other.
 
-use super::recall::Tally;
+use super::cache_policy::Tally;
 use super::{Blocks, Direction, Primal, Problem};
 use crate::term::Link;
 use crate::{Error, Result};

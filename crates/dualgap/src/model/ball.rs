@@ -9,8 +9,8 @@
 
 use super::checkpoint;
 use super::fit::{
-    Plan, classes_blank, examples_blank, linear_blank, linear_error, linear_targets, named,
-    watched, weighed, wrong_labels,
+    Plan, classes_untrained, examples_untrained, linear_error, linear_targets, linear_untrained,
+    named, watched, weighed, wrong_labels,
 };
 use super::scaled::{self, recertify};
 use super::sides::{Sides, refused};
@@ -109,8 +109,8 @@ pub fn fit_linear_in_ball(
     let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let losses = PerOutput::new(loss, linear_targets(data, loss)?, 1)?;
-    let blank = linear_blank(data, loss, None, &plan);
-    fit(scaled.rows(), losses, blank, within, &factors, plan, linear_error)
+    let untrained = linear_untrained(data, loss, None, &plan);
+    fit(scaled.rows(), losses, untrained, within, &factors, plan, linear_error)
 }
 
 /// Trains a multiclass model in a ball, by the same settings as [`fit_linear_in_ball`]. In the trace ball its weights are
@@ -146,8 +146,8 @@ pub fn fit_classes_in_ball(
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let classes = data.classes()?;
     let losses = Classes::new(loss, classes.numbers(), classes.alphabet().len(), costs)?;
-    let blank = classes_blank(data, costs, loss, None, &plan);
-    fit(scaled.rows(), losses, blank, within, &factors, plan, wrong_labels)
+    let untrained = classes_untrained(data, costs, loss, None, &plan);
+    fit(scaled.rows(), losses, untrained, within, &factors, plan, wrong_labels)
 }
 
 /// Trains a model of several outputs, whose names are the alphabet, under one loss in each of them.
@@ -163,15 +163,15 @@ pub(super) fn fit_each(
     let own = &mut None;
     let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
-    let blank = examples_blank(data, structure, alphabet, &plan);
-    fit(scaled.rows(), losses, blank, within, &factors, plan, error)
+    let untrained = examples_untrained(data, structure, alphabet, &plan);
+    fit(scaled.rows(), losses, untrained, within, &factors, plan, error)
 }
 
-/// Trains on losses of any number of outputs; what is known of the model is in the blank one.
+/// Trains on losses of any number of outputs; what is known of the model is in the untrained one.
 pub(super) fn fit<L: Stored>(
     rows: &Rows,
     losses: L,
-    mut blank: Model,
+    mut untrained: Model,
     within: InBall,
     factors: &Factors,
     plan: Plan<'_, Examples>,
@@ -187,24 +187,24 @@ pub(super) fn fit<L: Stored>(
     if warm_start.is_some() {
         return Err(Error::setting("a run in a ball has no warm start: begin it anew"));
     }
-    blank.provenance.ball = Some(within);
+    untrained.provenance.ball = Some(within);
     if within.is_trace() {
         let plan = Plan { watch, checkpoints, resume, ..Plan::new(settings, budget, observer) };
-        let sides = low_rank::sides(&blank, within, rows, losses)?;
-        return low_rank::fit(&sides, blank, within, factors, plan);
+        let sides = low_rank::sides(&untrained, within, rows, losses)?;
+        return low_rank::fit(&sides, untrained, within, factors, plan);
     }
-    let identity = checkpoint::identity(&blank, settings, budget);
+    let identity = checkpoint::identity(&untrained, settings, budget);
     let (from, mut file) = checkpoint::survival(identity, checkpoints, resume)?;
     let sink = file.as_mut().map(|file| file as &mut dyn CheckpointSink);
-    let sides = l1_sides(&blank, within, rows, losses)?;
+    let sides = l1_sides(&untrained, within, rows, losses)?;
     let InBall { method, steps, .. } = within;
     let solver = ball::Settings { method, steps, seed: settings.seed };
-    let report = watched(watch, &blank, factors, error, observer, |observer| {
+    let report = watched(watch, &untrained, factors, error, observer, |observer| {
         ball::train_from(&sides.problem, &solver, from, budget, observer, sink)
     })?;
     let witness = witness(sides.problem.losses(), &report.model.points);
     let weights = |solution: Solution| raw_inside(solution.weights, within.ball, factors);
-    let mut report = named(report, blank, weights);
+    let mut report = named(report, untrained, weights);
     if !factors.are_none() {
         recertify(&mut report, &witness, &sides, factors, budget)?;
     }

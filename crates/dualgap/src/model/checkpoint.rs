@@ -108,8 +108,8 @@ struct Sealed {
 /// first.
 pub(super) type Identity = Vec<(String, Value)>;
 
-pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> Identity {
-    let (task, loss) = match &blank.structure {
+pub(super) fn identity(untrained: &Model, settings: &Settings, budget: &Budget) -> Identity {
+    let (task, loss) = match &untrained.structure {
         Structure::Multiclass { costs, loss } => {
             let costs = costs.as_ref().map_or("0/1".into(), |costs| numbers(costs));
             ("multiclass", format!("{} {costs}", json!(loss)))
@@ -120,7 +120,7 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         Structure::MultiOutput { loss } => ("multioutput", json!(loss).to_string()),
         Structure::Completion { loss, .. } => ("completion", json!(loss).to_string()),
     };
-    let within = blank.provenance.ball;
+    let within = untrained.provenance.ball;
     let Settings {
         lambda,
         regulariser,
@@ -138,12 +138,12 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         sample_weights,
     } = settings;
     let entries = [
-        ("program", json!(blank.provenance.program)),
+        ("program", json!(untrained.provenance.program)),
         ("task", json!(task)),
-        ("data", json!(blank.provenance.fingerprint)),
-        ("list of labels", json!(blank.alphabet)),
+        ("data", json!(untrained.provenance.fingerprint)),
+        ("list of labels", json!(untrained.alphabet)),
         ("loss", json!(loss)),
-        ("scale", json!(blank.provenance.scale)),
+        ("scale", json!(untrained.provenance.scale)),
         ("ball", json!(within.map(|within| within.ball))),
         (if within.is_some() { "mu" } else { "lambda" }, json!(lambda)),
         ("regulariser", json!(regulariser)),
@@ -151,7 +151,7 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         ("steps", json!(within.map(|within| within.steps))),
         ("solver", json!(method)),
         ("step", json!(step)),
-        ("option", json!(blank.provenance.option)),
+        ("option", json!(untrained.provenance.option)),
         ("sampling", json!(sampling)),
         ("shrinking", json!(shrinking)),
         ("acceleration", json!(acceleration)),
@@ -164,10 +164,10 @@ pub(super) fn identity(blank: &Model, settings: &Settings, budget: &Budget) -> I
         ("sample weights", json!(sample_weights.as_ref().map(|weights| numbers(weights)))),
     ];
     let mut entries = entries.map(|(name, value)| (name.to_string(), value)).to_vec();
-    if let Structure::Completion { items, centre, .. } = &blank.structure {
+    if let Structure::Completion { items, centre, .. } = &untrained.structure {
         // The order of the names is that of rows and columns, and some may have no rating.
         entries.push(("centre".into(), json!(centre.centring)));
-        entries.push(("list of users".into(), json!(names(&blank.dictionary))));
+        entries.push(("list of users".into(), json!(names(&untrained.dictionary))));
         entries.push(("list of items".into(), json!(names(items))));
     }
     entries

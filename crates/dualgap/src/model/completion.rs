@@ -10,7 +10,7 @@
 //! certificate is checked with a centre computed anew.
 
 use super::evaluation::NumberErrors;
-use super::fit::{Plan, blank};
+use super::fit::{Plan, untrained};
 use super::low_rank::{self, LowRankSides};
 use super::sides::refused;
 use super::verify::{Verified, check_data, verify};
@@ -178,10 +178,11 @@ pub fn fit_completion(
     };
     let items = data.pairs.items.clone();
     let structure = Structure::Completion { loss, items, centre };
-    let mut blank = blank(structure, vocabulary, 0, data.len(), fingerprint(data), plan.settings);
-    blank.provenance.ball = Some(within);
-    let sides = LowRankSides::new(&blank, within, map, losses)?;
-    low_rank::fit(&sides, blank, within, &Factors::default(), plan)
+    let mut untrained =
+        untrained(structure, vocabulary, 0, data.len(), fingerprint(data), plan.settings);
+    untrained.provenance.ball = Some(within);
+    let sides = LowRankSides::new(&untrained, within, map, losses)?;
+    low_rank::fit(&sides, untrained, within, &Factors::default(), plan)
 }
 
 /// What the matrix is seen through, and the losses of its entries.

@@ -80,7 +80,7 @@ fn fit_classes<B: Witnessed>(
     choice: Option<Choice>,
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
-    let blank = classes_blank(data, costs, loss, choice, &plan);
+    let untrained = classes_untrained(data, costs, loss, choice, &plan);
     // A point is a distribution over classes, by their numbers.
     let point = |old: &Model, _: usize, entries: &[(u64, f64)]| {
         let alphabet = data.vocabulary().alphabet;
@@ -93,13 +93,13 @@ fn fit_classes<B: Witnessed>(
         Some(entries)
     };
     let (settings, budget) = (plan.settings, plan.budget);
-    fit(blocks, blank, factors, plan, wrong_labels, point, |begin, observer, sink| {
+    fit(blocks, untrained, factors, plan, wrong_labels, point, |begin, observer, sink| {
         dual::train_from(blocks, settings, begin, budget, observer, sink)
     })
 }
 
 /// Everything that is known of a multiclass model before it is trained.
-pub(super) fn classes_blank(
+pub(super) fn classes_untrained(
     data: &Examples,
     costs: &Costs,
     loss: MulticlassLoss,
@@ -111,9 +111,9 @@ pub(super) fn classes_blank(
         Costs::Matrix(costs) => Some(costs.clone()),
     };
     let (structure, alphabet) = (Structure::Multiclass { costs, loss }, data.vocabulary().alphabet);
-    let mut blank = examples_blank(data, structure, alphabet, plan);
-    blank.provenance.option = choice;
-    blank
+    let mut untrained = examples_untrained(data, structure, alphabet, plan);
+    untrained.provenance.option = choice;
+    untrained
 }
 
 /// The share of wrong labels.
@@ -144,7 +144,7 @@ pub fn fit_chain_with(
     let own = &mut None;
     let plan = weighed(plan, data.weights(), own);
     let blocks = ChainBlocks::new(data, hamming)?;
-    let blank = blank(
+    let untrained = untrained(
         Structure::Chain { hamming },
         data.vocabulary(),
         data.edge_features(),
@@ -161,7 +161,7 @@ pub fn fit_chain_with(
     };
     let error = |model: &Model, test: &Sequences| model.evaluate_sequences(test).error();
     let (settings, budget) = (plan.settings, plan.budget);
-    fit(&blocks, blank, &Factors::default(), plan, error, point, |begin, observer, sink| {
+    fit(&blocks, untrained, &Factors::default(), plan, error, point, |begin, observer, sink| {
         dual::train_from(&blocks, settings, begin, budget, observer, sink)
     })
 }
@@ -206,8 +206,8 @@ pub fn fit_linear_with(
     let plan = weighed(plan, data.weights(), own);
     let (factors, scaled) = scaled::apply(plan.scale, data)?;
     let blocks = LinearBlocks::new(scaled.rows(), linear_targets(data, loss)?, loss, choice)?;
-    let blank = linear_blank(data, loss, Some(choice), &plan);
-    let alphabet = blank.alphabet.clone();
+    let untrained = linear_untrained(data, loss, Some(choice), &plan);
+    let alphabet = untrained.alphabet.clone();
     // The dual variable that is nearest under this loss; of other classes nothing can be taken over.
     let point = |old: &Model, i: usize, entries: &[(u64, f64)]| match entries {
         [(0, alpha)] if old.alphabet == alphabet => {
@@ -217,7 +217,7 @@ pub fn fit_linear_with(
         _ => None,
     };
     let (settings, budget) = (plan.settings, plan.budget);
-    fit(&blocks, blank, &factors, plan, linear_error, point, |begin, observer, sink| {
+    fit(&blocks, untrained, &factors, plan, linear_error, point, |begin, observer, sink| {
         if settings.lambda > 0.0 && settings.regulariser.q_norm {
             return dual::train_q_norm_from(&blocks, settings, begin, budget, observer, sink);
         }
@@ -243,29 +243,30 @@ pub(super) fn linear_targets(data: &Examples, loss: ScalarLoss) -> Result<Vec<f6
 }
 
 /// Everything that is known of a linear model before it is trained.
-pub(super) fn linear_blank(
+pub(super) fn linear_untrained(
     data: &Examples,
     loss: ScalarLoss,
     choice: Option<Choice>,
     plan: &Plan<'_, Examples>,
 ) -> Model {
     let alphabet = if loss.is_binary() { data.vocabulary().alphabet } else { Alphabet::none() };
-    let mut blank = examples_blank(data, Structure::Linear { loss }, alphabet, plan);
-    blank.provenance.option = choice;
-    blank
+    let mut untrained = examples_untrained(data, Structure::Linear { loss }, alphabet, plan);
+    untrained.provenance.option = choice;
+    untrained
 }
 
 /// Everything that is known of a model of independent examples before it is trained.
-pub(super) fn examples_blank(
+pub(super) fn examples_untrained(
     data: &Examples,
     structure: Structure,
     alphabet: &Alphabet,
     plan: &Plan<'_, Examples>,
 ) -> Model {
     let vocabulary = Vocabulary { alphabet, ..data.vocabulary() };
-    let mut blank = blank(structure, vocabulary, 0, data.len(), fingerprint(data), plan.settings);
-    blank.provenance.scale = plan.scale;
-    blank
+    let mut untrained =
+        untrained(structure, vocabulary, 0, data.len(), fingerprint(data), plan.settings);
+    untrained.provenance.scale = plan.scale;
+    untrained
 }
 
 /// The share of wrong classes, or the root mean square of numbers.
@@ -326,7 +327,7 @@ pub(super) fn weighed<'p, 'a: 'p, D>(
 }
 
 /// Everything that is known of a model before it is trained.
-pub(super) fn blank(
+pub(super) fn untrained(
     structure: Structure,
     vocabulary: Vocabulary<'_>,
     pair_features: usize,
@@ -376,7 +377,7 @@ type Trained<B> = Result<Report<Solution<<B as Blocks>::Point>>>;
 
 fn fit<B: Witnessed, D: Sync>(
     blocks: &B,
-    blank: Model,
+    untrained: Model,
     factors: &Factors,
     plan: Plan<'_, D>,
     error: impl Fn(&Model, &D) -> f64 + Send,
@@ -389,11 +390,11 @@ fn fit<B: Witnessed, D: Sync>(
 ) -> Result<Report<Model>> {
     let Plan { settings, budget, observer, scale: _, watch, checkpoints, resume, warm_start } =
         plan;
-    let identity = checkpoint::identity(&blank, settings, budget);
+    let identity = checkpoint::identity(&untrained, settings, budget);
     let begin = match (resume, warm_start) {
         (Some(path), _) => Begin::At(checkpoint::load(path, &identity)?),
         (None, Some(old)) => {
-            check_kin(old, &blank)?;
+            check_kin(old, &untrained)?;
             Begin::Points(warm_points(blocks, old, point)?)
         }
         (None, None) => Begin::Fresh,
@@ -401,16 +402,17 @@ fn fit<B: Witnessed, D: Sync>(
     let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
     let mut file = file.transpose()?;
     let sink = file.as_mut().map(|file| file as &mut dyn CheckpointSink);
-    let report =
-        watched(watch, &blank, factors, error, observer, |observer| train(begin, observer, sink))?;
-    finished(report, blank, blocks, factors, budget)
+    let report = watched(watch, &untrained, factors, error, observer, |observer| {
+        train(begin, observer, sink)
+    })?;
+    finished(report, untrained, blocks, factors, budget)
 }
 
 /// Runs a training whose observer is told of weights for the data as they are, and of the error on test data, if
 /// there are any.
 pub(super) fn watched<D: Sync, R>(
     test: Option<&D>,
-    blank: &Model,
+    untrained: &Model,
     factors: &Factors,
     error: impl Fn(&Model, &D) -> f64 + Send,
     observer: &mut dyn Observer,
@@ -418,7 +420,7 @@ pub(super) fn watched<D: Sync, R>(
 ) -> R {
     match test {
         Some(data) => {
-            let observer = &mut Watched { model: blank.clone(), data, error, observer };
+            let observer = &mut Watched { model: untrained.clone(), data, error, observer };
             train(&mut Unscaled { factors, observer })
         }
         None => train(&mut Unscaled { factors, observer }),
@@ -428,13 +430,14 @@ pub(super) fn watched<D: Sync, R>(
 /// The model that a run has ended with.
 fn finished<B: Witnessed>(
     report: Report<Solution<B::Point>>,
-    blank: Model,
+    untrained: Model,
     blocks: &B,
     factors: &Factors,
     budget: &Budget,
 ) -> Result<Report<Model>> {
     let witness = Witness::of(blocks, &report.model.points);
-    let mut report = named(report, blank, |solution| factors.raw(solution.weights).into_owned());
+    let mut report =
+        named(report, untrained, |solution| factors.raw(solution.weights).into_owned());
     if !factors.are_none() {
         let sides = sides(&report.model, blocks)?;
         recertify(&mut report, &witness, &*sides, factors, budget)?;
@@ -446,7 +449,7 @@ fn finished<B: Witnessed>(
 /// The report of a model with these weights.
 pub(super) fn named<S>(
     report: Report<S>,
-    blank: Model,
+    untrained: Model,
     weights: impl FnOnce(S) -> Vec<f64>,
 ) -> Report<Model> {
     let Report { certificate, stop, passes, work, .. } = report;
@@ -454,8 +457,8 @@ pub(super) fn named<S>(
     report.map(|solution| Model {
         weights: weights(solution),
         certificate,
-        provenance: Provenance { stop, passes, oracle_calls, ..blank.provenance },
-        ..blank
+        provenance: Provenance { stop, passes, oracle_calls, ..untrained.provenance },
+        ..untrained
     })
 }
 

@@ -19,10 +19,10 @@ use crate::run::{CheckpointSink, Report};
 use crate::term::Regulariser;
 use crate::{Error, Result};
 
-/// Trains in the trace ball. The ball is already in the blank model, and what goes with no ball was refused.
+/// Trains in the trace ball. The ball is already in the untrained model, and what goes with no ball was refused.
 pub(super) fn fit<M: Map, L: Stored, D>(
     sides: &LowRankSides<M, L>,
-    blank: Model,
+    untrained: Model,
     within: InBall,
     factors: &Factors,
     plan: Plan<'_, D>,
@@ -33,7 +33,7 @@ pub(super) fn fit<M: Map, L: Stored, D>(
             "runs in the trace ball tell nothing of test data on their way: look at them at the end",
         ));
     }
-    let identity = checkpoint::identity(&blank, settings, budget);
+    let identity = checkpoint::identity(&untrained, settings, budget);
     let (from, mut file) = checkpoint::survival(identity, checkpoints, resume)?;
     let sink = file.as_mut().map(|file| file as &mut dyn CheckpointSink);
     let InBall { method, steps, .. } = within;
@@ -41,7 +41,7 @@ pub(super) fn fit<M: Map, L: Stored, D>(
     let report = trace::train_map_from(&sides.problem, &solver, from, budget, observer, sink)?;
     let witness = witness(sides.problem.losses(), &report.model.points);
     let x = sides.raw_inside(&report.model.weights, factors)?;
-    let mut report = named(report, blank, |_| Vec::new());
+    let mut report = named(report, untrained, |_| Vec::new());
     report.model.low_rank = Some(x);
     // A run proves its dual values no harder than it needs, and a stored one is compared with what `certify` finds.
     recertify(&mut report, &witness, sides, factors, budget)?;

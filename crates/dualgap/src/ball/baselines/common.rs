@@ -3,7 +3,7 @@
 use super::apg::{Place, ProjectedGradient};
 use super::schedule::smoothness_of_batch;
 use crate::Result;
-use crate::ball::{Losses, Problem, Sides, Solution};
+use crate::ball::{BestPair, Losses, Problem, Solution};
 use crate::linalg::{Halted, Random};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::ball::region::{Corner, Region};
@@ -63,7 +63,7 @@ pub(in crate::ball) type GradientsPlace = (Place, u64);
 pub(in crate::ball) struct Baseline<'p, 'a, L: Losses, R, D> {
     common: Common<'p, 'a, L, R>,
     descent: D,
-    sides: Sides,
+    best_pair: BestPair,
     certified: Standing,
 }
 
@@ -171,19 +171,19 @@ impl Standing {
 
 impl<'p, 'a, L: Losses, R: Region, D: Descent<L, R>> Baseline<'p, 'a, L, R, D> {
     pub fn new(common: Common<'p, 'a, L, R>, descent: D) -> Result<Self> {
-        let sides = Sides::new(common.problem)?;
+        let best_pair = BestPair::new(common.problem)?;
         let certified = Standing::zero(common.problem);
-        Ok(Self { common, descent, sides, certified })
+        Ok(Self { common, descent, best_pair, certified })
     }
 
     /// The best so far.
-    pub fn sides(&self) -> &Sides {
-        &self.sides
+    pub fn best_pair(&self) -> &BestPair {
+        &self.best_pair
     }
 }
 
 impl<L: Losses, R: Region> Baseline<'_, '_, L, R, ProjectedGradient> {
-    /// All that a later run needs to go on, but for the best of both sides.
+    /// All that a later run needs to go on, but for the best of both best_pair.
     pub fn place(&self) -> GradientsPlace {
         (self.descent.place(), self.common.touched)
     }
@@ -230,11 +230,11 @@ impl<L: Losses, R: Region, D: Descent<L, R>> Solver for Baseline<'_, '_, L, R, D
         let dual = problem.dual(&at.alpha)?;
         at.v = dual.v;
         self.descent.refresh(at);
-        self.sides.certify((primal, &at.x), (dual.value, &at.alpha))
+        self.best_pair.certify((primal, &at.x), (dual.value, &at.alpha))
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
-        Some(self.sides.certificate())
+        Some(self.best_pair.certificate())
     }
 
     fn may_stall(&self) -> bool {
@@ -246,10 +246,10 @@ impl<L: Losses, R: Region, D: Descent<L, R>> Solver for Baseline<'_, '_, L, R, D
     }
 
     fn weights(&self) -> &[f64] {
-        &self.sides.best().weights
+        &self.best_pair.best().weights
     }
 
     fn into_model(self) -> Solution {
-        self.sides.into_best()
+        self.best_pair.into_best()
     }
 }

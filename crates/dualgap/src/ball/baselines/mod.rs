@@ -21,7 +21,7 @@ pub(super) mod schedule;
 mod sliding;
 mod svrg;
 
-use super::{Losses, Problem, Sides, Solution};
+use super::{BestPair, Losses, Problem, Solution};
 use crate::run::Solver;
 use crate::term::Ball;
 use crate::term::ball::region::L1;
@@ -137,7 +137,7 @@ pub fn scgs<L: Losses>(
     seed: u64,
 ) -> Result<impl Solver<Model = Solution>> {
     let mut common = begin(problem, seed)?;
-    let gap = Sides::new(problem)?.certificate()?.gap();
+    let gap = BestPair::new(problem)?.certificate()?.gap();
     let descent = Sliding::new(&mut common, false, gap);
     Baseline::new(common, descent)
 }

@@ -121,7 +121,7 @@ impl Schedule {
     }
 
     /// For people to read.
-    pub fn told(&self, corners: u64) -> Vec<String> {
+    pub fn describe(&self, corners: u64) -> Vec<String> {
         let Self { phase, length, .. } = self;
         vec![format!("{phase} phases, the last of {length} steps; {corners} corners")]
     }

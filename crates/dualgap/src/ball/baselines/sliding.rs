@@ -174,6 +174,6 @@ impl<L: Losses, R: Region> Descent<L, R> for Sliding {
     }
 
     fn tactics(&self) -> Vec<String> {
-        self.schedule.told(self.corners)
+        self.schedule.describe(self.corners)
     }
 }

@@ -71,8 +71,8 @@ impl<M: Map, L: Losses, D: Resumes<M, L>> LowRankSolver<'_, M, L, D> {
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
-        self.sides = problem.proved(best, &way.proving())?;
-        self.gap = self.sides.certificate()?.gap();
+        self.best_pair = problem.proved(best, &way.proving())?;
+        self.gap = self.best_pair.certificate()?.gap();
         (self.way, self.warm, self.owed) = (way, warm, owed);
         Ok(())
     }
@@ -84,7 +84,7 @@ impl<M: Map, L: Losses, D: Resumes<M, L>> Resumable for LowRankSolver<'_, M, L, 
     fn state(&self) -> Memory<D::State> {
         Memory {
             place: self.moves.state(),
-            best: self.sides.best().clone(),
+            best: self.best_pair.best().clone(),
             way: self.way.clone(),
             warm: self.warm.clone(),
             owed: self.owed,

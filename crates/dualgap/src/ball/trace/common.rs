@@ -4,7 +4,7 @@
 use super::checkpoint::Way;
 use super::{LowRankProblem, Map, Proving};
 use crate::Result;
-use crate::ball::{Losses, Sides, Solution, Touched};
+use crate::ball::{BestPair, Losses, Solution, Touched};
 use crate::linalg::halt::never;
 use crate::linalg::{Halted, LowRank};
 use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
@@ -28,7 +28,7 @@ pub(super) trait Moves<M: Map, L: Losses> {
     }
 
     /// What was just certified.
-    fn told(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
+    fn describe(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
         let _ = (problem, told);
         Ok(())
     }
@@ -78,7 +78,7 @@ const BEYOND_ROUNDING: f64 = 30.0;
 pub(super) struct LowRankSolver<'p, M, L, D> {
     pub(super) problem: &'p LowRankProblem<M, L>,
     pub(super) moves: D,
-    pub(super) sides: Sides<LowRank>,
+    pub(super) best_pair: BestPair<LowRank>,
     /// How the dual value of the best pair was proved.
     pub(super) way: Way,
     /// That of the best pair.
@@ -94,10 +94,10 @@ pub(super) struct LowRankSolver<'p, M, L, D> {
 impl<'p, M: Map, L: Losses, D: Moves<M, L>> LowRankSolver<'p, M, L, D> {
     pub fn new(problem: &'p LowRankProblem<M, L>, moves: D) -> Result<Self> {
         let numbers = vec![0.0; problem.numbers()];
-        let sides = problem.sides()?;
+        let best_pair = problem.best_pair()?;
         Ok(Self {
-            gap: sides.certificate()?.gap(),
-            sides,
+            gap: best_pair.certificate()?.gap(),
+            best_pair,
             way: Way::of(&Proving::first()),
             problem,
             moves,
@@ -166,25 +166,25 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
             (proving.tight, proving.tolerance) = (true, *Proving::TOLERANCES.start());
             dual = self.problem.dual_until(&self.alpha, &proving, halted)?;
         }
-        let before = self.sides.dual();
-        let certified = self.sides.certify((primal, &x), (dual.value, &self.alpha))?;
+        let before = self.best_pair.dual();
+        let certified = self.best_pair.certify((primal, &x), (dual.value, &self.alpha))?;
         if halted() {
             // What was found in a hurry is no place to go on from.
             return Ok(certified);
         }
-        if self.sides.dual() != before {
+        if self.best_pair.dual() != before {
             self.way = Way::of(&proving);
         }
         self.gap = certified.model.gap();
         self.warm = dual.ball.map(|ball| ball.top.found);
         let fell = certified.iterate.dual < certified.model.dual;
-        let told = Told { gap: self.gap, fell, best: &self.sides.best().weights };
-        self.moves.told(self.problem, told)?;
+        let told = Told { gap: self.gap, fell, best: &self.best_pair.best().weights };
+        self.moves.describe(self.problem, told)?;
         Ok(certified)
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
-        Some(self.sides.certificate())
+        Some(self.best_pair.certificate())
     }
 
     fn may_stall(&self) -> bool {
@@ -193,7 +193,7 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
 
     fn tactics(&self) -> Vec<String> {
         let mut tactics = self.moves.tactics();
-        tactics.extend(self.moves.touched().map(Touched::told));
+        tactics.extend(self.moves.touched().map(Touched::describe));
         tactics
     }
 
@@ -207,6 +207,6 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
     }
 
     fn into_model(self) -> Solution<LowRank> {
-        self.sides.into_best()
+        self.best_pair.into_best()
     }
 }

@@ -1,9 +1,9 @@
 //! Weights of low rank: the same problems in the trace ball, with X in factors.
 //!
 //! - [`map`]: what X is seen through; the linear model is one.
-//! - [`problem`]: map, losses, μ and the radius together, and both sides of the certificate.
+//! - [`problem`]: map, losses, μ and the radius together, and both best_pair of the certificate.
 //! - [`sampled`]: some entries of X, for matrix completion. [`matrices`]: inner products with given matrices.
-//! - `ascent`, `blocks`: the method with nothing to tune, all examples at once or some of them; `relay`: the first where the
+//! - `ascent`, `blocks`: the method with nothing to tune, all examples at once or some of them; `handover`: the first where the
 //!   second does not get on. `theorem`: Algorithm 2 with constant steps.
 //! - `baselines`: other methods for the same problems.
 //! - `common`: the solver around whatever moves X. `checkpoint`: runs that are stored and resumed.
@@ -13,10 +13,10 @@ mod baselines;
 mod blocks;
 mod checkpoint;
 mod common;
+mod handover;
 pub mod map;
 pub mod matrices;
 pub mod problem;
-mod relay;
 pub mod sampled;
 mod theorem;
 
@@ -97,7 +97,8 @@ pub fn train_map_from<M: Map, L: Losses>(
     match settings.steps {
         Steps::Search => match blocks::block_size(problem) {
             Some(size) => {
-                let moves = relay::Relay::new(blocks::Blocks::new(problem, size, settings.seed)?);
+                let moves =
+                    handover::Handover::new(blocks::Blocks::new(problem, size, settings.seed)?);
                 run_solver_from(problem, moves, from, budget, observer, sink)
             }
             None => {

@@ -1,4 +1,4 @@
-//! What is solved in the trace ball, and both sides of its certificate, each from scratch.
+//! What is solved in the trace ball, and both best_pair of its certificate, each from scratch.
 //!
 //! ```text
 //! P(X) = Σ m_i f_i(𝒜_i(X)) + μ/2‖X‖²  for ‖X‖_* ≤ r,      D(α) = −Σ m_i f_i*(−α_i) − h(V),    V = Σ m_i 𝒜_i*(α_i)
@@ -7,7 +7,7 @@
 
 use super::{Features, LARGEST, Map};
 use crate::ball::problem::{Mean, corners, mean_loss};
-use crate::ball::{Losses, Problem, Sides, Solution};
+use crate::ball::{BestPair, Losses, Problem, Solution};
 use crate::dual::problem::masses;
 use crate::linalg::halt::never;
 use crate::linalg::memory::Need;
@@ -311,7 +311,7 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
     }
 
     /// X = 0 and α = 0, which are always allowed.
-    pub(super) fn sides(&self) -> Result<Sides<LowRank>> {
+    pub(super) fn best_pair(&self) -> Result<BestPair<LowRank>> {
         let (rows, columns) = self.map.shape();
         let best =
             Solution { weights: LowRank::zero(rows, columns), points: vec![0.0; self.numbers()] };
@@ -323,9 +323,9 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         &self,
         best: Solution<LowRank>,
         proving: &Proving<'_>,
-    ) -> Result<Sides<LowRank>> {
+    ) -> Result<BestPair<LowRank>> {
         let dual = self.dual(&best.points, proving)?.value;
-        Ok(Sides::of(self.primal(&best.weights)?, dual, best))
+        Ok(BestPair::of(self.primal(&best.weights)?, dual, best))
     }
 
     /// Whether factors are of the shape of X, and no more than it can have.

@@ -440,7 +440,7 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
             // Of this round: the one before may have had more passes, or fewer.
             let (round, half) = (self.round(), self.round() / 2);
             let of_this_round = match self.memory.left {
-                0 => self.engine.of_this_pass(),
+                0 => self.engine.steps_left_in_pass(),
                 left if left > half => left - half,
                 left => left,
             };

@@ -11,7 +11,7 @@
 //! certificate is α_i = −φ_i'(a_i), scaled until it is feasible: the certificate does not care who moved.
 
 use super::LinearBlocks;
-use super::sides::Sides;
+use super::l1_certificate::L1Certificate;
 use crate::dual::{Best, Solution};
 use crate::linalg::Columns;
 use crate::linalg::kernels::score;
@@ -33,7 +33,7 @@ const MOST_CYCLES: usize = 100;
 /// The solver; see the module's head.
 pub(super) struct Coordinates<'a, 'b, L: Loss> {
     blocks: &'a LinearBlocks<'b, L>,
-    sides: Sides<'a, 'b, L>,
+    certificate: L1Certificate<'a, 'b, L>,
     columns: Columns,
     masses: Vec<f64>,
     /// L_j.
@@ -67,7 +67,11 @@ pub(super) struct Walk {
 }
 
 impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
-    pub fn new(blocks: &'a LinearBlocks<'b, L>, sides: Sides<'a, 'b, L>, masses: Vec<f64>) -> Self {
+    pub fn new(
+        blocks: &'a LinearBlocks<'b, L>,
+        certificate: L1Certificate<'a, 'b, L>,
+        masses: Vec<f64>,
+    ) -> Self {
         let columns = Columns::of(blocks.rows());
         let width = blocks.rows().width();
         let curvature = |j: usize| {
@@ -82,7 +86,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
                 ..Walk::default()
             },
             blocks,
-            sides,
+            certificate,
             columns,
             masses,
         }
@@ -106,7 +110,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
     /// Where the step of a weight leads.
     fn stepped(&self, j: usize, gradient: f64) -> f64 {
         let to = self.walk.w[j] - gradient / self.curvatures[j];
-        let (sigma, both_signs) = self.sides.rule(j);
+        let (sigma, both_signs) = self.certificate.rule(j);
         let threshold = sigma / self.curvatures[j];
         if to > threshold {
             to - threshold
@@ -129,7 +133,8 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
             let step = self.stepped(j, self.gradient(j)) - self.walk.w[j];
             let violation = step.abs() * self.curvatures[j];
             self.walk.chosen_at = self.walk.chosen_at.max(violation);
-            if self.walk.w[j] != 0.0 || self.sides.free().is_some_and(|free| free.column == j) {
+            if self.walk.w[j] != 0.0 || self.certificate.free().is_some_and(|free| free.column == j)
+            {
                 active.push(j);
             } else if violation > 0.0 {
                 violations.push((violation, j));
@@ -188,7 +193,7 @@ impl<L: Loss> Coordinates<'_, '_, L> {
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
-        self.sides.resume(best)?;
+        self.certificate.resume(best)?;
         self.walk = walk;
         Ok(())
     }
@@ -198,7 +203,7 @@ impl<L: Loss> Resumable for Coordinates<'_, '_, L> {
     type State = (Walk, Best<f64>);
 
     fn state(&self) -> (Walk, Best<f64>) {
-        (self.walk.clone(), self.sides.best().clone())
+        (self.walk.clone(), self.certificate.best().clone())
     }
 }
 
@@ -224,7 +229,7 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
-        self.sides.best().certificate()
+        self.certificate.best().certificate()
     }
 
     fn certify(&mut self) -> Result<Certified> {
@@ -234,15 +239,15 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
         let (loss, targets) = (self.blocks.loss(), self.blocks.targets());
         let points: Vec<f64> =
             self.walk.a.iter().zip(targets).map(|(&a, &y)| loss.corner(a, y)).collect();
-        self.sides.certify(&self.walk.w, &points)
+        self.certificate.certify(&self.walk.w, &points)
     }
 
     fn weights(&self) -> &[f64] {
-        self.sides.weights().unwrap_or(&self.walk.w)
+        self.certificate.weights().unwrap_or(&self.walk.w)
     }
 
     fn into_model(self) -> Solution<f64> {
-        self.sides.into_solution(self.walk.w)
+        self.certificate.into_solution(self.walk.w)
     }
 }
 

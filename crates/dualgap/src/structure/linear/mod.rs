@@ -10,8 +10,8 @@
 mod balance;
 pub mod blocks;
 mod coordinates;
+mod l1_certificate;
 pub mod pure_l1;
-mod sides;
 
 pub use blocks::{Choice, LinearBlocks};
 pub use pure_l1::{train_pure_l1, train_pure_l1_from};

@@ -15,7 +15,7 @@
 
 use super::LinearBlocks;
 use super::coordinates::Coordinates;
-use super::sides::Sides;
+use super::l1_certificate::L1Certificate;
 use crate::dual::problem::masses;
 use crate::dual::{
     Average, Best, Blocks, Engine, Method, Problem, Settings, Solution, State, Step,
@@ -104,19 +104,19 @@ pub fn train_pure_l1_from<L: Loss>(
     let copies = if smooth { 10 } else { 13 } + if sink.is_some() { 3 } else { 0 };
     let others = if smooth { 2 * blocks.rows().stored() } else { 0 };
     Need { weights: blocks.dim(), copies, others }.check()?;
-    let sides = Sides::new(blocks, sigma, link, settings)?;
+    let certificate = L1Certificate::new(blocks, sigma, link, settings)?;
     let n = blocks.targets().len();
     let begin = from.as_ref().map(|from| from.run.clone()).unwrap_or_default();
     if blocks.loss().smoothness() > 0.0 {
-        let mut solver = Coordinates::new(blocks, sides, masses(n, weights)?);
+        let mut solver = Coordinates::new(blocks, certificate, masses(n, weights)?);
         if let Some(from) = from {
             solver.resume(from.state()?)?;
         }
         return run_from(solver, begin, budget, observer, sink);
     }
     let solver = match from {
-        Some(from) => ProximalPoint::resumed(blocks, sides, settings, from.state()?)?,
-        None => ProximalPoint::new(blocks, sides, settings)?,
+        Some(from) => ProximalPoint::resumed(blocks, certificate, settings, from.state()?)?,
+        None => ProximalPoint::new(blocks, certificate, settings)?,
     };
     run_from(solver, begin, budget, observer, sink)
 }
@@ -124,7 +124,7 @@ pub fn train_pure_l1_from<L: Loss>(
 /// The elastic net around a centre that moves.
 struct ProximalPoint<'a, 'b, L: Loss> {
     engine: Engine<'a, LinearBlocks<'b, L>, ElasticNet>,
-    sides: Sides<'a, 'b, L>,
+    certificate: L1Certificate<'a, 'b, L>,
     regulariser: Regulariser,
     lambda: f64,
     /// Of the l1 problem, when the centre moved last.
@@ -147,7 +147,7 @@ struct ProximalState {
 impl<'a, 'b, L: Loss> ProximalPoint<'a, 'b, L> {
     fn new(
         blocks: &'a LinearBlocks<'b, L>,
-        sides: Sides<'a, 'b, L>,
+        certificate: L1Certificate<'a, 'b, L>,
         settings: &Settings,
     ) -> Result<Self> {
         let regulariser = settings.regulariser;
@@ -156,12 +156,12 @@ impl<'a, 'b, L: Loss> ProximalPoint<'a, 'b, L> {
         let weights = settings.sample_weights.as_deref();
         let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
         let engine = Engine::new(inner, settings)?;
-        Ok(Self { engine, sides, regulariser, lambda, gap: f64::INFINITY, quiet: 0 })
+        Ok(Self { engine, certificate, regulariser, lambda, gap: f64::INFINITY, quiet: 0 })
     }
 
     fn resumed(
         blocks: &'a LinearBlocks<'b, L>,
-        mut sides: Sides<'a, 'b, L>,
+        mut certificate: L1Certificate<'a, 'b, L>,
         settings: &Settings,
         state: ProximalState,
     ) -> Result<Self> {
@@ -170,8 +170,8 @@ impl<'a, 'b, L: Loss> ProximalPoint<'a, 'b, L> {
         let weights = settings.sample_weights.as_deref();
         let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
         let engine = Engine::resumed(inner.centred(centre)?, settings, engine)?;
-        sides.resume(best)?;
-        Ok(Self { engine, sides, regulariser, lambda, gap, quiet })
+        certificate.resume(best)?;
+        Ok(Self { engine, certificate, regulariser, lambda, gap, quiet })
     }
 }
 
@@ -185,7 +185,7 @@ impl<L: Loss> Resumable for ProximalPoint<'_, '_, L> {
             lambda: self.lambda,
             gap: self.gap,
             quiet: self.quiet,
-            best: self.sides.best().clone(),
+            best: self.certificate.best().clone(),
         }
     }
 }
@@ -203,9 +203,9 @@ impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {
 
     fn certify(&mut self) -> Result<Certified> {
         let inner = self.engine.certify()?;
-        let before = self.sides.best().certificate().transpose()?.map(|best| best.gap());
+        let before = self.certificate.best().certificate().transpose()?.map(|best| best.gap());
         // The newest weights: around another centre those are nearer than the best ones there.
-        let certified = self.sides.certify(&self.engine.weights(), self.engine.points())?;
+        let certified = self.certificate.certify(&self.engine.weights(), self.engine.points())?;
         let gap = certified.model.gap();
         self.quiet = if before == Some(gap) { self.quiet.saturating_add(1) } else { 0 };
         if inner.iterate.gap() <= SOLVED * gap {
@@ -215,7 +215,7 @@ impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {
                 self.engine.retune(self.regulariser.link(self.lambda)?, self.lambda)?;
             }
             self.gap = gap;
-            if let Some(Free { column, bound }) = self.sides.free() {
+            if let Some(Free { column, bound }) = self.certificate.free() {
                 centre[column] = centre[column].clamp(-bound, bound);
             }
             self.engine.recentre(centre);
@@ -224,7 +224,7 @@ impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
-        self.sides.best().certificate()
+        self.certificate.best().certificate()
     }
 
     /// Around a new centre the gap of the l1 problem stands still until that problem is solved again.
@@ -233,11 +233,11 @@ impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {
     }
 
     fn weights(&self) -> &[f64] {
-        self.sides.weights().unwrap_or(&[])
+        self.certificate.weights().unwrap_or(&[])
     }
 
     fn into_model(self) -> Solution<f64> {
         let current = self.engine.weights();
-        self.sides.into_solution(current)
+        self.certificate.into_solution(current)
     }
 }

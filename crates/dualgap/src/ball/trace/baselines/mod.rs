@@ -52,7 +52,7 @@ pub(super) fn train<M: Map, L: Losses>(
         }
         Method::Svrg => with(problem, Svrg::new(problem, seed)?, budget, observer),
         Method::Scgs | Method::Storc => {
-            let gap = problem.sides()?.certificate()?.gap();
+            let gap = problem.best_pair()?.certificate()?.gap();
             let reduced = settings.method == Method::Storc;
             with(problem, Sliding::new(problem, reduced, gap, seed)?, budget, observer)
         }

@@ -209,6 +209,6 @@ impl<M: Map, L: Losses> Moves<M, L> for Sliding {
     }
 
     fn tactics(&self) -> Vec<String> {
-        self.schedule.told(self.corners)
+        self.schedule.describe(self.corners)
     }
 }

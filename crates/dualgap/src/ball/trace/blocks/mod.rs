@@ -164,7 +164,7 @@ impl<S: Default> Blocks<S> {
 
     /// The end of a pass, and the beginning of the next.
     fn begin_pass<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<()> {
-        let visited = self.at.turns.begin_pass();
+        let visited = self.at.shrinking.begin_pass();
         self.at.passes = self.at.passes.saturating_add(1);
         if self.at.passes.is_multiple_of(REFRESH) {
             let mut y = vec![0.0; self.at.alpha.len()];
@@ -185,7 +185,7 @@ impl<S: Default> Blocks<S> {
     fn gather<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<()> {
         self.which.clear();
         while self.which.is_empty() {
-            self.which.extend(std::iter::from_fn(|| self.at.turns.next()).take(self.size));
+            self.which.extend(std::iter::from_fn(|| self.at.shrinking.next()).take(self.size));
             if self.which.is_empty() {
                 self.begin_pass(problem)?;
             }
@@ -235,7 +235,7 @@ impl<S: Default> Blocks<S> {
             own += mass * losses.smoothness() * square;
             let change = (mass * square * (losses.smoothness() + q)).sqrt();
             // A ball that holds X for now says nothing of the data, which the centre has to be as strong as.
-            self.at.turns.note(i, change, self.at.pull.max(1.0) * met);
+            self.at.shrinking.note(i, change, self.at.pull.max(1.0) * met);
         }
         [along, squares, own]
     }
@@ -320,13 +320,13 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         Some(&self.at.alpha)
     }
 
-    fn told(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
+    fn describe(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
         let Told { gap, fell, .. } = told;
         if fell && self.at.centre.is_set() {
             self.at.round = (self.at.round + 1).min(LONGEST);
         }
         if !self.at.centre.is_set() && gap > SLOW * self.at.gap {
-            self.recentre(problem, self.at.turns.mean_curvature())?;
+            self.recentre(problem, self.at.shrinking.mean_curvature())?;
         }
         self.at.gap = gap;
         Ok(())
@@ -341,7 +341,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         let mut tactics = vec![format!(
             "blocks of {size} examples, rank {rank}, they pull {pull:.2} times as one, {shortened} steps shortened"
         )];
-        tactics.extend(self.at.centre.told());
+        tactics.extend(self.at.centre.describe());
         tactics
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{Blocks, LONGEST, WEAKEST};
 use crate::ball::centre::Centre;
+use crate::ball::shrinking::Shrinking;
 use crate::ball::trace::checkpoint::Resumes;
 use crate::ball::trace::{LowRankProblem, Map};
-use crate::ball::turns::Turns;
 use crate::ball::{Losses, Touched};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub(in super::super) struct Place {
     pub(super) spread: Mat<f64>,
     pub(super) rank: usize,
     pub(super) centre: Centre,
-    pub(super) turns: Turns,
+    pub(super) shrinking: Shrinking,
     pub(super) passes: u64,
     /// So many passes around one centre: more where the momentum takes up too much of what they leave.
     pub(super) round: u64,
@@ -44,7 +44,7 @@ impl Place {
             spread: Mat::zeros(c, c),
             rank: 0,
             centre: Centre::none(mu),
-            turns: Turns::new(n, seed),
+            shrinking: Shrinking::new(n, seed),
             passes: 0,
             round: 1,
             pull: 1.0,
@@ -63,7 +63,7 @@ impl Place {
             && finite(&self.u, &own.u)
             && [&self.square, &self.spread].iter().all(|matrix| matrix.nrows() == c)
             && self.centre.is_sound(mu, own.u.len())
-            && self.turns.is_sound(own.alpha.len() / c)
+            && self.shrinking.is_sound(own.alpha.len() / c)
     }
 }
 

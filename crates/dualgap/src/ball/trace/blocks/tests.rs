@@ -148,13 +148,13 @@ fn where_gaps_fall_slowly_it_goes_around_a_centre_and_where_the_dual_falls_for_l
     }
     let best = LowRank::zero(6, 2);
     let told = |gap| Told { gap, fell: true, best: &best };
-    blocks.told(&problem, told(1.0)).unwrap();
-    blocks.told(&problem, told(0.5 * SLOW)).unwrap();
+    blocks.describe(&problem, told(1.0)).unwrap();
+    blocks.describe(&problem, told(0.5 * SLOW)).unwrap();
     assert!(!blocks.at.centre.is_set() && blocks.at.round == 1);
-    blocks.told(&problem, told(0.4 * SLOW)).unwrap();
+    blocks.describe(&problem, told(0.4 * SLOW)).unwrap();
     assert!(blocks.at.centre.is_set() && blocks.at.round == 1);
     for _ in 0..9 {
-        blocks.told(&problem, told(0.1 * SLOW)).unwrap();
+        blocks.describe(&problem, told(0.1 * SLOW)).unwrap();
     }
     assert_eq!(blocks.at.round, LONGEST);
 }
@@ -234,7 +234,7 @@ fn a_place_that_is_none_of_this_problem_is_refused_and_huge_counts_do_no_harm() 
         &|at| at.square = faer::Mat::zeros(3, 3),
         &|at| at.spread = faer::Mat::zeros(1, 1),
         &|at| at.centre = other.centre.clone(),
-        &|at| at.turns = crate::ball::turns::Turns::new(299, 0),
+        &|at| at.shrinking = crate::ball::shrinking::Shrinking::new(299, 0),
         &|at| at.round = 0,
         &|at| at.round = LONGEST + 1,
         &|at| at.pull = 0.0,

@@ -14,7 +14,7 @@ const DEEPEST: u8 = 3;
 
 /// The order of a pass, and who sleeps.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Turns {
+pub(super) struct Shrinking {
     order: Vec<u32>,
     turn: usize,
     pass: u64,
@@ -34,7 +34,7 @@ struct Changes {
     mean_curvature: f64,
 }
 
-impl Turns {
+impl Shrinking {
     /// Of so many examples, before the first pass.
     pub fn new(examples: usize, seed: u64) -> Self {
         Self {

@@ -43,7 +43,7 @@ impl Tally {
 
 /// What was decided so far, and what the next decisions depend on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Recall {
+pub(super) struct CachePolicy {
     /// Whether this pass goes without the oracle.
     cached: bool,
     /// Visits left of this pass.
@@ -78,7 +78,7 @@ pub(super) enum Use {
     Once,
 }
 
-impl Recall {
+impl CachePolicy {
     pub fn new(blocks: u64) -> Self {
         Self {
             cached: false,
@@ -182,46 +182,46 @@ mod tests {
     use super::*;
 
     /// Runs so many visits of a block each, whose gain depends on whether the oracle is asked; how many asked it.
-    fn asked(recall: &mut Recall, visits: usize, policy: Use, gains: [f64; 2]) -> usize {
+    fn asked(tried: &mut CachePolicy, visits: usize, policy: Use, gains: [f64; 2]) -> usize {
         let mut asked = 0;
         for _ in 0..visits {
-            let (cached, _) = recall.ahead();
+            let (cached, _) = tried.ahead();
             asked += usize::from(!cached);
             let tally = if cached {
                 Tally { gain: gains[1], work: 1.0 }
             } else {
                 Tally { gain: gains[0], work: 10.0 }
             };
-            recall.visited(tally, Tally::default(), 4, policy);
+            tried.visited(tally, Tally::default(), 4, policy);
         }
-        assert!(recall.is_sound(4));
+        assert!(tried.is_sound(4));
         asked
     }
 
     #[test]
     fn the_cache_is_used_as_long_as_it_pays() {
         // A tenth of the work for half of the gain, again and again: only the limit ends it.
-        let mut recall = Recall::new(4);
-        assert_eq!(asked(&mut recall, 4 * 101 * 3, Use::Paying, [1.0, 0.5]), 4 * 3);
+        let mut tried = CachePolicy::new(4);
+        assert_eq!(asked(&mut tried, 4 * 101 * 3, Use::Paying, [1.0, 0.5]), 4 * 3);
         // A tenth of the work for nothing: tried after passes ever further apart.
-        let mut recall = Recall::new(4);
-        let asked_often = asked(&mut recall, 4000, Use::Paying, [1.0, 0.0]);
+        let mut tried = CachePolicy::new(4);
+        let asked_often = asked(&mut tried, 4000, Use::Paying, [1.0, 0.0]);
         assert!(asked_often > 3800 && asked_often < 4000, "{asked_often}");
-        assert_eq!(asked(&mut Recall::new(4), 400, Use::Never, [1.0, 0.5]), 400);
-        assert_eq!(asked(&mut Recall::new(4), 400, Use::Once, [1.0, 0.0]), 200);
+        assert_eq!(asked(&mut CachePolicy::new(4), 400, Use::Never, [1.0, 0.5]), 400);
+        assert_eq!(asked(&mut CachePolicy::new(4), 400, Use::Once, [1.0, 0.0]), 200);
     }
 
     #[test]
     fn visits_become_as_deep_as_it_pays() {
-        let mut recall = Recall::new(4);
+        let mut tried = CachePolicy::new(4);
         let first = Tally { gain: 1.0, work: 1.0 };
         for _ in 0..40 {
-            recall.visited(first, Tally { gain: 2.0, work: 1.0 }, 4, Use::Never);
+            tried.visited(first, Tally { gain: 2.0, work: 1.0 }, 4, Use::Never);
         }
-        assert_eq!(recall.depth(), DEEPEST);
+        assert_eq!(tried.depth(), DEEPEST);
         for _ in 0..40 {
-            recall.visited(first, Tally { gain: 0.5, work: 1.0 }, 4, Use::Never);
+            tried.visited(first, Tally { gain: 0.5, work: 1.0 }, 4, Use::Never);
         }
-        assert_eq!(recall.depth, 0);
+        assert_eq!(tried.depth, 0);
     }
 }

@@ -15,7 +15,7 @@ const ENOUGH: f64 = 0.25;
 
 /// Whose turn it is, and how it gets on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Leg {
+pub(super) struct HandoverPolicy {
     second: bool,
     passes: f64,
     /// When the passes were last counted from nothing.
@@ -26,7 +26,7 @@ pub(super) struct Leg {
     still: u32,
 }
 
-impl Leg {
+impl HandoverPolicy {
     /// The first method begins.
     pub fn new() -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Leg {
     }
 
     /// Takes note of work.
-    pub fn went(&mut self, passes: f64) {
+    pub fn record_work(&mut self, passes: f64) {
         self.passes += passes;
     }
 
@@ -84,7 +84,7 @@ impl Leg {
     }
 
     /// What a report says of it.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         format!("handed over to gradients of all examples, or back, {} times", self.handed)
     }
 }
@@ -95,24 +95,31 @@ mod tests {
 
     #[test]
     fn who_gets_on_keeps_its_turn_and_who_does_not_hands_over() {
-        let mut leg = Leg::new();
-        assert!(!leg.certified(1.0), "nothing to compare with");
-        leg.went(FIRST - 1.0);
-        assert!(!leg.certified(1.0), "too early");
-        leg.went(1.0);
-        assert!(!leg.certified(ENOUGH) && !leg.is_shared());
-        leg.went(FIRST);
-        assert!(leg.certified(0.9 * ENOUGH) && leg.is_second());
-        leg.went(FIRST);
-        assert!(leg.certified(0.8 * ENOUGH) && !leg.is_second(), "back again");
-        leg.went(FIRST);
-        assert!(!leg.certified(0.8 * ENOUGH), "now it has twice as long");
-        leg.went(FIRST);
-        assert!(leg.certified(0.8 * ENOUGH) && leg.is_second() && !leg.may_stall());
-        leg.went(2.0 * FIRST);
-        assert!(leg.certified(0.8 * ENOUGH) && leg.may_stall(), "neither of them has moved it");
-        leg.went(4.0 * FIRST);
-        assert!(leg.certified(0.7 * ENOUGH) && !leg.may_stall());
-        assert!(leg.is_sound(true) && !leg.is_sound(false) && Leg::new().is_sound(false));
+        let mut policy = HandoverPolicy::new();
+        assert!(!policy.certified(1.0), "nothing to compare with");
+        policy.record_work(FIRST - 1.0);
+        assert!(!policy.certified(1.0), "too early");
+        policy.record_work(1.0);
+        assert!(!policy.certified(ENOUGH) && !policy.is_shared());
+        policy.record_work(FIRST);
+        assert!(policy.certified(0.9 * ENOUGH) && policy.is_second());
+        policy.record_work(FIRST);
+        assert!(policy.certified(0.8 * ENOUGH) && !policy.is_second(), "back again");
+        policy.record_work(FIRST);
+        assert!(!policy.certified(0.8 * ENOUGH), "now it has twice as long");
+        policy.record_work(FIRST);
+        assert!(policy.certified(0.8 * ENOUGH) && policy.is_second() && !policy.may_stall());
+        policy.record_work(2.0 * FIRST);
+        assert!(
+            policy.certified(0.8 * ENOUGH) && policy.may_stall(),
+            "neither of them has moved it"
+        );
+        policy.record_work(4.0 * FIRST);
+        assert!(policy.certified(0.7 * ENOUGH) && !policy.may_stall());
+        assert!(
+            policy.is_sound(true)
+                && !policy.is_sound(false)
+                && HandoverPolicy::new().is_sound(false)
+        );
     }
 }

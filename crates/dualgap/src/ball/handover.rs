@@ -1,39 +1,39 @@
-//! Ascent on the dual, and where it does not get on, gradients of all examples: see `leg.rs`.
+//! Ascent on the dual, and where it does not get on, gradients of all examples: see `handover_policy.rs`.
 
 use super::ascent::Walk;
 use super::baselines::{Gradients, GradientsPlace, gradients_from};
-use super::leg::Leg;
-use super::{Ascent, Losses, Sides, Solution};
+use super::handover_policy::HandoverPolicy;
+use super::{Ascent, BestPair, Losses, Solution};
 use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
 use crate::{Error, Result};
 
-/// Both methods, the second once it has had a turn. The best of both sides is with the first.
-pub(super) struct Relay<'p, 'a, L: Losses> {
+/// Both methods, the second once it has had a turn. The best of both best_pair is with the first.
+pub(super) struct Handover<'p, 'a, L: Losses> {
     ascent: Ascent<'p, 'a, L>,
     all: Option<Gradients<'p, 'a, L>>,
-    leg: Leg,
+    policy: HandoverPolicy,
 }
 
-impl<'p, 'a, L: Losses> Relay<'p, 'a, L> {
+impl<'p, 'a, L: Losses> Handover<'p, 'a, L> {
     /// Ascent begins.
     pub fn new(ascent: Ascent<'p, 'a, L>) -> Self {
-        Self { ascent, all: None, leg: Leg::new() }
+        Self { ascent, all: None, policy: HandoverPolicy::new() }
     }
 
     /// Gradients, if it is their turn.
     fn second(&mut self) -> Option<&mut Gradients<'p, 'a, L>> {
-        self.all.as_mut().filter(|_| self.leg.is_second())
+        self.all.as_mut().filter(|_| self.policy.is_second())
     }
 
     /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
-    pub fn resume(&mut self, (walk, all, leg): <Self as Resumable>::State) -> Result<()> {
+    pub fn resume(&mut self, (walk, all, policy): <Self as Resumable>::State) -> Result<()> {
         self.ascent.resume(walk)?;
-        let mut sound = leg.is_sound(all.is_some());
+        let mut sound = policy.is_sound(all.is_some());
         if let Some(place) = all {
             let begun = self.all.insert(gradients_from(self.ascent.problem, None)?);
             sound &= begun.resume(place);
         }
-        self.leg = leg;
+        self.policy = policy;
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
@@ -41,15 +41,15 @@ impl<'p, 'a, L: Losses> Relay<'p, 'a, L> {
     }
 }
 
-impl<L: Losses> Resumable for Relay<'_, '_, L> {
-    type State = ((Walk, Sides), Option<GradientsPlace>, Leg);
+impl<L: Losses> Resumable for Handover<'_, '_, L> {
+    type State = ((Walk, BestPair), Option<GradientsPlace>, HandoverPolicy);
 
     fn state(&self) -> Self::State {
-        (self.ascent.state(), self.all.as_ref().map(Gradients::place), self.leg.clone())
+        (self.ascent.state(), self.all.as_ref().map(Gradients::place), self.policy.clone())
     }
 }
 
-impl<L: Losses> Solver for Relay<'_, '_, L> {
+impl<L: Losses> Solver for Handover<'_, '_, L> {
     type Model = Solution;
 
     fn calls_per_pass(&self) -> u64 {
@@ -68,24 +68,24 @@ impl<L: Losses> Solver for Relay<'_, '_, L> {
             let entries = passes * self.ascent.problem.rows().stored() as f64;
             self.ascent.walk.touched.add(entries as usize, 0);
         }
-        self.leg.went(passes);
+        self.policy.record_work(passes);
         Ok(work)
     }
 
     fn certify(&mut self) -> Result<Certified> {
-        let certified = match self.all.as_mut().filter(|_| self.leg.is_second()) {
+        let certified = match self.all.as_mut().filter(|_| self.policy.is_second()) {
             None => self.ascent.certify()?,
             Some(all) => {
                 let iterate = all.certify()?.iterate;
-                self.ascent.sides.take(all.sides());
-                Certified { model: self.ascent.sides.certificate()?, iterate }
+                self.ascent.best_pair.take(all.best_pair());
+                Certified { model: self.ascent.best_pair.certificate()?, iterate }
             }
         };
         // Without features there is no gradient.
         let features = self.ascent.problem.dim() > 0;
-        let handed = features && self.leg.certified(certified.model.gap());
-        if handed && self.leg.is_second() && self.all.is_none() {
-            let best = &self.ascent.sides.best().weights;
+        let handed = features && self.policy.certified(certified.model.gap());
+        if handed && self.policy.is_second() && self.all.is_none() {
+            let best = &self.ascent.best_pair.best().weights;
             self.all = Some(gradients_from(self.ascent.problem, Some(best))?);
         }
         Ok(certified)
@@ -96,7 +96,7 @@ impl<L: Losses> Solver for Relay<'_, '_, L> {
     }
 
     fn may_stall(&self) -> bool {
-        self.leg.may_stall()
+        self.policy.may_stall()
     }
 
     fn weights(&self) -> &[f64] {
@@ -106,7 +106,7 @@ impl<L: Losses> Solver for Relay<'_, '_, L> {
     fn tactics(&self) -> Vec<String> {
         let mut tactics = self.ascent.tactics();
         if let Some(all) = &self.all {
-            tactics.push(self.leg.told());
+            tactics.push(self.policy.describe());
             tactics.extend(all.tactics());
         }
         tactics

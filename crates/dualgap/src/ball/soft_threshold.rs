@@ -18,7 +18,7 @@ const AMONG_ALL: u64 = 8;
 
 /// τ, and the entries near it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Level {
+pub(super) struct SoftThreshold {
     pub tau: f64,
     /// How many entries of u are above τ.
     pub count: f64,
@@ -36,7 +36,7 @@ pub(super) struct Level {
     ever: u64,
 }
 
-impl Level {
+impl SoftThreshold {
     pub fn new(features: usize, outputs: usize) -> Self {
         Self {
             low: f64::INFINITY,

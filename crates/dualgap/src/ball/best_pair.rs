@@ -15,15 +15,15 @@ pub struct Solution<W = Vec<f64>> {
     pub points: Vec<f64>,
 }
 
-/// The best of both sides so far; see the module's head.
+/// The best of both best_pair so far; see the module's head.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sides<W = Vec<f64>> {
+pub struct BestPair<W = Vec<f64>> {
     primal: Measured,
     dual: Measured,
     best: Solution<W>,
 }
 
-impl Sides {
+impl BestPair {
     /// X = 0 and α = 0, which are always allowed.
     pub fn new<L: Losses>(problem: &Problem<'_, L>) -> Result<Self> {
         let best = Solution {
@@ -42,7 +42,7 @@ impl Sides {
     }
 }
 
-impl<W: Clone> Sides<W> {
+impl<W: Clone> BestPair<W> {
     /// A pair to begin with, and its values.
     pub fn of(primal: Measured, dual: Measured, best: Solution<W>) -> Self {
         Self { primal, dual, best }

@@ -1,4 +1,4 @@
-//! Blocks of examples, and where they do not get on, all of them at once: see `leg.rs`.
+//! Blocks of examples, and where they do not get on, all of them at once: see `handover_policy.rs`.
 
 use super::ascent::Ascent;
 use super::blocks::Blocks;
@@ -6,30 +6,30 @@ use super::checkpoint::Resumes;
 use super::common::{Looked, Moves, Told};
 use super::{LowRankProblem, Map};
 use crate::Result;
-use crate::ball::leg::Leg;
+use crate::ball::handover_policy::HandoverPolicy;
 use crate::ball::{Losses, Touched};
 use crate::linalg::{Halted, LowRank};
 
 /// Both methods, the second once it has had a turn.
-pub(super) struct Relay<S> {
+pub(super) struct Handover<S> {
     blocks: Blocks<S>,
     all: Option<Ascent>,
-    leg: Leg,
+    policy: HandoverPolicy,
 }
 
-impl<S> Relay<S> {
+impl<S> Handover<S> {
     /// Blocks begin.
     pub fn new(blocks: Blocks<S>) -> Self {
-        Self { blocks, all: None, leg: Leg::new() }
+        Self { blocks, all: None, policy: HandoverPolicy::new() }
     }
 
     /// All examples at once, if it is their turn.
     fn second(&mut self) -> Option<&mut Ascent> {
-        self.all.as_mut().filter(|_| self.leg.is_second())
+        self.all.as_mut().filter(|_| self.policy.is_second())
     }
 }
 
-impl<M: Map, L: Losses> Moves<M, L> for Relay<L::Scratch> {
+impl<M: Map, L: Losses> Moves<M, L> for Handover<L::Scratch> {
     fn step(
         &mut self,
         problem: &LowRankProblem<M, L>,
@@ -41,7 +41,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Relay<L::Scratch> {
         };
         let Some(looked) = looked else { return Ok(None) };
         let map = problem.map();
-        self.leg.went(match looked {
+        self.policy.record_work(match looked {
             Looked::Examples(count) => count as f64 / map.len() as f64,
             Looked::Products(count) => count as f64 / map.products_per_certificate().max(1) as f64,
         });
@@ -56,21 +56,21 @@ impl<M: Map, L: Losses> Moves<M, L> for Relay<L::Scratch> {
     }
 
     fn alpha(&self) -> Option<&[f64]> {
-        if self.leg.is_second() { None } else { Moves::<M, L>::alpha(&self.blocks) }
+        if self.policy.is_second() { None } else { Moves::<M, L>::alpha(&self.blocks) }
     }
 
-    fn told(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
-        if !self.leg.is_second() {
-            self.blocks.told(problem, told)?;
+    fn describe(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
+        if !self.policy.is_second() {
+            self.blocks.describe(problem, told)?;
         }
-        if self.leg.certified(told.gap) && self.leg.is_second() && self.all.is_none() {
+        if self.policy.certified(told.gap) && self.policy.is_second() && self.all.is_none() {
             self.all = Some(Ascent::new(problem).beginning_at(problem, told.best.clone()));
         }
         Ok(())
     }
 
     fn may_stall(&self) -> bool {
-        self.leg.may_stall()
+        self.policy.may_stall()
     }
 
     fn touched(&self) -> Option<Touched> {
@@ -84,30 +84,34 @@ impl<M: Map, L: Losses> Moves<M, L> for Relay<L::Scratch> {
     fn tactics(&self) -> Vec<String> {
         let mut tactics = Moves::<M, L>::tactics(&self.blocks);
         if let Some(all) = &self.all {
-            tactics.push(self.leg.told());
+            tactics.push(self.policy.describe());
             tactics.extend(Moves::<M, L>::tactics(all));
         }
         tactics
     }
 }
 
-impl<M: Map, L: Losses> Resumes<M, L> for Relay<L::Scratch> {
+impl<M: Map, L: Losses> Resumes<M, L> for Handover<L::Scratch> {
     type State = (
         <Blocks<L::Scratch> as Resumes<M, L>>::State,
         Option<<Ascent as Resumes<M, L>>::State>,
-        Leg,
+        HandoverPolicy,
     );
 
     fn state(&self) -> Self::State {
         let all = self.all.as_ref().map(Resumes::<M, L>::state);
-        (Resumes::<M, L>::state(&self.blocks), all, self.leg.clone())
+        (Resumes::<M, L>::state(&self.blocks), all, self.policy.clone())
     }
 
-    fn resume(&mut self, problem: &LowRankProblem<M, L>, (blocks, all, leg): Self::State) -> bool {
-        if !leg.is_sound(all.is_some()) || !self.blocks.resume(problem, blocks) {
+    fn resume(
+        &mut self,
+        problem: &LowRankProblem<M, L>,
+        (blocks, all, policy): Self::State,
+    ) -> bool {
+        if !policy.is_sound(all.is_some()) || !self.blocks.resume(problem, blocks) {
             return false;
         }
-        self.leg = leg;
+        self.policy = policy;
         let Some(place) = all else { return true };
         let all = self.all.insert(Ascent::new(problem));
         all.resume(problem, place)

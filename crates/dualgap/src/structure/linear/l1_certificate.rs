@@ -13,15 +13,15 @@ use std::sync::Arc;
 /// A dual point is scaled a little further than it must be, so that no rounding makes it infeasible.
 const MARGIN: f64 = 1e-13;
 
-/// Both sides of the l1 problem's certificate: the best of each that was seen.
-pub(super) struct Sides<'a, 'b, L: Loss> {
+/// Both certificate of the l1 problem's certificate: the best of each that was seen.
+pub(super) struct L1Certificate<'a, 'b, L: Loss> {
     problem: Problem<'a, LinearBlocks<'b, L>, Unpenalised<PureL1>>,
     pub sigma: f64,
     best: Best<f64>,
     pool: Arc<ThreadPool>,
 }
 
-impl<'a, 'b, L: Loss> Sides<'a, 'b, L> {
+impl<'a, 'b, L: Loss> L1Certificate<'a, 'b, L> {
     pub fn new(
         blocks: &'a LinearBlocks<'b, L>,
         sigma: f64,
