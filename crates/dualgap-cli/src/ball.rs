@@ -1,4 +1,4 @@
-//! How the penalty of a model is told, or the ball that takes its place.
+//! The report of a model's penalty, or of the ball in its place.
 
 use crate::report::{and_else, number, thousands};
 use dualgap::ball::{Method, Steps};
@@ -26,7 +26,7 @@ impl BallJson {
     }
 }
 
-/// The rows of a table that state the penalty, or the ball.
+/// Returns the rows of a table about the penalty, or the ball.
 pub fn penalty_rows(model: &Model) -> Vec<(&'static str, String)> {
     let Provenance { ball, lambda, regulariser, .. } = model.provenance;
     let Some(InBall { ball, .. }) = ball else {
@@ -39,7 +39,7 @@ pub fn penalty_rows(model: &Model) -> Vec<(&'static str, String)> {
     vec![("ball", format!("{name}, radius {}", number(radius))), ("mu", number(lambda))]
 }
 
-/// How many weights there are, and in a ball how many of them matter.
+/// Returns the number of weights, and in a ball their rank or the number of nonzero ones.
 pub fn weights_row(model: &Model) -> String {
     let all = thousands(model.dim() as u64);
     if let Some(x) = &model.low_rank {
@@ -51,7 +51,7 @@ pub fn weights_row(model: &Model) -> String {
     format!("{all}, {} of them not zero", thousands(nonzero(model) as u64))
 }
 
-/// Weights in factors are zero where a feature or a label has none.
+/// Returns the number of nonzero weights. Weights in factors are zero where the row of a feature or of a label is.
 pub fn nonzero(model: &Model) -> usize {
     if let Some(x) = &model.low_rank {
         let some = |factor: &[f64]| {
@@ -63,7 +63,7 @@ pub fn nonzero(model: &Model) -> usize {
     model.weights.iter().filter(|&&w| w != 0.0).count()
 }
 
-/// The method of a run in a ball.
+/// Returns the name of the method of a run in a ball.
 pub fn method_name(within: InBall) -> &'static str {
     match (within.method, within.steps) {
         (Method::Pdbfw, Steps::Search) => "primal-dual block Frank-Wolfe (pdbfw)",

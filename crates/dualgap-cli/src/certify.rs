@@ -1,4 +1,4 @@
-//! `dualgap certify`: a stored certificate, computed again from the data.
+//! `dualgap certify`: recomputes a stored certificate from the data.
 
 use crate::args::CertifyArgs;
 use crate::ball::BallJson;
@@ -43,8 +43,8 @@ struct Json<'a> {
     remarks: &'a [Remark],
 }
 
-/// Refuses what does not hold with an error. The exit code of a certificate that holds is 0, and 1 if the file has no
-/// witness: the dual value is then the word of the training run, and nothing is certified.
+/// Verifies a model, or returns an error if its certificate does not hold. The exit code is 0 if it holds, and 1 if
+/// the file has no witness: the dual value is then only the claim of the training run, and nothing is certified.
 pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     if args.model.is_dir() {
         return path::check::run(args);
@@ -86,8 +86,8 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     Ok(if certified { Outcome::Reached } else { Outcome::NotReached })
 }
 
-/// Checks a model against the data, and says which problem it was checked as an answer to. The recipe that is described is
-/// the one that the data were read by just now: what the file says of their columns is a claim like any other.
+/// Verifies a model against the data, and describes the problem that it was verified for. The description has the
+/// recipe that the data were just read with: what the file says about their columns is a claim like any other.
 fn verify(
     args: &CertifyArgs,
     model: &mut Model,

@@ -1,4 +1,4 @@
-//! The values of options that are one of several, and what they stand for in the library.
+//! The values of options with a fixed set of choices, and the library's values for them.
 
 use clap::ValueEnum;
 use dualgap::{dual, structure};

@@ -1,4 +1,4 @@
-//! `dualgap convert`: data as a LIBSVM file, with their own features or those of random binning.
+//! `dualgap convert`: writes data as a LIBSVM file, with their own features or those of random binning.
 
 use crate::args::ConvertArgs;
 use crate::places::{check_not_read, check_writable};
@@ -13,11 +13,11 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 
-/// The report goes where the data do not.
+/// Converts a file. The report goes to standard error if the data go to standard output.
 pub fn run(args: &ConvertArgs) -> Result<Outcome> {
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
     check(args, output)?;
-    // Fails only where a pool is there already, and none is.
+    // This fails only if there is a global pool already, and there is none.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build_global();
     let (conversion, data) = match &args.map {
         None => first(args)?,
@@ -40,7 +40,7 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
     if args.json {
         print(&told.json())?;
     } else if !args.quiet && is_stdin(output) {
-        // Where nobody listens there is nobody to tell.
+        // A failure to write to standard error cannot be reported anywhere.
         let _ = write!(std::io::stderr(), "{}", told.table());
     } else if !args.quiet {
         print(&told.table())?;
@@ -48,7 +48,7 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
     Ok(Outcome::Reached)
 }
 
-/// Whatever can be refused before the work begins is refused here.
+/// Checks everything that can be checked before the work begins.
 fn check(args: &ConvertArgs, output: &Path) -> Result<()> {
     let inputs = [Some(&args.data), args.map.as_ref(), args.layout.features.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(AsRef::as_ref).collect();
@@ -72,7 +72,7 @@ fn check(args: &ConvertArgs, output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A file that decides what features and labels are.
+/// Reads a first file, which decides the features and labels.
 fn first(args: &ConvertArgs) -> Result<(Conversion, Loaded<Examples>)> {
     let mut source = Source::open(&args.data)?;
     let format = formats::format(&args.layout, Format::guess_examples(&source.head()?))?;
@@ -197,7 +197,7 @@ impl Told<'_> {
         aligned(&rows)
     }
 
-    /// The first few will do to see the order.
+    /// Returns the row about labels; the first few are enough to show the order.
     fn label_row(&self) -> Option<(&'static str, String)> {
         const SHOWN: usize = 8;
         let renamed = self.conversion.renamed();

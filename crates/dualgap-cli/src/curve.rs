@@ -6,7 +6,7 @@ use std::fmt::Write;
 const WIDTH: usize = 60;
 const HEIGHT: usize = 10;
 
-/// Draws `(x, y)` with a logarithmic height; `y` must be positive. The points are joined by columns.
+/// Draws `(x, y)` with a logarithmic height; `y` must be positive. It connects the points column by column.
 pub fn draw(points: &[(f64, f64)], y_label: impl Fn(f64) -> String, x_name: &str) -> String {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return String::new() };
     let heights: Vec<f64> = points.iter().map(|&(_, y)| y.ln()).collect();
@@ -14,7 +14,7 @@ pub fn draw(points: &[(f64, f64)], y_label: impl Fn(f64) -> String, x_name: &str
     let high = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max).max(low + 1e-9);
     let span = (last.0 - first.0).max(f64::MIN_POSITIVE);
     let row_of = |column: usize| {
-        // The height at this column, on the line between the points beside it.
+        // The height at this column, interpolated between the neighbouring points.
         let x = first.0 + span * column as f64 / (WIDTH - 1) as f64;
         let k = points.partition_point(|&(at, _)| at < x).clamp(1, points.len() - 1);
         let (left, right) = (points[k - 1].0, points[k].0);

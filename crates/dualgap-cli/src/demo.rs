@@ -17,7 +17,7 @@ use std::io::IsTerminal;
 /// The OCR letters; NOTICE.md beside the file says where they are from.
 const LETTERS: &[u8] = include_bytes!("../data/letters.data.gz");
 
-/// Trains on folds 1 to 9, tests on fold 0, and leaves data and model behind to be checked.
+/// Trains on folds 1 to 9, tests on fold 0, and leaves data and model in files for the user to verify.
 pub fn run(args: &DemoArgs) -> Result<Outcome> {
     std::fs::create_dir_all(&args.output).map_err(|error| {
         Error::file(
@@ -42,7 +42,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
     ))?;
 
     let settings = Settings { lambda: 0.01, ..Settings::default() };
-    // A certification after every pass: more than it needs, but the curve is to be seen.
+    // The run certifies after every pass, more often than it needs, so that the curve has enough points.
     let budget = Budget { certify_share: 1.0, ..Budget::relative(0.05) };
     stop_on_ctrl_c(&budget.interrupt);
     let mut bar = std::io::stderr().is_terminal().then(|| Bar::new(&budget));
@@ -98,7 +98,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
     Ok(if report.stop == Stop::GapReached { Outcome::Reached } else { Outcome::NotReached })
 }
 
-/// The most frequent mistakes, in words.
+/// Returns the most frequent mistakes, in words.
 fn confusions(evaluation: &Evaluation) -> String {
     let most: Vec<String> = evaluation
         .most_confused()

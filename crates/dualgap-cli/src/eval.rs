@@ -1,4 +1,4 @@
-//! `dualgap eval`: predictions beside the labels of a file.
+//! `dualgap eval`: compares predictions with the labels of a file.
 
 use crate::args::EvalArgs;
 use crate::outputs::{OutputsJson, output_rows, output_table};
@@ -131,7 +131,7 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
     Ok(Outcome::Reached)
 }
 
-/// What is told of predicted sets of labels.
+/// Returns the report on predicted label sets.
 fn sets(model: &Model, loaded: &Loaded<Examples>, json: bool) -> Result<String> {
     let (evaluation, unseen) = (model.evaluate_sets(&loaded.data)?, &loaded.unseen);
     if json {
@@ -148,7 +148,7 @@ fn sets(model: &Model, loaded: &Loaded<Examples>, json: bool) -> Result<String> 
     Ok(aligned(&rows) + &table("label", evaluation.by_label()))
 }
 
-/// What is told of several predicted numbers.
+/// Returns the report on several predicted numbers.
 fn outputs(model: &Model, loaded: &Loaded<Examples>, json: bool) -> Result<String> {
     let (evaluation, unseen) = (model.evaluate_outputs(&loaded.data)?, &loaded.unseen);
     if json {
@@ -186,7 +186,7 @@ fn summary(evaluation: &Evaluation) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// Precision, recall and F1 in percent, one name a line.
+/// Returns precision, recall and F1 in percent, one name per line.
 fn table<'a>(what: &str, rows: impl Iterator<Item = (&'a str, Scores)>) -> String {
     let rows: Vec<(&str, Scores)> = rows.collect();
     let width =
@@ -208,7 +208,7 @@ fn table<'a>(what: &str, rows: impl Iterator<Item = (&'a str, Scores)>) -> Strin
     text
 }
 
-/// The whole matrix where it fits, else the most frequent mistakes.
+/// Returns the whole matrix if it fits, else the most frequent mistakes.
 fn confusion(evaluation: &Evaluation, by_label: &BTreeMap<&str, Count>) -> String {
     let most = evaluation.most_confused();
     if most.is_empty() {

@@ -1,11 +1,11 @@
-//! How a file is to be read: the format and the features that were asked for, or guessed.
+//! How to read a file: the format and the features that the user asked for, or a guess.
 
 use crate::args::LayoutArgs;
 use crate::choices;
 use dualgap::data::{ColumnRecipe, CsvRecipe, Format, Source};
 use dualgap::{Error, Result};
 
-/// The format that was asked for, or the one that the file looks like, with its options.
+/// Returns the format that the user asked for, or the one that the file looks like, with its options.
 pub fn format(args: &LayoutArgs, guess: Format) -> Result<Format> {
     let mut format = match args.format {
         None => guess,
@@ -42,7 +42,7 @@ pub fn format(args: &LayoutArgs, guess: Format) -> Result<Format> {
     Ok(format)
 }
 
-/// A preset by its name, or a file of templates.
+/// Returns a preset by its name, or the templates of a file.
 fn column_recipe(args: &LayoutArgs) -> Result<ColumnRecipe> {
     let mut recipe = match &args.features {
         None => ColumnRecipe::default(),

@@ -1,4 +1,4 @@
-//! `dualgap help`, completions and manual pages: all from the one declaration of the options.
+//! `dualgap help`, completions and manual pages, all from the single declaration of the options.
 
 use crate::args::Cli;
 use crate::{Outcome, print};
@@ -41,7 +41,7 @@ pub fn run(about: &[String]) -> Result<Outcome> {
     Ok(Outcome::Reached)
 }
 
-/// A completion script.
+/// Prints a completion script.
 pub fn completions(shell: clap_complete::Shell) -> Result<Outcome> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "dualgap", &mut script);
@@ -49,7 +49,7 @@ pub fn completions(shell: clap_complete::Shell) -> Result<Outcome> {
     Ok(Outcome::Reached)
 }
 
-/// The manual page of the program, or those of all its commands in a folder.
+/// Prints the manual page of the program, or writes those of all its commands to a folder.
 pub fn manual(folder: Option<&Path>) -> Result<Outcome> {
     let mut command = Cli::command();
     command.build();

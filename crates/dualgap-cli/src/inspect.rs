@@ -1,4 +1,4 @@
-//! `dualgap inspect`: what is in a model.
+//! `dualgap inspect`: shows what a model contains.
 
 use crate::args::InspectArgs;
 use crate::ball::penalty_rows;
@@ -60,10 +60,10 @@ struct Named {
 
 pub fn run(args: &InspectArgs) -> Result<Outcome> {
     let mut model = Model::load(&args.model)?;
-    // Of ratings the factors are shown as they are.
+    // Models of ratings are shown by their factors.
     if !matches!(model.structure, Structure::Completion { .. }) {
         model.write_out()?;
-        // Those that are not zero, each with its place, are sorted.
+        // The nonzero weights are sorted, each with its index.
         reserve_check(2 * model.weights.len())?;
     }
     if let Some(path) = &args.weights {
@@ -216,7 +216,7 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// What the certificate says, and what it rests on.
+/// Describes what the certificate says, and the evidence for it.
 fn certificate_in_words(model: &Model) -> String {
     let why = match model.provenance.stop {
         Stop::GapReached => "its tolerance was reached",
@@ -234,7 +234,8 @@ fn certificate_in_words(model: &Model) -> String {
     format!("{claim}\nThe run ended because {why}. `dualgap certify MODEL DATA` checks it again.")
 }
 
-/// What a feature has a weight for: every label, or, in a linear model, the second of two classes, or the number.
+/// Returns what a feature has weights for: every label or, in a linear model, the second of two classes or the
+/// number.
 fn columns(model: &Model) -> Vec<String> {
     match model.structure {
         Structure::Linear { loss } if loss.is_binary() => vec![model.alphabet.names()[1].clone()],
@@ -243,14 +244,14 @@ fn columns(model: &Model) -> Vec<String> {
     }
 }
 
-/// The places of a label's largest weights in magnitude, the largest first.
+/// Returns the indices of a label's largest weights in magnitude, the largest first.
 fn largest_features(model: &Model, label: usize, count: usize) -> Vec<(usize, f64)> {
     let labels = columns(model).len();
     let places = (0..model.features).map(|f| f * labels + label);
     largest(places.map(|k| (k, model.weights[k])), count)
 }
 
-/// The weights of a chain that are not of a label on its own.
+/// Returns the weights of a chain that do not belong to a single label.
 fn transitions(model: &Model) -> impl Iterator<Item = (usize, f64)> + '_ {
     let first = model.features * columns(model).len();
     model.weights.iter().copied().enumerate().skip(first)
@@ -268,7 +269,7 @@ fn largest(weights: impl Iterator<Item = (usize, f64)>, count: usize) -> Vec<(us
     all
 }
 
-/// What the weight at a place is of.
+/// Returns the kind and the names of the weight at an index.
 fn named(model: &Model, (place, weight): (usize, f64)) -> Named {
     let names = columns(model);
     let labels = names.len();
@@ -300,7 +301,7 @@ fn named(model: &Model, (place, weight): (usize, f64)) -> Named {
     }
 }
 
-/// `kind`, `feature`, `from`, `label` and `weight` between tabs, one weight a line.
+/// Writes `kind`, `feature`, `from`, `label` and `weight` separated by tabs, one weight per line.
 fn export(model: &Model, path: &Path) -> Result<()> {
     let mut sink = Sink::create(path)?;
     sink.text("kind\tfeature\tfrom\tlabel\tweight\n")?;

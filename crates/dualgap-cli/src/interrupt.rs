@@ -1,7 +1,8 @@
-//! Ctrl-C, and other signals that ask the program to end.
+//! Handling of Ctrl-C and other signals that ask the program to end.
 //!
-//! The first one ends a run with a certified model. The second, or the first where no run is under way, ends the program;
-//! files that were being written go then, and those whose place they would have taken stay as they are.
+//! The first signal ends a run with a certified model. The second, or the first if no run is active, ends the
+//! program: it then removes the files that it was writing, and the files that they would have replaced stay as they
+//! are.
 
 use dualgap::data::temporary::discard_all;
 use dualgap::run::Interrupt;
@@ -13,15 +14,15 @@ static RUN: Mutex<Option<Interrupt>> = Mutex::new(None);
 
 static LISTENING: Once = Once::new();
 
-/// From now on nothing is left behind. A program whose parent has it ignore signals (`nohup`, or in the background of a
-/// script) goes on ignoring them, unless a run is to be ended by them.
+/// Installs the handler that removes unfinished files. A program that was started with signals ignored (`nohup`, or
+/// in the background of a script) continues to ignore them, until [`stop_on_ctrl_c`] is called.
 pub fn listen() {
     if !ignores_signals() {
         start();
     }
 }
 
-/// From now on a signal ends this run, and a second one the program.
+/// From this call on, a signal ends this run, and a second one the program.
 pub fn stop_on_ctrl_c(interrupt: &Interrupt) {
     *RUN.lock().unwrap_or_else(PoisonError::into_inner) = Some(interrupt.clone());
     start();
@@ -29,7 +30,7 @@ pub fn stop_on_ctrl_c(interrupt: &Interrupt) {
 
 fn start() {
     LISTENING.call_once(|| {
-        // Where no handler can be set, Ctrl-C ends the program at once, as everywhere.
+        // If no handler can be installed, Ctrl-C ends the program at once, as usual.
         let _ = ctrlc::set_handler(signalled);
     });
 }
@@ -48,7 +49,7 @@ fn signalled() {
     }
 }
 
-/// Whether the program was started with SIGHUP or SIGINT ignored, as far as the system tells.
+/// Whether the program was started with SIGHUP or SIGINT ignored, as far as the system reports it.
 fn ignores_signals() -> bool {
     const HANGUP_AND_INTERRUPT: u64 = 0b11;
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return false };

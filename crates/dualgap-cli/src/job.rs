@@ -1,4 +1,4 @@
-//! From options to a problem with its data: read, weighed, and ready to be fitted at any λ.
+//! From options to a problem with its data, read and weighted, ready for a fit at any λ.
 
 use crate::args::Common;
 use crate::formats::format;
@@ -24,7 +24,7 @@ pub struct Job<'a, P: Problem> {
 }
 
 impl<'a, P: Problem> Job<'a, P> {
-    /// Reads everything that the options name.
+    /// Reads all files that the options name.
     pub fn read(common: Common<'a>, mut problem: P) -> Result<Self> {
         let file = &common.data.data;
         let mut source = Source::open(file)?;
@@ -52,8 +52,8 @@ impl<'a, P: Problem> Job<'a, P> {
         Ok(Self { common, problem, train, test, counts, free })
     }
 
-    /// The same on some of the examples to train on. What depends on the data, such as balanced class weights,
-    /// then depends on these; labels and features keep their names.
+    /// Returns the same problem on some of the training examples. What depends on the data, such as balanced class
+    /// weights, then depends on these examples; labels and features keep their names.
     pub fn part(&self, rows: &[usize]) -> Result<Self> {
         let all = &self.train;
         let train = Loaded {
@@ -72,12 +72,12 @@ impl<'a, P: Problem> Job<'a, P> {
         Self::new(self.common, self.problem.clone(), train, None)
     }
 
-    /// What all examples count: n, where they count the same.
+    /// Returns the total weight of all examples: n if they all count the same.
     pub fn total(&self) -> f64 {
         self.counts.as_ref().map_or(self.train.data.len() as f64, |counts| counts.iter().sum())
     }
 
-    /// How the engine is set up at λ.
+    /// Returns the settings of the engine at λ.
     pub fn settings(&self, lambda: f64) -> Result<Settings> {
         let Common { penalty, method, .. } = self.common;
         let pure_l1 = penalty.l1 > 0.0 && P::PURE_L1;
@@ -99,21 +99,21 @@ impl<'a, P: Problem> Job<'a, P> {
         })
     }
 
-    /// Trains a model that knows how its data were read.
+    /// Trains a model and stores in it how its data were read.
     pub fn fit(&self, plan: Plan<'_, P::Data>) -> Result<Report<Model>> {
         let mut report = self.problem.fit(&self.train.data, plan)?;
         report.model.provenance.recipe = Some(self.train.recipe.clone());
         Ok(report)
     }
 
-    /// How a model does on the test data, if there are any, and what of them it has not seen in training.
+    /// Returns the results of a model on the test data, if there are any, and what it did not see in training.
     pub fn test(&self, model: &Model) -> Result<Option<(Outcomes, Unseen)>> {
         let Some(test) = &self.test else { return Ok(None) };
         Ok(Some((self.problem.evaluate(model, &test.data)?, test.unseen.clone())))
     }
 }
 
-/// Another file, or other folds of the same, with the names of the training data.
+/// Reads another file, or other folds of the same, with the names of the training data.
 fn read_test<D: Dataset>(common: Common<'_>, train: &Loaded<D>) -> Result<Option<Loaded<D>>> {
     let (path, folds) = match (&common.data.test, &common.data.test_folds) {
         (Some(path), _) => (path, None),

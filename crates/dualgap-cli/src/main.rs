@@ -1,4 +1,4 @@
-//! `dualgap`: train to a certified optimum, and check certificates again, from the command line.
+//! `dualgap`: trains to a certified optimum, and verifies certificates, from the command line.
 
 mod args;
 mod ball;
@@ -67,14 +67,14 @@ fn main() -> ExitCode {
         Ok(Outcome::Reached | Outcome::NotReached) => ExitCode::from(1),
         Err(error) => {
             let help = error.remedy().map_or(String::new(), |help| format!("\n  help: {help}"));
-            // Where nobody listens there is nobody to tell.
+            // A failure to write to standard error cannot be reported anywhere.
             let _ = writeln!(std::io::stderr(), "error: {error}{help}");
             ExitCode::from(2)
         }
     }
 }
 
-/// A command about λ, which models of ratings have none of.
+/// Runs a command about λ; models of ratings have no λ, so completion is an error.
 fn other<W: Work>(command: &str, task: &OtherTask<W>) -> Result<Outcome> {
     match task {
         OtherTask::Of(task) => problem::run(task),
@@ -85,15 +85,15 @@ fn other<W: Work>(command: &str, task: &OtherTask<W>) -> Result<Outcome> {
     }
 }
 
-/// Says what was not done of all that was asked for: the exit code will be 1, not 0.
+/// Reports what could not be done of the user's request: the exit code will be 1 instead of 0.
 pub fn incomplete(message: &str) {
     INCOMPLETE.store(true, Ordering::Relaxed);
-    // Where nobody listens there is nobody to tell.
+    // A failure to write to standard error cannot be reported anywhere.
     let _ = writeln!(std::io::stderr(), "incomplete: {message}");
 }
 
-/// Prints a report to standard output. A reader that has gone away, such as `head`, is no error of ours. A report that finds
-/// no room is lost, but what it tells of was done.
+/// Prints a report to standard output. A reader that has closed the pipe, such as `head`, is not an error. If the
+/// report cannot be written for lack of space it is lost, but the work that it describes is done.
 #[allow(clippy::unnecessary_wraps)] // printing is one step of many that can fail
 pub fn print(text: &str) -> Result<()> {
     let write = || -> Result<()> {

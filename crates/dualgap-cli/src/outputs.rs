@@ -1,4 +1,4 @@
-//! How predictions of several numbers are told: over all of them, and output by output.
+//! The reports on predictions of several numbers: over all of them, and for each output.
 
 use crate::report::{number, percent, thousands};
 use dualgap::model::evaluation::NumberErrors;
@@ -25,7 +25,7 @@ impl From<&OutputEvaluation> for OutputsJson {
     }
 }
 
-/// The rows of a table about all numbers.
+/// Returns the rows of a table about all numbers.
 pub fn output_rows(figures: &OutputFigures) -> Vec<(&'static str, String)> {
     let OutputFigures { examples, outputs, rmse, mae, r2 } = *figures;
     let (examples, outputs) = (thousands(examples as u64), thousands(outputs as u64));
@@ -36,7 +36,7 @@ pub fn output_rows(figures: &OutputFigures) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// An output a line, the first of them if they are not all wanted.
+/// Returns one line per output, of the first ones or of all.
 pub fn output_table(evaluation: &OutputEvaluation, all: bool) -> String {
     let mut each: Vec<(&str, NumberErrors)> = evaluation.by_output().collect();
     let rest = if all { 0 } else { each.len().saturating_sub(SHOWN) };
@@ -55,7 +55,7 @@ pub fn output_table(evaluation: &OutputEvaluation, all: bool) -> String {
     text
 }
 
-/// What the outputs of a model are called, if it has several.
+/// Returns the row with the names of a model's outputs, if it has several.
 pub fn outputs_row(model: &Model) -> Option<(&'static str, String)> {
     let Structure::MultiOutput { .. } = model.structure else { return None };
     let names = model.alphabet.names();

@@ -1,4 +1,4 @@
-//! Where results go: checked before the work begins, so that nothing is lost at its end.
+//! Checks of output paths before the work begins, so that no result is lost at the end.
 
 use crate::args::{DataArgs, KeptArgs};
 use dualgap::data::check_link;
@@ -9,7 +9,7 @@ use dualgap::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// No output may take the place of a file that the data are read from, nor of another output.
+/// Returns an error if an output would replace an input file or another output.
 pub fn check_not_inputs<'p>(
     outputs: impl Iterator<Item = &'p PathBuf>,
     data: &DataArgs,
@@ -38,8 +38,8 @@ pub fn check_not_inputs<'p>(
     Ok(())
 }
 
-/// A checkpoint may take the place of the one that the run goes on from, and of nothing else. Until the run begins,
-/// the lock keeps others from it.
+/// Checks that a checkpoint would replace only the one that the run resumes from. The returned lock keeps other runs
+/// from the file until the run begins.
 pub fn check_checkpoint(kept: &KeptArgs) -> Result<Option<FileLock>> {
     let (Some(path), Some(checkpoints)) = (&kept.checkpoint, kept.checkpoints()) else {
         return Ok(None);
@@ -65,7 +65,7 @@ fn same(a: &Path, b: &Path) -> bool {
     a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }
 
-/// Nobody wants to learn after an hour of training that the model has nowhere to go.
+/// Checks that the model can be written, so that the user does not learn otherwise after an hour of training.
 pub fn check_writable(path: &Path, what: &str) -> Result<()> {
     let unwritable = |error: std::io::Error| {
         Error::file(
@@ -86,9 +86,9 @@ pub fn check_writable(path: &Path, what: &str) -> Result<()> {
             let remedy = format!("name a file for {what}");
             return Err(Error::file(path, "is not a plain file", remedy));
         }
-        // What is there stays as it is until the new model takes its place.
+        // An existing file stays as it is until the new model replaces it.
         Ok(_) => drop(File::options().append(true).open(path).map_err(unwritable)?),
-        // Only making the file shows whether its name can be used.
+        // Only creating the file shows whether its name can be used.
         Err(_) => {
             File::create_new(path).map_err(unwritable)?;
             std::fs::remove_file(path).map_err(unwritable)?;
@@ -99,9 +99,9 @@ pub fn check_writable(path: &Path, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// No output may take the place of an input.
+/// Returns an error if the output would replace an input.
 pub fn check_not_read(output: &Path, inputs: &[&Path]) -> Result<()> {
-    // What is not there yet has no canonical path, and cannot be an input either.
+    // A file that does not exist yet has no canonical path, and cannot be an input either.
     let Ok(place) = output.canonicalize() else { return Ok(()) };
     if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == place)) {
         return Err(Error::file(

@@ -1,4 +1,4 @@
-//! `dualgap predict`: label data with a model.
+//! `dualgap predict`: predicts labels or numbers with a model.
 
 use crate::args::{Folds, PredictArgs};
 use crate::places::check_not_read;
@@ -14,8 +14,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-/// A column file comes back with one column more; other data give a label a line, with an empty line after
-/// each sequence.
+/// Predicts for a file. A column file is returned with one more column; other data give one label per line, with an
+/// empty line after each sequence.
 pub fn run(args: &PredictArgs) -> Result<Outcome> {
     let (model, recipe) = load(&args.model)?;
     if let Structure::Completion { .. } = model.structure {
@@ -50,16 +50,17 @@ pub fn run(args: &PredictArgs) -> Result<Outcome> {
         },
     };
     sink.finish()?;
-    // Labels that the data have are not asked for here.
+    // Prediction ignores the labels of the data.
     let unseen = Unseen { labels: Vec::new(), ..unseen };
     if let Some((_, told)) = unseen_row(&unseen).filter(|_| !args.quiet) {
-        // Where nobody listens there is nobody to tell.
+        // A failure to write to standard error cannot be reported anywhere.
         let _ = writeln!(std::io::stderr(), "not seen in training: {told}");
     }
     Ok(Outcome::Reached)
 }
 
-/// Scores are those of linear models and of label sets, and probabilities of logistic ones.
+/// Returns an error for options that the model does not support: scores need a linear model or label sets, and
+/// probabilities a logistic one.
 fn check_asked(model: &Model, args: &PredictArgs) -> Result<()> {
     let linear = match model.structure {
         Structure::Linear { loss } | Structure::MultiLabel { loss } => Some(loss),
@@ -78,7 +79,7 @@ fn check_asked(model: &Model, args: &PredictArgs) -> Result<()> {
     Ok(())
 }
 
-/// A model, and how its data file was read.
+/// Loads a model, and how its data file was read.
 pub fn load(path: &Path) -> Result<(Model, Recipe)> {
     let model = Model::load(path)?;
     match model.provenance.recipe.clone() {
@@ -91,7 +92,7 @@ pub fn load(path: &Path) -> Result<(Model, Recipe)> {
     }
 }
 
-/// The recipe for other data than those of the training.
+/// Returns the recipe for data other than the training data.
 pub fn chosen(recipe: Recipe, folds: Option<&Folds>) -> Recipe {
     Recipe { folds: folds.map(|folds| folds.0.clone()), ..recipe }
 }
@@ -115,7 +116,8 @@ pub fn read(model: &Model, recipe: &Recipe, source: Source<'_>) -> Result<Data> 
     }
 }
 
-/// A label or a number a line, or several with commas between them; scores and probabilities behind it, if asked for.
+/// Writes one label or number per line, or several separated by commas, followed by scores and probabilities if
+/// requested.
 fn label_examples(
     model: &Model,
     data: &Examples,
@@ -155,8 +157,8 @@ fn label_examples(
     Ok(())
 }
 
-/// The labels of an example with commas between them, and an empty line where there are none; then the scores of
-/// all labels in their order, and their probabilities, if asked for.
+/// Writes the labels of an example separated by commas, or an empty line if there are none; then the scores of all
+/// labels in their order, and their probabilities, if requested.
 fn label_sets(model: &Model, data: &Examples, args: &PredictArgs, sink: &mut Sink) -> Result<()> {
     for i in 0..data.len() {
         let scores = model.class_scores(data.rows().row(i));
@@ -179,7 +181,7 @@ fn logistic(score: f64) -> f64 {
     1.0 / (1.0 + (-score).exp())
 }
 
-/// What a linear model says of a score: a label or the number, and what else was asked for.
+/// Returns the line for a score of a linear model: a label or the number, and what else was requested.
 fn scored(model: &Model, loss: ScalarLoss, score: f64, args: &PredictArgs) -> String {
     let mut line = if loss.is_binary() {
         model.alphabet.names()[usize::from(score > 0.0)].clone()
@@ -195,7 +197,7 @@ fn scored(model: &Model, loss: ScalarLoss, score: f64, args: &PredictArgs) -> St
     line
 }
 
-/// What a model says of every position.
+/// Returns the predictions for every position.
 fn told(model: &Model, data: &Sequences, args: &PredictArgs) -> Vec<Vec<String>> {
     let Structure::Linear { loss } = model.structure else {
         let names = |labels: Vec<usize>| {
@@ -207,7 +209,7 @@ fn told(model: &Model, data: &Sequences, args: &PredictArgs) -> Vec<Vec<String>>
     data.starts().windows(2).map(|ends| (ends[0]..ends[1]).map(line).collect()).collect()
 }
 
-/// Portion by portion, so that a stream of any length can be labelled.
+/// Labels a column file portion by portion, so that a stream can have any length.
 fn label_columns(
     model: &Model,
     extractor: &Extractor<'_>,

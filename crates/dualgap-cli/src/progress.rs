@@ -1,4 +1,4 @@
-//! A bar on the terminal: pass, gap, test error, and an honest guess at the time left.
+//! A progress bar on the terminal: pass, gap, test error, and an estimate of the time left.
 
 use crate::report::percent;
 use dualgap::Result;
@@ -27,10 +27,10 @@ struct Seen {
     gap: f64,
 }
 
-/// A line of so many parts, on standard error.
+/// Returns a bar of this many parts, on standard error.
 fn line(parts: u64) -> ProgressBar {
     let line = ProgressBar::with_draw_target(Some(parts), ProgressDrawTarget::stderr());
-    // The template is ours and known to be right; without it the bar would only look plainer.
+    // The template is known to be valid; without it the bar would only look plainer.
     if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:24}] {msg}") {
         line.set_style(style.progress_chars("=> "));
     }
@@ -60,7 +60,7 @@ impl RunCounter {
         self.line.set_message(format!("{} of {} models", self.line.position(), self.of));
     }
 
-    /// Leaves the line as if nothing had been there.
+    /// Clears the line.
     pub fn clear(&self) {
         self.line.finish_and_clear();
     }
@@ -72,7 +72,7 @@ impl Bar {
         Self { line, budget: budget.clone(), seen: Vec::new(), told: String::new() }
     }
 
-    /// Leaves the line as if nothing had been there.
+    /// Clears the line.
     pub fn clear(&self) {
         self.line.finish_and_clear();
     }
@@ -103,7 +103,7 @@ impl Observer for Bar {
 }
 
 impl Bar {
-    /// How much of the way is behind, by the limit that is nearest to its end.
+    /// Returns the completed fraction of the run, by the limit that is closest to its end.
     fn share(&self, passes: f64) -> f64 {
         let by_passes = self.budget.passes.map(|limit| passes / limit.max(1) as f64);
         let by_gap = self.seen.first().zip(self.seen.last()).and_then(|(first, last)| {
@@ -115,11 +115,11 @@ impl Bar {
     }
 }
 
-/// How long the run will take from here until its first end, as far as can be told.
+/// Estimates the seconds until the run ends by the first of its limits.
 ///
-/// For limits on work this is the mean speed so far. For a tolerance the gap is taken to go on falling as a power
-/// of the passes, as it did over their last half; with too little to go by, or a gap that does not fall, there
-/// is no guess.
+/// For limits on work the estimate uses the mean speed so far. For a tolerance it assumes that the gap continues to
+/// fall as a power of the passes, as it did over their last half; with too few certifications, or a gap that does
+/// not fall, there is no estimate.
 fn seconds_left(seen: &[Seen], budget: &Budget, passes: f64) -> Option<f64> {
     let last = seen.last()?;
     let per_pass = last.seconds / last.passes.max(f64::MIN_POSITIVE);
@@ -138,7 +138,7 @@ fn seconds_left(seen: &[Seen], budget: &Budget, passes: f64) -> Option<f64> {
     Some((left - since).max(0.0))
 }
 
-/// The exponent of the gap as a power of the passes, over the last half of the passes.
+/// Returns the exponent of the gap as a power of the passes, over the last half of the passes.
 fn power(seen: &[Seen]) -> Option<f64> {
     let recent: Vec<(f64, f64)> = seen
         .iter()
@@ -155,7 +155,7 @@ fn power(seen: &[Seen]) -> Option<f64> {
     (slope < -0.05).then_some(slope)
 }
 
-/// A span of time, as roughly as it is known.
+/// Formats a duration, as roughly as it is known.
 fn span(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{:.0} s", s.max(1.0)),
@@ -169,7 +169,7 @@ fn span(seconds: f64) -> String {
 mod tests {
     use super::*;
 
-    /// A run of one second a pass whose gap is 1/passes.
+    /// A run that takes one second per pass and has the gap 1/passes.
     fn seen(passes: &[f64]) -> Vec<Seen> {
         let gap = |p: &f64| 1.0 / p;
         passes

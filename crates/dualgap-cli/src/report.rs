@@ -1,4 +1,4 @@
-//! How a run is told: a table for people, one JSON object for machines.
+//! The reports of a run: a table for people, one JSON object for machines.
 
 use crate::args::StopArgs;
 use crate::ball::{self, BallJson, nonzero, penalty_rows, weights_row};
@@ -160,7 +160,7 @@ impl<'a> Summary<'a> {
         to_json(&self.object())
     }
 
-    /// What `--json` prints, as a part of something larger.
+    /// Returns the object that `--json` prints, for use as a part of a larger one.
     pub fn object(&self) -> impl Serialize + use<'a> {
         let Self { task, report, settings, test, rated, read_seconds } = self;
         let certificate = report.certificate;
@@ -272,7 +272,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// The task, and what it is to tell apart.
+/// Returns the row about the task and its labels.
 pub fn task_row(task: &str, model: &Model) -> String {
     match &model.structure {
         Structure::Linear { loss } if loss.is_binary() => {
@@ -293,7 +293,7 @@ pub fn task_row(task: &str, model: &Model) -> String {
     }
 }
 
-/// A loss as the command line calls it, with its width.
+/// Returns the command line's name of a loss, with its width.
 pub fn loss_name(loss: ScalarLoss) -> String {
     match loss {
         ScalarLoss::Hinge => "hinge".into(),
@@ -309,7 +309,7 @@ pub fn loss_name(loss: ScalarLoss) -> String {
     }
 }
 
-/// How the data were read: what was guessed is told.
+/// Describes how the data were read, so that the user sees what was guessed.
 fn read_as(model: &Model) -> String {
     let Some(recipe) = &model.provenance.recipe else { return String::new() };
     let mut text = format!(" of a {} file", recipe.format.name());
@@ -321,7 +321,7 @@ fn read_as(model: &Model) -> String {
     text
 }
 
-/// The rows of a table about predictions beside the truth.
+/// Returns the rows of a table that compares predictions with the truth.
 fn test_rows(test: &Evaluation) -> Vec<(&'static str, String)> {
     let figures = test.figures();
     let labels = thousands(figures.labels as u64);
@@ -337,7 +337,7 @@ fn test_rows(test: &Evaluation) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// The rows of a table about predicted numbers beside the true ones.
+/// Returns the rows of a table that compares predicted numbers with the true ones.
 pub fn number_rows(errors: &NumberErrors) -> Vec<(&'static str, String)> {
     let NumberErrors { examples, rmse, mae, r2 } = *errors;
     let examples = thousands(examples as u64);
@@ -348,7 +348,7 @@ pub fn number_rows(errors: &NumberErrors) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// The rows of a table about predicted sets of labels beside the true ones.
+/// Returns the rows of a table that compares predicted label sets with the true ones.
 pub fn set_rows(figures: &SetFigures) -> Vec<(&'static str, String)> {
     let SetFigures { examples, labels, subset_accuracy, hamming_loss, micro_f1, macro_f1 } =
         *figures;
@@ -363,14 +363,14 @@ pub fn set_rows(figures: &SetFigures) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Precision, recall and F1 in words.
+/// Returns precision, recall and F1 in words.
 pub fn scores(scores: Scores) -> String {
     let Scores { precision, recall, f1, .. } = scores;
     let told = |share: f64| format!("{:.2}", 100.0 * share);
     format!("{} (precision {}, recall {})", told(f1), told(precision), told(recall))
 }
 
-/// What a model had not seen in training, if anything.
+/// Returns the row about what a model did not see in training, if there is anything.
 pub fn unseen_row(unseen: &Unseen) -> Option<(&'static str, String)> {
     let share = unseen.features as f64 / unseen.met.max(1) as f64;
     let features = (unseen.features > 0)
@@ -384,7 +384,7 @@ pub fn unseen_row(unseen: &Unseen) -> Option<(&'static str, String)> {
     (!told.is_empty()).then(|| ("unseen", told.join("; ")))
 }
 
-/// The rows of a table that state a certificate.
+/// Returns the rows of a table about a certificate.
 pub fn certificate_rows(certificate: &Certificate) -> Vec<(&'static str, String)> {
     let gap = if certificate.certified {
         format!(
@@ -405,7 +405,7 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<(&'static str, String)
     ]
 }
 
-/// What to bear in mind, a line each below a blank one; what the rows of a certificate say of rounding is not said again.
+/// Returns the remarks, one per line after a blank one, except those that the rows of a certificate already have.
 pub fn notes(remarks: &[Remark]) -> String {
     let notes: Vec<String> = remarks
         .iter()
@@ -415,10 +415,10 @@ pub fn notes(remarks: &[Remark]) -> String {
     if notes.is_empty() { String::new() } else { format!("\n{}", notes.concat()) }
 }
 
-/// One sentence that says what is certified, and whether that is what was asked for.
+/// Returns one sentence about what is certified, and whether that is what the user asked for.
 fn closing_line(report: &Report<Model>, stop: &StopArgs) -> String {
     let (certificate, budget) = (report.certificate, stop.budget());
-    // A tolerance of zero asks for none, and nobody asked for the default one who set a limit.
+    // A tolerance of zero asks for none, and a user who sets a limit has not asked for the default one.
     let meant = stop.tolerance.is_some() || !stop.limited() || report.stop == Stop::GapReached;
     let relative = budget.relative.filter(|&share| share > 0.0 && meant).map(percent);
     let absolute = budget.absolute.filter(|&gap| gap > 0.0).map(|gap| gap.to_string());
@@ -443,9 +443,9 @@ fn closing_line(report: &Report<Model>, stop: &StopArgs) -> String {
     format!("{} {verdict}", certified_sentence(&certificate))
 }
 
-/// What a certificate says, in words.
+/// Describes a certificate in words.
 pub fn certified_sentence(certificate: &Certificate) -> String {
-    // Rounded up: the sentence must stay true.
+    // The numbers are rounded up so that the sentence stays true.
     let (bound, share) = (certificate.gap_bound(), certificate.relative_gap_bound());
     let part = if share.is_finite() {
         format!(" ({} % of the objective)", rounded_up(100.0 * share))
@@ -456,12 +456,12 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
     format!("Certified: the objective of this model is at most {bound} above the optimum{part}.")
 }
 
-/// Three digits, never less than the number itself.
+/// Formats a number with three digits, rounded up.
 fn rounded_up(x: f64) -> String {
     if x <= 0.0 {
         return "0".into();
     }
-    // What is smaller has no three digits.
+    // Smaller numbers do not have three digits.
     let x = x.max(1e-300);
     let digits = x.log10().floor() as i32;
     let unit = 10_f64.powi(digits - 2);
@@ -474,13 +474,13 @@ fn rounded_up(x: f64) -> String {
 }
 
 pub fn to_json(value: &impl Serialize) -> String {
-    // Only maps with odd keys and failing writers can fail here; there are neither.
+    // Only maps with non-string keys and failing writers can fail here; there are neither.
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
     text.push('\n');
     text
 }
 
-/// What is in the regulariser beside λ.
+/// Describes the parts of the regulariser other than λ.
 pub fn and_else(regulariser: Regulariser) -> String {
     let Regulariser { l1, nonnegative, free, q_norm } = regulariser;
     let l1 = if l1 > 0.0 { format!(", l1 {}", number(l1)) } else { String::new() };
@@ -492,7 +492,7 @@ pub fn and_else(regulariser: Regulariser) -> String {
     format!("{norm}{l1}{sign}{free}")
 }
 
-/// What the columns were divided by. The weights are for the data as they are.
+/// Returns the row about the scaling of columns. The weights are for the unscaled data.
 pub fn scale_row(model: &Model) -> Option<(&'static str, String)> {
     let by = match model.provenance.scale {
         Scaling::None => return None,
@@ -504,7 +504,7 @@ pub fn scale_row(model: &Model) -> Option<(&'static str, String)> {
     Some(("columns", told))
 }
 
-/// The method by the name it has for this kind of model.
+/// Returns the name of the method for this kind of model.
 pub fn solver_name(method: Method, model: &Model) -> &'static str {
     if let Some(within) = model.provenance.ball {
         return ball::method_name(within);
@@ -531,13 +531,13 @@ fn method_name(method: Method) -> &'static str {
     }
 }
 
-/// Names to the left, values to the right.
+/// Aligns names to the left, and values in a column after them.
 pub fn aligned(rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     rows.iter().map(|(name, value)| format!("  {name:<width$}   {value}\n")).collect()
 }
 
-/// Six digits that matter.
+/// Formats a number with six significant digits.
 pub fn number(x: f64) -> String {
     let digits = if x == 0.0 { 0 } else { x.abs().log10().floor() as i32 };
     if (-4..6).contains(&digits) {
@@ -560,7 +560,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// Without zeros after the point.
+/// Formats a number without zeros at the end of its fraction.
 pub fn trimmed(x: f64) -> String {
     let text = format!("{:.2}", x.fract());
     let fraction = text.trim_start_matches('0').trim_end_matches('0').trim_end_matches('.');

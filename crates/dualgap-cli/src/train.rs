@@ -92,7 +92,7 @@ Examples:
     }
 }
 
-/// Whatever can be refused before the work begins is refused here.
+/// Checks everything that can be checked before the work begins.
 fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
     let outputs = [&args.out.output, &args.out.trace, &args.kept.checkpoint];
     places::check_not_inputs(outputs.into_iter().flatten(), &args.data)?;
@@ -118,7 +118,7 @@ fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
     Ok(lock)
 }
 
-/// The model whose witness the run begins with.
+/// Loads the model whose witness the run starts from.
 fn warm_start(args: &TrainArgs) -> Result<Option<Model>> {
     match &args.warm_start {
         Some(path) if args.kept.resume.is_none() => {
@@ -136,7 +136,7 @@ fn warm_start(args: &TrainArgs) -> Result<Option<Model>> {
     }
 }
 
-/// Runs the training under the observers that were asked for.
+/// Runs the training with the observers that the user asked for.
 fn go<P: Problem>(
     args: &TrainArgs,
     job: &Job<'_, P>,
@@ -156,7 +156,7 @@ fn go<P: Problem>(
     })
 }
 
-/// Runs a training under the observers that were asked for; Ctrl-C ends it.
+/// Runs a training with the observers that the user asked for; Ctrl-C ends it.
 pub fn observed(
     out: &OutputArgs,
     budget: &Budget,

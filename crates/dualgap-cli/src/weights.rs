@@ -1,10 +1,10 @@
-//! What each example counts: the weights of a file, and how those of classes are written.
+//! The weights of examples: those of a file, and the syntax of class weights.
 
 use dualgap::data::{ClassWeights, Loaded, Source, tables};
 use dualgap::{Error, Result};
 use std::path::Path;
 
-/// `balanced`, or `LABEL=W,LABEL=W`. A label may have a `=` of its own: the last one counts.
+/// Parses `balanced`, or `LABEL=W,LABEL=W`. A label may contain `=`: the last one separates.
 pub fn parse_class_weights(text: &str) -> Result<ClassWeights, String> {
     if text == "balanced" {
         return Ok(ClassWeights::Balanced);
@@ -19,7 +19,7 @@ pub fn parse_class_weights(text: &str) -> Result<ClassWeights, String> {
     })
 }
 
-/// The weights in the file for the examples to train on.
+/// Returns the weights in the file for the training examples.
 pub fn of_file<D>(path: Option<&Path>, train: &Loaded<D>) -> Result<Option<Vec<f64>>> {
     let Some(path) = path else { return Ok(None) };
     let all = tables::read_weights(Source::open(path)?, train.of)?;
@@ -28,7 +28,7 @@ pub fn of_file<D>(path: Option<&Path>, train: &Loaded<D>) -> Result<Option<Vec<f
     Ok(Some(chosen))
 }
 
-/// Where nothing counts there is nothing to train on.
+/// Returns an error unless the total weight is positive and finite: otherwise there is nothing to train on.
 pub fn check_total(path: &Path, weights: &[f64]) -> Result<()> {
     let total: f64 = weights.iter().sum();
     if total > 0.0 && total.is_finite() {

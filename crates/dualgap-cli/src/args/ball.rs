@@ -1,4 +1,4 @@
-//! What is asked when weights are kept in a ball, in the place of a penalty.
+//! The options of a ball, which constrains the weights instead of a penalty.
 
 use super::common::{Common, MethodArgs, PenaltyArgs};
 use super::values::{Lambda, parse_lambda, parse_positive};
@@ -33,7 +33,7 @@ pub struct BallArgs {
 }
 
 impl BallArgs {
-    /// The ball, if there is one, after all that does not go with it was refused.
+    /// Returns the ball, if there is one, or an error if another option does not go with it.
     pub fn within(&self, common: Common<'_>) -> Result<Option<InBall>> {
         let (Some(ball), Some(radius)) = (self.ball, self.radius) else { return Ok(None) };
         check_alone(common.penalty, common.method)?;
@@ -49,13 +49,13 @@ impl BallArgs {
         Ok(Some(InBall { ball, method, steps: self.steps.unwrap_or_default() }))
     }
 
-    /// μ, where the examples count so much in all.
+    /// Returns μ; `total` is the total weight of the examples.
     pub fn mu(&self, total: f64) -> f64 {
         self.mu.unwrap_or(Lambda::PerExample(1.0)).resolve(total)
     }
 }
 
-/// Every method is for one of the balls, or for both.
+/// Returns an error if the method is not available for this ball.
 pub fn check_method(ball: Ball, method: Method) -> Result<()> {
     let (others, names) = match ball {
         Ball::L1 { .. } => {
@@ -72,7 +72,7 @@ pub fn check_method(ball: Ball, method: Method) -> Result<()> {
     Err(Error::setting(format!("this --method is for the other ball: take pdbfw, {names}")))
 }
 
-/// The theorem has no step for the dual of a loss that is not strongly convex where it is curved.
+/// Returns an error if the theorem's steps have no default δ: the loss is not strongly convex where it is curved.
 pub fn check_steps(within: InBall, conditioning: Option<f64>) -> Result<()> {
     match within.steps {
         Steps::Theorem(Constants { delta: None, .. }) if conditioning.is_none() => {
@@ -85,7 +85,7 @@ pub fn check_steps(within: InBall, conditioning: Option<f64>) -> Result<()> {
     }
 }
 
-/// What is about penalties and their solvers would be ignored, and that is not what was meant.
+/// Returns an error for options about penalties and their solvers, which a ball would silently ignore.
 fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
     const STEPS: &str = "--method and --steps choose how a ball is trained in";
     let radius = "--radius says how many weights become zero";
@@ -112,7 +112,7 @@ fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
     refuse_given(&given)
 }
 
-/// Refuses the first option that was given, and says what there is in its place.
+/// Returns an error for the first option that was given, with its remedy.
 pub fn refuse_given(options: &[(&str, bool, &str)]) -> Result<()> {
     match options.iter().find(|(_, given, _)| *given) {
         Some((name, _, remedy)) => {
@@ -122,7 +122,7 @@ pub fn refuse_given(options: &[(&str, bool, &str)]) -> Result<()> {
     }
 }
 
-/// `search`, `theorem`, or `theorem:` and some of its constants.
+/// Parses `search`, `theorem`, or `theorem:` and some of its constants.
 pub(super) fn parse_steps(text: &str) -> Result<Steps, String> {
     let complain =
         || "`search`, `theorem`, or constants such as theorem:s=20,k=5,eta=0.5,delta=0.1";

@@ -1,4 +1,4 @@
-//! What every command that trains asks: the data, the penalty, the method, and when a run stops.
+//! The options of every command that trains: the data, the penalty, the method, and when a run stops.
 
 use super::BallArgs;
 use super::values::{
@@ -157,12 +157,12 @@ pub struct StopArgs {
 }
 
 impl Common<'_> {
-    /// The ball that the weights are to be kept in, if there is one.
+    /// Returns the ball that constrains the weights, if there is one.
     pub fn within(self) -> Result<Option<InBall>> {
         self.ball.map_or(Ok(None), |ball| ball.within(self))
     }
 
-    /// What can be refused before anything is read; λ = 0 is pure l1.
+    /// Checks what can be checked before any file is read; λ = 0 is pure l1.
     pub fn check(self, pure_l1: bool) -> Result<()> {
         let Self { data, penalty, method, .. } = self;
         if let (Some(train), Some(test)) = (&data.train_folds, &data.test_folds)
@@ -199,7 +199,7 @@ impl Common<'_> {
 }
 
 impl MethodArgs {
-    /// How the engine is set up, but for the problem.
+    /// Returns the settings of the engine, except those of the problem.
     pub fn settings(&self) -> Settings {
         let (method, chosen) = match self.solver {
             Solver::Auto => (Method::Bcfw, Settings::default()),
@@ -224,8 +224,8 @@ impl MethodArgs {
 }
 
 impl StopArgs {
-    /// Without any tolerance a run needs some other end; the default tolerance is one. A given absolute
-    /// tolerance takes its place, and zero switches it off.
+    /// Returns the budget. A run without a tolerance would have no end, so there is a default tolerance; a given
+    /// absolute tolerance replaces it, and zero switches it off.
     pub fn budget(&self) -> Budget {
         let relative = match (self.tolerance, self.absolute_tolerance) {
             (None, None) => Some(0.01),
@@ -241,13 +241,13 @@ impl StopArgs {
         }
     }
 
-    /// Whether the user set any limit.
+    /// Whether the user set a limit.
     pub fn limited(&self) -> bool {
         self.passes.is_some() || self.oracle_calls.is_some() || self.time.is_some()
     }
 
-    /// Exit 0 when the tolerance was reached, or at a limit when the user asked for no tolerance; a tolerance
-    /// of zero asks for none. A run that stalls has done neither.
+    /// Returns the outcome: exit code 0 if the tolerance was reached, or at a limit if the user asked for no
+    /// tolerance; a tolerance of zero asks for none. A run that stalls has done neither.
     pub fn outcome(&self, stop: Stop) -> Outcome {
         let asked =
             [self.tolerance, self.absolute_tolerance].into_iter().flatten().any(|t| t > 0.0);

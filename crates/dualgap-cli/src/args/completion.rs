@@ -1,4 +1,4 @@
-//! What matrix completion asks: ratings, a ball, and little else.
+//! The options of matrix completion: ratings, a ball, and little else.
 
 use super::ball::parse_steps;
 use super::common::StopArgs;
@@ -114,7 +114,7 @@ const OTHERS: [(&str, &str); 32] = {
 pub struct Others(Option<(&'static str, &'static str)>);
 
 impl Others {
-    /// None may be there.
+    /// Returns an error if an option of another task was given.
     pub fn refuse(&self) -> Result<()> {
         match self.0 {
             Some((name, remedy)) => {

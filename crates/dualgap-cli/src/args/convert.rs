@@ -1,4 +1,4 @@
-//! What is asked when one data file is made of another.
+//! The options of conversion from one data file to another.
 
 use super::common::LayoutArgs;
 use super::values::{Folds, parse_count, parse_folds, parse_positive, parse_threads};

@@ -1,4 +1,4 @@
-//! What only cross-validation asks: folds, a grid of λ, which of them is chosen.
+//! The options of cross-validation only: folds, a grid of λ, and the choice among them.
 
 use super::common::{DataArgs, MethodArgs, PenaltyArgs, StopArgs};
 use super::grid::GridArgs;
@@ -55,7 +55,8 @@ pub struct CvArgs {
 }
 
 impl CvArgs {
-    /// When the training of each model stops. There is no limit in seconds: the table would depend on the clock.
+    /// Returns when the training of each model stops. There is no time limit, because the table would depend on the
+    /// clock.
     pub fn stop(&self) -> StopArgs {
         StopArgs { tolerance: self.tolerance, passes: self.passes, ..StopArgs::default() }
     }

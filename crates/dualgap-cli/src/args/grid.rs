@@ -1,4 +1,4 @@
-//! Which λ are tried: a list, or a grid on a logarithmic scale.
+//! The λ to try: a list, or a grid on a logarithmic scale.
 
 use super::values::{Lambda, parse_grid, parse_lambda};
 use clap::Args;
@@ -22,12 +22,12 @@ pub struct GridArgs {
 }
 
 impl GridArgs {
-    /// Whether λ = 0 is among them.
+    /// Whether λ = 0 is in the grid.
     pub fn has_zero(&self) -> bool {
         self.lambdas.contains(&Lambda::Value(0.0))
     }
 
-    /// The numbers, where the examples count so much in all.
+    /// Returns the λ; `total` is the total weight of the examples.
     pub fn resolve(&self, total: f64) -> Result<Vec<f64>> {
         if !self.lambdas.is_empty() {
             return Ok(self.lambdas.iter().map(|lambda| lambda.resolve(total)).collect());
@@ -43,7 +43,7 @@ impl GridArgs {
             let share = k as f64 / last as f64;
             (from.ln() + share * (to.ln() - from.ln())).exp()
         };
-        // Both ends are what the user wrote, to the last bit.
+        // Both ends are exactly what the user wrote.
         let at = |k: usize| {
             if k == 0 {
                 from

@@ -1,8 +1,8 @@
 //! The options of the program, each declared once for parsing and help.
 //!
-//! [`tasks`] are what is predicted, each with its options; a command that takes any task has the options of
-//! [`common`] and its own, such as those of [`train`], [`cv`] and [`path`]. [`models`] are the commands that take a model,
-//! [`completion`] is a task of training only, and [`convert`] makes one data file of another.
+//! [`tasks`] has the tasks, each with its options; a command for any task has the options of [`common`] and its own,
+//! such as those of [`train`], [`cv`] and [`path`]. [`models`] has the commands that take a model, [`completion`] is
+//! a task of training only, and [`convert`] converts one data file to another.
 
 mod ball;
 mod common;

@@ -1,4 +1,4 @@
-//! What is asked of a model that is there, and of the demo.
+//! The options of commands that take a model, and of the demo.
 
 use super::values::{Folds, parse_folds};
 use clap::Args;

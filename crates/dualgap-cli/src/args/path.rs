@@ -1,4 +1,4 @@
-//! What only a path asks: an interval of λ, how good a model must be in it, a folder to keep the models.
+//! The options of a path only: an interval of λ, the tolerance of its models, and the folder for them.
 
 use super::common::{DataArgs, MethodArgs, PenaltyArgs};
 use super::values::{Lambda, parse_lambda, parse_tolerance};
@@ -55,7 +55,7 @@ pub struct PathArgs {
 }
 
 impl PathArgs {
-    /// What can be refused before the data are read.
+    /// Checks what can be checked before the data are read.
     pub fn check(&self) -> Result<()> {
         if [self.from, self.to].contains(&Lambda::Value(0.0)) {
             return Err(Error::setting(
@@ -72,7 +72,7 @@ impl PathArgs {
         }
     }
 
-    /// The whole of what is asked for, where the examples count so much in all.
+    /// Returns the request for the path; `total` is the total weight of the examples.
     pub fn wanted(&self, total: f64) -> Result<PathPlan> {
         let (a, b) = (self.from.resolve(total), self.to.resolve(total));
         Ok(PathPlan {

@@ -1,4 +1,4 @@
-//! The tasks: what each of them asks beside what its command does.
+//! The tasks: the options that each of them has beside those of its command.
 
 use super::common::Common;
 use super::values::{parse_positive, parse_tolerance};
@@ -19,10 +19,10 @@ pub trait Work: Args {
     /// Shown below the options.
     const EXAMPLES: Examples;
 
-    /// The options that all such commands have.
+    /// Returns the options that all such commands have.
     fn common(&self) -> Common<'_>;
 
-    /// Reads the data and does its work.
+    /// Reads the data and runs the command.
     fn run<P: Problem>(&self, problem: P) -> Result<Outcome>;
 }
 

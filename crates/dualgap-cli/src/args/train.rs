@@ -1,4 +1,4 @@
-//! What only training asks: one λ, a run that survives, a model to keep.
+//! The options of training only: one λ, checkpoints, and the file of the model.
 
 use super::BallArgs;
 use super::common::{DataArgs, MethodArgs, PenaltyArgs, StopArgs};
@@ -59,7 +59,7 @@ pub struct KeptArgs {
 }
 
 impl KeptArgs {
-    /// Where and how often, if at all.
+    /// Returns where and how often to write checkpoints, if at all.
     pub fn checkpoints(&self) -> Option<Checkpoints> {
         let every = self.checkpoint_every;
         self.checkpoint.clone().map(|file| Checkpoints { file, every })
@@ -88,7 +88,7 @@ pub struct OutputArgs {
 }
 
 impl TrainArgs {
-    /// λ, or μ in a ball, where the examples count so much in all.
+    /// Returns λ, or μ in a ball; `total` is the total weight of the examples.
     pub fn lambda(&self, total: f64) -> f64 {
         if self.ball.ball.is_some() {
             return self.ball.mu(total);

@@ -1,4 +1,4 @@
-//! What the values of options may look like.
+//! The parsers of option values.
 
 /// λ as the user may write it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +62,7 @@ pub fn parse_column(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&k| k < 1000).ok_or_else(|| "must be a number from 0 on".into())
 }
 
-/// More threads than any machine has would only fail later, and less clearly.
+/// Refuses more threads than any machine has, which would only fail later and less clearly.
 pub fn parse_threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&n| n <= 1024).ok_or_else(|| "must be 0 (all cores) to 1024".into())
 }

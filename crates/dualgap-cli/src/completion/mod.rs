@@ -1,6 +1,6 @@
-//! `dualgap train completion`: from the ratings that are known to those that are not.
+//! `dualgap train completion`: predicts unknown ratings from known ones.
 //!
-//! [`models`] has what other commands do with the models, and [`report`] how they are told of.
+//! [`models`] has what other commands do with the models, and [`report`] has their reports.
 
 pub mod models;
 pub mod report;
@@ -78,7 +78,7 @@ pub fn run(args: &CompletionArgs) -> Result<Outcome> {
     Ok(args.stop.outcome(trained.stop))
 }
 
-/// Whatever can be refused before the work begins is refused here.
+/// Checks everything that can be checked before the work begins.
 fn check(args: &CompletionArgs) -> Result<Option<FileLock>> {
     args.others.refuse()?;
     if args.ball == Some(BallName::L1) {
@@ -123,7 +123,7 @@ fn loss(args: &CompletionArgs) -> Result<ScalarLoss> {
     Ok(loss)
 }
 
-/// The ratings to train on, those to test on, and how they were read.
+/// Returns the ratings to train on, those to test on, and the recipe.
 fn read(args: &CompletionArgs) -> Result<(Ratings, Option<Ratings>, RatingsRecipe)> {
     let (all, mut recipe) = RatingsRecipe::default().read(Source::open(&args.data)?)?;
     if let Some(path) = &args.test {
@@ -145,7 +145,7 @@ fn read(args: &CompletionArgs) -> Result<(Ratings, Option<Ratings>, RatingsRecip
     Ok((train, Some(test), recipe))
 }
 
-/// The ball. Nobody knows a radius by heart: one that is missing is told what would do.
+/// Returns the ball. A good radius is hard to know, so the error for a missing one suggests a value to start with.
 fn within(args: &CompletionArgs, data: &Ratings) -> Result<InBall> {
     let Some(radius) = args.radius else {
         let centre = Centre::of(args.centre.into(), data)?;
@@ -171,7 +171,7 @@ fn within(args: &CompletionArgs, data: &Ratings) -> Result<InBall> {
     Ok(InBall { ball, method, steps: args.steps.unwrap_or_default() })
 }
 
-/// How the model does on ratings, and how their mean alone would.
+/// Returns the errors of the model on ratings, and those of the training mean alone.
 fn rate(model: &Model, train: &Ratings, test: &Ratings) -> Result<Rated> {
     let (errors, strangers) = model.evaluate_ratings(test)?;
     let mean = Centre::of(Centring::Mean, train)?.mean;

@@ -1,4 +1,4 @@
-//! What can be done with a model of ratings: predict, evaluate, look into it.
+//! The commands on a model of ratings: predict, evaluate, inspect.
 
 use super::report::strangers_row;
 use crate::args::{EvalArgs, InspectArgs, PredictArgs};
@@ -20,7 +20,7 @@ use std::path::Path;
 /// Of so many factors the largest items are shown.
 const FACTORS: usize = 5;
 
-/// How the ratings of a model are read.
+/// Returns how the ratings of a model are read.
 pub fn recipe<'a>(file: &Path, recipe: &'a Recipe) -> Result<&'a RatingsRecipe> {
     match &recipe.format {
         Format::Ratings(recipe) => Ok(recipe),
@@ -32,7 +32,7 @@ pub fn recipe<'a>(file: &Path, recipe: &'a Recipe) -> Result<&'a RatingsRecipe> 
     }
 }
 
-/// A number a line, one for every pair.
+/// Writes one prediction per line, for every pair.
 pub fn predict(model: &Model, of: &Recipe, args: &PredictArgs) -> Result<Outcome> {
     no_folds(args.folds.is_some())?;
     if args.scores || args.probabilities {
@@ -50,7 +50,7 @@ pub fn predict(model: &Model, of: &Recipe, args: &PredictArgs) -> Result<Outcome
     }
     sink.finish()?;
     if let Some((_, told)) = strangers_row(strangers).filter(|_| !args.quiet) {
-        // Where nobody listens there is nobody to tell.
+        // A failure to write to standard error cannot be reported anywhere.
         let _ = writeln!(std::io::stderr(), "not seen in training: {told}");
     }
     Ok(Outcome::Reached)
@@ -117,7 +117,7 @@ struct Largest<'a> {
     weight: f64,
 }
 
-/// The parts of a model of ratings; none of others.
+/// Returns the items, the centre and the factors of a model of ratings; `None` for other models.
 fn parts(model: &Model) -> Option<(&Dictionary, &Centre, &LowRank)> {
     match (&model.structure, &model.low_rank) {
         (Structure::Completion { items, centre, .. }, Some(x)) => Some((items, centre, x)),
@@ -147,7 +147,7 @@ pub fn inspect_json(model: &Model, top: usize) -> Option<String> {
     }))
 }
 
-/// The items of the first factors, the largest of each.
+/// Returns a table of the items with the largest entries in each of the first factors.
 pub fn inspect_factors(model: &Model, args: &InspectArgs) -> Option<String> {
     let (items, _, x) = parts(model)?;
     let mut text = String::new();
@@ -183,8 +183,8 @@ fn largest<'a>(
     all
 }
 
-/// The factors and the centre, in the columns of other models: a user's or an item's name is the feature, and the
-/// number of the factor, from 1, the label.
+/// Writes the factors and the centre in the columns of other models: the name of a user or an item is the feature,
+/// and the number of the factor, from 1, is the label.
 pub fn export(model: &Model, sink: &mut Sink) -> Result<()> {
     let Some((items, centre, x)) = parts(model) else { return Ok(()) };
     let mut line = |kind: &str, name: &str, factor: usize, weight: f64| {

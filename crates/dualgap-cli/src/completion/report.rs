@@ -1,4 +1,4 @@
-//! How models of ratings are told of.
+//! The reports about models of ratings.
 
 use crate::report::{number, number_rows, thousands};
 use dualgap::data::Format;
@@ -37,7 +37,7 @@ impl RatingsJson {
     }
 }
 
-/// What a model of ratings says of a pair before its matrix does.
+/// Returns the row of a table about the centre of a model of ratings.
 pub fn centre_row(model: &Model) -> Option<(&'static str, String)> {
     let Structure::Completion { centre, .. } = &model.structure else { return None };
     let told = match centre.centring {
@@ -50,7 +50,7 @@ pub fn centre_row(model: &Model) -> Option<(&'static str, String)> {
     Some(("centre", told))
 }
 
-/// The rows of a table about predicted ratings, beside those of the mean alone.
+/// Returns the rows of a table about predicted ratings, beside those of the mean alone.
 pub fn rated_rows(rated: &Rated) -> Vec<(&'static str, String)> {
     let Rated { errors, of_mean, strangers } = rated;
     let mut rows = number_rows(errors);
@@ -61,7 +61,7 @@ pub fn rated_rows(rated: &Rated) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// Which names a model of ratings had not seen in training, if any.
+/// Returns the row of a table about names that a model of ratings did not see in training, if there are any.
 pub fn strangers_row(strangers: Strangers) -> Option<(&'static str, String)> {
     let Strangers { pairs, users, items } = strangers;
     let count = |n: usize, one: &str| {

@@ -1,4 +1,4 @@
-//! `dualgap cv`: deal folds, try every λ on each, choose one, and train with it on all data.
+//! `dualgap cv`: splits the data into folds, tries every λ on each, chooses one, and trains with it on all data.
 
 mod report;
 
@@ -73,7 +73,7 @@ Examples:
             tolerance: budget.relative,
             found: &found,
             chosen: if self.one_standard_error { found.simplest() } else { found.best() },
-            // A model that is neither saved nor tested is of no use to anyone.
+            // A model that is neither saved nor tested is useless.
             refits: self.output.is_some() || job.test.is_some(),
             rare: rare_labels(&job, &folds),
         };
@@ -110,7 +110,7 @@ Examples:
     }
 }
 
-/// Whatever can be refused before the work begins is refused here.
+/// Checks everything that can be checked before the work begins.
 fn check(args: &CvArgs) -> Result<()> {
     let outputs = [(&args.output, "the model"), (&args.table, "the table")];
     for (path, what) in outputs {
@@ -124,7 +124,7 @@ fn check(args: &CvArgs) -> Result<()> {
     args.common().check(args.grid.has_zero())
 }
 
-/// Those of the file, or dealt by the seed.
+/// Returns the folds of the file, or random ones from the seed.
 fn folds<P: Problem>(args: &CvArgs, job: &Job<'_, P>) -> Result<Folds> {
     let file = &args.data.data;
     let refused = |error: Error, remedy: &str| Error::file(file, error.to_string(), remedy);
@@ -143,7 +143,7 @@ fn folds<P: Problem>(args: &CvArgs, job: &Job<'_, P>) -> Result<Folds> {
     }
 }
 
-/// Tries every λ on every fold; nothing when that was interrupted.
+/// Tries every λ on every fold; returns `None` if it was interrupted.
 fn search<P: Problem>(
     args: &CvArgs,
     job: &Job<'_, P>,
@@ -155,7 +155,7 @@ fn search<P: Problem>(
         0 => available_parallelism().map_or(1, NonZero::get),
         threads => threads,
     };
-    // Folds first: they need nothing from each other. What is left over goes to the runs.
+    // Threads go to folds first, which are independent. The rest go to the runs.
     let threads_each = (threads / folds.count()).max(1);
     let terminal = !args.quiet && std::io::stderr().is_terminal();
     let counter = terminal.then(|| RunCounter::new(folds.count() * lambdas.len()));
@@ -186,7 +186,7 @@ fn search<P: Problem>(
     found
 }
 
-/// Of many runs, which one it was.
+/// Adds to an error which of the many runs it comes from.
 fn of_run(error: Error, fold: usize, lambda: f64) -> Error {
     match error {
         Error::Unsound { message } => Error::Unsound {
@@ -196,7 +196,7 @@ fn of_run(error: Error, fold: usize, lambda: f64) -> Error {
     }
 }
 
-/// Without a fold there must still be two labels to tell apart.
+/// Returns an error if the data without a fold have fewer than two labels.
 fn check_labels<P: Problem>(args: &CvArgs, part: &Job<'_, P>) -> Result<()> {
     let data = &part.train.data;
     let labels: BTreeSet<usize> = (0..data.len()).flat_map(|i| data.labels(i)).collect();
@@ -210,7 +210,7 @@ fn check_labels<P: Problem>(args: &CvArgs, part: &Job<'_, P>) -> Result<()> {
     ))
 }
 
-/// Labels that are in one fold only, and so in none of those that were trained on when they are tested.
+/// Returns the labels that occur in one fold only, so that no model is trained on them when they are tested.
 fn rare_labels<P: Problem>(job: &Job<'_, P>, folds: &Folds) -> Vec<String> {
     if !job.problem.has_labels() {
         return Vec::new();
@@ -235,7 +235,7 @@ struct Refit {
 }
 
 impl Refit {
-    /// Trains, tests and saves.
+    /// Trains, tests and saves the model.
     fn new<P: Problem>(
         args: &CvArgs,
         job: &Job<'_, P>,

@@ -1,4 +1,4 @@
-//! How a cross-validation is told: a table for people, the same between tabs, one JSON object.
+//! The reports of a cross-validation: a table for people, the same separated by tabs, one JSON object.
 
 use crate::args::CvArgs;
 use crate::report::{number, percent, thousands, trimmed};
@@ -85,7 +85,7 @@ impl From<&Candidate> for CandidateJson {
     }
 }
 
-/// What there is to say about any of its certificates, once.
+/// Returns the remarks on any of its certificates, each once.
 fn remarks(candidate: &Candidate) -> Vec<Remark> {
     let certificates = candidate.trials.iter().map(|trial| &trial.certificate);
     certificates.filter_map(Remark::on_certificate).take(1).collect()
@@ -96,7 +96,7 @@ impl Findings<'_> {
         self.task == "regression"
     }
 
-    /// What the columns of the table are.
+    /// Returns the name of the error in the table.
     fn metric(&self) -> &'static str {
         if self.numbers() { "rmse" } else { "error" }
     }
@@ -110,7 +110,7 @@ impl Findings<'_> {
         }
     }
 
-    /// For people.
+    /// Returns the table for people.
     pub fn table(&self) -> String {
         let mut text = format!("  {}\n\n", self.heading());
         let mut rows = vec![self.header()];
@@ -155,7 +155,7 @@ impl Findings<'_> {
         row
     }
 
-    /// What was chosen, and what to keep in mind.
+    /// Returns sentences about the choice and its caveats.
     fn sentences(&self) -> Vec<String> {
         let lambda = number(self.found.candidates[self.chosen].lambda);
         let why = match (self.args.one_standard_error, self.chosen == self.found.best()) {
@@ -188,8 +188,8 @@ impl Findings<'_> {
         told
     }
 
-    /// That some models are further from their optimum than they should be. Nobody asked for the default tolerance
-    /// who set a limit.
+    /// Returns a sentence if some models are not within the tolerance. A user who sets a limit and no tolerance has
+    /// not asked for the default one.
     fn late(&self) -> Option<String> {
         let trials = self.found.candidates.iter().flat_map(|candidate| &candidate.trials);
         let stops: Vec<Stop> = trials.map(|trial| trial.stop).collect();
@@ -207,7 +207,7 @@ impl Findings<'_> {
         Some(format!("{late} of {of} models are NOT within the tolerance of {tolerance}: {why}."))
     }
 
-    /// That the gaps of some models are less than what rounding may have done to them.
+    /// Returns a sentence if the rounding bound of some models exceeds their gap.
     fn rounded(&self) -> Option<String> {
         let trials = self.found.candidates.iter().flat_map(|candidate| &candidate.trials);
         let rounded = trials.filter(|trial| trial.certificate.rounding_exceeds_gap()).count();
@@ -216,7 +216,7 @@ impl Findings<'_> {
         })
     }
 
-    /// The table between tabs, with all digits and every fold.
+    /// Returns the table separated by tabs, with all digits and every fold.
     pub fn tsv(&self) -> String {
         let metric = self.metric();
         let folds: String = (1..=self.folds).map(|k| format!("\t{metric}_{k}")).collect();
@@ -242,7 +242,7 @@ impl Findings<'_> {
         text
     }
 
-    /// For machines.
+    /// Returns the object for machines.
     pub fn object<'s, R: Serialize + 's>(&'s self, refit: Option<R>) -> impl Serialize + 's {
         let lambda = |k: usize| self.found.candidates[k].lambda;
         Json {
@@ -265,7 +265,7 @@ impl Findings<'_> {
     }
 }
 
-/// Columns to the right, but for the last one.
+/// Aligns columns to the right, except for the last one.
 fn aligned(rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len))
         .map(|k| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0))

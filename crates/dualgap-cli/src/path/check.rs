@@ -1,4 +1,4 @@
-//! `dualgap certify FOLDER DATA`: a whole path, proved again without trusting a number in its files.
+//! `dualgap certify FOLDER DATA`: verifies a whole path without trusting a number in its files.
 
 use super::told::{Entry, JSON, Told};
 use crate::args::CertifyArgs;
@@ -34,8 +34,8 @@ struct Json<'a> {
     remarks: &'a [Remark],
 }
 
-/// Refuses what does not hold with an error. Where a model has no witness, the primal values are verified and nothing is
-/// proved of the path: the exit code is then 1.
+/// Verifies a path, or returns an error if it does not hold. If a model has no witness, only the primal values are
+/// verified and the path is not proved: the exit code is then 1.
 pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     let folder = &args.model;
     let told = read(folder)?;
@@ -80,7 +80,7 @@ fn read(folder: &Path) -> Result<Told> {
     })
 }
 
-/// A model lies in the folder itself.
+/// Returns the path of a model, which must be in the folder itself.
 fn place(folder: &Path, file: &str) -> Result<std::path::PathBuf> {
     if Path::new(file).file_name().is_some_and(|name| name == file) {
         return Ok(folder.join(file));
@@ -111,8 +111,8 @@ impl Claim<'_> {
         ))
     }
 
-    /// Verifies every model as one of its own, and, if all have a witness, as a part of the path. Returns how many have
-    /// none: their intervals cannot be proved.
+    /// Verifies every model by itself and, if all have a witness, as a part of the path. Returns the number of
+    /// models without one: their intervals cannot be proved.
     fn check<D: Dataset>(&self, data: &D, verify: impl Fn(&Model) -> Result<()>) -> Result<usize> {
         let Told { models, tolerance, .. } = self.told;
         let mut bare = 0;
@@ -131,7 +131,7 @@ impl Claim<'_> {
         Ok(0)
     }
 
-    /// What can be checked without witnesses: every model as one of its own, and that all are of one problem.
+    /// Checks what can be checked without witnesses: every model by itself, and that all solve the same problem.
     fn verify_each(&self, verify: impl Fn(&Model) -> Result<()>) -> Result<()> {
         let mut first = None;
         for entry in &self.told.models {

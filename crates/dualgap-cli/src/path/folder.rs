@@ -1,9 +1,9 @@
-//! A folder that is filled in the end, and not at all if there is nothing to keep: until then all of it lies in a hidden
-//! folder inside.
+//! The folder of a path. It is filled at the end, or not at all if there is nothing to store: until then all files
+//! are in a hidden folder inside.
 //!
-//! A path that was killed leaves the hidden folder, which has a file that says what it is. The next path into the same
-//! folder takes over: it removes what the first one has written, and nothing else. The file is locked as long as a path is
-//! under way, so no path takes over from one that is alive.
+//! A path that is killed leaves the hidden folder, with a file that marks it. The next path into the same folder
+//! takes over: it removes the files of the first one, and nothing else. The marker is locked while a path is
+//! running, so no path takes over from one that is alive.
 
 use super::told;
 use dualgap::data::lock::{FileLock, Taken};
@@ -41,7 +41,7 @@ struct Hidden {
 }
 
 impl Folder {
-    /// The place must be an empty folder, that of a path which was killed, or nothing.
+    /// Opens a folder for a path: a new or an empty one, or that of a path that was killed.
     pub fn new(place: &Path) -> Result<Self> {
         let unwritable = |error: std::io::Error| {
             let remedy = "does the folder around it exist, and may you write there?";
@@ -70,7 +70,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where a file lies until the end.
+    /// Returns where a file is until the end.
     fn file(&mut self, name: &str) -> PathBuf {
         self.names.push(name.into());
         self.hidden.as_ref().map_or(&*self.place, |hidden| &hidden.path).join(name)
@@ -88,7 +88,7 @@ impl Folder {
         Model { witness: None, ..model.clone() }.save(&file)
     }
 
-    /// Brings everything to its place, in the order in which it was written.
+    /// Moves all files to their final place, in the order in which they were written.
     pub fn finish(mut self) -> Result<()> {
         if let Some(Hidden { path, .. }) = &self.hidden {
             write_atomically(&path.join(LIST), self.names.join("\n").as_bytes())?;
@@ -113,7 +113,7 @@ impl Folder {
     }
 }
 
-/// Removes the hidden folder, the mark last of its files.
+/// Removes the hidden folder, with the marker as the last of its files.
 fn remove(hidden: &Path, lock: FileLock) {
     for entry in fs::read_dir(hidden).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -152,7 +152,7 @@ fn is_ours(name: &str) -> bool {
         || name.starts_with(".dualgap-") // half a file
 }
 
-/// Empties the folder of a path that was killed, if it has nothing but that.
+/// Empties the folder of a path that was killed, if it contains nothing else.
 fn take_over(place: &Path, hidden: &Path) -> Result<Hidden> {
     let lock = lock(place, hidden)?;
     let names = |folder: &Path| -> Result<Vec<String>> {
@@ -164,7 +164,7 @@ fn take_over(place: &Path, hidden: &Path) -> Result<Hidden> {
         };
         fs::read_dir(folder).and_then(|entries| entries.map(name).collect()).map_err(unreadable)
     };
-    // A path with all its files is no unfinished one, whatever is left beside them.
+    // A path with all its files is finished, even if the hidden folder is still there.
     let list = fs::read_to_string(hidden.join(LIST)).unwrap_or_default();
     let moved: BTreeSet<&str> =
         list.lines().filter(|&name| is_ours(name) && name != told::JSON).collect();
@@ -185,7 +185,7 @@ fn take_over(place: &Path, hidden: &Path) -> Result<Hidden> {
 }
 
 impl Drop for Folder {
-    /// Whatever was not brought to its place goes.
+    /// Removes everything that was not moved to its final place.
     fn drop(&mut self) {
         if let Some(Hidden { path, lock, temporary: _ }) = self.hidden.take() {
             remove(&path, lock);

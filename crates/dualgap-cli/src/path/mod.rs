@@ -1,9 +1,9 @@
 //! `dualgap path`: models for every λ of an interval, as files, a table and a plot.
 //!
-//! - [`folder`]: where all of it goes.
-//! - [`told`]: what is said of a path: the object of `path.json`, `path.tsv`, and the table on the terminal.
-//! - [`plot`]: what `path.svg` shows.
-//! - [`check`]: a path that is proved again, by `dualgap certify FOLDER DATA`.
+//! - [`folder`]: the folder for all of it.
+//! - [`told`]: the reports of a path: the object of `path.json`, `path.tsv`, and the table on the terminal.
+//! - [`plot`]: the drawing of `path.svg`.
+//! - [`check`]: the verification of a path by `dualgap certify FOLDER DATA`.
 
 pub mod check;
 mod folder;
@@ -80,7 +80,7 @@ Examples:
         if !entries.is_empty() {
             folder.write(told::TABLE, &told.tsv())?;
             folder.write(told::PLOT, &plot::svg(&told, &entries))?;
-            // The last one: what has it is whole.
+            // This file is written last: a folder that has it is complete.
             folder.write(told::JSON, &to_json(&told))?;
             folder.finish()?;
         }
@@ -114,7 +114,7 @@ impl PathArgs {
     }
 }
 
-/// The fraction of wrong labels on the test data, or the root mean square error.
+/// Returns the fraction of wrong labels on the test data, or the root mean squared error.
 fn error<P: Problem>(job: &Job<'_, P>, piece: &Piece) -> Result<Option<f64>> {
     let test = job.test(&piece.report.model)?;
     Ok(test.map(|(outcomes, _)| match outcomes {

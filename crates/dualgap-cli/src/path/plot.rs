@@ -1,6 +1,6 @@
-//! `path.svg`: between which values the optimum lies at every λ, the gap of every model, and the test errors.
+//! `path.svg`: bounds on the optimum at every λ, the gap of every model, and the test errors.
 //!
-//! Colours of middle brightness on no background: they can be read on a light one and on a dark one.
+//! The colours have medium brightness on a transparent background, so they are legible on light and dark pages.
 
 use super::told::{Entry, Told};
 use dualgap::run::{Interval, Reach, Tolerance};
@@ -23,7 +23,7 @@ const BETWEEN: f64 = 54.0;
 const POINTS: usize = 24;
 const ALL_POINTS: usize = 2400;
 
-/// The whole drawing; models are in the order of the path.
+/// Returns the whole drawing; models are in the order of the path.
 pub fn svg(told: &Told, models: &[(Entry, Reach)]) -> String {
     let low = told.covered_from.unwrap_or(told.from);
     let x = Scale::new(low.ln(), told.to.ln(), LEFT, RIGHT);
@@ -61,16 +61,16 @@ struct Scale {
 
 impl Scale {
     fn new(from: f64, to: f64, start: f64, end: f64) -> Self {
-        // A single number is in the middle.
+        // A single number is drawn in the middle.
         let (from, to) = if from < to { (from, to) } else { (from - 0.5, from + 0.5) };
         Self { from, to, start, end }
     }
 
-    /// From the bottom of a panel to its top, with a little room.
+    /// Returns the scale from the bottom of a panel to its top, with some margin.
     fn upward(values: impl Iterator<Item = f64>, top: f64) -> Self {
         let (low, high) =
             values.fold((f64::INFINITY, 0.0_f64), |(low, high), y| (low.min(y), high.max(y)));
-        // Zero belongs to the picture unless it is far away.
+        // The scale includes zero unless it is far away.
         let low = if low < 0.6 * high { 0.0 } else { low - 0.1 * (high - low) };
         let room = if high > low { 0.06 * (high - low) } else { 1.0 };
         Self::new(low, high + room, top + HEIGHT, top)
@@ -80,7 +80,7 @@ impl Scale {
         self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
     }
 
-    /// Two to eight round numbers.
+    /// Returns two to eight round numbers.
     fn ticks(self) -> Vec<f64> {
         let rough = (self.to - self.from) / 7.0;
         let unit = 10_f64.powf(rough.log10().floor());
@@ -91,7 +91,7 @@ impl Scale {
         (0..12).map(at).take_while(|&y| y <= self.to).collect()
     }
 
-    /// Of logarithms: powers of ten, and multiples of them where there are few; not more than there is room for.
+    /// Returns ticks for logarithms: powers of ten, and multiples of them if there are few, but no more than fit.
     fn decades(self) -> Vec<f64> {
         let ten = std::f64::consts::LN_10;
         let decades = (self.to - self.from) / ten;
@@ -110,7 +110,7 @@ impl Scale {
     }
 }
 
-/// λ from one end of an interval to the other, for one of so many models.
+/// Returns λ from one end of an interval to the other, for one of this many models.
 fn along(Interval { from, to }: Interval, models: usize) -> impl Iterator<Item = f64> {
     let points = (ALL_POINTS / models.max(1)).clamp(2, POINTS);
     (0..=points).map(move |k| {
@@ -119,7 +119,7 @@ fn along(Interval { from, to }: Interval, models: usize) -> impl Iterator<Item =
     })
 }
 
-/// Both values of a model's certificate; those of a path are known to be numbers.
+/// Returns the primal and the dual value of a model's certificate; those of a path are known to be finite.
 fn values(reach: &Reach, lambda: f64) -> (f64, f64) {
     reach.certificate(lambda).map_or((f64::NAN, f64::NAN), |c| (c.primal, c.dual))
 }
@@ -131,11 +131,12 @@ struct Drawing {
 }
 
 impl Drawing {
-    /// The best of both values at every λ. They hold wherever λ is, so the optimum is between them.
+    /// Draws the best primal and the best dual value at every λ. Both are valid at any λ, so the optimum lies
+    /// between them.
     fn values(&mut self, models: &[(Entry, Reach)], top: f64) {
         let mut band: Vec<(f64, f64, f64)> = Vec::new();
         for (k, (entry, _)) in models.iter().enumerate() {
-            // Further away no model is better.
+            // No model further away is better.
             let near = &models[k.saturating_sub(1)..(k + 2).min(models.len())];
             for lambda in along(entry.interval, models.len()) {
                 let all = near.iter().map(|(_, reach)| values(reach, lambda));
@@ -163,7 +164,7 @@ impl Drawing {
         }
     }
 
-    /// The gap of every model over its interval, in units of the tolerance.
+    /// Draws the gap of every model over its interval, relative to the tolerance.
     fn gaps(&mut self, told: &Told, models: &[(Entry, Reach)], top: f64) {
         let (limit, what) = match told.tolerance {
             Tolerance::Relative(share) => (share, "certified gap / P of each model"),
@@ -189,7 +190,7 @@ impl Drawing {
         }
     }
 
-    /// The error of every model.
+    /// Draws the error of every model.
     fn errors(&mut self, what: &str, models: &[(Entry, Reach)], top: f64) {
         let tested: Vec<(f64, f64)> = (models.iter())
             .filter_map(|(entry, _)| entry.test_error.map(|error| (entry.lambda, error)))
@@ -202,7 +203,7 @@ impl Drawing {
         }
     }
 
-    /// A frame with its axes.
+    /// Draws a frame with its axes.
     fn panel(&mut self, title: &str, y: Scale, top: f64, label: impl Fn(f64) -> String) {
         let bottom = top + HEIGHT;
         let _ = write!(
@@ -262,7 +263,7 @@ impl Drawing {
     }
 }
 
-/// As short as a tick can be labelled.
+/// Returns the shortest label of a tick.
 fn number(x: f64) -> String {
     let size = x.abs();
     if x == 0.0 {

@@ -1,4 +1,4 @@
-//! What is said of a path: one object for machines, a table for spreadsheets, another for people.
+//! The reports of a path: one object for machines, a table for spreadsheets, another for people.
 
 use crate::job::Job;
 use crate::problem::Problem;
@@ -80,7 +80,7 @@ impl Entry {
     ) -> Result<Self> {
         let Piece { report, reach, interval } = piece;
         let own = report.certificate;
-        // A gap that is within every tolerance on an interval only is largest at an end.
+        // For every tolerance the λ at which the gap is within it form an interval, so the gap is largest at an end.
         let [low, high] = [reach.certificate(interval.from)?, reach.certificate(interval.to)?];
         Ok(Self {
             file: format!("model-{:03}.dualgap", before + 1),
@@ -124,7 +124,7 @@ impl Told {
         }
     }
 
-    /// A gap in the words of the tolerance.
+    /// Formats a gap in the units of the tolerance.
     fn gap(&self, gap: f64) -> String {
         match self.tolerance {
             Tolerance::Relative(_) => percent(gap),
@@ -132,7 +132,7 @@ impl Told {
         }
     }
 
-    /// A header, and a line for every model; numbers to the last digit.
+    /// Returns a header, and a line for every model, with all digits.
     pub fn tsv(&self) -> String {
         let mut text = String::from(
             "lambda\tfrom\tto\tprimal\tdual\trelative_gap\tworst_gap\tweights\tpasses\ttest_error\tfile\n",
@@ -150,7 +150,7 @@ impl Told {
         text
     }
 
-    /// For people.
+    /// Returns the report for people.
     pub fn text(&self, covered: Covered, folder: &std::path::Path, seconds: f64) -> String {
         let saved = if self.models.is_empty() {
             "nothing: no model is within the tolerance".into()
@@ -168,7 +168,7 @@ impl Told {
         format!("{}\n{}\n{}\n", aligned(&rows), self.lines(), self.verdict(covered))
     }
 
-    /// A line for every model.
+    /// Returns a line for every model.
     fn lines(&self) -> String {
         if self.models.is_empty() {
             return String::new();
@@ -207,7 +207,7 @@ impl Told {
         text
     }
 
-    /// What is proved of the path down to this λ, to the last digit: the sentence must stay true.
+    /// Returns the sentence about what is proved down to this λ, with all digits so that it stays true.
     pub fn certified(&self, from: f64) -> String {
         let bound = match self.tolerance {
             Tolerance::Relative(share) => format!("{share} of its objective"),

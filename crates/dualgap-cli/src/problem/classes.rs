@@ -31,7 +31,7 @@ pub struct ClassesProblem {
 }
 
 impl ClassesProblem {
-    /// Options that the loss does not have would be ignored, and that is not what was meant.
+    /// Returns the problem, or an error for options that the loss does not have and would silently ignore.
     pub fn new(args: &ClassesArgs, common: Common<'_>) -> Result<Self> {
         let (method, within) = (common.method, common.within()?);
         let ClassesArgs { option, width, .. } = *args;

@@ -26,7 +26,7 @@ pub struct LinearProblem {
 }
 
 impl LinearProblem {
-    /// Two classes.
+    /// Returns the problem of two classes.
     pub fn binary(args: &BinaryArgs, common: Common<'_>) -> Result<Self> {
         let BinaryArgs { loss, width, classes, linear } = args;
         let within = common.within()?;
@@ -36,7 +36,7 @@ impl LinearProblem {
         Ok(Self { class_weights, ..Self::new(loss, linear, common.method, within)? })
     }
 
-    /// Numbers.
+    /// Returns the problem of regression.
     pub fn regression(args: &RegressionArgs, common: Common<'_>) -> Result<Self> {
         let RegressionArgs { loss, width, epsilon, linear } = args;
         let loss = regression_loss(*loss, *width, *epsilon)?;
@@ -170,7 +170,7 @@ impl Problem for LinearProblem {
     }
 }
 
-/// A loss of numbers by its name.
+/// Returns a loss of numbers by its name.
 pub fn regression_loss(
     name: RegressionLoss,
     width: Option<f64>,
@@ -188,7 +188,7 @@ pub fn regression_loss(
     Ok(loss)
 }
 
-/// A loss of two classes by its name.
+/// Returns a loss of two classes by its name.
 pub fn binary_loss(name: BinaryLoss, width: Option<f64>) -> Result<ScalarLoss> {
     let loss = match name {
         BinaryLoss::Hinge => ScalarLoss::Hinge,
@@ -200,13 +200,13 @@ pub fn binary_loss(name: BinaryLoss, width: Option<f64>) -> Result<ScalarLoss> {
     Ok(loss)
 }
 
-/// A ball has no steps of the engine's.
+/// Returns an error for `--option`, which chooses the steps of the engine and not those of a ball.
 pub fn check_option(option: SdcaOption) -> Result<()> {
     let given = option != SdcaOption::Auto;
     refuse_given(&[("--option", given, "--method and --steps choose how a ball is trained in")])
 }
 
-/// A ball needs a smooth loss: one of those that are named.
+/// Returns an error unless the loss is smooth, as a ball requires; `names` are the losses that are.
 pub fn check_smooth(smoothness: f64, names: &str) -> Result<()> {
     if smoothness > 0.0 {
         return Ok(());
@@ -214,7 +214,7 @@ pub fn check_smooth(smoothness: f64, names: &str) -> Result<()> {
     Err(Error::setting(format!("--ball needs a smooth loss: give --loss {names}")))
 }
 
-/// Sample weights times what the classes count.
+/// Returns the sample weights times the class weights.
 pub fn by_class(classes: Option<&ClassWeights>, data: &Examples) -> Result<Option<Vec<f64>>> {
     match classes {
         Some(classes) => classes.examples(data, data.weights()).map(Some),
@@ -222,7 +222,7 @@ pub fn by_class(classes: Option<&ClassWeights>, data: &Examples) -> Result<Optio
     }
 }
 
-/// A width for a loss that has none would be ignored, and that is not what was meant.
+/// Returns an error for a width of a loss that has none and would silently ignore it.
 fn check_widths(loss: ScalarLoss, width: Option<f64>, epsilon: Option<f64>) -> Result<()> {
     let wide = matches!(loss, ScalarLoss::SmoothHinge { .. } | ScalarLoss::Huber { .. });
     if width.is_some() && !wide {

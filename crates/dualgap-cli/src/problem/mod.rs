@@ -1,6 +1,6 @@
-//! The tasks as problems: what is predicted under which loss, how it is fitted, and how models are judged.
+//! The tasks as problems: what they predict under which loss, how they fit a model, and how they evaluate it.
 //!
-//! Commands are written once for all of them: [`run`] makes the problem of a task and hands it on.
+//! Commands are written once for all tasks: [`run`] makes the problem of a task and passes it on.
 
 mod chain;
 mod classes;
@@ -26,7 +26,7 @@ use linear::LinearProblem;
 use several::SeveralProblem;
 use std::path::Path;
 
-/// Does the work of a command on its task.
+/// Runs a command on its task.
 pub fn run<W: Work>(task: &Task<W>) -> Result<Outcome> {
     match task {
         Task::Binary { work, task } => work.run(LinearProblem::binary(task, work.common())?),
@@ -48,29 +48,29 @@ pub trait Problem: Clone + Sync {
     /// Whether λ may be 0, with l1 in its place.
     const PURE_L1: bool;
 
-    /// As the user calls it.
+    /// Returns the user's name for the task.
     fn task(&self) -> &'static str;
 
-    /// Whether a feature that is always 1 is added.
+    /// Whether to append a constant feature.
     fn constant(&self) -> bool;
 
-    /// What every example has to be predicted.
+    /// Returns the kind of target of an example.
     fn target(&self) -> TargetKind {
         TargetKind::Class
     }
 
-    /// Looks at the data to train on, and refuses those that are none for this task.
+    /// Checks the training data, and returns an error if they are not suitable for this task.
     fn meet(&mut self, file: &Path, data: &Self::Data) -> Result<()>;
 
-    /// What each example counts in training, which may be more or less than its own weight.
+    /// Returns the training weights of the examples, which may differ from those of the data.
     fn weigh(&self, data: &Self::Data) -> Result<Option<Vec<f64>>> {
         Ok(data.weights().map(<[f64]>::to_vec))
     }
 
-    /// The weight that is not penalised, if there is one.
+    /// Returns the weight without penalty, if there is one.
     fn free(&self, data: &Self::Data) -> Result<Option<Free>>;
 
-    /// The ball that its weights are kept in, in the place of a penalty.
+    /// Returns the ball that constrains the weights instead of a penalty, if there is one.
     fn within(&self) -> Option<InBall> {
         None
     }
@@ -78,21 +78,21 @@ pub trait Problem: Clone + Sync {
     /// Trains a model.
     fn fit(&self, data: &Self::Data, plan: Plan<'_, Self::Data>) -> Result<Report<Model>>;
 
-    /// Whether labels are told apart; numbers are not.
+    /// Whether the targets are labels; numbers are not.
     fn has_labels(&self) -> bool {
         true
     }
 
-    /// Folds that suit it.
+    /// Returns folds that suit the task.
     fn folds(&self, data: &Self::Data, count: usize, seed: u64) -> Result<Folds>;
 
-    /// Predictions beside the truth.
+    /// Compares predictions with the truth.
     fn evaluate(&self, model: &Model, data: &Self::Data) -> Result<Outcomes>;
 }
 
 /// What examples and sequences have in common, beside what all data sets do.
 pub trait Dataset: DataSet + Sync + Sized {
-    /// The format that a file looks like.
+    /// Guesses the format of a file from its beginning.
     fn guess(head: &str) -> Format;
 
     /// Reads data to train on, or with the names that a model knows.
@@ -102,16 +102,16 @@ pub trait Dataset: DataSet + Sync + Sized {
         known: Option<Vocabulary<'_>>,
     ) -> Result<Loaded<Self>>;
 
-    /// The names of labels and features.
+    /// Returns the names of labels and features.
     fn vocabulary(&self) -> Vocabulary<'_>;
 
-    /// The labels of an example; none where those are no classes.
+    /// Returns the labels of an example; none if the targets are not classes.
     fn labels(&self, example: usize) -> impl Iterator<Item = usize>;
 
-    /// With what each example counts.
+    /// Sets the weight of each example.
     fn with_weights(self, weights: Vec<f64>) -> Result<Self>;
 
-    /// What a model that was trained on these data proves at every λ.
+    /// Returns the bound that a model trained on these data proves at every λ.
     fn reach(&self, model: &Model) -> Result<Reach>;
 }
 
@@ -178,7 +178,7 @@ impl Dataset for Sequences {
     }
 }
 
-/// With fewer than two labels there is nothing to tell apart.
+/// Returns an error if there are fewer than two labels.
 fn check_labels(file: &Path, labels: &Alphabet, what: &str) -> Result<()> {
     if labels.len() > 1 {
         return Ok(());

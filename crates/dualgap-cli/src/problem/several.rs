@@ -22,7 +22,7 @@ pub struct SeveralProblem {
 }
 
 impl SeveralProblem {
-    /// Sets of labels.
+    /// Returns the problem of label sets.
     pub fn labels(args: &LabelsArgs, common: Common<'_>) -> Result<Self> {
         let LabelsArgs { loss, width, several } = args;
         let within = within(common, "multilabel", "label", "binary")?;
@@ -32,7 +32,7 @@ impl SeveralProblem {
         Ok(Self::new(loss, within, several))
     }
 
-    /// Numbers.
+    /// Returns the problem of several numbers.
     pub fn outputs(args: &OutputsArgs, common: Common<'_>) -> Result<Self> {
         let OutputsArgs { loss, width, several } = args;
         let within = within(common, "multioutput", "number", "regression")?;
@@ -47,7 +47,7 @@ impl SeveralProblem {
     }
 }
 
-/// Without a ball every label or number would be a problem of its own.
+/// Returns the ball, or an error without one: every label or number would then be a separate problem.
 fn within(common: Common<'_>, task: &str, one: &str, single: &str) -> Result<InBall> {
     if common.ball.is_none() {
         return Err(Error::setting(format!(

@@ -60,12 +60,12 @@ fn full() -> Stdio {
 fn a_report_that_finds_no_room_is_said_to_be_lost() {
     let desk = desk();
     for line in [
-        "train multiclass data.svm --json -o good",
-        "train multiclass data.svm -o good",
+        "train multiclass data.svm --json --witness -o good",
+        "train multiclass data.svm --witness -o good",
         "certify good data.svm",
         "eval good data.svm",
         "inspect good",
-        "cv multiclass data.svm --folds 2 -o chosen",
+        "cv multiclass data.svm --folds 2 --witness -o chosen",
         "path multiclass data.svm --from 1 --to 0.5 -o out",
         "help formats",
     ] {

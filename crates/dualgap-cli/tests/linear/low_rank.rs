@@ -139,7 +139,7 @@ fn a_kept_run_goes_on_as_if_it_had_never_ended() {
         ("--lambda 0.01", "ball"),
         ("--ball trace --radius 1.5 --mu 0.02", "mu"),
         ("--ball trace --radius 1.5 --mu 0.01 --method apg", "method"),
-        ("--ball trace --radius 1.5 --mu 0.01 --steps theorem", "steps"),
+        ("--ball trace --radius 1.5 --mu 0.01 --steps theorem:delta=0.5", "steps"),
         ("--ball trace --radius 1.5 --mu 0.01 --seed 1", "seed"),
     ] {
         let words = format!("its {word} is");

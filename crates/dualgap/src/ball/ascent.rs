@@ -1,4 +1,4 @@
-//! The default method, with nothing to tune: ascent on the dual, block after block, with X = Proj(V/μ) at every step.
+//! The default method, with nothing to tune: block coordinate ascent on the dual, with X = Proj(V/μ) at every step.
 //!
 //! A block is one example. Along its α the dual
 //!
@@ -6,11 +6,13 @@
 //! D(α) = max_{τ ≥ 0} −Σ m_i f_i*(−α_i) − ‖soft(V, τ)‖²/(2μ) − rτ
 //! ```
 //!
-//! is the loss's own part and a square whose curvature is known from the entries of X that the example sees (`visit.rs`),
-//! so the exact line search costs one look at the row, and neither d nor n. The threshold τ of the projection moves with
-//! every step, and is found anew every few of them (`level.rs`), because other entries of X come and go meanwhile.
+//! is the loss's own part and a square whose curvature follows from the entries of X in the example's features
+//! (`visit.rs`), so the exact line search costs one loop over the row, independent of d and n. Every step moves the
+//! soft threshold τ of the projection; after every few steps the ascent recomputes τ (`soft_threshold.rs`), because the
+//! support of X changes meanwhile.
 //!
-//! Examples that hardly change sleep for a few passes (`turns.rs`). Where the certificates fall slowly, or μ = 0, the ascent goes around a centre (`centre.rs`).
+//! Shrinking skips examples that hardly change for a few passes (`shrinking.rs`). Where the gap falls slowly, or μ = 0,
+//! the ascent is regularised toward a centre (`centre.rs`).
 
 use super::centre::Centre;
 use super::shrinking::Shrinking;
@@ -21,11 +23,11 @@ use crate::term::ball::l1;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// A gap that is still more than this share of the last one falls slowly.
+/// The ascent takes a centre if the gap is still more than this share of the gap at the last certification.
 const SLOW: f64 = 0.1;
 
-/// So many certifications in a row that find α worse than before are one too many. Steps rise as long as X keeps its
-/// entries; where it never does, they need not.
+/// After this many consecutive certifications at which α is worse than the best, the ascent returns to the best α.
+/// Steps raise the dual as long as X keeps its support; while the support changes, they may lower it.
 const TOO_MANY: u32 = 4;
 
 /// The ascent; see the module's head.
@@ -36,28 +38,29 @@ pub struct Ascent<'p, 'a, L: Losses> {
     pub(super) room: Room<L::Scratch>,
 }
 
-/// Where it stands: all that a later run needs to go on.
+/// The state of the ascent: all that a run needs to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Walk {
     /// α.
     pub(super) alpha: Vec<f64>,
-    /// V, and what the centre adds to it.
+    /// V + κz, with the centre z.
     pub(super) u: Vec<f64>,
     /// τ.
     pub(super) level: SoftThreshold,
     pub(super) centre: Centre,
     pub(super) shrinking: Shrinking,
     pub(super) touched: Touched,
-    /// The gap at the last certification, and how many in a row found α worse than the best before.
+    /// The gap at the last certification, and the number of consecutive certifications at which α was worse than the
+    /// best one.
     gap: f64,
     falls: u32,
 }
 
-/// Memory that steps work in.
+/// The workspace of steps.
 #[derive(Default)]
 pub(super) struct Room<S> {
     pub a: Vec<f64>,
-    /// Outputs that move, by how much, and their predictions afterwards.
+    /// The outputs that move, by how much, and their predictions after the step.
     pub moves: Vec<(usize, f64, f64)>,
     pub from: Vec<f64>,
     pub to: Vec<f64>,
@@ -68,7 +71,7 @@ pub(super) struct Room<S> {
 }
 
 impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
-    /// From α = 0.
+    /// Starts from α = 0.
     pub fn new(problem: &'p Problem<'a, L>, seed: u64) -> Result<Self> {
         let (n, c, dim) = (problem.len(), problem.outputs(), problem.dim());
         let mut ascent = Self {
@@ -101,12 +104,12 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
         Ok(ascent)
     }
 
-    /// What the steps have touched.
+    /// Returns what the steps have touched.
     pub fn touched(&self) -> Touched {
         self.walk.touched
     }
 
-    /// Begins to go around a centre, where this mean curvature of the examples says that it helps.
+    /// Sets a centre, if by this mean curvature of the examples it helps.
     fn recentre(&mut self, curvature: f64) {
         let wanted = curvature / self.problem.losses().smoothness();
         let Walk { centre, u, level, .. } = &mut self.walk;
@@ -115,14 +118,14 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
         self.relevel();
     }
 
-    /// Finds the threshold from all of u.
+    /// Recomputes the soft threshold from all of u.
     fn relevel(&mut self) {
         let Walk { u, level, centre, touched, .. } = &mut self.walk;
         let radius = centre.strength() * self.problem.ball().radius();
         level.find(u, radius, &mut self.room.sizes, touched);
     }
 
-    /// Takes note of work on so many entries, and finds the threshold anew if it is time to.
+    /// Records work on `entries` entries, and recomputes the soft threshold if that is due.
     fn keep_level(&mut self, entries: u64) {
         let pass = 2 * (self.problem.rows().stored() * self.problem.outputs()) as u64;
         let Walk { u, level, centre, touched, .. } = &mut self.walk;
@@ -130,7 +133,7 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
         level.keep(entries, pass, u, radius, &mut self.room.sizes, touched);
     }
 
-    /// Leaves an α that has fallen behind, and takes smaller risks.
+    /// Returns to the best α, restarts the momentum, and fixes τ between recomputations.
     fn return_to_best(&mut self) -> Result<()> {
         let walk = &mut self.walk;
         walk.falls = 0;
@@ -143,7 +146,7 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
         Ok(())
     }
 
-    /// The next example that is awake.
+    /// Returns the next example to visit; between two passes, moves the centre.
     fn next(&mut self) -> usize {
         loop {
             if let Some(i) = self.walk.shrinking.next() {
@@ -160,7 +163,7 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
 }
 
 impl<L: Losses> Ascent<'_, '_, L> {
-    /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
+    /// Resumes from a checkpoint; recomputes the values that a certificate will rest on.
     pub(super) fn resume(&mut self, (walk, best_pair): (Walk, BestPair)) -> Result<()> {
         let finite = |x: &[f64], len| x.len() == len && x.iter().all(|x| x.is_finite());
         let sound = finite(&walk.alpha, self.walk.alpha.len())
@@ -208,7 +211,7 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
     fn certify(&mut self) -> Result<Certified> {
         let dual = self.problem.dual(&self.walk.alpha)?;
         let Walk { centre, u, .. } = &mut self.walk;
-        // Without the rounding of many steps.
+        // The exact V removes the rounding error that many steps have accumulated.
         u.copy_from_slice(&dual.v);
         centre.add_to(u);
         self.relevel();
@@ -280,7 +283,7 @@ mod tests {
             let quota = Quota { oracle_calls: 400, steps: 400, pause: u64::MAX, halted: &|| false };
             ascent.advance(&quota).unwrap();
             let before = ascent.certify().unwrap().model;
-            // As far behind as it can be, for long enough.
+            // α = 0 is far worse than the best, and one certification short of the limit.
             ascent.walk.alpha.fill(0.0);
             ascent.walk.falls = TOO_MANY - 1;
             let after = ascent.certify().unwrap();

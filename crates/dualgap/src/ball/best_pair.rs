@@ -1,4 +1,5 @@
-//! The best X and the best α of a run: weak duality makes any such pair a valid certificate, whoever moved them.
+//! The best X and the best α of a run: weak duality makes any such pair a valid certificate, whichever iterates they
+//! come from.
 
 use super::{Losses, Problem};
 use crate::Result;
@@ -6,16 +7,16 @@ use crate::linalg::Measured;
 use crate::run::{Certificate, Certified};
 use serde::{Deserialize, Serialize};
 
-/// What a run ends with: weights that are a plain vector in the l1 ball, and in factors in the trace ball.
+/// The result of a run: the weights are a plain vector in the l1 ball, and factors in the trace ball.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Solution<W = Vec<f64>> {
-    /// X, feature by feature, c numbers of each; it is proved to be in the ball.
+    /// X, feature by feature, c numbers for each; it is proved to be in the ball.
     pub weights: W,
-    /// α, example by example, c numbers of each: the witness of the dual value.
+    /// α, example by example, c numbers for each: the witness of the dual value.
     pub points: Vec<f64>,
 }
 
-/// The best of both best_pair so far; see the module's head.
+/// The best pair so far, and its values; see the module's head.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BestPair<W = Vec<f64>> {
     primal: Measured,
@@ -24,7 +25,7 @@ pub struct BestPair<W = Vec<f64>> {
 }
 
 impl BestPair {
-    /// X = 0 and α = 0, which are always allowed.
+    /// Starts from X = 0 and α = 0, which are always feasible.
     pub fn new<L: Losses>(problem: &Problem<'_, L>) -> Result<Self> {
         let best = Solution {
             weights: vec![0.0; problem.dim()],
@@ -34,7 +35,7 @@ impl BestPair {
         Ok(Self { primal: problem.primal(&best.weights)?, dual, best })
     }
 
-    /// Replaces what is claimed of the best pair by what it is worth.
+    /// Recomputes the values of the best pair, in the place of those that a checkpoint claims.
     pub fn proved<L: Losses>(self, problem: &Problem<'_, L>) -> Result<Self> {
         let Solution { weights, points } = &self.best;
         let (primal, dual) = (problem.primal(weights)?, problem.dual(points)?.value);
@@ -43,12 +44,12 @@ impl BestPair {
 }
 
 impl<W: Clone> BestPair<W> {
-    /// A pair to begin with, and its values.
+    /// Starts from this pair and its values.
     pub fn of(primal: Measured, dual: Measured, best: Solution<W>) -> Self {
         Self { primal, dual, best }
     }
 
-    /// Takes an X of this value if it is better.
+    /// Stores an X of this value if it is better.
     pub fn offer_primal(&mut self, value: Measured, x: &W) {
         if value.value + value.error < self.primal.value + self.primal.error {
             self.primal = value;
@@ -56,7 +57,7 @@ impl<W: Clone> BestPair<W> {
         }
     }
 
-    /// Takes an α of this value if it is better.
+    /// Stores an α of this value if it is better.
     pub fn offer_dual(&mut self, value: Measured, alpha: &[f64]) {
         if value.value - value.error > self.dual.value - self.dual.error {
             self.dual = value;
@@ -64,23 +65,23 @@ impl<W: Clone> BestPair<W> {
         }
     }
 
-    /// The best dual value.
+    /// Returns the best dual value.
     pub(super) fn dual(&self) -> Measured {
         self.dual
     }
 
-    /// Takes what is better of another run's best.
+    /// Takes from another best pair the X and the α that are better than its own.
     pub fn take(&mut self, other: &Self) {
         self.offer_primal(other.primal, &other.best.weights);
         self.offer_dual(other.dual, &other.best.points);
     }
 
-    /// Of the best pair.
+    /// Returns the certificate of the best pair.
     pub fn certificate(&self) -> Result<Certificate> {
         Certificate::new(self.primal, self.dual, true)
     }
 
-    /// Offers an X and an α with these values, and certifies them and the best.
+    /// Offers an X and an α with these values; returns the certificates of these two and of the best pair.
     pub fn certify(
         &mut self,
         (primal, x): (Measured, &W),
@@ -92,12 +93,12 @@ impl<W: Clone> BestPair<W> {
         Ok(Certified { model: self.certificate()?, iterate })
     }
 
-    /// The best pair.
+    /// Returns the best pair.
     pub fn best(&self) -> &Solution<W> {
         &self.best
     }
 
-    /// The best pair, for good.
+    /// Returns the best pair and drops its values.
     pub fn into_best(self) -> Solution<W> {
         self.best
     }

@@ -1,17 +1,17 @@
-//! A centre that the ascent goes around where it would be slow by itself: with `κ/2‖X − z‖²` added,
+//! A centre that the ascent is regularised toward where it would be slow by itself: with `κ/2‖X − z‖²` added,
 //!
 //! ```text
 //! X = Proj((V + κz)/(μ + κ)),          then z ← X + β(X − X_before)
 //! ```
 //!
 //! is the accelerated proximal point method, and μ may be zero. κ is such that an example's step meets about as much
-//! curvature from the others as from its own loss. β is Nesterov's, begun anew whenever the last move of X and the
-//! momentum point apart, which lets it make use of more strong convexity than μ tells of. The certificate is that of the
-//! problem without any of this.
+//! curvature from the other examples as from its own loss. β is Nesterov's, restarted whenever the last move of X and
+//! the momentum point in opposite directions, which makes use of strong convexity beyond μ. The certificate is that of
+//! the problem without the centre.
 
 use serde::{Deserialize, Serialize};
 
-/// z, κ and the momentum; without a centre κ is zero.
+/// z, κ and the momentum; κ is zero if there is no centre.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Centre {
     mu: f64,
@@ -38,7 +38,7 @@ impl Centre {
         }
     }
 
-    /// Whether a centre that came from elsewhere may be gone around in a problem of this μ and so many weights.
+    /// Whether a centre from a checkpoint is valid for a problem of this μ and `dim` weights.
     pub fn is_sound(&self, mu: f64, dim: usize) -> bool {
         let len = if self.is_set() { dim } else { 0 };
         let finite = |x: &[f64]| x.len() == len && x.iter().all(|x| x.is_finite());
@@ -59,13 +59,13 @@ impl Centre {
         self.mu + self.kappa
     }
 
-    /// Begins at X, so that nothing moves, with the strength that is wanted, if it is not there already. `x` tells an entry
-    /// of X by its place, by that of u, and by 1/μ.
+    /// Sets the centre to X, so that X does not move (to zero if μ = 0), with this strength μ + κ; does nothing if μ
+    /// alone is about as strong. `x` returns an entry of X from its index, the entry of u, and 1/μ.
     pub fn begin(&mut self, wanted: f64, u: &mut [f64], x: impl Fn(usize, f64, f64) -> f64) {
         let helps = wanted > 2.0 * self.mu && wanted.is_finite();
         self.kappa = match helps {
             true => wanted - self.mu,
-            // Data without a scale; any strength will do where there is none.
+            // The data give no usable strength, and without μ there must be one: any value will do.
             false if self.mu == 0.0 => 1.0,
             false => return,
         };
@@ -79,7 +79,7 @@ impl Centre {
         self.add_to(u);
     }
 
-    /// Begins anew from X, without momentum.
+    /// Restarts the momentum.
     pub fn rest(&mut self) {
         self.momentum = 1.0;
     }
@@ -89,7 +89,8 @@ impl Centre {
         u.iter_mut().zip(&self.z).for_each(|(u, z)| *u += self.kappa * z);
     }
 
-    /// The end of a round: the centre moves on from X. `x` tells an entry of it by its place, by that of u, and by 1/(μ + κ).
+    /// Ends a round: moves the centre to X plus momentum. `x` returns an entry of X from its index, the entry of u, and
+    /// 1/(μ + κ).
     pub fn advance(&mut self, u: &mut [f64], x: impl Fn(usize, f64, f64) -> f64) {
         let inverse = 1.0 / self.strength();
         let apart: f64 = (u.iter().zip(&self.z).zip(&self.before).enumerate())
@@ -103,7 +104,7 @@ impl Centre {
             self.restarts = self.restarts.saturating_add(1);
         }
         let next = 0.5 * (1.0 + (1.0 + 4.0 * self.momentum * self.momentum).sqrt());
-        // P is μ-strongly convex at least: more momentum than that calls for only carries errors on.
+        // P is at least μ-strongly convex: more momentum than μ calls for would only carry errors forward.
         let root = (self.mu / self.strength()).sqrt();
         let beta = ((self.momentum - 1.0) / next).min((1.0 - root) / (1.0 + root));
         (self.momentum, self.rounds) = (next, self.rounds.saturating_add(1));
@@ -116,7 +117,7 @@ impl Centre {
         }
     }
 
-    /// What a report says of it.
+    /// A sentence for the report, if there is a centre.
     pub fn describe(&self) -> Option<String> {
         let Self { kappa, rounds, restarts, .. } = self;
         self.is_set().then(|| {

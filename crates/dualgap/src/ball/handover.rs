@@ -1,4 +1,4 @@
-//! Ascent on the dual, and where it does not get on, gradients of all examples: see `handover_policy.rs`.
+//! Ascent on the dual, with a handover to gradients of all examples when the gap stalls: see `handover_policy.rs`.
 
 use super::ascent::Walk;
 use super::baselines::{Gradients, GradientsPlace, gradients_from};
@@ -7,7 +7,7 @@ use super::{Ascent, BestPair, Losses, Solution};
 use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
 use crate::{Error, Result};
 
-/// Both methods, the second once it has had a turn. The best of both best_pair is with the first.
+/// Both methods. The second is built at the first handover; `ascent` holds the best pair of both.
 pub(super) struct Handover<'p, 'a, L: Losses> {
     ascent: Ascent<'p, 'a, L>,
     all: Option<Gradients<'p, 'a, L>>,
@@ -15,17 +15,17 @@ pub(super) struct Handover<'p, 'a, L: Losses> {
 }
 
 impl<'p, 'a, L: Losses> Handover<'p, 'a, L> {
-    /// Ascent begins.
+    /// Starts with the ascent.
     pub fn new(ascent: Ascent<'p, 'a, L>) -> Self {
         Self { ascent, all: None, policy: HandoverPolicy::new() }
     }
 
-    /// Gradients, if it is their turn.
+    /// Returns the gradient method if it is the active one.
     fn second(&mut self) -> Option<&mut Gradients<'p, 'a, L>> {
         self.all.as_mut().filter(|_| self.policy.is_second())
     }
 
-    /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
+    /// Resumes from a checkpoint; recomputes the values that a certificate will rest on.
     pub fn resume(&mut self, (walk, all, policy): <Self as Resumable>::State) -> Result<()> {
         self.ascent.resume(walk)?;
         let mut sound = policy.is_sound(all.is_some());
@@ -81,7 +81,7 @@ impl<L: Losses> Solver for Handover<'_, '_, L> {
                 Certified { model: self.ascent.best_pair.certificate()?, iterate }
             }
         };
-        // Without features there is no gradient.
+        // Without features there is no gradient to hand over to.
         let features = self.ascent.problem.dim() > 0;
         let handed = features && self.policy.certified(certified.model.gap());
         if handed && self.policy.is_second() && self.all.is_none() {

@@ -1,33 +1,34 @@
-//! When one method hands over to another: where its certificates have hardly moved for a while.
+//! When one method hands over to the other: when the gap stalls.
 //!
-//! Ascent example by example is fast, but its steps are about one example each: where a few rows are far longer than the
-//! others, or all are long beside what X may be, they can take very many of them. Gradients of all examples do not mind.
-//! Whoever does not get on has the other take over, for twice as long each time both have had their turn, so a run never
-//! takes much longer than the better of the two would.
+//! Ascent example by example is fast, but each step is about one example: where a few rows are far longer than the
+//! others, or all rows are long compared with the weights that the ball allows, it can need very many steps. Gradients
+//! of all examples do not have this problem. When the gap of the active method stalls, the other one takes over; the
+//! patience doubles each time both have run, so a run never takes much longer than the faster method alone would.
 
 use serde::{Deserialize, Serialize};
 
-/// Over so many passes, at first, ...
+/// The initial patience: the number of passes over which the gap has to fall by the factor [`ENOUGH`]. A smaller one
+/// switches while the ascent still converges; a larger one wastes passes where it does not.
 const FIRST: f64 = 24.0;
 
-/// ... the gap has to fall to this share of what it was.
+/// The gap stalls if, after as many passes as the patience, it is still above this share of what it was.
 const ENOUGH: f64 = 0.25;
 
-/// Whose turn it is, and how it gets on.
+/// Which method is active, and how its gap has fallen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct HandoverPolicy {
     second: bool,
     passes: f64,
-    /// When the passes were last counted from nothing.
+    /// The certified gap at the time when `passes` was last reset.
     gap: f64,
     patience: f64,
     handed: u32,
-    /// So many turns in a row changed nothing at all.
+    /// Consecutive periods of patience in which the gap did not fall at all.
     still: u32,
 }
 
 impl HandoverPolicy {
-    /// The first method begins.
+    /// Starts with the first method.
     pub fn new() -> Self {
         Self {
             second: false,
@@ -39,27 +40,27 @@ impl HandoverPolicy {
         }
     }
 
-    /// Whether it is the second method's turn.
+    /// Whether the second method is active.
     pub fn is_second(&self) -> bool {
         self.second
     }
 
-    /// Whether both have had a turn.
+    /// Whether there has been a handover, so that both methods have run.
     pub fn is_shared(&self) -> bool {
         self.handed > 0
     }
 
-    /// Whether certificates that stand still mean that nothing moves any more: not before both methods have tried.
+    /// Whether the run may stop because its certificates no longer improve: only after both methods have tried.
     pub fn may_stall(&self) -> bool {
         self.still >= 2
     }
 
-    /// Takes note of work.
+    /// Records work of the active method.
     pub fn record_work(&mut self, passes: f64) {
         self.passes += passes;
     }
 
-    /// Takes note of a certified gap, and says whether from now on it is the other's turn.
+    /// Records a certified gap; returns whether the active method hands over to the other.
     pub fn certified(&mut self, gap: f64) -> bool {
         if self.gap.is_finite() && self.passes < self.patience {
             return false;
@@ -74,7 +75,7 @@ impl HandoverPolicy {
         slow
     }
 
-    /// Whether a leg that came from elsewhere can be one of a run in which the second method has had a turn, or not.
+    /// Whether a policy from a checkpoint is valid for a run in which the second method exists, or does not.
     pub fn is_sound(&self, has_second: bool) -> bool {
         self.passes >= 0.0
             && !self.gap.is_nan()
@@ -83,7 +84,7 @@ impl HandoverPolicy {
             && (has_second || !self.second)
     }
 
-    /// What a report says of it.
+    /// A sentence for the report.
     pub fn describe(&self) -> String {
         format!("handed over to gradients of all examples, or back, {} times", self.handed)
     }

@@ -1,12 +1,13 @@
-//! The losses of all examples, each of the c predictions of its example: one face for one output, several, and classes.
+//! The losses of all examples, each a function of its example's c predictions: one trait for one output, several, and
+//! classes.
 //!
-//! The dual variable of an example has c numbers, too, with −α ∈ ∂f(a):
+//! The dual variable of an example also has c numbers, with −α ∈ ∂f(a):
 //!
 //! ```text
 //! f*(−α) = max_a [−⟨α, a⟩ − f(a)],        f(a) + f*(−α) + ⟨α, a⟩ ≥ 0, and = 0 at the corner of a
 //! ```
 //!
-//! - [`PerOutput`]: a loss of one number in every output, added up; with one output the plain binary or regression
+//! - [`PerOutput`]: the sum of a loss of one number over the outputs; one output is the plain binary or regression
 //!   problem.
 //! - [`Classes`]: a loss of the scores of all classes; with β the distribution of `term::loss::multiclass`,
 //!   α = e_y − β and f*(−α) = R(β) − ⟨β, c⟩.
@@ -17,21 +18,21 @@ use crate::linalg::{Measured, Sum, UNIT_ROUNDOFF, gamma};
 use crate::term::{CheckedCosts, Costs, Loss, MulticlassLoss};
 use crate::{Error, Result};
 
-/// What a dual point is worth, proved.
+/// The conjugate at a dual point that is proved feasible up to rounding.
 #[derive(Clone, Copy, Debug)]
 pub struct Audited {
-    /// f*(−α), at the feasible point that is meant.
+    /// f*(−α) at the nearby feasible point that stands for the numbers given.
     pub conjugate: Measured,
-    /// How far that point is from the numbers given, in the Euclidean norm.
+    /// The distance of that point from the numbers given, in the Euclidean norm.
     pub off: f64,
 }
 
-/// Losses of the predictions of n examples, c of each; see the module's head.
+/// Losses of the predictions of n examples, c for each; see the module's head.
 pub trait Losses: Send + Sync {
-    /// Buffers, so that no call allocates.
+    /// The workspace of calls, so that none allocates.
     type Scratch: Default + Send;
 
-    /// n.
+    /// n, the number of examples.
     fn len(&self) -> usize;
 
     /// Whether there is no example.
@@ -39,31 +40,31 @@ pub trait Losses: Send + Sync {
         self.len() == 0
     }
 
-    /// c.
+    /// c, the number of outputs.
     fn outputs(&self) -> usize;
 
     /// γ, where every f is (1/γ)-smooth in the Euclidean norm.
     fn smoothness(&self) -> f64;
 
-    /// β/α, where every f is β-smooth and its conjugate (1/α)-smooth on its domain; none where there is no such α, and
-    /// the paper's theorem has no step for the dual.
+    /// β/α, where every f is β-smooth and its conjugate (1/α)-smooth on its domain; none if there is no such α, in
+    /// which case the paper's theorem has no step for the dual.
     fn conditioning(&self) -> Option<f64> {
         None
     }
 
-    /// f at these predictions, if each of them may be off by as much as is said.
+    /// Returns f at these predictions, each of which may be off by its entry of `off`.
     fn value(&self, i: usize, a: &[f64], off: &[f64], scratch: &mut Self::Scratch) -> Measured;
 
-    /// f*(−α) for a feasible α, for steps: without a bound on its rounding.
+    /// Returns f*(−α) for a feasible α, without a bound on its rounding: for steps.
     fn conjugate(&self, i: usize, alpha: &[f64]) -> f64;
 
-    /// Proves α feasible, but for rounding.
+    /// Proves that α is feasible up to rounding, and returns its conjugate; an error if α is not.
     fn audit(&self, i: usize, alpha: &[f64]) -> Result<Audited>;
 
-    /// The α that these predictions ask for.
+    /// Computes the α with −α ∈ ∂f(a) at these predictions.
     fn corner(&self, i: usize, a: &[f64], to: &mut [f64], scratch: &mut Self::Scratch);
 
-    /// The β that maximises −f*(−β) − ⟨a, β⟩ − (q/2)‖β − α‖², for q ≥ 0.
+    /// Computes the β that maximises −f*(−β) − ⟨a, β⟩ − (q/2)‖β − α‖², for q ≥ 0.
     fn maximizer(
         &self,
         i: usize,
@@ -75,7 +76,7 @@ pub trait Losses: Send + Sync {
     );
 }
 
-/// Losses that are borrowed.
+/// A reference to losses has the same losses.
 impl<L: Losses> Losses for &L {
     type Scratch = L::Scratch;
 
@@ -124,7 +125,7 @@ impl<L: Losses> Losses for &L {
     }
 }
 
-/// What the losses that are not smooth are told.
+/// The error for a loss that is not smooth.
 fn not_smooth() -> Error {
     Error::setting(
         "a ball needs a smooth loss, and this one has corners; take its smooth relative: \
@@ -132,7 +133,7 @@ fn not_smooth() -> Error {
     )
 }
 
-/// One loss in every output.
+/// The same loss in every output, added up.
 ///
 /// ```
 /// use dualgap::ball::{Losses, PerOutput};
@@ -151,7 +152,7 @@ pub struct PerOutput<L> {
 }
 
 impl<L: Loss> PerOutput<L> {
-    /// Targets example after example, `outputs` of each.
+    /// `targets` has the targets example after example, `outputs` for each.
     pub fn new(loss: L, targets: Vec<f64>, outputs: usize) -> Result<Self> {
         if outputs == 0 || !targets.len().is_multiple_of(outputs) {
             let targets = targets.len();
@@ -174,7 +175,7 @@ impl<L: Loss> PerOutput<L> {
         &self.loss
     }
 
-    /// Example after example.
+    /// The targets, example after example.
     pub fn targets(&self) -> &[f64] {
         &self.targets
     }
@@ -208,7 +209,7 @@ impl<L: Loss> Losses for PerOutput<L> {
         let mut sum = Sum::default();
         for ((&a, &off), &y) in a.iter().zip(off).zip(self.of(i)) {
             let mut value = self.loss.value(a, y);
-            // The prediction's rounding times the steepest slope.
+            // The rounding of the prediction times the steepest slope.
             let steepness = self.loss.steepness(a.abs() + off, y);
             value.error += product_above(steepness, off) * (1.0 + 1e-9);
             sum.add_measured(value);
@@ -221,7 +222,7 @@ impl<L: Loss> Losses for PerOutput<L> {
         alpha.iter().zip(self.of(i)).map(|(&alpha, &y)| self.loss.conjugate(alpha, y).value).sum()
     }
 
-    /// A mean of feasible numbers can miss the interval by rounding; the nearest feasible one is meant.
+    /// A mean of feasible numbers can lie outside the interval by rounding; the nearest feasible number stands for it.
     fn audit(&self, i: usize, alpha: &[f64]) -> Result<Audited> {
         let (mut conjugate, mut off) = (Sum::default(), 0.0);
         for (&alpha, &y) in alpha.iter().zip(self.of(i)) {
@@ -273,17 +274,17 @@ pub struct Classes {
     costs: CheckedCosts,
 }
 
-/// The buffers of [`Classes`].
+/// The workspace of [`Classes`].
 #[derive(Debug, Default)]
 pub struct ClassesScratch {
-    /// With the costs in them.
+    /// The scores, with the costs added.
     scores: Vec<f64>,
     at: Vec<f64>,
     beta: Vec<f64>,
 }
 
 impl Classes {
-    /// Softmax has no costs: those given must be the default ones, and are left out.
+    /// Checks the labels and the costs. Softmax has no costs: it accepts the default ones only, and ignores them.
     pub fn new(
         loss: MulticlassLoss,
         labels: &[u32],
@@ -358,7 +359,7 @@ impl Losses for Classes {
     fn value(&self, i: usize, a: &[f64], off: &[f64], scratch: &mut ClassesScratch) -> Measured {
         self.score(i, a, &mut scratch.scores);
         let mut value = self.loss.value(&scratch.scores, self.truth(i), &mut scratch.beta);
-        // Every score is off by this much and a rounding, and the loss changes by at most twice as much.
+        // Every score is off by at most this much and one rounding, and the loss changes by at most twice that.
         let largest = off.iter().copied().fold(0.0, f64::max);
         let size = scratch.scores.iter().fold(0.0_f64, |size, s| size.max(s.abs()));
         value.error += 2.0 * (largest + UNIT_ROUNDOFF * size) * (1.0 + 1e-9);
@@ -372,7 +373,7 @@ impl Losses for Classes {
     }
 
     fn audit(&self, i: usize, alpha: &[f64]) -> Result<Audited> {
-        // The largest entry of e_y − α may be rounded.
+        // The largest entry of e_y − α may have been rounded.
         let defect = distribution(i, self.distribution(i, alpha))? + UNIT_ROUNDOFF;
         let mut conjugate = Sum::default();
         for (y, beta) in self.distribution(i, alpha).enumerate() {
@@ -382,8 +383,8 @@ impl Losses for Classes {
         let penalty = self.loss.penalty(self.distribution(i, alpha));
         conjugate.add_measured(penalty);
         let mut conjugate = conjugate.total();
-        // The distribution that is meant is this one divided by its sum, 1 ± defect. Costs and the square are
-        // Lipschitz in that factor; Σ β log β of β/(1 ± d) moves by at most d(1 + |Σ β log β|).
+        // The feasible point is this distribution divided by its sum, 1 ± defect. Costs and the square are
+        // Lipschitz in that factor; Σ β log β of β/(1 ± d) changes by at most d(1 + |Σ β log β|).
         conjugate.error += 4.0 * defect * (self.costs.largest() + penalty.value.abs() + 1.0);
         Ok(Audited { conjugate, off: defect * (1.0 + gamma(4)) })
     }

@@ -4,12 +4,12 @@
 //! P(X) = Σ m_i f_i(X'a_i) + μ/2‖X‖²      for ‖X‖ ≤ r in the l1 or the trace norm, X of d features and c outputs
 //! ```
 //!
-//! - [`losses`]: one face for losses of one output, of several, and of classes.
-//! - [`problem`]: rows, losses, μ and the ball together, and both best_pair of the certificate.
-//! - [`best_pair`]: the best of both best_pair of a run.
-//! - [`settings`]: what a run is set up with.
-//! - [`ascent`], `visit`, `shrinking`, `soft_threshold`, `centre`: the method with nothing to tune; `handover`, `handover_policy`: gradients of all
-//!   examples where it does not get on.
+//! - [`losses`]: one trait for losses of one output, of several, and of classes.
+//! - [`problem`]: rows, losses, μ and the ball together, and the primal and dual values of a certificate.
+//! - [`best_pair`]: the best weights and the best dual point of a run.
+//! - [`settings`]: the settings of a run.
+//! - [`ascent`], `visit`, `shrinking`, `soft_threshold`, `centre`: the default method, which has nothing to tune.
+//! - `handover`, `handover_policy`: the switch to gradients of all examples when the gap of the ascent stalls.
 //! - [`theorem`]: Algorithm 1 with constant steps.
 //! - [`baselines`]: other methods for the same problems.
 //! - [`trace`]: weights of low rank, in factors.
@@ -43,12 +43,12 @@ use crate::{Error, Result};
 use handover::Handover;
 use serde::{Deserialize, Serialize};
 
-/// Work that was counted beside the steps.
+/// Counts of work beyond the number of steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touched {
-    /// Entries of A.
+    /// Entries of A that steps read or used.
     pub entries: u64,
-    /// Numbers of V and X that were looked at to select and to project.
+    /// Numbers of V and X that selections and projections read.
     pub selected: u64,
 }
 
@@ -92,7 +92,8 @@ pub fn train<L: Losses>(
     train_from(problem, settings, None, budget, observer, None)
 }
 
-/// [`train`] from where an earlier run stood, if there was one; checkpoints go to the sink. Not for the baselines.
+/// [`train`] that resumes from a checkpoint, if one is given, and writes checkpoints to the sink. The baselines have no
+/// checkpoints.
 pub fn train_from<L: Losses>(
     problem: &Problem<'_, L>,
     settings: &Settings,

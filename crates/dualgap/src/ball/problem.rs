@@ -1,12 +1,12 @@
-//! What is solved, and both best_pair of its certificate, each from scratch.
+//! The problem in a ball, and the primal and dual values of a certificate, each computed from scratch.
 //!
 //! ```text
 //! P(X) = Σ m_i f_i(X'a_i) + μ/2‖X‖²  for X in the ball,      D(α) = −Σ m_i f_i*(−α_i) − h(V),    V = Σ m_i a_i ⊗ α_i
 //! h(V) = max_{X in the ball} ⟨V, X⟩ − μ/2‖X‖²,   attained at the projection of V/μ
 //! ```
 //!
-//! X and V are laid out feature by feature, α and the predictions example by example, c numbers of each. A is kept by
-//! rows, as it came, and by columns: X has few rows that are not zero, and predictions need only their columns.
+//! X and V are laid out feature by feature, α and the predictions example by example, c numbers for each. A is stored
+//! by rows, as given, and by columns: X has few nonzero rows, and predictions need only the columns of those features.
 
 use super::Losses;
 use crate::dual::problem::masses;
@@ -21,7 +21,7 @@ use crate::term::Ball;
 use crate::term::ball::l1;
 use crate::{Error, Result};
 
-/// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
+/// A mass is a quotient by a compensated sum: three roundings, and one more for the product that uses it.
 const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 
 /// Rows, losses, μ and the ball; see the module's head.
@@ -50,30 +50,30 @@ pub struct Problem<'a, L> {
     ball: Ball,
 }
 
-/// One side of a certificate, and what comes with it.
+/// The dual value of a certificate, with the V and the X of the dual point.
 #[derive(Clone, Debug)]
 pub struct DualValue {
-    /// D(α), or a lower bound that is off by rounding only.
+    /// D(α), or a lower bound on it that differs by rounding only.
     pub value: Measured,
-    /// V, rebuilt with compensation.
+    /// V, summed anew with compensation.
     pub v: Vec<f64>,
-    /// The projection of V/μ, the X that belongs to α; it is zero for μ = 0, where there is no single one.
+    /// The projection of V/μ, the X that belongs to α; zero if μ = 0, where this X is not unique.
     pub x: Vec<f64>,
 }
 
-/// The dual value but for h.
+/// The dual value without h.
 #[derive(Clone, Debug)]
 pub struct MeanDual {
     /// −Σ m_i f_i*(−α_i).
     pub value: Measured,
-    /// V, rebuilt with compensation.
+    /// V, summed anew with compensation.
     pub v: Vec<f64>,
-    /// How far V can be from the exact one, in the Euclidean norm and so in every entry and singular value.
+    /// A bound on the distance of V from the exact one in the Euclidean norm, and so in every entry and singular value.
     pub distance: f64,
 }
 
 impl<'a, L: Losses> Problem<'a, L> {
-    /// `sample_weights` default to one each. μ may be zero.
+    /// Checks the parts and computes the masses. `sample_weights` default to one each. μ may be zero.
     pub fn new(
         rows: &'a Rows,
         losses: L,
@@ -96,8 +96,8 @@ impl<'a, L: Losses> Problem<'a, L> {
             Ball::L1 { .. } => check_weights(rows.width().checked_mul(losses.outputs()))?,
             Ball::Trace { .. } => 0, // in factors, which are counted where they are made
         };
-        // V is summed with compensation and rounded, and X is its projection; the columns have a start each, twice
-        // while they are made, and two numbers an entry.
+        // The four copies: V as a compensated sum (two) and rounded, and X. Each column has a start, two while the
+        // columns are built, and each of their entries takes two numbers.
         let numbers = rows.len().saturating_mul(losses.outputs());
         let others = 2 * rows.width() + 2 * rows.stored() + numbers;
         Need { weights, copies: 4, others }.check()?;
@@ -111,22 +111,22 @@ impl<'a, L: Losses> Problem<'a, L> {
         Ok(Self { rows, columns: Columns::of(rows), losses, masses, squared_norms, mu, ball })
     }
 
-    /// n.
+    /// n, the number of examples.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Never: there is an example.
+    /// Always false: a problem has at least one example.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// d.
+    /// d, the number of features.
     pub fn features(&self) -> usize {
         self.rows.width()
     }
 
-    /// c.
+    /// c, the number of outputs.
     pub fn outputs(&self) -> usize {
         self.losses.outputs()
     }
@@ -146,12 +146,12 @@ impl<'a, L: Losses> Problem<'a, L> {
         &self.columns
     }
 
-    /// f.
+    /// The losses f.
     pub fn losses(&self) -> &L {
         &self.losses
     }
 
-    /// m_i.
+    /// The masses m_i.
     pub fn masses(&self) -> &[f64] {
         &self.masses
     }
@@ -171,13 +171,14 @@ impl<'a, L: Losses> Problem<'a, L> {
         self.ball
     }
 
-    /// The part of a vector of c numbers an example that belongs to example i.
+    /// Returns the c numbers of example i in a vector that has c for each example.
     #[inline]
     pub fn of<'v>(&self, i: usize, numbers: &'v [f64]) -> &'v [f64] {
         &numbers[i * self.outputs()..][..self.outputs()]
     }
 
-    /// X'a_i for every example, through the columns of the features that X has. Returns how many entries of A it took.
+    /// Computes X'a_i for every example from the columns of the features where X is not zero; returns how many entries
+    /// of A it read.
     pub fn predict(&self, x: &[f64], a: &mut [f64]) -> u64 {
         a.fill(0.0);
         let c = self.outputs();
@@ -191,7 +192,8 @@ impl<'a, L: Losses> Problem<'a, L> {
         entries
     }
 
-    /// Adds to all predictions what a feature with these c weights changes in them; returns how many it changed.
+    /// Adds to the predictions the contribution of feature j with these c weights; returns how many entries of A it
+    /// read.
     #[inline]
     pub fn add_column(&self, j: usize, weights: &[f64], a: &mut [f64]) -> u64 {
         let column = self.columns.column(j);
@@ -207,12 +209,13 @@ impl<'a, L: Losses> Problem<'a, L> {
         column.len() as u64
     }
 
-    /// The α that these predictions ask for.
+    /// Computes the corner α_i of every example's prediction, −α_i ∈ ∂f_i(a_i).
     pub fn corners(&self, a: &[f64], alpha: &mut [f64]) {
         corners(&self.losses, a, alpha);
     }
 
-    /// V = Σ m_i a_i ⊗ α_i, for steps: summed plainly. The gradient of P at X is μX − V at the corners of X.
+    /// Computes V = Σ m_i a_i ⊗ α_i for steps, without compensation. The gradient of P at X is μX − V at the corners of
+    /// X.
     pub fn image(&self, alpha: &[f64], v: &mut [f64]) {
         v.fill(0.0);
         for (i, alpha) in alpha.chunks_exact(self.outputs()).enumerate() {
@@ -220,7 +223,7 @@ impl<'a, L: Losses> Problem<'a, L> {
         }
     }
 
-    /// `v += factor · m_i a_i ⊗ α`; returns how many entries of A it took.
+    /// `v += factor · m_i a_i ⊗ α`; returns how many entries of A it read.
     #[inline]
     pub fn add_example(&self, i: usize, alpha: &[f64], factor: f64, v: &mut [f64]) -> u64 {
         let (row, factor) = (self.rows.row(i), factor * self.masses[i]);
@@ -233,12 +236,12 @@ impl<'a, L: Losses> Problem<'a, L> {
         row.stored() as u64
     }
 
-    /// The mean loss at these predictions, each of which may be off by as much as is said.
+    /// Returns the mean loss at these predictions, each of which may be off by its entry of `off`.
     pub fn mean_loss(&self, a: &[f64], off: &[f64]) -> Measured {
         mean_loss(&self.losses, &self.masses, a, off)
     }
 
-    /// Both best_pair of this file are those of the l1 ball.
+    /// Returns an error unless the ball is the l1 ball: the primal and dual values of this file are for that one.
     fn check_ball(&self) -> Result<()> {
         match self.ball {
             Ball::L1 { .. } => Ok(()),
@@ -248,7 +251,7 @@ impl<'a, L: Losses> Problem<'a, L> {
         }
     }
 
-    /// P(X) at exactly these weights, for an X that is proved to be in the l1 ball, and infinite for others.
+    /// Returns P(X) at exactly these weights if X is proved to be in the l1 ball, else infinity.
     pub fn primal(&self, x: &[f64]) -> Result<Measured> {
         self.check_ball()?;
         if x.len() != self.dim() {
@@ -267,7 +270,7 @@ impl<'a, L: Losses> Problem<'a, L> {
         Ok(sum.total())
     }
 
-    /// The predictions, and by how much rounding may have changed each.
+    /// Returns the predictions, and a bound on the rounding of each.
     fn measured_predictions(&self, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let c = self.outputs();
         let (mut a, mut sizes) = (vec![0.0; self.len() * c], vec![0.0; self.len() * c]);
@@ -286,14 +289,14 @@ impl<'a, L: Losses> Problem<'a, L> {
             }
         }
         for (sizes, &terms) in sizes.chunks_exact_mut(c).zip(&terms) {
-            // The products, their sum, and that of their sizes.
+            // Roundings of the products, of their sum, and of the sum of their sizes.
             let share = gamma(2 * terms as usize + 2);
             sizes.iter_mut().for_each(|size| *size *= share);
         }
         (a, sizes)
     }
 
-    /// The dual value but for h, with every α_i proved feasible.
+    /// Returns the dual value without h, or an error if an α_i is infeasible.
     pub fn mean_dual(&self, alpha: &[f64]) -> Result<MeanDual> {
         let c = self.outputs();
         if alpha.len() != self.len() * c {
@@ -310,7 +313,8 @@ impl<'a, L: Losses> Problem<'a, L> {
             let Measured { value, error } = audited.conjugate;
             mean.add(self.masses[i], Measured { value: -value, error });
             let (row, size) = (self.rows.row(i), norm_above(alpha));
-            // Of the mass, its product with α, and the product with the entry; the products may underflow.
+            // Roundings of the mass, of its product with α, and of the product with the entry; the products may
+            // underflow.
             let off = audited.off + product_above(gamma(6), size);
             let length = root_above(self.squared_norms[i], row.stored());
             distance += product_above(self.masses[i], product_above(length, off));
@@ -327,7 +331,7 @@ impl<'a, L: Losses> Problem<'a, L> {
         Ok(MeanDual { value: mean.total(), v, distance })
     }
 
-    /// D(α) in the l1 ball, with V rebuilt and every α_i proved feasible.
+    /// Returns D(α) in the l1 ball with V summed anew, or an error if an α_i is infeasible.
     pub fn dual(&self, alpha: &[f64]) -> Result<DualValue> {
         self.check_ball()?;
         let MeanDual { value, v, distance } = self.mean_dual(alpha)?;
@@ -344,7 +348,7 @@ impl<'a, L: Losses> Problem<'a, L> {
     }
 }
 
-/// `v += a ⊗ d`, compensated.
+/// `v += a ⊗ d`, with compensation.
 fn add_compensated(row: Row<'_>, d: &[f64], v: &mut CompensatedVec) {
     if let [d] = d {
         row.for_each(|j, x| v.add(j, x * d));
@@ -353,7 +357,7 @@ fn add_compensated(row: Row<'_>, d: &[f64], v: &mut CompensatedVec) {
     }
 }
 
-/// The α that these predictions ask for.
+/// Computes the corner α_i of every example's prediction, −α_i ∈ ∂f_i(a_i).
 pub(super) fn corners<L: Losses>(losses: &L, a: &[f64], alpha: &mut [f64]) {
     let (c, mut scratch) = (losses.outputs(), L::Scratch::default());
     for (i, (a, alpha)) in a.chunks_exact(c).zip(alpha.chunks_exact_mut(c)).enumerate() {
@@ -361,7 +365,7 @@ pub(super) fn corners<L: Losses>(losses: &L, a: &[f64], alpha: &mut [f64]) {
     }
 }
 
-/// The mean loss at these predictions, each of which may be off by as much as is said.
+/// Returns the mean loss at these predictions, each of which may be off by its entry of `off`.
 pub(super) fn mean_loss<L: Losses>(losses: &L, masses: &[f64], a: &[f64], off: &[f64]) -> Measured {
     let (mut mean, mut scratch) = (Mean::default(), L::Scratch::default());
     let c = losses.outputs();
@@ -371,7 +375,7 @@ pub(super) fn mean_loss<L: Losses>(losses: &L, masses: &[f64], a: &[f64], off: &
     mean.total()
 }
 
-/// A mean over the examples, and how large its terms are.
+/// A mean over the examples, and the sum of the sizes of its terms.
 #[derive(Default)]
 pub(super) struct Mean {
     sum: Sum,

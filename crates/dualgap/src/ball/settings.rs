@@ -1,9 +1,9 @@
-//! What a run in a ball is set up with.
+//! The settings of a run in a ball.
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// How steps are chosen.
+/// The method, its steps and the seed of a run.
 ///
 /// ```
 /// # use dualgap::ball::Settings;
@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Who moves.
+    /// The method that trains.
     #[serde(default)]
     pub method: Method,
-    /// Of primal-dual block Frank-Wolfe: by a search, or by the paper's theorem.
+    /// The steps of primal-dual block Frank-Wolfe: by a line search, or by the paper's theorem.
     pub steps: Steps,
-    /// Of the order in which examples are visited.
+    /// The seed of the random order of the examples.
     pub seed: u64,
 }
 
 impl Settings {
-    /// How many vectors of weights a run in the l1 ball holds at its peak. Measured, over long and short runs.
+    /// How many vectors of weights a run in the l1 ball holds at its peak, measured over long and short runs.
     pub(super) fn copies(&self) -> usize {
         match self.method {
             Method::Pdbfw | Method::FrankWolfe => 10,
@@ -34,7 +34,7 @@ impl Settings {
         }
     }
 
-    /// Refuses checkpoints of methods that have none.
+    /// Returns an error if checkpoints are asked of a method that has none.
     pub(super) fn check_resumable(&self, resumable: bool) -> Result<()> {
         if resumable && self.method != Method::Pdbfw {
             return Err(Error::setting("only runs of pdbfw can be stored and resumed"));
@@ -43,7 +43,7 @@ impl Settings {
     }
 }
 
-/// Who moves: primal-dual block Frank-Wolfe, or one of those it is measured by (see [`super::baselines`]).
+/// The method: primal-dual block Frank-Wolfe, or a baseline to compare it with (see [`super::baselines`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
@@ -71,7 +71,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Those that primal-dual block Frank-Wolfe is measured by in the trace ball.
+    /// The baselines in the trace ball.
     pub const LOW_RANK_BASELINES: [Self; 7] = [
         Self::ProjectedGradient,
         Self::FrankWolfe,
@@ -82,7 +82,7 @@ impl Method {
         Self::Storc,
     ];
 
-    /// Those that it is measured by in the l1 ball.
+    /// The baselines in the l1 ball.
     pub const BASELINES: [Self; 7] = [
         Self::ProjectedGradient,
         Self::FrankWolfe,
@@ -94,7 +94,7 @@ impl Method {
     ];
 }
 
-/// How far steps go.
+/// How long steps are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "snake_case")]
 pub enum Steps {
@@ -105,24 +105,24 @@ pub enum Steps {
     Theorem(Constants),
 }
 
-/// The constants of Algorithm 1; what is not given is as in the theorem.
+/// The constants of Algorithm 1; those that are not given are the theorem's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Constants {
-    /// s: so many entries of X at most move in a step. The theorem asks for as many as the optimum has; without
-    /// knowing that, all.
+    /// s, the largest number of entries of X that move in a step. The theorem asks for the number of nonzero entries
+    /// of the optimum, which is unknown: the default is all.
     pub s: Option<usize>,
-    /// k: so many examples move in a step; n·s/d.
+    /// k, the number of examples that move in a step; by default n·s/d.
     pub k: Option<usize>,
-    /// η: the share of the way X goes; ½.
+    /// η, the share of the way to x̃ that X moves; by default ½.
     pub eta: Option<f64>,
-    /// δ: the step of α for an example of mean weight; `(1/k)(1/(nβ) + (β/α)·25R/(2μn²))⁻¹`. Without an α there is none,
-    /// and one must be given.
+    /// δ, the step of α for an example of mean weight; by default `(1/k)(1/(nβ) + (β/α)·25R/(2μn²))⁻¹`. A loss without
+    /// an α has no default, and needs a δ here.
     pub delta: Option<f64>,
 }
 
-/// What the theorem's δ is made of.
+/// The numbers that the theorem's δ depends on.
 pub(super) struct DualSteps<'a> {
-    /// Of the examples, which add up to one.
+    /// The masses of the examples, which add up to one.
     pub masses: &'a [f64],
     /// k.
     pub k: usize,
@@ -130,20 +130,20 @@ pub(super) struct DualSteps<'a> {
     pub smoothness: f64,
     /// β/α, if there is an α.
     pub conditioning: Option<f64>,
-    /// 25R/(2μ), or what takes its place in the trace ball.
+    /// 25R/(2μ), or its counterpart in the trace ball.
     pub curvature: f64,
 }
 
 impl Constants {
-    /// q_i = 1/(m_i δ_i) of every example, and δ for one of mean weight.
+    /// Returns q_i = 1/(m_i δ_i) of every example, and δ of an example of mean weight.
     ///
     /// ```text
     /// δ_i = (1/k)(m_i/β + (β/α)·25R m_i²/(2μ))⁻¹     the theorem's, with m_i in the place of 1/n
     /// ```
     ///
-    /// Its proof goes through with them in the norm Σ m_i q_i‖·‖²: in it the conjugates are as smooth and as strongly
-    /// convex as before, and of what X can do to k examples, Σ m_i‖𝒜_i(X)‖²/q_i, is at most μ‖X‖²/(12.5 β/α) for these
-    /// q_i. A δ that is given is meant for 1/n, so that q = n/δ for all.
+    /// The theorem's proof holds with these δ_i in the norm Σ m_i q_i‖·‖²: in that norm the conjugates are as smooth
+    /// and as strongly convex as before, and the effect of X on k examples, Σ m_i‖𝒜_i(X)‖²/q_i, is at most
+    /// μ‖X‖²/(12.5 β/α) for these q_i. A δ from the settings is for the mass 1/n, so that q = n/δ for every example.
     pub(super) fn dual_steps(self, of: &DualSteps<'_>) -> Result<(Vec<f64>, f64)> {
         let n = of.masses.len() as f64;
         if let Some(delta) = self.delta {
@@ -159,7 +159,7 @@ impl Constants {
         Ok((of.masses.iter().map(|&mass| at(mass)).collect(), n / at(1.0 / n)))
     }
 
-    /// Refuses constants that make no sense.
+    /// Returns an error if a constant is out of its range.
     pub fn check(self) -> Result<()> {
         if self.s == Some(0) || self.k == Some(0) {
             return Err(Error::setting("at least one entry and one example move in a step"));

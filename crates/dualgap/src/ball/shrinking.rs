@@ -1,18 +1,19 @@
-//! Whose turn it is: all examples in a random order, pass after pass, but for those that hardly change.
+//! The order of visits: every pass visits the examples in a new random order, and skips those that hardly change.
 //!
-//! The paper moves the k examples that change most. Here the examples that hardly changed at their last visits sleep for
-//! a few passes, which is the same greedy choice without a look at all of them.
+//! The paper moves the k examples that change most. Shrinking skips the examples that hardly changed at their last
+//! visits for a few passes, which approximates that greedy choice without computing the change of every example.
 
 use crate::linalg::Random;
 use serde::{Deserialize, Serialize};
 
-/// A change below this share of the mean change is hardly one.
+/// A visit counts as idle if its change is at most this share of the mean change of the pass before. A larger share
+/// skips more visits, and delays steps that would still help.
 const HARDLY: f64 = 0.02;
 
-/// Who has hardly changed again and again sleeps for all but one in 2^this passes.
+/// An example whose visits stay idle is visited in one of 2^this passes, so that a run notices when it changes again.
 const DEEPEST: u8 = 3;
 
-/// The order of a pass, and who sleeps.
+/// The order of a pass, and how idle each example is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shrinking {
     order: Vec<u32>,
@@ -23,19 +24,19 @@ pub(super) struct Shrinking {
     random: Random,
 }
 
-/// What the visits of a pass added up to.
+/// Sums over the visits of this pass.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Changes {
     sum: f64,
     curvature: f64,
     visits: f64,
-    /// Of the pass before.
+    /// The means of the pass before.
     mean: f64,
     mean_curvature: f64,
 }
 
 impl Shrinking {
-    /// Of so many examples, before the first pass.
+    /// The state before the first pass.
     pub fn new(examples: usize, seed: u64) -> Self {
         Self {
             order: (0..examples as u32).collect(),
@@ -47,7 +48,7 @@ impl Shrinking {
         }
     }
 
-    /// Whether turns that came from elsewhere are those of so many examples.
+    /// Whether a state from a checkpoint is valid for this number of examples.
     pub fn is_sound(&self, examples: usize) -> bool {
         let mut order = self.order.clone();
         order.sort_unstable();
@@ -57,10 +58,10 @@ impl Shrinking {
             && self.idle.iter().all(|&idle| idle <= DEEPEST)
     }
 
-    /// The next example that is awake, if the pass has one more.
+    /// Returns the next example that this pass visits, or none at its end.
     pub fn next(&mut self) -> Option<usize> {
         let rest = &self.order[self.turn..];
-        // Sleepers wake in turns.
+        // The index is part of the test, so that idle examples spread over the passes.
         let awake = |&i: &u32| {
             self.pass.wrapping_add(u64::from(i)) & ((1 << self.idle[i as usize]) - 1) == 0
         };
@@ -69,7 +70,7 @@ impl Shrinking {
         found.map(|at| rest[at] as usize)
     }
 
-    /// Begins the next pass; says whether there was a visit in the last one.
+    /// Begins the next pass; returns whether the last one had a visit.
     pub fn begin_pass(&mut self) -> bool {
         self.random.shuffle(&mut self.order);
         (self.turn, self.pass) = (0, self.pass.wrapping_add(1));
@@ -81,7 +82,7 @@ impl Shrinking {
         visits > 0.0
     }
 
-    /// Takes note of how much an example changed, and of the curvature it met.
+    /// Records how much an example changed, and the curvature that its step met.
     pub fn note(&mut self, i: usize, change: f64, curvature: f64) {
         let Self { changes, idle, .. } = self;
         changes.sum += change;
@@ -90,7 +91,7 @@ impl Shrinking {
         idle[i] = if change <= HARDLY * changes.mean { (idle[i] + 1).min(DEEPEST) } else { 0 };
     }
 
-    /// The mean curvature that the examples of the last whole pass met.
+    /// The mean curvature that the visits of the last complete pass met.
     pub fn mean_curvature(&self) -> f64 {
         self.changes.mean_curvature
     }

@@ -1,37 +1,40 @@
-//! The threshold of the projection, kept up while V moves: `X = soft(u, τ)/μ` with `Σ|X| = r`.
+//! The soft threshold of the projection, maintained while V moves: `X = soft(u, τ)/μ` with `Σ|X| = r`.
 //!
-//! Few entries of u are above τ or near it, and those are listed: the exact τ among them costs no look at the others,
-//! as long as it stays above a level that no other entry has reached. Entries that reach it are listed on the way.
+//! Few entries of u are above τ or near it, and a list holds those. The exact τ follows from the list alone, without
+//! the other entries, as long as τ stays above a bound that no unlisted entry exceeds. A step that lifts an entry above
+//! the bound adds it to the list.
 
 use super::Touched;
 use crate::term::ball::l1;
 use serde::{Deserialize, Serialize};
 
-/// Entries above this share of τ are near it.
+/// The list holds the entries above this share of τ. A smaller share makes the list longer; a larger one makes τ fall
+/// below the bound sooner, which costs a recomputation from all of u.
 const NEAR: f64 = 0.75;
 
-/// So many entries of A are touched for each listed one before τ is found anew among them, ...
+/// τ is recomputed from the list after this many touched entries of A per listed entry, so that one loop over the list
+/// costs at most a quarter of the steps before it.
 const AMONG_NEAR: u64 = 4;
 
-/// ... and so many for each of u before it is found from all, where nothing is listed.
+/// Without a list, τ is recomputed from all of u after this many touched entries of A per entry of u.
 const AMONG_ALL: u64 = 8;
 
-/// τ, and the entries near it.
+/// τ, and the list of the entries near it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SoftThreshold {
     pub tau: f64,
     /// How many entries of u are above τ.
     pub count: f64,
-    /// Every entry above this is listed. Without a list it is infinite.
+    /// The list has every entry above this bound. The bound is infinite if there is no list.
     low: f64,
     near: Vec<u32>,
     listed: Vec<bool>,
-    /// c, and which features have a listed entry.
+    /// c; `seen` marks the features that have a listed entry.
     outputs: usize,
     seen: Vec<bool>,
-    /// Whether τ stays where it is between two times that it is found.
+    /// Whether τ stays fixed between two recomputations.
     still: bool,
-    /// Entries of A touched since τ was found, and in all.
+    /// Entries of A touched since τ was last recomputed, and in total.
     since: u64,
     ever: u64,
 }
@@ -47,7 +50,7 @@ impl SoftThreshold {
         }
     }
 
-    /// Whether a level that came from elsewhere may be worked with where this one is.
+    /// Whether a soft threshold from a checkpoint is valid in the place of `own`.
     pub fn is_sound(&self, own: &Self) -> bool {
         let places = |all: &[bool]| all.iter().filter(|listed| **listed).count();
         self.tau >= 0.0
@@ -66,7 +69,7 @@ impl SoftThreshold {
         self.seen[feature] || self.low == f64::INFINITY
     }
 
-    /// Takes note that entry j has become u.
+    /// Records the new value u of entry j.
     #[inline]
     pub fn note(&mut self, j: usize, u: f64) {
         if u.abs() > self.low && !self.listed[j] {
@@ -76,25 +79,25 @@ impl SoftThreshold {
         }
     }
 
-    /// Moves τ by what a step that leaves `Σ|X|` alone moves it.
+    /// Sets τ to `from + by`, but not below zero: the change that keeps `Σ|X|` constant in a step.
     #[inline]
     pub fn shift(&mut self, from: f64, by: f64) {
         self.tau = (from + by).max(0.0);
     }
 
-    /// How much τ moves for each unit that the entries above it move in all.
+    /// The change of τ per unit of change in the sum of the entries above it; zero while τ is fixed.
     #[inline]
     pub fn share(&self) -> f64 {
         let moves = self.tau > 0.0 && self.count > 0.0 && !self.still;
         if moves { 1.0 / self.count } else { 0.0 }
     }
 
-    /// From now on τ moves only when it is found anew: slower, and no step can lower the dual.
+    /// Fixes τ between recomputations from now on: convergence is slower, but no step can lower the dual.
     pub fn be_still(&mut self) {
         self.still = true;
     }
 
-    /// After work on so many entries, of which a pass has so many: finds τ anew if it is time to.
+    /// Records work on `entries` entries of A, of which a pass has `pass`, and recomputes τ if that is due.
     pub fn keep(
         &mut self,
         entries: u64,
@@ -112,12 +115,12 @@ impl SoftThreshold {
                 self.find(u, radius, sizes, touched);
             }
         } else if self.since >= (AMONG_ALL * u.len() as u64).min(pass).min(self.ever / 4 * 3) {
-            // Nothing is known of it at first: sooner then.
+            // At first τ is unknown: recompute it whenever the total work has grown fourfold.
             self.find(u, radius, sizes, touched);
         }
     }
 
-    /// Finds τ from all of u, and lists what is near it.
+    /// Recomputes τ from all of u, and lists the entries near it.
     pub fn find(&mut self, u: &[f64], radius: f64, sizes: &mut Vec<f64>, touched: &mut Touched) {
         let looks;
         (self.tau, looks) = l1::threshold_near(u, radius, self.tau, sizes);
@@ -134,7 +137,7 @@ impl SoftThreshold {
         }
     }
 
-    /// Finds τ among the entries that are listed, and tells whether it is high enough for that.
+    /// Recomputes τ from the listed entries; returns whether it is high enough for the list to suffice.
     fn follow(&mut self, u: &[f64], radius: f64, touched: &mut Touched) -> bool {
         const MOST: u32 = 20;
         self.since = 0;

@@ -1,4 +1,4 @@
-//! Algorithm 1 with constant steps: the s largest entries of X and the k examples of most change move in each.
+//! Algorithm 1 with constant steps: each step moves the s largest entries of X and the k examples that change most.
 //!
 //! ```text
 //! 4   x̃ ← the s largest entries of x − G/(μη), projected; G = μx − V         x ← (1 − η)x + ηx̃                  (8)
@@ -8,8 +8,9 @@
 //! 8   V follows through their rows                                                                             (12)
 //! ```
 //!
-//! The δ_i are all the same where the masses are: [`Constants`]. The α of the library is −y of the paper. x and p have one lazy scale in common, so a step touches the columns of x̃ and
-//! the rows of the examples that move, and beside them d numbers to select from and n predictions to compare.
+//! The δ_i are equal if the masses are: [`Constants`]. The α of the library is −y of the paper. x and p share one lazy
+//! scale, so a step touches the columns of x̃ and the rows of the examples that move, and in addition d numbers to
+//! select from and n predictions to compare.
 
 use super::settings::DualSteps;
 use super::{BestPair, Constants, Losses, Problem, Solution, Touched};
@@ -18,7 +19,7 @@ use crate::term::ball::l1;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// A scale that falls below this is worked into the numbers it scales.
+/// A scale below this is multiplied into x and p and reset to 1, long before the scale could underflow.
 const SMALLEST_SCALE: f64 = 1e-100;
 
 /// The algorithm; see the module's head.
@@ -32,15 +33,15 @@ pub struct Theorem<'p, 'a, L: Losses> {
     /// 1/(m_i δ_i).
     q: Vec<f64>,
     at: Place,
-    /// Entries of the step that is under way.
+    /// Entries of A that the current step has touched.
     entries: u64,
     room: Room<L::Scratch>,
 }
 
-/// Where it stands: all that a later run needs to go on.
+/// The state of the algorithm: all that a run needs to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Place {
-    /// x and the predictions p, both to be multiplied by the scale.
+    /// x and the predictions p; the true ones are these times the scale.
     x: Vec<f64>,
     p: Vec<f64>,
     scale: f64,
@@ -49,7 +50,7 @@ pub struct Place {
     touched: Touched,
 }
 
-/// Memory that steps work in.
+/// The workspace of steps.
 #[derive(Default)]
 struct Room<S> {
     /// x − G/(μη).
@@ -57,7 +58,7 @@ struct Room<S> {
     /// x̃.
     sparse: Vec<(u32, f64)>,
     sizes: Vec<f64>,
-    /// α̃, and how far from α each is.
+    /// α̃, and how far it is from α for each example.
     to: Vec<f64>,
     moves: Vec<(f64, u32)>,
     a: Vec<f64>,
@@ -65,7 +66,7 @@ struct Room<S> {
 }
 
 impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
-    /// From X = 0 and α = 0. μ must be positive.
+    /// Starts from X = 0 and α = 0. μ must be positive.
     pub fn new(problem: &'p Problem<'a, L>, constants: Constants) -> Result<Self> {
         constants.check()?;
         if problem.mu() <= 0.0 {
@@ -107,7 +108,7 @@ impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
         })
     }
 
-    /// What the steps have touched.
+    /// Returns what the steps have touched.
     pub fn touched(&self) -> Touched {
         self.at.touched
     }
@@ -173,7 +174,7 @@ impl<'p, 'a, L: Losses> Theorem<'p, 'a, L> {
 }
 
 impl<L: Losses> Theorem<'_, '_, L> {
-    /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
+    /// Resumes from a checkpoint; recomputes the values that a certificate will rest on.
     pub(super) fn resume(&mut self, (at, best_pair): (Place, BestPair)) -> Result<()> {
         let finite =
             |x: &[f64], own: &[f64]| x.len() == own.len() && x.iter().all(|x| x.is_finite());
@@ -206,7 +207,7 @@ impl<L: Losses> Solver for Theorem<'_, '_, L> {
         self.problem.len() as u64
     }
 
-    /// A pass is as many entries of A as there are, and one example more a step for what it looks at beside them.
+    /// A pass is as many touched entries as A has; each step counts one example more, for its other work.
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let (pass, all) = (self.calls_per_pass(), self.problem.rows().stored().max(1) as u64);
         let mut done = Work::default();

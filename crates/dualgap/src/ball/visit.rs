@@ -1,4 +1,4 @@
-//! The step of one example: the maximum of the dual along its α, as long as X keeps its entries.
+//! The step of one example: the maximum of the dual along its α, as long as X keeps its support.
 //!
 //! Let S be the entries of X that are not zero, s their signs, x_S the row on them. When α moves by δ,
 //!
@@ -6,36 +6,36 @@
 //! V moves by mδx,    τ by mδ⟨s, x_S⟩/|S| (Σ|X| stays r),    the prediction by qδ,    q = (m/μ)(‖x_S‖² − ⟨s, x_S⟩²/|S|)
 //! ```
 //!
-//! and the loss's maximizer for that q is where to go. Entries that come on the way make q larger. The prediction
-//! afterwards tells the q that was met, ⟨change of a, δ⟩/‖δ‖²; where the step went too far by that, it is taken again
-//! with the q that was met, and at last with (m/μ)‖x‖², which no q exceeds.
+//! and the step goes to the loss's maximizer for that q. Entries that enter X on the way make q larger. The prediction
+//! after the step gives the q that the step met, ⟨change of a, δ⟩/‖δ‖². If by that q the step was too long, it is
+//! repeated with the q that it met, and the last time with (m/μ)‖x‖², which no q exceeds.
 //!
-//! With several outputs q is the largest ‖x_S‖² of theirs.
+//! With several outputs, q is m/μ times the largest ‖x_S‖² of any output.
 
 use super::Losses;
 use super::ascent::{Ascent, Room};
 use crate::term::ball::l1;
 
-/// x with the sign of u.
+/// Returns x if u is positive, else −x.
 #[inline]
 fn along(x: f64, u: f64) -> f64 {
     if u > 0.0 { x } else { -x }
 }
 
-/// A step that is too far by less than this share of it is not worth another look at the row.
+/// A step that is too long by less than about this share is not worth another loop over the row.
 const FAR: f64 = 0.1;
 
-/// The q to take the step again with, if it was taken with this one and met another.
+/// Returns the q to repeat the step with, or none if the step with this q was short enough for the q that it met.
 fn again(q: f64, own: f64, met: f64, whole: f64, smoothness: f64) -> Option<f64> {
-    // With the right q the step is (γ + q)/(γ + met) as long.
+    // With the q that was met, the step would be (γ + q)/(γ + met) times as long.
     let fine = q >= whole || met - q <= FAR * (met + smoothness) || met.is_nan();
-    // No third time something in between.
+    // Only the first repetition uses an estimate; the second uses the upper bound.
     let next = if q == own && met < whole { met } else { whole };
     (!fine).then_some(next)
 }
 
 impl<L: Losses> Ascent<'_, '_, L> {
-    /// The step of an example with one output; returns how many entries of A it took.
+    /// Takes the step of an example with one output; returns how many entries of A it read.
     pub(super) fn visit_one(&mut self, i: usize) -> u64 {
         let (problem, losses) = (self.problem, self.problem.losses());
         let (row, mass) = (problem.rows().row(i), problem.masses()[i]);
@@ -86,7 +86,7 @@ impl<L: Losses> Ascent<'_, '_, L> {
         entries as u64
     }
 
-    /// The step of an example with several.
+    /// Takes the step of an example with several outputs; returns how many entries of A it read.
     pub(super) fn visit_all(&mut self, i: usize) -> u64 {
         let (problem, losses, c) = (self.problem, self.problem.losses(), self.problem.outputs());
         let (row, mass) = (problem.rows().row(i), problem.masses()[i]);

@@ -20,7 +20,7 @@ pub struct Alphabet {
 }
 
 impl Alphabet {
-    /// The distinct names in their natural order: by value if all are numbers, else by letter.
+    /// Returns the distinct names in their natural order: by value if all are numbers, else alphabetically.
     pub fn new(names: impl IntoIterator<Item = String>) -> Self {
         let mut names: Vec<String> = names.into_iter().collect();
         names.sort_unstable();
@@ -34,7 +34,7 @@ impl Alphabet {
         Self::from(names)
     }
 
-    /// The same names, with those that are new behind them.
+    /// Returns the alphabet with the new names appended.
     ///
     /// ```
     /// # use dualgap::data::Alphabet;
@@ -48,34 +48,34 @@ impl Alphabet {
         Self::from(self.names.iter().cloned().chain(new.names).collect::<Vec<_>>())
     }
 
-    /// That of data without names.
+    /// The empty alphabet, of data without names.
     pub(crate) fn none() -> &'static Self {
         static NONE: LazyLock<Alphabet> = LazyLock::new(|| Alphabet::from(Vec::new()));
         &NONE
     }
 
-    /// In order of their numbers.
+    /// The names, in order of their numbers.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The number of a name.
+    /// Returns the number of a name.
     pub fn index(&self, name: &str) -> Option<usize> {
         self.numbers.get(name).copied()
     }
 
-    /// How many labels there are.
+    /// Returns the number of labels.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is no label.
+    /// Whether there are no labels.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 }
 
-/// In the given order.
+/// Keeps the given order.
 impl From<Vec<String>> for Alphabet {
     fn from(names: Vec<String>) -> Self {
         let numbers = names.iter().enumerate().map(|(k, name)| (name.clone(), k)).collect();

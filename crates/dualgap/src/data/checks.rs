@@ -1,10 +1,10 @@
-//! What data sets are checked for: their numbers, their names, and what each example counts.
+//! Checks of data sets: their numbers, their names, and the weights of their examples.
 
 use super::Dictionary;
 use crate::linalg::Rows;
 use crate::{Error, Result};
 
-/// Refuses what cannot be the weights of n examples.
+/// Returns an error unless these can be the weights of n examples.
 pub(super) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
     if weights.len() != n {
         let count = weights.len();
@@ -25,12 +25,12 @@ pub(super) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
     Ok(())
 }
 
-/// Those of the given examples in the given order.
+/// Returns the weights of the given examples in the given order.
 pub(super) fn select_weights(weights: Option<&Vec<f64>>, chosen: &[usize]) -> Option<Vec<f64>> {
     weights.map(|weights| chosen.iter().map(|&i| weights[i]).collect())
 }
 
-/// A feature that is no finite number would make every sum meaningless.
+/// Returns an error if a feature is not finite: it would make every sum meaningless.
 pub(super) fn check_finite(rows: &Rows) -> Result<()> {
     match (0..rows.len()).find(|&i| rows.row(i).iter().any(|(_, x)| !x.is_finite())) {
         Some(i) => Err(Error::setting(format!("row {i} has a value that is not finite"))),
@@ -38,7 +38,7 @@ pub(super) fn check_finite(rows: &Rows) -> Result<()> {
     }
 }
 
-/// Features have names, all of them or none.
+/// Returns an error unless all features have names or none has.
 pub(super) fn check_names(dictionary: &Dictionary, features: usize) -> Result<()> {
     if dictionary.is_empty() || dictionary.len() >= features {
         return Ok(());

@@ -1,13 +1,13 @@
-//! What the examples of a class count.
+//! Class weights: weights of examples that depend on their class.
 //!
-//! With c_i the sample weight of example i (1 without any) and r_y the weight of class y, example i counts
+//! With c_i the sample weight of example i (1 without any) and r_y the weight of class y, example i has the weight
 //!
 //! ```text
 //! c_i · r_{y_i},        balanced: r_y = Σ c_i / (K · Σ_{i: y_i = y} c_i)
 //! ```
 //!
-//! so that balanced classes count the same, and all examples together what they did before. K is the number of
-//! classes that count at all.
+//! so that balanced classes have equal total weight, and the total weight of all examples does not change. K is the
+//! number of classes with a positive weight.
 
 use super::{Alphabet, Classes, Examples};
 use crate::{Error, Result};
@@ -28,14 +28,15 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClassWeights {
-    /// Every class counts the same.
+    /// All classes have the same total weight.
     Balanced,
-    /// By the names of the classes; those that are not named count 1.
+    /// Weights by class name; a class that is not named has the weight 1.
     Named(Vec<(String, f64)>),
 }
 
 impl ClassWeights {
-    /// What each example counts: the sample weights of a run. Without others, those of the data are multiplied.
+    /// Returns the weight of each example, for a run. It multiplies `sample_weights`, or without them the weights of
+    /// the data.
     pub fn examples(&self, data: &Examples, sample_weights: Option<&[f64]>) -> Result<Vec<f64>> {
         let n = data.len();
         let sample_weights = sample_weights.or(data.weights());
@@ -71,7 +72,7 @@ fn balanced(classes: &Classes, counts: &[f64]) -> Vec<f64> {
     }
     let total: f64 = of_class.iter().sum();
     let present = of_class.iter().filter(|&&weight| weight > 0.0).count() as f64;
-    // Of a class that counts nothing, no factor makes more.
+    // A class of weight zero stays at zero with any factor.
     of_class.iter().map(|&of| if of > 0.0 { total / (present * of) } else { 1.0 }).collect()
 }
 

@@ -1,4 +1,4 @@
-//! How columns become features, in a form that a model file can keep: templates, and what goes with them.
+//! How columns become features: templates and their options, in a form that a model file stores.
 
 use super::templates::{Pad, Templates};
 use crate::{Error, Result};
@@ -9,25 +9,24 @@ use serde::{Deserialize, Serialize};
 pub struct ColumnRecipe {
     /// The templates as text, see [`super::templates`]; empty for [`ColumnRecipe::standard`].
     pub templates: String,
-    /// What stands in for tokens outside the sentence.
+    /// The text in place of tokens outside the sentence.
     pub pad: Pad,
-    /// Features that occur less often in the training data are left out.
+    /// Features that occur less often in the training data are dropped.
     pub min_count: u32,
-    /// Whether cells are seen in lower case, but for their shape.
+    /// Whether templates see cells in lower case, except for their shape.
     pub lowercase: bool,
-    /// Which columns of the file are meant, in which order, the label last; all of them when empty.
+    /// The columns of the file to use, in this order, the label last; all of them if empty.
     #[serde(default)]
     pub pick: Vec<usize>,
     /// Whether tabs separated the columns of the training data.
     #[serde(default)]
     pub tabs: bool,
-    /// How many columns the training data have, of those that are meant, the label included; zero before they
-    /// were read.
+    /// The number of columns of the training data, of those in use and with the label; zero before they are read.
     pub columns: usize,
 }
 
 impl Default for ColumnRecipe {
-    /// Reasonable features, whatever the columns.
+    /// Reasonable features for any columns.
     fn default() -> Self {
         Self {
             templates: String::new(),
@@ -67,7 +66,7 @@ B
 ";
 
 impl ColumnRecipe {
-    /// The preset of this name.
+    /// Returns the preset of this name.
     pub fn preset(name: &str) -> Option<Self> {
         (name == "paper-conll2000").then(|| Self {
             templates: PAPER_CONLL2000.into(),
@@ -77,14 +76,15 @@ impl ColumnRecipe {
         })
     }
 
-    /// Templates from a text, such as a CRF++ template file; `name` is what an error message calls it.
+    /// Returns a recipe with templates from a text, such as a CRF++ template file; `name` is its name in error
+    /// messages.
     pub fn from_templates(name: &str, templates: String) -> Result<Self> {
         parse(name, &templates)?;
         Ok(Self { templates, ..Self::default() })
     }
 
-    /// Templates for a file with so many columns, the last of which is the label: words around, their shape
-    /// and affixes, and the other columns around.
+    /// Returns templates for a file with this many columns, the last of which is the label: the words of the
+    /// context, their shape and affixes, and the other columns of the context.
     pub fn standard(columns: usize) -> String {
         let mut templates = String::new();
         let mut add = |name: &str, body: &str| {
@@ -118,18 +118,18 @@ impl ColumnRecipe {
         templates
     }
 
-    /// Where the file has the column that is the `k`-th of those that are meant.
+    /// Returns the place in the file of the `k`-th column in use.
     pub fn place(&self, k: usize) -> usize {
         if self.pick.is_empty() { k } else { self.pick.get(k).copied().unwrap_or(usize::MAX) }
     }
 
-    /// How many columns a file must have for its first `count` columns that are meant.
+    /// Returns the number of columns that a file needs for the first `count` columns in use.
     pub(super) fn width(&self, count: usize) -> usize {
         (0..count).map(|k| self.place(k).saturating_add(1)).max().unwrap_or(0)
     }
 
-    /// Ready to use, with the columns of the file in the macros. The templates may name all columns that are
-    /// meant but the label.
+    /// Parses the templates and replaces the columns of their macros by those of the file. The templates may refer
+    /// to all columns in use except the label.
     pub(super) fn parse(&self) -> Result<Templates> {
         let templates = parse("the templates", &self.templates)?;
         if templates.columns() >= self.columns.max(2) {

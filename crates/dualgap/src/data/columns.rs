@@ -4,9 +4,9 @@
 //! If the first token line has a tab, tabs separate the columns of the whole file, and a cell may then hold
 //! spaces or be empty. Every token line has the same number of columns.
 //!
-//! Between sentences, a line that begins with `#` and does not have the columns of a token is a comment. In
-//! CoNLL-U files, which have ten columns between tabs, lines for several tokens together (`3-4`) and for tokens that
-//! were left out (`5.1`) are no tokens and are passed over.
+//! Between sentences, a line that begins with `#` and does not have the columns of a token is a comment. In CoNLL-U
+//! files, which have ten columns separated by tabs, the lines of multiword tokens (`3-4`) and of empty nodes (`5.1`)
+//! are not tokens, and the reader skips them.
 
 use super::Source;
 use crate::Result;
@@ -16,30 +16,30 @@ use crate::error::count_of;
 #[derive(Clone, Debug, Default)]
 pub struct Sentence {
     text: String,
-    /// Where each cell ends in the text, token by token.
+    /// The end of each cell in the text, token by token.
     ends: Vec<usize>,
     width: usize,
-    /// Of every token, its line in the file.
+    /// The line of each token in the file.
     lines: Vec<u64>,
 }
 
 impl Sentence {
-    /// How many tokens it has.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.ends.len() / self.width.max(1)
     }
 
-    /// Whether it has no token.
+    /// Whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// How many columns a token has.
+    /// Returns the number of columns of a token.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// A cell.
+    /// Returns a cell.
     #[inline]
     pub fn cell(&self, token: usize, column: usize) -> &str {
         let k = token * self.width + column;
@@ -47,7 +47,7 @@ impl Sentence {
         &self.text[start..self.ends[k]]
     }
 
-    /// The line that a token has in its file, counted from one.
+    /// Returns the line of a token in its file, counted from one.
     pub fn line(&self, token: usize) -> u64 {
         self.lines[token]
     }
@@ -58,7 +58,7 @@ impl Sentence {
     }
 }
 
-/// Reads sentence by sentence.
+/// Reads a file sentence by sentence.
 ///
 /// ```
 /// use dualgap::data::{Source, columns::ColumnReader};
@@ -71,34 +71,35 @@ impl Sentence {
 /// ```
 pub struct ColumnReader<'a> {
     source: Source<'a>,
-    /// Known from the first token line on: the number of columns, and whether tabs separate them.
+    /// The number of columns, and whether tabs separate them; known after the first token line.
     layout: Option<(usize, bool)>,
     tabs_only: bool,
 }
 
 impl<'a> ColumnReader<'a> {
-    /// From the beginning of a file.
+    /// Reads from the beginning of a file.
     pub fn new(source: Source<'a>) -> Self {
         Self { source, layout: None, tabs_only: false }
     }
 
-    /// Whether tabs separate the columns even where there is none.
+    /// Sets whether tabs separate the columns even if the file has none.
     #[must_use]
     pub fn tabs_only(self, tabs_only: bool) -> Self {
         Self { tabs_only, ..self }
     }
 
-    /// The source, for errors that name the place.
+    /// The source, for errors that name the line.
     pub fn source(&self) -> &Source<'a> {
         &self.source
     }
 
-    /// Whether tabs separate the columns; known once a sentence was read.
+    /// Whether tabs separate the columns; known after the first sentence.
     pub fn tabs(&self) -> bool {
         self.layout.is_some_and(|(_, tabs)| tabs)
     }
 
-    /// The number of columns, and whether tabs separate them, from the first line that is no comment for certain.
+    /// Returns the number of columns and whether tabs separate them, from the first line that is certainly no
+    /// comment.
     fn look(&mut self) -> Result<(usize, bool)> {
         let mut line = self.source.peek(|line| !line.starts_with('#'))?;
         if line.is_empty() {
@@ -108,7 +109,7 @@ impl<'a> ColumnReader<'a> {
         Ok((count(&line, tabs), tabs))
     }
 
-    /// The next sentence that has tokens.
+    /// Returns the next sentence that has tokens.
     pub fn next_sentence(&mut self) -> Result<Option<Sentence>> {
         let mut sentence = Sentence::default();
         let (width, tabs) = if let Some(layout) = self.layout { layout } else { self.look()? };
@@ -149,14 +150,14 @@ impl<'a> ColumnReader<'a> {
     }
 }
 
-/// How many columns a CoNLL-U file has.
+/// The number of columns of a CoNLL-U file.
 const CONLLU: usize = 10;
 
 fn count(line: &str, tabs: bool) -> usize {
     if tabs { line.split('\t').count() } else { line.split_ascii_whitespace().count() }
 }
 
-/// Whether a line of a CoNLL-U file is about several tokens or one that was left out: its number says so.
+/// Whether the number of a CoNLL-U line is that of a multiword token or of an empty node.
 fn is_no_token(line: &str) -> bool {
     let id = line.split('\t').next().unwrap_or_default();
     let whole = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,10 +1,9 @@
-//! What data sets have in common, whatever their examples are.
+//! The interface of all data sets.
 
 use super::fingerprint::{Digest, Fingerprint};
 use super::{Examples, Ratings, Sequences};
 
-/// What the data of a structure must tell the rest: how many examples there are, some of them on their own, what each counts,
-/// and what tells them from other data.
+/// What the data of a structure must provide: the number of examples, subsets, weights, and a fingerprint.
 ///
 /// ```
 /// use dualgap::data::{DataSet, Examples, Sequences};
@@ -22,24 +21,24 @@ use super::{Examples, Ratings, Sequences};
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub trait DataSet: Fingerprint {
-    /// n.
+    /// The number of examples.
     fn len(&self) -> usize;
 
-    /// Whether there is no example.
+    /// Whether there are no examples.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The given examples in the given order, which count what they did before.
+    /// Returns the given examples in the given order, with their weights.
     #[must_use]
     fn subset(&self, chosen: &[usize]) -> Self
     where
         Self: Sized;
 
-    /// What each example counts, if not the same. A weight of two is worth as much as a duplicate.
+    /// The weight of each example, unless all are the same. A weight of two is equivalent to a duplicate.
     fn weights(&self) -> Option<&[f64]>;
 
-    /// A digest of what the examples are, in hexadecimal digits; what they count is not in it.
+    /// Returns a digest of the examples in hexadecimal digits; their weights are not part of it.
     fn fingerprint(&self) -> String {
         let mut digest = Digest::default();
         self.digest(&mut digest);
@@ -75,7 +74,7 @@ impl DataSet for Sequences {
     }
 }
 
-/// Every rating is an example; all count the same.
+/// Every rating is an example; all have the same weight.
 impl DataSet for Ratings {
     fn len(&self) -> usize {
         Ratings::len(self)
@@ -136,7 +135,7 @@ mod tests {
                 prop_assert_eq!(part.numbers().unwrap()[k], 10.0 + i as f64);
                 prop_assert_eq!(part.rows().row(k).get(0), i as f64);
             }
-            // What examples count is no part of what they are.
+            // The weights of examples are not part of their fingerprint.
             prop_assert_eq!(DataSet::fingerprint(&data), DataSet::fingerprint(&examples(n)));
         }
     }

@@ -5,8 +5,8 @@ use rustc_hash::FxBuildHasher;
 
 /// Feature names in a fixed order; a feature's number is its place.
 ///
-/// Empty where features have no names but their numbers, as in a LIBSVM file. Clones are cheap: the names are
-/// shared until one of the clones grows.
+/// It is empty if features have only numbers, as in a LIBSVM file. Clones are cheap: they share the names until one
+/// of them grows.
 ///
 /// ```
 /// # use dualgap::data::Dictionary;
@@ -17,7 +17,7 @@ use rustc_hash::FxBuildHasher;
 pub struct Dictionary(std::sync::Arc<IndexSet<String, FxBuildHasher>>);
 
 impl Dictionary {
-    /// How many features there are.
+    /// Returns the number of features.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -27,23 +27,23 @@ impl Dictionary {
         self.0.is_empty()
     }
 
-    /// In order of their numbers.
+    /// The names, in order of their numbers.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// The name of a number.
+    /// Returns the name of a number.
     pub fn name(&self, number: usize) -> Option<&str> {
         self.0.get_index(number).map(String::as_str)
     }
 
-    /// The number of a name.
+    /// Returns the number of a name.
     #[inline]
     pub fn index(&self, name: &str) -> Option<u32> {
         self.0.get_index_of(name).map(|number| number as u32)
     }
 
-    /// The number of a name, which is a new one if the name is.
+    /// Returns the number of a name; a new name gets the next number.
     pub fn number(&mut self, name: &str) -> u32 {
         match self.index(name) {
             Some(number) => number,
@@ -51,14 +51,14 @@ impl Dictionary {
         }
     }
 
-    /// The first `count` names.
+    /// Returns the first `count` names.
     #[must_use]
     pub fn first(&self, count: usize) -> Self {
         self.names().take(count).collect()
     }
 }
 
-/// The same names under the same numbers. (Sets of names would be the same in any order.)
+/// Two dictionaries are equal if they have the same names under the same numbers. (`IndexSet` ignores the order.)
 impl PartialEq for Dictionary {
     fn eq(&self, other: &Self) -> bool {
         self.names().eq(other.names())
@@ -67,7 +67,7 @@ impl PartialEq for Dictionary {
 
 impl Eq for Dictionary {}
 
-/// In the given order; a name that came before keeps its first number.
+/// Keeps the given order; a name that occurs again keeps its first number.
 impl<S: Into<String>> FromIterator<S> for Dictionary {
     fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
         Self(std::sync::Arc::new(names.into_iter().map(Into::into).collect()))

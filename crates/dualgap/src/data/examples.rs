@@ -1,4 +1,4 @@
-//! Rows, and what is to be predicted of each.
+//! Independent examples: rows and their targets.
 
 use super::checks::{check_finite, check_names, check_weights, select_weights};
 use super::{
@@ -8,7 +8,7 @@ use crate::linalg::Rows;
 use crate::{Error, Result};
 use std::iter::repeat_n;
 
-/// Rows with a target each, or rows to predict for.
+/// Rows with a target each, or unlabelled rows to predict.
 ///
 /// ```
 /// # use dualgap::data::Examples;
@@ -26,7 +26,7 @@ pub struct Examples {
 }
 
 impl Examples {
-    /// Checks that everything fits together.
+    /// Returns the examples, or an error if rows and targets do not match.
     ///
     /// ```
     /// # use dualgap::data::{Examples, Numbers};
@@ -49,28 +49,28 @@ impl Examples {
         Ok(Self { rows, targets, dictionary: Dictionary::default(), weights: None })
     }
 
-    /// Rows to predict for.
+    /// Returns unlabelled rows to predict.
     pub fn unlabelled(rows: Rows) -> Result<Self> {
         Self::new(rows, Targets::None)
     }
 
-    /// From dense rows and the names of their classes.
+    /// Returns examples from dense rows and the names of their classes.
     pub fn from_dense(rows: &[Vec<f64>], labels: &[&str]) -> Result<Self> {
         Self::new(Rows::dense(rows)?, Classes::named(labels))
     }
 
-    /// From dense rows and the number that is to be predicted of each.
+    /// Returns examples from dense rows and their numeric targets.
     pub fn from_dense_numbers(rows: &[Vec<f64>], numbers: &[f64]) -> Result<Self> {
         Self::new(Rows::dense(rows)?, Numbers::new(numbers.to_vec())?)
     }
 
-    /// With names for the features, the first of which are those of the columns.
+    /// Sets the names of the features; the first of them are those of the columns.
     pub fn with_dictionary(self, dictionary: Dictionary) -> Result<Self> {
         check_names(&dictionary, self.rows.width())?;
         Ok(Self { dictionary, ..self })
     }
 
-    /// With what each example counts in training: a number that is not negative. Without, all count the same.
+    /// Sets the training weight of each example, a nonnegative number. Without weights all examples count the same.
     ///
     /// ```
     /// # use dualgap::data::Examples;
@@ -84,7 +84,7 @@ impl Examples {
         Ok(Self { weights: Some(weights), ..self })
     }
 
-    /// What each example counts, if not the same.
+    /// The weight of each example, unless all are the same.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
@@ -94,17 +94,17 @@ impl Examples {
         &self.rows
     }
 
-    /// What is to be predicted.
+    /// The targets.
     pub fn targets(&self) -> &Targets {
         &self.targets
     }
 
-    /// The names of the features, or none.
+    /// The names of the features; empty if they have none.
     pub fn dictionary(&self) -> &Dictionary {
         &self.dictionary
     }
 
-    /// The classes, if that is what the targets are.
+    /// Returns the classes, or an error if the targets are of another kind.
     pub fn classes(&self) -> Result<&Classes> {
         match &self.targets {
             Targets::Classes(classes) => Ok(classes),
@@ -112,7 +112,7 @@ impl Examples {
         }
     }
 
-    /// The numbers, if that is what the targets are.
+    /// Returns the numbers, or an error if the targets are of another kind.
     pub fn numbers(&self) -> Result<&[f64]> {
         match &self.targets {
             Targets::Numbers(numbers) => Ok(numbers.values()),
@@ -120,7 +120,7 @@ impl Examples {
         }
     }
 
-    /// The sets of labels, if that is what the targets are.
+    /// Returns the label sets, or an error if the targets are of another kind.
     pub fn sets(&self) -> Result<&Sets> {
         match &self.targets {
             Targets::Sets(sets) => Ok(sets),
@@ -128,7 +128,7 @@ impl Examples {
         }
     }
 
-    /// The several numbers, if that is what the targets are.
+    /// Returns the outputs, or an error if the targets are of another kind.
     pub fn outputs(&self) -> Result<&Outputs> {
         match &self.targets {
             Targets::Outputs(outputs) => Ok(outputs),
@@ -136,7 +136,7 @@ impl Examples {
         }
     }
 
-    /// −1 and 1 for the first and the second of two classes.
+    /// Returns −1 and 1 for the first and the second of two classes.
     ///
     /// ```
     /// # use dualgap::data::Examples;
@@ -155,17 +155,17 @@ impl Examples {
         Ok(classes.numbers().iter().map(|&class| [-1.0, 1.0][class as usize]).collect())
     }
 
-    /// n.
+    /// The number of examples.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no example.
+    /// Whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The names of its classes, labels or outputs, and of its features. Numbers have no names.
+    /// Returns the names of the classes, labels or outputs, and of the features. Numbers have no names.
     pub fn vocabulary(&self) -> Vocabulary<'_> {
         Vocabulary {
             alphabet: match &self.targets {
@@ -179,7 +179,7 @@ impl Examples {
         }
     }
 
-    /// The given examples in the given order, with the same alphabet and features; they count what they did before.
+    /// Returns the given examples in the given order, with the same alphabet, features and weights.
     ///
     /// ```
     /// # use dualgap::data::Examples;
@@ -200,7 +200,7 @@ impl Examples {
     }
 }
 
-/// Every position as an example of its own, which counts what its sequence does; features of label pairs are left behind.
+/// Every position becomes an example with the weight of its sequence; features of label pairs are dropped.
 impl From<Sequences> for Examples {
     fn from(sequences: Sequences) -> Self {
         let targets = sequences.classes().map_or(Targets::None, Targets::Classes);

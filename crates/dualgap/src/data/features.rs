@@ -1,8 +1,8 @@
-//! From columns to rows: feature strings are made by templates, counted, and given numbers.
+//! From columns to rows: templates make feature strings, which are counted and numbered.
 //!
-//! Sentences are read in portions. A portion is split into parts of a fixed size whose features are made and
-//! numbered in parallel, and the parts are then put together in order: the numbers are those of first
-//! occurrence in the file, whatever the number of threads. The text itself is dropped portion by portion.
+//! Sentences are read in portions. A portion is split into parts of a fixed size whose features are computed and
+//! numbered in parallel, and the parts are then merged in order: features are numbered by first occurrence in the
+//! file, for any number of threads. The text is dropped portion by portion.
 
 use super::columns::{ColumnReader, Sentence};
 use super::labels::Labels;
@@ -16,28 +16,28 @@ use crate::linalg::Rows;
 use crate::{Error, Result};
 use rayon::prelude::*;
 
-/// Sentences of one part, with features numbered within it.
+/// The sentences of one part, with features numbered within it.
 #[derive(Default)]
 struct Part {
     dictionary: Dictionary,
-    /// Token after token: how many features it has, then which.
+    /// For each token, the number of its features and then the features.
     features: Vec<u32>,
-    /// Likewise for the pair that a token makes with the one before; empty without templates for pairs.
+    /// The same for the pair of a token and the one before; empty without templates for pairs.
     edges: Vec<u32>,
-    /// None when the file has none.
+    /// Empty if the file has none.
     labels: Labels,
     lengths: Vec<usize>,
     unseen: Unseen,
 }
 
-/// Sentences of a part: enough that few features are new in the next one.
+/// The number of sentences of a part: large enough that few features are new in the next one.
 const PART: usize = 1000;
 
-/// Sentences that are in memory as text at the same time.
+/// The number of sentences that are in memory as text at the same time.
 const PORTION: usize = 8 * PART;
 
-/// Reads training data, the last column of which is the label; the recipe comes back with everything that the
-/// file decided.
+/// Reads training data, whose last column is the label, and returns the recipe with everything that the file
+/// decided.
 ///
 /// ```
 /// use dualgap::data::{ColumnRecipe, Source, features::read_training};
@@ -55,7 +55,7 @@ pub fn read_training(
     read_training_as(source, recipe, TargetKind::Class)
 }
 
-/// The same, with labels that must all be numbers if they are to be predicted as such.
+/// [`read_training`] for any kind of target; numeric targets require that all labels are numbers.
 pub(super) fn read_training_as(
     source: Source<'_>,
     recipe: &ColumnRecipe,
@@ -110,7 +110,7 @@ pub(super) fn read_training_as(
             all.lengths.extend(part.lengths);
         }
     }
-    // What is too rare goes, and the rest moves up: features of a label first, then those of pairs.
+    // Rare features are dropped, and the rest are renumbered: features of a label first, then those of pairs.
     let mut kept = [Vec::new(), Vec::new()];
     let names = std::mem::take(&mut all.dictionary);
     let new: Vec<Option<u32>> = names
@@ -138,7 +138,7 @@ pub(super) fn read_training_as(
     Ok((sequences, recipe))
 }
 
-/// Makes the features that a model knows, for training's sentences and for any other.
+/// Computes the features that a model knows, for the sentences of training and for any others.
 ///
 /// ```
 /// # use dualgap::data::{ColumnRecipe, Source, features::{Extractor, read_training}};
@@ -160,7 +160,8 @@ pub struct Extractor<'a> {
 }
 
 impl<'a> Extractor<'a> {
-    /// For the recipe and the names of a training set. They may come from a stranger's model file.
+    /// Returns the extractor for the recipe and the names of a training set, which may come from a stranger's model
+    /// file.
     pub fn new(recipe: &ColumnRecipe, known: Vocabulary<'a>) -> Result<Self> {
         let (columns, picked) = (recipe.columns, recipe.pick.len());
         let sound = columns >= 2 && (picked == 0 || picked == columns);
@@ -172,15 +173,15 @@ impl<'a> Extractor<'a> {
         Ok(Self { templates: recipe.parse()?, recipe: recipe.clone(), known })
     }
 
-    /// The sentences of a file. A single column has no separator to tell which one is meant: it is that of the
-    /// training data.
+    /// Returns the sentences of a file. A file with a single column has no separator that could be detected, so the
+    /// reader uses that of the training data.
     pub fn portions<'s>(&self, source: Source<'s>) -> Result<Portions<'s>> {
         let single = self.recipe.width(self.recipe.columns - 1) == 1;
         Portions::read(ColumnReader::new(source).tabs_only(self.recipe.tabs && single))
     }
 
-    /// Whether a file has the label column or goes without; any other number of columns is an error. Where
-    /// columns were picked by number, there may be more of them.
+    /// Whether a file has the label column; any other number of columns is an error. If the recipe picks columns by
+    /// number, the file may have more of them.
     pub fn has_labels(&self, portions: &Portions<'_>) -> Result<bool> {
         let recipe = &self.recipe;
         let found = portions.columns();
@@ -201,8 +202,8 @@ impl<'a> Extractor<'a> {
         ))
     }
 
-    /// The sentences as sequences of rows, and what of them is not known. Labels that are not are put behind
-    /// those that are.
+    /// Returns the sentences as sequences of rows, and what the model does not know. New labels come after the known
+    /// ones.
     pub fn sequences(&self, sentences: &[Sentence], labelled: bool) -> Result<(Sequences, Unseen)> {
         let all = self.extract(sentences, labelled);
         Ok((self.assemble(&all)?, self.unseen(&all)))
@@ -225,7 +226,7 @@ impl<'a> Extractor<'a> {
         let alphabet = alphabet.extended(all.labels.names());
         let widths = [features, dictionary.len() - features];
         let first_pair = features as u32;
-        // A pair's feature comes after those of labels in the dictionary, and from zero on in its rows.
+        // In the dictionary the features of pairs follow those of labels; in their own rows they count from zero.
         let number = |feature: u32| Some(feature.checked_sub(first_pair).unwrap_or(feature));
         let mut sequences = assemble(all, alphabet, widths, number)?;
         sequences.dictionary = dictionary.clone();
@@ -239,7 +240,7 @@ impl<'a> Extractor<'a> {
         Unseen { labels, ..all.unseen.clone() }
     }
 
-    /// A whole file: the sequences, whether it has labels, and what of it is not known.
+    /// Reads a whole file. Returns the sequences, whether they have labels, and what the model does not know.
     pub fn read(&self, source: Source<'_>) -> Result<(Sequences, bool, Unseen)> {
         self.read_as(source, TargetKind::Class)
     }
@@ -274,7 +275,7 @@ impl Part {
     }
 }
 
-/// The features of token after token.
+/// Iterates over the features of each token.
 fn tokens(features: &[u32]) -> impl Iterator<Item = &[u32]> {
     let mut rest = features;
     std::iter::from_fn(move || {
@@ -285,16 +286,16 @@ fn tokens(features: &[u32]) -> impl Iterator<Item = &[u32]> {
     })
 }
 
-/// Sentences in portions, of which only one is in memory at a time.
+/// Sentences in portions, only one of which is in memory at a time.
 pub struct Portions<'a> {
     reader: ColumnReader<'a>,
-    /// The first one is read at once: its columns are those of the file.
+    /// The first sentence is read at once: it decides the columns of the file.
     first: Option<Sentence>,
     columns: usize,
 }
 
 impl<'a> Portions<'a> {
-    /// From the beginning of a file, which must have a sentence.
+    /// Reads from the beginning of a file, which must have a sentence.
     pub fn new(source: Source<'a>) -> Result<Self> {
         Self::read(ColumnReader::new(source))
     }
@@ -309,7 +310,7 @@ impl<'a> Portions<'a> {
         Ok(Self { columns: first.width(), reader, first: Some(first) })
     }
 
-    /// How many columns every token has.
+    /// Returns the number of columns of every token.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -319,7 +320,8 @@ impl<'a> Portions<'a> {
         self.reader.tabs()
     }
 
-    /// Refuses a label that is empty, as a cell between tabs can be, and where numbers are wanted one that is none.
+    /// Returns an error for an empty label, as a cell between tabs can be, and for one that is no number if numbers
+    /// are required.
     fn check_labels(&self, sentences: &[Sentence], column: usize, kind: TargetKind) -> Result<()> {
         let numbers = kind == TargetKind::Number;
         let is_wrong = |cell: &str| cell.is_empty() || (numbers && number(cell).is_none());
@@ -343,7 +345,7 @@ impl<'a> Portions<'a> {
         Ok(())
     }
 
-    /// The next sentences, or `None` after the last.
+    /// Returns the next sentences, or `None` after the last.
     pub fn next_portion(&mut self) -> Result<Option<Vec<Sentence>>> {
         let mut portion: Vec<Sentence> = self.first.take().into_iter().collect();
         while portion.len() < PORTION
@@ -354,14 +356,14 @@ impl<'a> Portions<'a> {
         Ok((!portion.is_empty()).then_some(portion))
     }
 
-    /// An error about the file as a whole.
+    /// Returns an error about the file as a whole.
     pub fn file_error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
         self.reader.source().file_error(message, remedy)
     }
 }
 
-/// Makes the features of a part, and takes its labels from their column. With a dictionary, only the features
-/// that it knows.
+/// Computes the features of a part, and takes its labels from their column. With a dictionary it computes only known
+/// features.
 fn extract(
     sentences: &[Sentence],
     templates: &Templates,
@@ -406,7 +408,7 @@ fn extract(
     part
 }
 
-/// Appends what `fill` appends, with its count in front.
+/// Calls `fill` to append to the list, and puts the number of new items in front.
 fn counted(list: &mut Vec<u32>, fill: impl FnOnce(&mut Vec<u32>)) {
     let count = list.len();
     list.push(0);
@@ -414,7 +416,7 @@ fn counted(list: &mut Vec<u32>, fill: impl FnOnce(&mut Vec<u32>)) {
     list[count] = (list.len() - count - 1) as u32;
 }
 
-/// Rows of the features that have a number, and labels by the alphabet.
+/// Returns rows of the features that have a number, and labels by their number in the alphabet.
 fn assemble(
     part: &Part,
     alphabet: Alphabet,
@@ -449,7 +451,7 @@ fn rows(features: &[u32], width: usize, number: impl Fn(u32) -> Option<u32>) -> 
         row.clear();
         row.extend(token.iter().filter_map(|&feature| number(feature)).map(|j| (j, 1.0)));
         row.sort_unstable_by_key(|&(j, _)| j);
-        // A feature that two templates make counts twice.
+        // A feature that two templates make has the value two.
         row.dedup_by(|later, kept| {
             let same = later.0 == kept.0;
             kept.1 += if same { later.1 } else { 0.0 };

@@ -1,8 +1,8 @@
-//! What tells one data set from another: a SHA-256 over what a certificate depends on.
+//! Fingerprints of data sets: a SHA-256 over everything that a certificate depends on.
 //!
-//! The contents count, not the file: compression, comments and line ends make no difference; a value,
-//! a label, the order of the examples do. Fields are written with their lengths in little-endian
-//! order, so that no two data sets give the same bytes.
+//! The fingerprint depends on the contents and not on the file: compression, comments and line ends make no
+//! difference; a value, a label, the order of the examples do. Fields are written with their lengths in
+//! little-endian order, so that no two data sets give the same bytes.
 
 use super::{Examples, Ratings, Sequences, Targets};
 use crate::linalg::Rows;
@@ -21,14 +21,14 @@ use std::fmt::Write as _;
 pub struct Digest(sha2::Sha256);
 
 impl Digest {
-    /// Of these bytes alone, in hexadecimal digits.
+    /// Returns the digest of these bytes alone, in hexadecimal digits.
     pub fn of(bytes: &[u8]) -> String {
         let mut digest = Self::default();
         digest.bytes(bytes);
         digest.hex()
     }
 
-    /// Takes in raw bytes.
+    /// Adds raw bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -42,7 +42,7 @@ impl Digest {
         self.bytes(text.as_bytes());
     }
 
-    /// The digest in hexadecimal.
+    /// Returns the digest in hexadecimal digits.
     pub fn hex(self) -> String {
         self.0.finalize().iter().fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
@@ -53,11 +53,11 @@ impl Digest {
 
 /// A data set that has a fingerprint.
 pub trait Fingerprint {
-    /// Takes everything that matters into the digest.
+    /// Adds everything that a certificate depends on to the digest.
     fn digest(&self, digest: &mut Digest);
 }
 
-/// The fingerprint of a data set.
+/// Returns the fingerprint of a data set.
 ///
 /// ```
 /// use dualgap::data::{Examples, fingerprint};
@@ -100,7 +100,8 @@ impl Fingerprint for Examples {
             Targets::Classes(classes) => {
                 (0..classes.len()).for_each(|i| digest.text(classes.name(i)));
             }
-            // By the one spelling that numbers and sets have in files, so that fingerprints are those of earlier versions.
+            // In the normal spelling that numbers and sets have in files, so that fingerprints are those of earlier
+            // versions.
             Targets::Numbers(numbers) => {
                 numbers.values().iter().for_each(|value| digest.text(&value.to_string()));
             }
@@ -133,7 +134,7 @@ impl Fingerprint for Sequences {
     }
 }
 
-/// By name: numbers of users and items follow from the order of the ratings.
+/// By name: the numbers of users and items depend on the order of the ratings.
 impl Fingerprint for Ratings {
     fn digest(&self, digest: &mut Digest) {
         digest.text("ratings");

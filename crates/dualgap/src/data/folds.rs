@@ -1,7 +1,7 @@
-//! Folds: every example is held out once, and trained on otherwise.
+//! Folds: every example is held out once, and in the training data otherwise.
 //!
-//! Examples are put in a random order, then in that of their labels, and dealt like cards: the folds differ by at
-//! most one in size, and by at most one in how many examples of a label they have.
+//! The examples are shuffled, sorted by label, and dealt out in turn: the folds differ by at most one in size, and
+//! by at most one in the number of examples of each label.
 
 use crate::linalg::Random;
 use crate::{Error, Result};
@@ -27,12 +27,12 @@ pub struct Folds {
 }
 
 impl Folds {
-    /// Folds of n examples, whatever they are.
+    /// Returns folds of n examples without stratification.
     pub fn plain(n: usize, count: usize, seed: u64) -> Result<Self> {
         Self::stratified(&vec![0; n], count, seed)
     }
 
-    /// Folds with about as many examples of each label.
+    /// Returns folds with about as many examples of each label.
     pub fn stratified(labels: &[u32], count: usize, seed: u64) -> Result<Self> {
         let n = labels.len();
         if count < 2 || count > n {
@@ -50,7 +50,7 @@ impl Folds {
         Ok(Self { of, count })
     }
 
-    /// Folds that the data came with; their numbers need not follow each other.
+    /// Returns the folds that the data came with; their numbers need not be consecutive.
     ///
     /// ```
     /// # use dualgap::data::Folds;
@@ -71,22 +71,22 @@ impl Folds {
         Ok(Self { of, count: present.len() })
     }
 
-    /// How many folds there are.
+    /// Returns the number of folds.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The fold of an example.
+    /// Returns the fold of an example.
     pub fn of(&self, example: usize) -> usize {
         self.of[example]
     }
 
-    /// The examples of a fold, in their order.
+    /// Returns the examples of a fold, in their order.
     pub fn inside(&self, fold: usize) -> Vec<usize> {
         (0..self.of.len()).filter(|&i| self.of[i] == fold).collect()
     }
 
-    /// All other examples, in their order.
+    /// Returns all other examples, in their order.
     pub fn outside(&self, fold: usize) -> Vec<usize> {
         (0..self.of.len()).filter(|&i| self.of[i] != fold).collect()
     }

@@ -1,8 +1,8 @@
-//! Labels as a file has them: names in order of appearance, to be numbered once all are known.
+//! Labels as a file has them: names in order of appearance, which get numbers once all are known.
 
 use super::{Alphabet, Dictionary};
 
-/// Whether all names are those of numbers.
+/// Whether all names are numbers.
 pub(super) fn are_numbers(names: &[String]) -> bool {
     names.iter().all(|name| name.parse().is_ok_and(f64::is_finite))
 }
@@ -10,9 +10,9 @@ pub(super) fn are_numbers(names: &[String]) -> bool {
 /// A label for every example or position, by its name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
-    /// In order of appearance, ...
+    /// The distinct names in order of appearance.
     names: Dictionary,
-    /// ... and which of them comes when.
+    /// For each example or position, the place of its name.
     numbers: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Labels {
         self.numbers.extend(later.numbers.iter().map(|&label| numbers[label as usize]));
     }
 
-    /// Each name once, in order of appearance.
+    /// The distinct names in order of appearance.
     pub fn names(&self) -> impl Iterator<Item = String> + '_ {
         self.names.names().map(String::from)
     }
@@ -35,17 +35,17 @@ impl Labels {
         self.numbers.is_empty()
     }
 
-    /// Whether there is no label, or, of sets, none but the empty one.
+    /// Whether there are no labels or, for sets, only empty ones.
     pub fn are_none(&self) -> bool {
         self.names.names().all(str::is_empty)
     }
 
-    /// Which of the names comes when.
+    /// For each example or position, the place of its name.
     pub fn places(&self) -> &[u32] {
         &self.numbers
     }
 
-    /// The same labels under other names, of which two may be the same.
+    /// Returns the labels under other names; labels with equal new names are merged.
     pub fn renamed(self, name: impl Fn(&str) -> String) -> Self {
         let mut names = Dictionary::default();
         let numbers: Vec<u32> = self.names.names().map(|old| names.number(&name(old))).collect();
@@ -53,7 +53,7 @@ impl Labels {
         Self { numbers: renumbered.collect(), names }
     }
 
-    /// Their numbers in an alphabet that has them all.
+    /// Returns the numbers of the labels in an alphabet that has them all.
     pub fn numbered(&self, alphabet: &Alphabet) -> Vec<u32> {
         let places: Vec<u32> =
             self.names.names().filter_map(|name| alphabet.index(name)).map(|k| k as u32).collect();

@@ -13,7 +13,7 @@ use super::{Alphabet, Sequences, Source};
 use crate::Result;
 use crate::linalg::Rows;
 
-/// 16 rows of 8.
+/// The number of pixels: 16 rows of 8.
 pub const PIXELS: usize = 128;
 
 /// The words of a file and the fold of each.
@@ -21,18 +21,18 @@ pub const PIXELS: usize = 128;
 pub struct Letters {
     /// All words, in the order of the file.
     pub words: Sequences,
-    /// One per word, 0 to 9.
+    /// The fold of each word, 0 to 9.
     pub folds: Vec<u8>,
 }
 
 impl Letters {
-    /// The numbers of the words in the given folds.
+    /// Returns the numbers of the words in the given folds.
     pub fn in_folds(&self, folds: &[u8]) -> Vec<usize> {
         (0..self.folds.len()).filter(|&i| folds.contains(&self.folds[i])).collect()
     }
 }
 
-/// One line, taken apart.
+/// The fields of a line.
 struct Line<'l> {
     letter: &'l str,
     ends_word: bool,
@@ -140,7 +140,7 @@ fn parse_column<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, Compl
 mod tests {
     use super::*;
 
-    /// Letter lines: letter, next_id, position, fold; pixel k is on where `on` says so.
+    /// Letter lines: letter, next_id, position, fold; the pixels in the last list are on.
     fn text(lines: &[(&str, i32, usize, u8, &[usize])]) -> String {
         lines
             .iter()

@@ -1,8 +1,8 @@
 //! LIBSVM files: `label index:value index:value …`, one example a line, indices from one, ascending.
 //!
-//! A `#` begins a comment; blank lines are passed over. Labels are numbers and are known by their value:
-//! `1`, `+1` and `1.0` are one label. Where labels are sets, `1,3 index:value …` has two, and a line that begins with a
-//! feature has none. Where a number is to be predicted, or several, they stand in front in the same way.
+//! A `#` begins a comment; blank lines are skipped. Labels are numbers and identified by their value: `1`, `+1` and
+//! `1.0` are one label. If labels are sets, `1,3 index:value …` has two, and a line that begins with a feature has
+//! none. One or several numbers to predict are at the beginning of the line in the same way.
 
 use super::labels::Labels;
 use super::outputs::NumberLines;
@@ -15,10 +15,10 @@ use super::{
 use crate::Result;
 use crate::linalg::Rows;
 
-/// An index beyond this would ask for gigabytes of weights: it is taken for a mistake in the file.
+/// The largest index. A larger one would need gigabytes of weights, so it is treated as a mistake in the file.
 pub(super) const LARGEST_INDEX: u32 = 1 << 28;
 
-/// Reads a whole file, the labels of which are classes.
+/// Reads a whole file whose labels are classes.
 ///
 /// ```
 /// use dualgap::data::{Source, libsvm};
@@ -31,7 +31,7 @@ pub fn read(source: Source<'_>) -> Result<Examples> {
     read_as(source, TargetKind::Class)
 }
 
-/// The same, whatever is to be predicted.
+/// [`read`] for any kind of target.
 ///
 /// ```
 /// use dualgap::data::{Source, TargetKind, libsvm};
@@ -56,8 +56,8 @@ pub fn read_as(source: Source<'_>, kind: TargetKind) -> Result<Examples> {
     Examples::new(rows, targets)
 }
 
-/// Reads a file with the features and classes that a model knows: the examples, whether they have labels, and
-/// what of them is not known. Lines may begin with their first feature; all do, or none.
+/// Reads a file with the features and classes that a model knows. Returns the examples, whether they have labels,
+/// and what the model does not know. Lines may begin with their first feature if all do.
 ///
 /// ```
 /// use dualgap::data::{Source, libsvm};
@@ -71,7 +71,7 @@ pub fn read_known(source: Source<'_>, known: Vocabulary<'_>) -> Result<(Examples
     read_known_as(source, known, TargetKind::Class)
 }
 
-/// The same, whatever is to be predicted.
+/// [`read_known`] for any kind of target.
 pub fn read_known_as(
     source: Source<'_>,
     known: Vocabulary<'_>,
@@ -98,7 +98,7 @@ pub fn read_known_as(
     Ok((Examples::new(rows, targets)?, labelled, unseen))
 }
 
-/// What the lines of a file say.
+/// The contents of a file.
 struct Lines {
     rows: Rows,
     labels: Labels,
@@ -107,8 +107,8 @@ struct Lines {
     unseen: Unseen,
 }
 
-/// For a model, lines may go without a label and lose the features beyond its own. Sets may be empty, in some lines or in
-/// all.
+/// Reads the lines of a file. For a model, lines may have no label, and features that the model does not know are
+/// dropped. Sets may be empty, in some lines or in all.
 fn read_lines(
     mut source: Source<'_>,
     known: Option<Vocabulary<'_>>,
@@ -170,18 +170,18 @@ fn read_lines(
     Ok(Lines { rows, labels, numbers, labelled, unseen })
 }
 
-/// Whether a token is meant as `index:value`.
+/// Whether a token has the form `index:value`.
 pub(super) fn is_feature(token: &str) -> bool {
     token.split_once(':').is_some_and(|(index, _)| is_whole(index))
 }
 
-/// Whether a text is a whole number, however large.
+/// Whether a text is an integer, of any size.
 fn is_whole(text: &str) -> bool {
     let digits = text.strip_prefix('+').unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// The label's one spelling.
+/// Returns the label in its normal spelling.
 fn parse_label(label: &str) -> Result<String, Complaint> {
     const LABEL: &str = "a line of a LIBSVM file begins with the label, a number; `dualgap help formats` has others";
     let value: f64 = label.parse().map_err(|_| {
@@ -199,7 +199,7 @@ fn parse_label(label: &str) -> Result<String, Complaint> {
     Ok(format!("{}", value + 0.0))
 }
 
-/// A number to predict.
+/// Parses a number to predict.
 fn parse_number(text: &str) -> Result<f64, Complaint> {
     const NUMBER: &str = "a line begins with the number that is to be predicted: 1.5 1:0.5 3:2";
     number(text).ok_or_else(|| {
@@ -227,7 +227,7 @@ fn parse_features<'t>(
         if !is_whole(index) {
             return Err(complain("the index is not a whole number", PAIR));
         }
-        // One that does not fit is larger than any that is allowed.
+        // An index that does not fit is larger than any allowed one.
         let index: u32 = index.parse().unwrap_or(u32::MAX);
         let value: f64 = value.parse().map_err(|_| complain("the value is not a number", PAIR))?;
         if !value.is_finite() {
@@ -328,7 +328,7 @@ mod tests {
         let names: Vec<Vec<&str>> = (0..5).map(|i| sets.names(i).collect()).collect();
         assert_eq!(names, [vec!["9", "10"], vec![], vec![], vec!["9", "10"], vec!["3"]]);
         assert_eq!(data.rows.row(2).norm1(), 5.0);
-        // Any set of labels that are known is.
+        // Any set of known labels is known.
         let known = data.vocabulary();
         let (more, labelled, unseen) =
             read_known_as(source("3,9 1:1\n 9:1\n10,7,8 2:1\n"), known, TargetKind::Set).unwrap();

@@ -1,14 +1,14 @@
-//! A file that one program at a time can hold.
+//! A file that only one program at a time can lock.
 //!
-//! The lock is the operating system's and goes with the program that holds it, however that ends: a file that was left
-//! behind by a program that was killed is free.
+//! The operating system releases the lock when the program that holds it ends, in whatever way: a file that a killed
+//! program left behind is not locked.
 
 use super::temporary::Temporary;
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Result, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is held; it is removed when this is dropped.
+/// A locked file; dropping this removes it.
 #[derive(Debug)]
 pub struct FileLock {
     path: PathBuf,
@@ -17,17 +17,17 @@ pub struct FileLock {
     _temporary: Temporary,
 }
 
-/// Whether a file could be had.
+/// The result of an attempt to lock a file.
 #[derive(Debug)]
 pub enum Taken {
-    /// It is ours.
+    /// This program holds the lock.
     Here(FileLock),
-    /// Somebody else holds it: the number of the process, as far as the file tells.
+    /// Another process holds the lock: its number, if the file has one.
     Elsewhere(Option<u32>),
 }
 
 impl FileLock {
-    /// Takes a file, which is made if it is not there.
+    /// Locks a file, which is created if it does not exist.
     ///
     /// ```
     /// # use dualgap::data::lock::{FileLock, Taken};
@@ -46,14 +46,15 @@ impl FileLock {
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => {
                     let mut text = String::new();
-                    // Where a lock keeps readers out, nothing is known of who holds it.
+                    // Some locks prevent reading; then the holder is unknown.
                     let _ = file.take(32).read_to_string(&mut text);
                     return Ok(Taken::Elsewhere(text.trim().parse().ok()));
                 }
-                // A file system that knows no locks: there is no better way than to go on without.
+                // Some file systems have no locks: then the program can only continue without one.
                 Err(TryLockError::Error(_)) | Ok(()) => {}
             }
-            // Whoever held it may have removed it meanwhile, and the name may be another file by now.
+            // The previous holder may have removed the file meanwhile, and the name may refer to another file by
+            // now.
             if !is_at(&file, path) {
                 continue;
             }
@@ -69,13 +70,13 @@ impl FileLock {
         }
     }
 
-    /// Gives the file back, and leaves it where it is.
+    /// Releases the lock without removing the file.
     pub fn leave(mut self) {
         self.stays = true;
     }
 }
 
-/// Whether a file is the one of that name.
+/// Whether an open file is the one at this path.
 fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {

@@ -1,22 +1,22 @@
-//! Data sets and where they come from.
+//! Data sets, their readers and their files.
 //!
 //! - [`examples`]: rows with a target each; [`sequences`]: sequences of labelled rows.
-//! - [`dataset`]: what all data sets have in common.
-//! - [`targets`]: what is to be predicted: classes, numbers, [`sets`] of labels, or several numbers, [`outputs`].
+//! - [`dataset`]: the interface of all data sets.
+//! - [`targets`]: what to predict: classes, numbers, [`sets`] of labels, or several numbers, [`outputs`].
 //! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
-//! - [`class_weights`]: what the examples of a class count; [`scaling`]: columns of one size.
+//! - [`class_weights`]: weights by class; [`scaling`]: columns of equal size.
 //! - [`folds`]: which examples are held out together.
-//! - [`source`]: files, plain or compressed, line by line, with errors that name the place.
-//! - [`sink`]: standard output, or files that are there whole or not at all.
-//! - [`temporary`]: what must not be left behind; [`lock`]: files that one program at a time can hold.
+//! - [`source`]: files, plain or compressed, line by line, with errors that name the line.
+//! - [`sink`]: standard output, or files that are written atomically.
+//! - [`temporary`]: files to remove when the program ends; [`lock`]: files that one program at a time can lock.
 //! - [`random_binning`]: features whose inner product is a kernel.
-//! - [`conversion`]: data sets written as LIBSVM files, and others in the same way.
+//! - [`conversion`]: conversion to LIBSVM files, with the same numbers for several files.
 //! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`tables`]: readers.
 //! - [`columns`], [`templates`], [`column_recipe`], [`features`]: column files, and how their cells become
 //!   features.
-//! - [`vocabulary`]: what a model knows by name, and what it does not.
-//! - [`recipe`]: how a file becomes a data set, in a form that a model file can keep.
-//! - [`fingerprint`](mod@fingerprint): what tells one data set from another.
+//! - [`vocabulary`]: the names that a model knows, and what it does not know.
+//! - [`recipe`]: how a file becomes a data set, in a form that a model file stores.
+//! - [`fingerprint`](mod@fingerprint): digests that identify data sets.
 
 pub mod alphabet;
 mod checks;

@@ -1,4 +1,4 @@
-//! Several numbers of every example in the place of a label, each with a name: a price and a weight.
+//! Outputs: several named numbers per example instead of a label, such as a price and a weight.
 
 use super::Alphabet;
 use super::source::Complaint;
@@ -7,7 +7,7 @@ use crate::{Error, Result};
 const REMEDY: &str = "a line begins with its numbers, with commas between them: 1.5,-2,0.25 1:0.5; \
                       take examples out that lack one";
 
-/// The numbers of all examples, and what they are called.
+/// The numbers of all examples, and their names.
 ///
 /// ```
 /// # use dualgap::data::{Examples, Outputs};
@@ -26,7 +26,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Finite numbers, example after example, one for each of the names, which are distinct.
+    /// Returns outputs with distinct names and finite values, stored example by example.
     pub fn new(names: Vec<String>, values: Vec<f64>) -> Result<Self> {
         if names.is_empty() || !values.len().is_multiple_of(names.len()) {
             return Err(Error::setting(format!(
@@ -44,54 +44,54 @@ impl Outputs {
         Ok(Self { names: names.into(), values })
     }
 
-    /// Names in their order.
+    /// The names in their order.
     pub fn names(&self) -> &Alphabet {
         &self.names
     }
 
-    /// Example after example.
+    /// The values, example by example.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The numbers of an example.
+    /// Returns the numbers of an example.
     pub fn of(&self, example: usize) -> &[f64] {
         &self.values[example * self.names.len()..][..self.names.len()]
     }
 
-    /// n.
+    /// The number of examples.
     pub fn len(&self) -> usize {
         self.values.len() / self.names.len()
     }
 
-    /// Whether there is no example.
+    /// Whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// Those of the given examples in the given order.
+    /// Returns the outputs of the given examples in the given order.
     pub(super) fn select(&self, chosen: &[usize]) -> Self {
         let values = chosen.iter().flat_map(|&i| self.of(i).iter().copied()).collect();
         Self { names: self.names.clone(), values }
     }
 }
 
-/// A name that is there more than once.
+/// Returns a name that occurs more than once.
 pub(super) fn twice(names: &[String]) -> Option<&String> {
     let mut met = std::collections::HashSet::new();
     names.iter().find(|name| !met.insert(*name))
 }
 
-/// The numbers of line after line, as many in each.
+/// The numbers of all lines, the same number in each.
 #[derive(Debug, Default)]
 pub(super) struct NumberLines {
-    /// How many are in a line; the first one tells, if nobody knows.
+    /// The number of numbers in a line; the first line decides if it is not given.
     pub count: Option<usize>,
     pub values: Vec<f64>,
 }
 
 impl NumberLines {
-    /// Takes apart a text such as `1.5,-2,0.25`.
+    /// Parses a text such as `1.5,-2,0.25`.
     pub fn push(&mut self, text: &str) -> Result<(), Complaint> {
         let before = self.values.len();
         for one in text.split(',') {
@@ -123,7 +123,7 @@ impl NumberLines {
         }
     }
 
-    /// With the names that are known, or 1, 2, …
+    /// Returns the outputs with the known names, or with 1, 2, …
     pub fn outputs(self, known: Option<&Alphabet>) -> Result<Outputs> {
         let names = match known {
             Some(known) => known.names().to_vec(),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     proptest! {
-        /// A certificate is about the very numbers of the file.
+        /// A certificate is about exactly the numbers of the file.
         #[test]
         fn numbers_are_read_as_they_were_written(values in prop::collection::vec(prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL, 2..6)) {
             let text: Vec<String> = values.iter().map(f64::to_string).collect();

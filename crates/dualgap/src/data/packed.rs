@@ -1,4 +1,4 @@
-//! A temporary file that is written plainly, or compressed as its name will say.
+//! A temporary file that is written plainly, or compressed as its final name demands.
 
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
@@ -16,7 +16,7 @@ pub(super) enum Packed {
 }
 
 impl Packed {
-    // As fallible as the other, so that either will do.
+    // It returns a result so that it has the type of `named`.
     #[allow(clippy::unnecessary_wraps)]
     pub fn plain(_: &Path, file: NamedTempFile) -> Result<Self> {
         Ok(Self::Plain(BufWriter::new(file)))

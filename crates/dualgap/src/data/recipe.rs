@@ -1,5 +1,5 @@
-//! How a file becomes a data set: format, features and folds. A model file keeps its recipe, so that its
-//! certificate can be checked, and other files be read as it was, with nothing but the data file.
+//! Recipes: how a file becomes a data set, with format, features and folds. A model file stores its recipe, so that
+//! its certificate can be verified, and other files read in the same way, with nothing but the data file.
 
 use super::features::{self, Extractor};
 use super::{
@@ -35,8 +35,8 @@ fn first_line(head: &str) -> &str {
     head.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }
 
-/// Whether a line is one of a LIBSVM file. A comment may be, and so may a list of numbers with nothing behind it, but both may be
-/// of a table, too.
+/// Whether a line belongs to a LIBSVM file. Comments and lists of numbers without features do not decide it, because
+/// they may belong to a table too.
 fn is_libsvm(line: &str) -> Option<bool> {
     let mut cells = line.split_whitespace().take_while(|cell| !cell.starts_with('#'));
     let first = cells.next()?;
@@ -49,13 +49,13 @@ fn is_libsvm(line: &str) -> Option<bool> {
     Some((libsvm::is_feature(first) || list) && rest.into_iter().all(libsvm::is_feature))
 }
 
-/// The first line that tells a LIBSVM file from others; where none does, it is another.
+/// Whether the first line that decides it belongs to a LIBSVM file; false if no line decides it.
 fn looks_like_libsvm(head: &str) -> bool {
     head.lines().filter(|line| !line.trim().is_empty()).find_map(is_libsvm).unwrap_or(false)
 }
 
 impl Format {
-    /// What the beginning of a file looks like, where sequences are wanted.
+    /// Guesses the format of a file of sequences from its beginning.
     ///
     /// ```
     /// # use dualgap::data::Format;
@@ -72,8 +72,8 @@ impl Format {
         }
     }
 
-    /// What the beginning of a file looks like, where independent examples are wanted. Tables have no blank lines
-    /// in their midst, and sentences between tabs do.
+    /// Guesses the format of a file of independent examples from its beginning. Tables have no blank lines between
+    /// their lines, and sentences with tabs do.
     ///
     /// ```
     /// # use dualgap::data::Format;
@@ -97,7 +97,7 @@ impl Format {
         }
     }
 
-    /// What it is called.
+    /// Returns the name of the format.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Libsvm => "LIBSVM",
@@ -109,22 +109,22 @@ impl Format {
     }
 }
 
-/// A format, what is to be predicted, and which folds of the file are meant.
+/// A format, the target, and the folds of the file to use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Stored", into = "Stored")]
 pub struct Recipe {
     /// How the file is read.
     pub format: Format,
-    /// Only these folds; all of the file when absent.
+    /// The folds to use; the whole file if absent.
     pub folds: Option<Vec<u8>>,
-    /// Whether a feature that is always 1 comes behind those of the file; of independent examples only.
+    /// Whether to append a constant feature, for independent examples only.
     pub constant: bool,
-    /// What is to be predicted; of independent examples only.
+    /// What to predict, for independent examples only.
     pub target: TargetKind,
 }
 
-/// A recipe in a file. What is to be predicted is said by at most one of three fields, so that files of version 1 are read
-/// in the same way by all who know it: programs that do not know `numbers` read names, and take them for numbers later.
+/// A recipe in a file. At most one of three fields gives the target, so that all programs that know version 1 read
+/// its files in the same way: programs that do not know `numbers` read names, and convert them to numbers later.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     format: Format,
@@ -161,25 +161,25 @@ impl From<Recipe> for Stored {
     }
 }
 
-/// The name of the feature that is always 1, where features have names.
+/// The name of the constant feature, if features have names.
 const CONSTANT: &str = "(constant)";
 
 /// A file, or a part of it, as a data set.
 #[derive(Clone, Debug)]
 pub struct Loaded<D> {
-    /// The examples that were asked for.
+    /// The requested examples.
     pub data: D,
     /// Their numbers in the file.
     pub chosen: Vec<usize>,
-    /// How many the file has.
+    /// The number of examples in the file.
     pub of: usize,
     /// The recipe, with everything that the file decided.
     pub recipe: Recipe,
-    /// Whether the file has labels, or whatever else is to be predicted.
+    /// Whether the file has targets.
     pub labelled: bool,
-    /// What a model that the file is read for has not seen in training.
+    /// What the file has that the model did not see in training.
     pub unseen: Unseen,
-    /// The fold of each example, where the file has folds.
+    /// The fold of each example, if the file has folds.
     pub folds: Option<Vec<u8>>,
 }
 
@@ -196,12 +196,12 @@ impl<D> Loaded<D> {
 }
 
 impl Recipe {
-    /// The whole file.
+    /// Returns the recipe for a whole file.
     pub fn whole(format: Format) -> Self {
         Self { format, folds: None, constant: false, target: TargetKind::Class }
     }
 
-    /// The data as sequences: to train on, or with the names that a model knows.
+    /// Reads the data as sequences: to train on, or with the names that a model knows.
     pub fn sequences(
         &self,
         source: Source<'_>,
@@ -233,8 +233,8 @@ impl Recipe {
         }
     }
 
-    /// The data as independent examples, of sequences every position: to train on, or with the names that a
-    /// model knows.
+    /// Reads the data as independent examples, which are the positions of sequences: to train on, or with the names
+    /// that a model knows.
     pub fn examples(
         &self,
         source: Source<'_>,
@@ -330,13 +330,14 @@ impl Recipe {
         }
     }
 
-    /// With what is to be predicted, which the file does not decide.
+    /// Sets the target of the recipe, which the file does not decide.
     fn with_target<D>(&self, mut loaded: Loaded<D>) -> Loaded<D> {
         loaded.recipe.target = self.target;
         loaded
     }
 
-    /// Positions on their own. Labels that are to be predicted as numbers were read as names.
+    /// Turns positions into independent examples, and labels that were read as names into numbers if these are the
+    /// target.
     fn positions(&self, name: &str, loaded: Loaded<Sequences>) -> Result<Loaded<Examples>> {
         let mut loaded = self.with_target(loaded.map(Examples::from));
         if self.target != TargetKind::Number {
@@ -354,7 +355,7 @@ impl Recipe {
         Ok(loaded)
     }
 
-    /// The words, and where each word of the file begins.
+    /// Returns the words, and the start of each word in the file.
     fn words(
         &self,
         source: Source<'_>,
@@ -410,7 +411,7 @@ impl Recipe {
 mod tests {
     use super::*;
 
-    /// The fields of version 1, as files have them.
+    /// The fields of version 1 in older files.
     #[test]
     fn recipes_of_older_files_are_read() {
         for (fields, target) in [

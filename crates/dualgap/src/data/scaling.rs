@@ -1,6 +1,6 @@
-//! Columns of one size for the solver, and weights for the data as they are.
+//! Scaling: columns of equal size for the solver, and weights for the unscaled data.
 //!
-//! A run sees every column divided by a factor s, and its weights go back the same way:
+//! A run gets every column divided by a factor s, and its weights are divided by the same factor afterwards:
 //!
 //! ```text
 //! x̃_ij = x_ij / s_j,    w_j = w̃_j / s_j,    so that ⟨x̃_i, w̃⟩ = ⟨x_i, w⟩
@@ -9,15 +9,15 @@
 //! rms   s_j = √((1/n) Σ_i x_ij²)
 //! ```
 //!
-//! Nothing is subtracted, so zeros stay zeros. A column of zeros keeps s = 1, and so does one that is 1 throughout.
+//! Nothing is subtracted, so zeros stay zeros. A column of zeros has s = 1, and so has a column of ones.
 
 use super::Examples;
 use crate::linalg::Rows;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// A smaller factor could make w̃/s infinite, so columns smaller than this stay small. None is too large: where w̃/s
-/// has no more digits, the scores hardly depend on them.
+/// The smallest factor: a smaller one could make w̃/s infinite, so columns smaller than this stay small. Large
+/// factors need no limit: if w̃/s underflows, the scores hardly depend on it.
 const SMALLEST: f64 = 1e-300;
 
 /// What the columns of a data set are divided by; see the module's head for the formulas.
@@ -35,30 +35,30 @@ const SMALLEST: f64 = 1e-300;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scaling {
-    /// Columns are taken as they are.
+    /// Columns stay as they are.
     #[default]
     None,
-    /// By their largest magnitude.
+    /// Columns are divided by their largest magnitude.
     Max,
-    /// By their root mean square, zeros included.
+    /// Columns are divided by their root mean square, zeros included.
     Rms,
 }
 
 impl Scaling {
-    /// Whether columns are taken as they are.
+    /// Whether columns stay as they are.
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }
 
-    /// The factors of a data set, and its examples as a run sees them.
+    /// Returns the factors of a data set and its scaled examples.
     pub fn apply(self, data: &Examples) -> (Factors, Cow<'_, Examples>) {
         let factors = self.factors(&data.rows);
         let scaled = factors.examples(data);
         (factors, scaled)
     }
 
-    /// The factor of every column. They depend on the rows and nothing else, so that whoever has the data can
-    /// compute them again.
+    /// Returns the factor of every column. The factors depend only on the rows, so everyone with the data can
+    /// recompute them.
     pub fn factors(self, rows: &Rows) -> Factors {
         if self.is_none() {
             return Factors::default();
@@ -76,7 +76,7 @@ impl Scaling {
     }
 }
 
-/// By way of the largest magnitudes, so that no square leaves the range of numbers.
+/// Divides by the largest magnitudes first, so that no square overflows or underflows.
 fn root_mean_squares(rows: &Rows, largest: &[f64]) -> Vec<f64> {
     let mut squares = vec![0.0; largest.len()];
     each(rows, |j, x| {
@@ -95,17 +95,17 @@ fn each(rows: &Rows, mut visit: impl FnMut(usize, f64)) {
     }
 }
 
-/// s, or nothing where columns are taken as they are.
+/// The factors s, or nothing if columns stay as they are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Factors(Option<Vec<f64>>);
 
 impl Factors {
-    /// Whether columns are taken as they are.
+    /// Whether columns stay as they are.
     pub fn are_none(&self) -> bool {
         self.0.is_none()
     }
 
-    /// A run needs no names of features.
+    /// Returns the scaled examples without the names of their features, which a run does not need.
     fn examples<'d>(&self, data: &'d Examples) -> Cow<'d, Examples> {
         let Some(factors) = &self.0 else { return Cow::Borrowed(data) };
         let mut rows = data.rows.clone();
@@ -114,17 +114,17 @@ impl Factors {
         Cow::Owned(Examples { rows, targets, dictionary, weights: data.weights.clone() })
     }
 
-    /// w of w̃: weights for the data as they are.
+    /// Returns w for w̃: the weights for the unscaled data.
     pub fn raw<'w>(&self, scaled: impl Into<Cow<'w, [f64]>>) -> Cow<'w, [f64]> {
         self.change(scaled.into(), |w, s| w / s)
     }
 
-    /// w̃ of w, as a run sees the weights.
+    /// Returns w̃ for w: the weights for the scaled data.
     pub fn scaled<'w>(&self, raw: impl Into<Cow<'w, [f64]>>) -> Cow<'w, [f64]> {
         self.change(raw.into(), |w, s| w * s)
     }
 
-    /// A feature's weights lie together, one for each label.
+    /// Applies `change` to every weight and its factor; the weights of a feature are adjacent, one for each label.
     fn change<'w>(
         &self,
         mut weights: Cow<'w, [f64]>,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     proptest! {
-        // Predictions are what scaling must not change.
+        // Scaling must not change predictions.
         #[test]
         fn scaled_weights_score_scaled_rows_as_raw_weights_score_raw_rows(
             x in prop::collection::vec(prop::collection::vec(-1e3..1e3_f64, 4), 1..6),

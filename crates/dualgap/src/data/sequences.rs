@@ -1,16 +1,16 @@
-//! Sequences of rows, and the label of every position.
+//! Sequences of rows with a label for every position.
 
 use super::checks::{check_finite, check_names, check_weights, select_weights};
 use super::{Alphabet, Classes, Dictionary, Vocabulary};
 use crate::linalg::{Row, Rows};
 use crate::{Error, Result};
 
-/// Sequences of rows with a label for each, or sequences to predict for.
+/// Sequences of rows with a label for each row, or unlabelled sequences to predict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequences {
     pub(super) rows: Rows,
     pub(super) edges: Option<Rows>,
-    /// One for every position, or none at all.
+    /// One label for every position, or none at all.
     labels: Option<Vec<u16>>,
     starts: Vec<usize>,
     alphabet: Alphabet,
@@ -19,7 +19,7 @@ pub struct Sequences {
 }
 
 impl Sequences {
-    /// From dense rows; labels are numbers of `names`.
+    /// Returns sequences from dense rows; labels are numbers of `names`.
     ///
     /// ```
     /// # use dualgap::data::Sequences;
@@ -47,8 +47,8 @@ impl Sequences {
         Self::new(rows, labels.concat(), starts, Alphabet::from(names.to_vec()))
     }
 
-    /// Rows, position after position, with a label each, which is a number of the alphabet. Sequence `i` has the
-    /// positions `starts[i]..starts[i + 1]`.
+    /// Returns sequences from the rows of all positions, each with a label that is a number of the alphabet.
+    /// Sequence `i` has the positions `starts[i]..starts[i + 1]`.
     pub fn new(
         rows: Rows,
         labels: Vec<u16>,
@@ -68,7 +68,7 @@ impl Sequences {
         Ok(Self { labels: Some(labels), alphabet, ..Self::unlabelled(rows, starts)? })
     }
 
-    /// Sequences to predict for.
+    /// Returns unlabelled sequences to predict.
     ///
     /// ```
     /// # use dualgap::{data::Sequences, linalg::Rows};
@@ -89,7 +89,7 @@ impl Sequences {
         Ok(Self { rows, edges, labels, starts, alphabet, dictionary, weights })
     }
 
-    /// With features of label pairs: a row for every position.
+    /// Sets the features of label pairs: a row for every position.
     ///
     /// ```
     /// # use dualgap::{data::Sequences, linalg::Rows};
@@ -111,35 +111,36 @@ impl Sequences {
         Ok(Self { edges: Some(edges), ..self })
     }
 
-    /// With names for the features: those of positions first, then those of pairs.
+    /// Sets the names of the features: those of positions first, then those of pairs.
     pub fn with_dictionary(self, dictionary: Dictionary) -> Result<Self> {
         check_names(&dictionary, self.rows.width() + self.edge_features())?;
         Ok(Self { dictionary, ..self })
     }
 
-    /// With what each sequence counts in training: a number that is not negative. Without, all count the same.
+    /// Sets the training weight of each sequence, a nonnegative number. Without weights all sequences count the
+    /// same.
     pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
         check_weights(&weights, self.len())?;
         Ok(Self { weights: Some(weights), ..self })
     }
 
-    /// What each sequence counts, if not the same.
+    /// The weight of each sequence, unless all are the same.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
-    /// One row per position, sequence after sequence.
+    /// One row per position, sequence by sequence.
     pub fn rows(&self) -> &Rows {
         &self.rows
     }
 
-    /// Features of pairs of neighbouring labels, if there are any: the row of a position is about the pair of
-    /// its label and the one before. That of a first position means nothing.
+    /// The features of pairs of neighbouring labels, if there are any: the row of a position has those of the pair
+    /// of its label and the one before. The row of a first position is not used.
     pub fn edges(&self) -> Option<&Rows> {
         self.edges.as_ref()
     }
 
-    /// One label per position, a number of the alphabet; empty where the sequences are not labelled.
+    /// One label per position, a number of the alphabet; empty if the sequences are not labelled.
     pub fn labels(&self) -> &[u16] {
         self.labels.as_deref().unwrap_or_default()
     }
@@ -159,18 +160,19 @@ impl Sequences {
         &self.alphabet
     }
 
-    /// The names of the features, or none: those of positions first, then those of pairs.
+    /// The names of the features, those of positions first, then those of pairs; empty if they have none.
     pub fn dictionary(&self) -> &Dictionary {
         &self.dictionary
     }
 
-    /// The labels of all positions, if they have any.
+    /// Returns the labels of all positions, if they have any.
     pub(super) fn classes(&self) -> Option<Classes> {
         let labels = self.labels.as_ref()?.iter().map(|&label| u32::from(label)).collect();
         Classes::new(labels, self.alphabet.clone()).ok() // checked when they came
     }
 
-    /// The same without features beyond these, of positions and of pairs; they have no names any more.
+    /// Returns the sequences without the features beyond these, of positions and of pairs, and without the names of
+    /// features.
     #[must_use]
     pub fn narrowed(&self, features: usize, pair_features: usize) -> Self {
         let mut narrow = Self { dictionary: Dictionary::default(), ..self.clone() };
@@ -181,7 +183,7 @@ impl Sequences {
         narrow
     }
 
-    /// The names of its labels and features.
+    /// Returns the names of the labels and features.
     pub fn vocabulary(&self) -> Vocabulary<'_> {
         Vocabulary {
             alphabet: &self.alphabet,
@@ -190,22 +192,22 @@ impl Sequences {
         }
     }
 
-    /// How many features a pair of labels has, beside the one that all pairs have.
+    /// Returns the number of features of a label pair, not counting the constant one that all pairs have.
     pub fn edge_features(&self) -> usize {
         self.edges.as_ref().map_or(0, Rows::width)
     }
 
-    /// n, the number of sequences.
+    /// Returns the number of sequences.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Whether there is no sequence.
+    /// Whether there are no sequences.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The inputs of sequence `i`.
+    /// Returns the inputs of sequence `i`.
     #[inline]
     pub fn sequence(&self, i: usize) -> Sequence<'_> {
         Sequence {
@@ -216,7 +218,7 @@ impl Sequences {
         }
     }
 
-    /// The labels of sequence `i`; none where the sequences are not labelled.
+    /// Returns the labels of sequence `i`; empty if the sequences are not labelled.
     #[inline]
     pub fn truth(&self, i: usize) -> &[u16] {
         match &self.labels {
@@ -225,7 +227,7 @@ impl Sequences {
         }
     }
 
-    /// The given sequences in the given order, with the same alphabet and features; they count what they did before.
+    /// Returns the given sequences in the given order, with the same alphabet, features and weights.
     #[must_use]
     pub fn select(&self, chosen: &[usize]) -> Self {
         let positions = || chosen.iter().flat_map(|&i| self.starts[i]..self.starts[i + 1]);
@@ -256,7 +258,7 @@ pub struct Sequence<'a> {
 }
 
 impl<'a> Sequence<'a> {
-    /// T.
+    /// T, the number of positions.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(self) -> usize {
         self.length
@@ -269,7 +271,7 @@ impl<'a> Sequence<'a> {
         self.rows.row(self.first + t)
     }
 
-    /// The features of the pair of labels at t − 1 and t; empty where pairs have none.
+    /// Returns the features of the pair of labels at t − 1 and t; empty if pairs have none.
     #[inline]
     pub fn edge(self, t: usize) -> Row<'a> {
         debug_assert!(0 < t && t < self.length);

@@ -1,6 +1,6 @@
-//! Sets of labels: any number of them for each example, none included.
+//! Label sets: any number of labels for each example, possibly none.
 //!
-//! In a file a set is its names with commas between them, `beach,sunset`; the empty set is the empty text.
+//! In a file a set is a list of names separated by commas, `beach,sunset`; the empty set is the empty text.
 
 use super::Alphabet;
 use super::labels::Labels;
@@ -9,7 +9,7 @@ use crate::{Error, Result};
 
 const REMEDY: &str = "a set of labels has every name once, with commas between them: beach,sunset";
 
-/// A set of labels for every example.
+/// A label set for every example.
 ///
 /// ```
 /// # use dualgap::data::Sets;
@@ -28,8 +28,8 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// Labels by their numbers, in any order. The alphabet may have names that no example has; none of its names is empty or
-    /// has a comma, which files could not tell from two names.
+    /// Returns sets of labels given by number, in any order. The alphabet may have names that no example has; no
+    /// name may be empty or have a comma, because a file could not distinguish it from two names.
     pub fn new<S: AsRef<[u32]>>(sets: &[S], alphabet: Alphabet) -> Result<Self> {
         if let Some(name) = alphabet.names().iter().find(|name| !is_name(name)) {
             return Err(Error::setting(format!(
@@ -56,7 +56,7 @@ impl Sets {
         Ok(Self { alphabet, starts, labels })
     }
 
-    /// Labels by their names, in the natural order of these.
+    /// Returns sets of labels given by name; the alphabet is in their natural order.
     pub fn named<S: AsRef<str>>(sets: &[Vec<S>]) -> Result<Self> {
         let names = sets.iter().flatten().map(|name| name.as_ref().to_string());
         let alphabet = Alphabet::new(names);
@@ -66,7 +66,7 @@ impl Sets {
         Self::new(&numbers, alphabet)
     }
 
-    /// Of sets as [`parse_set`] spells them, whose names are all in the alphabet.
+    /// Returns sets in the spelling of [`parse_set`], whose names are all in the alphabet.
     pub(super) fn spelled(labels: &Labels, alphabet: Alphabet) -> Result<Self> {
         let number = |name: &str| alphabet.index(name).map(|k| k as u32);
         let each: Vec<Vec<u32>> =
@@ -80,28 +80,28 @@ impl Sets {
         &self.alphabet
     }
 
-    /// The labels of an example, ascending.
+    /// Returns the labels of an example, ascending.
     pub fn of(&self, example: usize) -> &[u32] {
         &self.labels[self.starts[example]..self.starts[example + 1]]
     }
 
-    /// The names of an example's labels, in the order of the alphabet.
+    /// Returns the names of an example's labels, in the order of the alphabet.
     pub fn names(&self, example: usize) -> impl Iterator<Item = &str> {
         self.of(example).iter().map(|&label| self.alphabet.names()[label as usize].as_str())
     }
 
-    /// n.
+    /// The number of examples.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Whether there is no example.
+    /// Whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// For every example a 1 where it has the label and a −1 where it has not, example after example, and the names of the
-    /// labels: those that some example has, in their natural order.
+    /// Returns, example by example, 1 for each label that it has and −1 for the others, and the names of the labels:
+    /// those that occur, in their natural order.
     ///
     /// ```
     /// # use dualgap::data::Sets;
@@ -127,12 +127,12 @@ impl Sets {
         (signs, alphabet)
     }
 
-    /// The one spelling of an example's set: its names in their own natural order.
+    /// Returns an example's set in its normal spelling: its names in their own natural order.
     pub(super) fn spelling(&self, example: usize) -> String {
         Alphabet::new(self.names(example).map(String::from)).names().join(",")
     }
 
-    /// Those of the given examples in the given order, with the same alphabet.
+    /// Returns the sets of the given examples in the given order, with the same alphabet.
     pub(super) fn select(&self, chosen: &[usize]) -> Self {
         let (mut starts, mut labels) = (vec![0], Vec::new());
         for &i in chosen {
@@ -147,12 +147,12 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.trim() == name && !name.contains(',')
 }
 
-/// The names of a set.
+/// Splits a set into its names.
 fn split(set: &str) -> impl Iterator<Item = &str> {
     set.split(',').map(str::trim).filter(move |_| !set.trim().is_empty())
 }
 
-/// The one spelling of a set; `name` gives that of a name.
+/// Returns a set in its normal spelling; `name` returns that of a name.
 pub(super) fn parse_set(
     set: &str,
     name: impl Fn(&str) -> Result<String, Complaint>,
@@ -171,13 +171,13 @@ pub(super) fn parse_set(
     Ok(set_of.names().join(","))
 }
 
-/// The same set under other names.
+/// Returns the set under other names.
 pub(super) fn renamed(set: &str, name: impl Fn(&str) -> String) -> String {
-    // Two names that have become one are found when the set is taken apart.
+    // The parser of the set finds names that have become equal.
     split(set).map(name).collect::<Vec<_>>().join(",")
 }
 
-/// Every name that is in one of the sets.
+/// Returns the distinct names of all sets.
 pub(super) fn names<S: AsRef<str>>(sets: impl IntoIterator<Item = S>) -> Vec<String> {
     let mut names = Vec::new();
     for set in sets {
@@ -235,7 +235,7 @@ mod tests {
         assert!(signs.is_empty() && alphabet.is_empty());
     }
 
-    /// A fingerprint is of the sets themselves, whatever other names the data have.
+    /// A fingerprint depends on the sets themselves and not on other names of the data.
     #[test]
     fn the_names_of_a_set_are_spelled_in_their_own_order() {
         let sets = Sets::named(&[vec!["10", "9"], vec!["x"]]).unwrap();

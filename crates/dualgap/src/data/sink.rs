@@ -1,4 +1,4 @@
-//! Where text goes: standard output, or a file that is there whole or not at all.
+//! The destination of output: standard output, or a file that is written atomically.
 
 use super::packed::Packed;
 use super::source::is_stdin;
@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// A writer to standard output (`-`), or to a file that takes its place only when all was written.
+/// A writer to standard output (`-`), or to a file that appears under its name only when everything is written.
 ///
 /// ```
 /// # use dualgap::data::Sink;
@@ -28,13 +28,14 @@ pub struct Sink {
 
 enum To {
     Stdout(BufWriter<std::io::Stdout>),
-    /// A reader that has gone away, such as `head`, wants no more.
+    /// The reader has closed the pipe, as `head` does: further output is discarded.
     Nobody,
     File(Box<Packed>, Temporary),
 }
 
 impl Sink {
-    /// Begins to write. A link is followed; what exists and is no plain file, a pipe or a device, is refused.
+    /// Starts writing. It follows a link and refuses an existing path that is not a regular file, such as a pipe or
+    /// a device.
     pub fn create(path: &Path) -> Result<Self> {
         if is_stdin(path) {
             let to = To::Stdout(BufWriter::new(std::io::stdout()));
@@ -43,7 +44,7 @@ impl Sink {
         Self::file(path, Packed::plain)
     }
 
-    /// As [`create`](Self::create), and a file is compressed if its name ends with `.gz`, `.bz2` or `.zst`.
+    /// [`create`](Self::create) that compresses the file if its name ends with `.gz`, `.bz2` or `.zst`.
     ///
     /// ```
     /// # use dualgap::data::{Sink, Source};
@@ -78,7 +79,7 @@ impl Sink {
         builder.prefix(".dualgap-");
         #[cfg(unix)]
         {
-            // As any other new file: the user's umask decides, not the caution of temporary files.
+            // The user's umask decides, as for any new file; temporary files would be private otherwise.
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
@@ -107,7 +108,7 @@ impl Sink {
         self.check(written)
     }
 
-    /// Brings everything to its place; a file appears only now.
+    /// Writes everything that is buffered and moves the file to its name.
     pub fn finish(mut self) -> Result<()> {
         let (file, temporary) = match std::mem::replace(&mut self.to, To::Nobody) {
             To::Stdout(mut out) => {
@@ -140,7 +141,7 @@ impl Sink {
     }
 }
 
-/// Refuses a link that leads nowhere: a file in its place would replace the link, and not be where it points.
+/// Returns an error for a dangling link: a rename would replace the link instead of creating the file it points to.
 pub fn check_link(path: &Path) -> Result<()> {
     let Ok(target) = std::fs::read_link(path) else { return Ok(()) };
     match std::fs::metadata(path) {
@@ -158,7 +159,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     Error::file(path, message, "is there space, and may you write there?")
 }
 
-/// Writes a file that is whole or not there.
+/// Writes a file atomically.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut sink = Sink::file(path, Packed::plain)?;
     sink.bytes(bytes)?;

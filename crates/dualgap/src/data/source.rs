@@ -1,4 +1,4 @@
-//! A text file, plain or compressed, read line by line, with errors that name the place.
+//! A text file, plain or compressed, read line by line, with errors that name the line.
 
 use crate::linalg::memory::has_headroom;
 use crate::{Error, Result};
@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
-/// A line longer than this is no line of data: a binary file, or something worse.
+/// The longest line of data: a longer one belongs to a binary file, or something worse.
 const LONGEST_LINE: usize = 1 << 28;
 
-/// After so many bytes of text it is looked at whether there is memory left.
+/// The number of bytes of text between two checks of the free memory.
 const CHECKED_EVERY: usize = 1 << 20;
 
 /// Lines of text with their numbers.
@@ -33,10 +33,10 @@ pub struct Source<'a> {
     number: u64,
 }
 
-/// What is wrong with a line, and what to do about it; the source adds where.
+/// What is wrong with a line and its remedy; the source adds file and line.
 pub(super) type Complaint = (String, &'static str);
 
-/// The first bytes of a compressed file, and what they stand for.
+/// The first bytes of compressed files.
 const MAGIC: [(&[u8], Compression); 3] = [
     (&[0x1f, 0x8b], Compression::Gzip),
     (b"BZh", Compression::Bzip2),
@@ -50,15 +50,14 @@ enum Compression {
     Zstd,
 }
 
-/// The byte-order mark that some editors put in front.
+/// The byte-order mark that some editors put at the beginning.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Larger than any line but the oddest, and a few pages: reading is never the slow part.
+/// The size of the buffer: larger than almost any line, and a few pages; reading is never the slow part.
 const BUFFER: usize = 1 << 16;
 
 impl<'a> Source<'a> {
-    /// A file, or standard input for `-`; whether it is compressed is told by its first bytes, not by its
-    /// name.
+    /// Opens a file, or standard input for `-`; its first bytes decide whether it is compressed, not its name.
     pub fn open(path: &Path) -> Result<Source<'static>> {
         if is_stdin(path) {
             return Source::new("standard input".into(), std::io::stdin().lock());
@@ -77,7 +76,7 @@ impl<'a> Source<'a> {
         Source::new(path.display().to_string(), BufReader::with_capacity(BUFFER, file))
     }
 
-    /// Text in memory, plain or compressed.
+    /// Reads text in memory, plain or compressed.
     pub fn from_bytes(name: &str, bytes: &'a [u8]) -> Result<Self> {
         Self::new(name.into(), bytes)
     }
@@ -103,8 +102,8 @@ impl<'a> Source<'a> {
         Ok(Self { name, reader, line: Vec::new(), number: 0 })
     }
 
-    /// The beginning of the text without taking it, as far as it has been buffered: enough to tell one format
-    /// from another.
+    /// Returns the beginning of the text without consuming it, as far as it is buffered: enough to recognise the
+    /// format.
     pub fn head(&mut self) -> Result<String> {
         let head = self.reader.fill_buf().map_err(|error| Error::File {
             file: self.name.clone(),
@@ -114,19 +113,19 @@ impl<'a> Source<'a> {
         Ok(String::from_utf8_lossy(head.strip_prefix(BOM).unwrap_or(head)).into())
     }
 
-    /// The first line of the [`head`](Self::head) that is not blank and that is wanted, if there is one.
+    /// Returns the first line of the [`head`](Self::head) that is not blank and satisfies `wanted`, if there is one.
     pub fn peek(&mut self, wanted: impl Fn(&str) -> bool) -> Result<String> {
         let head = self.head()?;
         let line = head.lines().find(|line| !line.trim().is_empty() && wanted(line));
         Ok(line.unwrap_or_default().into())
     }
 
-    /// The bytes from here on, for readers that find their lines themselves.
+    /// Returns the remaining bytes, for readers that find the lines themselves.
     pub(super) fn into_reader(self) -> Box<dyn BufRead + 'a> {
         self.reader
     }
 
-    /// The next line without its end, or `None` after the last.
+    /// Returns the next line without its end, or `None` after the last.
     pub fn next_line(&mut self) -> Result<Option<&str>> {
         self.line.clear();
         self.number += 1;
@@ -161,7 +160,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads until a line ends, and no further than a line may be long.
+    /// Reads to the end of the line, up to the longest length of a line.
     fn fill_line(&mut self) -> std::io::Result<usize> {
         loop {
             let buffered = match self.reader.fill_buf() {
@@ -177,7 +176,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What an error message calls the file.
+    /// The name of the file in error messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -187,7 +186,7 @@ impl<'a> Source<'a> {
         self.number
     }
 
-    /// An error at the line that was read last.
+    /// Returns an error at the line that was read last.
     pub fn error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::Line {
             file: self.name.clone(),
@@ -197,7 +196,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// An error about the file as a whole.
+    /// Returns an error about the file as a whole.
     pub fn file_error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::File { file: self.name.clone(), message: message.into(), remedy: remedy.into() }
     }
@@ -208,11 +207,11 @@ pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What readers make of a text grows with it, so it is looked at now and then whether there is still room: where there is
-/// none, an allocation would end the program without a word.
+/// A reader that checks the free memory at regular intervals, because the data that are read grow with the text:
+/// without the check a failed allocation would end the program without a message.
 struct Guarded<R> {
     inner: R,
-    /// Bytes since it was last looked at.
+    /// The number of bytes since the last check.
     unchecked: usize,
 }
 

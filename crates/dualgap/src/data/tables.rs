@@ -4,7 +4,7 @@ use super::{Alphabet, Source};
 use crate::Error;
 use crate::Result;
 
-/// One weight a line, as many as there are examples.
+/// Reads one weight per line, as many as there are examples.
 ///
 /// ```
 /// use dualgap::data::{Source, tables::read_weights};
@@ -36,7 +36,7 @@ pub fn read_weights(mut source: Source<'_>, count: usize) -> Result<Vec<f64>> {
     Ok(weights)
 }
 
-/// A cost matrix with the labels written out, in any order:
+/// Reads a cost matrix with the names of the labels, in any order:
 ///
 /// ```text
 ///        cat  dog  cow        the predictions
@@ -45,7 +45,7 @@ pub fn read_weights(mut source: Source<'_>, count: usize) -> Result<Vec<f64>> {
 /// cow    5    5    0
 /// ```
 ///
-/// Returned row by row in the order of the alphabet.
+/// Returns it in row-major order, with the labels in the order of the alphabet.
 pub fn read_costs(mut source: Source<'_>, alphabet: &Alphabet) -> Result<Vec<f64>> {
     const REMEDY: &str = "the first line names the predicted labels; each other line begins with a \
                           true label and gives its cost for each of them";

@@ -1,26 +1,26 @@
-//! What examples have to be predicted: a class, a number, a set of labels, several numbers, or nothing that is known.
+//! Targets of examples: a class, a number, a label set, several numbers, or none.
 
 use super::{Alphabet, Outputs, Sets};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What a file has to be predicted, as a [`Recipe`](super::Recipe) asks for it.
+/// The kind of target that a [`Recipe`](super::Recipe) reads from a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TargetKind {
-    /// A name, one of several; a name that is a number is known by its value.
+    /// A name, one of several; a name that is a number is identified by its value.
     #[default]
     Class,
     /// A number.
     Number,
-    /// Any number of names, with commas between them.
+    /// Any number of names, separated by commas.
     Set,
     /// Several numbers.
     Outputs,
 }
 
-/// What every example has to be predicted.
+/// The targets of all examples.
 ///
 /// ```
 /// use dualgap::data::{Classes, Numbers, Targets};
@@ -32,7 +32,7 @@ pub enum TargetKind {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Targets {
-    /// Nothing is known: rows to predict for.
+    /// No targets: rows to predict.
     #[default]
     None,
     /// One of several classes.
@@ -46,7 +46,7 @@ pub enum Targets {
 }
 
 impl Targets {
-    /// How many examples they are of; those of none are of any number.
+    /// Returns the number of examples, or `None` without targets, which match any number of rows.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> Option<usize> {
         match self {
@@ -58,12 +58,12 @@ impl Targets {
         }
     }
 
-    /// Whether nothing is known.
+    /// Whether there are no targets.
     pub fn are_none(&self) -> bool {
         matches!(self, Self::None)
     }
 
-    /// Those of the given examples in the given order.
+    /// Returns the targets of the given examples in the given order.
     pub(super) fn select(&self, chosen: &[usize]) -> Self {
         match self {
             Self::None => Self::None,
@@ -80,7 +80,7 @@ impl Targets {
         }
     }
 
-    /// What they are, in the words of an error.
+    /// Describes the targets for an error message.
     fn describe(&self) -> &'static str {
         match self {
             Self::None => "the data are not labelled",
@@ -91,7 +91,7 @@ impl Targets {
         }
     }
 
-    /// The complaint of whoever needs others.
+    /// Returns the error for code that needs targets of another kind.
     pub(super) fn unfit(&self, needed: &str) -> Error {
         Error::setting(format!("{}, and {needed} are needed", self.describe()))
     }
@@ -136,7 +136,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Numbers of an alphabet, which may have names that no example has.
+    /// Returns classes by their numbers in an alphabet, which may have names that no example has.
     pub fn new(numbers: Vec<u32>, alphabet: Alphabet) -> Result<Self> {
         if let Some(i) = numbers.iter().position(|&class| class as usize >= alphabet.len()) {
             return Err(Error::setting(format!(
@@ -148,14 +148,14 @@ impl Classes {
         Ok(Self { numbers, alphabet })
     }
 
-    /// By their names, in the natural order of these.
+    /// Returns classes by their names; the alphabet is in their natural order.
     pub fn named<S: AsRef<str>>(names: &[S]) -> Self {
         let alphabet = Alphabet::new(names.iter().map(|name| name.as_ref().to_string()));
         let numbers = names.iter().filter_map(|name| alphabet.index(name.as_ref()));
         Self { numbers: numbers.map(|k| k as u32).collect(), alphabet }
     }
 
-    /// One for each example.
+    /// The class of each example.
     pub fn numbers(&self) -> &[u32] {
         &self.numbers
     }
@@ -165,22 +165,22 @@ impl Classes {
         &self.alphabet
     }
 
-    /// The name of an example's class.
+    /// Returns the name of an example's class.
     pub fn name(&self, example: usize) -> &str {
         &self.alphabet.names()[self.numbers[example] as usize]
     }
 
-    /// n.
+    /// The number of examples.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Whether there is no example.
+    /// Whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    /// The numbers that the names are, for data that were read as names.
+    /// Converts names to the numbers that they spell, for data that were read as names.
     ///
     /// ```
     /// # use dualgap::data::Classes;
@@ -202,7 +202,7 @@ impl Classes {
     }
 }
 
-/// A text as a finite number; −0 is 0.
+/// Parses a text as a finite number; −0 becomes 0.
 pub(super) fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite()).map(|value| value + 0.0)
 }
@@ -214,7 +214,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Finite numbers.
+    /// Returns the numbers, or an error if one is not finite.
     ///
     /// ```
     /// # use dualgap::data::Numbers;
@@ -233,7 +233,7 @@ impl Numbers {
         }
     }
 
-    /// One for each example.
+    /// The number of each example.
     pub fn values(&self) -> &[f64] {
         &self.values
     }

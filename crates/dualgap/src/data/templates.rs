@@ -1,4 +1,4 @@
-//! Feature templates in the manner of CRF++: one a line, macros stand for cells near the current token.
+//! Feature templates in the format of CRF++: one per line, with macros for cells near the current token.
 //!
 //! ```text
 //! # a comment
@@ -10,16 +10,16 @@
 //! B01:%x[0,1]             weights for pairs of labels that depend on a cell
 //! ```
 //!
-//! A feature is the template's text with its macros replaced, so a name before the colon keeps the features of
-//! two templates apart. The functions are `x` (the cell as it is), `lower`, `shape` (`Xx0-` for `Ab12-`, runs
-//! shortened), `prefixN` and `suffixN` (the first or last N characters; nothing when the cell is shorter).
-//! [`Templates::lowercased`] makes all of them but `shape` see their cells in lower case.
+//! A feature is the template's text with its macros replaced, so a name before the colon distinguishes the features
+//! of two templates. The functions are `x` (the cell as it is), `lower`, `shape` (`Xx0-` for `Ab12-`, runs
+//! shortened), `prefixN` and `suffixN` (the first or last N characters; nothing if the cell is shorter).
+//! [`Templates::lowercased`] makes all of them except `shape` see their cells in lower case.
 
 use super::columns::Sentence;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// What a macro makes of its cell.
+/// The function that a macro applies to its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Function {
     Same,
@@ -45,14 +45,14 @@ struct Cell {
     column: usize,
 }
 
-/// What stands in for a token outside the sentence.
+/// The text in place of a token outside the sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pad {
     /// `_B-1`, `_B-2`, `_B+1` …, as in CRF++.
     #[default]
     ByDistance,
-    /// The same mark on either side, whatever the distance.
+    /// The same mark on either side, at any distance.
     One,
 }
 
@@ -60,12 +60,12 @@ pub enum Pad {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Templates {
     unigrams: Vec<Vec<Piece>>,
-    /// Those with macros; the plain `B` is not kept, a chain has it in any case.
+    /// The templates with macros; the plain `B` is not stored, because a chain always has it.
     bigrams: Vec<Vec<Piece>>,
 }
 
 impl Templates {
-    /// Reads templates; what is wrong is told with the number of the line, counted from one.
+    /// Parses templates; an error has the number of the line, counted from one.
     ///
     /// ```
     /// use dualgap::data::templates::Templates;
@@ -102,14 +102,14 @@ impl Templates {
         Ok(templates)
     }
 
-    /// The same templates about other columns.
+    /// Returns the templates with other columns.
     #[must_use]
     pub fn moved(mut self, place: impl Fn(usize) -> usize) -> Self {
         self.for_each_cell(|cell| cell.column = place(cell.column));
         self
     }
 
-    /// The same templates with every cell in lower case, but for those whose shape is taken.
+    /// Returns the templates with every cell in lower case, except those of `shape`.
     #[must_use]
     pub fn lowercased(mut self) -> Self {
         self.for_each_cell(|cell| cell.lower |= cell.function != Function::Shape);
@@ -124,22 +124,22 @@ impl Templates {
         }
     }
 
-    /// How many templates make features of a label.
+    /// Returns the number of templates for features of a label.
     pub fn len(&self) -> usize {
         self.unigrams.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no templates for features of a label.
     pub fn is_empty(&self) -> bool {
         self.unigrams.is_empty()
     }
 
-    /// How many templates make features of a pair of labels.
+    /// Returns the number of templates for features of a label pair.
     pub fn pairs(&self) -> usize {
         self.bigrams.len()
     }
 
-    /// One more than the largest column that a macro names.
+    /// Returns the largest column of a macro plus one.
     pub fn columns(&self) -> usize {
         let cells = self.unigrams.iter().chain(&self.bigrams).flatten();
         let column = |piece: &Piece| match piece {
@@ -149,7 +149,7 @@ impl Templates {
         cells.map(column).max().unwrap_or(0)
     }
 
-    /// Calls `visit` with every feature of a token; `feature` is a buffer.
+    /// Calls `visit` with every feature of a token; `feature` is a workspace.
     pub fn features(
         &self,
         sentence: &Sentence,
@@ -161,7 +161,7 @@ impl Templates {
         fill_in(&self.unigrams, sentence, token, pad, feature, visit);
     }
 
-    /// Calls `visit` with every feature of the pair that a token makes with the one before.
+    /// Calls `visit` with every feature of the pair of a token and the one before.
     pub fn pair_features(
         &self,
         sentence: &Sentence,
@@ -231,7 +231,8 @@ fn apply(function: Function, cell: &str, out: &mut String) {
     }
 }
 
-/// Upper case X, lower case x, digits 0, the rest as it is; a run of the same is written once or twice.
+/// Writes X for upper case, x for lower case, 0 for digits, and other characters as they are; a run of equal
+/// characters is written at most twice.
 fn shape(cell: &str, out: &mut String) {
     let mut last = ['\0'; 2];
     for c in cell.chars() {
@@ -272,7 +273,7 @@ fn parse_template(line: &str) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-/// `%name[row,column`, without the closing bracket.
+/// Parses `%name[row,column`, without the closing bracket.
 fn parse_macro(call: &str) -> Option<Piece> {
     let (name, place) = call.strip_prefix('%')?.split_once('[')?;
     let (offset, column) = place.split_once(',')?;

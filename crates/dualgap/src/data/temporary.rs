@@ -1,7 +1,7 @@
-//! Files and folders that are not yet what they will be.
+//! Temporary files and folders, which become final later.
 //!
-//! They go when their owner is dropped. A program that is told to end at once drops nobody, so their names are kept
-//! here, and [`discard_all`] takes them along.
+//! Their owner removes them when it is dropped. A program that ends at once drops nothing, so this module has a list
+//! of their names, and [`discard_all`] removes them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ type Names = BTreeSet<PathBuf>;
 
 static NAMES: Mutex<Names> = Mutex::new(Names::new());
 
-/// Names are put in and taken out whole, so a thread that panicked has left nothing half done.
+/// Locks the list. Names are inserted and removed atomically, so it is valid even after a thread has panicked.
 fn names() -> MutexGuard<'static, Names> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The name of something temporary, for as long as it is that.
+/// The name of a temporary file or folder, registered while it is temporary.
 #[derive(Debug)]
 pub struct Temporary(PathBuf);
 
 impl Temporary {
-    /// Makes it and keeps its name, with nothing in between.
+    /// Creates it and registers its name under the same lock.
     pub fn make<T, E>(
         make: impl FnOnce() -> Result<T, E>,
         place: impl FnOnce(&T) -> PathBuf,
@@ -33,13 +33,13 @@ impl Temporary {
         Ok((made, Self(place)))
     }
 
-    /// Something that is there already.
+    /// Registers an existing file or folder.
     pub fn known(place: &Path) -> Self {
         names().insert(place.into());
         Self(place.into())
     }
 
-    /// Brings it to its place for good, which cannot be interrupted by [`discard_all`].
+    /// Moves it to its final place, which [`discard_all`] cannot interrupt.
     pub fn settle<T>(self, bring: impl FnOnce() -> T) -> T {
         let mut names = names();
         let brought = bring();
@@ -55,15 +55,15 @@ impl Drop for Temporary {
     }
 }
 
-/// While this is held, nothing temporary is made or brought to its place.
+/// While this is held, nothing temporary can be created or moved to its final place.
 #[must_use = "what is made after it is dropped is left behind"]
 pub struct Discarded(#[allow(dead_code)] MutexGuard<'static, Names>);
 
-/// Removes everything that is temporary at the moment: for a program that ends now.
+/// Removes everything that is temporary at the moment, for a program that ends now.
 pub fn discard_all() -> Discarded {
     let mut names = names();
     for name in std::mem::take(&mut *names) {
-        // What cannot be removed is left; there is nobody to tell.
+        // What cannot be removed is left; nobody could receive an error any more.
         let _ = if name.is_dir() {
             std::fs::remove_dir_all(&name)
         } else {
@@ -92,7 +92,7 @@ mod tests {
         let inner = Temporary::known(&file("inner"));
         moved.settle(|| fs::rename(file("moved"), file("whole"))).unwrap();
         drop(dropped);
-        // Other tests may have temporaries of their own, which are none of ours to remove.
+        // Other tests may have temporary files of their own, which must stay.
         let ours: Vec<PathBuf> =
             names().iter().filter(|name| name.starts_with(folder.path())).cloned().collect();
         assert_eq!(ours, [file("inner"), file("open")]);

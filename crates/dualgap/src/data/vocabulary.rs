@@ -1,20 +1,20 @@
-//! What a model knows by name, and what it does not.
+//! The names that a model knows, and what it does not know.
 
 use super::{Alphabet, Dictionary};
 
-/// What a model knows by name: its labels and its features.
+/// The names of a model's labels and features.
 #[derive(Clone, Copy, Debug)]
 pub struct Vocabulary<'a> {
     /// The names of the classes, labels or outputs.
     pub alphabet: &'a Alphabet,
-    /// The names of the features, or none.
+    /// The names of the features; empty if they have none.
     pub dictionary: &'a Dictionary,
-    /// How many of the features are of a label on its own; the rest are of pairs.
+    /// The number of features of single labels; the rest belong to pairs.
     pub features: usize,
 }
 
 impl Vocabulary<'_> {
-    /// The names that are known, with those that are new behind them; and the new ones on their own.
+    /// Returns the known names followed by the new ones, and the new ones separately.
     pub(super) fn beside(
         &self,
         names: impl IntoIterator<Item = String>,
@@ -28,10 +28,10 @@ impl Vocabulary<'_> {
 /// What a data set has that a model did not see in training.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unseen {
-    /// How often a feature was met, ...
+    /// How often any feature occurs.
     pub met: u64,
-    /// ... and how often it was one that the model does not know: those are left out.
+    /// How often a feature occurs that the model does not know; these are left out.
     pub features: u64,
-    /// Labels that the model can never predict, by name.
+    /// The names of labels that the model never predicts.
     pub labels: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Averages of the iterates, kept block by block and only when a block changes.
+//! Averages of the iterates, updated block by block and only when a block changes.
 //!
 //! With w^(t) the iterate after t steps,
 //!
@@ -8,10 +8,9 @@
 //! random     w̄ = w^(t) for a t that is drawn from those      the random output of the Prox-SDCA paper
 //! ```
 //!
-//! The averaged dual point ᾱ is kept, not w̄: its blocks are a feasible point with a certificate and a
-//! witness of its own, and w̄ = w(ᾱ) is rebuilt from them whenever it is certified. A block that stood
-//! still through the steps m+1 … k enters all of them at once, with the share that they have in the
-//! average's total weight.
+//! What is stored is the averaged dual point ᾱ, not w̄: ᾱ is feasible and has a certificate and a witness of its own,
+//! and every certification rebuilds w̄ = w(ᾱ) from it. A block that did not change in the steps m+1 … k enters the
+//! average for all of them at once, with their share of the average's total weight.
 
 use super::Blocks;
 use crate::linalg::Random;
@@ -21,19 +20,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Average {
-    /// The iterates themselves.
+    /// The iterates themselves, without averaging.
     #[default]
     None,
     /// Weight t on iterate t.
     Weighted,
     /// The plain mean since the last step whose number is a power of two.
     Suffix,
-    /// One of those iterates, each as likely as the others.
+    /// One of those iterates, drawn uniformly.
     Random,
 }
 
 impl Average {
-    /// The share of steps `m + 1 ..= k` in the average over steps up to `k`; for a random iterate, its mean.
+    /// Returns the share of steps `m + 1 ..= k` in the average over steps up to `k`; for a random iterate, its mean.
     ///
     /// ```
     /// # use dualgap::dual::Average;
@@ -68,12 +67,13 @@ pub(super) struct Averages<P> {
     kind: Average,
     pub points: Vec<P>,
     covered: Vec<u64>,
-    /// The step that a random iterate is of, if it is drawn.
+    /// For a random iterate: the random generator, and the step that is drawn so far.
     drawn: Option<(Random, u64)>,
 }
 
 impl<P> Averages<P> {
-    /// Whether these are averages over so many blocks and steps: what came from a file may be anything.
+    /// Whether these are valid averages over `blocks` blocks and `steps` steps: a state from a file may contain
+    /// anything.
     pub fn is_sound(&self, kind: Average, blocks: usize, steps: u64) -> bool {
         self.kind == kind
             && self.points.len() == blocks
@@ -85,13 +85,13 @@ impl<P> Averages<P> {
 
 impl<P: Clone> Averages<P> {
     pub fn new(kind: Average, points: &[P], seed: u64) -> Self {
-        // Another sequence than that of the order of the blocks.
+        // A different random sequence from that of the block order.
         let drawn = (kind == Average::Random).then(|| (Random::new(!seed), 0));
         Self { kind, points: points.to_vec(), covered: vec![0; points.len()], drawn }
     }
 
-    /// Step k has been taken. Where an iterate is drawn, it is now this one with the chance that makes all of them
-    /// as likely.
+    /// Records step k. For a random iterate, draws this step with the probability that makes all of them equally
+    /// likely.
     pub fn taken(&mut self, k: u64) {
         if let Some((random, drawn)) = &mut self.drawn {
             let among = k + 1 - (1 << k.ilog2());
@@ -101,10 +101,10 @@ impl<P: Clone> Averages<P> {
         }
     }
 
-    /// Block i stood at `point` in all iterates up to the k-th that are not yet averaged.
+    /// Averages `point` into block i, for all iterates up to the k-th that are not averaged yet.
     pub fn cover<B: Blocks<Point = P>>(&mut self, blocks: &B, i: usize, k: u64, point: &P) {
         let share = match self.drawn {
-            // The block stood here when the iterate was drawn, or at a time that does not count.
+            // One if the drawn iterate is among those with the block at `point`, else zero.
             Some((_, drawn)) => f64::from(u8::from(drawn > self.covered[i])),
             None => self.kind.share(self.covered[i], k),
         };
@@ -121,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        // The recursion of Algorithm 4 (and its uniform sibling) on one number is the judge.
+        // The reference is the recursion of Algorithm 4 (and its uniform sibling) on one number.
         #[test]
         fn lazy_averages_equal_the_paper_s_recursion(values in prop::collection::vec((-1.0..1.0_f64, any::<bool>()), 1..70)) {
             for kind in [Average::Weighted, Average::Suffix] {

@@ -1,4 +1,5 @@
-//! The best of each side among all certified iterates. Weak duality makes any such pair a valid certificate.
+//! The best pair: the best weights and the best dual point among all certified iterates. Weak duality makes any such
+//! pair a valid certificate.
 
 use super::Blocks;
 use super::problem::{PrimalValue, Problem};
@@ -18,38 +19,38 @@ pub struct Solution<P> {
 }
 
 impl<P> Solution<Vec<P>> {
-    /// Of the blocks that were joined.
+    /// Splits the point of the joined blocks into one point per block.
     pub(super) fn parted(self) -> Solution<P> {
         Solution { weights: self.weights, points: self.points.into_iter().flatten().collect() }
     }
 }
 
-/// The best weights, and the best dual point.
+/// The best pair of a run.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Best<P> {
     primal: Option<(Measured, bool, Vec<f64>)>,
     dual: Measured,
-    /// Kept only where the dual can fall; where it cannot, the newest point is the best one.
+    /// Stored only if the dual value can fall; otherwise the current point is the best one.
     points: Option<Vec<P>>,
 }
 
 impl<P: Clone> Best<P> {
-    /// A dual value, and its point unless that is known otherwise; no weights yet.
+    /// Starts with a dual value, and with its point if points are stored; there are no weights yet.
     pub fn new(dual: Measured, points: Option<Vec<P>>) -> Self {
         Self { primal: None, dual, points }
     }
 
-    /// The best weights, if there are any yet.
+    /// Returns the best weights, if there are any yet.
     pub fn weights(&self) -> Option<&[f64]> {
         self.primal.as_ref().map(|(_, _, weights)| &weights[..])
     }
 
-    /// The best dual point, where it is kept.
+    /// Returns the best dual point, if it is stored.
     pub fn points(&self) -> Option<&[P]> {
         self.points.as_deref()
     }
 
-    /// Takes weights if they are better: an upper bound beats a value that bounds nothing.
+    /// Stores weights if they are better: a certified upper bound beats a value that bounds nothing.
     pub fn offer_primal(&mut self, primal: PrimalValue, weights: impl FnOnce() -> Vec<f64>) {
         let key = |value: Measured, certified: bool| (!certified, value.value + value.error);
         let better = self.primal.as_ref().is_none_or(|(value, certified, _)| {
@@ -60,7 +61,7 @@ impl<P: Clone> Best<P> {
         }
     }
 
-    /// Takes a dual point if it is better, or if it cannot be worse.
+    /// Stores a dual point if it is better; if the dual never falls, stores its value alone.
     pub fn offer_dual(&mut self, dual: Measured, points: &[P]) {
         let floor = |dual: Measured| dual.value - dual.error;
         match &mut self.points {
@@ -74,19 +75,19 @@ impl<P: Clone> Best<P> {
         }
     }
 
-    /// Of the best of both sides, once weights have been offered.
+    /// Returns the certificate of the best pair, or `None` before any weights were offered.
     pub fn certificate(&self) -> Option<Result<Certificate>> {
         let (primal, certified, _) = self.primal.as_ref()?;
         Some(Certificate::new(*primal, self.dual, *certified))
     }
 
-    /// Both values are forgotten, and the weights too: the problem has become another.
+    /// Forgets both values and the weights, because the problem has changed.
     pub fn forget(&mut self) {
         self.primal = None;
         self.dual = Measured { value: f64::NEG_INFINITY, error: 0.0 };
     }
 
-    /// Replaces what is claimed of the best ones by what they are worth.
+    /// Recomputes both values from the stored weights and points.
     pub fn prove<B: Blocks<Point = P>, L: Link>(
         &mut self,
         problem: &Problem<'_, B, L>,
@@ -101,14 +102,14 @@ impl<P: Clone> Best<P> {
         Ok(())
     }
 
-    /// Whether the weights are so many, and points are kept where they should be: what came from a file may be
-    /// anything.
+    /// Whether the weights have the right dimension, and points are stored if they should be: a state from a file may
+    /// contain anything.
     pub fn is_sound(&self, dim: usize, keeps_points: bool) -> bool {
         self.points.is_some() == keeps_points
             && self.weights().is_none_or(|w| w.len() == dim && w.iter().all(|w| w.is_finite()))
     }
 
-    /// The model: with the newest weights and points where none are kept.
+    /// Returns the best pair as a model, with the current weights and points in place of those that are not stored.
     pub fn into_solution(self, weights: impl FnOnce() -> Vec<f64>, points: Vec<P>) -> Solution<P> {
         let weights = self.primal.map_or_else(weights, |(_, _, weights)| weights);
         Solution { weights, points: self.points.unwrap_or(points) }

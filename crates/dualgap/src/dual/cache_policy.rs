@@ -1,28 +1,33 @@
-//! Oracle or cache, and how many steps a visit takes: decided by what steps gain for their counted work.
+//! The cache policy: chooses between the oracle and known corners, and how many steps a visit takes, by the dual gain
+//! of steps for their counted work.
 //!
-//! After a pass with the oracle come passes without it, as long as the last of them gained at least as much of the dual
-//! for its work as everything since the oracle was last asked. Where not even the first did, the next passes with the
-//! oracle are not followed by any, twice as many each time. And at every visit further steps between the corners that
-//! are known may follow the first, up to a number that grows while they gain more for their work than first steps do.
+//! After a pass with the oracle, the policy runs cached passes, which step on known corners without the oracle, as long
+//! as the last of them gained at least as much per unit of work as the oracle pass and all cached passes since
+//! together. If already the first cached pass gains less, no cached pass follows the next oracle passes, twice as many
+//! after each such failure. At every visit, further steps between known corners may follow the first. Their largest
+//! number grows while they gain at least as much per unit of work as first steps do, and shrinks otherwise.
 
 use serde::{Deserialize, Serialize};
 
-/// At most so many passes without the oracle in a row.
+/// The most cached passes in a row: a larger limit saves oracle calls, a smaller one finds new corners sooner.
 const MOST_PASSES: u32 = 100;
 
-/// So many passes with the oracle alone are borne with at most before the cache is tried again.
+/// The most oracle passes before the cache is tried again: a larger limit wastes less work on failed trials, a smaller
+/// one notices sooner that the cache pays again.
 const LONGEST_WAIT: u32 = 64;
 
-/// At most so many further steps at a visit.
+/// The most further steps at a visit: a larger limit allows more work on one block before the others move.
 const DEEPEST: u32 = 16;
 
-/// The oracle is far dearer than the cache if a pass with it takes so many times the work.
+/// The oracle counts as much more expensive than the cache if a pass with it takes more than this many times the work
+/// of a cached pass.
 const DEAR: f64 = 4.0;
 
-/// Every so many visits one more step is tried than the others take.
+/// One visit in this many may take one step more than the others, to measure whether deeper visits pay. A smaller
+/// number adapts faster and wastes more steps if they do not pay.
 const PROBE: u64 = 8;
 
-/// What steps gained of the dual, and the work they took.
+/// The dual gain of some steps, and their work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub gain: f64,
@@ -35,46 +40,46 @@ impl Tally {
         self.work += more.work;
     }
 
-    /// Whether it gained at least as much for its work as the other.
+    /// Whether this gained anything, and at least as much per unit of work as the other.
     fn pays_beside(self, other: Self) -> bool {
         self.gain > 0.0 && self.gain * other.work >= other.gain * self.work
     }
 }
 
-/// What was decided so far, and what the next decisions depend on.
+/// The state of the cache policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CachePolicy {
-    /// Whether this pass goes without the oracle.
+    /// Whether this pass is cached, without the oracle.
     cached: bool,
-    /// Visits left of this pass.
+    /// Visits left in this pass.
     left: u64,
-    /// Since the oracle was last asked, and in this pass.
+    /// The tally since the last oracle pass began, and that of this pass.
     lap: Tally,
     pass: Tally,
-    /// Passes without the oracle since then.
+    /// Cached passes since the last oracle pass.
     passes: u32,
-    /// The work of the last pass with the oracle, and of the last without.
+    /// The work of the last oracle pass, and of the last cached pass.
     asked: f64,
     known: f64,
-    /// Passes with the oracle alone before the cache is tried again, and how many it will be the next time.
+    /// Oracle passes left before the cache is tried again, and the number that the next failure doubles.
     wait: u32,
     next_wait: u32,
-    /// How many further steps a visit may take, and what first and further steps of this pass came to.
+    /// How many further steps a visit may take, and the tallies of the first and further steps of this pass.
     depth: u32,
     first: Tally,
     further: Tally,
-    /// Visits without the oracle, of the whole run.
+    /// Cached visits of the whole run.
     pub visits: u64,
 }
 
-/// What may be decided at all.
+/// When the settings allow cached passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
-    /// Every step asks the oracle.
+    /// Never: every step calls the oracle.
     Never,
-    /// As it pays.
+    /// As long as they pay.
     Paying,
-    /// As it pays, and once in any case.
+    /// At least one after every oracle pass, and more as long as they pay.
     Once,
 }
 
@@ -110,22 +115,22 @@ impl CachePolicy {
             && tallies.iter().all(|tally| tally.gain.is_finite() && tally.work.is_finite())
     }
 
-    /// Whether the next visits go without the oracle, and how many of them.
+    /// Returns whether the next visits are cached, and how many of them.
     pub fn ahead(&self) -> (bool, u64) {
         (self.cached, self.left)
     }
 
-    /// Whether these visits go without an oracle that is far dearer than they are.
+    /// Whether this pass is cached and an oracle pass takes much more work.
     pub fn spares_much(&self) -> bool {
         self.cached && self.asked > DEAR * self.known
     }
 
-    /// How many further steps the next visit may take.
+    /// Returns how many further steps the next visit may take.
     pub fn depth(&self) -> u32 {
         self.depth + u32::from(self.left.is_multiple_of(PROBE) && self.depth < DEEPEST)
     }
 
-    /// Is told what the first step of a visit and the further ones came to.
+    /// Records the tallies of the first step of a visit and of the further ones.
     pub fn visited(&mut self, first: Tally, further: Tally, blocks: u64, policy: Use) {
         self.visits += u64::from(self.cached);
         for tally in [&mut self.pass, &mut self.lap] {
@@ -165,7 +170,7 @@ impl CachePolicy {
         if !self.cached {
             self.wait = self.wait.saturating_sub(1);
         } else if !go_on {
-            // The first pass alone was a trial that failed.
+            // If already the first cached pass does not pay, the trial of the cache has failed.
             let failed = self.passes == 1;
             self.next_wait = if failed { (2 * self.next_wait).min(LONGEST_WAIT) } else { 1 };
             self.wait = if failed { self.next_wait } else { 0 };
@@ -181,7 +186,7 @@ impl CachePolicy {
 mod tests {
     use super::*;
 
-    /// Runs so many visits of a block each, whose gain depends on whether the oracle is asked; how many asked it.
+    /// Runs `visits` visits whose gain depends on whether they call the oracle; returns how many called it.
     fn asked(tried: &mut CachePolicy, visits: usize, policy: Use, gains: [f64; 2]) -> usize {
         let mut asked = 0;
         for _ in 0..visits {
@@ -200,10 +205,10 @@ mod tests {
 
     #[test]
     fn the_cache_is_used_as_long_as_it_pays() {
-        // A tenth of the work for half of the gain, again and again: only the limit ends it.
+        // A tenth of the work for half of the gain, in every pass: only the limit ends the cached passes.
         let mut tried = CachePolicy::new(4);
         assert_eq!(asked(&mut tried, 4 * 101 * 3, Use::Paying, [1.0, 0.5]), 4 * 3);
-        // A tenth of the work for nothing: tried after passes ever further apart.
+        // A tenth of the work for no gain: the policy tries the cache after ever longer waits.
         let mut tried = CachePolicy::new(4);
         let asked_often = asked(&mut tried, 4000, Use::Paying, [1.0, 0.0]);
         assert!(asked_often > 3800 && asked_often < 4000, "{asked_often}");

@@ -9,10 +9,11 @@
 //!     k    ← k + 1
 //! ```
 //!
-//! With [`Settings::plain`] and a batch of one this is the paper's algorithm, in a new random order for every pass. Otherwise
-//! blocks that know their corners also step away from them or between them (`visit`), and without the oracle (`recall`), and
-//! blocks whose visits change nothing are left out for a while (`sampling`). Everything that influences the
-//! iterates depends on the seed and the batch size, never on the number of threads, the clock or where a run is paused.
+//! With [`Settings::plain`] and a batch of one this is the paper's algorithm, in a new random order for every pass.
+//! With other settings, blocks that know their corners also take away and pairwise steps (`visit`) and cached steps
+//! without the oracle (`cache_policy`), and shrinking (`sampling`) visits blocks less often whose visits change
+//! nothing. Everything that influences the iterates depends on the seed and the batch size, never on the number of
+//! threads, the clock or where a run pauses.
 
 use super::average::Averages;
 use super::best::{Best, Solution};
@@ -36,7 +37,7 @@ pub struct Engine<'a, B: Blocks, L> {
     cache: Use,
     cache_policy: CachePolicy,
     pool: Arc<rayon::ThreadPool>,
-    /// k, the number of steps so far, and how many they were when points were last tidied.
+    /// k, the number of steps so far, and its value when the points were last tidied.
     steps: u64,
     tidied: u64,
     order: Order,
@@ -45,12 +46,12 @@ pub struct Engine<'a, B: Blocks, L> {
     points: Vec<B::Point>,
     averages: Option<Averages<B::Point>>,
     best: Best<B::Point>,
-    /// A running sum of what steps gained of the dual; those toward a point are counted only where `counts` is set.
+    /// A running sum of the dual gains of the steps. Steps toward a point are counted only if `counts` is set.
     gained: f64,
     counts: bool,
 }
 
-/// As many threads as are asked for.
+/// Starts a pool with the number of threads that the settings ask for.
 pub(crate) fn pool(settings: &Settings) -> Result<Arc<rayon::ThreadPool>> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(settings.threads)
@@ -59,10 +60,10 @@ pub(crate) fn pool(settings: &Settings) -> Result<Arc<rayon::ThreadPool>> {
         .map_err(|error| Error::setting(format!("no threads can be started: {error}")))
 }
 
-/// More steps than any run has time for; a state that claims more is no state of ours.
+/// An upper bound on the number of steps: no run has time for this many, so a state that claims more is invalid.
 const MOST_STEPS: u64 = 1 << 60;
 
-/// Predefined steps move every block they visit.
+/// Whether shrinking is on. It needs line search: predefined steps move every block that they visit.
 fn shrinking(settings: &Settings) -> bool {
     settings.shrinking && settings.step == Step::LineSearch
 }
@@ -72,16 +73,16 @@ fn monotone(settings: &Settings) -> bool {
     settings.step == Step::LineSearch && settings.average == Average::None
 }
 
-/// Everything that the steps and certifications to come depend on, to be put away and taken up again.
+/// The engine's part of a checkpoint: everything that later steps and certifications depend on.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct State<P> {
     steps: u64,
     tidied: u64,
     order: Order,
     cache_policy: CachePolicy,
-    /// Not to be computed from the points: it has rounding of its own.
+    /// Stored, not recomputed from the points: its rounding error is part of the state that must resume bit for bit.
     v: Vec<f64>,
-    /// The same of what goes with it where the link is coupled.
+    /// The numbers that a coupled link needs besides v, stored for the same reason.
     coupling: [f64; 2],
     points: Vec<P>,
     averages: Option<Averages<P>>,
@@ -89,20 +90,20 @@ pub struct State<P> {
 }
 
 impl<P> State<P> {
-    /// Whether the next visits go without an oracle that is far dearer than they are.
+    /// Whether the next visits are cached and an oracle pass takes much more work than a cached one.
     pub(super) fn spares_much(&self) -> bool {
         self.cache_policy.spares_much()
     }
 }
 
 impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
-    /// At the blocks' starting points.
+    /// Returns an engine at the blocks' starting points.
     pub fn new(problem: Problem<'a, B, L>, settings: &Settings) -> Result<Self> {
         let points = (0..problem.blocks.len()).map(|i| problem.blocks.start(i)).collect();
         Self::at(problem, settings, points)
     }
 
-    /// At any feasible points.
+    /// Returns an engine at these points, or an error if one is infeasible.
     pub fn at(
         problem: Problem<'a, B, L>,
         settings: &Settings,
@@ -124,8 +125,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         Self::build(problem, settings, state)
     }
 
-    /// Where an earlier run stood. The settings must be the same; the state may come from a stranger, so
-    /// whatever a certificate will rest on is proved again.
+    /// Resumes from the state of an earlier run under the same settings. The state may come from an untrusted file, so
+    /// everything that a certificate rests on is proved again.
     pub fn resumed(
         problem: Problem<'a, B, L>,
         settings: &Settings,
@@ -154,8 +155,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         Ok(engine)
     }
 
-    /// Proves every point feasible, and replaces what is claimed of the best ones by what they are worth; the
-    /// newest point speaks for itself.
+    /// Proves every point feasible and recomputes the values of the best pair. If no best point is stored, the next
+    /// certification recomputes the dual value of the current one.
     fn prove(&mut self) -> Result<()> {
         let Self { problem, points, averages, best, .. } = self;
         problem.dual(points)?;
@@ -213,7 +214,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         })
     }
 
-    /// What another engine needs to go on as this one would.
+    /// Returns the state from which another engine continues exactly as this one would.
     pub fn state(&self) -> State<B::Point> {
         State {
             steps: self.steps,
@@ -228,7 +229,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         }
     }
 
-    /// Goes on with another λ and its link, at the same points.
+    /// Replaces λ and its link; the points stay the same.
     pub(crate) fn retune(&mut self, link: L, lambda: f64) -> Result<()> {
         self.problem = self.problem.retuned(link, lambda)?;
         self.best.forget();
@@ -236,7 +237,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         Ok(())
     }
 
-    /// Goes on with `λ g(w) − λ⟨offset, w⟩` in the place of the regulariser, at the same points.
+    /// Replaces the regulariser by `λ g(w) − λ⟨offset, w⟩`; the points stay the same.
     pub(crate) fn recentre(&mut self, offset: Vec<f64>) {
         let v = self.primal.v().iter().zip(&offset).enumerate();
         let old = &self.problem.offset;
@@ -244,60 +245,60 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.primal = Primal::new(&self.problem.link, v);
         self.problem.offset = offset;
         self.best.forget();
-        // Every weight has changed: whoever slept may have something to do.
+        // Every weight has changed, so blocks that shrinking leaves out may have something to gain.
         self.order.wake_all();
     }
 
-    /// Goes on from these points, which were proved feasible; v is to be rebuilt.
+    /// Replaces the points by these, which must be proved feasible. The caller rebuilds v.
     pub(super) fn restore(&mut self, points: &[B::Point]) {
         self.points.clear();
         self.points.extend_from_slice(points);
     }
 
-    /// Whether the next visits go without an oracle that is far dearer than they are.
+    /// Whether the next visits are cached and an oracle pass takes much more work than a cached one.
     pub(super) fn spares_much(&self) -> bool {
         self.cache != Use::Never && self.cache_policy.spares_much()
     }
 
-    /// Has the gains of all steps counted from now on, which takes a little time where a block knows no corners.
+    /// Starts counting the dual gain of every step; slightly slower for blocks without known corners.
     pub(super) fn count_gains(&mut self) {
         self.counts = true;
     }
 
-    /// Adds the gains of the steps to come onto this sum, step by step: the sum of a part would be rounded by itself, and
-    /// so the total would depend on where a pause ends a part.
+    /// Sets the sum to which later steps add their gains, one by one. A separate sum for each part would round
+    /// differently, and the total would depend on where a pause ends a part.
     pub(super) fn count_onto(&mut self, gained: f64) {
         self.gained = gained;
     }
 
-    /// The sum of [`Self::count_onto`], with what the steps since then have gained of the dual.
+    /// Returns the sum set by [`Self::count_onto`] plus the dual gains of the steps since then.
     pub(super) fn gained(&self) -> f64 {
         self.gained
     }
 
-    /// Visits until it is decided anew whether to ask the oracle.
+    /// Returns the number of visits left before the cache policy decides again.
     pub(super) fn steps_left_in_pass(&self) -> u64 {
         self.cache_policy.ahead().1
     }
 
-    /// The threads that the engine runs on.
+    /// Returns the thread pool that the engine runs on.
     pub(super) fn pool(&self) -> Arc<rayon::ThreadPool> {
         Arc::clone(&self.pool)
     }
 
-    /// The offset that the engine was last centred at; empty if it never was.
+    /// Returns the offset that the engine was last centred at; empty if it never was.
     pub(crate) fn centre(&self) -> &[f64] {
         &self.problem.offset
     }
 
-    /// v has drifted by rounding since it was last rebuilt.
+    /// Recomputes v from the points, because its updates accumulate rounding errors.
     pub(super) fn rebuild(&mut self) {
         let v = self.problem.image(&self.points);
         self.primal = Primal::new(&self.problem.link, v);
     }
 
-    /// Steps that take weight away leave a little more of rounding than those that only add. Points are tidied once
-    /// between two steps, however often they are certified.
+    /// Tidies the points, because steps that remove weight leave more rounding error than steps that only add it.
+    /// Points are tidied at most once between two steps, however often they are certified.
     pub(super) fn tidy(&mut self) {
         if self.direction != Direction::Toward && self.tidied != self.steps {
             self.tidied = self.steps;
@@ -306,22 +307,22 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
                 blocks.tidy(i, at);
                 Ok(())
             };
-            // Nothing of it can fail.
+            // The closure never returns an error.
             let _ = parallel::map_mut(points, || (), tidy);
         }
     }
 
-    /// The current weights, before any averaging.
+    /// Returns the current weights, before any averaging.
     pub fn weights(&self) -> Vec<f64> {
         self.primal.weights()
     }
 
-    /// Where the blocks stand, before any averaging.
+    /// Returns the current points, before any averaging.
     pub fn points(&self) -> &[B::Point] {
         &self.points
     }
 
-    /// Finds the corners of a mini-batch, all at the current w, then steps toward them in order.
+    /// Finds the corners of a mini-batch, all at the current w, then takes the steps in order.
     fn step_batch(&mut self, size: usize, cached: bool) -> Result<()> {
         let Self { problem, slots, order, primal, points, direction, .. } = self;
         let slots = &mut slots[..size];
@@ -358,7 +359,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         (0..size).try_for_each(|place| self.visit(place, cached))
     }
 
-    /// Steps on the block of a slot, whose corners were found.
+    /// Steps on the block of a slot, after its corners have been found.
     fn visit(&mut self, place: usize, cached: bool) -> Result<()> {
         let i = self.slots[place].block;
         let moved = if self.direction == Direction::Toward && self.cache == Use::Never {
@@ -378,7 +379,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         Ok(())
     }
 
-    /// Steps on a block that knows its corners, and says whether that changed anything.
+    /// Steps on a block that knows its corners; returns whether the point changed.
     fn step_on_face(&mut self, place: usize, cached: bool) -> Result<bool> {
         let Self { problem, slots, primal, points, cache_policy, direction, cache, .. } = self;
         let (slot, blocks) = (&mut slots[place], problem.blocks);
@@ -386,7 +387,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if let Some(averages) = &mut self.averages {
             averages.cover(blocks, slot.block, self.steps, at);
         }
-        // From the second on, the earlier steps of this batch have moved w.
+        // From the second slot on, earlier steps of this batch have moved w.
         let mut mover = Mover { problem, direction: *direction, primal, fresh: place == 0 };
         if *cache == Use::Never {
             let taken = mover.step(slot, at)?;
@@ -408,7 +409,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         Ok(moved)
     }
 
-    /// Steps toward what a block aims at, and says whether that changed anything.
+    /// Steps toward the target of a block; returns whether the point changed.
     fn step_toward(&mut self, place: usize) -> Result<bool> {
         let Self { problem, slots, primal, points, averages, .. } = self;
         let Slot { block, to, scratch, .. } = &mut slots[place];
@@ -430,7 +431,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             return Err(Error::Unsound { message });
         }
         if gamma > 0.0 && self.counts {
-            // A term that is no line is above it.
+            // A concave dual term lies above its chord, so this is a lower bound on the gain.
             let rise = blocks.difference(i, &points[i], to, scratch);
             let gap = rise - blocks.slope(i, primal.view(scale, true).w, scratch);
             let curvature = scale * blocks.curvature(i, scratch);
@@ -466,7 +467,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
                 0 => u64::MAX,
                 calls => (quota.oracle_calls - done.oracle_calls) / calls,
             };
-            // No batch reaches over the end of a pass: where a run may end, all batches do.
+            // No batch crosses the end of a pass: a run may end there, so all batches do.
             let blocks = self.problem.blocks.len() as u64;
             let steps_left_in_pass = blocks - self.steps % blocks;
             let size =
@@ -497,7 +498,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.best.offer_primal(primal, || w);
         self.best.offer_dual(dual.value, points);
         if self.averages.is_none() {
-            // v has drifted by rounding since it was last rebuilt; here is the exact one, for nothing.
+            // v has accumulated rounding errors since it was last rebuilt; the dual value comes with a fresh v at no
+            // cost.
             self.primal = Primal::new(&self.problem.link, dual.v);
         }
         let model = self.best.certificate().transpose()?.unwrap_or(iterate);

@@ -3,13 +3,13 @@
 use crate::linalg::Random;
 use serde::{Deserialize, Serialize};
 
-/// A tree of sums over the gaps: a draw and a change take as many steps as the tree is high.
+/// A tree of sums over the gaps: a draw or an update takes as many steps as the tree is high.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Vec<f64>", into = "Vec<f64>")]
 pub(super) struct Gaps {
     blocks: usize,
-    /// The root at 1, the children of k at 2k and 2k + 1, the blocks last. Every sum is made of its two children anew
-    /// when one of them changes, so the blocks' gaps alone decide it to the last bit.
+    /// The root is at 1, the children of k are at 2k and 2k + 1, and the blocks come last. Every sum is recomputed from
+    /// its two children when one of them changes, so it depends on the blocks' gaps alone, to the last bit.
     sums: Vec<f64>,
 }
 
@@ -43,12 +43,12 @@ impl Gaps {
         &self.sums[leaves..leaves + self.blocks]
     }
 
-    /// Whether these are gaps of so many blocks.
+    /// Whether these are valid gaps of `blocks` blocks.
     pub fn is_sound(&self, blocks: usize) -> bool {
         self.blocks == blocks && self.of_blocks().iter().all(|&gap| gap >= 0.0 && gap.is_finite())
     }
 
-    /// A block's gap is another now; rounding may make it negative, and nothing makes it infinite for long.
+    /// Sets a block's gap. A gap that rounding has made negative, or that is not finite, counts as zero.
     pub fn set(&mut self, block: usize, gap: f64) {
         let mut k = self.leaves() + block;
         self.sums[k] = if gap.is_finite() { gap.max(0.0) } else { 0.0 };
@@ -58,7 +58,7 @@ impl Gaps {
         }
     }
 
-    /// A block, in proportion to the gaps; evenly where all are closed.
+    /// Draws a block in proportion to the gaps, or uniformly if all gaps are zero.
     pub fn draw(&self, random: &mut Random) -> usize {
         let total = self.sums[1];
         if !(total > 0.0 && total.is_finite()) {
@@ -68,7 +68,7 @@ impl Gaps {
         let mut k = 1;
         while k < self.leaves() {
             k *= 2;
-            // Where rounding leads astray, to a side with nothing on it, the other one is meant.
+            // Rounding may lead to a subtree whose sum is zero; then the draw goes to the other one.
             if place >= self.sums[k] && self.sums[k + 1] > 0.0 {
                 place -= self.sums[k];
                 k += 1;

@@ -18,7 +18,7 @@ pub struct Joined<'a, B> {
 }
 
 impl<'a, B: Blocks> Joined<'a, B> {
-    /// The sample weights of the blocks become part of the one block.
+    /// Joins the blocks; their sample weights become part of the one block.
     pub fn new(blocks: &'a B, sample_weights: Option<&[f64]>) -> Result<Self> {
         Ok(Self { blocks, masses: masses(blocks.len(), sample_weights)? })
     }
@@ -75,7 +75,7 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
             let terms = found.iter().zip(&self.masses).map(|(found, mass)| mass * part(found));
             terms.collect::<Sum>().total().value
         };
-        // A compensated sum of infinities is no number.
+        // A compensated sum of infinities is NaN.
         let bounded = found.iter().all(|found| found.bound < f64::INFINITY);
         Ok(Found {
             value: total(|found| found.value),
@@ -172,7 +172,8 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
             .enumerate()
             .map(|(i, &mass)| product_above(mass, self.blocks.rounding(i, w, largest_weight)))
             .sum();
-        // Masses, products and their sum; what the blocks lose by themselves is far larger, but for underflow.
+        // The factor of two covers masses, products and their sum: the blocks' own rounding is far larger. Underflow is
+        // added apart.
         let vanished = if own == 0.0 && largest_weight == 0.0 { 0.0 } else { UNDERFLOW };
         own * 2.0 + self.masses.len() as f64 * vanished
     }

@@ -22,7 +22,7 @@ pub struct Mixture {
     entries: Vec<(u64, f64)>,
 }
 
-/// As it is in memory: what comes back has the same bits.
+/// Stores scale and entries as they are in memory, so that they resume bit for bit.
 impl From<Mixture> for (f64, Vec<(u64, f64)>) {
     fn from(mixture: Mixture) -> Self {
         (mixture.scale, mixture.entries)
@@ -38,30 +38,31 @@ impl TryFrom<(f64, Vec<(u64, f64)>)> for Mixture {
     }
 }
 
-/// Below this the lazy scale is multiplied out, long before anything could underflow.
+/// The lazy scale is multiplied out below this, and above its inverse, long before anything could underflow or
+/// overflow.
 const SMALLEST_SCALE: f64 = 1e-100;
 
-/// What rounding may leave of a weight that was taken away whole.
+/// What rounding may leave of a weight that was removed completely; such a weight counts as zero.
 const REST: f64 = 1e-15;
 
 impl Mixture {
-    /// All weight on one corner, given by its ascending keys.
+    /// Returns the mixture with all weight on one corner, given by its ascending keys.
     pub fn corner(keys: &[u64]) -> Self {
         Self { scale: 1.0, entries: keys.iter().map(|&key| (key, 1.0)).collect() }
     }
 
-    /// From keys and weights, or `None` when the keys do not ascend.
+    /// Returns the mixture of these keys and weights, or `None` if the keys do not ascend.
     pub fn from_entries(entries: Vec<(u64, f64)>) -> Option<Self> {
         entries.is_sorted_by(|a, b| a.0 < b.0).then_some(Self { scale: 1.0, entries })
     }
 
-    /// Keys, ascending, and their weights.
+    /// Iterates over the keys, ascending, and their weights.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u64, f64)> + '_ {
         self.entries.iter().map(|&(key, weight)| (key, self.scale * weight))
     }
 
-    /// How many keys carry weight.
+    /// Returns how many keys carry weight.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -71,15 +72,15 @@ impl Mixture {
         self.entries.is_empty()
     }
 
-    /// The least weight of these ascending keys.
+    /// Returns the least weight of these ascending keys.
     pub fn least(&self, keys: &[u64]) -> f64 {
         let mut entries = self.entries.iter();
         let weight = |key: &u64| entries.find(|(other, _)| other == key).map_or(0.0, |&(_, w)| w);
         self.scale * keys.iter().map(weight).fold(f64::INFINITY, f64::min)
     }
 
-    /// Moves weight from the keys of one corner to those of another. Both corners have their keys in the same order of
-    /// places, and what they have in common stays as it is.
+    /// Moves weight from the keys of one corner to those of another. Both corners list their keys by position, and keys
+    /// that they share stay as they are.
     ///
     /// ```
     /// # use dualgap::dual::Mixture;
@@ -103,7 +104,8 @@ impl Mixture {
         self.merge(added, |k| (arriving[k], amount));
     }
 
-    /// Takes so much of what is stored from each of these ascending keys, and drops those that nothing is left of.
+    /// Subtracts `amount` from the stored weight of each of these ascending keys, and drops keys that have nothing
+    /// left.
     fn take(&mut self, amount: f64, mut keys: impl Iterator<Item = u64>) {
         let rest = REST / self.scale;
         let mut next = keys.next();
@@ -127,8 +129,8 @@ impl Mixture {
         });
     }
 
-    /// `self ← (1 − γ) self + γ corner`, the corner given by its ascending keys. With a negative γ weight is taken from
-    /// the corner, which must have it.
+    /// `self ← (1 − γ) self + γ corner`, the corner given by its ascending keys. A negative γ takes weight from the
+    /// corner, which must have it.
     pub fn step(&mut self, gamma: f64, corner: &[u64]) {
         if gamma >= 1.0 {
             self.scale = 1.0;
@@ -169,8 +171,8 @@ impl Mixture {
         }
     }
 
-    /// Adds `count` terms with ascending keys. Present keys are found on one walk; only if some are
-    /// missing is the list grown and merged from its end, in place.
+    /// Adds `count` terms with ascending keys. One pass updates the keys that are present; only if some are missing,
+    /// the list grows and is merged in place from its end.
     fn merge(&mut self, count: usize, term: impl Fn(usize) -> (u64, f64)) {
         let mut missing = 0;
         let mut e = 0;
@@ -217,7 +219,7 @@ mod tests {
     }
 
     proptest! {
-        // A map that is scaled entry by entry is the judge.
+        // The reference is a map that is scaled entry by entry.
         #[test]
         fn steps_and_blends_agree_with_a_plain_map(moves in prop::collection::vec((keys(), 0.0..=1.0_f64, any::<bool>()), 1..30)) {
             let mut mixture = Mixture::corner(&[2, 5]);

@@ -5,19 +5,21 @@
 //! D(α) = Σ mass_i · dual_i(α_i) − λ g*(v)         v = (1/λ) Σ mass_i X_i α_i,   w = ∇g*(v)
 //! ```
 //!
-//! - [`blocks`]: what a block is, the trait that every problem is written against.
+//! - [`blocks`]: what a block is: the trait that every problem implements.
 //! - [`problem`]: blocks, masses, λ and link together, and both sides of the certificate.
 //! - [`engine`]: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
-//! - `visit`, `recall`, `gaps`: steps between the corners that a block knows, when to take them without the oracle, and
-//!   draws by gaps.
+//! - `visit`, `cache_policy`, `gaps`: steps between the known corners of a block, when to take them without the oracle,
+//!   and draws in proportion to the gaps.
 //! - [`train`](mod@train): runs of the engine, from the start, from given points or from a checkpoint.
-//! - [`rounds`]: the engine around a centre that moves: acceleration, and a weight without penalty.
+//! - [`rounds`]: the engine around a moving centre: acceleration, and a weight that is not penalised.
 //! - [`joined`]: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
-//! - [`mixture`]: a sparse mixture of corners, the point most blocks stand at.
-//! - [`settings`], [`average`], [`sampling`]: what the engine is set up with.
-//! - [`primal`]: v and w, kept in step.
+//! - [`mixture`]: a sparse mixture of corners, the dual point of most blocks.
+//! - [`settings`], [`average`], [`sampling`]: the settings of the engine, averages of iterates, and the order of the
+//!   blocks.
+//! - [`primal`]: v and w, updated together.
+//! - `best`: the best pair of a run.
 //! - [`reach`](mod@reach): what weights and points prove at every λ.
-//! - [`witness`]: dual points that can be stored and proved feasible when they come back.
+//! - [`witness`]: dual points that can be stored, and proved feasible when they are loaded.
 
 pub mod average;
 mod best;

@@ -1,4 +1,4 @@
-//! The primal side of the engine: v, and the weights w = ∇g*(v) kept in step with it.
+//! The primal side of the engine: v, and the weights w = ∇g*(v), updated with it.
 
 use super::View;
 use crate::linalg::{Accumulate, Row, kernels};
@@ -16,17 +16,17 @@ use crate::term::Link;
 pub struct Primal<L> {
     link: L,
     v: Vec<f64>,
-    /// But for the common factor; empty when the link is the identity.
+    /// The weights up to the common factor; empty if the link is the identity.
     w: Vec<f64>,
-    /// Where the link is coupled: its reference, the sum that the common factor depends on, and how many weights
-    /// are not zero.
+    /// For a coupled link: its reference, the sum that the common factor depends on, and the number of non-zero
+    /// weights.
     reference: f64,
     shares: f64,
     active: usize,
 }
 
 impl<L: Link> Primal<L> {
-    /// At this v.
+    /// Computes the weights at this v.
     pub fn new(link: &L, v: Vec<f64>) -> Self {
         let reference = link.reference(&v);
         let mut primal = Self::kept(link, v, [reference, 0.0]);
@@ -37,7 +37,7 @@ impl<L: Link> Primal<L> {
         primal
     }
 
-    /// As it was kept, bit for bit.
+    /// Restores a stored state, bit for bit.
     pub(super) fn kept(link: &L, v: Vec<f64>, [reference, shares]: [f64; 2]) -> Self {
         let link = link.based(reference);
         let w: Vec<f64> = if L::IDENTITY {
@@ -49,17 +49,17 @@ impl<L: Link> Primal<L> {
         Self { link, v, w, reference, shares, active }
     }
 
-    /// v.
+    /// Returns v.
     pub(super) fn v(&self) -> &[f64] {
         &self.v
     }
 
-    /// What is to be kept beside v.
+    /// Returns what a checkpoint stores besides v.
     pub(super) fn coupling(&self) -> [f64; 2] {
         [self.reference, self.shares]
     }
 
-    /// What a step on a block of this `mass / λ` sees.
+    /// Returns what a step on a block with this `mass / λ` sees.
     #[inline]
     pub(super) fn view(&self, scale: f64, fresh: bool) -> View<'_> {
         let factor = if L::COUPLED { self.link.factor(self.shares) } else { 1.0 };
@@ -67,13 +67,13 @@ impl<L: Link> Primal<L> {
         View { w, factor, scale, norm: L::NORM, fresh }
     }
 
-    /// The weights.
+    /// Returns the weights.
     pub fn weights(&self) -> Vec<f64> {
         let View { w, factor, .. } = self.view(1.0, true);
         w.iter().map(|w| factor * w).collect()
     }
 
-    /// To be called after a step: where the size of v has changed much, what is kept of it no longer suits.
+    /// Adjusts a coupled link's reference if the size of v has changed much. The engine calls this after every step.
     #[inline]
     pub(super) fn settle(&mut self) {
         let usual = 0.1..100.0 * self.v.len() as f64;

@@ -1,4 +1,4 @@
-//! What is solved, and both sides of its certificate, each from scratch.
+//! The problem, and the primal and the dual value of its certificate, each computed from scratch.
 
 use super::{Blocks, Found};
 use crate::linalg::kernels::dot;
@@ -8,7 +8,7 @@ use crate::linalg::{CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gam
 use crate::term::{Free, Link, Unpenalised};
 use crate::{Error, Result};
 
-/// Blocks, how much each counts, λ, and the regulariser's link.
+/// The blocks, their masses, λ, and the regulariser's link.
 #[derive(Debug)]
 pub struct Problem<'a, B, L> {
     pub(super) blocks: &'a B,
@@ -17,12 +17,12 @@ pub struct Problem<'a, B, L> {
     pub(super) masses: Vec<f64>,
     /// `mass_i / λ`: the factor of `X_i α_i` in v. A division saved in every step.
     pub(super) scales: Vec<f64>,
-    /// The regulariser is `g(w) − ⟨offset, w⟩`, so that g* is taken at `v + offset`; empty where it is g itself.
-    /// Values then hold for steps only: no certificate is made of a problem with an offset.
+    /// The regulariser is `g(w) − ⟨offset, w⟩`, so that g* is taken at `v + offset`; empty if it is g itself. The
+    /// values of a problem with an offset guide steps only: no certificate of a model is made from them.
     pub(super) offset: Vec<f64>,
 }
 
-/// One side of a certificate.
+/// The primal value of a certificate.
 #[derive(Clone, Copy, Debug)]
 pub struct PrimalValue {
     /// P(w).
@@ -31,16 +31,16 @@ pub struct PrimalValue {
     pub certified: bool,
 }
 
-/// The other side, and the v that belongs to it.
+/// The dual value of a certificate, and the v that belongs to it.
 #[derive(Clone, Debug)]
 pub struct DualValue {
     /// D(α).
     pub value: Measured,
-    /// `(1/λ) Σ mass_i X_i α_i`, rebuilt from the blocks, and the offset.
+    /// `(1/λ) Σ mass_i X_i α_i`, rebuilt from the blocks, plus the offset.
     pub v: Vec<f64>,
 }
 
-/// `c_i / Σ c`: what each of n examples counts. A weight of two is the same as a duplicate.
+/// Returns `c_i / Σ c`, the mass of each of n examples. A weight of two is the same as a duplicate.
 ///
 /// ```
 /// # use dualgap::dual::problem::masses;
@@ -72,7 +72,7 @@ pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
         return Err(Error::setting(format!("the sample weights add up to {total}")));
     }
     let masses: Vec<f64> = weights.iter().map(|c| c / total).collect();
-    // Of a quotient that underflows no relative error is known.
+    // A quotient that underflows has no known relative error.
     let vanished = |(c, mass): (&f64, &f64)| *c > 0.0 && *mass < f64::MIN_POSITIVE;
     if let Some(i) = weights.iter().zip(&masses).position(vanished) {
         return Err(Error::setting(format!(
@@ -85,7 +85,7 @@ pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
     Ok(masses)
 }
 
-/// A mean over the blocks that may still be added to, and how large its terms are.
+/// A mean over the blocks to which terms may still be added, and the magnitude of its terms.
 pub(super) struct Mean {
     sum: Sum,
     magnitude: f64,
@@ -99,13 +99,13 @@ impl Mean {
     }
 }
 
-/// What the dual value is made of, but for the regulariser's part.
+/// The dual value without the regulariser's term, in its parts.
 pub(super) struct MeanDual {
-    /// Of the blocks' own dual values.
+    /// The mean of the blocks' own dual values.
     pub mean: Mean,
     /// As in [`DualValue`].
     pub v: Vec<f64>,
-    /// How far v can be from the exact one.
+    /// A bound on the distance of v from its exact value.
     pub distance: f64,
 }
 
@@ -113,7 +113,7 @@ pub(super) struct MeanDual {
 const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 
 impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
-    /// `sample_weights` default to one each.
+    /// Returns the problem; `sample_weights` default to one each.
     pub fn new(
         blocks: &'a B,
         link: L,
@@ -126,14 +126,14 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         if !(lambda > 0.0 && lambda.is_finite()) {
             return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
         }
-        // v is summed with compensation, and rounded.
+        // A compensated sum of v takes two copies, and its rounded value one.
         Need { weights: blocks.dim(), copies: 3, others: 2 * blocks.len() }.check()?;
         let masses = masses(blocks.len(), sample_weights)?;
         let scales = masses.iter().map(|mass| mass / lambda).collect();
         Ok(Self { blocks, link, lambda, masses, scales, offset: Vec::new() })
     }
 
-    /// The same blocks and masses under another λ and its link, without an offset.
+    /// Returns the problem with the same blocks and masses under another λ and its link, without an offset.
     pub(crate) fn retuned(&self, link: L, lambda: f64) -> Result<Self> {
         if !(lambda > 0.0 && lambda.is_finite()) {
             return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
@@ -143,7 +143,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         Ok(Self { blocks: self.blocks, link, lambda, masses, scales, offset: Vec::new() })
     }
 
-    /// With this offset, or none if it is empty.
+    /// Sets the offset, or none if it is empty; returns an error if it does not fit the problem.
     pub(crate) fn centred(mut self, offset: Vec<f64>) -> Result<Self> {
         let fits = offset.is_empty() || offset.len() == self.blocks.dim();
         if !fits || offset.iter().any(|x| !x.is_finite()) {
@@ -153,22 +153,22 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         Ok(self)
     }
 
-    /// The number of weights.
+    /// Returns the number of weights.
     pub(crate) fn dim(&self) -> usize {
         self.blocks.dim()
     }
 
-    /// The regulariser's link.
+    /// Returns the regulariser's link.
     pub fn link(&self) -> &L {
         &self.link
     }
 
-    /// P(w), with one search for a corner in every block.
+    /// Returns P(w), with one search for a corner in every block.
     pub fn primal(&self, w: &[f64]) -> Result<PrimalValue> {
         let (mut mean, certified) = self.losses(w)?;
         let penalty = self.link.value(w);
         if penalty.value == f64::INFINITY {
-            // Weights that are not allowed; a compensated sum of infinities would be no number.
+            // These weights are infeasible; a compensated sum of infinities would be NaN.
             return Ok(PrimalValue { value: penalty, certified });
         }
         mean.sum.add_measured(penalty.scaled(self.lambda));
@@ -181,13 +181,13 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         Ok(PrimalValue { value: mean.total(), certified })
     }
 
-    /// The mean loss at w alone, without any penalty.
+    /// Returns the mean loss at w alone, without any penalty.
     pub(super) fn mean_loss(&self, w: &[f64]) -> Result<PrimalValue> {
         let (mean, certified) = self.losses(w)?;
         Ok(PrimalValue { value: mean.total(), certified })
     }
 
-    /// The mean loss, with one search for a corner in every block, and whether every block could bound its own.
+    /// Returns the mean loss, with one search for a corner in every block, and whether every block could bound its own.
     fn losses(&self, w: &[f64]) -> Result<(Mean, bool)> {
         if w.len() != self.blocks.dim() {
             return Err(Error::setting(format!(
@@ -215,7 +215,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         Ok((Mean { sum, magnitude }, certified))
     }
 
-    /// v at these points, summed with compensation, and the offset.
+    /// Returns v at these points, by a compensated sum, plus the offset.
     pub(crate) fn image(&self, points: &[B::Point]) -> Vec<f64> {
         let mut scratch = self.blocks.scratch();
         let mut v = CompensatedVec::zeros(self.blocks.dim());
@@ -227,9 +227,9 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         v
     }
 
-    /// D(α), with v rebuilt from the blocks and every block proved feasible.
+    /// Returns D(α) and its v, or an error if a point is infeasible.
     ///
-    /// v is summed with compensation; by how much it can still be off, the link allows for.
+    /// v is rebuilt from the blocks by a compensated sum; the link allows for the error that is left in it.
     pub fn dual(&self, points: &[B::Point]) -> Result<DualValue> {
         let MeanDual { mut mean, v, distance } = self.mean_dual(points)?;
         let conjugate = self.link.conjugate_near(&v, distance);
@@ -241,7 +241,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         Ok(DualValue { value: mean.total(), v })
     }
 
-    /// The dual value but for the regulariser's part, with every block proved feasible.
+    /// Returns the dual value without the regulariser's term, or an error if a point is infeasible.
     pub(super) fn mean_dual(&self, points: &[B::Point]) -> Result<MeanDual> {
         if points.len() != self.blocks.len() {
             return Err(Error::setting(format!(
@@ -258,7 +258,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             let audit = self.blocks.audit(i, at, &mut scratch)?;
             sum.add_measured(audit.dual.scaled(self.masses[i]));
             magnitude += product_above(self.masses[i], audit.dual.value.abs());
-            // mass/λ may have underflowed itself.
+            // mass/λ itself may have underflowed.
             reach += product_above(self.scales[i], audit.reach);
             reach += product_above(UNDERFLOW, audit.span + audit.reach);
             self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
@@ -271,13 +271,15 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 }
 
 impl<B: Blocks, L: Link> Problem<'_, B, Unpenalised<L>> {
-    /// The best value of the free weight beside these others, or what it is where the blocks cannot tell.
+    /// Returns the best value of the free weight with the others fixed, or its current value if the blocks cannot
+    /// compute it.
     pub(crate) fn best_free(&self, w: &[f64], free: Free) -> f64 {
         let best = self.blocks.best_free(w, &self.masses, free.column);
         best.unwrap_or(w[free.column]).clamp(-free.bound, free.bound)
     }
 
-    /// Points near these that the dual of the problem allows; none where it allows these themselves.
+    /// Returns points near these that the dual of the problem allows, or `None` if no weight is free. Returns an error
+    /// if the blocks cannot compute such points.
     pub(crate) fn balanced(&self, points: &[B::Point]) -> Result<Option<Vec<B::Point>>> {
         let Some(free) = self.link.free else { return Ok(None) };
         match self.blocks.balanced(points, &self.masses, free.column) {

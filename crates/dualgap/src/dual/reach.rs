@@ -1,4 +1,4 @@
-//! The parts of both sides of a certificate that do not depend on λ, each from scratch: what [`Reach`] is made of.
+//! Computes a [`Reach`]: the parts of the primal and the dual value that do not depend on λ, each from scratch.
 
 use super::{Blocks, Problem};
 use crate::Result;
@@ -6,7 +6,7 @@ use crate::linalg::{Measured, Sum};
 use crate::run::Reach;
 use crate::term::{Link, PureL1, Regulariser, Unpenalised};
 
-/// What weights and dual points prove at every λ under this regulariser, with every block proved feasible.
+/// Returns what weights and dual points prove at every λ under this regulariser, or an error if a point is infeasible.
 ///
 /// ```
 /// use dualgap::dual::{Blocks, reach};
@@ -32,7 +32,7 @@ pub fn reach<B: Blocks>(
     let whole = regulariser;
     let square = Regulariser { l1: 0.0, ..whole };
     let at = (sample_weights, weights, points);
-    // λ = 1: then σ/λ is σ to the last bit, v is s, and every part is of the size it has.
+    // At λ = 1, σ/λ is σ to the last bit, v is s, and no part needs to be rescaled.
     if whole.q_norm {
         let links = (whole.q_norm(1.0, blocks.dim())?, square.q_norm(1.0, blocks.dim())?);
         return measured(blocks, links, whole, at);

@@ -1,28 +1,28 @@
-//! In which order the blocks are visited.
+//! The order in which the engine visits blocks, and shrinking.
 
 use super::gaps::Gaps;
 use crate::linalg::Random;
 use serde::{Deserialize, Serialize};
 
-/// The order of the blocks.
+/// How the engine chooses the next block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sampling {
     /// A new random permutation for every pass: the fastest in practice.
     #[default]
     Permuted,
-    /// Each step draws a block, as in the papers' theory.
+    /// Each step draws a block uniformly, as in the papers' theory.
     Uniform,
     /// 0, 1, 2, … over and over.
     Cyclic,
-    /// Each step draws a block, half of them evenly and half by importance: the length of an example's input.
+    /// Each step draws a block, half of the time uniformly and half by importance: the length of an example's input.
     Importance,
-    /// A permuted pass that looks at the gap of every block, then as many draws as two passes have, in proportion to the
-    /// gaps as they were last seen.
+    /// A permuted pass that measures the gap of every block, then as many draws as two passes have, in proportion to
+    /// the last measured gaps.
     Gap,
 }
 
-/// Draws by gaps between two permuted passes, in passes.
+/// Passes of draws by gap between two permuted passes: more passes use older gaps, fewer spend more steps on measuring.
 const DRAWN_PASSES: usize = 2;
 
 /// An endless sequence of block numbers.
@@ -31,39 +31,42 @@ pub struct Order {
     sampling: Sampling,
     random: Random,
     blocks: usize,
-    /// The blocks of this round, and whose turn it is.
+    /// The blocks of this round, and the position of the next one.
     sequence: Vec<usize>,
     next: usize,
     sleep: Option<Sleep>,
-    /// Where draws go by gaps: those, and how many draws are left before the next permuted pass.
+    /// For sampling by gap: the gaps, and how many draws are left before the next permuted pass.
     gaps: Option<(Gaps, usize)>,
-    /// Where each block's share of the importance ends; not kept, but made again.
+    /// The cumulative importance of the blocks; not part of a checkpoint, but recomputed.
     #[serde(skip)]
     ends: Vec<f64>,
 }
 
-/// Shrinking: a block whose visits change nothing is left out of the next rounds, of twice as many each time. As soon
-/// as a visit changes something, it is back in every round. No block is left out for good, and certificates look at
-/// all of them, so this decides how fast a run gets there and nothing else.
+/// Shrinking: a block whose visits change nothing is left out of the next rounds, twice as many each time, until a
+/// visit changes something. No block is left out for good, and certificates cover all blocks, so shrinking affects the
+/// speed of a run and nothing else.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sleep {
     round: u64,
-    /// How many visits in a row have changed nothing.
+    /// The number of consecutive visits to each block that changed nothing, with the bit `WAITS` if it waits for the
+    /// oracle.
     idle: Vec<u8>,
-    /// Who is back in the rounds to come: a ring, by the number of the round.
+    /// The blocks that return in each later round: a ring buffer, indexed by the number of the round.
     back: Vec<Vec<usize>>,
-    /// Who had nothing to gain from the corners that are known, and waits for the oracle.
+    /// Blocks that gain nothing from their known corners and wait for the oracle.
     waiting: Vec<usize>,
 }
 
 impl Sleep {
-    /// So many visits that change nothing are borne with before a block is left out of any round.
+    /// This many consecutive visits may change nothing before shrinking leaves a block out. More visit idle blocks for
+    /// longer, fewer leave out blocks that would soon move again.
     const PATIENCE: u8 = 2;
-    /// A block is left out of at most two to the power of this many rounds in a row.
+    /// Shrinking leaves a block out of at most `2^LONGEST` rounds in a row. A larger limit saves visits, a smaller one
+    /// notices sooner that the block moves again.
     const LONGEST: u8 = 9;
-    /// Of the visits that changed nothing: the mark of a block that waits for the oracle.
+    /// The bit of `idle` that marks a block that waits for the oracle.
     const WAITS: u8 = 0x80;
-    /// The round that a block is back in is at most so far away.
+    /// The length of the ring: every block returns within fewer rounds.
     const RING: usize = 2 << Self::LONGEST;
 
     fn new(blocks: usize) -> Self {
@@ -83,7 +86,7 @@ impl Sleep {
         }
     }
 
-    /// A visit without the oracle that changed nothing: what it says holds until the oracle is asked again.
+    /// Records a cached visit that changed nothing: the block waits for the next oracle pass.
     fn passed(&mut self, i: usize) {
         if self.idle[i] & Self::WAITS == 0 {
             self.idle[i] |= Self::WAITS;
@@ -91,14 +94,14 @@ impl Sleep {
         }
     }
 
-    /// Those who wait for the oracle are back in the next round.
+    /// Puts the blocks that wait for the oracle into the next round.
     fn ask_again(&mut self) {
         let Self { round, idle, back, waiting } = self;
         waiting.iter().for_each(|&i| idle[i] &= !Self::WAITS);
         back[(*round as usize + 1) % Self::RING].append(waiting);
     }
 
-    /// All take part in the next round.
+    /// Puts all blocks into the next round.
     fn wake_all(&mut self, sequence: &mut Vec<usize>) {
         self.back.iter_mut().for_each(Vec::clear);
         self.waiting.clear();
@@ -107,10 +110,10 @@ impl Sleep {
         sequence.extend(0..self.idle.len());
     }
 
-    /// Who takes part in the next round that anyone takes part in, when all of this one have been visited.
+    /// Fills `sequence` with the blocks of the next round that has any, after all blocks of this one were visited.
     fn wake(&mut self, sequence: &mut Vec<usize>) {
         sequence.retain(|&i| self.idle[i] <= Self::PATIENCE);
-        // All who sleep are back within one turn of the ring.
+        // Every block that shrinking left out returns within one cycle of the ring.
         for _ in 0..Self::RING {
             self.round += 1;
             sequence.append(&mut self.back[self.round as usize % Self::RING]);
@@ -118,11 +121,11 @@ impl Sleep {
                 return;
             }
         }
-        // All who are awake wait for the oracle; and a state from a stranger may have left everyone asleep for longer.
+        // All other blocks wait for the oracle, or a state from an untrusted file has left all of them out for longer.
         self.wake_all(sequence);
     }
 
-    /// Whether every block will be visited again.
+    /// Whether the state is consistent and every block will be visited again.
     fn is_sound(&self, blocks: usize, sequence: &[usize]) -> bool {
         let mut seen = vec![false; blocks];
         sequence.iter().for_each(|&i| seen[i] = true);
@@ -147,7 +150,7 @@ impl Sleep {
 }
 
 impl Order {
-    /// Over `blocks` blocks; with shrinking where the sampling goes in rounds.
+    /// Returns an order over `blocks` blocks; shrinking applies only if the sampling goes in rounds.
     pub fn new(sampling: Sampling, blocks: usize, seed: u64, shrinking: bool) -> Self {
         let rounds = matches!(sampling, Sampling::Permuted | Sampling::Cyclic);
         Self {
@@ -162,12 +165,12 @@ impl Order {
         }
     }
 
-    /// Whether the gaps of visited blocks are of any use.
+    /// Whether the sampling uses the gaps of visited blocks.
     pub(super) fn wants_gaps(&self) -> bool {
         self.gaps.is_some()
     }
 
-    /// Is told of every visit whether it changed anything, and what the block's gap was, where that is wanted.
+    /// Records a visit: whether it changed anything, and the block's gap if the sampling uses it.
     #[inline]
     pub(super) fn visited(&mut self, i: usize, moved: bool, gap: f64) {
         if let Some(sleep) = &mut self.sleep {
@@ -178,7 +181,7 @@ impl Order {
         }
     }
 
-    /// Is told of every visit without the oracle. That nothing better is known does not mean that there is nothing.
+    /// Records a cached visit. If it changed nothing, the oracle may still find a better corner.
     pub(super) fn passed(&mut self, i: usize, moved: bool) {
         match &mut self.sleep {
             Some(sleep) if moved => sleep.visited(i, true),
@@ -187,12 +190,12 @@ impl Order {
         }
     }
 
-    /// The oracle is asked again, after visits without it.
+    /// Ends a series of cached visits: the blocks that wait for the oracle return.
     pub(super) fn ask_again(&mut self) {
         if let Some(sleep) = &mut self.sleep
             && !sleep.waiting.is_empty()
         {
-            // Who is left of this round has its turn with the others.
+            // The blocks that are left in this round join them.
             let rest = self.sequence.split_off(self.next);
             sleep.back[(sleep.round as usize + 1) % Sleep::RING].extend(rest);
             self.sequence.retain(|&i| sleep.idle[i] & Sleep::WAITS == 0);
@@ -201,7 +204,7 @@ impl Order {
         }
     }
 
-    /// Tells what each block's importance is, where that counts.
+    /// Sets the importance of each block, if the sampling uses it.
     pub(super) fn weigh(&mut self, importance: impl Fn(usize) -> f64) {
         if self.sampling == Sampling::Importance {
             let shares = (0..self.blocks).map(importance);
@@ -214,7 +217,7 @@ impl Order {
         }
     }
 
-    /// Whether this is an order of so many blocks: what came from a file may be anything.
+    /// Whether this is a valid order of `blocks` blocks: a state from a file may contain anything.
     pub(super) fn is_sound(&self, sampling: Sampling, blocks: usize, shrinking: bool) -> bool {
         let mut seen = vec![false; blocks];
         let sleeps = Self::new(sampling, blocks, 0, shrinking).sleep.is_some();
@@ -234,7 +237,7 @@ impl Order {
             }
     }
 
-    /// The next block.
+    /// Returns the next block.
     pub fn next_block(&mut self) -> usize {
         let blocks = self.blocks;
         match self.sampling {
@@ -264,13 +267,13 @@ impl Order {
         self.sequence[self.next - 1]
     }
 
-    /// The next block of a visit without the oracle. Such a visit says nothing of the block's gap: the pass that looks at
-    /// all of them, and the draws that go by what it saw, wait for the oracle.
+    /// Returns the next block of a cached visit. Such a visit does not measure the block's gap, so sampling by gap
+    /// draws uniformly here: its permuted pass and its draws by gap wait for the oracle.
     pub(super) fn next_known(&mut self) -> usize {
         if self.gaps.is_some() { self.random.below(self.blocks) } else { self.next_block() }
     }
 
-    /// Begins a round that all blocks take part in.
+    /// Starts a round of all blocks, if there is shrinking.
     pub(super) fn wake_all(&mut self) {
         if let Some(sleep) = &mut self.sleep {
             sleep.wake_all(&mut self.sequence);
@@ -291,7 +294,7 @@ impl Order {
         }
     }
 
-    /// How many blocks can be drawn before it must be known what their visits changed.
+    /// Returns how many blocks can be drawn before the order needs to know what their visits changed.
     pub(super) fn known_ahead(&mut self) -> usize {
         if self.sleep.is_none() {
             return usize::MAX;
@@ -351,7 +354,7 @@ mod tests {
         assert_ne!(order(5), order(6));
     }
 
-    /// Visits as many rounds as asked for, of blocks of which only the first few ever move; who was visited when.
+    /// Visits blocks for `rounds` rounds, of which only the first `movers` ever move; returns the blocks of each round.
     fn visits(order: &mut Order, rounds: usize, movers: usize) -> Vec<Vec<usize>> {
         (0..rounds)
             .map(|_| {
@@ -416,8 +419,9 @@ mod tests {
         assert!(order.is_sound(Sampling::Permuted, 4, true));
     }
 
-    // Passes without the oracle come in threes with one that asks it, as rounds by gaps do: were they part of the rounds,
-    // all blocks but one would have a gap of zero for ever.
+    // Here two cached passes follow every oracle pass, and two passes of draws follow every permuted pass. If cached
+    // visits took part in the rounds, the permuted passes would all be cached, and all blocks but one would keep a gap
+    // of zero.
     #[test]
     fn the_pass_that_looks_at_every_gap_waits_for_the_oracle() {
         let mut order = Order::new(Sampling::Gap, 5, 1, false);
@@ -439,7 +443,7 @@ mod tests {
     fn who_moves_again_is_back_in_every_round() {
         let mut order = Order::new(Sampling::Cyclic, 4, 0, true);
         visits(&mut order, 40, 1);
-        // They are met asleep, and then all move.
+        // Shrinking has left blocks out, and from now on all of them move.
         let rounds = visits(&mut order, 2000, 4);
         assert!(rounds[600..].iter().all(|round| round.len() == 4));
     }

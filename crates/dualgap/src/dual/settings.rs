@@ -1,4 +1,4 @@
-//! How a run of the engine is set up.
+//! The settings of the engine.
 
 use super::{Average, Sampling};
 use crate::term::Regulariser;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Acceleration {
-    /// Where the condition number asks for it, and as long as it turns out to pay.
+    /// If the condition number suggests it, and as long as it turns out to pay.
     #[default]
     Auto,
     /// From the start, and as long as the gap shrinks; unless the problem is too well conditioned to gain.
@@ -22,36 +22,37 @@ pub enum Acceleration {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
-    /// To the top of the dual along the segment.
+    /// To the maximum of the dual along the segment.
     #[default]
     LineSearch,
     /// `γ = 2n/(k + 2n)`, whatever the dual does.
     Predefined,
 }
 
-/// Between what a step moves a block's weight.
+/// From which corners of a block to which a step moves weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Pairwise where blocks know their corners, steps go by line search and nothing is averaged; else toward.
+    /// Pairwise if blocks know their corners, steps move one block by line search and nothing is averaged; otherwise
+    /// toward.
     #[default]
     Auto,
-    /// From all corners alike to the best one: Frank-Wolfe.
+    /// From all corners, in proportion to their weight, to the best one: Frank-Wolfe.
     Toward,
-    /// Toward the best corner, or away from the worst of those that have weight, whatever has the larger gap.
+    /// Toward the best corner, or away from the worst of those that have weight, whichever has the larger gap.
     Away,
     /// From the worst corner that has weight to the best one.
     Pairwise,
 }
 
-/// Whether steps are also taken on corners that were found before, without the oracle.
+/// Whether the engine also steps on corners that it found before, without the oracle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// Where blocks know their corners, and as long as that pays by counted work.
+    /// If steps are pairwise or away steps, and as long as cached steps pay by counted work.
     #[default]
     Auto,
-    /// After every pass with the oracle, at least one pass; more as long as they pay.
+    /// At least one cached pass after every pass with the oracle; more as long as they pay.
     On,
     /// Never.
     Off,
@@ -68,43 +69,43 @@ pub enum Method {
     Fw,
 }
 
-/// How the engine is set up. Everything has a default that needs no thought but `lambda`.
+/// The settings of the engine. Everything except `lambda` has a default that needs no thought.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The strength of the regulariser, in `mean loss + λ/2‖w‖² + …`.
     pub lambda: f64,
-    /// What is added to `λ/2‖w‖²`, where the regulariser is chosen by these settings.
+    /// What is added to `λ/2‖w‖²`, if the regulariser comes from these settings.
     pub regulariser: Regulariser,
     /// One block a step, or all.
     pub method: Method,
     /// The step length.
     pub step: Step,
-    /// Between what a step moves weight.
+    /// From which corners to which a step moves weight.
     pub direction: Direction,
-    /// Whether corners that were found before are used again.
+    /// Whether the engine reuses corners that it found before.
     pub cache: Cache,
     /// The order of the blocks.
     pub sampling: Sampling,
-    /// Whether blocks whose visits change nothing are visited less often, where the order goes in rounds.
+    /// Whether shrinking visits blocks less often whose visits change nothing, if the order goes in rounds.
     pub shrinking: bool,
-    /// Whether the engine runs in accelerated rounds, where settings choose the solver.
+    /// Whether the engine runs in accelerated rounds, if these settings choose the solver.
     pub acceleration: Acceleration,
     /// Which average of the iterates is returned.
     pub average: Average,
-    /// How many corners are looked for at the same w.
+    /// The size of a mini-batch: how many corners the engine finds at the same w.
     pub batch: usize,
-    /// Zero stands for all cores. The result does not depend on it.
+    /// The number of threads; zero stands for all cores. The result does not depend on it.
     pub threads: usize,
-    /// Of the random order.
+    /// The seed of the random order.
     pub seed: u64,
-    /// What each example counts; one each when absent.
+    /// The sample weight of each example; one each when absent.
     pub sample_weights: Option<Vec<f64>>,
 }
 
 impl Settings {
-    /// The papers' algorithms and nothing beyond them: every block has its turn in every pass, steps go toward the best
-    /// corner of the whole block, each after a call of the oracle, and there is no momentum. The order alone is ours:
-    /// permuted, where the papers' theory draws each block ([`Sampling::Uniform`]).
+    /// Returns the settings of the papers' algorithms and nothing beyond them: every pass visits every block, every
+    /// step calls the oracle and goes toward the best corner of the whole block, and there is no momentum. Only the
+    /// order is ours: permuted, where the papers' theory draws each block ([`Sampling::Uniform`]).
     ///
     /// ```
     /// # use dualgap::dual::{Direction, Settings};
@@ -122,7 +123,8 @@ impl Settings {
         }
     }
 
-    /// The direction, once it is known whether blocks know their corners.
+    /// Returns the direction of the steps, given whether blocks know their corners, or an error if the settings
+    /// conflict.
     pub(crate) fn direction(&self, faces: bool) -> Result<Direction> {
         let plain = self.step == Step::LineSearch && self.method == Method::Bcfw;
         match self.direction {
@@ -139,7 +141,7 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Whatever can be chosen while the run goes on is.
+    /// Leaves to the run every choice that it can make while it goes on.
     fn default() -> Self {
         Self {
             lambda: 0.01,

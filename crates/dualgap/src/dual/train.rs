@@ -14,16 +14,16 @@ use serde::de::DeserializeOwned;
 
 /// Where a run begins.
 pub enum Begin<P> {
-    /// Where the blocks begin by themselves.
+    /// At the blocks' starting points.
     Fresh,
-    /// At these points, one of every block.
+    /// At these points, one for each block.
     Points(Vec<P>),
-    /// Where an earlier run stood.
+    /// At the checkpoint of an earlier run.
     At(Checkpoint),
 }
 
 impl<P> Begin<P> {
-    /// For the blocks as one.
+    /// Returns the same beginning for the joined blocks.
     fn joined(self) -> Begin<Vec<P>> {
         match self {
             Self::Fresh => Begin::Fresh,
@@ -33,7 +33,7 @@ impl<P> Begin<P> {
     }
 }
 
-/// Trains under the regulariser that the settings name: the engine in the one training loop.
+/// Trains under the regulariser that the settings name, from the blocks' starting points.
 pub fn train<B: Blocks>(
     blocks: &B,
     settings: &Settings,
@@ -48,7 +48,7 @@ pub fn train<B: Blocks>(
     train_fresh(blocks, regulariser.link(lambda)?, settings, budget, observer)
 }
 
-/// Trains under a regulariser of one's own, given by its link. Settings that name one beside it are refused.
+/// Trains under the user's own regulariser, given by its link. Returns an error if the settings name another.
 pub fn train_with<B: Blocks, L: Link>(
     blocks: &B,
     link: L,
@@ -64,7 +64,7 @@ pub fn train_with<B: Blocks, L: Link>(
     train_fresh(blocks, link, settings, budget, observer)
 }
 
-/// [`train`] from anywhere; checkpoints go to the sink.
+/// [`train`] from any beginning; checkpoints go to the sink.
 pub fn train_from<B: Blocks>(
     blocks: &B,
     settings: &Settings,
@@ -85,8 +85,8 @@ where
     train_under(blocks, &link, settings, begin, budget, observer, sink)
 }
 
-/// [`train_from`] under the q-norm, which not all blocks can look at: those that cannot need not be compiled for it. There is no
-/// acceleration under it, and no step of all blocks at once.
+/// [`train_from`] under the q-norm, which not all blocks support: those that do not need not be compiled for it. Under
+/// the q-norm there is no acceleration and no batch Frank-Wolfe.
 pub fn train_q_norm_from<B: Blocks>(
     blocks: &B,
     settings: &Settings,
@@ -117,7 +117,7 @@ fn refuse_q_norm(settings: &Settings) -> Result<()> {
     Ok(())
 }
 
-/// What no run can do with these settings.
+/// Returns an error for settings that no run supports.
 fn check<B: Blocks>(blocks: &B, settings: &Settings) -> Result<()> {
     settings.regulariser.check(blocks.dim())?;
     if settings.regulariser.free.is_some() && !rounds::possible(settings) {
@@ -128,7 +128,7 @@ fn check<B: Blocks>(blocks: &B, settings: &Settings) -> Result<()> {
     Ok(())
 }
 
-/// From where the blocks begin by themselves; their points need not be storable.
+/// Trains from the blocks' starting points without checkpoints, so points need not be serialisable.
 fn train_fresh<B: Blocks, L: Link>(
     blocks: &B,
     link: L,
@@ -158,9 +158,9 @@ fn train_fresh<B: Blocks, L: Link>(
     }
 }
 
-/// Refuses a run whose weights and points have no room. The copies were measured: v, the best weights and a
-/// compensated sum in any run; twice as many where rounds have a centre; w beside v unless the link is the identity;
-/// and for a checkpoint the state, its bytes, and the bytes of the file.
+/// Returns an error if memory has no room for the weights and points of a run. The numbers of copies were measured: v,
+/// the best weights and a compensated sum in any run; twice as many where rounds have a centre; w besides v unless the
+/// link is the identity; and for a checkpoint the state, its bytes, and the bytes of the file.
 fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, stored: bool) -> Result<()> {
     let rounds = settings.acceleration != Acceleration::Off || settings.regulariser.free.is_some();
     let copies = if rounds && rounds::possible(settings) { 11 } else { 7 }
@@ -172,13 +172,13 @@ fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, stored: boo
     Need { weights: blocks.dim(), copies, others }.check()
 }
 
-/// Acceleration, if the link allows it.
+/// Returns how to accelerate, or `None` if the settings or the link rule it out.
 fn momentum<B: Blocks, L: Link>(blocks: &B, link: &L, settings: &Settings) -> Option<Momentum> {
     let strengthened = |m: &Momentum| link.strengthened(settings.lambda, m.kappa).is_some();
     rounds::momentum(blocks, settings).filter(strengthened)
 }
 
-/// Under this link, which is that of the settings' regulariser or the user's own.
+/// Trains under `link`, which belongs to the settings' regulariser.
 fn train_under<B: Blocks, L: Link>(
     blocks: &B,
     link: &L,

@@ -1,19 +1,20 @@
-//! A step on a block that knows its corners: toward the best, away from the worst, or from the one to the other.
+//! A step on a block that knows its corners: toward the best corner, away from the worst, or from the worst to the
+//! best.
 
 use super::cache_policy::Tally;
 use super::{Blocks, Direction, Primal, Problem};
 use crate::term::Link;
 use crate::{Error, Result};
 
-/// One place of a mini-batch.
+/// The workspace of one visit in a mini-batch.
 pub(super) struct Slot<B: Blocks> {
     pub block: usize,
-    /// Where the step is to go, and which corner is to lose weight for it.
+    /// The corner that the step goes to, and the corner that loses weight.
     pub to: B::Corner,
     pub from: B::Corner,
-    /// The best of the corners that are known; a buffer.
+    /// A buffer for the best of the known corners.
     pub known: B::Corner,
-    /// The block's gap, where somebody wants to know.
+    /// The block's gap, if the sampling uses it.
     pub gap: f64,
     pub scratch: B::Scratch,
 }
@@ -30,7 +31,7 @@ impl<B: Blocks> Slot<B> {
         }
     }
 
-    /// Looks over the corners of the point, at the scores in the scratch.
+    /// Finds the worst and the best of the point's corners, by the scores in the scratch.
     pub fn look_over(&mut self, blocks: &B, at: &B::Point, w: &[f64]) {
         let Self { block, from, known, scratch, .. } = self;
         blocks.extremes(*block, at, w, from, known, scratch);
@@ -41,35 +42,37 @@ impl<B: Blocks> Slot<B> {
 pub(super) struct Taken {
     /// The gap along its direction.
     pub gap: f64,
-    /// By how much the dual rose at least.
+    /// A lower bound on the rise of the dual.
     pub gain: f64,
-    /// What the difference was added to v with.
+    /// The factor with which the difference was added to v.
     pub factor: f64,
 }
 
-/// Where the worst corner has more than half of the weight, the way to the best one gains more than the way from it.
-/// So no step more than doubles what the others have, and with it what rounding has left of their sum.
+/// Away steps start only from corners with at most this weight. From a heavier one, the step toward the best corner
+/// gains more. A step away from half of the weight at most doubles the other weights, and with them the rounding error
+/// of their sum.
 const HALF: f64 = 0.5;
 
-/// Further steps at a visit are taken as long as the gap stays above this share of the first.
+/// Further steps at a visit end when the gap falls below this share of the first. A smaller share solves a block more
+/// accurately, at weights that the steps of other blocks will change.
 const WORTH_A_STEP: f64 = 0.1;
 
-/// Who takes the steps.
+/// What a step needs besides its slot and its point.
 pub(super) struct Mover<'e, 'a, B, L> {
     pub problem: &'e Problem<'a, B, L>,
     pub direction: Direction,
     pub primal: &'e mut Primal<L>,
-    /// Whether w is still the one that the scores in the scratch are of, but for the block's own steps.
+    /// Whether the scores in the scratch belong to the current w, apart from the block's own steps.
     pub fresh: bool,
 }
 
 impl<B: Blocks, L: Link> Mover<'_, '_, B, L> {
-    /// Takes one step on the slot's block, if one gains anything.
+    /// Takes one step on the slot's block; returns `None` if no step gains anything.
     pub fn step(&mut self, slot: &mut Slot<B>, at: &mut B::Point) -> Result<Option<Taken>> {
         let Self { problem, primal, fresh, .. } = self;
         let Slot { block, to, from, scratch, .. } = slot;
         let (i, blocks) = (*block, problem.blocks);
-        // Not when the corner was found: a batch may have the same block twice.
+        // Looked up now and not when the corner was found: a batch may contain the same block twice.
         let weight = match self.direction {
             Direction::Auto | Direction::Toward => 0.0,
             Direction::Away | Direction::Pairwise => blocks.weight(i, at, from),
@@ -119,7 +122,7 @@ impl<B: Blocks, L: Link> Mover<'_, '_, B, L> {
         } else {
             blocks.mix(i, signed, at, if backwards { from } else { to });
             if backwards {
-                // Else, where small weights grow large, the rounding of their sum would grow with them.
+                // An away step may scale small weights up, and the rounding error of their sum with them.
                 blocks.tidy(i, at);
             }
         }
@@ -127,7 +130,7 @@ impl<B: Blocks, L: Link> Mover<'_, '_, B, L> {
         Ok(Some(Taken { gap, gain, factor: signed * scale }))
     }
 
-    /// Takes up to `depth` further steps between the corners that are known; what they came to.
+    /// Takes up to `depth` further steps between known corners; returns their gain and work.
     pub fn further(
         &mut self,
         slot: &mut Slot<B>,

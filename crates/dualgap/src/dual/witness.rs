@@ -36,18 +36,18 @@ pub(crate) fn distribution(example: usize, weights: impl Iterator<Item = f64>) -
 pub struct Witness {
     /// One more than there are blocks, ascending from zero.
     pub starts: Vec<u64>,
-    /// What carries weight; each structure says how its keys are made.
+    /// The keys that carry weight; each structure defines its own.
     pub keys: Vec<u64>,
-    /// How much.
+    /// The weights of the keys.
     pub weights: Vec<f64>,
 }
 
-/// Blocks whose points can be stored and proved feasible when they come back.
+/// Blocks whose points can be stored, and proved feasible when they are loaded.
 pub trait Witnessed: Blocks<Point: Serialize + DeserializeOwned> {
-    /// The entries of a point, keys ascending.
+    /// Returns the entries of a point, keys ascending.
     fn entries(&self, at: &Self::Point) -> Vec<(u64, f64)>;
 
-    /// The point of these entries. [`Blocks::audit`] then proves it feasible or refuses it.
+    /// Returns the point with these entries. [`Blocks::audit`] then proves it feasible or refuses it.
     fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<Self::Point>;
 }
 
@@ -65,14 +65,14 @@ impl Witness {
         witness
     }
 
-    /// The entries of block `i`, if there are any.
+    /// Returns the entries of block `i`, or `None` if the arrays have none.
     pub fn entries(&self, i: usize) -> Option<Vec<(u64, f64)>> {
         let range = *self.starts.get(i)? as usize..*self.starts.get(i + 1)? as usize;
         let (keys, weights) = (self.keys.get(range.clone())?, self.weights.get(range)?);
         Some(keys.iter().copied().zip(weights.iter().copied()).collect())
     }
 
-    /// Refuses arrays that do not fit together, or not so many blocks.
+    /// Returns an error if the arrays do not fit together or have another number of blocks.
     pub fn check(&self, blocks: usize) -> Result<()> {
         let malformed = |message: &str| Error::Witness { example: 0, message: message.into() };
         if self.starts.len() != blocks + 1 {
@@ -88,7 +88,7 @@ impl Witness {
         Ok(())
     }
 
-    /// The points again. Feasibility is proved where it matters, in [`Blocks::audit`].
+    /// Returns the points of all blocks. Feasibility is proved later, in [`Blocks::audit`].
     pub fn points<B: Witnessed>(&self, blocks: &B) -> Result<Vec<B::Point>> {
         self.check(blocks.len())?;
         self.starts

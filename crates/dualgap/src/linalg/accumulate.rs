@@ -1,12 +1,12 @@
-//! What a feature vector can be added to: weights, a compensated sum, a sparse list.
+//! Targets that a feature vector can be added to: weights, a compensated sum, a sparse list.
 //!
-//! A structure says once how its feature vector is made, and the receiver decides what becomes of
-//! it: the same code moves the weights during training and rebuilds them for a certificate.
+//! A structure defines once how its feature vector is computed, and the target decides what to do with it: the same
+//! code updates the weights during training and recomputes them for a certificate.
 
 use super::sum::two_sum;
 use super::{Row, UNDERFLOW, UNIT_ROUNDOFF, gamma};
 
-/// Receives a vector coordinate by coordinate; a coordinate may come more than once.
+/// Receives a vector coordinate by coordinate; it may receive a coordinate more than once.
 pub trait Accumulate {
     /// Adds `value` at `index`.
     fn add(&mut self, index: usize, value: f64);
@@ -28,7 +28,7 @@ pub trait Accumulate {
     }
 }
 
-/// A dense vector summed with compensation: nearly exact whatever the number of terms.
+/// A dense vector with compensated sums: nearly exact for any number of terms.
 ///
 /// ```
 /// # use dualgap::linalg::{Accumulate, CompensatedVec};
@@ -40,17 +40,17 @@ pub trait Accumulate {
 /// ```
 #[derive(Clone, Debug)]
 pub struct CompensatedVec {
-    /// High and low part side by side: they are always needed together.
+    /// High and low part are adjacent because they are always used together.
     parts: Vec<[f64; 2]>,
 }
 
 impl CompensatedVec {
-    /// The zero vector of `dim` coordinates.
+    /// Returns the zero vector of `dim` coordinates.
     pub fn zeros(dim: usize) -> Self {
         Self { parts: vec![[0.0; 2]; dim] }
     }
 
-    /// The sum, each coordinate rounded once.
+    /// Returns the sum, with each coordinate rounded once.
     pub fn round(self) -> Vec<f64> {
         self.parts.into_iter().map(|[high, low]| high + low).collect()
     }
@@ -86,7 +86,7 @@ impl Accumulate for Vec<f64> {
     }
 }
 
-/// A sparse vector: indices ascending, none twice, once [`SparseVec::settle`] was called.
+/// A sparse vector; after [`SparseVec::settle`] its indices ascend and are distinct.
 ///
 /// ```
 /// # use dualgap::linalg::{Accumulate, SparseVec};
@@ -113,8 +113,9 @@ impl SparseVec {
         self.settle_with(|_, _| {});
     }
 
-    /// [`settle`](Self::settle), and at least the Euclidean norm of what the sums have been rounded by. It is looked at and not
-    /// bounded by the number of terms: what an addition loses is a number itself.
+    /// Does what [`settle`](Self::settle) does, and returns an upper bound on the Euclidean norm of the rounding of
+    /// the sums. The bound adds up the rounding errors of the additions, which are floating-point numbers
+    /// themselves, instead of estimating them from the number of terms.
     ///
     /// ```
     /// # use dualgap::linalg::{Accumulate, SparseVec};
@@ -137,13 +138,13 @@ impl SparseVec {
             sizes += f64::abs(lost);
             additions += 1;
         });
-        // The sum of the lengths along each coordinate is at least the length.
+        // The sum of the errors of all coordinates is at least their Euclidean norm.
         (total + finish(low, sizes, additions)) * (1.0 + 1e-9)
     }
 
-    /// Tells of every addition at which index it was, and what it has lost.
+    /// Settles the vector and calls `lost` for every addition with its index and its rounding error.
     fn settle_with(&mut self, mut lost: impl FnMut(usize, f64)) {
-        // By value where indices are the same: the sum does not depend on the order in which they came.
+        // Equal indices are sorted by value, so the sum does not depend on the order of the terms.
         self.entries.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         self.entries.dedup_by(|later, kept| {
             let same = later.0 == kept.0;
@@ -157,12 +158,12 @@ impl SparseVec {
         self.entries.retain(|&(_, x)| x != 0.0);
     }
 
-    /// Index and value, as stored.
+    /// Returns the indices and values as stored.
     pub fn entries(&self) -> &[(usize, f64)] {
         &self.entries
     }
 
-    /// `a · x + b · y` of two settled vectors.
+    /// Returns `a · x + b · y` for two settled vectors.
     #[must_use]
     pub fn combined(a: f64, x: &Self, b: f64, y: &Self) -> Self {
         let mut entries = Vec::with_capacity(x.entries.len() + y.entries.len());
@@ -187,25 +188,25 @@ impl SparseVec {
         }
     }
 
-    /// `⟨w, self⟩`.
+    /// Returns `⟨w, self⟩`.
     pub fn dot(&self, w: &[f64]) -> f64 {
         self.entries.iter().map(|&(j, x)| w[j] * x).sum()
     }
 
-    /// `Σ x²`.
+    /// Returns `Σ x²`.
     pub fn squared_norm(&self) -> f64 {
         self.entries.iter().map(|&(_, x)| x * x).sum()
     }
 }
 
-/// Collects `factor · φ` for terms φ that come in any number, and what products on the way are rounded by: features that are
-/// given one by one are exact, those of [`Accumulate::add_run`] and [`Accumulate::add_outer`] are products.
+/// Sums terms `factor · φ` and bounds the rounding of their products: features that arrive one by one are exact,
+/// those of [`Accumulate::add_run`] and [`Accumulate::add_outer`] are rounded products.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub sum: SparseVec,
-    /// Whether terms are taken with the opposite sign.
+    /// Whether terms are added with the opposite sign.
     pub negated: bool,
-    /// At least the length of all rounding in the terms.
+    /// An upper bound on the norm of the rounding of all terms.
     pub rounding: f64,
 }
 
@@ -246,14 +247,14 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        // Whole numbers times powers of two: exact in 128 bits. Large ones cancel.
+        // Integers times powers of two are exact in 128 bits. Large ones cancel.
         #[test]
         fn what_settling_loses_is_within_its_bound(
             terms in prop::collection::vec((0_usize..3, -(1_i64 << 52)..1_i64 << 52, 0_u32..40), 0..200),
         ) {
             let (mut x, mut exact) = (SparseVec::default(), [0_i128; 3]);
             for &(j, m, e) in &terms {
-                // Twice with opposite signs, but for the last bits.
+                // The two terms have opposite signs and cancel except for the last bits.
                 x.add(j, m as f64 * f64::from(e).exp2());
                 x.add(j, -(m as f64) * f64::from(e).exp2() + f64::from(e));
                 let second = (-(m as f64) * f64::from(e).exp2() + f64::from(e)) as i128;

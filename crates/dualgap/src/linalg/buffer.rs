@@ -1,11 +1,11 @@
-//! Numbers that a matrix owns, or that lie elsewhere and are shared.
+//! Arrays of numbers that a matrix owns, or shares with another owner.
 
 use std::sync::Arc;
 
-/// Whoever keeps an array alive: a vector, a memory map, an array of another library.
+/// The owner of a shared array: a vector, a memory map, an array of another library.
 pub(super) type Owner<T> = Arc<dyn AsRef<[T]> + Send + Sync>;
 
-/// An array for [`Rows`](super::Rows), which is moved in or shared, and in neither case copied.
+/// An array for [`Rows`](super::Rows), moved in or shared, and never copied.
 ///
 /// ```
 /// # use dualgap::linalg::Rows;
@@ -16,8 +16,8 @@ pub(super) type Owner<T> = Arc<dyn AsRef<[T]> + Send + Sync>;
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 ///
-/// A shared array must not change while it is shared: it is checked once. One that changes all the same
-/// can lead to a panic or to wrong results, and never to memory that is not its own.
+/// A shared array must not change while it is shared, because it is checked only once. A change can cause a panic or
+/// wrong results, but never an access to memory outside the array.
 pub struct Buffer<T>(pub(super) Kept<T>);
 
 pub(super) enum Kept<T> {

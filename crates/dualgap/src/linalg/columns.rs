@@ -1,8 +1,8 @@
-//! A data matrix by columns, for steps that go along features.
+//! A data matrix by columns, for steps along features.
 
 use super::Rows;
 
-/// The entries of [`Rows`] once more, column after column.
+/// A copy of the entries of [`Rows`], column by column.
 ///
 /// ```
 /// # use dualgap::linalg::{Columns, Rows};
@@ -18,7 +18,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// The columns of these rows, without entries that are zero.
+    /// Returns the columns of these rows, without entries that are zero.
     pub fn of(rows: &Rows) -> Self {
         let mut starts = vec![0; rows.width() + 1];
         for i in 0..rows.len() {
@@ -40,23 +40,23 @@ impl Columns {
         Self { starts, entries }
     }
 
-    /// Row and value of the entries of a column, in ascending order of the row.
+    /// Returns the rows and values of the entries of a column, in ascending order of the row.
     #[inline]
     pub fn column(&self, j: usize) -> &[(u32, f64)] {
         &self.entries[self.starts[j]..self.starts[j + 1]]
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Whether there is none.
+    /// Whether there are no columns.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many entries are stored in all.
+    /// Returns the number of stored entries.
     pub fn stored(&self) -> usize {
         self.entries.len()
     }

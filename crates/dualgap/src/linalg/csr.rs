@@ -1,9 +1,9 @@
-//! What compressed sparse rows must be, checked once.
+//! The check of compressed sparse rows, done once.
 
 use super::buffer::Buffer;
 use crate::{Error, Result};
 
-/// Features are numbered by 32 bits, and one more may follow that is always 1.
+/// The largest width: indices have 32 bits, and one constant feature may follow the last column.
 const WIDEST: usize = u32::MAX as usize;
 
 pub(super) fn check_width(width: usize) -> Result<()> {
@@ -13,8 +13,8 @@ pub(super) fn check_width(width: usize) -> Result<()> {
     Err(Error::setting(format!("{width} columns are too many: there may be {WIDEST}")))
 }
 
-/// Refuses arrays that are not compressed sparse rows of this width. Returns the indices and values with every
-/// row in ascending order of its indices: the arrays themselves if they have it, else a sorted copy.
+/// Returns an error if the arrays are not compressed sparse rows of this width. Otherwise returns the indices and
+/// values with ascending indices in every row: the arrays themselves if they are sorted, else a sorted copy.
 pub(super) fn checked(
     starts: &[usize],
     indices: Buffer<u32>,

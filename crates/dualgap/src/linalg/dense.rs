@@ -1,19 +1,19 @@
-//! The few dense operations behind low-rank matrices, by faer.
+//! The few dense operations that low-rank matrices need, implemented with faer.
 //!
-//! Everywhere else a matrix is a slice, row after row, as label-factored weights are; faer's types stay
-//! in here and in the files beside it. Without threads the bits of a result depend on the data and on the
-//! machine's instruction set alone.
+//! Everywhere else a matrix is a slice in row-major order, like label-factored weights; only this file and its
+//! neighbours use faer's types. The operations use no threads, so the bits of a result depend only on the data and
+//! on the machine's instruction set.
 
 use crate::{Error, Result};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 
-/// A slice of `columns` numbers a row, seen as a matrix.
+/// Views a row-major slice with `columns` numbers per row as a matrix.
 pub(crate) fn by_rows(values: &[f64], rows: usize, columns: usize) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(values, rows, columns)
 }
 
-/// The matrix, row after row.
+/// Returns the entries of the matrix in row-major order.
 pub(crate) fn to_rows(matrix: MatRef<'_, f64>) -> Vec<f64> {
     let mut values = vec![0.0; matrix.nrows() * matrix.ncols()];
     MatMut::from_row_major_slice_mut(&mut values, matrix.nrows(), matrix.ncols()).copy_from(matrix);
@@ -35,14 +35,14 @@ pub(crate) fn add_product(
     matmul(out, Accum::Add, a, b, factor, Par::Seq);
 }
 
-/// `a · b`.
+/// Returns `a · b`.
 pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut out = Mat::zeros(a.nrows(), b.ncols());
     multiply(out.as_mut(), a, b);
     out
 }
 
-/// `[a b]`, side by side.
+/// Returns `[a b]`.
 pub(crate) fn beside(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut out = Mat::zeros(a.nrows().max(b.nrows()), a.ncols() + b.ncols());
     out.subcols_mut(0, a.ncols()).copy_from(a);
@@ -57,36 +57,37 @@ pub(crate) fn scale_columns(matrix: &mut Mat<f64>, factors: &[f64]) {
     }
 }
 
-/// The largest magnitude, and infinity where an entry is no number.
+/// Returns the largest magnitude, or infinity if an entry is not a number.
 pub(crate) fn largest(values: &[f64]) -> f64 {
     values
         .iter()
         .fold(0.0, |top: f64, &x| if x.is_nan() { f64::INFINITY } else { top.max(x.abs()) })
 }
 
-/// A power of two near the number: dividing by it, twice over if need be, rounds nothing but what
-/// underflows. The exponent stays within ±1000, so that the inverse is a normal number too.
+/// Returns a power of two near `x`: dividing by it, even twice, rounds nothing except where it underflows. The
+/// exponent stays within ±1000, so the inverse is a normal number too.
 pub(crate) fn power_near(x: f64) -> f64 {
     let exponent = (x.abs().to_bits() >> 52).clamp(23, 2023);
     f64::from_bits(exponent << 52)
 }
 
-/// At least `√Σ x²`, at any scale.
+/// Returns an upper bound on `√Σ x²`, at any scale.
 pub(crate) fn frobenius(values: &[f64]) -> f64 {
     let top = largest(values);
     if top == 0.0 || !top.is_finite() {
         return top;
     }
-    // Squares of entries near one: what vanishes beside them is far below the rounding that is allowed for.
+    // The largest entry is near one: the squares that underflow are far below the rounding that the bound allows
+    // for.
     let scale = power_near(top);
     let squared = values.iter().fold(0.0, |sum, x| sum + (x / scale) * (x / scale));
     squared.sqrt() * scale * (1.0 + super::gamma(values.len() + 8)) + f64::MIN_POSITIVE
 }
 
-/// U, the values in falling order, and V of a thin decomposition.
+/// U, the singular values in descending order, and V of a thin decomposition.
 pub(crate) type Decomposition = (Mat<f64>, Vec<f64>, Mat<f64>);
 
-/// `matrix = U diag(s) V'`, with as many columns as the shorter side.
+/// Computes `matrix = U diag(s) V'`, with as many columns as the shorter side.
 pub(crate) fn thin_svd(mut matrix: Mat<f64>) -> Result<Decomposition> {
     let (rows, columns) = (matrix.nrows(), matrix.ncols());
     let top = (0..columns).fold(0.0_f64, |top, j| top.max(largest(matrix.col_as_slice(j))));
@@ -98,7 +99,7 @@ pub(crate) fn thin_svd(mut matrix: Mat<f64>) -> Result<Decomposition> {
             message: "a matrix has an entry that is no number: it has no singular values".into(),
         });
     }
-    // Far from one, squares of the entries would overflow or vanish.
+    // Without scaling, squares of entries far from one would overflow or underflow.
     let scale = if top > 0.0 { power_near(top) } else { 1.0 };
     scale_columns(&mut matrix, &vec![1.0 / scale; columns]);
     let svd = matrix.thin_svd().map_err(|_| Error::Unsound {
@@ -108,7 +109,8 @@ pub(crate) fn thin_svd(mut matrix: Mat<f64>) -> Result<Decomposition> {
     Ok((svd.U().to_owned(), values, svd.V().to_owned()))
 }
 
-/// The vectors and values of a symmetric matrix, of which the lower triangle counts, values in falling order.
+/// Returns the eigenvectors and the eigenvalues, in descending order, of a symmetric matrix given by its lower
+/// triangle.
 pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<f64>)> {
     if !matrix.is_all_finite() {
         return Err(Error::Unsound {
@@ -118,12 +120,12 @@ pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Mat<f64>, Vec<
     let found = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| Error::Unsound {
         message: "the eigenvalues of a small matrix did not converge".into(),
     })?;
-    // faer's are in rising order.
+    // faer sorts them in ascending order.
     let values = found.S().column_vector().iter().rev().copied().collect();
     Ok((found.U().reverse_cols().to_owned(), values))
 }
 
-/// What [`split`] finds: `block = basis · inside + fresh · outside`.
+/// The result of [`split`]: `block = basis · inside + fresh · outside`.
 pub(crate) struct Split {
     /// Orthonormal, and orthogonal to the basis; as many columns as the block adds to its span.
     pub fresh: Mat<f64>,
@@ -131,11 +133,11 @@ pub(crate) struct Split {
     pub outside: Mat<f64>,
 }
 
-/// Splits a block into what lies in the span of an orthonormal basis and an orthonormal rest.
+/// Splits a block into a part in the span of an orthonormal basis and an orthonormal rest.
 ///
-/// The singular values of the rest tell its directions from rounding, however the columns differ in
-/// length. Once of length one they are made orthogonal to the basis a second time: a direction in which the block
-/// nearly lies in the span has kept some of it.
+/// The singular values of the rest distinguish its directions from rounding, even if the columns differ in length.
+/// After normalisation the directions are orthogonalised against the basis a second time: if the block lies nearly
+/// in the span, the first pass leaves a component there.
 pub(crate) fn split(basis: MatRef<'_, f64>, mut block: Mat<f64>) -> Result<Split> {
     let top = (0..block.ncols()).fold(0.0_f64, |top, j| top.max(block.col(j).norm_l2()));
     let mut inside = product(basis.transpose(), block.as_ref());
@@ -173,7 +175,7 @@ mod tests {
     fn a_split_block_is_the_sum_of_its_parts_and_the_rest_is_orthonormal() {
         let basis = random(30, 6, 1).qr().compute_thin_Q();
         let mut block = random(30, 5, 2);
-        // One column lies in the basis, one repeats another, and one is tiny.
+        // One column lies in the span of the basis, one repeats another, and one is tiny.
         let inside = product(basis.as_ref(), random(6, 1, 3).as_ref());
         block.col_mut(1).copy_from(inside.col(0));
         let copy = block.col(0).to_owned();
@@ -202,7 +204,7 @@ mod tests {
         for scale in [1e-300, 1e-150, 1.0, 1e150, 1e300] {
             let matrix = Mat::from_fn(2, 2, |i, j| scale * [[3.0, 0.0], [4.0, 5.0]][i][j]);
             let (_, s, _) = thin_svd(matrix).unwrap();
-            // The squares are 45 and 5.
+            // The squares of the singular values are 45 and 5.
             assert!((s[0] / scale / 45.0_f64.sqrt() - 1.0).abs() < 1e-14);
             assert!((s[1] / scale / 5.0_f64.sqrt() - 1.0).abs() < 1e-14);
         }

@@ -1,12 +1,11 @@
-//! `F F'` with a proven bound on its rounding: what both proofs about norms rest on.
+//! `F F'` with a proven bound on its rounding, the basis of both proofs about norms.
 //!
-//! Inner products are cut into short runs. A run is a conventional product: whatever the order of its
-//! additions, fused or not, it is off by at most γ_B · |F||F'|, entry by entry. The runs are then added up with
-//! compensation, which adds hardly anything. So the bound grows with the length of a run, 64, and not with
-//! that of the matrix.
+//! Inner products are split into short runs. A run is a conventional product: for any order of its additions, fused
+//! or not, its error is at most γ_B · |F||F'|, entry by entry. The runs are then summed with compensation, which
+//! adds hardly any error. So the bound grows with the length of a run, 64, and not with that of the matrix.
 //!
-//! The norm of |F||F'|, which no entry is below zero of, is at most `max_i (|F||F'|x)_i / x_i` for every
-//! positive x (Collatz and Wielandt), and a few power steps find an x for which this is nearly tight.
+//! F||F'| has no negative entries, so its norm is at most `max_i (|F||F'|x)_i / x_i` for every positive x (Collatz and
+//! Wielandt), and a few power steps find an x for which this is nearly tight.
 
 use super::dense::{largest, multiply};
 use super::halt::Halted;
@@ -14,34 +13,34 @@ use super::sum::two_sum;
 use super::{UNIT_ROUNDOFF, gamma};
 use faer::{Mat, MatRef};
 
-/// The length of a run of inner products: longer ones are faster, shorter ones more exact.
+/// The length of a run of inner products: longer runs are faster, shorter ones more accurate.
 const RUN: usize = 64;
 
-/// The side of the tiles of the result, so that their two parts stay in a cache.
+/// The side of the tiles of the result, chosen so that the two parts of a product stay in a cache.
 const TILE: usize = 192;
 
-/// What underflows on the way is far below this, for any matrix that fits in memory.
+/// An upper bound on what underflow can cost, by a wide margin, for any matrix that fits in memory.
 pub(crate) const VANISHING: f64 = 1e-300;
 
-/// `F F'` as computed, both triangles, and how far it can be from the exact one.
+/// `F F'` as computed, both triangles, and a bound on its error.
 pub(crate) struct Gram {
     pub product: Mat<f64>,
     /// At least the spectral norm of the difference to the exact product.
     pub error: f64,
 }
 
-/// `F F'` for a matrix whose columns are contiguous. Its entries should be near one: see
-/// [`power_near`](super::dense::power_near). Once it is halted the error is infinite.
+/// Computes `F F'` for a matrix with contiguous columns. Its entries should be near one: see
+/// [`power_near`](super::dense::power_near). If halted, the error is infinite.
 pub(crate) fn gram(f: MatRef<'_, f64>, halted: Halted<'_>) -> Gram {
     tiled(f, |_| f.ncols(), halted)
 }
 
-/// `L L'` for a matrix of which only the lower triangle counts, and whose upper one is zero.
+/// Computes `L L'` for a lower triangular matrix, whose upper triangle must be zero.
 pub(crate) fn gram_of_triangle(l: MatRef<'_, f64>, halted: Halted<'_>) -> Gram {
     tiled(l, |end| end, halted)
 }
 
-/// `inner` tells how many columns matter for the rows before the given one.
+/// Computes the product tile by tile; `inner(end)` is the number of columns that the rows before `end` need.
 fn tiled(f: MatRef<'_, f64>, inner: impl Fn(usize) -> usize, halted: Halted<'_>) -> Gram {
     let (n, m) = (f.nrows(), f.ncols());
     let mut product = Mat::zeros(n, n);
@@ -76,13 +75,13 @@ fn tiled(f: MatRef<'_, f64>, inner: impl Fn(usize) -> usize, halted: Halted<'_>)
             }
         }
     }
-    // Each run once, its own rounding, the last addition, and the second order of the compensation.
+    // The bound counts each run, its own rounding, the last addition, and the second order of the compensation.
     let runs = (m.div_ceil(RUN) + 1) as f64 * UNIT_ROUNDOFF;
     let relative = gamma(RUN + 4) + 4.0 * runs * runs;
     Gram { product, error: relative * norm_of_magnitudes(f) + VANISHING }
 }
 
-/// At least the spectral norm of `|F||F'|`, and seldom much more.
+/// Returns an upper bound on the spectral norm of `|F||F'|` that is rarely much too large.
 fn norm_of_magnitudes(f: MatRef<'_, f64>) -> f64 {
     let (n, m) = (f.nrows(), f.ncols());
     let mut x = vec![1.0; n];
@@ -101,14 +100,14 @@ fn norm_of_magnitudes(f: MatRef<'_, f64>) -> f64 {
         }
         let ratio = image.iter().zip(&x).fold(0.0_f64, |top, (y, x)| top.max(y / x));
         best = best.min(ratio);
-        // Any positive vector will do: none of its entries may come so low that it spoils the ratio.
+        // Any positive vector gives a valid bound; the floor keeps small entries from spoiling the ratio.
         x.iter_mut().zip(&image).for_each(|(x, y)| *x = (y / top).max(1e-3));
     }
-    // Sums of what is nowhere negative: their rounding is relative.
+    // Sums of nonnegative terms have a relative rounding error.
     best * (1.0 + 2.0 * gamma(n + m + 8)) + VANISHING
 }
 
-/// `Σ |a_i| x_i`, in four sums side by side.
+/// Returns `Σ |a_i| x_i`, in four interleaved sums.
 fn magnitude_dot(a: &[f64], x: &[f64]) -> f64 {
     let (mut sums, cut) = ([0.0; 4], a.len() / 4 * 4);
     for (a, x) in a[..cut].chunks_exact(4).zip(x[..cut].chunks_exact(4)) {
@@ -127,7 +126,7 @@ mod tests {
     use crate::linalg::halt::never;
     use proptest::prelude::*;
 
-    /// Whole numbers below 2^26 over 2^26: their products are exact in 128 bits.
+    /// Integers below 2^26, divided by 2^26: their products are exact in 128 bits.
     fn whole(n: usize, m: usize, seed: u64) -> (Vec<i64>, Mat<f64>) {
         let mut random = Random::new(seed);
         let numbers: Vec<i64> =

@@ -1,9 +1,9 @@
-//! How long work is told to stop.
+//! The question whether long computations should stop.
 
-/// Asks whether to stop: Ctrl-C, or the time is up. Once it says yes it does not change its mind.
+/// Returns whether to stop, because of Ctrl-C or the time limit. Once it returns true it always does.
 pub type Halted<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// For whoever is never stopped.
+/// For computations that nothing stops.
 pub(crate) fn never() -> bool {
     false
 }

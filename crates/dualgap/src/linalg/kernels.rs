@@ -1,4 +1,4 @@
-//! The inner loops that the time goes into.
+//! The inner loops that take most of the time.
 //!
 //! Label-factored weights are laid out feature-major, `w[f·K + y]`, so that the scores of all K
 //! labels are a sum of contiguous runs. Each kernel is compiled for several instruction sets and the
@@ -7,8 +7,8 @@
 use super::Row;
 use multiversion::multiversion;
 
-/// Splits the labels into runs of 16 at first, and then of as many as are left, whose results stay in registers. Each
-/// label's own sum or maximum is made in the same order all the same.
+/// Splits the labels into runs of 16, and the rest into runs of 8, 4, 2 and 1, so that the results of a run stay in
+/// registers. The order of the operations for a single label does not depend on the split.
 macro_rules! in_lanes {
     ($out:ident, $of_lanes:ident($($with:expr),+)) => {{
         let labels = $out.len();
@@ -46,7 +46,7 @@ pub fn add_scores(row: Row<'_>, w: &[f64], scores: &mut [f64]) {
     in_lanes!(scores, add_lanes(row, w));
 }
 
-/// [`add_scores`] for N labels, of which the first is where `scores` ends less its length.
+/// [`add_scores`] for the first N labels of `scores`, which is the tail of the scores of all `labels`.
 #[allow(clippy::inline_always)] // only what is inlined is compiled for the caller's instruction set
 #[inline(always)]
 fn add_lanes<const N: usize>(row: Row<'_>, w: &[f64], labels: usize, scores: &mut [f64]) {
@@ -96,14 +96,14 @@ pub fn add_outer(row: Row<'_>, d: &[f64], factor: f64, v: &mut [f64]) {
 
 /// One Viterbi step: `to[y'] = max_y from[y] + transitions[y·K + y']`.
 ///
-/// Only the maxima: the maximiser is looked up again on the way back, for one label a position
-/// instead of for all K, which leaves this loop without a branch.
+/// It computes only the maxima. Backtracking looks up the maximiser again, for one label per position instead of all
+/// K, so this loop has no branch.
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
 pub fn max_plus(from: &[f64], transitions: &[f64], to: &mut [f64]) {
     in_lanes!(to, max_lanes(from, transitions));
 }
 
-/// [`max_plus`] for N labels, of which the first is where `to` ends less its length.
+/// [`max_plus`] for the first N labels of `to`, which is the tail of the values of all `labels`.
 #[allow(clippy::inline_always)] // only what is inlined is compiled for the caller's instruction set
 #[inline(always)]
 fn max_lanes<const N: usize>(from: &[f64], transitions: &[f64], labels: usize, to: &mut [f64]) {
@@ -139,7 +139,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + tail
 }
 
-/// `Σ_f x_f w_f`: the score of a row where there is one weight a feature.
+/// `Σ_f x_f w_f`: the score of a row for one weight per feature.
 ///
 /// ```
 /// # use dualgap::linalg::{Row, kernels::score};
@@ -156,7 +156,7 @@ pub fn score(row: Row<'_>, w: &[f64]) -> f64 {
     }
 }
 
-/// The first of the largest: ties are broken the same way everywhere.
+/// Returns the index and the value of the first largest score, so ties are broken the same way everywhere.
 #[inline]
 pub fn argmax(scores: impl IntoIterator<Item = f64>) -> (usize, f64) {
     let mut best = (0, f64::NEG_INFINITY);
@@ -168,7 +168,7 @@ pub fn argmax(scores: impl IntoIterator<Item = f64>) -> (usize, f64) {
     best
 }
 
-/// `to += factor · from`. Inlined into its callers, so it takes on their instruction set.
+/// `to += factor · from`. It is inlined, so it is compiled for the instruction set of its caller.
 #[inline(always)]
 #[allow(clippy::inline_always)]
 pub fn add_scaled(from: &[f64], factor: f64, to: &mut [f64]) {
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    // Whatever the number of labels leaves over for the narrower lanes, each sum is added up in the same order.
+    // For any number of labels, and so for any split into lanes, each sum is computed in the same order.
     #[test]
     fn lanes_give_the_bits_of_a_plain_loop() {
         let mut random = crate::linalg::Random::new(1);

@@ -1,14 +1,14 @@
-//! A matrix in factors, `U diag(s) V'`: what an iterate inside a trace-norm ball is kept as.
+//! A matrix in factors, `U diag(s) V'`: the form of an iterate inside a trace-norm ball.
 //!
-//! The columns of U and of V are orthonormal up to rounding. No bound below takes that on trust: with
-//! `δ_U ≥ ‖U'U − I‖` proven from the factors as they are,
+//! The columns of U and of V are orthonormal up to rounding. No bound below assumes that: with `δ_U ≥ ‖U'U − I‖`
+//! proven from the computed factors,
 //!
 //! ```text
 //! ‖U diag(s) V'‖_*  ≤ √(1 + δ_U) √(1 + δ_V) Σ s        ‖AB‖_* ≤ ‖A‖_2 ‖B‖_*, twice
 //! ‖U diag(s) V'‖_F² ≤ (1 + δ_U)(1 + δ_V) Σ s²
 //! ```
 //!
-//! and the same with minus signs from below.
+//! and the corresponding lower bounds with minus signs.
 
 use super::dense::{add_product, beside, by_rows, product, scale_columns, thin_svd, to_rows};
 use super::gram::gram;
@@ -35,13 +35,13 @@ use serde::{Deserialize, Serialize};
 pub struct LowRank {
     rows: usize,
     columns: usize,
-    /// Row after row: the k numbers of a feature are side by side.
+    /// In row-major order: the k numbers of a feature are adjacent.
     u: Vec<f64>,
     s: Vec<f64>,
     v: Vec<f64>,
 }
 
-/// The factors as they are stored: checked when they are read.
+/// The factors as stored in a file; they are checked when they are read.
 #[derive(Clone, Serialize, Deserialize)]
 struct Factors {
     rows: usize,
@@ -66,8 +66,9 @@ impl From<LowRank> for Factors {
 }
 
 impl LowRank {
-    /// From factors: `u` has k numbers a row, `v` k numbers a column of the matrix, and `s` k numbers that
-    /// are not negative. Factors that are far from orthonormal are a matrix too: the norms' bounds tell.
+    /// Returns the matrix of these factors: `u` has k numbers per row, `v` has k numbers per column of the matrix,
+    /// and `s` has k nonnegative numbers. The factors may be far from orthonormal; the bounds on the norms take that
+    /// into account.
     pub fn new(rows: usize, columns: usize, u: Vec<f64>, s: Vec<f64>, v: Vec<f64>) -> Result<Self> {
         let k = s.len();
         if rows.checked_mul(k) != Some(u.len()) || columns.checked_mul(k) != Some(v.len()) {
@@ -86,12 +87,12 @@ impl LowRank {
         Ok(Self { rows, columns, u, s, v })
     }
 
-    /// The zero matrix.
+    /// Returns the zero matrix.
     pub fn zero(rows: usize, columns: usize) -> Self {
         Self { rows, columns, u: Vec::new(), s: Vec::new(), v: Vec::new() }
     }
 
-    /// From faer's factors, which are trusted to fit.
+    /// Converts faer's factors without checking their shapes.
     pub(crate) fn of(u: MatRef<'_, f64>, s: Vec<f64>, v: MatRef<'_, f64>) -> Self {
         let (rows, columns) = (u.nrows(), v.nrows());
         Self { rows, columns, u: to_rows(u), s, v: to_rows(v) }
@@ -102,7 +103,7 @@ impl LowRank {
         self.s.len()
     }
 
-    /// U, row after row.
+    /// U, in row-major order.
     pub fn u(&self) -> &[f64] {
         &self.u
     }
@@ -112,7 +113,7 @@ impl LowRank {
         &self.s
     }
 
-    /// V, row after row.
+    /// V, in row-major order.
     pub fn v(&self) -> &[f64] {
         &self.v
     }
@@ -125,7 +126,7 @@ impl LowRank {
         by_rows(&self.v, self.columns, self.rank())
     }
 
-    /// `out = X' a`, the scores of a data row, in O(stored · k + k · columns). `buffer` is only memory.
+    /// Computes `out = X' a`, the scores of a data row, in O(stored · k + k · columns). `buffer` is a workspace.
     ///
     /// ```
     /// # use dualgap::linalg::{LowRank, Row};
@@ -146,20 +147,20 @@ impl LowRank {
         }
     }
 
-    /// `factor · X`, for a factor that is not negative.
+    /// Returns `factor · X`, for a nonnegative factor.
     #[must_use]
     pub fn scaled(mut self, factor: f64) -> Self {
         self.s.iter_mut().for_each(|s| *s *= factor);
         self
     }
 
-    /// X'.
+    /// Returns X'.
     #[must_use]
     pub fn transposed(self) -> Self {
         Self { rows: self.columns, columns: self.rows, u: self.v, s: self.s, v: self.u }
     }
 
-    /// The first k terms: of what a decomposition found, the k largest.
+    /// Returns the first k terms; after a decomposition these are the k largest.
     #[must_use]
     pub fn first(&self, k: usize) -> Self {
         let k = k.min(self.rank());
@@ -167,16 +168,17 @@ impl LowRank {
         Self::of(u, self.s[..k].to_vec(), v)
     }
 
-    /// With other singular values, one for each of the first columns; the other columns go.
+    /// Returns the matrix with other singular values, one for each of the first columns; it drops the other columns.
     ///
     /// # Panics
-    /// When there are more values than columns.
+    /// If there are more values than columns.
     #[must_use]
     pub fn with_values(&self, values: &[f64]) -> Self {
         Self { s: values.to_vec(), ..self.first(values.len()) }
     }
 
-    /// `a · X + b · Y`, recompressed: factors orthonormal again, and no term that is only rounding.
+    /// Returns `a · X + b · Y`, recompressed: its factors are orthonormal, and terms that are only rounding are
+    /// dropped.
     ///
     /// ```
     /// # use dualgap::linalg::LowRank;
@@ -189,7 +191,7 @@ impl LowRank {
     /// ```
     ///
     /// # Panics
-    /// When the shapes differ.
+    /// If the shapes differ.
     pub fn combined(a: f64, x: &Self, b: f64, y: &Self) -> Result<Self> {
         assert_eq!((x.rows, x.columns), (y.rows, y.columns), "the shapes of a sum differ");
         let mut weights: Vec<f64> = x.s.iter().map(|s| a * s).collect();
@@ -207,7 +209,7 @@ impl LowRank {
         Ok(Self::of(u.as_ref(), s[..k].to_vec(), v.as_ref()))
     }
 
-    /// `⟨X, Y⟩`, for steps: without a bound on its rounding.
+    /// Returns `⟨X, Y⟩` without a bound on its rounding, for step lengths.
     ///
     /// ```
     /// # use dualgap::linalg::LowRank;
@@ -218,7 +220,7 @@ impl LowRank {
     /// ```
     ///
     /// # Panics
-    /// When the shapes differ.
+    /// If the shapes differ.
     pub fn dot(&self, other: &Self) -> f64 {
         assert_eq!((self.rows, self.columns), (other.rows, other.columns), "the shapes differ");
         let left = product(self.left().transpose(), other.left());
@@ -232,14 +234,14 @@ impl LowRank {
         sum.total().value
     }
 
-    /// The entries, row after row.
+    /// Returns the entries in row-major order.
     pub fn to_dense(&self) -> Vec<f64> {
         let mut out = vec![0.0; self.rows * self.columns];
         self.add_entries(1.0, &mut out);
         out
     }
 
-    /// Adds `factor · X` to the entries of a matrix, row after row.
+    /// Adds `factor · X` to the entries of a row-major matrix.
     pub(crate) fn add_entries(&self, factor: f64, out: &mut [f64]) {
         let mut scaled = self.left().to_owned();
         scale_columns(&mut scaled, &self.s);
@@ -247,33 +249,33 @@ impl LowRank {
         add_product(out, factor, scaled.as_ref(), self.right().transpose());
     }
 
-    /// At least `‖U'U − I‖` and `‖V'V − I‖`: how far the factors are from orthonormal.
+    /// Returns upper bounds on `‖U'U − I‖` and `‖V'V − I‖`: how far the factors are from orthonormal.
     pub(crate) fn defects(&self) -> (f64, f64) {
         (defect(&self.u, self.rank()), defect(&self.v, self.rank()))
     }
 
-    /// The sum of the singular values of the matrix that the factors make, rounding included.
+    /// Returns the nuclear norm of the product of the factors, with a bound on its error.
     pub fn nuclear_norm(&self) -> Measured {
         self.with_defects(self.s.iter().copied().collect::<Sum>().total())
     }
 
-    /// The sum of the squares of the entries of the matrix that the factors make, rounding included.
+    /// Returns the squared Frobenius norm of the product of the factors, with a bound on its error.
     pub fn squared_norm(&self) -> Measured {
         self.with_defects(super::sum::squared_norm(&self.s))
     }
 
-    /// A sum over the values, and what the factors' defects can make of it.
+    /// Adds the effect of the factors' defects to the error of a sum over the singular values.
     fn with_defects(&self, sum: Measured) -> Measured {
         let (u, v) = self.defects();
         let relative = (u + v + u * v) * (1.0 + 4.0 * f64::EPSILON);
         let moved = product_above(relative, sum.value + sum.error);
         let error = (sum.error + moved) * (1.0 + 4.0 * f64::EPSILON);
-        // Factors so large that their products overflow prove nothing.
+        // Factors so large that their products overflow prove nothing, so the error is infinite.
         Measured { value: sum.value, error: if error.is_nan() { f64::INFINITY } else { error } }
     }
 
-    /// The same matrix, made smaller where its nuclear norm is not provably within the radius: by what
-    /// rounding may have added, if it was projected before.
+    /// Returns the matrix, scaled down if its nuclear norm is not provably within the radius. After a projection the
+    /// excess is only rounding.
     #[must_use]
     pub fn within(mut self, radius: f64) -> Self {
         let norm = self.nuclear_norm();
@@ -287,7 +289,7 @@ impl LowRank {
     }
 }
 
-/// At least `‖F'F − I‖` for a factor of k numbers a row.
+/// Returns an upper bound on `‖F'F − I‖` for a factor of k numbers per row.
 fn defect(factor: &[f64], k: usize) -> f64 {
     if k == 0 {
         return 0.0;
@@ -328,7 +330,7 @@ impl Operator for LowRank {
 }
 
 impl LowRank {
-    /// `diag(s) F' x`.
+    /// Returns `diag(s) F' x`.
     fn inner(&self, factor: MatRef<'_, f64>, x: MatRef<'_, f64>) -> Mat<f64> {
         let mut inner = product(factor.transpose(), x);
         for j in 0..inner.ncols() {

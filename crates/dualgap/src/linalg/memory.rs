@@ -1,34 +1,36 @@
-//! Memory that is known to be there before it is needed.
+//! Checks that there is enough memory before it is needed.
 //!
-//! An allocation that fails ends a program at once, with no word about the cause. Vectors that scale with features
-//! times outputs are therefore counted before a run begins, and the system is asked for all of them in one piece
-//! that is given back at once: under a limit (`ulimit -v`), or beyond what the machine has, that is an error.
+//! An allocation that fails ends a program at once, without a word about the cause. Vectors that scale with features
+//! times outputs are therefore counted before a run begins, and one allocation of their total size, freed at once,
+//! tests whether the system has it: under a limit (`ulimit -v`), or beyond what the machine has, the test is an
+//! error.
 //!
-//! How many copies of the weights a solver holds at its peak was measured, from the size of the process with long
-//! and short runs of every method; what is counted here is that, rounded up.
+//! The number of copies of the weights that a solver holds at its peak was measured, from the size of the process in
+//! long and short runs of every method; the counts here are these measurements, rounded up.
 
 use crate::{Error, Result};
 use std::num::NonZero;
 
-/// More weights than this, 2 GiB a vector and several vectors of them, are taken for a mistake in the
-/// data, such as one absurd feature index: an error is better than a machine without memory.
+/// The largest number of weights, 2 GiB a vector. More of them are most likely a mistake in the data, such as one
+/// absurd feature index: an error is better than a machine without memory.
 pub const MOST_WEIGHTS: usize = 1 << 28;
 
-/// Not more than this, in bytes, is not asked for. The allocator of glibc learns from larger pieces only that they are given
-/// back to the system, so a probe never changes where other vectors lie.
+/// Requests up to this many bytes are not tested. Above this size glibc always returns memory to the system when it
+/// is freed, so a test does not change where other vectors are allocated.
 const SMALL: usize = 1 << 25;
 
-/// So many bytes must be left for reading to go on: names and labels grow in small steps, and some tables by doubling.
+/// The bytes that must be left for reading to continue: names and labels grow in small steps, and some tables
+/// double.
 const HEADROOM: usize = 1 << 26;
 
 /// The bytes of a number.
 const NUMBER: usize = 8;
 
-/// What can be done about it, whoever asks.
+/// The remedy that every error about memory suggests.
 const REMEDY: &str = "number the features from 1 on without gaps, leave out rare ones (--min-count) or map them to \
                       fewer, or take fewer labels; is the memory limited (ulimit -v), or in use by others?";
 
-/// Whether the system has room for so many numbers of 64 bits, on top of what is in use.
+/// Returns an error unless the system has room for this many 64-bit numbers, in addition to what is in use.
 ///
 /// ```
 /// # use dualgap::linalg::memory::reserve_check;
@@ -43,17 +45,17 @@ pub fn reserve_check(numbers: usize) -> Result<()> {
     Err(short_of(&format!("about {} are needed", size(numbers))))
 }
 
-/// Whether reading may go on: some room is left beyond what is in use.
+/// Whether enough memory is left to continue reading.
 pub(crate) fn has_headroom() -> bool {
     is_there(HEADROOM / NUMBER)
 }
 
-/// An error about memory, with what can be done about it.
+/// Returns an error about memory, with its remedy.
 pub(crate) fn short_of(message: &str) -> Error {
     Error::Memory { message: message.into(), remedy: REMEDY.into() }
 }
 
-/// The weights of features times outputs, if that is a number of weights that a program can have.
+/// Returns the number of weights, features times outputs, or an error if there are too many.
 ///
 /// ```
 /// # use dualgap::linalg::memory::check_weights;
@@ -69,19 +71,19 @@ pub fn check_weights(weights: Option<usize>) -> Result<usize> {
     })
 }
 
-/// What a run holds at its peak.
+/// The memory that a run needs at its peak.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Need {
-    /// Weights, written out or in factors.
+    /// The number of weights, of the whole matrix or of its factors.
     pub weights: usize,
-    /// Vectors of so many numbers that are held at once.
+    /// The number of vectors of this length that exist at once.
     pub copies: usize,
-    /// Other numbers: dual variables, the data once more by columns.
+    /// Other numbers: dual variables, a copy of the data by columns.
     pub others: usize,
 }
 
 impl Need {
-    /// Refuses what the system cannot give.
+    /// Returns an error if the system has not enough memory.
     ///
     /// ```
     /// # use dualgap::linalg::memory::Need;
@@ -100,26 +102,26 @@ impl Need {
     }
 }
 
-/// What the threads of a run take of the address space, which a limit (`ulimit -v`) counts: glibc gives each of them 64 MB to
-/// allocate small pieces from. Beyond a few threads the limits are others.
+/// Returns the address space that the threads of a run take, which a limit (`ulimit -v`) counts: glibc reserves 64 MB
+/// for each of them. It counts at most eight threads: beyond a few, other limits matter.
 fn of_threads() -> usize {
     const MOST: usize = 8;
     std::thread::available_parallelism().map_or(1, NonZero::get).min(MOST) * (HEADROOM / NUMBER)
 }
 
-/// Asks for the numbers in one piece and gives it back.
+/// Allocates the numbers in one piece and frees it.
 fn is_there(numbers: usize) -> bool {
     if numbers <= SMALL / NUMBER {
         return true;
     }
     let mut probe: Vec<f64> = Vec::new();
     let reserved = probe.try_reserve_exact(numbers).is_ok();
-    // An allocation that nobody looks at might be left out by the compiler.
+    // Without this the compiler may remove an allocation that is never used.
     std::hint::black_box(&probe);
     reserved
 }
 
-/// In units that a person reads.
+/// Formats the size in MB or GB.
 fn size(numbers: usize) -> String {
     let bytes = numbers as f64 * NUMBER as f64;
     if bytes < 1e9 { format!("{:.0} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }

@@ -1,19 +1,19 @@
-//! The ground floor: rows, kernels, sums that know their rounding, the seeded generator, and low-rank matrices.
+//! Linear algebra: rows, kernels, sums with error bounds, the random generator, and low-rank matrices.
 //!
-//! - [`rows`]: sparse and dense rows behind one face; [`buffer`]: the arrays they are made of, owned or shared.
+//! - [`rows`]: sparse and dense rows behind one interface; [`buffer`]: their arrays, owned or shared.
 //! - [`columns`]: the same by columns.
-//! - `halt`: how long work is told to stop.
-//! - [`kernels`]: the few inner loops that the time goes into.
+//! - `halt`: the question whether long computations should stop.
+//! - [`kernels`]: the few inner loops that take most of the time.
 //! - [`sum`]: compensated sums and numbers with an error bound.
-//! - [`underflow`]: bounds that hold where products vanish.
-//! - [`accumulate`]: what a feature vector can be added to.
-//! - [`memory`]: whether there is room for what a run will hold.
-//! - [`random`]: the one generator, reproducible for ever.
+//! - [`underflow`]: bounds that hold where products underflow.
+//! - [`accumulate`]: targets that a feature vector can be added to.
+//! - [`memory`]: checks that there is enough memory for a run.
+//! - [`random`]: the only generator, reproducible across platforms and versions.
 //! - [`parallel`]: work shared among threads, with results in order.
-//! - [`operator`]: matrices by their products with a block of vectors.
+//! - [`operator`]: matrices defined by their products with a block of vectors.
 //! - [`low_rank`]: matrices in factors, recompressed, with proven norms.
 //! - [`singular`]: the largest singular values of an operator, warm-started.
-//! - [`spectral`]: a spectral norm that is proven not to be larger.
+//! - [`spectral`]: a proven upper bound on a spectral norm.
 
 pub mod accumulate;
 pub mod buffer;

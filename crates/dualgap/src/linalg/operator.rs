@@ -1,16 +1,16 @@
-//! Matrices that are known by what they do to a block of vectors.
+//! Matrices defined by their products with a block of vectors.
 //!
-//! A search for singular values needs no entries: it multiplies. So a gradient Σ a_i ⊗ y_i over sparse
-//! rows, a low-rank iterate, and a sum of the two are never written out for it.
+//! A search for singular values needs products and no entries, so it never expands a gradient Σ a_i ⊗ y_i over
+//! sparse rows, a low-rank iterate, or a sum of the two.
 //!
-//! A block of `width` vectors is a slice, row after row: the vectors' coordinates side by side, as the
-//! labels of label-factored weights.
+//! A block of `width` vectors is a slice in row-major order: the same coordinate of all vectors is adjacent, as the
+//! labels are in label-factored weights.
 
 use super::dense::{add_product, by_rows, frobenius};
 use super::{Accumulate, CompensatedVec, Row, Rows, UNIT_ROUNDOFF, kernels};
 use faer::MatMut;
 
-/// A matrix by its products.
+/// A matrix, defined by its products.
 pub trait Operator: Sync {
     /// The number of rows.
     fn rows(&self) -> usize;
@@ -25,7 +25,7 @@ pub trait Operator: Sync {
     fn add_transposed(&self, factor: f64, x: &[f64], width: usize, out: &mut [f64]);
 }
 
-/// A matrix by its entries, row after row.
+/// A matrix, given by its entries in row-major order.
 ///
 /// ```
 /// # use dualgap::linalg::{Dense, Operator};
@@ -42,16 +42,16 @@ pub struct Dense<'a> {
 }
 
 impl<'a> Dense<'a> {
-    /// `columns` numbers a row.
+    /// Returns the matrix of these entries, `columns` numbers per row.
     ///
     /// # Panics
-    /// When there are not `rows · columns` numbers.
+    /// If there are not `rows · columns` numbers.
     pub fn new(rows: usize, columns: usize, values: &'a [f64]) -> Self {
         assert_eq!(values.len(), rows * columns, "a matrix has as many numbers as places");
         Self { rows, columns, values }
     }
 
-    /// The entries, row after row.
+    /// Returns the entries in row-major order.
     pub fn values(&self) -> &'a [f64] {
         self.values
     }
@@ -79,9 +79,9 @@ impl Operator for Dense<'_> {
     }
 }
 
-/// `Σ_i a_i ⊗ y_i`: data rows times one vector for each, features down and outputs across.
+/// `Σ_i a_i ⊗ y_i`: the sum over data rows of a row times its vector, with features as rows and outputs as columns.
 ///
-/// This is the shape of every gradient of a linear model, and of the dual's `V`.
+/// Every gradient of a linear model has this form, and so does the dual's `V`.
 #[derive(Clone, Copy, Debug)]
 pub struct OuterSum<'a> {
     data: &'a Rows,
@@ -91,7 +91,7 @@ pub struct OuterSum<'a> {
 }
 
 impl<'a> OuterSum<'a> {
-    /// `y` has `outputs` numbers for each row of the data.
+    /// Returns the sum for a `y` with `outputs` numbers per row of the data.
     ///
     /// ```
     /// # use dualgap::linalg::{Operator, OuterSum, Rows};
@@ -105,14 +105,14 @@ impl<'a> OuterSum<'a> {
     /// ```
     ///
     /// # Panics
-    /// When the data are wider than `features` or `y` has another length.
+    /// If the data are wider than `features` or `y` has another length.
     pub fn new(data: &'a Rows, features: usize, outputs: usize, y: &'a [f64]) -> Self {
         assert!(data.width() <= features, "a data row is wider than the matrix");
         assert_eq!(y.len(), data.len() * outputs, "one vector for each data row");
         Self { data, features, outputs, y }
     }
 
-    /// The entries, row after row, summed with compensation, and a bound on the Frobenius norm of their
+    /// Returns the entries in row-major order, summed with compensation, and a bound on the Frobenius norm of their
     /// rounding.
     ///
     /// ```
@@ -134,7 +134,7 @@ impl<'a> OuterSum<'a> {
             sizes += frobenius(values) * frobenius(y);
         }
         let entries = sum.round();
-        // Each product is rounded once, each sum at its end, and the compensation to second order.
+        // Each product is rounded once, each sum at its end, and the compensation adds a second-order term.
         let terms = self.data.len() as f64 * UNIT_ROUNDOFF;
         let relative = UNIT_ROUNDOFF + 2.0 * terms * terms;
         let rounding = relative * sizes + UNIT_ROUNDOFF * frobenius(&entries);
@@ -195,13 +195,13 @@ pub(crate) fn add_rows(data: &Rows, x: &[f64], width: usize, out: &mut [f64]) {
     }
 }
 
-/// A weighted sum of matrices of one shape.
+/// A weighted sum of matrices of the same shape.
 pub struct Combination<'a> {
     terms: Vec<(f64, &'a dyn Operator)>,
 }
 
 impl<'a> Combination<'a> {
-    /// `Σ factor · matrix`.
+    /// Returns `Σ factor · matrix`.
     ///
     /// ```
     /// # use dualgap::linalg::{Combination, Dense, Operator};
@@ -213,7 +213,7 @@ impl<'a> Combination<'a> {
     /// ```
     ///
     /// # Panics
-    /// When there is no term, or two are not of one shape.
+    /// If there is no term, or if two shapes differ.
     pub fn new(terms: Vec<(f64, &'a dyn Operator)>) -> Self {
         let shape = |term: &(f64, &dyn Operator)| (term.1.rows(), term.1.columns());
         assert!(terms.iter().all(|term| shape(term) == shape(&terms[0])), "shapes differ");
@@ -244,7 +244,7 @@ impl Operator for Combination<'_> {
     }
 }
 
-/// The other way round.
+/// The transpose of an operator.
 pub(crate) struct Transposed<'a>(pub &'a dyn Operator);
 
 impl Operator for Transposed<'_> {
@@ -265,7 +265,7 @@ impl Operator for Transposed<'_> {
     }
 }
 
-/// The entries of a matrix that is small enough to be written out.
+/// Returns the entries of an operator that is small enough to expand.
 pub(crate) fn entries(operator: &dyn Operator) -> Vec<f64> {
     let (rows, columns) = (operator.rows(), operator.columns());
     let mut out = vec![0.0; rows * columns];
@@ -281,7 +281,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        // ⟨y, E x⟩ = ⟨E' y, x⟩ for all kinds of matrices, and both are what the entries say.
+        // ⟨y, E x⟩ = ⟨E' y, x⟩ for all kinds of matrices, and both agree with the entries.
         #[test]
         fn products_are_transposes_of_each_other(seed in 0_u64..1000, width in 1_usize..4) {
             let mut random = Random::new(seed);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     proptest! {
-        // Whole numbers whose products have more than 53 bits: exact in 128.
+        // Integers whose products have more than 53 bits are exact in 128 bits.
         #[test]
         fn entries_written_out_are_within_their_bound(
             x in prop::collection::vec(-(1_i64 << 45)..1_i64 << 45, 12),

@@ -1,18 +1,19 @@
 //! Work shared among the threads of a pool, with results in order.
 //!
-//! Rayon compiles its iterators anew for every closure, and the engine's closures are compiled for every kind of block and link:
-//! that was a fifth of the library's code. Here rayon sees one closure behind a pointer, called once for a run of items.
+//! Rayon compiles its iterators for every closure, and the engine's closures are compiled for every kind of block
+//! and link: that was a fifth of the library's code. Here rayon gets one closure behind a pointer and calls it once
+//! per run of items.
 
 use crate::Result;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::Mutex;
 
-/// Runs of items a thread: enough of them that a thread with short ones takes over some of another's.
+/// The number of runs per thread: enough of them that a thread that is done early can take some from another.
 const RUNS_PER_THREAD: usize = 8;
 
-/// Does `work` on every item, on the threads of the current pool. A run of neighbouring items shares a state; results come in the
-/// order of the items, and of several errors the first is returned.
+/// Calls `work` on every item, on the threads of the current pool. A run of neighbouring items shares a state; the
+/// results are in the order of the items, and of several errors the first is returned.
 ///
 /// ```
 /// # use dualgap::linalg::parallel::map_mut;
@@ -41,7 +42,7 @@ pub fn map_mut<P: Send, S, T: Send>(
     let size = count.div_ceil(RUNS_PER_THREAD * threads).max(1);
     let runs: Vec<_> = items.chunks_mut(size).map(|run| Mutex::new((run, None))).collect();
     each(runs.len(), &|k| {
-        // Nobody else has this run, so the lock is free and never poisoned.
+        // No other thread has this run, so the lock is free and never poisoned.
         if let Ok(mut run) = runs[k].lock() {
             let (items, results) = &mut *run;
             *results = Some(on_run(k * size, items));
@@ -69,7 +70,7 @@ fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().with_max_len(1).for_each(work);
 }
 
-/// Does `work` with this pool as the current one.
+/// Calls `work` with this pool as the current one.
 pub fn install<R: Send>(pool: &ThreadPool, work: impl FnOnce() -> R + Send) -> R {
     let (mut work, mut result) = (Some(work), None);
     install_pointer(pool, &mut || result = work.take().map(|work| work()));

@@ -1,5 +1,5 @@
-//! The one generator of the project: ChaCha with eight rounds, seeded, the same on every platform
-//! and in every later version. A test holds it against the published vector.
+//! The only generator of the project: ChaCha with eight rounds, seeded, the same on every platform and in every
+//! later version. A test compares it with the published vector.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -16,15 +16,15 @@ use serde::{Deserialize, Serialize};
 pub struct Random(ChaCha8Rng);
 
 impl Random {
-    /// The stream of this seed.
+    /// Returns the stream of this seed.
     pub fn new(seed: u64) -> Self {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// A number below `bound`, each with the same probability.
+    /// Returns an integer below `bound`, each with the same probability.
     ///
     /// # Panics
-    /// When `bound` is zero.
+    /// If `bound` is zero.
     pub fn below(&mut self, bound: usize) -> usize {
         assert!(bound > 0, "there is no number below zero");
         let bound = bound as u64;
@@ -38,7 +38,7 @@ impl Random {
         }
     }
 
-    /// A number in `[0, 1)`.
+    /// Returns a number in `[0, 1)`.
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (f64::EPSILON / 2.0)
     }
@@ -61,7 +61,7 @@ mod tests {
         let mut zeros = ChaCha8Rng::from_seed([0; 32]);
         let expected = [0x3e, 0x00, 0xef, 0x2f, 0x89, 0x5f, 0x40, 0xd6];
         assert_eq!(zeros.next_u64().to_le_bytes(), expected);
-        // `below` takes the high part of a product with the generator's words, one by one.
+        // `below` uses the high part of a product with the generator's words, one by one.
         let mut direct = ChaCha8Rng::seed_from_u64(0);
         let mut random = Random::new(0);
         for _ in 0..10 {

@@ -1,7 +1,6 @@
-//! Rows of a data matrix, sparse or dense, behind one face.
+//! Rows of a data matrix, sparse or dense, behind one interface.
 //!
-//! Indices are 32 bits, values 64: the data enters the certificate, so nothing is rounded on the
-//! way in.
+//! Indices have 32 bits and values 64: the data enter the certificate, so reading them must not round.
 
 use super::buffer::{Buffer, Kept, Owner};
 use super::csr;
@@ -23,7 +22,7 @@ pub enum Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The stored entries, in ascending order of their index.
+    /// Returns the stored entries, in ascending order of their index.
     pub fn iter(self) -> impl Iterator<Item = (usize, f64)> + 'a {
         let (indices, values) = match self {
             Row::Sparse { indices, values } => (Some(indices), values),
@@ -35,7 +34,7 @@ impl<'a> Row<'a> {
             .map(move |(k, &x)| (indices.map_or(k, |indices| indices[k] as usize), x))
     }
 
-    /// Calls `visit` with every stored entry: [`Row::iter`] where each nanosecond counts.
+    /// Calls `visit` with every stored entry: faster than [`Row::iter`], for inner loops.
     #[inline]
     pub fn for_each(self, mut visit: impl FnMut(usize, f64)) {
         match self {
@@ -46,14 +45,14 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// How many entries are stored.
+    /// Returns the number of stored entries.
     pub fn stored(self) -> usize {
         match self {
             Row::Sparse { values, .. } | Row::Dense(values) => values.len(),
         }
     }
 
-    /// The value of an index.
+    /// Returns the value at an index.
     ///
     /// ```
     /// # use dualgap::linalg::Row;
@@ -71,17 +70,17 @@ impl<'a> Row<'a> {
         place.and_then(|k| values.get(k)).copied().unwrap_or(0.0)
     }
 
-    /// `Σ |x|`.
+    /// Returns `Σ |x|`.
     pub fn norm1(self) -> f64 {
         self.iter().fold(0.0, |sum, (_, x)| sum + x.abs())
     }
 
-    /// `Σ x²`.
+    /// Returns `Σ x²`.
     pub fn squared_norm(self) -> f64 {
         self.iter().fold(0.0, |sum, (_, x)| sum + x * x)
     }
 
-    /// The inner product of two rows.
+    /// Returns the inner product of two rows.
     ///
     /// ```
     /// # use dualgap::linalg::Row;
@@ -132,12 +131,12 @@ enum Storage {
         indices: Vec<u32>,
         values: Vec<f64>,
     },
-    /// Row after row, `len · width` numbers.
+    /// Row-major, `len · width` numbers.
     Dense {
         len: usize,
         values: Vec<f64>,
     },
-    /// The same two, in arrays that others own as well. Reading a row of these takes a few calls more.
+    /// The same two, in shared arrays. Reading a row of these takes a few more calls.
     SharedSparse {
         starts: Owner<usize>,
         indices: Owner<u32>,
@@ -149,7 +148,7 @@ enum Storage {
     },
 }
 
-/// The arrays of a matrix, whoever owns them.
+/// The arrays of a matrix, owned or shared.
 #[derive(Clone, Copy, PartialEq)]
 enum Parts<'a> {
     Sparse { starts: &'a [usize], indices: &'a [u32], values: &'a [f64] },
@@ -169,7 +168,7 @@ impl Parts<'_> {
     }
 }
 
-/// Equal are two sparse matrices, or two dense ones, with the same entries.
+/// Two matrices are equal if both are sparse or both are dense, with the same entries.
 impl PartialEq for Rows {
     fn eq(&self, other: &Self) -> bool {
         self.width == other.width && self.parts() == other.parts()
@@ -183,7 +182,7 @@ impl std::fmt::Debug for Rows {
 }
 
 impl Rows {
-    /// No rows yet; sparse ones will follow.
+    /// Returns a sparse matrix without rows.
     pub fn sparse() -> Self {
         Self::of_sparse(vec![0], Vec::new(), Vec::new(), 0)
     }
@@ -192,11 +191,11 @@ impl Rows {
         Self { width, storage: Storage::Sparse { starts, indices, values } }
     }
 
-    /// Compressed sparse rows: row `i` has the entries `starts[i]..starts[i + 1]` of the indices, which count from 0,
-    /// and of the values. The arrays are vectors, or shared, see [`Buffer`]; neither are copied.
+    /// Returns compressed sparse rows: row `i` has the entries `starts[i]..starts[i + 1]` of the indices, which
+    /// count from 0, and of the values. The arrays are vectors or shared, see [`Buffer`]; neither is copied.
     ///
-    /// The order of the entries within a row means nothing: rows that are not in order are sorted, in a copy. Two
-    /// entries of a row in one column are refused, because some who write such rows mean their sum and others the last.
+    /// The order of the entries within a row does not matter: unsorted rows are sorted, in a copy. Two entries of a
+    /// row in the same column are an error, because some programs mean their sum and others the last one.
     ///
     /// ```
     /// # use dualgap::linalg::Rows;
@@ -231,7 +230,7 @@ impl Rows {
         Ok(Self { width, storage })
     }
 
-    /// Dense rows of this width, one after the other, in a vector or a shared array.
+    /// Returns dense rows of this width, in row-major order, from a vector or a shared array.
     ///
     /// ```
     /// # use dualgap::linalg::Rows;
@@ -257,7 +256,7 @@ impl Rows {
         Ok(Self { width, storage })
     }
 
-    /// Dense rows, all of one length.
+    /// Returns dense rows, which must have the same length.
     pub fn dense(rows: &[Vec<f64>]) -> Result<Self> {
         let width = rows.first().map_or(0, Vec::len);
         if let Some(i) = rows.iter().position(|row| row.len() != width) {
@@ -287,7 +286,7 @@ impl Rows {
         }
     }
 
-    /// In arrays of its own, which may be changed.
+    /// Returns the storage for changes; shared arrays are copied first.
     fn owned(&mut self) -> &mut Storage {
         if let Storage::SharedSparse { .. } | Storage::SharedDense { .. } = self.storage {
             self.storage = self.parts().to_storage();
@@ -295,7 +294,7 @@ impl Rows {
         &mut self.storage
     }
 
-    /// All values, row after row, if every row has one for every index.
+    /// Returns all values in row-major order, if the rows are dense.
     ///
     /// ```
     /// # use dualgap::linalg::Rows;
@@ -313,7 +312,7 @@ impl Rows {
     /// Appends a sparse row.
     ///
     /// # Panics
-    /// On dense rows, and when the indices do not ascend.
+    /// If the rows are dense, or if the indices do not ascend.
     pub fn push_sparse(&mut self, row: &[(u32, f64)]) {
         let Storage::Sparse { starts, indices, values } = self.owned() else {
             panic!("a sparse row among dense ones");
@@ -327,7 +326,7 @@ impl Rows {
         }
     }
 
-    /// Makes room for a row of so many entries, where pushing one would end the program if there is none.
+    /// Reserves memory for a row of this many entries, or returns an error where pushing it would end the program.
     pub fn try_reserve(&mut self, entries: usize) -> Result<()> {
         let made = match &mut self.storage {
             Storage::Sparse { starts, indices, values } => starts
@@ -335,13 +334,13 @@ impl Rows {
                 .and_then(|()| indices.try_reserve(entries))
                 .and_then(|()| values.try_reserve(entries)),
             Storage::Dense { values, .. } => values.try_reserve(entries),
-            // Nothing is pushed onto arrays that others own.
+            // Shared arrays never grow.
             Storage::SharedSparse { .. } | Storage::SharedDense { .. } => Ok(()),
         };
         made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         match self.parts() {
             Parts::Sparse { starts, .. } => starts.len() - 1,
@@ -349,23 +348,23 @@ impl Rows {
         }
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of features: one more than the largest index, or more.
+    /// Returns the number of features, at least the largest index plus one.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// How many entries are stored in all.
+    /// Returns the number of stored entries.
     pub fn stored(&self) -> usize {
         let (Parts::Sparse { values, .. } | Parts::Dense { values, .. }) = self.parts();
         values.len()
     }
 
-    /// Row `i`.
+    /// Returns row `i`.
     #[inline]
     pub fn row(&self, i: usize) -> Row<'_> {
         match &self.storage {
@@ -392,7 +391,7 @@ impl Rows {
         }
     }
 
-    /// The given rows in the given order, as a matrix of their own of the same width.
+    /// Returns the given rows in the given order, as a matrix of the same width.
     #[must_use]
     pub fn select(&self, rows: impl Iterator<Item = usize>) -> Self {
         let dense = self.dense_values().is_some();
@@ -437,7 +436,7 @@ impl Rows {
         *self = wider;
     }
 
-    /// Divides every column by its factor; what is not stored stays so.
+    /// Divides every column by its factor; entries that are not stored stay zero.
     ///
     /// ```
     /// # use dualgap::linalg::Rows;
@@ -461,7 +460,7 @@ impl Rows {
         }
     }
 
-    /// Widens or narrows the matrix to `width` features; entries beyond are dropped and counted.
+    /// Widens or narrows the matrix to `width` features; drops the entries beyond and returns their number.
     pub fn fit_width(&mut self, width: usize) -> usize {
         let before = self.stored();
         if self.width > width {
@@ -589,7 +588,7 @@ mod tests {
     }
 
     proptest! {
-        /// A naive matrix of cells is what arrays mean, if they mean anything.
+        /// The reference is a naive table of cells, for arrays that are valid.
         #[test]
         fn compressed_rows_are_read_as_a_table_of_cells_would_be(
             starts in prop::collection::vec(0_usize..7, 0..5),
@@ -622,7 +621,7 @@ mod tests {
                         prop_assert_eq!(rows.row(i).get(j), x.unwrap_or(0.0));
                     }
                 }
-                // What is shared is copied before it is changed.
+                // Shared arrays are copied before a change.
                 shared.push_sparse(&[(0, 1.0)]);
                 prop_assert_eq!(shared.select(0..rows.len()).fit_width(width), 0);
             }
@@ -649,8 +648,8 @@ mod tests {
         }
     }
 
-    /// A cell for every row and column, or nothing if the arrays contradict themselves: an entry of no row or of two, a row that
-    /// ends before it begins, a column beyond, two entries in a cell.
+    /// A cell for every row and column, or nothing if the arrays are inconsistent: an entry of no row or of two, a
+    /// row that ends before it begins, a column beyond the width, two entries in a cell.
     fn table(
         starts: &[usize],
         entries: &[(u32, i8)],

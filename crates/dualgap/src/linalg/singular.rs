@@ -6,9 +6,9 @@
 //! K ← [K, orth(r)]   only for the values that have not converged
 //! ```
 //!
-//! When K has grown to a few times its first size it is cut down to the best vectors, which costs no product with E.
-//! It starts from the vectors of an earlier search where there are any, and else from seeded random ones.
-//! It may miss a value whose vectors the start is orthogonal to, so what it finds is never a proof: see
+//! When K has grown to a few times its first size it is restarted with the best vectors, which costs no product with
+//! E. The search starts from the vectors of an earlier one if there are any, and from seeded random ones otherwise.
+//! It may miss a value whose vectors are orthogonal to the start, so its result is never a proof: see
 //! [`spectral_bound`](super::spectral_bound).
 
 use super::dense::{beside, product, split, thin_svd, to_rows};
@@ -18,49 +18,49 @@ use super::{LowRank, Random};
 use crate::Result;
 use faer::{Mat, MatRef};
 
-/// A search that has cost this share of a decomposition of the whole matrix, and not converged, had better be one: it
-/// meets values that are nearly equal, of which a block that is too small for them never makes up its mind.
+/// The fraction of the cost of a full decomposition at which a search that has not converged should be replaced by
+/// it: the values are then so close together that a block of this size separates them too slowly.
 const DEAR: f64 = 0.125;
 
-/// A matrix of more entries than this is not written out to be decomposed.
+/// The largest number of entries of a matrix that is expanded for a full decomposition.
 const LARGEST_WHOLE: usize = 1 << 24;
 
-/// In so many rounds the spare vectors of the block are improved like the others.
+/// The number of rounds in which the spare vectors of the block are improved like the others.
 const SEARCHING: usize = 2;
 
-/// How a search is done.
+/// The options of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Search {
-    /// A pair has converged when `‖E'u − σv‖ ≤ tolerance · σ_1`. The value itself is then nearer than that, by
-    /// the square where it is away from its neighbours.
+    /// A pair has converged when `‖E'u − σv‖ ≤ tolerance · σ_1`. The error of the value is then at most that, and of
+    /// second order where it is away from its neighbours.
     pub tolerance: f64,
-    /// The search ends after so many products of E or E' with one vector.
+    /// The search ends after this many products of E or E' with one vector.
     pub limit: usize,
-    /// Of the random vectors that fill up the start.
+    /// The seed of the random vectors that fill up the start.
     pub seed: u64,
 }
 
 impl Default for Search {
-    /// As exact as a certificate needs it, with a limit that only a hopeless search meets.
+    /// As accurate as a certificate needs, with a limit that only a hopeless search reaches.
     fn default() -> Self {
         Self { tolerance: 1e-12, limit: 20_000, seed: 0 }
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Singular {
-    /// The values, in falling order, with their vectors.
+    /// The values in descending order, with their vectors.
     pub found: LowRank,
-    /// Whether all have converged that had to.
+    /// Whether all values that had to have converged.
     pub converged: bool,
-    /// Whether they come from a decomposition of all of E, which is as exact as rounding allows.
+    /// Whether they come from a full decomposition of E, which is as accurate as rounding allows.
     pub whole: bool,
-    /// How many products of E or E' with one vector it took.
+    /// The number of products of E or E' with one vector.
     pub applications: usize,
 }
 
-/// The k largest singular values of an operator with their vectors, or all where there are fewer.
+/// Returns the k largest singular values of an operator and their vectors, or all if there are fewer.
 ///
 /// ```
 /// # use dualgap::linalg::{Dense, Search, top_singular};
@@ -78,9 +78,10 @@ pub fn top_singular(
     top_singular_above(operator, k, warm, search, &|_| f64::NEG_INFINITY)
 }
 
-/// [`top_singular`] where only values above a floor have to converge; `floor` tells it from the k values found so
-/// far. A projection takes no interest in values below its threshold, and they are the ones that lie close
-/// together. Of those it is enough that `σ + 10‖E'u − σv‖` is below, which is no proof: a value may hide behind others.
+/// [`top_singular`] in which only values above a floor have to converge; `floor` computes it from the k values found
+/// so far. A projection does not need the values below its threshold, and these are the ones that lie close
+/// together. For them it is enough that `σ + 10‖E'u − σv‖` is below the floor, which is no proof: a value may hide
+/// behind others.
 ///
 /// ```
 /// # use dualgap::linalg::{Dense, Search, singular::top_singular_above};
@@ -99,8 +100,8 @@ pub fn top_singular_above(
     top_singular_until(operator, k, warm, search, floor, &never)
 }
 
-/// [`top_singular_above`] that ends soon once it is halted, with what was found so far, which has then not converged. It
-/// looks before it begins and once a round; a decomposition of all of E is one round.
+/// [`top_singular_above`] that ends soon after it is halted, with the values found so far, which then have not
+/// converged. It checks at the start and once per round; a full decomposition of E is one round.
 pub fn top_singular_until(
     operator: &dyn Operator,
     k: usize,
@@ -112,7 +113,7 @@ pub fn top_singular_until(
     top_singular_within(operator, k, warm, search, floor, halted, f64::INFINITY)
 }
 
-/// What a search may cost before a decomposition of the whole matrix is the better choice; infinite for matrices that
+/// Returns the cost of a search above which a full decomposition is the better choice; infinite for matrices that
 /// are too large for one.
 pub(crate) fn dear(operator: &dyn Operator) -> f64 {
     let (rows, columns) = (operator.rows(), operator.columns());
@@ -123,8 +124,8 @@ pub(crate) fn dear(operator: &dyn Operator) -> f64 {
     DEAR * short * short * (20.0 * short + 6.0 * long)
 }
 
-/// [`top_singular_until`] that also ends, without having converged, when it has cost so many operations beside the
-/// products: counted and not timed, so that it ends in the same place everywhere.
+/// [`top_singular_until`] that also ends, without convergence, after `effort` operations beside the products. It
+/// counts operations instead of measuring time, so it ends at the same point everywhere.
 pub(crate) fn top_singular_within(
     operator: &dyn Operator,
     k: usize,
@@ -171,7 +172,7 @@ impl Counted<'_> {
     }
 }
 
-/// The search where the columns are the shorter side.
+/// Runs the search if the columns are the shorter side.
 fn on_columns(
     operator: &dyn Operator,
     k: usize,
@@ -182,7 +183,7 @@ fn on_columns(
     effort: f64,
 ) -> Result<Singular> {
     let columns = operator.columns();
-    // A few vectors more than asked for: the last value wanted then has neighbours to be told from.
+    // A few more vectors than requested, so that the last requested value is separated from its neighbours.
     let block = k + k / 4 + 4;
     if 3 * block >= columns {
         return whole(operator, k);
@@ -195,7 +196,7 @@ fn on_columns(
     let mut spent = 0.0;
     for round in 0.. {
         let (x, s, y) = thin_svd(core.clone())?;
-        // The best vectors so far. Where E has lower rank there are fewer images than vectors.
+        // The best vectors so far. If E has a lower rank there are fewer images than vectors.
         let kept = block.min(s.len());
         let wanted = k.min(kept);
         let u = product(left.as_ref(), x.subcols(0, kept));
@@ -213,7 +214,8 @@ fn on_columns(
         if halted() {
             return Ok(done(false, e.applications));
         }
-        // At first the spare vectors are improved too: they find what an earlier search knew nothing of.
+        // In the first rounds the spare vectors are improved too: they find directions that the warm start does not
+        // have.
         let examined = if round < SEARCHING { kept } else { wanted };
         let floor = floor(&s[..wanted]);
         let mut missing = e.transposed(u.subcols(0, examined));
@@ -223,7 +225,7 @@ fn on_columns(
             column.iter_mut().zip(v.col_as_slice(i)).for_each(|(r, v)| *r -= s * v);
             let norm = missing.col(i).norm_l2();
             if norm > search.tolerance * top && s + 10.0 * norm > floor {
-                // Of length one: a small residual points as well as a large one.
+                // Residuals are normalised: the direction of a small one is as useful as that of a large one.
                 missing.col_as_slice_mut(i).iter_mut().for_each(|r| *r /= norm);
                 open.push(i);
             }
@@ -241,7 +243,7 @@ fn on_columns(
         let residuals = Mat::from_fn(columns, open.len(), |i, j| missing[(i, open[j])]);
         let fresh = split(basis.as_ref(), residuals)?.fresh;
         if fresh.ncols() == 0 {
-            // Nothing but rounding is left of the residuals: this is as exact as it gets.
+            // Only rounding is left of the residuals, so the result cannot become more accurate.
             let (wanted_u, wanted_v) = (left.as_ref(), basis.as_ref());
             return finish(core, wanted_u, wanted_v, k, e.applications);
         }
@@ -253,14 +255,14 @@ fn on_columns(
     unreachable!("the rounds only end by returning")
 }
 
-/// About how many operations a round takes beside the products: the decomposition of the core, the vectors that it
-/// makes, and the part of new ones that is orthogonal to all others.
+/// Estimates the operations of a round beside the products: the decomposition of the core, the vectors computed from
+/// it, and the orthogonalisation of new vectors against all others.
 fn cost_of_round(operator: &dyn Operator, core: usize, kept: usize, open: usize) -> f64 {
     let (sides, core) = ((operator.rows() + operator.columns()) as f64, core as f64);
     20.0 * core.powi(3) + sides * core * (2 * kept + 8 * open) as f64
 }
 
-/// The best k from `E K = Q B`, as it is.
+/// Returns the best k pairs of the current `E K = Q B`.
 fn finish(
     core: Mat<f64>,
     left: MatRef<'_, f64>,
@@ -275,7 +277,7 @@ fn finish(
     Ok(Singular { found, converged: true, whole: false, applications })
 }
 
-/// `[B C; 0 D]`.
+/// Returns `[B C; 0 D]`.
 fn bordered(core: &Mat<f64>, inside: &Mat<f64>, outside: &Mat<f64>) -> Mat<f64> {
     let (rows, columns) = (core.nrows(), core.ncols());
     let mut out = Mat::zeros(rows + outside.nrows(), columns + inside.ncols());
@@ -285,7 +287,7 @@ fn bordered(core: &Mat<f64>, inside: &Mat<f64>, outside: &Mat<f64>) -> Mat<f64> 
     out
 }
 
-/// An orthonormal block: the vectors of an earlier search, filled up with random ones.
+/// Returns an orthonormal block: the vectors of an earlier search, filled up with random ones.
 fn start(
     columns: usize,
     block: usize,
@@ -300,7 +302,7 @@ fn start(
     Ok(split(Mat::zeros(columns, 0).as_ref(), all)?.fresh)
 }
 
-/// All singular values of an operator that has few columns: its entries are written out.
+/// Returns the largest singular values of an operator with few columns by a decomposition of all its entries.
 fn whole(operator: &dyn Operator, k: usize) -> Result<Singular> {
     let (rows, columns) = (operator.rows(), operator.columns());
     let values = entries(operator);

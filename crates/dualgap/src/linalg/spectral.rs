@@ -1,7 +1,7 @@
-//! An upper bound on a spectral norm that is proven, rounding included, and nearly tight.
+//! A nearly tight upper bound on a spectral norm, proven with rounding included.
 //!
-//! A singular value that some iteration found is at most the largest one; a certificate needs the other
-//! side. `‖E‖ ≤ t` holds exactly when t²I − E'E has no negative eigenvalue, and a Cholesky factor shows that:
+//! A singular value found by an iteration is at most the largest one; a certificate needs the opposite bound. `‖E‖ ≤
+//! t` holds exactly when t²I − E'E has no negative eigenvalue, and a Cholesky factor shows that:
 //!
 //! ```text
 //! E'E = G + Δ₁           G as computed on the shorter side of E, ‖Δ₁‖ ≤ δ₁
@@ -9,10 +9,10 @@
 //! ‖E‖² ≤ τ + δ₁ + δ₂
 //! ```
 //!
-//! This is the idea of Rump's "Verification of positive definiteness" (2006), with the shift measured from the factor
-//! at hand and not bounded beforehand: nothing has to be known about how L was made. Both δ come from
-//! compensated products of `gram`, so that the bound is off by about 1e-13 for some hundred columns and 1e-12 for
-//! some thousand.
+//! This is the idea of Rump's "Verification of positive definiteness" (2006), with the shift measured from the
+//! computed factor instead of bounded beforehand: the proof needs no knowledge of how L was computed. Both δ come
+//! from the compensated products of `gram`, so the relative error of the bound is about 1e-13 for some hundred
+//! columns and 1e-12 for some thousand.
 
 use super::dense::{frobenius, largest, power_near, product, to_rows};
 use super::gram::{VANISHING, gram, gram_of_triangle};
@@ -23,21 +23,21 @@ use super::{LowRank, UNIT_ROUNDOFF, gamma};
 use crate::{Error, Result};
 use faer::{Mat, MatRef, Side};
 
-/// The longest shorter side for which the cube of it is worth a tight bound.
+/// The longest shorter side for which a tight bound is worth its cubic cost.
 const SIDE: usize = 4096;
 
-/// Up to here all eigenvalues cost no more than a search for the largest.
+/// Up to this size all eigenvalues cost no more than a search for the largest.
 const FEW: usize = 300;
 
-/// How a bound was proven.
+/// How a bound is proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// By a Cholesky factor: as tight as rounding allows.
     Cholesky,
-    /// By the norm of a known part of low rank and the Frobenius norm of the rest, for matrices that are too
-    /// large for a factor: loose by what the rest spreads over many directions.
+    /// By the norm of a known low-rank part and the Frobenius norm of the rest, for matrices that are too large for
+    /// a factor: loose if the rest spreads over many directions.
     Remainder,
-    /// By the largest sums of magnitudes along rows and columns.
+    /// By the largest absolute row and column sums.
     Sums,
 }
 
@@ -46,11 +46,11 @@ pub enum Proof {
 pub struct SpectralBound {
     /// At least the spectral norm.
     pub bound: f64,
-    /// How that was proven.
+    /// How the bound is proven.
     pub proof: Proof,
 }
 
-/// An upper bound on the spectral norm of every matrix within the Frobenius distance `error` of this one.
+/// Returns an upper bound on the spectral norm of every matrix within the Frobenius distance `error` of this one.
 ///
 /// ```
 /// # use dualgap::linalg::{Dense, spectral_bound};
@@ -64,8 +64,8 @@ pub fn spectral_bound(matrix: &Dense<'_>, error: f64) -> Result<SpectralBound> {
     spectral_bound_until(matrix, error, &never)
 }
 
-/// [`spectral_bound`] that ends soon once it is halted, with a bound that is coarser and as proven: what sums of the
-/// entries say, or the factor that was found last.
+/// [`spectral_bound`] that ends soon after it is halted, with a coarser bound that is proven all the same: by sums
+/// of the entries, or by the last factor found.
 ///
 /// ```
 /// # use dualgap::linalg::{Dense, spectral::spectral_bound_until};
@@ -99,7 +99,7 @@ fn bound_up_to(
         return Ok(SpectralBound { bound: error, proof: Proof::Sums });
     }
     let (rows, columns) = (matrix.rows(), matrix.columns());
-    // Entries near one neither overflow nor vanish when they are squared.
+    // The squares of entries near one neither overflow nor underflow.
     let scale = power_near(top);
     let mut values: Vec<f64> = matrix.values().iter().map(|x| x / scale).collect();
     let scaled = Dense::new(rows, columns, &values);
@@ -123,7 +123,7 @@ fn bound_up_to(
     Ok(SpectralBound { bound: bound.next_up(), proof: best.1 })
 }
 
-/// `√(‖E‖_1 ‖E‖_∞)`, which the spectral norm never exceeds.
+/// Returns `√(‖E‖_1 ‖E‖_∞)`, which the spectral norm never exceeds.
 fn sums(matrix: &Dense<'_>) -> f64 {
     let columns = matrix.columns();
     let (mut across, mut down) = (0.0_f64, vec![0.0; columns]);
@@ -134,15 +134,16 @@ fn sums(matrix: &Dense<'_>) -> f64 {
     (across * largest(&down)).sqrt() * (1.0 + 2.0 * gamma(matrix.rows() + columns + 4))
 }
 
-/// The bound of the module's head, for `F F'` where F has few rows, and infinity where no factor was found, in time or at all.
+/// Returns the bound of the module's head, for `F F'` where F has few rows, or infinity if no factor was found, in
+/// time or at all.
 fn by_cholesky(f: MatRef<'_, f64>, halted: Halted<'_>) -> Result<f64> {
     let g = gram(f, halted);
     let n = g.product.nrows();
     let near = largest_eigenvalue(&g.product, halted)?;
     let mut slack = 8.0 * UNIT_ROUNDOFF * (n as f64).sqrt();
     let (mut best, mut failed) = (f64::INFINITY, 0.0);
-    // The search for the eigenvalue may have ended below it: then the slack grows, and shrinks again if it grew
-    // beyond what rounding would need.
+    // The estimate may be below the largest eigenvalue. Then the slack grows, and it shrinks again if it became
+    // larger than rounding requires.
     for _ in 0..16 {
         if halted() {
             break;
@@ -168,7 +169,7 @@ fn by_cholesky(f: MatRef<'_, f64>, halted: Halted<'_>) -> Result<f64> {
     Ok((best + g.error).sqrt() * (1.0 + 4.0 * UNIT_ROUNDOFF))
 }
 
-/// An estimate, and from below if anything.
+/// Returns an estimate of the largest eigenvalue, usually from below.
 fn largest_eigenvalue(g: &Mat<f64>, halted: Halted<'_>) -> Result<f64> {
     let n = g.nrows();
     if n <= FEW
@@ -183,11 +184,11 @@ fn largest_eigenvalue(g: &Mat<f64>, halted: Halted<'_>) -> Result<f64> {
     Ok(top.found.s().first().copied().unwrap_or(0.0))
 }
 
-/// A number that no eigenvalue of the symmetric G exceeds, at `tau` or little above; none if τI − G has no
-/// Cholesky factor.
+/// Returns an upper bound on the eigenvalues of the symmetric G, at `tau` or slightly above, or `None` if τI − G has
+/// no Cholesky factor.
 fn eigenvalue_bound(g: &Mat<f64>, tau: f64, halted: Halted<'_>) -> Option<f64> {
     let n = g.nrows();
-    // Below the exact difference on the diagonal, and exact elsewhere.
+    // The diagonal is below the exact difference, the other entries are exact.
     let entry =
         |i: usize, j: usize| if i == j { (tau - g[(i, i)]).next_down() } else { -g[(i, j)] };
     let factor = Mat::from_fn(n, n, entry).llt(Side::Lower).ok()?;
@@ -204,7 +205,7 @@ fn eigenvalue_bound(g: &Mat<f64>, tau: f64, halted: Halted<'_>) -> Option<f64> {
     bound.is_finite().then_some(bound)
 }
 
-/// The norm of the part on a few right vectors K, and the Frobenius norm of the rest.
+/// Bounds the norm by that of the part on a few right vectors K and the Frobenius norm of the rest.
 ///
 /// ```text
 /// W = E K as computed, N = E − W K':   E E' = W K'K W' + W (NK)' + (NK) W' + N N'
@@ -230,7 +231,7 @@ fn remainder(matrix: &Dense<'_>, halted: Halted<'_>) -> Result<f64> {
     Ok(squared.sqrt() * (1.0 + gamma(16)))
 }
 
-/// The entries of V − R, row after row, and a bound on the Frobenius norm of their rounding.
+/// Returns the entries of V − R in row-major order, and a bound on the Frobenius norm of their rounding.
 ///
 /// ```
 /// # use dualgap::linalg::{Dense, LowRank, spectral::difference};
@@ -260,7 +261,7 @@ pub fn difference(v: &Dense<'_>, r: &LowRank) -> (Vec<f64>, f64) {
         terms += r.s()[j] * length(r.left()) * length(r.right());
     }
     let rounding = UNIT_ROUNDOFF * frobenius(&out) + gamma(k + 2) * terms;
-    // The factor is for the sums in here; what underflows is below the last term.
+    // The factor covers the rounding of the sums here, the last term what underflows.
     let vanished = (out.len() as f64).sqrt() * (k + 1) as f64 * f64::MIN_POSITIVE;
     (out, rounding * (1.0 + 1e-6) + vanished)
 }
@@ -274,7 +275,7 @@ mod tests {
         bound_up_to(matrix, 0.0, side, &never).unwrap()
     }
 
-    /// Rank three and a little noise: what the proof by a remainder is for.
+    /// Rank three and a little noise: the case that the proof by a remainder is for.
     fn sample(rows: usize, columns: usize) -> Vec<f64> {
         let mut random = Random::new(1);
         let mut numbers =
@@ -297,7 +298,7 @@ mod tests {
         }
     }
 
-    // Without a known part worth the name the sums or the Frobenius norm still bound it.
+    // If no low-rank part dominates, the sums or the Frobenius norm still give a bound.
     #[test]
     fn noise_alone_is_bounded_too() {
         let mut random = Random::new(3);

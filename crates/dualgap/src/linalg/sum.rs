@@ -1,14 +1,14 @@
-//! Sums that know how wrong they can be.
+//! Sums with a bound on their error.
 //!
-//! A gap is a difference of two nearly equal numbers, so its rounding has to be bounded, not hoped
-//! for. In the standard model of floating point every operation is exact up to a factor 1 + δ with
-//! |δ| ≤ u = 2⁻⁵³, and m operations in a row up to γ_m = m·u/(1 − m·u). Where products underflow there is an absolute
-//! error beside: [`underflow`](super::underflow).
+//! A gap is a difference of two nearly equal numbers, so its rounding has to be bounded, not guessed. In the
+//! standard model of floating point every operation is exact up to a factor 1 + δ with |δ| ≤ u = 2⁻⁵³, and m
+//! operations in a row up to γ_m = m·u/(1 − m·u). Products that underflow add an absolute error:
+//! [`underflow`](super::underflow).
 
 use super::underflow::{UNDERFLOW, UNIT_ROUNDOFF, product_above};
 use serde::{Deserialize, Serialize};
 
-/// γ_m, the relative error bound of `operations` roundings in a row.
+/// Returns γ_m, the relative error bound of `operations` roundings in a row.
 ///
 /// ```
 /// # use dualgap::linalg::{gamma, UNIT_ROUNDOFF};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 pub fn gamma(operations: usize) -> f64 {
     let m = operations as f64 * UNIT_ROUNDOFF;
-    // Rounding the bound itself must not make it too small.
+    // The factor covers the rounding of the bound itself.
     m / (1.0 - m) * (1.0 + 8.0 * UNIT_ROUNDOFF)
 }
 
@@ -30,15 +30,15 @@ pub fn gamma(operations: usize) -> f64 {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The number as computed.
+    /// The computed number.
     pub value: f64,
-    /// The exact one lies within `value ± error`.
+    /// The exact number lies within `value ± error`.
     pub error: f64,
 }
 
 impl Measured {
-    /// A number that came of so many rounded operations in a row, whose results were of about its size or, where they underflowed,
-    /// were not multiplied by more than one afterwards.
+    /// Returns the result of `operations` rounded operations in a row. Their intermediate results must be of about
+    /// its size or, where they underflow, must not be multiplied by more than one afterwards.
     ///
     /// ```
     /// # use dualgap::linalg::Measured;
@@ -51,7 +51,7 @@ impl Measured {
         Self { value, error: product_above(gamma(operations), value.abs()) + vanished }
     }
 
-    /// `factor · self`, with the rounding of that product.
+    /// Returns `factor · self`, with the rounding of that product.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let value = self.value * factor;
@@ -59,7 +59,7 @@ impl Measured {
         Self::made(value, exact, product_above(self.error, factor.abs()))
     }
 
-    /// `self / divisor`, with the rounding of that quotient.
+    /// Returns `self / divisor`, with the rounding of that quotient.
     #[must_use]
     pub fn divided(self, divisor: f64) -> Self {
         let value = self.value / divisor;
@@ -67,7 +67,7 @@ impl Measured {
         Self::made(value, self.value == 0.0, carried)
     }
 
-    /// A product or quotient, and what the error of its factor has become.
+    /// Returns a product or quotient whose error is `carried` from its factor plus its own rounding.
     fn made(value: f64, exact: bool, carried: f64) -> Self {
         let own = if exact { 0.0 } else { value.abs() * UNIT_ROUNDOFF + 2.0 * UNDERFLOW };
         Self { value, error: carried * 1.000_001 + own }
@@ -98,19 +98,20 @@ impl Sum {
         self.terms += 1.0;
     }
 
-    /// Adds a term that is itself only known up to an error.
+    /// Adds a term that has an error bound of its own.
     pub fn add_measured(&mut self, term: Measured) {
         self.add(term.value);
         self.error += term.error;
     }
 
-    /// The sum. Its own rounding is one final addition, and second order in the number of terms.
+    /// Returns the sum. Its own rounding is that of one final addition, plus a term of second order in the number of
+    /// terms.
     pub fn total(&self) -> Measured {
         let value = self.high + self.low;
         let second_order = (self.terms * UNIT_ROUNDOFF).powi(2) * self.magnitude;
         // The factor covers the plain additions in `error` itself.
         let carried = self.error * (1.0 + self.terms * f64::EPSILON);
-        // Additions do not underflow, but the products of this bound do.
+        // Additions do not underflow, but the products in this bound may.
         let vanished = if self.magnitude > 0.0 { 2.0 * UNDERFLOW } else { 0.0 };
         let own = 2.0 * UNIT_ROUNDOFF * value.abs() + second_order;
         Measured { value, error: own + carried + vanished }
@@ -125,8 +126,8 @@ impl FromIterator<f64> for Sum {
     }
 }
 
-/// `high + low` stays the running sum: `low` collects exactly what `high` rounds away, in Knuth's form
-/// without a branch.
+/// Adds a term so that `high + low` is the running sum: `low` collects exactly what `high` rounds away, in Knuth's
+/// form without a branch.
 #[inline]
 pub fn two_sum(high: &mut f64, low: &mut f64, term: f64) {
     let sum = *high + term;
@@ -135,10 +136,9 @@ pub fn two_sum(high: &mut f64, low: &mut f64, term: f64) {
     *high = sum;
 }
 
-/// `Σ x²`, compensated, with the rounding of the squares in the bound, and what they lose by underflow.
+/// Returns `Σ x²`, compensated; the bound includes the rounding of the squares and what they lose by underflow.
 ///
-/// Eight sums side by side, so that the loop runs at the speed of memory: certificates take the norms
-/// of long vectors.
+/// The loop has eight interleaved sums and runs at memory speed: certificates take the norms of long vectors.
 ///
 /// ```
 /// # use dualgap::linalg::sum::squared_norm;
@@ -155,7 +155,7 @@ pub fn squared_norm(x: &[f64]) -> Measured {
     }
     let squares = rest.iter().map(|x| x * x);
     let total = high.into_iter().chain(low).chain(squares).collect::<Sum>().total();
-    // The squares are rounded once each, and the low parts are plain sums of their own rounding.
+    // Each square is rounded once, and the low parts are plain sums with their own rounding.
     let second_order = (x.len() as f64 * UNIT_ROUNDOFF).powi(2) * total.value;
     let vanished = if x.iter().any(|&x| x != 0.0) { (x.len() + 2) as f64 * UNDERFLOW } else { 0.0 };
     Measured {
@@ -170,7 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        // Integers scaled by powers of two are summed exactly in 128 bits: an independent judge.
+        // The reference: integers scaled by powers of two are summed exactly in 128 bits.
         #[test]
         fn the_error_bound_holds(terms in prop::collection::vec((-1_000_000_i64..1_000_000, 0_u32..40), 0..60)) {
             let exact: i128 = terms.iter().map(|&(m, e)| i128::from(m) << e).sum();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     proptest! {
-        // Squares of whole numbers below 2^26 are exact, and so is their sum in 128 bits.
+        // The reference: squares of integers below 2^26 are exact, and so is their sum in 128 bits.
         #[test]
         fn the_squared_norm_is_within_its_bound(x in prop::collection::vec(-60_000_000_i64..60_000_000, 0..40)) {
             let exact: i128 = x.iter().map(|&x| i128::from(x) * i128::from(x)).sum();
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    // What has vanished is charged, however often it is multiplied afterwards; zeros are exact.
+    // The bound includes what underflows, even if it is multiplied afterwards; zeros are exact.
     #[test]
     fn squares_that_vanish_are_within_the_bound() {
         for scale in [1e-170, 1e-160, 3e-162] {

@@ -1,27 +1,28 @@
 //! Rounding bounds that also hold where products underflow.
 //!
-//! A rounded operation is exact up to a factor 1 + δ only as long as its result is a normal number. Below, a product or
-//! quotient is off by up to η = 2⁻¹⁰⁷⁵ whatever its size,
+//! A rounded operation is exact up to a factor 1 + δ only if its result is a normal number. Below that range a
+//! product or quotient has an error of up to η = 2⁻¹⁰⁷⁵, whatever its size,
 //!
 //! ```text
 //! fl(a·b) = a·b (1 + δ) + ε,     |δ| ≤ u,  |ε| ≤ η,     sums: ε = 0
 //! ```
 //!
-//! and what it is multiplied by afterwards makes more of that: with λ = 1e300 a square that has vanished is worth more than
-//! most objectives. So every bound has a term for it, and is itself computed in products that do not vanish.
+//! and later factors magnify that error: with λ = 1e300, a square that underflows to zero can be worth more than
+//! most objectives. So every bound has a term for underflow, and is itself computed with products that do not
+//! underflow.
 
 use super::kernels::dot;
 
 /// u = 2⁻⁵³: the largest relative error of one rounded operation.
 pub const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 
-/// The smallest positive number, twice η: no product or quotient loses as much by underflow.
+/// The smallest positive number, twice η: underflow costs no product or quotient as much.
 pub const UNDERFLOW: f64 = f64::from_bits(1);
 
-/// What counts as the size of a smaller product: u times this is [`UNDERFLOW`].
+/// The size that a smaller product counts as: u times this is [`UNDERFLOW`].
 const SMALLEST_SIZE: f64 = UNDERFLOW / UNIT_ROUNDOFF;
 
-/// At least `a·b`, for numbers that are not negative, and zero only if one of them is.
+/// Returns an upper bound on `a·b` for nonnegative numbers, zero only if one of them is.
 ///
 /// ```
 /// # use dualgap::linalg::underflow::product_above;
@@ -34,8 +35,8 @@ pub fn product_above(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { a * b * (1.0 + 2.0 * f64::EPSILON) + UNDERFLOW }
 }
 
-/// `|a·b|` as part of a sum of sizes to which a rounding bound is relative: a product that lost more than its share to underflow
-/// counts as if it were large enough for that loss to be one rounding.
+/// Returns the size `|a·b|` for a rounding bound that is relative to a sum of sizes: a product that loses more than
+/// one rounding to underflow counts as large enough for that loss to be one rounding.
 ///
 /// ```
 /// # use dualgap::linalg::{gamma, underflow::size_of_product};
@@ -48,7 +49,7 @@ pub fn size_of_product(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { (a * b).abs().max(SMALLEST_SIZE) }
 }
 
-/// At least `√Σ x²`; zero for zeros, and infinite where a square overflows.
+/// Returns an upper bound on `√Σ x²`: zero for zeros, and infinite if a square overflows.
 ///
 /// ```
 /// # use dualgap::linalg::underflow::norm_above;
@@ -60,7 +61,7 @@ pub fn norm_above(x: &[f64]) -> f64 {
     if squares == 0.0 && x.iter().all(|&x| x == 0.0) { 0.0 } else { root_above(squares, x.len()) }
 }
 
-/// At least the root of a sum of so many squares, where the sum was computed plainly and its relative error is below 1e-7.
+/// Returns an upper bound on the root of a plain sum of this many squares, whose relative error is below 1e-7.
 pub(crate) fn root_above(squares: f64, terms: usize) -> f64 {
     (squares + terms as f64 * UNDERFLOW).sqrt() * 1.000_000_1
 }
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// m·2^e for a whole m: what is computed with is exact in integers.
+    /// m·2^e for an integer m, so that the reference is exact in integers.
     fn number() -> impl Strategy<Value = (u64, i32)> {
         (1_u64..1 << 53, -1074..-400_i32)
     }
@@ -81,7 +82,7 @@ mod tests {
 
     /// Whether a float of the form k·2^-1074 is at least m·2^e.
     fn at_least(float: f64, m: u128, e: i32) -> bool {
-        // As a whole number of units of 2^-1074, rounded up; floats as large as that are not met here.
+        // An integer number of units of 2^-1074, rounded up; larger floats do not occur here.
         let units = float / UNDERFLOW;
         let shift = -1074 - e;
         if shift <= 0 {

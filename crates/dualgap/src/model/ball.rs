@@ -1,11 +1,11 @@
-//! Models whose weights are kept in a norm ball.
+//! Models whose weights are constrained to a norm ball.
 //!
 //! ```text
 //! P(w) = mean loss + μ/2‖w‖²      for ‖w‖ ≤ r,    μ in the place of λ
 //! ```
 //!
-//! They are linear and multiclass models like any other, with the same weights and the same witnesses; only the
-//! problem is another, and its certificate. The loss must be smooth. Weights in the trace ball are in factors.
+//! These are ordinary linear and multiclass models, with the same weights and the same witnesses. Only the problem
+//! and its certificate differ. The loss must be smooth. Weights in the trace ball are stored as factors.
 
 use super::checkpoint;
 use super::fit::{
@@ -26,7 +26,7 @@ use crate::term::{Ball, Costs, MulticlassLoss, Regulariser, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The ball that weights are kept in, and how they get there.
+/// The ball that constrains the weights, and the method that solves the problem.
 ///
 /// ```
 /// use dualgap::data::Examples;
@@ -48,24 +48,24 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InBall {
-    /// With its radius.
+    /// The ball and its radius.
     #[serde(flatten)]
     pub ball: Ball,
-    /// Who moves.
+    /// The solver.
     #[serde(default)]
     pub method: Method,
-    /// Of primal-dual block Frank-Wolfe: how far steps go.
+    /// The step rule of primal-dual block Frank-Wolfe.
     #[serde(default)]
     pub steps: Steps,
 }
 
 impl InBall {
-    /// In the l1 ball of this radius, with nothing to tune.
+    /// Constrains the weights to the l1 ball of this radius, with default method and steps.
     pub fn l1(radius: f64) -> Self {
         Self { ball: Ball::L1 { radius }, method: Method::default(), steps: Steps::default() }
     }
 
-    /// In the trace ball of this radius, with nothing to tune: weights of low rank.
+    /// Constrains the weights to the trace ball of this radius, with default method and steps: weights of low rank.
     ///
     /// ```
     /// use dualgap::data::Examples;
@@ -90,15 +90,16 @@ impl InBall {
         Self { ball: Ball::Trace { radius }, ..Self::l1(radius) }
     }
 
-    /// Whether weights are of low rank.
+    /// Whether the weights are of low rank.
     pub(super) fn is_trace(self) -> bool {
         matches!(self.ball, Ball::Trace { .. })
     }
 }
 
-/// Trains a linear model in a ball. Of the settings, λ is μ; sample weights and the seed are used, and no other is.
+/// Trains a linear model in a ball. Of the settings it uses λ (as μ), the sample weights and the seed, and no
+/// others.
 ///
-/// There are no warm starts, and checkpoints of [`Method::Pdbfw`] only. The trace ball is for several outputs.
+/// Warm starts are not available, and only [`Method::Pdbfw`] has checkpoints. The trace ball needs several outputs.
 pub fn fit_linear_in_ball(
     data: &Examples,
     loss: ScalarLoss,
@@ -113,8 +114,8 @@ pub fn fit_linear_in_ball(
     fit(scaled.rows(), losses, untrained, within, &factors, plan, linear_error)
 }
 
-/// Trains a multiclass model in a ball, by the same settings as [`fit_linear_in_ball`]. In the trace ball its weights are
-/// in factors.
+/// Trains a multiclass model in a ball; it uses the same settings as [`fit_linear_in_ball`]. In the trace ball the
+/// weights are stored as factors.
 ///
 /// ```
 /// use dualgap::data::Examples;
@@ -150,7 +151,7 @@ pub fn fit_classes_in_ball(
     fit(scaled.rows(), losses, untrained, within, &factors, plan, wrong_labels)
 }
 
-/// Trains a model of several outputs, whose names are the alphabet, under one loss in each of them.
+/// Trains a model of several outputs under one loss for each output; `alphabet` has their names.
 pub(super) fn fit_each(
     data: &Examples,
     structure: Structure,
@@ -167,7 +168,7 @@ pub(super) fn fit_each(
     fit(scaled.rows(), losses, untrained, within, &factors, plan, error)
 }
 
-/// Trains on losses of any number of outputs; what is known of the model is in the untrained one.
+/// Trains on losses of any number of outputs; `untrained` has everything that is known about the model beforehand.
 pub(super) fn fit<L: Stored>(
     rows: &Rows,
     losses: L,
@@ -212,7 +213,8 @@ pub(super) fn fit<L: Stored>(
     Ok(report)
 }
 
-/// Weights for the data as they are. The way there and back is rounded, which must not lead out of the ball.
+/// Returns the weights for the unscaled data. Scaling and unscaling round, so it shrinks them until they are in the
+/// ball.
 fn raw_inside(weights: Vec<f64>, ball: Ball, factors: &Factors) -> Vec<f64> {
     let mut raw = factors.raw(weights).into_owned();
     let mut margin = 2.0 * f64::EPSILON;
@@ -226,7 +228,7 @@ fn raw_inside(weights: Vec<f64>, ball: Ball, factors: &Factors) -> Vec<f64> {
     raw
 }
 
-/// Both sides of the certificate of a model that says it was trained in this ball.
+/// Returns the two sides of the certificate of a model whose file says that it was trained in this ball.
 pub(super) fn sides<'a, L: Stored + 'a>(
     model: &Model,
     within: InBall,
@@ -272,7 +274,7 @@ impl<L: Stored> Sides for L1Sides<'_, L> {
     }
 }
 
-/// What is stored of these dual variables.
+/// Returns the witness that stores these dual variables.
 pub(super) fn witness<L: Stored>(losses: &L, alpha: &[f64]) -> Witness {
     let mut witness = Witness { starts: vec![0], ..Witness::default() };
     for (i, alpha) in alpha.chunks_exact(losses.outputs()).enumerate() {
@@ -285,7 +287,7 @@ pub(super) fn witness<L: Stored>(losses: &L, alpha: &[f64]) -> Witness {
     witness
 }
 
-/// The dual variables of a stored witness.
+/// Returns the dual variables of a stored witness.
 pub(super) fn points<L: Stored>(losses: &L, witness: &Witness) -> Result<Vec<f64>> {
     let (n, c) = (losses.len(), losses.outputs());
     witness.check(n)?;
@@ -297,16 +299,17 @@ pub(super) fn points<L: Stored>(losses: &L, witness: &Witness) -> Result<Vec<f64
     Ok(alpha)
 }
 
-/// Losses whose dual variables are stored as those of the engine's blocks are.
+/// Losses whose dual variables are stored in the same format as those of the engine's blocks.
 pub(super) trait Stored: Losses {
-    /// What is stored of an example, keys ascending.
+    /// Returns the entries to store for example `i`, with ascending keys.
     fn entries(&self, i: usize, alpha: &[f64]) -> Vec<(u64, f64)>;
 
-    /// Its dual variables again, into zeros. Whether they are feasible is proved where it matters.
+    /// Writes the dual variables of stored entries into `alpha`, which is zero. It does not check that they are
+    /// feasible: the computation of the dual value does.
     fn point(&self, i: usize, entries: &[(u64, f64)], alpha: &mut [f64]) -> Result<()>;
 }
 
-/// The numbers themselves.
+/// Stores the numbers themselves.
 impl Stored for PerOutput<ScalarLoss> {
     fn entries(&self, _: usize, alpha: &[f64]) -> Vec<(u64, f64)> {
         alpha.iter().enumerate().map(|(k, &alpha)| (k as u64, alpha)).collect()
@@ -323,7 +326,7 @@ impl Stored for PerOutput<ScalarLoss> {
     }
 }
 
-/// The distribution over classes: β = e_y − α.
+/// Stores the distribution over classes: β = e_y − α.
 impl Stored for Classes {
     fn entries(&self, i: usize, alpha: &[f64]) -> Vec<(u64, f64)> {
         let own = |k: usize| f64::from(u8::from(k == self.truth(i)));

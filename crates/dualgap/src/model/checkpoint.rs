@@ -1,4 +1,4 @@
-//! Checkpoints: a run put away in a file, to be taken up again bit for bit.
+//! Checkpoints: the state of a run in a file, from which it resumes bit for bit.
 //!
 //! ```text
 //! dualgap checkpoint 1          a line that says what the file is
@@ -7,10 +7,10 @@
 //! ```
 //!
 //! A checkpoint belongs to the program that wrote it and to one run: the data, the problem and everything that
-//! decides the iterates must be the same. Tolerances and limits may differ, and a run that has ended at its
-//! limit can be given a larger one. The file is written to a neighbour (`FILE.part`) first and then renamed: a
-//! run that is killed leaves the checkpoint before. A neighbour that is locked (`FILE.lock`) keeps two runs from
-//! writing one file.
+//! decides the iterates must be the same. Tolerances and limits may differ, and a run that has ended at its limit
+//! can resume with a larger one. The program writes the new checkpoint to `FILE.part` and then renames it, so a run
+//! that is killed leaves the previous checkpoint intact. A lock on `FILE.lock` prevents two runs from writing the
+//! same file.
 
 use super::{Model, Structure};
 use crate::data::lock::{FileLock, Taken};
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) const MAGIC: &str = "dualgap checkpoint 1";
 
-/// Where and how often a run is kept.
+/// Where and how often a run writes checkpoints.
 ///
 /// ```
 /// # use dualgap::model::Checkpoints;
@@ -38,15 +38,15 @@ pub(super) const MAGIC: &str = "dualgap checkpoint 1";
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoints {
-    /// The file; each checkpoint takes the place of the one before.
+    /// The file; each checkpoint replaces the one before.
     pub file: PathBuf,
-    /// After so many passes.
+    /// The number of passes between two checkpoints.
     pub every: f64,
 }
 
 impl Checkpoints {
-    /// Keeps other runs, in this program and in others, from writing the same checkpoint, for as long as the lock is
-    /// held. Whoever trains takes it, too: it has to be given back by then.
+    /// Prevents other runs, in this process and in others, from writing to the same file for as long as the lock is
+    /// held. Training takes this lock itself, so the caller must drop it before.
     ///
     /// ```
     /// # use dualgap::model::Checkpoints;
@@ -78,12 +78,12 @@ impl Checkpoints {
         }
     }
 
-    /// The file itself, where a link leads to it.
+    /// The file itself if the path is a link to it.
     fn place(&self) -> PathBuf {
         std::fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone())
     }
 
-    /// Whether a file looks like a checkpoint.
+    /// Whether a file begins like a checkpoint.
     pub fn is_one(path: &Path) -> bool {
         let mut head = [0; MAGIC.len()];
         File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
@@ -104,8 +104,8 @@ struct Sealed {
     header: Box<RawValue>,
 }
 
-/// What must be the same for a run to go on: everything that decides its iterates, by name, the first things
-/// first.
+/// What must be equal for a run to resume: everything that decides its iterates, as names and values. The first
+/// difference is the one that is reported, so the most basic entries come first.
 pub(super) type Identity = Vec<(String, Value)>;
 
 pub(super) fn identity(untrained: &Model, settings: &Settings, budget: &Budget) -> Identity {
@@ -165,7 +165,7 @@ pub(super) fn identity(untrained: &Model, settings: &Settings, budget: &Budget) 
     ];
     let mut entries = entries.map(|(name, value)| (name.to_string(), value)).to_vec();
     if let Structure::Completion { items, centre, .. } = &untrained.structure {
-        // The order of the names is that of rows and columns, and some may have no rating.
+        // The order of the names decides the order of rows and columns, and some names may have no rating.
         entries.push(("centre".into(), json!(centre.centring)));
         entries.push(("list of users".into(), json!(names(&untrained.dictionary))));
         entries.push(("list of items".into(), json!(names(items))));
@@ -183,14 +183,14 @@ fn numbers(values: &[f64]) -> String {
     Digest::of(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// The name of a file with something behind it.
+/// Returns the path with `ending` appended to the file name.
 fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_os_string();
     name.push(ending);
     name.into()
 }
 
-/// The file that checkpoints go to.
+/// The file that a run writes its checkpoints to, locked.
 pub(super) struct CheckpointFile {
     checkpoints: Checkpoints,
     identity: Identity,
@@ -211,7 +211,7 @@ impl CheckpointFile {
 
 impl CheckpointSink for CheckpointFile {
     fn interval(&self, calls_per_pass: u64) -> u64 {
-        // A float that is too large for the type becomes its largest value.
+        // The cast saturates: a float that is too large becomes the largest `u64`.
         (self.checkpoints.every * calls_per_pass as f64).ceil() as u64
     }
 
@@ -226,8 +226,8 @@ impl CheckpointSink for CheckpointFile {
         let sealed = serde_json::to_string(&sealed).map_err(unwritable)?;
         let mut bytes = format!("{MAGIC}\n{sealed}\n").into_bytes();
         bytes.extend(solver);
-        // Always under the same name: a run that is killed here leaves one such file, and the next takes its
-        // place.
+        // The name is always the same: a run that is killed here leaves one such file, and the next run overwrites
+        // it.
         let file = &self.checkpoints.file;
         let part = beside(file, ".part");
         let write = || -> std::io::Result<()> {
@@ -237,7 +237,7 @@ impl CheckpointSink for CheckpointFile {
             temporary.settle(|| std::fs::rename(&part, file))
         };
         write().map_err(|error| {
-            // Half a checkpoint is of use to nobody, and the disk may be full.
+            // A partial checkpoint is useless, and the disk may be full.
             let _ = std::fs::remove_file(&part);
             let message = format!("cannot be written: {error}");
             Error::file(file, message, "is there space, and may you write there?")
@@ -245,10 +245,10 @@ impl CheckpointSink for CheckpointFile {
     }
 }
 
-/// Where a run begins, if an earlier one was stored, and where its checkpoints go.
+/// The checkpoint that a run resumes from, if any, and the file that it writes its own to, if any.
 pub(super) type Survival = (Option<Checkpoint>, Option<CheckpointFile>);
 
-/// What a plan says of both.
+/// Loads the checkpoint to resume from and opens the file for new ones, as far as the plan names them.
 pub(super) fn survival(
     identity: Identity,
     checkpoints: Option<Checkpoints>,
@@ -259,10 +259,10 @@ pub(super) fn survival(
     Ok((from, file.transpose()?))
 }
 
-/// The loop's memory and the engine's, if the file has those of this run.
+/// Loads the state of the loop and of the engine, or returns an error if the file belongs to another run.
 pub(super) fn load(path: &Path, identity: &Identity) -> Result<Checkpoint> {
     let bytes = Model::read_file(path)?;
-    // The engine's memory is copied, and read into numbers.
+    // The engine's state is copied, and then parsed into numbers.
     reserve_check(bytes.len() / 4).map_err(|error| {
         Error::file(path, error.to_string(), error.remedy().unwrap_or_default())
     })?;
@@ -295,7 +295,7 @@ pub(super) fn load(path: &Path, identity: &Identity) -> Result<Checkpoint> {
     Ok(Checkpoint { run: header.run, solver: engine.to_vec() })
 }
 
-/// The header's line and what follows it.
+/// Splits a checkpoint into the line of its header and the bytes of the engine's state.
 fn parts(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let rest = bytes.strip_prefix(MAGIC.as_bytes())?.strip_prefix(b"\n")?;
     let end = rest.iter().position(|&byte| byte == b'\n')?;

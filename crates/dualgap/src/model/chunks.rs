@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// A chunk: first token, one past the last, type.
 type Chunk<'a> = (usize, usize, &'a str);
 
-/// Mark and type of a label; `O` and labels without a type have none.
+/// Splits a label into its mark and its type; the type of `O` and of labels without a hyphen is empty.
 fn split(label: &str) -> (char, &str) {
     let mut chars = label.chars();
     let mark = chars.next().unwrap_or('O');
@@ -26,7 +26,7 @@ fn is_outside(mark: char) -> bool {
     mark == 'O' || mark == '.'
 }
 
-/// Marks that are a chunk by themselves.
+/// Marks of chunks that consist of a single token.
 fn is_single(mark: char) -> bool {
     matches!(mark, 'S' | 'W' | 'U')
 }
@@ -41,7 +41,7 @@ fn begins(before: (char, &str), now: (char, &str)) -> bool {
             || before.1 != now.1)
 }
 
-/// The chunks of a label sequence.
+/// Returns the chunks of a label sequence.
 ///
 /// ```
 /// # use dualgap::model::chunks::chunks;
@@ -71,7 +71,7 @@ pub fn chunks<'a, S: AsRef<str>>(labels: &'a [S]) -> Vec<Chunk<'a>> {
     found
 }
 
-/// How often something is true, predicted, and both: chunks of one type, or of all, or a label.
+/// How often something is in the truth, in the prediction, and in both: a label, or chunks of one type or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// In the truth.
@@ -82,21 +82,21 @@ pub struct Count {
     pub right: usize,
 }
 
-/// What the shared tasks report, as fractions.
+/// The scores that the shared tasks report, as fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Scores {
-    /// Right among predicted.
+    /// The fraction of the predicted ones that are right.
     pub precision: f64,
-    /// Right among true.
+    /// The fraction of the true ones that are predicted.
     pub recall: f64,
-    /// Their harmonic mean.
+    /// The harmonic mean of precision and recall.
     pub f1: f64,
-    /// How many are true.
+    /// The number of true ones.
     pub support: usize,
 }
 
 impl Count {
-    /// Precision, recall and F1; zero where there is nothing to divide by.
+    /// Returns precision, recall and F1; a ratio with a denominator of zero is zero.
     pub fn figures(self) -> Scores {
         let ratio = |a: usize, b: usize| if b == 0 { 0.0 } else { a as f64 / b as f64 };
         Scores {
@@ -108,14 +108,15 @@ impl Count {
     }
 }
 
-/// Chunks of all sequences, by type.
+/// Chunk counts over all sequences, by type.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkEvaluation {
     by_type: BTreeMap<String, Count>,
 }
 
 impl ChunkEvaluation {
-    /// Whether labels look like chunk labels: `O`, or a known mark with a type, and at least one of these.
+    /// Whether the labels look like chunk labels: each is `O` or a known mark with a type, and at least one has a
+    /// type.
     pub fn applies<S: AsRef<str>>(labels: &[S]) -> bool {
         let typed = |label: &str| {
             label.split_once('-').is_some_and(|(mark, kind)| {
@@ -126,7 +127,7 @@ impl ChunkEvaluation {
             && labels.iter().any(|label| typed(label.as_ref()))
     }
 
-    /// Counts one sequence.
+    /// Counts the chunks of one sequence.
     pub fn compare<S: AsRef<str>>(&mut self, truth: &[S], predicted: &[S]) {
         let (truth, predicted) = (chunks(truth), chunks(predicted));
         let mut count = |kind: &str, what: fn(&mut Count) -> &mut usize| {
@@ -134,7 +135,7 @@ impl ChunkEvaluation {
         };
         truth.iter().for_each(|chunk| count(chunk.2, |c| &mut c.truth));
         predicted.iter().for_each(|chunk| count(chunk.2, |c| &mut c.predicted));
-        // Both lists ascend by their first token.
+        // Both lists are sorted by first token.
         let mut rest = truth.as_slice();
         for chunk in &predicted {
             while rest.first().is_some_and(|first| first.0 < chunk.0) {
@@ -146,12 +147,12 @@ impl ChunkEvaluation {
         }
     }
 
-    /// Each type's counts.
+    /// Returns the counts of each type.
     pub fn by_type(&self) -> impl Iterator<Item = (&str, Count)> {
         self.by_type.iter().map(|(kind, &count)| (kind.as_str(), count))
     }
 
-    /// The counts of all types together.
+    /// Returns the counts of all types together.
     pub fn overall(&self) -> Count {
         let mut all = Count::default();
         for count in self.by_type.values() {

@@ -1,13 +1,13 @@
-//! Matrix completion: from the ratings that are known to those that are not.
+//! Matrix completion: predicts unknown ratings from known ones.
 //!
 //! ```text
 //! P(X) = mean loss of X_ui at y_ui − c_ui + μ/2‖X‖²      for ‖X‖_* ≤ r,    a row for every user and a column for every item
 //! prediction = c_ui + X_ui
 //! ```
 //!
-//! c is the centre: what is said of a pair before X says anything. It is not trained with X but computed from the ratings
-//! beforehand, by sums in the order of the ratings, so that whoever has them finds the same numbers. It is part of the targets, and a
-//! certificate is checked with a centre computed anew.
+//! c is the centre: the prediction for a pair without X. It is not trained with X but computed from the ratings
+//! beforehand, by sums in the order of the ratings, so everyone with the same ratings computes the same numbers. It
+//! is part of the targets, and the verification of a certificate recomputes it.
 
 use super::evaluation::NumberErrors;
 use super::fit::{Plan, untrained};
@@ -26,41 +26,42 @@ use crate::term::{Regulariser, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Of what a [`Centre`] is made.
+/// The terms that a [`Centre`] consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Centring {
-    /// Of nothing: it is zero.
+    /// No term: the centre is zero.
     None,
-    /// Of the mean of all ratings.
+    /// The mean of all ratings.
     #[default]
     Mean,
-    /// Of the mean, and of what each user and each item is beyond it.
+    /// The mean, and the deviation of each user and each item from it.
     Effects,
 }
 
-/// What is said of a pair before its entry of the matrix: the mean, and the effects of its user and its item.
+/// The prediction for a pair without its entry of the matrix: the mean plus the effects of its user and its item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Centre {
-    /// What it is made of.
+    /// The terms that it consists of.
     pub centring: Centring,
-    /// Zero where there is none.
+    /// The mean of all ratings; zero without centring.
     pub mean: f64,
-    /// One number a user, or none.
+    /// The effect of each user; empty without effects.
     pub users: Vec<f64>,
-    /// One number an item, or none.
+    /// The effect of each item; empty without effects.
     pub items: Vec<f64>,
 }
 
-/// Every name is taken to have so many more ratings, all of them the mean: who gave few is not believed to be extreme.
+/// The ridge of the effects. It acts like this many additional ratings with a zero residual for every user and item: a
+/// larger value pulls the effects of those with few ratings more strongly to zero.
 const RIDGE: f64 = 10.0;
 
-/// The effects of users and those of items are found in turns, this often. Another turn changes little, and all of them are
-/// the same for everyone.
+/// The number of alternations between the effects of users and those of items. More would change little; the number
+/// is fixed so that everyone computes the same centre.
 const TURNS: usize = 10;
 
 impl Centre {
-    /// Of these ratings.
+    /// Computes the centre of these ratings.
     ///
     /// ```
     /// use dualgap::data::Ratings;
@@ -94,21 +95,21 @@ impl Centre {
         Ok(centre)
     }
 
-    /// What it says of a user and an item, as far as they are known.
+    /// Returns the centre of a pair; an unknown user or item has an effect of zero.
     pub fn at(&self, user: Option<u32>, item: Option<u32>) -> f64 {
         let effect =
             |of: &[f64], k: Option<u32>| k.and_then(|k| of.get(k as usize)).copied().unwrap_or(0.0);
         self.mean + effect(&self.users, user) + effect(&self.items, item)
     }
 
-    /// What it leaves of the ratings.
+    /// Returns the residuals: the ratings minus their centre.
     pub fn left(&self, data: &Ratings) -> Vec<f64> {
         let places = data.pairs.places.iter();
         places.zip(&data.values).map(|(&(i, j), y)| y - self.at(Some(i), Some(j))).collect()
     }
 }
 
-/// The best effects of one side, given those of the other: `whose` turns a place into (this side, the other).
+/// Computes the best effects `own` given those of the other kind; `whose` maps a place to (own index, other index).
 fn effects(
     data: &Ratings,
     mean: f64,
@@ -126,10 +127,11 @@ fn effects(
     own.iter_mut().zip(weights).for_each(|(own, weight)| *own /= weight);
 }
 
-/// Trains a model of ratings in the trace ball. Of the settings, λ is μ; sample weights and the seed are used, and no
-/// other is.
+/// Trains a model of ratings in the trace ball. Of the settings it uses λ (as μ), the sample weights and the seed,
+/// and no others.
 ///
-/// The loss is one of numbers, and smooth. There are no warm starts, and checkpoints of [`Method::Pdbfw`](crate::ball::Method::Pdbfw) only.
+/// The loss must be a smooth loss for numbers. Warm starts are not available, and only
+/// [`Method::Pdbfw`](crate::ball::Method::Pdbfw) has checkpoints.
 ///
 /// ```
 /// use dualgap::data::Ratings;
@@ -185,7 +187,7 @@ pub fn fit_completion(
     low_rank::fit(&sides, untrained, within, &Factors::default(), plan)
 }
 
-/// What the matrix is seen through, and the losses of its entries.
+/// Returns the map from the matrix to its rated entries, and the losses of these entries.
 fn problem(
     data: &Ratings,
     loss: ScalarLoss,
@@ -199,7 +201,7 @@ fn problem(
     Ok((map, PerOutput::new(loss, centre.left(data), 1)?))
 }
 
-/// Checks a model of ratings against those that it was trained on.
+/// Verifies the certificate of a model of ratings against its training data.
 pub fn verify_completion(model: &Model, data: &Ratings) -> Result<Verified> {
     let Structure::Completion { loss, items, centre } = &model.structure else {
         return Err(refused("the model is not one of ratings"));
@@ -226,19 +228,19 @@ pub fn verify_completion(model: &Model, data: &Ratings) -> Result<Verified> {
     verify(model, &LowRankSides::new(model, within, map, losses)?, &Factors::default())
 }
 
-/// How many pairs have a name that a model does not know.
+/// Counts of the names that a model does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Strangers {
     /// Pairs with an unknown user, an unknown item, or both.
     pub pairs: usize,
-    /// Users that are not known.
+    /// Unknown users.
     pub users: usize,
-    /// Items that are not known.
+    /// Unknown items.
     pub items: usize,
 }
 
 impl Model {
-    /// The parts of a model of ratings.
+    /// Returns the items, the centre and the factors of a model of ratings, or an error for any other model.
     fn of_ratings(&self) -> Result<(&Dictionary, &Centre, &LowRank)> {
         match (&self.structure, &self.low_rank) {
             (Structure::Completion { items, centre, .. }, Some(x)) => Ok((items, centre, x)),
@@ -246,8 +248,8 @@ impl Model {
         }
     }
 
-    /// What a model of ratings predicts for pairs. One with a name that it does not know gets the centre, as far as that is
-    /// known.
+    /// Predicts the ratings of pairs. A pair with an unknown name gets its centre, in which an unknown name has no
+    /// effect.
     pub fn predict_pairs(&self, pairs: &Pairs) -> Result<(Vec<f64>, Strangers)> {
         let (items, centre, x) = self.of_ratings()?;
         let known = |of: &Dictionary, names: &Dictionary| -> Vec<Option<u32>> {
@@ -277,14 +279,14 @@ impl Model {
         Ok((predictions, strangers))
     }
 
-    /// What a model of ratings predicts for a pair, as [`predict_pairs`](Self::predict_pairs) does.
+    /// Predicts the rating of one pair, as [`predict_pairs`](Self::predict_pairs) does.
     pub fn predict_rating(&self, user: &str, item: &str) -> Result<f64> {
         let one = |name: &str| std::iter::once(name).collect();
         let pairs = Pairs { users: one(user), items: one(item), places: vec![(0, 0)] };
         Ok(self.predict_pairs(&pairs)?.0[0])
     }
 
-    /// Predicted ratings beside the true ones.
+    /// Compares predicted ratings with the true ones.
     pub fn evaluate_ratings(&self, data: &Ratings) -> Result<(NumberErrors, Strangers)> {
         let (predicted, strangers) = self.predict_pairs(&data.pairs)?;
         Ok((NumberErrors::of(&data.values, &predicted), strangers))

@@ -1,14 +1,14 @@
-//! Cross-validation: which λ predicts best what it was not trained on.
+//! Cross-validation: finds the λ that predicts held-out examples best.
 //!
-//! For every fold, models are trained on the other folds from the largest λ to the smallest, each beginning with
-//! the dual point of the one before, and tested on the fold. With e_k the error on fold k of K,
+//! For every fold, models are trained on the other folds from the largest λ to the smallest, each from the dual
+//! point of the one before, and tested on the fold. With e_k the error on fold k of K,
 //!
 //! ```text
 //! ē = (1/K) Σ e_k        standard error = √(Σ (e_k − ē)² / (K (K − 1)))
 //! ```
 //!
-//! Every one of these models has a certificate of its own, so that no λ looks worse than another for not having been
-//! trained to its end.
+//! Every one of these models has its own certificate, so no λ looks worse than another because its training ended
+//! too early.
 
 use super::evaluation::NumberErrors;
 use super::{Evaluation, Model};
@@ -20,12 +20,12 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// How a model does on examples that were held out.
+/// The score of a model on held-out examples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// What λ is chosen by: the fraction of wrong labels, or the root mean square of numbers.
+    /// The error that λ is selected by: the fraction of wrong labels, or the root mean squared error of numbers.
     pub error: f64,
-    /// Of chunks, where the labels are those of chunks.
+    /// The F1 of chunks, if the labels are chunk labels.
     pub f1: Option<f64>,
 }
 
@@ -42,22 +42,22 @@ impl From<NumberErrors> for Score {
     }
 }
 
-/// A model that was trained without a fold, and tested on it.
+/// A model that was trained without a fold and tested on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
-    /// On the fold.
+    /// The score on the fold.
     pub score: Score,
-    /// Of the training.
+    /// The certificate of the training run.
     pub certificate: Certificate,
     /// Why the training ended.
     pub stop: Stop,
-    /// Over the data of the other folds.
+    /// Passes over the data of the other folds.
     pub passes: f64,
-    /// Solving and certifying.
+    /// Seconds of solving and certifying.
     pub seconds: f64,
 }
 
-/// One λ and its trials, fold by fold.
+/// One λ and its trials, one for each fold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The strength of the regulariser.
@@ -67,45 +67,46 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// ē.
+    /// Returns ē.
     pub fn error(&self) -> f64 {
         self.mean(|trial| trial.score.error)
     }
 
-    /// How far ē may be off, as one standard error.
+    /// Returns the standard error of ē.
     pub fn standard_error(&self) -> f64 {
         let (mean, count) = (self.error(), self.trials.len() as f64);
         let squares: f64 = self.trials.iter().map(|t| (t.score.error - mean).powi(2)).sum();
         (squares / (count * (count - 1.0))).sqrt()
     }
 
-    /// The mean F1 of the folds, where every one has chunks.
+    /// Returns the mean F1 of the folds, if every one has chunks.
     pub fn f1(&self) -> Option<f64> {
         let all = self.trials.iter().all(|trial| trial.score.f1.is_some());
         all.then(|| self.mean(|trial| trial.score.f1.unwrap_or(0.0)))
     }
 
-    /// The mean of something over the folds.
+    /// Returns the mean of a quantity over the folds.
     pub fn mean(&self, of: impl Fn(&Trial) -> f64) -> f64 {
         self.trials.iter().map(of).sum::<f64>() / self.trials.len() as f64
     }
 
-    /// The largest relative gap that a trial was left with.
+    /// Returns the largest relative gap of a trial.
     pub fn worst_gap(&self) -> f64 {
         self.trials.iter().map(|trial| trial.certificate.relative_gap()).fold(0.0, f64::max)
     }
 
-    /// The largest gap of a trial in units of the objective, rounding included; see [`Certificate::gap_bound`].
+    /// Returns the largest gap of a trial in units of the objective, rounding included; see
+    /// [`Certificate::gap_bound`].
     pub fn worst_gap_bound(&self) -> f64 {
         self.trials.iter().map(|trial| trial.certificate.gap_bound()).fold(0.0, f64::max)
     }
 
-    /// The largest relative gap of a trial, rounding included; see [`Certificate::relative_gap_bound`].
+    /// Returns the largest relative gap of a trial, rounding included; see [`Certificate::relative_gap_bound`].
     pub fn worst_relative_gap_bound(&self) -> f64 {
         self.trials.iter().map(|trial| trial.certificate.relative_gap_bound()).fold(0.0, f64::max)
     }
 
-    /// Whether every trial came within the tolerance.
+    /// Whether every trial reached the tolerance.
     pub fn is_reached(&self) -> bool {
         self.trials.iter().all(|trial| trial.stop == Stop::GapReached)
     }
@@ -121,29 +122,29 @@ pub enum Edge {
     Smallest,
 }
 
-/// What a cross-validation found: candidates from the largest λ to the smallest.
+/// The result of a cross-validation: candidates from the largest λ to the smallest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossValidation {
-    /// At least one.
+    /// The candidates; at least one.
     pub candidates: Vec<Candidate>,
 }
 
 impl CrossValidation {
-    /// The number of the candidate with the smallest error; of equal ones the largest λ.
+    /// Returns the index of the candidate with the smallest error; among equal ones that of the largest λ.
     pub fn best(&self) -> usize {
-        // An error that is no number is never the smallest.
+        // An error that is NaN is never the smallest.
         let least = self.candidates.iter().map(Candidate::error).fold(f64::INFINITY, f64::min);
         self.first_within(least)
     }
 
-    /// The number of the largest λ whose error is within one standard error of the best.
+    /// Returns the index of the largest λ whose error is within one standard error of the best.
     pub fn simplest(&self) -> usize {
         let best = &self.candidates[self.best()];
         self.first_within(best.error() + best.standard_error())
     }
 
-    /// The end of the grid that the best λ is at, if it is at one and nothing beside it is as good: a better
-    /// one may lie beyond.
+    /// Returns the end of the grid at which the best λ lies, if the λ next to it is worse: a better λ may lie beyond
+    /// that end.
     pub fn edge(&self) -> Option<Edge> {
         let (best, last) = (self.best(), self.candidates.len() - 1);
         let least = self.candidates[best].error() * (1.0 + SAME);
@@ -160,13 +161,14 @@ impl CrossValidation {
     }
 }
 
-/// Means that differ by less are the same number with other roundings.
+/// Relative tolerance for equal means: those that differ by less differ only by rounding.
 const SAME: f64 = 1e-12;
 
-/// Tries every λ on every fold, on so many threads; zero stands for all cores. The result does not depend on it.
+/// Tries every λ on every fold with this number of threads (0: all cores). The result does not depend on that
+/// number.
 ///
-/// `open` prepares a fold and returns what fits and tests a model there, given λ and the model of the λ before.
-/// There is no result when a run was interrupted.
+/// `open` prepares a fold and returns a function that fits and tests a model there, given λ and the model of the
+/// previous λ. Returns `None` if a run was interrupted.
 ///
 /// ```
 /// use dualgap::data::{Examples, Folds};
@@ -224,7 +226,7 @@ where
     Ok(Some(CrossValidation { candidates: lambdas.iter().enumerate().map(candidate).collect() }))
 }
 
-/// From the largest to the smallest, each once.
+/// Checks the λ, sorts them from the largest to the smallest, and removes duplicates.
 fn descending(lambdas: &[f64]) -> Result<Vec<f64>> {
     if let Some(bad) = lambdas.iter().find(|lambda| !(**lambda >= 0.0 && lambda.is_finite())) {
         return Err(Error::setting(format!(
@@ -240,7 +242,7 @@ fn descending(lambdas: &[f64]) -> Result<Vec<f64>> {
     Ok(lambdas)
 }
 
-/// One fold's trials; none when one was interrupted.
+/// Returns the trials of one fold, or `None` if one was interrupted.
 fn down_the_grid(
     lambdas: &[f64],
     mut attempt: impl FnMut(f64, Option<&Model>) -> Result<(Report<Model>, Score)>,
@@ -248,7 +250,7 @@ fn down_the_grid(
     let mut before: Option<Model> = None;
     let mut trials = Vec::new();
     for &lambda in lambdas {
-        // Pure l1 has no dual point in common with the problems before it.
+        // Pure l1 shares no dual point with the problems before it.
         let (report, score) = attempt(lambda, before.as_ref().filter(|_| lambda > 0.0))?;
         if report.stop == Stop::Interrupted {
             return Ok(None);
@@ -265,10 +267,10 @@ fn down_the_grid(
     Ok(Some(trials))
 }
 
-/// Does `work` for 0, 1, …, each on the next thread that is free, and returns the results in that order.
+/// Calls `work` for 0, 1, …, each on the next free thread, and returns the results in that order.
 ///
-/// These are threads of their own: a worker of rayon that waits for a run on other threads would begin a
-/// second fold meanwhile, with its data in memory and its time in the first one's.
+/// The threads are not rayon's: a rayon worker that waits for a run on other threads would start a second fold in
+/// the meantime, which would need memory for its data and add its time to that of the first fold.
 fn in_parallel<T: Send>(
     count: usize,
     threads: usize,
@@ -289,7 +291,7 @@ fn in_parallel<T: Send>(
             match work(k) {
                 Ok(result) => done.push((k, result)),
                 Err(error) => {
-                    // Nobody needs to begin what will not be used.
+                    // The result is an error, so no thread needs to start another item.
                     next.store(count, Ordering::Relaxed);
                     return Err(error);
                 }
@@ -331,14 +333,14 @@ mod tests {
         Candidate { lambda, trials: errors.iter().map(trial).collect() }
     }
 
-    /// Candidates of which each has the same error on every fold, and a standard error of 0.1 with a pair beside it.
+    /// Candidates with these mean errors, each with a standard error of 0.1.
     fn found(errors: &[f64]) -> CrossValidation {
         let beside = |&e: &f64| candidate(1.0, &[e - 0.1, e + 0.1]);
         CrossValidation { candidates: errors.iter().map(beside).collect() }
     }
 
     proptest! {
-        // By the formula of the variance that needs no mean: Σe² − (Σe)²/K.
+        // The expected value uses the variance formula without the mean: Σe² − (Σe)²/K.
         #[test]
         fn the_standard_error_is_that_of_the_mean(errors in prop::collection::vec(0.0..1.0_f64, 2..12)) {
             let k = errors.len() as f64;

@@ -1,8 +1,8 @@
-//! The problem that a model is the answer to, in words and as JSON: all that its certificate depends on but the data
-//! themselves, which the fingerprint stands for.
+//! A description, in words and as JSON, of the problem that a model solves: everything that its certificate depends
+//! on except the data themselves, which the fingerprint identifies.
 //!
-//! Two models with equal JSON are answers to one problem on the same data: numbers are told to the last digit, and long lists
-//! of them by the SHA-256 that the model file has of them.
+//! Two models with equal JSON solve the same problem on the same data: numbers have all their digits, and long lists
+//! of numbers appear as the SHA-256 that the model file has of them.
 
 use super::remarks::{Remark, mistakes, on_problem};
 use super::{Centring, Model, Provenance, Structure};
@@ -14,22 +14,22 @@ use crate::term::{Ball, Free, MulticlassLoss, Regulariser, ScalarLoss};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// So many names or numbers are listed in a line; the JSON has them all.
+/// The largest number of names or numbers in a line; the JSON has all of them.
 const LISTED: usize = 20;
 
-/// A problem, described.
+/// The description of a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
-    /// Names and values for people, in the order in which they are best read.
+    /// Names and values for people, in reading order.
     pub lines: Vec<(&'static str, String)>,
-    /// The same for machines: an object, whose fields `docs/command-line.md` lists.
+    /// The same for machines: an object with the fields that `docs/command-line.md` lists.
     pub json: Value,
-    /// What to bear in mind about the problem; see [`Remark`].
+    /// Remarks on the problem; see [`Remark`].
     pub remarks: Vec<Remark>,
 }
 
 impl Description {
-    /// The same problem at whatever λ: that of a path.
+    /// Returns the description without λ: the problem of a path.
     #[must_use]
     pub fn at_every_lambda(mut self) -> Self {
         self.lines.retain(|(name, _)| *name != "lambda");
@@ -38,7 +38,8 @@ impl Description {
     }
 }
 
-/// The problem that a model says it was trained on. It is the one that its certificate is of if that was verified.
+/// Describes the problem that a model says it was trained on. The certificate refers to this problem if it was
+/// verified.
 ///
 /// ```
 /// use dualgap::data::Examples;
@@ -48,7 +49,7 @@ impl Description {
 /// use dualgap::structure::Choice;
 /// use dualgap::term::ScalarLoss;
 ///
-/// let data = Examples::from_dense(&[vec![1.0], vec![2.0], vec![3.0]], &["2", "4", "6"])?;
+/// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 6.0])?;
 /// let settings = Settings { lambda: 0.1, ..Settings::default() };
 /// let (loss, budget) = (ScalarLoss::Huber { width: 0.5 }, Budget::relative(0.001));
 /// let model = fit_linear(&data, loss, Choice::I, &settings, &budget, &mut ())?.model;
@@ -61,8 +62,8 @@ pub fn describe(model: &Model) -> Description {
     described(model, None)
 }
 
-/// The same, with what can be said of the weights of classes: a model file has the weights of examples alone, and these are
-/// its training examples.
+/// Describes the problem as [`describe`] does, and adds the class weights as far as they can be inferred: a model
+/// file has only the weights of examples, and `data` are its training examples.
 ///
 /// ```
 /// use dualgap::data::{ClassWeights, Examples};
@@ -134,7 +135,7 @@ fn described(model: &Model, labels: Option<&[u32]>) -> Description {
     Description { lines, json, remarks: on_problem(model, labels) }
 }
 
-/// What a model predicts, by the name that the program has for it.
+/// Returns the program's name for the task of a model.
 pub fn task_name(model: &Model) -> &'static str {
     match model.structure {
         Structure::Multiclass { .. } => "multiclass",
@@ -196,7 +197,7 @@ fn scalar(loss: ScalarLoss) -> String {
 
 type Line = Option<(&'static str, String)>;
 
-/// Softmax and the tasks that are not multiclass have none.
+/// Describes the costs of mistakes; softmax and the tasks that are not multiclass have none.
 fn costs(model: &Model) -> (Line, Value) {
     let Structure::Multiclass { costs, loss } = &model.structure else {
         return (None, Value::Null);
@@ -221,7 +222,7 @@ fn costs(model: &Model) -> (Line, Value) {
     (Some(("costs", line)), json)
 }
 
-/// The product of sample and class weights, which is what a model file has.
+/// Describes the products of sample and class weights, which are the weights that a model file has.
 fn example_weights(model: &Model, labels: Option<&[u32]>) -> (Line, Value) {
     let Some(weights) = &model.sample_weights else { return (None, Value::Null) };
     let (smallest, largest) = range(weights.iter().copied());
@@ -245,7 +246,7 @@ fn example_weights(model: &Model, labels: Option<&[u32]>) -> (Line, Value) {
     (Some(("example weights", line)), json)
 }
 
-/// What every example of a class weighs, if all of them weigh the same; classes without examples are left out.
+/// Returns the weight of each class if all its examples have the same; classes without examples are left out.
 fn by_class<'a>(model: &'a Model, weights: &[f64], labels: &[u32]) -> Option<Vec<(&'a str, f64)>> {
     let names = model.alphabet.names();
     let mut found = vec![None; names.len()];
@@ -280,7 +281,7 @@ fn penalty(model: &Model) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Null in a ball.
+/// Returns null for a model in a ball.
 fn penalty_json(provenance: &Provenance) -> Value {
     let Provenance { ball, lambda, regulariser, .. } = provenance;
     let Regulariser { l1, nonnegative, free, q_norm } = regulariser;
@@ -292,7 +293,7 @@ fn penalty_json(provenance: &Provenance) -> Value {
     })
 }
 
-/// Null where there is a penalty.
+/// Returns null for a model with a penalty.
 fn ball_json(provenance: &Provenance) -> Value {
     let Some(within) = provenance.ball else { return Value::Null };
     let (name, radius) = ball_name(within.ball);
@@ -306,7 +307,8 @@ fn ball_name(ball: Ball) -> (&'static str, f64) {
     }
 }
 
-/// `free`, `penalised`, or nothing: a feature that is always 1 behind those of the file, and what goes with its weight.
+/// Describes the intercept: a constant feature after those of the file, whose weight is `free` or `penalised`, or
+/// none.
 fn intercept(model: &Model) -> (Option<&'static str>, Line) {
     let constant = model.provenance.recipe.as_ref().is_some_and(|recipe| recipe.constant);
     if let Some(Free { column, bound }) = model.provenance.regulariser.free {
@@ -355,13 +357,13 @@ fn features(model: &Model) -> String {
     }
 }
 
-/// Null where there are no ratings. The effects follow from the ratings.
+/// Returns null without ratings. The effects are left out because they follow from the ratings.
 fn centre_json(structure: &Structure) -> Value {
     let Structure::Completion { centre, items, .. } = structure else { return Value::Null };
     json!({ "name": centre.centring, "mean": centre.mean, "items": items.len() })
 }
 
-/// How a file becomes features, and which part of it counts.
+/// Describes how a file becomes features, and which part of it is used.
 fn recipe_lines(recipe: &Recipe) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     match &recipe.format {
@@ -446,12 +448,12 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     ends.unwrap_or((0.0, 0.0))
 }
 
-/// As the model file has it for the tensor of these numbers.
+/// Returns the digest that the model file has for a tensor of these numbers.
 fn digest(values: &[f64]) -> String {
     Digest::of(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// All digits, and no more than they need.
+/// Formats a number with as many digits as it takes to read it back exactly.
 fn exact(x: f64) -> String {
     let text = format!("{x:?}");
     text.strip_suffix(".0").map_or(text.clone(), Into::into)

@@ -1,10 +1,10 @@
-//! Predictions beside the truth.
+//! Comparison of predictions with the truth.
 
 use super::chunks::{ChunkEvaluation, Count};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How predictions compare with the truth. A label on its own is a sequence of length one.
+/// How predictions compare with the truth. A single label is a sequence of length one.
 ///
 /// ```
 /// # use dualgap::model::Evaluation;
@@ -22,7 +22,7 @@ pub struct Evaluation {
     labels: usize,
     wrong: usize,
     wrong_fractions: f64,
-    /// How often each truth was predicted as what, right predictions included.
+    /// How often each true label was predicted as each label, right predictions included.
     pairs: BTreeMap<(String, String), usize>,
     chunks: ChunkEvaluation,
 }
@@ -30,9 +30,9 @@ pub struct Evaluation {
 /// The figures of an [`Evaluation`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// Sequences, or examples.
+    /// The number of sequences, or of examples.
     pub examples: usize,
-    /// Labels in all of them.
+    /// The number of labels in all of them.
     pub labels: usize,
     /// The fraction of labels that are right.
     pub accuracy: f64,
@@ -49,18 +49,18 @@ pub struct Figures {
 /// How predicted numbers compare with the true ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NumberErrors {
-    /// How many there are.
+    /// The number of examples.
     pub examples: usize,
     /// The root of the mean squared error.
     pub rmse: f64,
     /// The mean absolute error.
     pub mae: f64,
-    /// The share of the variance that is explained; none without any variance.
+    /// The fraction of the variance that the predictions explain; none if the truth has no variance.
     pub r2: Option<f64>,
 }
 
 impl NumberErrors {
-    /// Of predictions beside the truth.
+    /// Computes the errors of predictions.
     ///
     /// ```
     /// # use dualgap::model::evaluation::NumberErrors;
@@ -79,13 +79,13 @@ impl NumberErrors {
     }
 }
 
-/// The mean of the squared differences.
+/// Returns the mean of the squared differences.
 pub(super) fn mean_squared(truth: &[f64], predicted: &[f64]) -> f64 {
     let squares = truth.iter().zip(predicted).map(|(t, p)| (t - p) * (t - p));
     squares.sum::<f64>() / truth.len().max(1) as f64
 }
 
-/// The mean squared distance of numbers from their mean.
+/// Returns the mean squared distance of numbers from their mean.
 pub(super) fn variance(numbers: &[f64]) -> f64 {
     let n = numbers.len().max(1) as f64;
     let centre = numbers.iter().sum::<f64>() / n;
@@ -93,7 +93,7 @@ pub(super) fn variance(numbers: &[f64]) -> f64 {
 }
 
 impl Evaluation {
-    /// Counts one sequence.
+    /// Counts the labels of one sequence.
     pub fn compare<S: AsRef<str>>(&mut self, truth: &[S], predicted: &[S]) {
         let mut wrong = 0;
         for (truth, predicted) in truth.iter().zip(predicted) {
@@ -109,22 +109,22 @@ impl Evaluation {
         self.wrong_fractions += wrong as f64 / truth.len().max(1) as f64;
     }
 
-    /// The fraction of labels that are right.
+    /// Returns the fraction of labels that are right.
     pub fn accuracy(&self) -> f64 {
         1.0 - self.error()
     }
 
-    /// The fraction of labels that are wrong.
+    /// Returns the fraction of labels that are wrong.
     pub fn error(&self) -> f64 {
         self.wrong as f64 / self.labels.max(1) as f64
     }
 
-    /// The mean number of wrong labels in a sequence.
+    /// Returns the mean number of wrong labels in a sequence.
     pub fn hamming(&self) -> f64 {
         self.wrong as f64 / self.sequences.max(1) as f64
     }
 
-    /// All figures.
+    /// Returns all figures.
     pub fn figures(&self) -> Figures {
         let sequences = self.sequences.max(1) as f64;
         Figures {
@@ -138,12 +138,12 @@ impl Evaluation {
         }
     }
 
-    /// Truth, prediction and how often, right predictions included, by name.
+    /// Returns (truth, prediction, count) for every pair that occurs, right predictions included, sorted by name.
     pub fn confusions(&self) -> impl Iterator<Item = (&str, &str, usize)> {
         self.pairs.iter().map(|((truth, predicted), &n)| (truth.as_str(), predicted.as_str(), n))
     }
 
-    /// Every label that occurs, and how often it is true, predicted, and both.
+    /// Returns, for every label that occurs, how often it is in the truth, in the prediction, and in both.
     ///
     /// ```
     /// # use dualgap::model::Evaluation;
@@ -164,13 +164,13 @@ impl Evaluation {
         counts
     }
 
-    /// Chunks, where the labels are those of chunks.
+    /// Returns the chunk counts, if the labels are chunk labels.
     pub fn chunks(&self) -> Option<&ChunkEvaluation> {
         let labels: Vec<&str> = self.by_label().into_keys().collect();
         ChunkEvaluation::applies(&labels).then_some(&self.chunks)
     }
 
-    /// Truth, prediction and how often, the most frequent mistake first.
+    /// Returns (truth, prediction, count) of every mistake, the most frequent first.
     pub fn most_confused(&self) -> Vec<(&str, &str, usize)> {
         let mut all: Vec<_> =
             self.confusions().filter(|(truth, predicted, _)| truth != predicted).collect();

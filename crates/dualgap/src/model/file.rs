@@ -1,4 +1,4 @@
-//! The model file: a safetensors file whose metadata say what the tensors mean.
+//! The model file: a safetensors file whose metadata describe what the tensors mean.
 //!
 //! ```text
 //! tensors   multiclass   weights [F, K], costs [K, K]?
@@ -15,13 +15,13 @@
 //! The header has the format version, the task, labels, loss, settings, data recipe and fingerprint, the
 //! certificate, and the SHA-256 of every tensor. Numbers are 64 bits, little-endian.
 //!
-//! **Compatibility.** A program reads every format version up to its own. Within a version, fields and
-//! tensors may be added, and what a program does not know it leaves alone; whatever would change the
-//! meaning of a file raises the version, and a program refuses a version it does not know.
+//! **Compatibility.** A program reads every format version up to its own. Within a version, fields and tensors may
+//! be added, and a program ignores those that it does not know; whatever would change the meaning of a file raises
+//! the version, and a program refuses a version that it does not know.
 //!
-//! **Safety.** A file from a stranger is data and nothing else. It is refused when it is cut off, when its
-//! header lies about sizes, when a tensor is missing, has another shape or another digest than the
-//! header says, or holds a number that is not finite; memory is only taken in proportion to the file.
+//! **Safety.** A file from a stranger is data and nothing else. The program refuses a file that is cut off, whose
+//! header lies about sizes, or in which a tensor is missing, has another shape or another digest than the header
+//! says, or has a number that is not finite; it allocates memory only in proportion to the file.
 
 use super::checkpoint::MAGIC;
 use super::{Centre, Centring, InBall, Model, Provenance, Structure};
@@ -42,7 +42,7 @@ use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-/// The version this program writes.
+/// The version that this program writes.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The key of our metadata.
@@ -95,7 +95,7 @@ struct Sealed {
     header: Box<RawValue>,
 }
 
-/// A tensor about to be written, or just read: its shape and its little-endian bytes.
+/// A tensor to write, or one just read: its shape and its little-endian bytes.
 struct Tensor {
     dtype: Dtype,
     shape: Vec<usize>,
@@ -119,11 +119,11 @@ impl Tensor {
 }
 
 impl Model {
-    /// The bytes of the model file.
+    /// Returns the bytes of the model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let factors = self.low_rank.as_ref().map_or(0, |x| x.u().len() + x.v().len());
         let witness = self.witness.as_ref().map_or(0, |w| 2 * w.keys.len() + w.starts.len());
-        // As the bytes of tensors, and once more as those of the file.
+        // One copy as the bytes of the tensors, one as those of the file.
         let weights = self.weights.len() + factors + witness;
         Need { weights, copies: 2, others: 0 }.check()?;
         let tensors = self.tensors();
@@ -223,12 +223,12 @@ impl Model {
         tensors
     }
 
-    /// Writes the model file: whole or not at all.
+    /// Writes the model file atomically.
     pub fn save(&self, path: &Path) -> Result<()> {
         write_atomically(path, &self.to_bytes()?)
     }
 
-    /// The bytes of a plain file.
+    /// Reads the bytes of a regular file.
     pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
         let unreadable = |error: &dyn std::fmt::Display| {
             Error::file(
@@ -237,7 +237,7 @@ impl Model {
                 "check the path and the permissions",
             )
         };
-        // Anything else, a device say, might never end.
+        // Anything else, such as a device, might never end.
         if !std::fs::metadata(path).map_err(|e| unreadable(&e))?.is_file() {
             return Err(Error::file(
                 path,
@@ -254,7 +254,7 @@ impl Model {
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = Self::read_file(path)?;
-        // The numbers of the tensors, beside the bytes that they are read from.
+        // The numbers of the tensors need memory beside the bytes that they are read from.
         reserve_check(bytes.len() / 8).map_err(|error| in_file(path, &error))?;
         if bytes.starts_with(MAGIC.as_bytes()) {
             return Err(Error::file(
@@ -272,7 +272,7 @@ impl Model {
         })
     }
 
-    /// Reads the bytes of a model file; what is wrong with them is returned in words.
+    /// Reads the bytes of a model file; an error is a message without the path.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let broken = |error: safetensors::SafeTensorError| {
             format!("is not a whole safetensors file: {error}")
@@ -297,12 +297,12 @@ impl Model {
     }
 }
 
-/// An error about memory, with the file that asks for it.
+/// Turns an error about memory into one that names the file.
 fn in_file(path: &Path, error: &Error) -> Error {
     Error::file(path, error.to_string(), error.remedy().unwrap_or_default())
 }
 
-/// Weights in factors.
+/// Writes the tensors of weights in factors.
 fn put_factors(put: &mut impl FnMut(&str, Tensor), x: &LowRank) {
     let rank = x.rank();
     put("low_rank.u", Tensor::f64(&[x.rows(), rank], x.u()));
@@ -310,7 +310,7 @@ fn put_factors(put: &mut impl FnMut(&str, Tensor), x: &LowRank) {
     put("low_rank.v", Tensor::f64(&[x.columns(), rank], x.v()));
 }
 
-/// Names one after the other, and where each ends.
+/// Writes the concatenated names, and the end of each.
 fn put_names(put: &mut impl FnMut(&str, Tensor), name: &str, names: &Dictionary) {
     let text: String = names.names().collect();
     let ends = names.names().scan(0, |end, name| {
@@ -321,11 +321,11 @@ fn put_names(put: &mut impl FnMut(&str, Tensor), name: &str, names: &Dictionary)
     put(&format!("{name}.text"), Tensor::bytes(text.into_bytes()));
 }
 
-/// Refuses a file that has two tensors of one name, of which readers take one or the other.
+/// Refuses a file with two tensors of the same name: readers differ in which of them they use.
 fn refuse_twins(bytes: &[u8]) -> Result<(), String> {
     let Some((length, rest)) = bytes.split_first_chunk::<8>() else { return Ok(()) };
     let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-    // Whatever else is wrong with the header is said by those who read it.
+    // Other errors in the header are reported by the code that parses it.
     let Some(header) = rest.get(..length) else { return Ok(()) };
     let mut twin = None;
     let _ = serde_json::Deserializer::from_slice(header).deserialize_map(Names(&mut twin));
@@ -335,7 +335,7 @@ fn refuse_twins(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Looks at the names of an object, and keeps the first that comes twice.
+/// A visitor that records the first key that an object has twice.
 struct Names<'t>(&'t mut Option<String>);
 
 impl<'de> Visitor<'de> for Names<'_> {
@@ -357,7 +357,7 @@ impl<'de> Visitor<'de> for Names<'_> {
     }
 }
 
-/// A newer file may look different in every other respect, so its version is read first.
+/// Checks the version before anything else: a newer file may differ in every other respect.
 fn check_version(header: &str) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Version {
@@ -374,14 +374,15 @@ fn check_version(header: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A file being read, against what its header says.
+/// A file being read, checked against its header.
 struct Reading<'a> {
     file: SafeTensors<'a>,
     header: &'a Header,
 }
 
 impl<'a> Reading<'a> {
-    /// Models of numbers are older than recipes that say so: theirs said that labels are names.
+    /// Returns the provenance, with a correction for older files: their recipes gave the target of models of numbers
+    /// as a class.
     fn provenance(&self) -> Provenance {
         let mut provenance = self.header.provenance.clone();
         if let (Task::Linear { loss }, Some(recipe)) = (&self.header.task, &mut provenance.recipe)
@@ -494,7 +495,7 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Weights in factors. They are not written out: that would take more memory than the file has.
+    /// Reads weights in factors. It does not expand them: the matrix could need far more memory than the file.
     fn low_rank(&self, features: usize, labels: usize) -> Result<LowRank, String> {
         let shape = self.file.tensor("low_rank.s").map(|s| s.shape().to_vec());
         let rank = shape.ok().and_then(|shape| shape.first().copied()).unwrap_or(0);
@@ -504,7 +505,7 @@ impl<'a> Reading<'a> {
         LowRank::new(features, labels, u, s, v).map_err(|error| format!("has factors: {error}"))
     }
 
-    /// What is said of a pair before the weights.
+    /// Reads the centre of the ratings.
     fn centre(
         &self,
         centring: Centring,
@@ -521,12 +522,12 @@ impl<'a> Reading<'a> {
         Ok(Centre { centring, mean, users, items })
     }
 
-    /// Names that are distinct, and as many as there must be if that is known.
+    /// Reads distinct names, `count` of them if that is given.
     fn dictionary(&self, which: &str, count: Option<usize>) -> Result<Dictionary, String> {
         let text = std::str::from_utf8(self.bytes(&format!("{which}.text"), Dtype::U8, None)?)
             .map_err(|_| format!("has {which} that are no text"))?;
         let ends = self.words(&format!("{which}.ends"))?;
-        // A name is text of its own, its place in a table, and its hash.
+        // Each name needs its text, its place in a table, and its hash.
         reserve_check(12 * ends.len()).map_err(|error| error.to_string())?;
         let (mut start, count) = (0, count.unwrap_or(ends.len()));
         let names: Option<Vec<&str>> = ends
@@ -558,7 +559,7 @@ impl<'a> Reading<'a> {
         self.header.digests.contains_key(name)
     }
 
-    /// The bytes of a tensor that is as the header says.
+    /// Returns the bytes of a tensor after checking its type, its shape and its digest.
     fn bytes(&self, name: &str, dtype: Dtype, shape: Option<&[usize]>) -> Result<&'a [u8], String> {
         let tensor = self.file.tensor(name).map_err(|_| format!("has no tensor `{name}`"))?;
         if tensor.dtype() != dtype

@@ -1,4 +1,4 @@
-//! Data in, certified model out.
+//! Training: from data to a certified model.
 
 use super::checkpoint::{self, CheckpointFile, Checkpoints};
 use super::scaled::{self, Unscaled, recertify};
@@ -42,7 +42,7 @@ pub fn fit_multiclass(
     fit_multiclass_with(data, costs, Plan::new(settings, budget, observer))
 }
 
-/// [`fit_multiclass`] with everything that a run can be given.
+/// [`fit_multiclass`] with all options of a run.
 pub fn fit_multiclass_with(
     data: &Examples,
     costs: &Costs,
@@ -55,8 +55,8 @@ pub fn fit_multiclass_with(
     fit_classes(&blocks, data, &factors, costs, MulticlassLoss::Hinge, None, plan)
 }
 
-/// Trains a multiclass model under any loss of its scores by Prox-SDCA. For the hinge, [`fit_multiclass_with`] takes
-/// the steps of block-coordinate Frank-Wolfe on the same problem.
+/// Trains a multiclass model under any loss of its scores by Prox-SDCA. For the hinge, [`fit_multiclass_with`]
+/// solves the same problem by block-coordinate Frank-Wolfe.
 pub fn fit_vector_with(
     data: &Examples,
     costs: &Costs,
@@ -81,7 +81,7 @@ fn fit_classes<B: Witnessed>(
     plan: Plan<'_, Examples>,
 ) -> Result<Report<Model>> {
     let untrained = classes_untrained(data, costs, loss, choice, &plan);
-    // A point is a distribution over classes, by their numbers.
+    // A point is a distribution over classes; their numbers may differ between the two models.
     let point = |old: &Model, _: usize, entries: &[(u64, f64)]| {
         let alphabet = data.vocabulary().alphabet;
         let class = |key: u64| alphabet.index(old.alphabet.names().get(key as usize)?);
@@ -98,7 +98,7 @@ fn fit_classes<B: Witnessed>(
     })
 }
 
-/// Everything that is known of a multiclass model before it is trained.
+/// Returns a multiclass model with everything that is known before training.
 pub(super) fn classes_untrained(
     data: &Examples,
     costs: &Costs,
@@ -116,7 +116,7 @@ pub(super) fn classes_untrained(
     untrained
 }
 
-/// The share of wrong labels.
+/// Returns the fraction of wrong labels.
 pub(super) fn wrong_labels(model: &Model, test: &Examples) -> f64 {
     model.evaluate_examples(test).map_or(f64::NAN, |evaluation| evaluation.error())
 }
@@ -132,7 +132,7 @@ pub fn fit_chain(
     fit_chain_with(data, hamming, Plan::new(settings, budget, observer))
 }
 
-/// [`fit_chain`] with everything that a run can be given.
+/// [`fit_chain`] with all options of a run.
 pub fn fit_chain_with(
     data: &Sequences,
     hamming: Hamming,
@@ -152,7 +152,7 @@ pub fn fit_chain_with(
         fingerprint(data),
         plan.settings,
     );
-    // A sequence's point is about its positions and labels, whatever their features.
+    // The point of a sequence depends on its positions and labels, and not on the features.
     let point = |old: &Model, i: usize, entries: &[(u64, f64)]| {
         let length = data.truth(i).len();
         let fits = entries.last().is_some_and(|&(key, _)| edges::position_of(key) + 1 == length);
@@ -166,7 +166,8 @@ pub fn fit_chain_with(
     })
 }
 
-/// Trains a linear model: a number per example, or the sign of one for losses of two classes.
+/// Trains a linear model: it predicts a number for each example, whose sign is the class under losses of two
+/// classes.
 ///
 /// ```
 /// use dualgap::data::Examples;
@@ -195,7 +196,7 @@ pub fn fit_linear(
     fit_linear_with(data, loss, choice, Plan::new(settings, budget, observer))
 }
 
-/// [`fit_linear`] with everything that a run can be given.
+/// [`fit_linear`] with all options of a run.
 pub fn fit_linear_with(
     data: &Examples,
     loss: ScalarLoss,
@@ -208,7 +209,7 @@ pub fn fit_linear_with(
     let blocks = LinearBlocks::new(scaled.rows(), linear_targets(data, loss)?, loss, choice)?;
     let untrained = linear_untrained(data, loss, Some(choice), &plan);
     let alphabet = untrained.alphabet.clone();
-    // The dual variable that is nearest under this loss; of other classes nothing can be taken over.
+    // The nearest dual variable that is feasible under this loss; nothing carries over from a model of other classes.
     let point = |old: &Model, i: usize, entries: &[(u64, f64)]| match entries {
         [(0, alpha)] if old.alphabet == alphabet => {
             let (low, high) = loss.domain(blocks.targets()[i]);
@@ -237,12 +238,12 @@ pub fn fit_linear_with(
     })
 }
 
-/// What a linear model is to predict: −1 and 1 for the first and the second of two classes, or numbers.
+/// Returns the targets of a linear model: −1 and 1 for the first and the second of two classes, or numbers.
 pub(super) fn linear_targets(data: &Examples, loss: ScalarLoss) -> Result<Vec<f64>> {
     if loss.is_binary() { data.signs() } else { data.numbers().map(<[f64]>::to_vec) }
 }
 
-/// Everything that is known of a linear model before it is trained.
+/// Returns a linear model with everything that is known before training.
 pub(super) fn linear_untrained(
     data: &Examples,
     loss: ScalarLoss,
@@ -255,7 +256,7 @@ pub(super) fn linear_untrained(
     untrained
 }
 
-/// Everything that is known of a model of independent examples before it is trained.
+/// Returns a model of independent examples with everything that is known before training.
 pub(super) fn examples_untrained(
     data: &Examples,
     structure: Structure,
@@ -269,7 +270,7 @@ pub(super) fn examples_untrained(
     untrained
 }
 
-/// The share of wrong classes, or the root mean square of numbers.
+/// Returns the fraction of wrong classes, or the root mean squared error of numbers.
 pub(super) fn linear_error(model: &Model, test: &Examples) -> f64 {
     match model.structure {
         Structure::Linear { loss } if !loss.is_binary() => {
@@ -279,29 +280,31 @@ pub(super) fn linear_error(model: &Model, test: &Examples) -> f64 {
     }
 }
 
-/// How a model is to be fitted: the settings and the budget, and what else a run can be given.
+/// How to fit a model: the settings, the budget, and the options of a run.
 pub struct Plan<'a, D> {
-    /// Of the engine. Sample weights that it has count in the place of those of the data.
+    /// The settings of the engine. Their sample weights, if any, replace those of the data.
     pub settings: &'a Settings,
     /// When to stop.
     pub budget: &'a Budget,
-    /// Who looks on.
+    /// The observer that receives the progress of the run.
     pub observer: &'a mut dyn Observer,
-    /// What columns are divided by before the run; the weights are for the data as they are all the same. Those
-    /// of sequences cannot be scaled.
+    /// What the columns are divided by before the run; the weights of the model are for the unscaled data
+    /// nevertheless. The columns of sequences cannot be scaled.
     pub scale: Scaling,
-    /// Test data whose error, the fraction of wrong labels or the root mean square, the observer is told with every certification.
+    /// Test data whose error (the fraction of wrong labels, or the root mean squared error) the observer receives
+    /// with every certification.
     pub watch: Option<&'a D>,
     /// Where checkpoints go, and how often.
     pub checkpoints: Option<Checkpoints>,
-    /// A checkpoint to go on from.
+    /// A checkpoint to resume from.
     pub resume: Option<&'a Path>,
-    /// A model whose witness to begin with: of the same data, of more or fewer, under any λ.
+    /// A model whose witness the run starts from. It may have been trained on the same data or on more or fewer
+    /// examples, under any λ.
     pub warm_start: Option<&'a Model>,
 }
 
 impl<'a, D> Plan<'a, D> {
-    /// A run from the start that nobody keeps.
+    /// Plans a run from the default start, without scaling, test data or checkpoints.
     pub fn new(settings: &'a Settings, budget: &'a Budget, observer: &'a mut dyn Observer) -> Self {
         let (scale, watch) = (Scaling::None, None);
         let (checkpoints, resume, warm_start) = (None, None, None);
@@ -309,7 +312,7 @@ impl<'a, D> Plan<'a, D> {
     }
 }
 
-/// The plan with the sample weights of the data, unless the settings have others.
+/// Returns the plan with the sample weights of the data, unless the settings have their own.
 pub(super) fn weighed<'p, 'a: 'p, D>(
     plan: Plan<'a, D>,
     weights: Option<&[f64]>,
@@ -326,7 +329,7 @@ pub(super) fn weighed<'p, 'a: 'p, D>(
     Plan { settings, budget, observer, scale, watch, checkpoints, resume, warm_start }
 }
 
-/// Everything that is known of a model before it is trained.
+/// Returns a model with everything that is known before training.
 pub(super) fn untrained(
     structure: Structure,
     vocabulary: Vocabulary<'_>,
@@ -408,8 +411,8 @@ fn fit<B: Witnessed, D: Sync>(
     finished(report, untrained, blocks, factors, budget)
 }
 
-/// Runs a training whose observer is told of weights for the data as they are, and of the error on test data, if
-/// there are any.
+/// Runs a training whose observer receives weights for the unscaled data and, if there are test data, the error on
+/// them.
 pub(super) fn watched<D: Sync, R>(
     test: Option<&D>,
     untrained: &Model,
@@ -427,7 +430,7 @@ pub(super) fn watched<D: Sync, R>(
     }
 }
 
-/// The model that a run has ended with.
+/// Returns the model of a finished run.
 fn finished<B: Witnessed>(
     report: Report<Solution<B::Point>>,
     untrained: Model,
@@ -446,7 +449,7 @@ fn finished<B: Witnessed>(
     Ok(report)
 }
 
-/// The report of a model with these weights.
+/// Returns the report with a model that has these weights.
 pub(super) fn named<S>(
     report: Report<S>,
     untrained: Model,
@@ -462,7 +465,7 @@ pub(super) fn named<S>(
     })
 }
 
-/// A chain can begin with a chain's point only, and classes with those of classes.
+/// Checks that the old model, whose witness is to be the start, has the same task as the new one.
 fn check_kin(old: &Model, new: &Model) -> Result<()> {
     let kind = |model: &Model| match model.structure {
         Structure::MultiLabel { .. } => (3, false),
@@ -478,8 +481,8 @@ fn check_kin(old: &Model, new: &Model) -> Result<()> {
     Err(Error::setting("a warm start needs a model of the same task"))
 }
 
-/// Points to begin with: those of an older model's witness where they fit, else where the blocks begin by
-/// themselves. The engine proves them feasible, as it does with any.
+/// Returns the points that a warm start begins with: those of the old model's witness where they fit, and the
+/// default start of the block elsewhere. The engine proves them feasible, like any other points.
 fn warm_points<B: Witnessed>(
     blocks: &B,
     old: &Model,
@@ -498,7 +501,7 @@ fn warm_points<B: Witnessed>(
         .collect()
 }
 
-/// Adds the error on test data to what the observer is told.
+/// An observer that adds the error on test data to the progress that it passes on.
 struct Watched<'a, D, F> {
     model: Model,
     data: &'a D,

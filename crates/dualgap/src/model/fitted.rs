@@ -1,4 +1,4 @@
-//! A model: weights, what they mean, and the certificate they came with.
+//! A model: weights, what they mean, and their certificate.
 
 use super::evaluation::NumberErrors;
 use super::{Centre, Evaluation, InBall};
@@ -16,110 +16,110 @@ use crate::term::{MulticlassLoss, Regulariser, ScalarLoss};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What is predicted, and under which loss the model was trained.
+/// What the model predicts, and the loss that it was trained under.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Structure {
     /// One label per example.
     Multiclass {
-        /// `K × K`, row by row; every mistake costs 1 when absent.
+        /// The cost matrix, `K × K`, row by row; without one every mistake costs 1.
         costs: Option<Vec<f64>>,
-        /// Of the scores.
+        /// The loss of the scores.
         loss: MulticlassLoss,
     },
-    /// Any number of labels per example, each by the sign of a score of its own.
+    /// Any number of labels per example, each decided by the sign of its own score.
     MultiLabel {
-        /// Of every score.
+        /// The loss of each score.
         loss: ScalarLoss,
     },
-    /// Several numbers per example, each of a score of its own: the names of the labels are those of the outputs.
+    /// Several numbers per example, each with its own score: the names of the labels are those of the outputs.
     MultiOutput {
-        /// Of every number.
+        /// The loss of each number.
         loss: ScalarLoss,
     },
     /// One label per position of a sequence.
     Chain {
-        /// How mistakes were counted.
+        /// How mistakes are counted.
         hamming: Hamming,
     },
-    /// A number per example: a target, or for losses of two classes a score whose sign tells them apart.
+    /// A number per example: a target, or under losses of two classes a score whose sign decides between them.
     Linear {
-        /// Under which the model was trained.
+        /// The training loss.
         loss: ScalarLoss,
     },
     /// A rating for a user and an item: the features of the model are its users.
     Completion {
-        /// Under which the model was trained.
+        /// The training loss.
         loss: ScalarLoss,
         /// The names of the items.
         items: Dictionary,
-        /// What is said of a pair before the weights.
+        /// The prediction for a pair without the weights.
         centre: Centre,
     },
 }
 
-/// How a model was made: the settings of the run, and how the run went.
+/// How a model was made: the settings of the run and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The program that trained it.
+    /// The program that trained the model.
     pub program: String,
     /// The strength of the regulariser: λ, which is called μ in a ball.
     pub lambda: f64,
-    /// What else is in it.
+    /// The other parts of the regulariser.
     #[serde(flatten)]
     pub regulariser: Regulariser,
-    /// One block a step, or all.
+    /// The solver: one block a step, or all of them.
     pub solver: Method,
     /// The step length.
     pub step: Step,
-    /// Between what steps moved weight.
+    /// The corners between which a step moves weight.
     #[serde(default)]
     pub direction: Direction,
-    /// Whether corners that had been found were used again.
+    /// Whether steps used corners that were found before.
     #[serde(default)]
     pub cache: Cache,
     /// The order of the blocks.
     pub sampling: Sampling,
-    /// Whether blocks whose visits changed nothing were visited less often.
+    /// Whether the run used shrinking: fewer visits to blocks whose last visits changed nothing.
     #[serde(default)]
     pub shrinking: bool,
-    /// Whether there was acceleration, or might have been.
+    /// Whether the run used acceleration, or was allowed to.
     #[serde(default)]
     pub acceleration: Acceleration,
     /// Which average of the iterates was returned.
     pub average: Average,
-    /// How many corners were looked for at the same weights.
+    /// The number of corners that the oracle finds at the same weights.
     pub batch: usize,
-    /// Of the random order.
+    /// The seed of the random order.
     pub seed: u64,
-    /// The ball that the weights were kept in, if they were, and how. Of the settings above, the seed alone is
-    /// about such a run.
+    /// The ball that constrains the weights, if any, and its solver. Of the settings above only the seed applies to
+    /// such a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ball: Option<InBall>,
-    /// How the steps of a linear model were chosen.
+    /// How Prox-SDCA chose its steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<Choice>,
-    /// What the run divided the columns by: its certificate is that of the scaled problem, the weights are for
-    /// the data as they are.
+    /// What the run divided the columns by: the certificate is that of the scaled problem, the weights are for the
+    /// unscaled data.
     #[serde(default, skip_serializing_if = "Scaling::is_none")]
     pub scale: Scaling,
     /// Why the run ended.
     pub stop: Stop,
-    /// Passes over the data.
+    /// The number of passes over the data.
     pub passes: f64,
-    /// Oracle calls for solving.
+    /// The number of oracle calls of the solver.
     pub oracle_calls: u64,
-    /// Training examples.
+    /// The number of training examples.
     pub examples: usize,
-    /// How the data file was read, and the features made; absent when they came from memory.
+    /// How the data file was read and the features made; absent if the data came from memory.
     pub recipe: Option<Recipe>,
-    /// Of the training data.
+    /// The fingerprint of the training data.
     pub fingerprint: String,
 }
 
 /// A fitted model.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// What is predicted.
+    /// What the model predicts.
     pub structure: Structure,
     /// The names of the labels, or of the outputs.
     pub alphabet: Alphabet,
@@ -127,24 +127,24 @@ pub struct Model {
     pub features: usize,
     /// The number of features of a pair of neighbouring labels, in a chain.
     pub pair_features: usize,
-    /// The names of the features, or none: those of rows first, then those of pairs.
+    /// The names of the features, those of rows first, then those of pairs; empty if they have none.
     pub dictionary: Dictionary,
-    /// As the structure lays them out; empty where they are in factors.
+    /// The weights in the order of the structure; empty if they are stored as factors.
     pub weights: Vec<f64>,
-    /// The weights of a model in the trace ball, features down and labels across.
+    /// The weights of a model in the trace ball, with features as rows and labels as columns.
     pub low_rank: Option<LowRank>,
-    /// Of exactly these weights.
+    /// The certificate of exactly these weights.
     pub certificate: Certificate,
-    /// How it was made.
+    /// How the model was made.
     pub provenance: Provenance,
-    /// What each training example counted, if not the same.
+    /// The weight of each training example, unless all are the same.
     pub sample_weights: Option<Vec<f64>>,
-    /// The dual point behind the certificate, if it was kept.
+    /// The dual point behind the certificate, if it was stored.
     pub witness: Option<Witness>,
 }
 
 impl Model {
-    /// The names of its labels and features: what other data are read with.
+    /// Returns the names of the labels and the features, for reading other data.
     pub fn vocabulary(&self) -> Vocabulary<'_> {
         Vocabulary {
             alphabet: &self.alphabet,
@@ -153,20 +153,21 @@ impl Model {
         }
     }
 
-    /// Where the weights of a chain lie.
+    /// Returns the layout of a chain's weights.
     pub fn layout(&self) -> Layout {
         let (features, labels, pairs) = (self.features, self.alphabet.len(), self.pair_features);
         Layout { features, labels, pairs }
     }
 
-    /// The prediction of a linear model for a row, whatever is beyond the known features left out.
+    /// Returns the prediction of a linear model for a row; features that the model does not know are ignored.
     pub fn score_row(&self, row: Row<'_>) -> f64 {
         score(self.known(row, &mut (Vec::new(), Vec::new())), &self.weights)
     }
 
-    /// The label of a row, whatever is beyond the known features left out.
+    /// Returns the label of a row; features that the model does not know are ignored.
     ///
-    /// For a chain this is the best label of the row on its own, and where there may be several the likeliest.
+    /// For a chain this is the best label of the row by itself, and for a multi-label model the one with the largest
+    /// score.
     pub fn predict_row(&self, row: Row<'_>) -> usize {
         if let Structure::Linear { .. } = self.structure {
             return usize::from(self.score_row(row) > 0.0);
@@ -174,7 +175,7 @@ impl Model {
         argmax(self.class_scores(row)).0
     }
 
-    /// The scores of all labels for a row on its own, whatever is beyond the known features left out.
+    /// Returns the scores of all labels for a row by itself; features that the model does not know are ignored.
     pub fn class_scores(&self, row: Row<'_>) -> Vec<f64> {
         let mut scores = vec![0.0; self.alphabet.len()];
         if let Some(x) = &self.low_rank {
@@ -187,7 +188,7 @@ impl Model {
         scores
     }
 
-    /// The row without features that the model has not seen.
+    /// Returns the row without features that the model does not know.
     fn known<'r>(&self, row: Row<'r>, buffer: &'r mut (Vec<u32>, Vec<f64>)) -> Row<'r> {
         let beyond = match row {
             Row::Sparse { indices, .. } => {
@@ -205,17 +206,17 @@ impl Model {
         Row::Sparse { indices: &buffer.0, values: &buffer.1 }
     }
 
-    /// The predictions of a linear model, whatever is beyond the known features left out.
+    /// Returns the predictions of a linear model; features that the model does not know are ignored.
     pub fn scores(&self, data: &Examples) -> Vec<f64> {
         (0..data.len()).into_par_iter().map(|i| self.score_row(data.rows().row(i))).collect()
     }
 
-    /// The labels of examples, whatever is beyond the known features left out.
+    /// Returns the labels of examples; features that the model does not know are ignored.
     pub fn predict_examples(&self, data: &Examples) -> Vec<usize> {
         (0..data.len()).into_par_iter().map(|i| self.predict_row(data.rows().row(i))).collect()
     }
 
-    /// The labels of sequences, whatever is beyond the known features left out.
+    /// Returns the labels of sequences; features that the model does not know are ignored.
     pub fn predict_sequences(&self, data: &Sequences) -> Vec<Vec<usize>> {
         let narrowed;
         let beyond =
@@ -229,7 +230,7 @@ impl Model {
         (0..data.len()).into_par_iter().map(|i| self.predict_sequence(data.sequence(i))).collect()
     }
 
-    /// The labels of a sequence that has the features of the model and no others.
+    /// Returns the labels of a sequence whose features the model knows, all of them.
     fn predict_sequence(&self, x: Sequence<'_>) -> Vec<usize> {
         let Structure::Chain { .. } = self.structure else {
             return (0..x.len()).map(|t| self.predict_row(x.row(t))).collect();
@@ -241,11 +242,11 @@ impl Model {
         best.into_iter().map(usize::from).collect()
     }
 
-    /// Predictions on examples beside their classes.
+    /// Compares predictions on examples with their classes.
     pub fn evaluate_examples(&self, data: &Examples) -> Result<Evaluation> {
         let classes = data.classes()?;
         let mut evaluation = Evaluation::default();
-        // A model of numbers has no names, and no prediction of its is a label.
+        // A model of numbers has no names, and its predictions are no labels.
         let name = |label: usize| self.alphabet.names().get(label).map_or("", String::as_str);
         for (i, predicted) in self.predict_examples(data).into_iter().enumerate() {
             evaluation.compare(&[classes.name(i)], &[name(predicted)]);
@@ -253,12 +254,12 @@ impl Model {
         Ok(evaluation)
     }
 
-    /// Predicted numbers beside those of the data.
+    /// Compares predicted numbers with those of the data.
     pub fn evaluate_numbers(&self, data: &Examples) -> Result<NumberErrors> {
         Ok(NumberErrors::of(data.numbers()?, &self.scores(data)))
     }
 
-    /// Predictions on sequences beside their labels.
+    /// Compares predictions on sequences with their labels.
     pub fn evaluate_sequences(&self, data: &Sequences) -> Evaluation {
         let mut evaluation = Evaluation::default();
         for (i, predicted) in self.predict_sequences(data).iter().enumerate() {

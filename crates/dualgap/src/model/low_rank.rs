@@ -1,7 +1,8 @@
-//! Models whose weights are of low rank: those of several outputs in the trace ball, with X in factors from the run to the file.
+//! Models with weights of low rank: several outputs in the trace ball. The matrix X stays in factors from the run to
+//! the file.
 //!
-//! Such a model has no plain vector of weights. Its scores come from the factors, and the certificate is one of the
-//! matrix that they make, which is proved to be in the ball.
+//! Such a model has no plain vector of weights. Its scores come from the factors, and its certificate is that of
+//! their product, which is proved to be in the ball.
 
 use super::ball::{Stored, points, witness};
 use super::fit::{Plan, named};
@@ -19,7 +20,7 @@ use crate::run::{CheckpointSink, Report};
 use crate::term::Regulariser;
 use crate::{Error, Result};
 
-/// Trains in the trace ball. The ball is already in the untrained model, and what goes with no ball was refused.
+/// Trains in the trace ball. The caller has put the ball into `untrained` and refused options that no ball supports.
 pub(super) fn fit<M: Map, L: Stored, D>(
     sides: &LowRankSides<M, L>,
     untrained: Model,
@@ -43,13 +44,13 @@ pub(super) fn fit<M: Map, L: Stored, D>(
     let x = sides.raw_inside(&report.model.weights, factors)?;
     let mut report = named(report, untrained, |_| Vec::new());
     report.model.low_rank = Some(x);
-    // A run proves its dual values no harder than it needs, and a stored one is compared with what `certify` finds.
+    // The run proves its dual values only as tightly as it needs; the stored one must match what `certify` computes.
     recertify(&mut report, &witness, sides, factors, budget)?;
     report.model.witness = Some(witness);
     Ok(report)
 }
 
-/// Both sides of the certificate of a model that says it was trained in this ball.
+/// Returns the two sides of the certificate of a model whose file says that it was trained in this ball.
 pub(super) fn sides<'a, L: Stored>(
     model: &Model,
     within: InBall,
@@ -64,13 +65,13 @@ pub(super) fn sides<'a, L: Stored>(
     LowRankSides::new(model, within, Features::new(rows, losses.outputs())?, losses)
 }
 
-/// Both sides of the certificate of weights in factors, whatever they are seen through.
+/// The two sides of the certificate of weights in factors, for any map from the matrix to the predictions.
 pub(super) struct LowRankSides<M, L> {
     problem: LowRankProblem<M, L>,
 }
 
 impl<M: Map, L: Stored> LowRankSides<M, L> {
-    /// Those of a model that says it was trained in this ball.
+    /// Returns those of a model whose file says that it was trained in this ball.
     pub fn new(model: &Model, within: InBall, map: M, losses: L) -> Result<Self> {
         let Provenance { lambda, regulariser, .. } = model.provenance;
         if regulariser != Regulariser::PLAIN {
@@ -80,7 +81,8 @@ impl<M: Map, L: Stored> LowRankSides<M, L> {
         Ok(Self { problem: LowRankProblem::new(map, losses, lambda, radius, weights)? })
     }
 
-    /// Weights for the data as they are. The way there and back is rounded, which must not lead out of the ball.
+    /// Returns the weights for the unscaled data. Scaling and unscaling round, so it shrinks them until they are in
+    /// the ball.
     fn raw_inside(&self, x: &LowRank, factors: &Factors) -> Result<LowRank> {
         if factors.are_none() {
             return Ok(x.clone());
@@ -100,7 +102,7 @@ impl<M: Map, L: Stored> LowRankSides<M, L> {
     }
 }
 
-/// The weights as the run saw them.
+/// Returns the weights for the scaled data, as the run had them.
 fn as_trained(x: &LowRank, factors: &Factors) -> Result<LowRank> {
     use crate::linalg::Operator;
     let u = factors.scaled(x.u()).into_owned();
@@ -119,7 +121,7 @@ impl<M: Map, L: Stored> Sides for LowRankSides<M, L> {
         Ok(PrimalValue { value: self.problem.primal(&x)?, certified: true })
     }
 
-    /// Where the search for singular values ends may depend on the machine, so its tolerance counts as an error.
+    /// The search for singular values may end elsewhere on another machine, so its tolerance counts as an error.
     fn dual(&self, witness: &Witness) -> Result<Measured> {
         let alpha = points(self.problem.losses(), witness)?;
         let proving = Proving::default();
@@ -131,7 +133,7 @@ impl<M: Map, L: Stored> Sides for LowRankSides<M, L> {
 }
 
 impl Model {
-    /// How many weights there are, written out or in factors.
+    /// Returns the number of weights, of the whole matrix if they are stored as factors.
     pub fn dim(&self) -> usize {
         match self.low_rank {
             Some(_) => self.features.saturating_mul(self.columns()),
@@ -139,7 +141,7 @@ impl Model {
         }
     }
 
-    /// How many columns weights in factors have: one for every label, or for every item.
+    /// Returns the number of columns of weights in factors: one for every label, or for every item.
     fn columns(&self) -> usize {
         match &self.structure {
             Structure::Completion { items, .. } => items.len(),
@@ -147,8 +149,8 @@ impl Model {
         }
     }
 
-    /// Writes weights that are in factors out into [`weights`](Self::weights), for whoever wants to look at each. Scores
-    /// and certificates still are those of the factors.
+    /// Expands weights in factors into [`weights`](Self::weights), for callers that need the single entries. Scores
+    /// and certificates still use the factors.
     pub fn write_out(&mut self) -> Result<()> {
         let Some(x) = &self.low_rank else { return Ok(()) };
         if self.dim() > LARGEST {

@@ -1,17 +1,17 @@
-//! Fitted models: predict, evaluate, save, load, and check a certificate again.
+//! Fitted models: prediction, evaluation, files, and the verification of certificates.
 //!
-//! - [`fit`]: data in, certified model out; [`checkpoint`]: runs that survive.
-//! - [`ball`]: the same for weights that are kept in a norm ball.
-//! - `low_rank`: weights in factors, in the trace ball; [`completion`]: those of matrix completion.
-//! - `multi_label`: any number of labels for each example, in a ball; [`set_evaluation`]: how well they are predicted.
-//! - `multi_output`: several numbers for each example, in a ball; [`output_evaluation`]: how well they are predicted.
-//! - [`path`](mod@path): models that together are good enough at every λ of an interval.
+//! - [`fit`]: from data to a certified model; [`checkpoint`]: runs that can resume.
+//! - [`ball`]: the same for weights in a norm ball.
+//! - `low_rank`: weights in factors, in the trace ball; [`completion`]: matrix completion.
+//! - `multi_label`: any number of labels for each example, in a ball; [`set_evaluation`]: its evaluation.
+//! - `multi_output`: several numbers for each example, in a ball; [`output_evaluation`]: its evaluation.
+//! - [`path`](mod@path): models that together are within a tolerance at every λ of an interval.
 //! - [`fitted`]: a model and what it can do.
-//! - [`evaluation`]: predictions beside the truth; [`chunks`]: the same for chunk labels.
-//! - [`cross_validation`]: which λ predicts best.
+//! - [`evaluation`]: comparison of predictions with the truth; [`chunks`]: the same for chunk labels.
+//! - [`cross_validation`]: the λ that predicts best.
 //! - [`file`](mod@file): the model file.
-//! - [`describe`](mod@describe): the problem behind a certificate, in words and as JSON; `remarks`: what to bear in mind about it.
-//! - `sides`: both sides of a certificate; [`verify`](mod@verify): a stored one, computed again from the data.
+//! - [`describe`](mod@describe): the problem behind a certificate, in words and as JSON; `remarks`: its caveats.
+//! - `sides`: the two sides of a certificate; [`verify`](mod@verify): recomputes a stored one from the data.
 
 pub mod ball;
 pub mod checkpoint;

@@ -1,7 +1,7 @@
-//! Models of any number of labels for each example.
+//! Models of label sets: any number of labels for each example.
 //!
-//! Every label has a score of its own, and is there when the score is positive. The losses of the scores are added up, so in
-//! a ball of the whole matrix the labels share what the radius allows:
+//! Every label has its own score, and is in the set if the score is positive. The objective is the sum of the losses
+//! of the scores, so in a ball of the whole matrix the labels share the radius:
 //!
 //! ```text
 //! P(X) = mean of Σ_k loss(⟨x_k, a⟩, ±1) + μ/2‖X‖²      for ‖X‖ ≤ r
@@ -17,8 +17,8 @@ use crate::term::ScalarLoss;
 use crate::{Error, Result};
 use rayon::prelude::*;
 
-/// Trains a model of label sets in a ball, by the same settings as [`fit_linear_in_ball`](super::fit_linear_in_ball). The
-/// targets of the data are [`Sets`](crate::data::Sets).
+/// Trains a model of label sets in a ball; it uses the same settings as
+/// [`fit_linear_in_ball`](super::fit_linear_in_ball). The targets of the data are [`Sets`](crate::data::Sets).
 ///
 /// ```
 /// use dualgap::data::{Examples, Sets};
@@ -66,13 +66,14 @@ pub fn fit_labels_in_ball(
 }
 
 impl Model {
-    /// The labels of a row that have a positive score, ascending, whatever is beyond the known features left out.
+    /// Returns the labels of a row with a positive score, ascending; features that the model does not know are
+    /// ignored.
     pub fn predict_set(&self, row: Row<'_>) -> Vec<usize> {
         let scores = self.class_scores(row).into_iter().enumerate();
         scores.filter(|&(_, score)| score > 0.0).map(|(label, _)| label).collect()
     }
 
-    /// Predicted sets of labels beside those of the data.
+    /// Compares predicted label sets with those of the data.
     pub fn evaluate_sets(&self, data: &Examples) -> Result<SetEvaluation> {
         let truth = data.sets()?;
         let sets: Vec<Vec<usize>> =

@@ -1,7 +1,7 @@
-//! Models of several numbers for each example.
+//! Models of several outputs: several numbers for each example.
 //!
-//! Every output has a prediction of its own. The losses of the predictions are added up, so in a ball of the whole matrix the
-//! outputs share what the radius allows:
+//! Every output has its own prediction. The objective is the sum of the losses of the predictions, so in a ball of
+//! the whole matrix the outputs share the radius:
 //!
 //! ```text
 //! P(X) = mean of Σ_k loss(⟨x_k, a⟩, y_k) + μ/2‖X‖²      for ‖X‖ ≤ r
@@ -17,8 +17,8 @@ use crate::term::ScalarLoss;
 use crate::{Error, Result};
 use rayon::prelude::*;
 
-/// Trains a model of several numbers in a ball, by the same settings as [`fit_linear_in_ball`](super::fit_linear_in_ball). The
-/// numbers are the [`Outputs`] of the data.
+/// Trains a model of several numbers in a ball; it uses the same settings as
+/// [`fit_linear_in_ball`](super::fit_linear_in_ball). The targets are the [`Outputs`] of the data.
 ///
 /// ```
 /// use dualgap::data::{Examples, Outputs};
@@ -61,7 +61,7 @@ pub fn fit_outputs_in_ball(
     ball::fit_each(data, Structure::MultiOutput { loss }, losses, names, within, plan, error)
 }
 
-/// The numbers of the data, of which there must be several.
+/// Returns the outputs of the data, or an error unless there are several.
 pub(super) fn of(data: &Examples) -> Result<&Outputs> {
     match data.outputs()? {
         outputs if outputs.names().len() > 1 => Ok(outputs),
@@ -72,12 +72,13 @@ pub(super) fn of(data: &Examples) -> Result<&Outputs> {
 }
 
 impl Model {
-    /// The numbers of a row, in the order of the outputs, whatever is beyond the known features left out.
+    /// Returns the predictions for a row, in the order of the outputs; features that the model does not know are
+    /// ignored.
     pub fn predict_outputs(&self, row: Row<'_>) -> Vec<f64> {
         self.class_scores(row)
     }
 
-    /// Predicted numbers beside those of the data; see [`Outputs`].
+    /// Compares predicted numbers with those of the data; see [`Outputs`].
     pub fn evaluate_outputs(&self, data: &Examples) -> Result<OutputEvaluation> {
         let outputs = of(data)?;
         if outputs.names() != &self.alphabet {

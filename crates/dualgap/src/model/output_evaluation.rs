@@ -1,4 +1,4 @@
-//! Predicted numbers of several outputs beside the true ones.
+//! Comparison of the predicted numbers of several outputs with the true ones.
 //!
 //! ```text
 //! RMSE   the root of the mean squared error, over all numbers of all examples
@@ -10,7 +10,7 @@ use super::evaluation::{NumberErrors, mean_squared, variance};
 use crate::data::Outputs;
 use serde::Serialize;
 
-/// How predicted numbers compare with the true ones, output by output and over all.
+/// How predicted numbers compare with the true ones, for each output and over all.
 ///
 /// ```
 /// # use dualgap::data::Outputs;
@@ -34,20 +34,20 @@ pub struct OutputEvaluation {
 /// The figures of an [`OutputEvaluation`] over all outputs; see the module's head.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OutputFigures {
-    /// n.
+    /// The number of examples.
     pub examples: usize,
-    /// How many numbers an example has.
+    /// The number of outputs of an example.
     pub outputs: usize,
     /// The root of the mean squared error.
     pub rmse: f64,
     /// The mean absolute error.
     pub mae: f64,
-    /// The share of the variance that is explained; none without any variance.
+    /// The fraction of the variance that the predictions explain; none if the truth has no variance.
     pub r2: Option<f64>,
 }
 
 impl OutputEvaluation {
-    /// Of predictions, example after example, beside the truth.
+    /// Computes the errors of predictions, which are stored example by example.
     pub fn of(truth: &Outputs, predicted: &[f64]) -> Self {
         let outputs = truth.names().len();
         let column = |values: &[f64], k: usize| -> Vec<f64> {
@@ -73,12 +73,12 @@ impl OutputEvaluation {
         Self { names: truth.names().names().to_vec(), errors, figures }
     }
 
-    /// Over all outputs.
+    /// Returns the figures over all outputs.
     pub fn figures(&self) -> OutputFigures {
         self.figures
     }
 
-    /// Those of each output, in their order.
+    /// Returns the errors of each output, in their order.
     pub fn by_output(&self) -> impl Iterator<Item = (&str, NumberErrors)> {
         self.names.iter().map(String::as_str).zip(self.errors.iter().copied())
     }
@@ -90,7 +90,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Naive: one sum over all entries.
+        /// The naive computation: one sum over all entries.
         #[test]
         fn the_figures_are_those_of_all_entries(rows in prop::collection::vec((prop::array::uniform3(-9.0..9.0_f64), prop::array::uniform3(-9.0..9.0_f64)), 2..9)) {
             let names = ["a", "b", "c"].map(String::from).to_vec();

@@ -1,10 +1,10 @@
-//! A path: models that together are good enough at every λ of an interval, each proved on a part of it.
+//! A path: models that together are within a tolerance at every λ of an interval, each proved on a part of it.
 //!
-//! A model and its witness prove more than the λ they were trained at ([`Reach`]): an interval around it. The path
-//! begins at the largest λ, where solving is cheapest, and goes down. Where a model's interval ends is known, and the
-//! next one is aimed as far below that as it is likely to reach back. If it does not, the hole is filled by a model
-//! in its middle; every model covers something, so this comes to an end. Each run begins with the dual point of the
-//! model beside it.
+//! A model and its witness prove a bound not only at the λ they were trained at but on an interval around it
+//! ([`Reach`]). The path begins at the largest λ, where solving is cheapest, and goes down. The interval of a model
+//! is known once it is trained, so the next model is aimed as far below its end as it is likely to reach back. If it
+//! does not reach back, a model in the middle of the hole fills it; every model covers something, so this
+//! terminates. Each run starts from the dual point of the neighbouring model.
 
 use super::{Model, Provenance, Structure};
 use crate::data::Scaling;
@@ -13,7 +13,7 @@ use crate::term::Regulariser;
 use crate::{Error, Result};
 use std::time::Instant;
 
-/// What is asked for.
+/// The request for a path.
 ///
 /// ```
 /// use dualgap::data::Examples;
@@ -48,37 +48,37 @@ use std::time::Instant;
 /// ```
 #[derive(Clone, Debug)]
 pub struct PathPlan {
-    /// The λ to cover.
+    /// The interval of λ to cover.
     pub within: Interval,
-    /// How good a model must be at a λ to cover it.
+    /// The gap that a model must not exceed at a λ to cover it.
     pub tolerance: Tolerance,
-    /// Limits on passes and oracle calls are for each model, a limit on seconds is for the whole path, and so is the
-    /// interrupt. Its tolerances are not looked at.
+    /// The limits on passes and oracle calls apply to each model, the limit on seconds and the interrupt to the
+    /// whole path. The tolerances of the budget are ignored.
     pub budget: Budget,
 }
 
-/// A model, and where it is proved to be within the tolerance.
+/// A model, and the interval on which it is proved to be within the tolerance.
 #[derive(Clone, Debug)]
 pub struct Piece {
-    /// Of the run that ended with the model.
+    /// The report of the run that trained the model.
     pub report: Report<Model>,
-    /// What it proves at any λ.
+    /// The bound that it proves at any λ.
     pub reach: Reach,
-    /// Its part of the path; the parts of neighbours overlap or touch.
+    /// Its part of the path; the intervals of neighbours overlap or touch.
     pub interval: Interval,
 }
 
 impl Piece {
-    /// λ, as the model was trained.
+    /// Returns the λ that the model was trained at.
     pub fn lambda(&self) -> f64 {
         self.report.model.provenance.lambda
     }
 }
 
-/// How far a path has come.
+/// How much of the interval a path covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Covered {
-    /// Every λ from here up to the largest is covered; none is where there is no number.
+    /// The smallest λ such that all from there up to the largest are covered, or `None` if no λ is.
     pub from: Option<f64>,
     /// Why the path ended.
     pub ending: Ending,
@@ -89,26 +89,28 @@ pub struct Covered {
 pub enum Ending {
     /// Every λ is covered.
     Whole,
-    /// The model of this λ is not within the tolerance, or proves nothing new; its run ended like this.
+    /// The model of this λ is not within the tolerance or proves nothing new, or no further run could begin.
     Short {
-        /// Where the path ended.
+        /// The λ at which the path ended.
         lambda: f64,
-        /// Why that run ended.
+        /// Why the run at that λ ended, or why it did not begin.
         stop: Stop,
     },
 }
 
-/// A run ends at this share of the tolerance; what is left of it is for other λ. A smaller share makes runs longer, a
-/// larger one makes more of them. On the OCR letters, from 0.3 to 0.8, paths took 152, 96, 72 and 92 passes.
+/// A run ends at this fraction of the tolerance; the rest lets the model cover other λ. A smaller fraction makes
+/// runs longer, a larger one makes more of them. On the OCR letters, from 0.3 to 0.8, paths took 152, 96, 72 and 92
+/// passes.
 const SHARE: f64 = 0.6;
 
-/// How far below the covered part the next model is aimed, as a power of how far the last one reached down: a model
-/// reaches up about as far as down, and mostly a little further. More than 1 makes holes, and models to fill them.
+/// How far below the covered part the next model is aimed, as a power of the ratio that the last one reached down: a
+/// model reaches up about as far as down, and usually a little further. More than 1 leaves holes that take further
+/// models to fill.
 const AIM: f64 = 0.95;
 
-/// Walks down the path. Models are fitted by `fit` (at a λ, within a budget, from the witness of a model nearby, whose
-/// λ is another) and proved by `reach`; `each` is told of the pieces in order, the largest λ first, and each
-/// reaches back to the one before.
+/// Computes a path. `fit` trains a model (at a λ, within a budget, from the witness of a model at a nearby λ) and
+/// `reach` proves it; `each` receives the pieces in order, the largest λ first, and each piece reaches back to the
+/// one before.
 pub fn path(
     wanted: &PathPlan,
     mut fit: impl FnMut(f64, &Budget, Option<&Model>) -> Result<Report<Model>>,
@@ -120,7 +122,7 @@ pub fn path(
     tolerance.check()?;
     budget.check()?;
     let begin = Instant::now();
-    // The last piece of the covered part, and those below a hole, the largest λ at the end.
+    // The last piece of the covered part, and the pieces below a hole, with the largest λ at the end.
     let (mut last, mut ahead): (Option<Piece>, Vec<Piece>) = (None, Vec::new());
     loop {
         let left = last.as_ref().map_or(within.to, |piece| piece.interval.from);
@@ -158,20 +160,20 @@ pub fn path(
     }
 }
 
-/// The middle of a hole. Where there is no number in it any more, its upper end: what covers that reaches back.
+/// Returns the middle of a hole, or its upper end if no number lies in between: a model that covers it reaches back.
 fn middle(low: f64, high: f64) -> f64 {
     let middle = low.sqrt() * high.sqrt();
     if low < middle && middle < high { middle } else { high }
 }
 
-/// Why no further run may begin, if so.
+/// Returns the reason why no further run may begin, if there is one.
 fn over(budget: &Budget, begin: Instant) -> Option<Stop> {
     let late = budget.seconds.is_some_and(|seconds| begin.elapsed().as_secs_f64() >= seconds);
     let interrupted = budget.interrupt.raised().then_some(Stop::Interrupted);
     interrupted.or(late.then_some(Stop::TimeLimit))
 }
 
-/// What one run may spend, and is to reach.
+/// Returns the budget of the next run: its tolerance, and the seconds that are left.
 fn of_one_model(wanted: &PathPlan, begin: Instant) -> Budget {
     let PathPlan { tolerance, budget, .. } = wanted;
     let (relative, absolute) = match *tolerance {
@@ -183,8 +185,9 @@ fn of_one_model(wanted: &PathPlan, begin: Instant) -> Budget {
     Budget { relative, absolute, seconds, ..budget.clone() }
 }
 
-/// Proves a path again: all models are of one problem but for λ, each is within the tolerance on the whole interval that
-/// is claimed for it, and together they leave out no λ of `within`. Claims are in order, the largest λ first.
+/// Verifies a path: all models solve the same problem except for λ, each is within the tolerance on the whole
+/// interval that is claimed for it, and together they cover every λ of `within`. Claims are in order, the largest λ
+/// first.
 ///
 /// ```
 /// use dualgap::data::Examples;
@@ -255,7 +258,7 @@ pub fn check_path(
     }
 }
 
-/// All but λ that P and D depend on, and the data.
+/// Returns what P and D depend on, except λ and the data.
 fn problem_of(model: &Model) -> (Structure, Regulariser, Scaling, Option<Vec<f64>>) {
     let Provenance { regulariser, scale, .. } = model.provenance;
     (model.structure.clone(), regulariser, scale, model.sample_weights.clone())

@@ -1,48 +1,48 @@
-//! What to bear in mind about a certificate: problems that are trivial, or nearly so, and proofs that end where rounding
-//! begins.
+//! Remarks: caveats about a certificate whose problem is trivial, or nearly so, or whose gap is smaller than its
+//! rounding.
 //!
-//! A certificate of a problem whose mistakes cost nothing, or whose examples weigh nothing, is as true as any other and
-//! proves nothing of interest. Whoever reads one must be able to see that without taking the model file apart.
+//! A certificate of a problem whose mistakes cost nothing, or whose examples weigh nothing, is as valid as any other
+//! and proves nothing of interest. A remark shows this without a look into the model file.
 
 use super::{Model, Structure};
 use crate::run::Certificate;
 use crate::term::MulticlassLoss;
 use serde::Serialize;
 
-/// A weight below this share of the mean, or a cost below this share of the largest, hardly counts: whatever it adds to
-/// the objective is far less than the gaps that runs end with.
+/// A weight below this fraction of the mean, or a cost below this fraction of the largest, is negligible: what it
+/// adds to the objective is far less than the gaps that runs end with.
 const NEXT_TO_NOTHING: f64 = 1e-9;
 
-/// So many names are listed in a sentence.
+/// The largest number of names in a sentence.
 const LISTED: usize = 10;
 
-/// What a remark is about.
+/// The subject of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RemarkKind {
     /// No mistake costs anything.
     NoCosts,
-    /// Some mistakes cost nothing, or next to nothing.
+    /// Some mistakes cost nothing or a negligible amount.
     ZeroCosts,
-    /// No mistake costs more than next to nothing.
+    /// All mistakes cost a negligible amount.
     SmallCosts,
-    /// Some examples weigh nothing, or next to nothing.
+    /// Some examples have no weight or a negligible one.
     LightExamples,
-    /// The same of all examples of a class together.
+    /// Some classes have a negligible weight, all their examples together.
     LightClasses,
     /// The bound on the rounding is larger than the gap.
     Rounding,
-    /// The file has no witness, so that the dual value is the word of the run.
+    /// The file has no witness, so the dual value is only the claim of the run.
     NoWitness,
 }
 
-/// Something to bear in mind, for machines and for people.
+/// A caveat, for machines and for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
-    /// What it is about.
+    /// The subject.
     pub kind: RemarkKind,
-    /// In words, without a full stop.
+    /// The text, without a full stop.
     pub text: String,
 }
 
@@ -51,7 +51,7 @@ impl Remark {
         Self { kind, text: text.into() }
     }
 
-    /// What there is to say about the numbers of a certificate.
+    /// Returns the remark on the numbers of a certificate, if there is one.
     ///
     /// ```
     /// use dualgap::model::Remark;
@@ -67,13 +67,13 @@ impl Remark {
         certificate.rounding_exceeds_gap().then(|| Self::new(RemarkKind::Rounding, text))
     }
 
-    /// What there is to say about a model without a witness.
+    /// Returns the remark on a model without a witness.
     pub fn on_witness(model: &Model) -> Option<Self> {
         let text = "the file has no witness: the dual value is the word of the training run, and nobody has proved it here";
         model.witness.is_none().then(|| Self::new(RemarkKind::NoWitness, text))
     }
 
-    /// What there is to say about a path of which so many models have no witness.
+    /// Returns the remark on a path in which this many models have no witness.
     pub fn on_path(without_witness: usize) -> Option<Self> {
         let text = format!(
             "{without_witness} models have no witness: their intervals are the word of the training runs, and nobody has \
@@ -83,7 +83,7 @@ impl Remark {
     }
 }
 
-/// What there is to say about the problem of a model; the labels are those of its training examples, where they are known.
+/// Returns the remarks on the problem of a model; `labels` are those of its training examples, if known.
 pub(super) fn on_problem(model: &Model, labels: Option<&[u32]>) -> Vec<Remark> {
     let mut remarks = Vec::new();
     if let Structure::Multiclass { costs: Some(costs), loss } = &model.structure {
@@ -127,7 +127,7 @@ fn on_costs(costs: &[f64], classes: usize, loss: MulticlassLoss) -> Option<Remar
     (few > 0).then(|| Remark::new(RemarkKind::ZeroCosts, text))
 }
 
-/// All entries of a matrix of costs but those of right answers.
+/// Returns the off-diagonal entries of a cost matrix.
 pub(super) fn mistakes(costs: &[f64], classes: usize) -> impl Iterator<Item = f64> + '_ {
     let right = move |k: usize| k / classes == k % classes;
     costs.iter().enumerate().filter(move |&(k, _)| !right(k)).map(|(_, &cost)| cost)
@@ -145,7 +145,7 @@ fn on_examples(weights: &[f64]) -> Option<Remark> {
     (light > 0).then(|| Remark::new(RemarkKind::LightExamples, text))
 }
 
-/// A class is compared with the mean of those that have examples.
+/// Compares the weight of each class with the mean over classes that have examples.
 fn on_classes(weights: &[f64], labels: &[u32], model: &Model) -> Option<Remark> {
     let names = model.alphabet.names();
     let mut sums = vec![None; names.len()];

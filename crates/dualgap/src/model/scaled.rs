@@ -1,4 +1,4 @@
-//! Runs on scaled columns whose weights and certificates are for the data as they are.
+//! Runs on scaled columns whose weights are for the unscaled data.
 
 use super::Model;
 use super::sides::{Sides, certificate};
@@ -10,8 +10,8 @@ use crate::{Error, Result};
 use std::borrow::Cow;
 use std::time::Instant;
 
-/// The factors of a data set, and its examples as a run sees them, if there is room for both: three numbers a column
-/// while the factors are computed, and the data once more.
+/// Returns the factors of a data set and its scaled examples, or an error without memory for them: three numbers per
+/// column while the factors are computed, and a copy of the data.
 pub(super) fn apply(scale: Scaling, data: &Examples) -> Result<(Factors, Cow<'_, Examples>)> {
     if !scale.is_none() {
         let others = data.rows().stored().saturating_mul(2);
@@ -20,8 +20,8 @@ pub(super) fn apply(scale: Scaling, data: &Examples) -> Result<(Factors, Cow<'_,
     Ok(scale.apply(data))
 }
 
-/// The way of the weights back to the data as they are is rounded, and a certificate is of exactly the weights that
-/// are returned. Should that have cost the tolerance, the run has come as far as rounding allows.
+/// Recomputes the certificate for exactly the weights that are returned, because unscaling rounds. If they no longer
+/// meet the tolerance, the run counts as stalled: rounding allows no more.
 pub(super) fn recertify(
     report: &mut Report<Model>,
     witness: &Witness,
@@ -44,7 +44,7 @@ pub(super) fn recertify(
     Ok(())
 }
 
-/// Tells of weights for the data as they are, where a run has those of scaled columns.
+/// An observer that unscales the weights of the run before it passes them on.
 pub(super) struct Unscaled<'a> {
     pub factors: &'a Factors,
     pub observer: &'a mut dyn Observer,

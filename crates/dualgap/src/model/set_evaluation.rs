@@ -1,4 +1,4 @@
-//! Predicted sets of labels beside the true ones.
+//! Comparison of predicted label sets with the true ones.
 //!
 //! ```text
 //! subset accuracy   the share of examples whose set is right as a whole
@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct SetEvaluation {
     examples: usize,
     right: usize,
-    /// Names that are in one of two sets and not in the other.
+    /// The number of labels that are in only one of the two sets of an example.
     wrong: usize,
     counts: BTreeMap<String, Count>,
 }
@@ -34,28 +34,28 @@ pub struct SetEvaluation {
 /// The figures of a [`SetEvaluation`]; see the module's head.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SetFigures {
-    /// n.
+    /// The number of examples.
     pub examples: usize,
-    /// How many labels there are to be in a set: those of the model and those of the data.
+    /// The number of different labels of the model and of the data.
     pub labels: usize,
-    /// Right as a whole.
+    /// The fraction of examples whose whole set is right.
     pub subset_accuracy: f64,
-    /// Wrong answers among all.
+    /// The fraction of wrong decisions over all labels of all examples.
     pub hamming_loss: f64,
-    /// Of all labels together.
+    /// The F1 of all labels together.
     pub micro_f1: f64,
-    /// The mean over labels.
+    /// The mean F1 over labels.
     pub macro_f1: f64,
 }
 
 impl SetEvaluation {
-    /// Of a model that knows these labels. Those that the truth has beside them are counted, too.
+    /// Starts the evaluation of a model with these labels. Other labels in the truth count as well.
     pub fn of_labels<S: AsRef<str>>(names: &[S]) -> Self {
         let none = |name: &S| (name.as_ref().to_string(), Count::default());
         Self { counts: names.iter().map(none).collect(), ..Self::default() }
     }
 
-    /// Counts one example.
+    /// Counts the sets of one example.
     pub fn compare<'a>(
         &mut self,
         truth: impl IntoIterator<Item = &'a str>,
@@ -75,7 +75,7 @@ impl SetEvaluation {
         self.right += usize::from(truth == predicted);
     }
 
-    /// All figures.
+    /// Returns all figures.
     pub fn figures(&self) -> SetFigures {
         let labels = self.counts.len();
         let share = |part: f64, of: usize| part / of.max(1) as f64;
@@ -95,7 +95,7 @@ impl SetEvaluation {
         }
     }
 
-    /// Precision, recall and F1 of each label, by name.
+    /// Returns precision, recall and F1 of each label, by name.
     pub fn by_label(&self) -> impl Iterator<Item = (&str, Scores)> {
         self.counts.iter().map(|(name, count)| (name.as_str(), count.figures()))
     }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     proptest! {
-        /// Naive: a question for every example and every label.
+        /// The naive computation: one decision for every example and every label.
         #[test]
         fn the_figures_are_those_of_counting_answers(sets in prop::collection::vec((prop::array::uniform4(any::<bool>()), prop::array::uniform4(any::<bool>())), 1..12)) {
             let mut evaluation = SetEvaluation::of_labels(&["a", "b", "c", "d"]);

@@ -1,4 +1,5 @@
-//! Both sides of a model's certificate, computed from the data: what a run, a file and a proof rest on alike.
+//! The two sides of a model's certificate, its primal and its dual value, computed from the data. Training, stored
+//! files and verification all use this code.
 
 use super::{Model, Provenance};
 use crate::data::Factors;
@@ -9,11 +10,11 @@ use crate::run::Certificate;
 use crate::term::{L2, Link, PureL1, Regulariser, Unpenalised};
 use crate::{Error, Result};
 
-/// Both sides of a certificate, whatever the regulariser.
+/// The primal and the dual value of a certificate, for any regulariser.
 pub(super) trait Sides {
-    /// Of the weights of a model, which are for the data before they were divided by the factors.
+    /// Returns the primal value at the weights of a model, which are for the unscaled data.
     fn primal(&self, model: &Model, factors: &Factors) -> Result<PrimalValue>;
-    /// After the witness is proved feasible.
+    /// Returns the dual value of a witness, or an error if it is infeasible.
     fn dual(&self, witness: &Witness) -> Result<Measured>;
 }
 
@@ -32,7 +33,7 @@ impl<B: Witnessed, L: Link> Sides for Of<'_, B, L> {
     }
 }
 
-/// Of the problem that a model says it was trained on.
+/// Returns the sides for the problem that a model says it was trained on.
 pub(super) fn sides<'a, B: Witnessed>(model: &Model, blocks: &'a B) -> Result<Box<dyn Sides + 'a>> {
     fn of<'a, B: Witnessed, L: Link + 'a>(
         model: &Model,
@@ -60,7 +61,7 @@ pub(super) fn sides<'a, B: Witnessed>(model: &Model, blocks: &'a B) -> Result<Bo
     }
 }
 
-/// The certificate of a model's own weights and witness, computed anew.
+/// Recomputes the certificate of a model's weights and witness.
 pub(super) fn certificate(
     model: &Model,
     witness: &Witness,
@@ -71,7 +72,7 @@ pub(super) fn certificate(
     Certificate::new(primal.value, sides.dual(witness)?, primal.certified)
 }
 
-/// What a file is told that claims what is not so.
+/// Returns the error for a file with a false claim.
 pub(super) fn refused(message: impl Into<String>) -> Error {
     Error::Refused {
         message: message.into(),

@@ -1,4 +1,4 @@
-//! A stored certificate, computed again from the data without trusting a number in the file.
+//! Verification: recomputes a stored certificate from the data without trusting a number in the file.
 
 use super::fit::linear_targets;
 use super::sides::{Sides, refused, sides};
@@ -13,60 +13,60 @@ use crate::structure::{ChainBlocks, Choice, LinearBlocks, MulticlassBlocks, Scor
 use crate::term::{Costs, MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
 
-/// What the dual side of a verified certificate rests on.
+/// The evidence for the dual value of a verified certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DualEvidence {
-    /// A witness was proved feasible and its dual value computed.
+    /// The witness is feasible, and its dual value was computed.
     Witness,
-    /// The file has no witness: the dual value is the word of the run that made it.
+    /// The file has no witness: the dual value is only the claim of the run that made it.
     Word,
 }
 
-/// A certificate that was checked.
+/// A certificate that was verified.
 #[derive(Clone, Copy, Debug)]
 pub struct Verified {
-    /// Computed again; the dual value only if there is a witness.
+    /// The recomputed certificate; its dual value is recomputed only if there is a witness.
     pub certificate: Certificate,
-    /// What the dual value rests on.
+    /// The evidence for the dual value.
     pub evidence: DualEvidence,
 }
 
-/// Checks a multiclass model against its training data.
+/// Verifies the certificate of a multiclass model against its training data.
 pub fn verify_examples(model: &Model, data: &Examples) -> Result<Verified> {
     prove_examples(model, data, &OfTheFile)
 }
 
-/// Checks a chain model against its training data.
+/// Verifies the certificate of a chain model against its training data.
 pub fn verify_sequences(model: &Model, data: &Sequences) -> Result<Verified> {
     prove_sequences(model, data, &OfTheFile)
 }
 
-/// Checks a linear model against its training data.
+/// Verifies the certificate of a linear model against its training data.
 pub fn verify_linear(model: &Model, data: &Examples) -> Result<Verified> {
     prove_linear(model, data, &OfTheFile)
 }
 
-/// Checks a multi-label model against its training data.
+/// Verifies the certificate of a multi-label model against its training data.
 pub fn verify_labels(model: &Model, data: &Examples) -> Result<Verified> {
     prove_labels(model, data, &OfTheFile)
 }
 
-/// Checks a multi-output model against its training data.
+/// Verifies the certificate of a multi-output model against its training data.
 pub fn verify_outputs(model: &Model, data: &Examples) -> Result<Verified> {
     prove_outputs(model, data, &OfTheFile)
 }
 
-/// What a multiclass model with its witness proves at every λ, from its training data.
+/// Returns the bound that a multiclass model and its witness prove at every λ, computed from its training data.
 pub fn reach_examples(model: &Model, data: &Examples) -> Result<Reach> {
     prove_examples(model, data, &AtEveryLambda)
 }
 
-/// What a chain model with its witness proves at every λ, from its training data.
+/// Returns the bound that a chain model and its witness prove at every λ, computed from its training data.
 pub fn reach_sequences(model: &Model, data: &Sequences) -> Result<Reach> {
     prove_sequences(model, data, &AtEveryLambda)
 }
 
-/// What a linear model with its witness proves at every λ, from its training data.
+/// Returns the bound that a linear model and its witness prove at every λ, computed from its training data.
 ///
 /// ```
 /// use dualgap::data::Examples;
@@ -89,17 +89,17 @@ pub fn reach_linear(model: &Model, data: &Examples) -> Result<Reach> {
     prove_linear(model, data, &AtEveryLambda)
 }
 
-/// Something to be proved of a model, once the data are known to be its own.
+/// A statement to prove about a model, after the check that the data are its training data.
 trait Proof {
     type Of;
 
     fn of<B: Witnessed>(&self, model: &Model, blocks: &B, factors: &Factors) -> Result<Self::Of>;
 
-    /// Of a model whose weights are kept in a ball.
+    /// Proves the statement for a model whose weights are constrained to a ball.
     fn in_ball(&self, model: &Model, sides: &dyn Sides, factors: &Factors) -> Result<Self::Of>;
 }
 
-/// The certificate that is stored.
+/// Proves the stored certificate.
 struct OfTheFile;
 
 impl Proof for OfTheFile {
@@ -114,7 +114,7 @@ impl Proof for OfTheFile {
     }
 }
 
-/// What the weights and the witness are worth at any λ.
+/// Proves a bound at every λ from the weights and the witness.
 struct AtEveryLambda;
 
 impl Proof for AtEveryLambda {
@@ -189,11 +189,12 @@ fn prove_linear<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<P
         let losses = PerOutput::new(loss, targets, 1)?;
         return proof.in_ball(model, &*ball::sides(model, within, data.rows(), losses)?, &factors);
     }
-    // The option decides how a point is reached, and nothing about the point.
+    // The option decides how a run reaches its point, and does not affect the value of a point.
     proof.of(model, &LinearBlocks::new(data.rows(), targets, loss, Choice::I)?, &factors)
 }
 
-/// Earlier versions knew the numbers of column files by their spelling, and so did the fingerprints of their data.
+/// Adds a hint to an error: earlier versions identified the numbers of column files by their spelling, and so did
+/// the fingerprints of their data.
 fn spelled(model: &Model, loss: ScalarLoss, error: Error) -> Error {
     let format = model.provenance.recipe.as_ref().map(|recipe| &recipe.format);
     match error {
@@ -225,7 +226,8 @@ fn prove_outputs<P: Proof>(model: &Model, data: &Examples, proof: &P) -> Result<
     prove_each(model, data, loss, outputs.values().to_vec(), outputs.names(), proof)
 }
 
-/// Of a model of several outputs, whose names in the data are the alphabet, under one loss in each of them.
+/// Proves a statement about a model of several outputs under one loss for each output; `alphabet` has their names in
+/// the data.
 fn prove_each<P: Proof>(
     model: &Model,
     data: &Examples,
@@ -263,7 +265,7 @@ pub(super) fn check_data(
     if *names.alphabet != model.alphabet {
         return Err(refused("the file has other names for what it predicts than the data"));
     }
-    // Another split of as many weights would be another model.
+    // The same number of weights with another number of features is another model.
     if (names.features, pair_features) != (model.features, model.pair_features) {
         return Err(refused("the file has another number of features than the data"));
     }
@@ -291,13 +293,13 @@ pub(super) fn verify(model: &Model, sides: &dyn Sides, factors: &Factors) -> Res
     Ok(Verified { certificate: Certificate::new(primal.value, dual, primal.certified)?, evidence })
 }
 
-/// A stored error bound is not trusted to excuse more than a millionth.
+/// Limits a stored error bound to a millionth of the value: a file could claim any bound to excuse a false value.
 fn believable(stored_error: f64, value: f64) -> f64 {
     stored_error.min(1e-6 * value.abs())
 }
 
-/// The computed value and the stored one may differ by rounding and by nothing else: where the rounding of the problem
-/// that a file names could be anything, its numbers are not those of that problem.
+/// Checks that the computed and the stored value differ only by rounding. The computed error bound is limited too: a
+/// file could name a problem whose rounding is so large that any value would pass.
 fn agree(side: &str, computed: Measured, stored: f64, file: &Certificate) -> Result<()> {
     let scale = computed.value.abs().max(file.primal.abs()).max(file.dual.abs());
     let allowed =

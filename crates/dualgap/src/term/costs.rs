@@ -1,8 +1,8 @@
-//! What mistakes cost: one each, or by a table.
+//! The costs of mistakes: one each, or from a table.
 
 use crate::{Error, Result};
 
-/// What predicting one label for another costs.
+/// The cost of predicting one label in the place of another.
 ///
 /// ```
 /// # use dualgap::term::Costs;
@@ -20,7 +20,7 @@ pub enum Costs {
 }
 
 impl Costs {
-    /// The costs for `classes` labels, or what is wrong with them.
+    /// Returns the costs for `classes` labels, or an error if the matrix is invalid.
     pub fn check(&self, classes: usize) -> Result<CheckedCosts> {
         let Self::Matrix(costs) = self else {
             return Ok(CheckedCosts { classes, matrix: None });
@@ -48,7 +48,7 @@ impl Costs {
     }
 }
 
-/// Costs that were checked. The 0/1 loss takes no memory, however many labels there are.
+/// Checked costs. The 0/1 loss takes no memory, however many labels there are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedCosts {
     classes: usize,
@@ -56,7 +56,7 @@ pub struct CheckedCosts {
 }
 
 impl CheckedCosts {
-    /// What predicting `y` costs under this truth.
+    /// Returns the cost of predicting `y` if the label is `truth`.
     #[inline]
     pub fn of(&self, truth: usize, y: usize) -> f64 {
         match &self.matrix {
@@ -65,7 +65,7 @@ impl CheckedCosts {
         }
     }
 
-    /// Puts the costs of all labels under this truth into `scores`.
+    /// Writes the costs of all predictions for the label `truth` to `scores`.
     #[inline]
     pub fn fill(&self, truth: usize, scores: &mut Vec<f64>) {
         scores.clear();
@@ -77,7 +77,7 @@ impl CheckedCosts {
         }
     }
 
-    /// The largest cost.
+    /// Returns the largest cost.
     pub fn largest(&self) -> f64 {
         self.matrix.as_ref().map_or(1.0, |costs| costs.iter().fold(0.0, |a, &b| b.max(a)))
     }

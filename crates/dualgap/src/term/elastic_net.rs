@@ -1,4 +1,4 @@
-//! The elastic net, and weights that are not negative: `g(w) = ½‖w‖² + t‖w‖₁`, perhaps for w ≥ 0 only.
+//! The elastic net, and nonnegative weights: `g(w) = ½‖w‖² + t‖w‖₁`, optionally for w ≥ 0 only.
 //!
 //! ```text
 //! ∇g*(v) = soft(v, t), or max(v − t, 0) for w ≥ 0,        g*(v) = ½‖∇g*(v)‖²
@@ -10,7 +10,7 @@ use super::Link;
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, sum::squared_norm};
 
-/// `½‖w‖² + threshold·‖w‖₁`, and w ≥ 0 if asked for.
+/// `½‖w‖² + threshold·‖w‖₁`, optionally with w ≥ 0.
 ///
 /// ```
 /// # use dualgap::term::{ElasticNet, Link};
@@ -22,13 +22,13 @@ use crate::linalg::{Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, sum::squared_norm};
 pub struct ElasticNet {
     /// σ/λ.
     pub threshold: f64,
-    /// Whether weights must not be negative.
+    /// Whether weights must be nonnegative.
     pub nonnegative: bool,
-    /// A weight that has the square alone.
+    /// A weight that has neither the l1 term nor the sign constraint, only the square.
     pub free: Option<usize>,
 }
 
-/// By how much a threshold can differ from the σ/λ that is meant: the quotient is rounded, and may have underflowed.
+/// A bound on the difference of a threshold from the exact σ/λ: the quotient is rounded, and may have underflowed.
 pub(super) fn threshold_error(threshold: f64) -> f64 {
     2.0 * UNIT_ROUNDOFF * threshold + UNDERFLOW
 }
@@ -64,8 +64,8 @@ impl Link for ElasticNet {
     fn conjugate(&self, v: &[f64]) -> Measured {
         let w = self.weights(v);
         let value = squared_norm(&w).scaled(0.5);
-        // Each |v| − t is rounded once, and then squared. Where t is off by δ, no |v| − t is by more, and only those
-        // v count that are beyond t, or would be.
+        // Each |v| − t is rounded once, and then squared. If t is off by δ, each |v| − t is off by at most δ, and only
+        // those v count that are above t, or would be above the exact t.
         let off = threshold_error(self.threshold);
         let l1 = w.iter().map(|w| w.abs()).collect::<Sum>().total();
         let near = |v: &&f64| **v != 0.0 && v.abs() >= self.threshold - 2.0 * off;

@@ -1,10 +1,10 @@
-//! The link between the two sides of the dual: w = ∇g*(v).
+//! The link from the dual image v to the weights: w = ∇g*(v).
 //!
-//! With `P(w) = (mean loss) + λ g(w)` the dual keeps `v = (1/λ) Σ mass_i X_i α_i`, its value is
+//! With `P(w) = (mean loss) + λ g(w)` the dual maintains `v = (1/λ) Σ mass_i X_i α_i`, its value is
 //! `(mean dual) − λ g*(v)`, and the weights are `w = ∇g*(v)`. A regulariser enters the engine only
 //! through this link. Contract: g is 1-strongly convex in the norm dual to `NORM` (so g* is 1-smooth and
 //! the engine's quadratic line search never lowers the dual), and ∇g* acts on one coordinate at a
-//! time, but perhaps for a factor that all have in common.
+//! time, except for a factor that all coordinates may share.
 
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{Measured, UNDERFLOW, sum::squared_norm};
@@ -20,7 +20,7 @@ pub enum Norm {
 
 /// A regulariser as the engine sees it; see the module's head.
 ///
-/// An own one, here the elastic net `½‖w‖² + s‖w‖₁`, whose link is soft thresholding:
+/// A user's own link, here of the elastic net `½‖w‖² + s‖w‖₁`, which is soft thresholding:
 ///
 /// ```
 /// use dualgap::linalg::{Measured, Sum, sum::squared_norm};
@@ -50,63 +50,64 @@ pub enum Norm {
 /// assert_eq!(ElasticNet(1.0).weight(0, -3.0), -2.0);
 /// ```
 pub trait Link: Clone + Send + Sync {
-    /// Whether w = v: then one vector serves as both.
+    /// Whether w = v, so that one vector serves as both.
     const IDENTITY: bool = false;
 
-    /// Whether all weights have a factor in common that depends on all of v: [`weight`](Self::weight) is then
-    /// without it, and relative to a reference for the size of v.
+    /// Whether all weights share a factor that depends on all of v: [`weight`](Self::weight) then leaves it out, and is
+    /// relative to a reference for the size of v.
     const COUPLED: bool = false;
 
-    /// g is 1-strongly convex in the norm that this one is dual to.
+    /// The norm in whose dual norm g is 1-strongly convex.
     const NORM: Norm = Norm::Euclidean;
 
-    /// Coordinate `j` of `w = ∇g*(v)`.
+    /// Returns coordinate `j` of `w = ∇g*(v)`.
     fn weight(&self, j: usize, v: f64) -> f64;
 
-    /// Coupled: what a coordinate adds to the sum that the factor depends on.
+    /// For coupled links: the term of a coordinate in the sum that the factor depends on.
     fn share(&self, _j: usize, _v: f64, _weight: f64) -> f64 {
         0.0
     }
 
-    /// Coupled: the factor, where the shares have this sum.
+    /// For coupled links: the factor, if the shares have this sum.
     fn factor(&self, _shares: f64) -> f64 {
         1.0
     }
 
-    /// Coupled: a reference that suits this v.
+    /// For coupled links: a reference that suits this v.
     fn reference(&self, _v: &[f64]) -> f64 {
         1.0
     }
 
-    /// Coupled: the link with another reference.
+    /// For coupled links: the link with another reference.
     #[must_use]
     fn based(&self, _reference: f64) -> Self {
         self.clone()
     }
 
-    /// `w = ∇g*(v)`.
+    /// Returns `w = ∇g*(v)`.
     fn weights(&self, v: &[f64]) -> Vec<f64> {
         v.iter().enumerate().map(|(j, &v)| self.weight(j, v)).collect()
     }
 
-    /// The link of `(λ g(w) + κ/2‖w‖²)/(λ + κ)`, if there is one of its kind: what acceleration takes steps with.
+    /// Returns the link of `(λ g(w) + κ/2‖w‖²)/(λ + κ)`, which accelerated steps use, or none if this type cannot
+    /// represent it.
     fn strengthened(&self, _lambda: f64, _kappa: f64) -> Option<Self> {
         None
     }
 
-    /// g(w), with its rounding bounded.
+    /// Returns g(w), with a bound on its rounding.
     fn value(&self, w: &[f64]) -> Measured;
 
-    /// g*(v), with its rounding bounded.
+    /// Returns g*(v), with a bound on its rounding.
     fn conjugate(&self, v: &[f64]) -> Measured;
 
-    /// A bound on g* at a vector that is known only to be within a distance of v: the value at v, off by at most
+    /// Bounds g* at a vector that is known only to be within a distance of v: the value at v, off by at most
     /// `distance·‖w‖ + distance²/2`, because g* is 1-smooth with gradient w.
     fn conjugate_near(&self, v: &[f64], distance: f64) -> Measured {
         let w_norm = if Self::IDENTITY {
             norm_above(v)
         } else {
-            // Weights are rounded, and may have been lost to underflow.
+            // The weights are rounded, and may have underflowed.
             norm_above(&self.weights(v)) + v.len() as f64 * UNDERFLOW
         };
         let mut value = self.conjugate(v);

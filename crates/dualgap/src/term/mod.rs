@@ -1,4 +1,5 @@
-//! What objectives are made of: losses of a prediction, and regularisers as links from v to w, and balls in their place.
+//! The terms of an objective: losses of a prediction, and regularisers as links from v to w, or balls in the place of a
+//! regulariser.
 
 pub mod ball;
 pub mod costs;

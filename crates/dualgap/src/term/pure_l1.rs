@@ -1,24 +1,24 @@
-//! The l1 norm alone, `g(w) = ‖w‖₁`, perhaps for w ≥ 0 only.
+//! The l1 norm alone, `g(w) = ‖w‖₁`, optionally for w ≥ 0 only.
 //!
 //! ```text
 //! g*(v) = 0 if |v_j| ≤ 1 for every j (v_j ≤ 1 for w ≥ 0), else ∞
 //! ```
 //!
-//! It has no strong convexity, so no gradient leads from v to w: this is no link to take steps with, but the one
-//! that the certificate of a pure l1 problem is computed with, at weights and a dual point found otherwise.
+//! It is not strongly convex, so g* has no gradient that maps v to w, and steps cannot use this link. It serves the
+//! certificate of a pure l1 problem, at weights and a dual point that another method has found.
 
 use super::Link;
 use crate::linalg::{Measured, Sum};
 
-/// `‖w‖₁`, and w ≥ 0 if asked for.
+/// `‖w‖₁`, optionally with w ≥ 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PureL1 {
-    /// Whether weights must not be negative.
+    /// Whether weights must be nonnegative.
     pub nonnegative: bool,
 }
 
 impl PureL1 {
-    /// The largest v_j that counts: g*(v) is zero where it is at most 1.
+    /// Returns the largest |v_j|, or the largest v_j for w ≥ 0: g*(v) is zero if it is at most 1.
     pub fn reach(self, v: &[f64]) -> f64 {
         v.iter().map(|&v| if self.nonnegative { v } else { v.abs() }).fold(0.0, f64::max)
     }
@@ -42,7 +42,7 @@ impl Link for PureL1 {
     }
 
     fn conjugate_near(&self, v: &[f64], distance: f64) -> Measured {
-        // The sum is rounded, too.
+        // The sum of reach and distance is also rounded.
         let feasible = (self.reach(v) + distance).next_up() <= 1.0;
         Measured { value: if feasible { 0.0 } else { f64::INFINITY }, error: 0.0 }
     }

@@ -6,9 +6,10 @@
 //! ∇g*(v)_j = sign(v_j) r_j^{p−1} ‖r‖_p^{2−p} / c
 //! ```
 //!
-//! It is 1-strongly convex in ‖·‖₁ (the paper's `3 log d` in the place of c is too small for that), so steps are
-//! measured by the largest entry of an input and not by its length. Every weight changes with every step, but all of
-//! them by the same factor, which is kept apart. With m some reference for the size of r, and s = r/m,
+//! It is 1-strongly convex in ‖·‖₁ (the paper's `3 log d` in the place of c is too small for that), so step sizes
+//! depend on the largest entry of an input and not on its length. Every step changes every weight, but the untouched
+//! coordinates all by the same factor, which is stored separately. With m some reference for the size of r,
+//! and s = r/m,
 //!
 //! ```text
 //! ∇g*(v)_j = factor · sign(v_j) s_j^{p−1},     factor = (m/c) (Σ s_j^p)^{(2−p)/p}
@@ -40,7 +41,7 @@ pub struct QNorm {
 }
 
 impl QNorm {
-    /// For so many weights; the threshold is σ/λ.
+    /// The q-norm for `dim` weights, with the threshold σ/λ.
     pub fn new(dim: usize, threshold: f64) -> Result<Self> {
         if dim < 8 {
             return Err(Error::setting(format!(
@@ -54,7 +55,7 @@ impl QNorm {
         Ok(Self { p, c: 2.0_f64.exp() * (p - 1.0), threshold, reference: 1.0 })
     }
 
-    /// `‖x‖_k²`, which neither overflows nor underflows where the result does not, and its rounding.
+    /// Returns `‖x‖_k²` with a bound on its rounding; it overflows or underflows only if the result does.
     fn squared_norm(x: impl Iterator<Item = f64> + Clone, k: f64) -> Measured {
         let largest = x.clone().fold(0.0, f64::max);
         if largest == 0.0 {
@@ -64,8 +65,9 @@ impl QNorm {
         let powers: Sum = x.map(|x| (x / largest).powf(k)).collect();
         let value = powers.total().value.powf(2.0 / k) * largest * largest;
         // A term is off by k roundings of its base and those of the power itself, the sum by a few, and the root
-        // takes the k away again. The exponents are rounded too, which counts as the logarithm of the sum. What is
-        // lost beside the largest is nothing beside its one, so underflow is left to the last two products.
+        // divides by k again. The exponents are also rounded, which costs a factor of the logarithm of the sum. Terms
+        // that underflow are negligible next to the largest term, which is one, so only the last two products can
+        // underflow.
         let relative = (64.0 + 8.0 * spread) * UNIT_ROUNDOFF;
         Measured { value, error: product_above(relative, value) + 4.0 * UNDERFLOW }
     }
@@ -79,7 +81,7 @@ impl Link for QNorm {
     fn weight(&self, _: usize, v: f64) -> f64 {
         let r = v.abs() - self.threshold;
         if r > 0.0 {
-            // Not zero, however small: who looks at the weights can tell that this one is none.
+            // A weight above the threshold is never zero, however small, so that callers can tell the support by w ≠ 0.
             (r / self.reference).powf(self.p - 1.0).max(f64::MIN_POSITIVE).copysign(v)
         } else {
             0.0
@@ -132,7 +134,7 @@ impl Link for QNorm {
     fn conjugate(&self, v: &[f64]) -> Measured {
         let r = v.iter().map(|v| (v.abs() - self.threshold).max(0.0));
         let mut value = Self::squared_norm(r, self.p).scaled(0.5 / self.c);
-        // Where the threshold is off by δ, g* is by at most δ‖w‖₁ + δ²/2: it is 1-smooth in the largest entry.
+        // If the threshold is off by δ, g* is off by at most δ‖w‖₁ + δ²/2: it is 1-smooth in the largest entry.
         let off = threshold_error(self.threshold);
         if v.iter().any(|&v| v != 0.0 && v.abs() >= self.threshold - 2.0 * off) {
             let l1 = self.weights(v).iter().map(|w| w.abs()).sum::<f64>();

@@ -1,10 +1,10 @@
-//! A regulariser in the user's units, as settings and model files have it.
+//! A regulariser in the user's units, as settings and model files store it.
 
 use super::{ElasticNet, Free, QNorm};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What is added to `λ/2‖w‖²`, and which weight it leaves alone.
+/// The terms in addition to `λ/2‖w‖²`, and the weight that is not penalised.
 ///
 /// ```
 /// # use dualgap::term::Regulariser;
@@ -18,27 +18,28 @@ pub struct Regulariser {
     /// σ, in `… + σ‖w‖₁`.
     #[serde(default)]
     pub l1: f64,
-    /// Whether weights must not be negative.
+    /// Whether weights must be nonnegative.
     #[serde(default)]
     pub nonnegative: bool,
     /// The weight that is not penalised, and may be negative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free: Option<Free>,
-    /// Whether a multiple of `½‖w‖_q²` takes the place of `½‖w‖²`: [`QNorm`].
+    /// Whether a multiple of `½‖w‖_q²` replaces `½‖w‖²`: [`QNorm`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub q_norm: bool,
 }
 
 impl Regulariser {
-    /// The square alone.
+    /// The squared norm alone.
     pub const PLAIN: Self = Self { l1: 0.0, nonnegative: false, free: None, q_norm: false };
 
-    /// Whether the penalty is the square alone, for every weight that has one.
+    /// Whether the penalty is the squared norm alone, for every penalised weight.
     pub fn is_plain(self) -> bool {
         self.l1 == 0.0 && !self.nonnegative && !self.q_norm
     }
 
-    /// The link of the q-norm at this λ, for so many weights.
+    /// Returns the link of the q-norm at this λ for this number of weights, or an error if the settings do not allow
+    /// it.
     pub fn q_norm(self, lambda: f64, weights: usize) -> Result<QNorm> {
         if self.nonnegative || self.free.is_some() {
             return Err(Error::setting(
@@ -48,7 +49,7 @@ impl Regulariser {
         QNorm::new(weights, self.link(lambda)?.threshold)
     }
 
-    /// The link at this λ, or what is wrong with it.
+    /// Returns the link at this λ, or an error if σ is negative or σ/λ is not finite.
     pub fn link(self, lambda: f64) -> Result<ElasticNet> {
         let threshold = self.l1 / lambda;
         if !(self.l1 >= 0.0 && threshold.is_finite()) {
@@ -61,7 +62,7 @@ impl Regulariser {
         Ok(ElasticNet { threshold, nonnegative: self.nonnegative, free })
     }
 
-    /// The free weight must be one of these, and its bound a number.
+    /// Returns an error if the free weight does not exist, or its bound is negative or not finite.
     pub(crate) fn check(self, weights: usize) -> Result<()> {
         match self.free {
             Some(Free { column, .. }) if column >= weights => Err(Error::setting(format!(

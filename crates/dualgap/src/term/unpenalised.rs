@@ -1,11 +1,11 @@
-//! A regulariser that leaves one weight free: the intercept's.
+//! A regulariser that does not penalise one weight: the intercept's.
 //!
 //! ```text
 //! g₀(w) = g(w with w_j = 0) for |w_j| ≤ bound, else ∞,        g₀*(v) = g*(v with v_j = 0) + bound·|v_j|
 //! ```
 //!
-//! Without a bound the dual would ask for v_j = 0 to the last bit, which no sum of rounded numbers gives. Like pure
-//! l1 this is no link to take steps with, but the one that the certificate is computed with.
+//! Without a bound the dual would require v_j to be exactly zero, which a sum of rounded numbers is not. As with pure
+//! l1, steps cannot use this link; it serves the certificate.
 
 use super::Link;
 use crate::linalg::underflow::product_above;
@@ -15,14 +15,14 @@ use serde::{Deserialize, Serialize};
 /// A weight that is not penalised.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Free {
-    /// Which one.
+    /// The index of the weight.
     pub column: usize,
-    /// It is looked for within ± this.
+    /// The largest absolute value of the weight.
     pub bound: f64,
 }
 
 impl Free {
-    /// The intercept in this column, for these targets: within a hundred times the largest of them, and at least
+    /// The intercept in this column, for these targets: its bound is a hundred times the largest of them, and at least
     /// a hundred thousand.
     ///
     /// ```
@@ -35,17 +35,17 @@ impl Free {
     }
 }
 
-/// The link's regulariser but for the free weight, if there is one.
+/// The link's regulariser for all weights except the free one, if there is one.
 #[derive(Clone, Debug)]
 pub struct Unpenalised<L> {
-    /// Of all other weights.
+    /// The link of all other weights.
     pub link: L,
-    /// The one that is free.
+    /// The free weight.
     pub free: Option<Free>,
 }
 
 impl<L> Unpenalised<L> {
-    /// The vector without the free coordinate, and that coordinate.
+    /// Returns the vector with the free coordinate set to zero, and that coordinate.
     fn part(free: Free, x: &[f64]) -> (Vec<f64>, f64) {
         let mut rest = x.to_vec();
         let own = std::mem::replace(&mut rest[free.column], 0.0);
@@ -54,7 +54,7 @@ impl<L> Unpenalised<L> {
 }
 
 impl<L: Link> Link for Unpenalised<L> {
-    /// Of the free weight this says nothing: any value within its bound may be the best.
+    /// Returns zero for the free weight, for which v determines nothing: any value within its bound may be the best.
     fn weight(&self, j: usize, v: f64) -> f64 {
         match self.free {
             Some(free) if free.column == j => 0.0,

@@ -174,7 +174,7 @@ fn a_run_goes_on_from_any_checkpoint_bit_for_bit() {
         let mut drawer = Drawer(2, Vec::new());
         let whole = variant.run(None, &budget, Some(&mut drawer)).unwrap();
         assert_same(&whole, &plain, variant.name);
-        assert!(drawer.1.len() > 10, "{}: {}", variant.name, drawer.1.len());
+        assert!(drawer.1.len() > 8, "{}: {}", variant.name, drawer.1.len());
         let step = drawer.1.len().div_ceil(25);
         for (k, kept) in drawer.1.into_iter().enumerate().filter(|(k, _)| k.is_multiple_of(step)) {
             let resumed = variant.run(Some(kept), &budget, None).unwrap();

@@ -1,14 +1,15 @@
-//! Frank-Wolfe that can take weight away again, for the l1 ball (Lacoste-Julien and Jaggi 2015).
+//! Frank-Wolfe with away steps, or pairwise, for the l1 ball (Lacoste-Julien and Jaggi 2015).
 //!
-//! X is a convex combination of corners ±r e_j. The worst of those that have weight is the away corner, W; S is the best of
-//! all:
+//! X is a convex combination of corners ±r e_j. The away corner W is the worst corner of the active set; S is the best
+//! corner of the ball:
 //!
 //! ```text
 //! away steps   X + γ(S − X), or X + γ(X − W) for γ ≤ λ_W/(1 − λ_W), whichever is steeper
 //! pairwise     X + γ(S − W)                  for γ ≤ λ_W
 //! ```
 //!
-//! A pairwise step moves two entries of X, so the search, the predictions and V cost two columns and the rows in them.
+//! A pairwise step moves two entries of X, so the line search, the predictions and V cost two columns and the rows of
+//! the examples in them.
 
 use super::common::{Common, Descent, Standing};
 use super::line::Direction;
@@ -24,15 +25,15 @@ pub(super) struct ActiveSet {
     /// V − μX, the direction of steepest descent.
     descent: Vec<f64>,
     corner: Corner,
-    /// λ of r e_j, and of −r e_j.
+    /// The weights λ of the corners r e_j and −r e_j.
     weights: Vec<[f64; 2]>,
-    /// The entries j where one of them is not zero.
+    /// The entries j where one of the two weights is not zero.
     active: Vec<u32>,
-    /// Which examples a pairwise step moves.
+    /// Whether the current pairwise step moves an example's predictions.
     moved: Vec<bool>,
 }
 
-/// A corner of the l1 ball: an entry, and 0 for r, 1 for −r.
+/// A corner of the l1 ball: the index of an entry, and 0 for r or 1 for −r.
 type Vertex = (usize, usize);
 
 fn sign((_, side): Vertex) -> f64 {
@@ -44,7 +45,7 @@ impl ActiveSet {
         let problem = common.problem;
         let mut at = Standing::zero(problem);
         common.image(&at.alpha, &mut at.v);
-        // From the corner that is best for X = 0.
+        // Start from the best corner at X = 0.
         let mut corner = Corner::default();
         common.region.corner(&at.v, problem.outputs(), &mut corner);
         let first = vertex(&corner, problem.outputs());
@@ -66,7 +67,7 @@ impl ActiveSet {
         }
     }
 
-    /// The corner with weight that is worst, and its inner product with the descent over r.
+    /// Returns the worst corner of the active set, and its inner product with the descent direction divided by r.
     fn worst(&self) -> (Vertex, f64) {
         let mut worst = ((0, 0), f64::INFINITY);
         for &j in &self.active {
@@ -81,7 +82,7 @@ impl ActiveSet {
         worst
     }
 
-    /// Multiplies all weights, and X.
+    /// Multiplies all weights, and X, by a factor.
     fn scale(&mut self, factor: f64) {
         for &j in &self.active {
             let j = j as usize;
@@ -90,7 +91,7 @@ impl ActiveSet {
         }
     }
 
-    /// Changes the weight of a corner; what is left below rounding is nothing.
+    /// Changes the weight of a corner, and drops the corner if only rounding is left of its weight.
     fn shift(&mut self, to: Vertex, change: f64, radius: f64) {
         let (j, side) = to;
         let was = self.weights[j] != [0.0; 2];
@@ -104,7 +105,7 @@ impl ActiveSet {
         }
     }
 
-    /// X and the predictions of S − W.
+    /// Sets the direction to S − W, with its predictions.
     fn swap<L: Losses>(&mut self, common: &mut Common<'_, '_, L, L1>, best: Vertex, away: Vertex) {
         let (problem, r, c) = (common.problem, common.region.radius(), common.problem.outputs());
         let Direction { delta, rows, along, square, .. } = &mut self.direction;
@@ -125,7 +126,7 @@ impl ActiveSet {
         }
         let x = |vertex: Vertex| r * sign(vertex) * self.at.x[vertex.0];
         *along = x(best) - x(away);
-        // The same entry with both signs is twice as far as a corner, and not √2 times.
+        // The two corners of the same entry are 2r apart, those of different entries √2·r.
         *square = if best.0 == away.0 { 4.0 } else { 2.0 } * r * r;
     }
 
@@ -144,7 +145,7 @@ impl ActiveSet {
         self.direction.follow(common, &mut self.at, gamma);
     }
 
-    /// X + γ(T − X) toward a corner, or away from it with γ < 0.
+    /// Takes the step X + γ(T − X) toward a corner T, or away from it with γ < 0.
     fn step_along<L: Losses>(
         &mut self,
         common: &mut Common<'_, '_, L, L1>,
@@ -180,7 +181,7 @@ impl ActiveSet {
     }
 }
 
-/// Which corner of the l1 ball this is.
+/// Returns the index and the sign of a corner of the l1 ball.
 fn vertex(corner: &Corner, outputs: usize) -> Vertex {
     let first = |side: &[(u32, f64)]| side.first().copied().unwrap_or_default();
     let ((j, _), (k, value)) = (first(&corner.left), first(&corner.right));
@@ -216,7 +217,7 @@ impl<L: Losses> Descent<L, L1> for ActiveSet {
 
     fn refresh(&mut self, certified: &Standing) {
         self.at.copy(certified);
-        // The weights make X, and they add up to one.
+        // The weights have to add up to one, which rounding may have changed.
         let total: f64 = self.active.iter().flat_map(|&j| self.weights[j as usize]).sum();
         if total > 0.0 {
             self.active.iter().for_each(|&j| {

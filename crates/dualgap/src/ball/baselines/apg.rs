@@ -1,12 +1,12 @@
-//! Accelerated projected gradient: FISTA with backtracking, and a new start whenever the momentum points uphill
-//! (O'Donoghue and Candès 2015), which also finds the rate of strong convexity by itself.
+//! Accelerated projected gradient: FISTA with backtracking, and a restart whenever the momentum points uphill
+//! (O'Donoghue and Candès 2015), which adapts to unknown strong convexity.
 //!
 //! ```text
 //! Y = X + β(X − X_before),    X_next = Proj(Y − ∇P(Y)/ℓ)      for an ℓ with ⟨∇P(X_next) − ∇P(Y), Δ⟩ ≤ ℓ‖Δ‖²,  Δ = X_next − Y
 //! ```
 //!
-//! Predictions of Y come from those of the two X, and those of X through its columns alone, so a step costs one look at the
-//! rows and one at the columns that X has; a larger ℓ costs the columns again.
+//! The predictions of Y are a combination of those of the two X, and those of X need its nonzero columns only. So a
+//! step costs one loop over the rows and one over those columns; each increase of ℓ costs the columns again.
 
 use super::common::{Common, Descent, Standing};
 use crate::ball::Losses;
@@ -14,10 +14,11 @@ use crate::linalg::Halted;
 use crate::term::ball::region::Region;
 use serde::{Deserialize, Serialize};
 
-/// With every step ℓ may fall a little: it is large only where the data are steep.
+/// Every step first tries an ℓ smaller by this factor: the curvature is lower in some regions than in others. A smaller
+/// factor costs more backtracking.
 const RELAX: f64 = 0.9;
 
-/// By what ℓ grows at least where it was too small.
+/// The least factor by which backtracking increases ℓ.
 const GROW: f64 = 1.2;
 
 /// The method; see the module's head.
@@ -36,12 +37,12 @@ pub(in crate::ball) struct ProjectedGradient {
     restarts: u64,
 }
 
-/// All that a later run needs to go on.
+/// The state of the method: all that a run needs to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::ball) struct Place {
     x: Vec<f64>,
     before: Vec<f64>,
-    /// The predictions of both.
+    /// The predictions of `x` and `before`.
     a: Vec<f64>,
     a_before: Vec<f64>,
     t: f64,
@@ -50,14 +51,14 @@ pub(in crate::ball) struct Place {
 }
 
 impl ProjectedGradient {
-    /// Where it stands.
+    /// Returns the state for a checkpoint.
     pub fn place(&self) -> Place {
         let Self { x, before, a, a_before, t, ell, restarts, .. } = self;
         let [x, before, a, a_before] = [x, before, a, a_before].map(Clone::clone);
         Place { x, before, a, a_before, t: *t, ell: *ell, restarts: *restarts }
     }
 
-    /// Goes on from there, and says whether that is a place of this problem.
+    /// Resumes from a checkpoint; returns whether it is valid for this problem.
     pub fn resume(&mut self, place: Place) -> bool {
         let Place { x, before, a, a_before, t, ell, restarts } = place;
         let finite =
@@ -73,7 +74,7 @@ impl ProjectedGradient {
         sound
     }
 
-    /// The same from another X than zero, which is in the ball.
+    /// Starts from this X, which is in the ball, in the place of zero.
     pub fn beginning_at<L: Losses, R: Region>(
         mut self,
         common: &mut Common<'_, '_, L, R>,
@@ -91,7 +92,8 @@ impl ProjectedGradient {
         let at = Standing::zero(problem);
         let squares = problem.masses().iter().zip(problem.squared_norms());
         let mean: f64 = squares.map(|(mass, square)| mass * square).sum();
-        // The data are at most that steep, and mostly far less.
+        // The mean is an upper bound on the curvature of the data, which is mostly far lower: a tenth is the first
+        // guess.
         let ell = 0.1 * mean / problem.losses().smoothness() + problem.mu();
         Self {
             x: at.x.clone(),
@@ -108,7 +110,7 @@ impl ProjectedGradient {
         }
     }
 
-    /// ⟨∇P(X_next) − ∇P(Y), Δ⟩ and ‖Δ‖².
+    /// Returns ⟨∇P(X_next) − ∇P(Y), Δ⟩ and ‖Δ‖².
     fn curvature<L: Losses, R: Region>(&mut self, common: &mut Common<'_, '_, L, R>) -> (f64, f64) {
         let (problem, mut along) = (common.problem, 0.0);
         for i in 0..problem.len() {
@@ -146,7 +148,7 @@ impl<L: Losses, R: Region> Descent<L, R> for ProjectedGradient {
         self.ell *= RELAX;
         loop {
             if halted() {
-                // A step that was not taken has taught nothing: the run may be taken up from here.
+                // A halted step leaves the state unchanged, because the run may resume from here.
                 self.ell = before;
                 return false;
             }
@@ -157,7 +159,7 @@ impl<L: Losses, R: Region> Descent<L, R> for ProjectedGradient {
             common.region.project(&mut self.next, c);
             common.predict(&self.next, &mut self.a_next);
             let (along, square) = self.curvature(common);
-            // Not a number, or nothing but rounding, is no reason to go on.
+            // Backtracking also ends at NaN, or where only rounding is left.
             if along <= self.ell * square
                 || along.is_nan()
                 || square <= 0.0

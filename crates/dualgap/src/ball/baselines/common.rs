@@ -1,4 +1,5 @@
-//! What the baselines share: one solver around whatever moves X, with the certificate of the corners of its predictions.
+//! The common part of the baselines: one solver around each method, which certifies X with the corners of its
+//! predictions.
 
 use super::apg::{Place, ProjectedGradient};
 use super::schedule::smoothness_of_batch;
@@ -8,23 +9,23 @@ use crate::linalg::{Halted, Random};
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::ball::region::{Corner, Region};
 
-/// So many products with the data estimate its largest singular value, ...
+/// The number of power iterations that estimate the largest eigenvalue of Σ m_i a_i a_i': each reads all of the data.
 const POWERS: usize = 6;
 
-/// ... which is above what they find by about this factor at most.
+/// A safety factor on that estimate, which power iterations approach from below.
 const BEYOND: f64 = 1.2;
 
-/// The problem, and what steps need beside it.
+/// The problem, and what steps need in addition.
 pub(in crate::ball) struct Common<'p, 'a, L: Losses, R> {
     pub problem: &'p Problem<'a, L>,
     pub region: R,
     pub random: Random,
     pub scratch: L::Scratch,
-    /// Entries of A that were touched and are not yet counted as work.
+    /// Entries of A that steps touched and that are not yet counted as work.
     pub touched: u64,
 }
 
-/// Where an X stands: its predictions, their corners, and the V of those.
+/// An X, its predictions, their corners, and the V of those.
 #[derive(Clone, Debug)]
 pub(in crate::ball) struct Standing {
     pub x: Vec<f64>,
@@ -33,33 +34,33 @@ pub(in crate::ball) struct Standing {
     pub v: Vec<f64>,
 }
 
-/// A method: it moves an X.
+/// A method that moves X.
 pub(in crate::ball) trait Descent<L: Losses, R: Region> {
-    /// One step. Whether it was taken: one that was halted on its way has not been, and a method whose runs are kept
-    /// stands where it stood.
+    /// Takes one step; returns false if it was halted before the end. A method that has checkpoints then leaves its
+    /// state unchanged.
     fn step(&mut self, common: &mut Common<'_, '_, L, R>, halted: Halted<'_>) -> bool;
 
-    /// The X to certify, in the ball but for rounding.
+    /// Returns the X to certify, which is in the ball up to rounding.
     fn iterate(&self) -> &[f64];
 
-    /// Takes over what a certification computed anew for that X, without the rounding of many steps.
+    /// Takes over what a certification recomputed for that X, without the accumulated rounding of many steps.
     fn refresh(&mut self, _: &Standing) {}
 
-    /// Whether certificates that stand still mean that nothing moves any more.
+    /// Whether the run may stop because its certificates no longer improve.
     fn may_stall(&self) -> bool {
         true
     }
 
-    /// What was chosen, for people to read.
+    /// Describes the choices of the method, for the report.
     fn tactics(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Where gradients stand, and entries that are not yet counted as work.
+/// The state of projected gradient, and the entries that are not yet counted as work.
 pub(in crate::ball) type GradientsPlace = (Place, u64);
 
-/// The solver of a method.
+/// The solver around a method.
 pub(in crate::ball) struct Baseline<'p, 'a, L: Losses, R, D> {
     common: Common<'p, 'a, L, R>,
     descent: D,
@@ -73,7 +74,7 @@ impl<'p, 'a, L: Losses, R: Region> Common<'p, 'a, L, R> {
         Self { problem, region, random, scratch, touched: 0 }
     }
 
-    /// Calls that the entries touched amount to: a pass is as many entries as there are.
+    /// Converts the touched entries into oracle calls, and keeps the remainder: a pass is as many entries as A has.
     fn calls(&mut self) -> u64 {
         let (pass, all) = (self.problem.len() as u64, self.problem.rows().stored().max(1) as u64);
         let calls = u128::from(self.touched) * u128::from(pass) / u128::from(all);
@@ -81,18 +82,18 @@ impl<'p, 'a, L: Losses, R: Region> Common<'p, 'a, L, R> {
         calls as u64
     }
 
-    /// V of all corners.
+    /// Computes V of all corners.
     pub fn image(&mut self, alpha: &[f64], v: &mut [f64]) {
         self.problem.image(alpha, v);
         self.touched += self.problem.rows().stored() as u64;
     }
 
-    /// All predictions.
+    /// Computes all predictions.
     pub fn predict(&mut self, x: &[f64], a: &mut [f64]) {
         self.touched += self.problem.predict(x, a);
     }
 
-    /// Adds to the predictions what a corner adds to X.
+    /// Adds to the predictions those of `factor` times a corner.
     pub fn add_corner(&mut self, corner: &Corner, factor: f64, a: &mut [f64]) {
         let c = self.problem.outputs();
         for &(j, u) in &corner.left {
@@ -105,7 +106,8 @@ impl<'p, 'a, L: Losses, R: Region> Common<'p, 'a, L, R> {
         }
     }
 
-    /// The largest eigenvalue of Σ m_i a_i a_i', or a little more, divided by the losses' γ: the mean loss is that smooth.
+    /// Estimates the smoothness of the mean loss: the largest eigenvalue of Σ m_i a_i a_i', or a little more, divided
+    /// by the losses' γ.
     pub fn smoothness(&mut self) -> f64 {
         let (problem, rows) = (self.problem, self.problem.rows());
         let weighed = problem.masses().iter().zip(problem.squared_norms()).map(|(m, s)| m * s);
@@ -133,14 +135,14 @@ impl<'p, 'a, L: Losses, R: Region> Common<'p, 'a, L, R> {
         (BEYOND * found).clamp(largest, all.max(largest)) / problem.losses().smoothness()
     }
 
-    /// How smooth the loss of an example is, on the scale of the mean.
+    /// The smoothness of the least smooth example's loss, n m_i‖a_i‖²/γ.
     pub fn steepest(&self) -> f64 {
         let problem = self.problem;
         let each = problem.masses().iter().zip(problem.squared_norms()).map(|(m, s)| m * s);
         each.fold(0.0, f64::max) * problem.len() as f64 / problem.losses().smoothness()
     }
 
-    /// How smooth a mean over a batch of so many examples is on average.
+    /// The expected smoothness of a mean over a batch of this size.
     pub fn smoothness_of_batch(&self, batch: usize, of_mean: f64) -> f64 {
         smoothness_of_batch((self.problem.len(), batch), of_mean, self.steepest())
     }
@@ -160,7 +162,7 @@ impl Standing {
         zero
     }
 
-    /// Copies another without asking for memory.
+    /// Copies another without allocating.
     pub fn copy(&mut self, from: &Self) {
         self.x.copy_from_slice(&from.x);
         self.a.copy_from_slice(&from.a);
@@ -176,19 +178,19 @@ impl<'p, 'a, L: Losses, R: Region, D: Descent<L, R>> Baseline<'p, 'a, L, R, D> {
         Ok(Self { common, descent, best_pair, certified })
     }
 
-    /// The best so far.
+    /// Returns the best pair so far.
     pub fn best_pair(&self) -> &BestPair {
         &self.best_pair
     }
 }
 
 impl<L: Losses, R: Region> Baseline<'_, '_, L, R, ProjectedGradient> {
-    /// All that a later run needs to go on, but for the best of both best_pair.
+    /// Returns all that a run needs to resume, except the best pair.
     pub fn place(&self) -> GradientsPlace {
         (self.descent.place(), self.common.touched)
     }
 
-    /// Goes on from there, and says whether that is a place of this problem.
+    /// Resumes from a checkpoint; returns whether it is valid for this problem.
     pub fn resume(&mut self, (place, touched): GradientsPlace) -> bool {
         self.common.touched = touched;
         touched <= self.common.problem.rows().stored() as u64 && self.descent.resume(place)
@@ -211,10 +213,10 @@ impl<L: Losses, R: Region, D: Descent<L, R>> Solver for Baseline<'_, '_, L, R, D
                 break;
             }
             if self.common.touched == before {
-                // Columns without entries cost nothing, and a run must come to an end all the same.
+                // Columns without entries cost nothing; the run still has to end, so the step counts as a pass.
                 self.common.touched += self.common.problem.rows().stored().max(1) as u64;
             }
-            // What is begun is finished: one step may take more than is left.
+            // A step is not interrupted at the quota: it may take more work than is left.
             done += Work { steps: 1, oracle_calls: self.common.calls() };
         }
         Ok(done)

@@ -1,6 +1,7 @@
 //! Frank-Wolfe with exact line search: X ← (1 − γ)X + γS, S the corner where the gradient is steepest.
 //!
-//! Predictions are kept, so a step costs the column of S, O(n) for the search, and the rows whose dual variables changed.
+//! Predictions are maintained, so a step costs the column of S, O(n) for the line search, and the rows of the examples
+//! whose dual variables change.
 
 use super::common::{Common, Descent, Standing};
 use super::line::Direction;

@@ -4,24 +4,25 @@
 //! P'(γ) = μ(⟨X, D⟩ + γ‖D‖²) − Σ m_i ⟨corner(a_i + γδ_i), δ_i⟩,      δ = A D
 //! ```
 //!
-//! costs the examples that δ moves and not the data. P is convex, so its slope rises, and at least −P'(0)/curvature is
-//! safe. The search begins at as many times that as the last one ended at.
+//! costs a loop over the examples that δ moves, not over the data. P is convex, so its slope increases, and a step of
+//! −P'(0)/curvature does not pass the minimum. The search starts at the multiple of that step at which the last search
+//! ended.
 
 use super::common::{Common, Standing};
 use crate::ball::Losses;
 use crate::term::ball::region::Region;
 
-/// The slope is zero when it is below this share of that at the beginning: of what there is to gain that leaves the
-/// square of it.
+/// The search ends when the slope is below this share of the slope at the beginning. The possible gain that it leaves
+/// is about the square of this share.
 const FLAT: f64 = 1e-2;
 
-/// The search ends after so many looks, at the last place before the minimum.
+/// The search ends after this many evaluations of the slope, at the last point before the minimum.
 const LOOKS: usize = 16;
 
 /// A direction D in which X may move.
 #[derive(Clone, Debug)]
 pub(super) struct Direction {
-    /// A D; zero but at `rows`.
+    /// A D; zero except at `rows`.
     pub delta: Vec<f64>,
     /// The examples whose predictions move.
     pub rows: Vec<u32>,
@@ -29,7 +30,7 @@ pub(super) struct Direction {
     pub along: f64,
     /// ‖D‖².
     pub square: f64,
-    /// How many times further than what is safe the last search went.
+    /// The step of the last search, as a multiple of the safe one.
     further: f64,
     shifted: Vec<f64>,
     to: Vec<f64>,
@@ -79,7 +80,7 @@ impl Direction {
         problem.mu() * (self.along + gamma * self.square) - sum
     }
 
-    /// How far to go, at most so far.
+    /// Returns the best γ in [0, `most`], up to the tolerance of the search.
     pub fn search<L: Losses, R: Region>(
         &mut self,
         common: &mut Common<'_, '_, L, R>,
@@ -113,7 +114,7 @@ impl Direction {
                     high.1 *= 0.5; // the Illinois rule: no end stays for long
                 }
                 rose = false;
-                // By the secant of the last two, but not for ever.
+                // The secant through the last two points, with a limit on the extrapolation.
                 let secant = gamma - slope * (gamma - before.0) / (slope - before.1);
                 if secant > gamma { secant.min(gamma + 16.0 * (gamma - before.0)) } else { most }
             } else {
@@ -134,7 +135,7 @@ impl Direction {
         low.0
     }
 
-    /// Moves the predictions, and what follows from them; V only for the examples whose corners have changed.
+    /// Updates the predictions and the corners after a step γ, and V for the examples whose corners have changed.
     pub fn follow<L: Losses, R: Region>(
         &mut self,
         common: &mut Common<'_, '_, L, R>,

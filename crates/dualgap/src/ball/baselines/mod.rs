@@ -1,16 +1,16 @@
-//! Other methods for the same problems, each with its own certificate, to measure primal-dual block Frank-Wolfe by.
+//! Other methods for the same problems, each with its own certificate, to compare primal-dual block Frank-Wolfe with.
 //!
 //! ```text
 //! P(X) − D(α),   α_i the corner of the prediction X'a_i:   never more than the Frank-Wolfe gap ⟨∇P(X), X − S⟩
 //! ```
 //!
-//! - `apg`: accelerated projected gradient, which the default method hands over to where it does not get on. `svrg`: projected SVRG.
+//! - `apg`: accelerated projected gradient, which also is the second method of the handover. `svrg`: projected SVRG.
 //! - `frank_wolfe`, `active`: Frank-Wolfe; with away steps; pairwise. `line`: their line search.
 //! - `sliding`: SCGS and STORC; `schedule`: their phases and constants.
-//! - `common`: the one solver around them.
+//! - `common`: the solver around each of them.
 //!
-//! None has anything to tune: how smooth the data are is measured, and the rest is as in the papers. Work is counted in
-//! rows: a look at a column counts as the rows that have as many entries.
+//! None has anything to tune: the code estimates the smoothness of the data, and the other constants are those of the
+//! papers. Work is counted in rows: reading a column counts as the number of rows with as many entries.
 
 mod active;
 mod apg;
@@ -34,7 +34,7 @@ use frank_wolfe::FrankWolfe;
 use sliding::Sliding;
 use svrg::Svrg;
 
-/// What all methods in the l1 ball begin with.
+/// The common part of all baselines in the l1 ball.
 fn begin<'p, 'a, L: Losses>(
     problem: &'p Problem<'a, L>,
     seed: u64,
@@ -75,10 +75,10 @@ pub fn projected_gradient<L: Losses>(
     Baseline::new(common, descent)
 }
 
-/// Projected gradient, for whoever gives it the turn.
+/// The projected gradient solver, as the handover uses it.
 pub(super) type Gradients<'p, 'a, L> = Baseline<'p, 'a, L, L1, ProjectedGradient>;
 
-/// Projected gradient from an X of the ball, or from zero.
+/// Starts projected gradient from an X in the ball, or from zero.
 pub(super) fn gradients_from<'p, 'a, L: Losses>(
     problem: &'p Problem<'a, L>,
     x: Option<&[f64]>,

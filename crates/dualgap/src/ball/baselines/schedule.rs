@@ -1,6 +1,6 @@
-//! The phases of conditional gradient sliding, and what their steps are taken with: the same in every ball.
+//! The phases of conditional gradient sliding and the constants of their steps, the same in every ball.
 //!
-//! With D_t the distance from the optimum when phase t begins, N its steps and k the step,
+//! With D_t the distance from the optimum when phase t begins, N its number of steps and k the step,
 //!
 //! ```text
 //!                      γ_k        β_k          η_k               N              batch
@@ -11,10 +11,11 @@
 //! ```
 //!
 //! as in the papers: δ is the gap at X = 0, σ² the variance of the examples' gradients there, D ≤ 2r. A batch of n
-//! examples or more is all of them. STORC's batch is that of its experiments (its theorem wants more than n of everything
-//! here), and its D_t comes from the Frank-Wolfe gap that the snapshot's gradient shows for nothing.
+//! examples or more is all of them. STORC's batch is that of its experiments (its theorem asks for more than n on the
+//! data here), and its D_t follows from the Frank-Wolfe gap, which the snapshot's gradient gives at no extra cost.
 
-/// How smooth a mean over a batch of so many of n examples is on average (Gower et al. 2019): between one and all.
+/// Returns the expected smoothness of a mean over a batch (Gower et al. 2019), between that of one example and that of
+/// the mean over all.
 pub(in crate::ball) fn smoothness_of_batch(
     (n, batch): (usize, usize),
     of_mean: f64,
@@ -30,13 +31,13 @@ pub(in crate::ball) fn smoothness_of_batch(
 /// The batch of STORC's experiments.
 pub(in crate::ball) const BATCH: usize = 100;
 
-/// More steps than this in a phase are no phase any more.
+/// A phase that would be longer than this never ends; as a finite number it also keeps η and the batch finite.
 const LONGEST: f64 = 1e9;
 
-/// What the constants are made of.
+/// The quantities that the constants depend on.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ball) struct Measures {
-    /// Whether gradients are differences to a snapshot: STORC.
+    /// Whether gradients are variance-reduced by a snapshot: STORC.
     pub reduced: bool,
     pub mu: f64,
     /// L.
@@ -48,7 +49,7 @@ pub(in crate::ball) struct Measures {
     pub gap: f64,
 }
 
-/// Where a run is in its phases; see the module's head.
+/// The current phase and step; see the module's head.
 #[derive(Clone, Debug)]
 pub(in crate::ball) struct Schedule {
     of: Measures,
@@ -59,7 +60,7 @@ pub(in crate::ball) struct Schedule {
     distance: f64,
 }
 
-/// What one step is taken with.
+/// The constants of one step.
 pub(in crate::ball) struct Rates {
     pub gamma: f64,
     pub beta: f64,
@@ -74,12 +75,12 @@ impl Schedule {
         Self { of, k: 0.0, phase: 0, length: 0.0, distance: (2.0 * of.radius).powi(2) }
     }
 
-    /// Whether a phase has to begin first.
+    /// Whether the phase is over, so that another has to begin before the next step.
     pub fn is_over(&self) -> bool {
         self.k >= self.length
     }
 
-    /// Begins a phase, at a point of this Frank-Wolfe gap: of interest to STORC with μ > 0 only.
+    /// Begins a phase at a point of this Frank-Wolfe gap, which only STORC with μ > 0 uses.
     pub fn begin_phase(&mut self, gap: f64) {
         let Measures { reduced, mu, smoothness, radius, .. } = self.of;
         self.phase = self.phase.saturating_add(1);
@@ -101,7 +102,7 @@ impl Schedule {
         }
     }
 
-    /// The next step's, of a problem with so many examples.
+    /// Returns the constants of the next step, for a problem with this number of examples.
     pub fn step(&mut self, examples: usize) -> Rates {
         self.k += 1.0;
         let Measures { reduced, mu, smoothness, variance, .. } = self.of;
@@ -120,7 +121,7 @@ impl Schedule {
         Rates { gamma, beta, eta, batch }
     }
 
-    /// For people to read.
+    /// Describes the phases, for the report.
     pub fn describe(&self, corners: u64) -> Vec<String> {
         let Self { phase, length, .. } = self;
         vec![format!("{phase} phases, the last of {length} steps; {corners} corners")]

@@ -6,8 +6,8 @@
 //! Z_k = (1 − γ_k)Y_{k−1} + γ_k X_{k−1},    X_k ≈ argmin ⟨G_k, X⟩ + (β_k/2)‖X − X_{k−1}‖²,    Y_k = (1 − γ_k)Y_{k−1} + γ_k X_k
 //! ```
 //!
-//! where Frank-Wolfe with exact steps finds X_k until its gap is η_k: no projection. G_k is the mean over a batch, for
-//! STORC as a difference to a snapshot at the beginning of the phase. `schedule` has the constants.
+//! where Frank-Wolfe with exact steps computes X_k to a gap of η_k, without a projection. G_k is the mean gradient over
+//! a batch; STORC reduces its variance by a snapshot at the beginning of the phase. `schedule` has the constants.
 
 use super::common::{Common, Descent, Standing};
 use super::schedule::{BATCH, Measures, Rates, Schedule};
@@ -19,13 +19,13 @@ use crate::term::ball::region::{Corner, Region};
 
 /// Both methods; see the module's head.
 pub(super) struct Sliding {
-    /// Whether gradients are differences to a snapshot: STORC.
+    /// Whether gradients are variance-reduced by a snapshot: STORC.
     reduced: bool,
     x: Vec<f64>,
     y: Vec<f64>,
-    /// Where the phase began; its corners and V for STORC only.
+    /// The point at which the phase began; its corners and V are for STORC only.
     from: Standing,
-    /// Z, and −G at it.
+    /// Z; its `v` holds −G at Z.
     z: Standing,
     base: Vec<f64>,
     corner: Corner,
@@ -98,7 +98,7 @@ impl Sliding {
         self.schedule.begin_phase(gap);
     }
 
-    /// −G at Z into Z's V, which is not finished if it was halted.
+    /// Computes −G at Z and stores it as Z's V; the result is incomplete if the computation was halted.
     fn gradient<L: Losses, R: Region>(
         &mut self,
         common: &mut Common<'_, '_, L, R>,

@@ -6,9 +6,9 @@
 //! X ← Proj(X − η(μX − V(Z) − (1/b) Σ_{i in the batch} n m_i a_i ⊗ (corner_i(X) − corner_i(Z))))
 //! ```
 //!
-//! for batches of 2n examples in all; then the last X is the next snapshot. A projection costs O(d) whatever the batch is,
-//! so a batch has about as many entries as X: more of them would be of no use, fewer would leave the time to the
-//! projection. η is half of what the smoothness of such a batch allows.
+//! for batches of 2n examples in total; then the last X becomes the next snapshot. A projection costs O(d) whatever the
+//! batch size is, so a batch has about as many entries as there are features: a larger one gains nothing, and with a
+//! smaller one the projections dominate the time. η is half of what the smoothness of such a batch allows.
 
 use super::common::{Common, Descent, Standing};
 use crate::ball::Losses;
@@ -16,10 +16,10 @@ use crate::linalg::Halted;
 use crate::linalg::kernels::{add_scores, score};
 use crate::term::ball::region::Region;
 
-/// Snapshots are so many passes apart.
+/// The number of passes between two snapshots: more leave a staler snapshot, fewer spend more time on full gradients.
 const PASSES: usize = 2;
 
-/// ηL.
+/// ηL: half of the step that the smoothness L of a batch allows.
 const STEP: f64 = 0.5;
 
 /// The method; see the module's head.
@@ -27,11 +27,11 @@ pub(super) struct Svrg {
     x: Vec<f64>,
     /// The snapshot.
     from: Standing,
-    /// What the batch adds to the snapshot's V, where the batch has entries.
+    /// What the batch adds to the snapshot's V.
     change: Vec<f64>,
     batch: usize,
     eta: f64,
-    /// Steps until the next snapshot.
+    /// The number of steps until the next snapshot.
     left: usize,
     a: Vec<f64>,
     to: Vec<f64>,

@@ -1,4 +1,4 @@
-//! The method with nothing to tune: all examples at once, steps and rank found on the way, with momentum.
+//! The default method on all examples at once, with nothing to tune: step size and rank adapt, and steps have momentum.
 //!
 //! ```text
 //! Y = X + β(X − X_before),    α_i the corner of 𝒜_i(Y),    X_next = Proj(Y − (μY − V(α))/ℓ)
@@ -6,10 +6,10 @@
 //! ```
 //!
 //! It is Algorithm 2 where every dual step goes all the way (δ = ∞, k = n) and the primal one is as long as the loss
-//! allows. s is the number of singular values above the projection's threshold: the search for them begins with those of
-//! the step before, and asks for a few more, so that the rank grows and shrinks by itself. Y and V are never written out
-//! where products with a few vectors are cheaper; predictions of Y come from those of the two X. The momentum begins anew
-//! whenever it points uphill.
+//! allows. s is the number of singular values above the projection's threshold: the search for them starts from the
+//! singular vectors of the step before, and asks for a few more, so that the rank grows and shrinks by itself. Y and V
+//! are not formed where products with a few vectors are cheaper; the predictions of Y are a combination of those of the
+//! two X. The momentum restarts whenever it points uphill.
 
 use super::checkpoint::Resumes;
 use super::common::{Looked, Moves};
@@ -20,31 +20,33 @@ use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::term::ball::trace::{Ranks, top_until};
 use serde::{Deserialize, Serialize};
 
-/// With every step ℓ may fall a little: it is large only where the data are steep.
+/// Every step first tries an ℓ smaller by this factor: the curvature is lower in some regions than in others. A smaller
+/// factor costs more backtracking.
 const RELAX: f64 = 0.95;
 
-/// By what ℓ grows at least where it was too small.
+/// The least factor by which backtracking increases ℓ.
 const GROW: f64 = 1.5;
 
-/// The search for singular vectors errs by this share of a step.
+/// The search for singular vectors may err by this share of a step: a larger share spoils steps, a smaller one costs
+/// products.
 const SHARE: f64 = 0.02;
 
-/// The search is never rougher than this, ...
+/// The largest tolerance of the search.
 const LARGEST_TOLERANCE: f64 = 1e-2;
 
-/// ... and never finer than this.
+/// The smallest tolerance of the search.
 const SMALLEST_TOLERANCE: f64 = 1e-12;
 
-/// All singular values and vectors of a matrix take about as long as so many proofs of its norm: 22 and 5 times the cube
-/// of its side.
+/// The cost of a full singular value decomposition, in proofs of a spectral norm: the two take about 22 and 5 times the
+/// cube of the side.
 const DECOMPOSITION: u64 = 4;
 
 /// The method; see the module's head.
 pub(super) struct Ascent {
     at: Place,
-    /// Whether all singular values are computed, as a projection by the book does.
+    /// Whether every step computes all singular values, as a textbook projection does.
     whole: bool,
-    /// Memory that steps work in: predictions and corners of Y, what V is made of, predictions and corners of X_next.
+    /// The workspace of steps: predictions and corners of Y, the m_i α_i of V, predictions and corners of X_next.
     a_at: Vec<f64>,
     alpha: Vec<f64>,
     y: Vec<f64>,
@@ -52,15 +54,15 @@ pub(super) struct Ascent {
     alpha_next: Vec<f64>,
 }
 
-/// Where it stands: all that a later run needs to go on.
+/// The state of the method: all that a run needs to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Place {
     x: LowRank,
     before: LowRank,
-    /// The predictions of both.
+    /// The predictions of `x` and `before`.
     a: Vec<f64>,
     a_before: Vec<f64>,
-    /// Singular vectors of the last matrix that was projected.
+    /// The singular vectors of the last projected matrix.
     warm: Option<LowRank>,
     products: usize,
     tolerance: f64,
@@ -91,7 +93,8 @@ impl Ascent {
                 a_before: numbers.clone(),
                 warm: None,
                 products: 64,
-                // A few entries of a large matrix: its first step looks for many values, and is nowhere near.
+                // For a few entries of a large matrix, the first step searches for many values and ends far from
+                // the optimum: it can be rough.
                 tolerance: if known.is_some() { LARGEST_TOLERANCE } else { 1e-3 },
                 t: 1.0,
                 ell: if ell > 0.0 { ell } else { 1.0 },
@@ -109,7 +112,7 @@ impl Ascent {
         }
     }
 
-    /// The same from another X than zero, which is in the ball.
+    /// Starts from this X, which is in the ball, in the place of zero.
     pub fn beginning_at<M: Map, L: Losses>(
         mut self,
         problem: &LowRankProblem<M, L>,
@@ -122,12 +125,12 @@ impl Ascent {
         self
     }
 
-    /// The same with all singular values of a matrix that is written out: accelerated projected gradient, a baseline.
+    /// The same method with all singular values in every step: accelerated projected gradient, a baseline.
     pub fn whole<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
         Self { whole: true, ..Self::new(problem) }
     }
 
-    /// ⟨∇f(X_next) − ∇f(Y), Δ⟩ of the mean loss f.
+    /// Returns ⟨∇f(X_next) − ∇f(Y), Δ⟩ of the mean loss f.
     fn along<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> f64 {
         problem.corners(&self.a_next, &mut self.alpha_next);
         let c = problem.map().outputs();
@@ -158,7 +161,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
         }
         problem.corners(&self.a_at, &mut self.alpha);
         problem.weigh(&self.alpha, &mut self.y);
-        // What a step learns on its way is kept once it is taken: one that is halted leaves no mark.
+        // The state takes over ℓ, the tolerance and the vectors only at the end: a halted step leaves it unchanged.
         let (mut ell, mut tolerance) = (self.at.ell * RELAX, self.at.tolerance);
         let (mut warm, mut looked) = (None, 0);
         let (xx, xb, bb) = (
@@ -196,8 +199,8 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
             products += (found.applications + next.rank()) as u64;
             let (proof, short) = (problem.map().products_per_certificate(), d.min(c) as u64);
             if proof > short && !self.whole {
-                // Of so few entries that products cost nothing beside proofs: what a decomposition of the whole matrix
-                // costs is not in its products.
+                // With so few entries, products are cheap compared with proofs, and a decomposition of the whole
+                // matrix costs more than its products: it is counted here.
                 products += found.decompositions as u64 * DECOMPOSITION * proof;
             }
             let took = found.applications;
@@ -218,7 +221,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
             }
             warm = Some(found.found);
             let rounding = 1e-14 * (nn + yy);
-            // Not a number, or nothing but rounding, is no reason to go on.
+            // Backtracking also ends at NaN, or where only rounding is left.
             let fine = along + mu * square <= ell * (square + rounding);
             if fine || along.is_nan() || square <= rounding || !ell.is_normal() {
                 if square <= rounding {
@@ -271,7 +274,7 @@ impl<M: Map, L: Losses> Resumes<M, L> for Ascent {
     }
 
     fn resume(&mut self, problem: &LowRankProblem<M, L>, at: Place) -> bool {
-        // Nesterov's t grows by one a step at most.
+        // Nesterov's t grows by at most one per step.
         let sound = problem.has_near(&at.x)
             && problem.has_near(&at.before)
             && problem.has_numbers(&at.a)

@@ -1,7 +1,8 @@
-//! Runs that are stored and resumed.
+//! Checkpoints of runs in the trace ball.
 //!
-//! What comes from elsewhere is not believed: the place of a method must be one of this problem, and both values of the best
-//! pair are proved again, the dual one in the way that it was proved the first time, which gives the same bits.
+//! A resumed run does not trust its checkpoint: it checks that the state of the method is valid for this problem, and
+//! proves both values of the best pair again. It proves the dual value with the settings of the first proof, which
+//! gives the same bits.
 
 use super::common::{LowRankSolver, Moves};
 use super::{LowRankProblem, Map, Proving};
@@ -12,19 +13,19 @@ use crate::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// A method that goes on where another run of it stood.
+/// A method that can resume from a checkpoint.
 pub(super) trait Resumes<M: Map, L: Losses>: Moves<M, L> {
-    /// Where it stands.
+    /// The state of the method.
     type State: Serialize + DeserializeOwned;
 
-    /// All that a later run needs to go on.
+    /// Returns all that a run needs to resume.
     fn state(&self) -> Self::State;
 
-    /// Goes on from there, and says whether that is a place of this problem.
+    /// Resumes from this state; returns whether it is valid for this problem.
     fn resume(&mut self, problem: &LowRankProblem<M, L>, state: Self::State) -> bool;
 }
 
-/// How a dual value was proved: whoever proves it again in this way finds the same bits.
+/// The settings with which a dual value was proved: a proof with the same settings gives the same bits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Way {
     tolerance: f64,
@@ -45,7 +46,7 @@ impl Way {
     }
 }
 
-/// What a solver remembers.
+/// The state of a solver in a checkpoint.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Memory<S> {
     place: S,
@@ -56,7 +57,7 @@ pub(super) struct Memory<S> {
 }
 
 impl<M: Map, L: Losses, D: Resumes<M, L>> LowRankSolver<'_, M, L, D> {
-    /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
+    /// Resumes from a checkpoint; proves the values that a certificate will rest on again.
     pub fn resume(&mut self, memory: Memory<D::State>) -> Result<()> {
         let Memory { place, best, way, warm, owed } = memory;
         let problem = self.problem;
@@ -92,7 +93,7 @@ impl<M: Map, L: Losses, D: Resumes<M, L>> Resumable for LowRankSolver<'_, M, L, 
     }
 }
 
-/// The one training loop around a method, from where an earlier run stood, if there was one.
+/// Runs the training loop with this method, from a checkpoint if one is given.
 pub(super) fn run_solver_from<M: Map, L: Losses, D: Resumes<M, L>>(
     problem: &LowRankProblem<M, L>,
     moves: D,

@@ -1,5 +1,5 @@
-//! What all methods in the trace ball share: one solver around whatever moves X, with the certificate of the corners of its
-//! predictions.
+//! The common part of all methods in the trace ball: one solver around each method, which certifies X with the method's
+//! own dual point, or with the corners of its predictions.
 
 use super::checkpoint::Way;
 use super::{LowRankProblem, Map, Proving};
@@ -9,83 +9,84 @@ use crate::linalg::halt::never;
 use crate::linalg::{Halted, LowRank};
 use crate::run::{Certificate, Certified, Counters, Quota, Solver, Work};
 
-/// A method: it moves an X.
+/// A method that moves X.
 pub(super) trait Moves<M: Map, L: Losses> {
-    /// One step; returns what it looked at, or nothing if it was halted on its way: then it has not been taken, and a
-    /// method whose runs are kept stands where it stood.
+    /// Takes one step; returns its work, or none if it was halted before the end. A method that has checkpoints then
+    /// leaves its state unchanged.
     fn step(
         &mut self,
         problem: &LowRankProblem<M, L>,
         halted: Halted<'_>,
     ) -> Result<Option<Looked>>;
 
-    /// The X to certify, in the ball but for rounding.
+    /// Returns the X to certify, which is in the ball up to rounding.
     fn iterate(&mut self, problem: &LowRankProblem<M, L>) -> Result<LowRank>;
 
-    /// A dual point of its own, if it has one; the corners of X else.
+    /// Returns the method's own dual point; without one, the solver certifies with the corners of X's predictions.
     fn alpha(&self) -> Option<&[f64]> {
         None
     }
 
-    /// What was just certified.
+    /// Receives the result of a certification.
     fn describe(&mut self, problem: &LowRankProblem<M, L>, told: Told<'_>) -> Result<()> {
         let _ = (problem, told);
         Ok(())
     }
 
-    /// Whether certificates that stand still mean that nothing moves any more.
+    /// Whether the run may stop because its certificates no longer improve.
     fn may_stall(&self) -> bool {
         true
     }
 
-    /// What the steps have touched, where that is counted.
+    /// What the steps have touched, if the method counts it.
     fn touched(&self) -> Option<Touched> {
         None
     }
 
-    /// What was chosen, for people to read.
+    /// Describes the choices of the method, for the report.
     fn tactics(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What a certification has found.
+/// The result of a certification, for the method.
 #[derive(Clone, Copy)]
 pub(super) struct Told<'s> {
     pub gap: f64,
-    /// Whether there has been a better dual point before this one.
+    /// Whether an earlier dual point was better than this one.
     pub fell: bool,
     /// The best X so far.
     pub best: &'s LowRank,
 }
 
-/// What a step looked at.
+/// The work of a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Looked {
-    /// All of the data, for so many products with a vector.
+    /// This many products with a vector, each of which reads all of the data.
     Products(u64),
-    /// So many examples, for all that a method wants of them.
+    /// This many visits of an example.
     Examples(u64),
 }
 
-/// The search for singular values is so much more exact than the gap was.
+/// The error of the search for singular values, relative to the last gap: small, so that it hardly adds to the next
+/// gap; a smaller one costs products.
 const BEYOND_GAP: f64 = 1e-3;
 
-/// V is summed anew with compensation where the gap is not so many times its rounding.
+/// V is summed anew with compensation if the gap is less than this many times the effect of V's rounding.
 const BEYOND_ROUNDING: f64 = 30.0;
 
-/// The solver of a method.
+/// The solver around a method.
 pub(super) struct LowRankSolver<'p, M, L, D> {
     pub(super) problem: &'p LowRankProblem<M, L>,
     pub(super) moves: D,
     pub(super) best_pair: BestPair<LowRank>,
     /// How the dual value of the best pair was proved.
     pub(super) way: Way,
-    /// That of the best pair.
+    /// The gap of the best pair.
     pub(super) gap: f64,
-    /// The vectors of the last V.
+    /// The singular vectors of the last V.
     pub(super) warm: Option<LowRank>,
-    /// Products that are not yet counted as work.
+    /// Products that are not yet counted as oracle calls.
     pub(super) owed: u64,
     a: Vec<f64>,
     alpha: Vec<f64>,
@@ -108,7 +109,7 @@ impl<'p, M: Map, L: Losses, D: Moves<M, L>> LowRankSolver<'p, M, L, D> {
         })
     }
 
-    /// As many products as a certification costs.
+    /// The number of products that count as a pass: the cost of a certification.
     pub(super) fn products_per_pass(&self) -> u64 {
         self.problem.map().products_per_certificate().max(1)
     }
@@ -135,7 +136,7 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
                     calls
                 }
             };
-            // What is begun is finished: one step may take more than is left.
+            // A step is not interrupted at the quota: it may take more work than is left.
             done += Work { steps: 1, oracle_calls: calls };
         }
         Ok(done)
@@ -152,7 +153,7 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
             Some(alpha) => self.alpha.copy_from_slice(alpha),
             None => self.problem.corners(&self.a, &mut self.alpha),
         }
-        // ‖V − R‖_2 is missed by the tolerance times about the threshold, or a few of them.
+        // The search errs in ‖V − R‖_2 by about the tolerance times the largest singular value.
         let level = self.warm.as_ref().and_then(|v| v.s().first()).copied().unwrap_or(1.0);
         let fine = BEYOND_GAP * self.gap / (self.problem.radius() * level);
         let mut proving = Proving {
@@ -169,7 +170,7 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
         let before = self.best_pair.dual();
         let certified = self.best_pair.certify((primal, &x), (dual.value, &self.alpha))?;
         if halted() {
-            // What was found in a hurry is no place to go on from.
+            // The result of a halted search is too rough to continue from.
             return Ok(certified);
         }
         if self.best_pair.dual() != before {
@@ -201,7 +202,7 @@ impl<M: Map, L: Losses, D: Moves<M, L>> Solver for LowRankSolver<'_, M, L, D> {
         self.moves.touched().map(Touched::counters).unwrap_or_default()
     }
 
-    /// They are in factors.
+    /// Empty: the weights are in factors.
     fn weights(&self) -> &[f64] {
         &[]
     }

@@ -1,4 +1,4 @@
-//! Blocks of examples, and where they do not get on, all of them at once: see `handover_policy.rs`.
+//! Ascent in blocks of examples, with a handover to all examples at once when the gap stalls: see `handover_policy.rs`.
 
 use super::ascent::Ascent;
 use super::blocks::Blocks;
@@ -10,7 +10,7 @@ use crate::ball::handover_policy::HandoverPolicy;
 use crate::ball::{Losses, Touched};
 use crate::linalg::{Halted, LowRank};
 
-/// Both methods, the second once it has had a turn.
+/// Both methods. The second is built at the first handover.
 pub(super) struct Handover<S> {
     blocks: Blocks<S>,
     all: Option<Ascent>,
@@ -18,12 +18,12 @@ pub(super) struct Handover<S> {
 }
 
 impl<S> Handover<S> {
-    /// Blocks begin.
+    /// Starts with blocks.
     pub fn new(blocks: Blocks<S>) -> Self {
         Self { blocks, all: None, policy: HandoverPolicy::new() }
     }
 
-    /// All examples at once, if it is their turn.
+    /// Returns the ascent on all examples if it is the active method.
     fn second(&mut self) -> Option<&mut Ascent> {
         self.all.as_mut().filter(|_| self.policy.is_second())
     }

@@ -1,10 +1,10 @@
-//! What X is seen through: the predictions of n examples, c of each, all linear in X.
+//! The linear map from X to the predictions of n examples, c for each.
 //!
 //! ```text
 //! a_i = 𝒜_i(X),      V = Σ_i 𝒜_i*(y_i),      ⟨V, X⟩ = Σ_i ⟨y_i, a_i⟩
 //! ```
 //!
-//! The solvers of the trace ball know nothing else of the data. [`Features`] is the linear model, `a_i = X'x_i`;
+//! The solvers of the trace ball see the data through this map only. [`Features`] is the linear model, `a_i = X'x_i`;
 //! [`Sampled`](super::Sampled) and [`Matrices`](super::Matrices) are others.
 
 use crate::linalg::dense::{add_product, by_rows};
@@ -15,15 +15,15 @@ use crate::linalg::{Dense, LowRank, Operator, OuterSum, Row, Rows, UNDERFLOW, ga
 use crate::{Error, Result};
 use faer::MatMut;
 
-/// A matrix of more entries than this is not written out.
+/// A matrix with more entries than this is never formed; it would take more than 1 GiB.
 pub const LARGEST: usize = 1 << 27;
 
-/// See the module's head.
+/// A linear map from X to predictions; see the module's head.
 pub trait Map: Send + Sync {
     /// Rows and columns of X.
     fn shape(&self) -> (usize, usize);
 
-    /// n.
+    /// n, the number of examples.
     fn len(&self) -> usize;
 
     /// Whether there is no example.
@@ -31,60 +31,60 @@ pub trait Map: Send + Sync {
         self.len() == 0
     }
 
-    /// c.
+    /// c, the number of outputs.
     fn outputs(&self) -> usize;
 
-    /// At least ‖𝒜_i‖², the most that ‖a_i‖² can be for ‖X‖_F = 1.
+    /// An upper bound on ‖𝒜_i‖², the largest ‖a_i‖² for ‖X‖_F = 1.
     fn squared_norm(&self, i: usize) -> f64;
 
-    /// The data rows, where the predictions of an example are X'x for its row x.
+    /// The data rows, if the predictions of an example are X'x for its row x.
     fn features(&self) -> Option<&Rows> {
         None
     }
 
-    /// The largest eigenvalue of Σ m_i 𝒜_i*𝒜_i for these masses, where it is known without a search.
+    /// The largest eigenvalue of Σ m_i 𝒜_i*𝒜_i for these masses, if it is known without a search.
     fn steepness(&self, masses: &[f64]) -> Option<f64> {
         let _ = masses;
         None
     }
 
-    /// As many numbers of the data are looked at for a product of V with a vector.
+    /// How many numbers of the data a product of V with a vector reads.
     fn stored(&self) -> usize {
         self.features().map_or(self.len(), Rows::stored)
     }
 
-    /// As many products of V with a vector as a certification costs: V is written out.
+    /// The cost of a certification, which forms V, in products of V with a vector.
     fn products_per_certificate(&self) -> u64 {
         let (rows, columns) = self.shape();
         rows.min(columns) as u64
     }
 
-    /// All predictions, example by example.
+    /// Computes all predictions, example by example.
     fn predict(&self, x: &LowRank, a: &mut [f64]);
 
-    /// How far rounding can have taken each of them from the exact prediction of the matrix that the factors make.
+    /// Bounds the difference between each computed prediction and the exact one for the product of the factors.
     fn rounding(&self, x: &LowRank, off: &mut [f64]);
 
-    /// V, of which about so many products with a vector will be asked for.
+    /// Returns V as an operator; `products` is about how many products with a vector the caller will ask for.
     fn image<'a>(&'a self, y: &'a [f64], products: usize) -> Box<dyn Operator + 'a>;
 
-    /// The predictions of one example.
+    /// Computes the predictions of one example.
     fn predict_at(&self, x: &LowRank, i: usize, a: &mut [f64], buffer: &mut Vec<f64>);
 
-    /// The part of V that these examples make, with a y for each of them.
+    /// Returns the part of V that comes from these examples, with one y for each of them.
     fn image_at<'a>(&'a self, which: &'a [u32], y: &'a [f64]) -> Box<dyn Operator + 'a>;
 
-    /// The entries of V, row after row, and a bound on the Frobenius norm of their rounding: a tight one, or one that
-    /// costs no more than the sums.
+    /// Returns the entries of V, row after row, and a bound on the Frobenius norm of their rounding: a tight bound, or
+    /// one that costs no more than the sums.
     fn written(&self, y: &[f64], tight: bool) -> (Vec<f64>, f64);
 
-    /// V by those of its entries that are not zero, if few are not.
+    /// Returns V by its nonzero entries, if the map makes few of them.
     fn sparse_image<'a>(&'a self, y: &'a [f64]) -> Option<Box<dyn Operator + 'a>> {
         let _ = y;
         None
     }
 
-    /// At least the spectral norm of V, for a V that is too large to be written out.
+    /// Returns an upper bound on the spectral norm of a V that is too large to be formed.
     fn bound(&self, y: &[f64]) -> f64 {
         let c = self.outputs();
         let each = y.chunks_exact(c).enumerate().map(|(i, y)| {
@@ -95,13 +95,13 @@ pub trait Map: Send + Sync {
     }
 }
 
-/// At least `‖x‖²`, whatever its squares have lost to rounding and underflow.
+/// Returns an upper bound on `‖x‖²`, whatever the squares have lost to rounding and underflow.
 pub(super) fn squared_norm_above(row: Row<'_>) -> f64 {
     let stored = row.stored();
     row.squared_norm() * (1.0 + gamma(stored + 2)) + stored as f64 * UNDERFLOW
 }
 
-/// A matrix that was written out.
+/// A matrix with all of its entries stored.
 pub(super) struct Written {
     pub shape: (usize, usize),
     pub values: Vec<f64>,
@@ -152,7 +152,7 @@ pub struct Features<'a> {
 }
 
 impl<'a> Features<'a> {
-    /// c outputs for every row.
+    /// The map of these rows, with c outputs each.
     pub fn new(rows: &'a Rows, outputs: usize) -> Result<Self> {
         let squared_norms: Vec<f64> =
             (0..rows.len()).map(|i| squared_norm_above(rows.row(i))).collect();
@@ -164,7 +164,7 @@ impl<'a> Features<'a> {
         Ok(Self { rows, outputs, squared_norms })
     }
 
-    /// The data.
+    /// The data rows.
     pub fn rows(&self) -> &'a Rows {
         self.rows
     }
@@ -221,8 +221,8 @@ impl Map for Features<'_> {
         add_product(a, 1.0, by_rows(&inner, n, k), by_rows(x.v(), self.outputs, k).transpose());
     }
 
-    /// `|Σ_j ⟨x_i, u_j⟩ s_j v_yj|` is off by at most `γ ‖x_i‖ Σ_j ‖u_j‖ s_j |v_yj|`, and where products underflow by η for each
-    /// entry of x_i times `Σ_j s_j |v_yj|`, `Σ_j |v_yj|` and k.
+    /// `|Σ_j ⟨x_i, u_j⟩ s_j v_yj|` is off by at most `γ ‖x_i‖ Σ_j ‖u_j‖ s_j |v_yj|`. Underflow of products adds η times
+    /// the sum of three terms: the number of entries of x_i times `Σ_j s_j |v_yj|`, then `Σ_j |v_yj|`, then k.
     fn rounding(&self, x: &LowRank, off: &mut [f64]) {
         let k = x.rank();
         let length = |j: usize| {
@@ -281,7 +281,7 @@ impl Map for Features<'_> {
     }
 }
 
-/// `Σ x_i ⊗ y_i` over some rows.
+/// The operator `Σ x_i ⊗ y_i` over some rows.
 struct Part<'a> {
     map: &'a Features<'a>,
     which: &'a [u32],

@@ -1,4 +1,4 @@
-//! Affine measurements: every example sees X through a matrix of its own, `a_i = ⟨A_i, X⟩`.
+//! Affine measurements: every example has a matrix of its own, and its prediction is `a_i = ⟨A_i, X⟩`.
 
 use super::map::{Written, squared_norm_above};
 use super::{LARGEST, Map};
@@ -6,7 +6,7 @@ use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{LowRank, Operator, OuterSum, Row, Rows, UNDERFLOW, gamma, kernels};
 use crate::{Error, Result};
 
-/// The inner products of X with some matrices; see the module's head.
+/// The inner products of X with given matrices; see the module's head.
 ///
 /// ```
 /// use dualgap::linalg::{LowRank, Rows};
@@ -28,7 +28,7 @@ pub struct Matrices<'a> {
 }
 
 impl<'a> Matrices<'a> {
-    /// A data row has the entries of one matrix, row after row, so many of each.
+    /// A data row holds the entries of one matrix, row after row, `columns` entries to a row.
     pub fn new(entries: &'a Rows, columns: usize) -> Result<Self> {
         if columns == 0 || !entries.width().is_multiple_of(columns) {
             let width = entries.width();
@@ -49,7 +49,7 @@ impl<'a> Matrices<'a> {
         Ok(Self { entries, shape: (entries.width() / columns, columns), squared_norms })
     }
 
-    /// `Σ y_i A_i` over some examples, summed plainly.
+    /// Returns `Σ y_i A_i` over some examples, without compensation.
     fn sum(&self, which: impl Iterator<Item = usize>, y: &[f64]) -> Written {
         let mut values = vec![0.0; self.entries.width()];
         for (i, &y) in which.zip(y) {
@@ -88,7 +88,7 @@ impl Map for Matrices<'_> {
         a.iter_mut().enumerate().for_each(|(i, a)| *a = kernels::score(self.entries.row(i), &x));
     }
 
-    /// Both the entries of X and the products with them are rounded, and either may underflow.
+    /// The entries of X and the products with them are both rounded, and either may underflow.
     fn rounding(&self, x: &LowRank, off: &mut [f64]) {
         let k = x.rank();
         let length = |factor: &[f64], j: usize| {
@@ -99,7 +99,7 @@ impl Map for Matrices<'_> {
             product_above(product_above(s, length(x.u(), j)), length(x.v(), j))
         };
         let size: f64 = x.s().iter().enumerate().map(term).sum();
-        // An entry of X is a sum of k products, of which the first factor may have vanished before the second.
+        // An entry of X is a sum of k products u·s·v, in which u·s may underflow before v multiplies it.
         let largest = x.v().iter().fold(1.0_f64, |largest, v| largest.max(v.abs()));
         let of_entry = 2.0 * k as f64 * largest;
         for (i, off) in off.iter_mut().enumerate() {
@@ -115,7 +115,7 @@ impl Map for Matrices<'_> {
         Box::new(self.sum(0..self.len(), y))
     }
 
-    /// The entries of X are made where they are seen.
+    /// Computes only those entries of X that the example's matrix has.
     fn predict_at(&self, x: &LowRank, i: usize, a: &mut [f64], buffer: &mut Vec<f64>) {
         let (k, columns) = (x.rank(), self.shape.1);
         buffer.clear();

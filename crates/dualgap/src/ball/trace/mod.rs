@@ -1,12 +1,13 @@
 //! Weights of low rank: the same problems in the trace ball, with X in factors.
 //!
-//! - [`map`]: what X is seen through; the linear model is one.
-//! - [`problem`]: map, losses, μ and the radius together, and both best_pair of the certificate.
+//! - [`map`]: the linear map from X to the predictions; the linear model is one.
+//! - [`problem`]: map, losses, μ and the radius together, and the primal and dual values of a certificate.
 //! - [`sampled`]: some entries of X, for matrix completion. [`matrices`]: inner products with given matrices.
-//! - `ascent`, `blocks`: the method with nothing to tune, all examples at once or some of them; `handover`: the first where the
-//!   second does not get on. `theorem`: Algorithm 2 with constant steps.
+//! - `ascent`, `blocks`: the default method, which has nothing to tune, on all examples at once or in blocks.
+//! - `handover`: the switch from blocks to all examples at once when the gap stalls.
+//! - `theorem`: Algorithm 2 with constant steps.
 //! - `baselines`: other methods for the same problems.
-//! - `common`: the solver around whatever moves X. `checkpoint`: runs that are stored and resumed.
+//! - `common`: the solver around each method. `checkpoint`: how its runs are stored and resumed.
 
 mod ascent;
 mod baselines;
@@ -55,7 +56,7 @@ pub fn train<L: Losses>(
     train_map(&problem.low_rank()?, settings, budget, observer)
 }
 
-/// [`train`] for whatever X is seen through.
+/// [`train`] for any map from X to the predictions.
 pub fn train_map<M: Map, L: Losses>(
     problem: &LowRankProblem<M, L>,
     settings: &Settings,
@@ -65,7 +66,8 @@ pub fn train_map<M: Map, L: Losses>(
     train_map_from(problem, settings, None, budget, observer, None)
 }
 
-/// [`train_map`] from where an earlier run stood, if there was one; checkpoints go to the sink. Not for the baselines.
+/// [`train_map`] that resumes from a checkpoint, if one is given, and writes checkpoints to the sink. The baselines
+/// have no checkpoints.
 ///
 /// ```
 /// use dualgap::ball::trace::{LowRankProblem, Sampled, train_map, train_map_from};

@@ -1,4 +1,4 @@
-//! What is solved in the trace ball, and both best_pair of its certificate, each from scratch.
+//! The problem in the trace ball, and the primal and dual values of a certificate, each computed from scratch.
 //!
 //! ```text
 //! P(X) = Σ m_i f_i(𝒜_i(X)) + μ/2‖X‖²  for ‖X‖_* ≤ r,      D(α) = −Σ m_i f_i*(−α_i) − h(V),    V = Σ m_i 𝒜_i*(α_i)
@@ -18,7 +18,7 @@ use crate::term::ball::trace::{self, Known, Ranks, TraceDual};
 use crate::{Error, Result};
 use std::ops::RangeInclusive;
 
-/// A map, losses of what it tells of X, μ and the radius; see the module's head.
+/// A map from X to predictions, losses of those, μ and the radius; see the module's head.
 ///
 /// ```
 /// use dualgap::linalg::{LowRank, Rows};
@@ -43,55 +43,56 @@ pub struct LowRankProblem<M, L> {
     radius: f64,
 }
 
-/// The tolerance of a search that only counts.
+/// The tolerance of a first search, which estimates how many singular values are above the threshold.
 const ROUGH: f64 = 1e-3;
 
-/// So many singular vectors are searched for and kept at the least, for an estimate of the memory that factors take.
+/// The rank that the estimate of memory assumes for factors: a run searches for and stores at least about as many
+/// singular vectors.
 const USUAL_RANK: usize = 16;
 
-/// How hard a dual value is proven. Whatever is chosen, the value is one.
+/// How much effort the proof of a dual value takes. Any choice gives a valid lower bound.
 #[derive(Clone, Copy, Debug)]
 pub struct Proving<'a> {
-    /// Relative to the largest singular value of V.
+    /// The tolerance of the search, relative to the largest singular value of V.
     pub tolerance: f64,
     /// Whether V is summed with compensation.
     pub tight: bool,
-    /// How many singular values are likely to be above the threshold.
+    /// The number of singular values that the search asks for at first: about those above the threshold.
     pub rank: usize,
-    /// Vectors to begin the search with.
+    /// Singular vectors to start the search from.
     pub warm: Option<&'a LowRank>,
 }
 
 impl Default for Proving<'_> {
-    /// As tight as it gets, from nothing.
+    /// The tightest bound, without a warm start.
     fn default() -> Self {
         Self { tolerance: 1e-12, tight: true, rank: 8, warm: None }
     }
 }
 
 impl Proving<'_> {
-    /// How exact the searches of a run are.
+    /// The range of the tolerances that a run uses.
     pub(super) const TOLERANCES: RangeInclusive<f64> = 1e-12..=1e-6;
 
-    /// That of the first dual value of a run, which nothing is known of.
+    /// The settings for the first dual value of a run, for which there is no warm start.
     pub(super) fn first() -> Self {
         Self { tight: false, ..Self::default() }
     }
 }
 
-/// A dual value, and what was found on the way.
+/// A dual value, and the decomposition that its proof found.
 #[derive(Clone, Debug)]
 pub struct LowRankDual {
     /// D(α), or a lower bound on it.
     pub value: Measured,
-    /// How much of its error is the rounding of V.
+    /// The part of its error that comes from the rounding of V.
     pub of_rounding: f64,
-    /// The ball's part; none where V is too large to be written out, and only its norm was bounded.
+    /// The ball's part; none if V is zero, or too large to be formed, so that only its norm was bounded.
     pub ball: Option<TraceDual>,
 }
 
 impl<M: Map, L: Losses> LowRankProblem<M, L> {
-    /// `sample_weights` default to one each. μ may be zero.
+    /// Checks the parts and computes the masses. `sample_weights` default to one each. μ may be zero.
     pub fn new(
         map: M,
         losses: L,
@@ -121,9 +122,9 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         Ok(Self { map, losses, masses, mu, radius })
     }
 
-    /// Refuses a problem whose factors, or whose V where it is written out, have no room. The numbers of copies of a linear
-    /// model were measured, which writes out its gradients, too. Any other has V, the copy that its spectral norm is proved
-    /// with, and three squares of the shorter side.
+    /// Returns an error if the factors, or V where it is formed, do not fit into memory. The number of copies for a
+    /// linear model, which also forms its gradients, was measured. Every other map has V, the copy that the proof of
+    /// its spectral norm works on, and three square matrices of the shorter side.
     fn check_memory(map: &M) -> Result<()> {
         let (rows, columns) = map.shape();
         let short = rows.min(columns);
@@ -139,17 +140,17 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         Need { weights: factors, copies: 8, others }.check()
     }
 
-    /// 𝒜.
+    /// The map 𝒜.
     pub fn map(&self) -> &M {
         &self.map
     }
 
-    /// f.
+    /// The losses f.
     pub fn losses(&self) -> &L {
         &self.losses
     }
 
-    /// m_i.
+    /// The masses m_i.
     pub fn masses(&self) -> &[f64] {
         &self.masses
     }
@@ -159,22 +160,22 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         self.mu
     }
 
-    /// r.
+    /// The radius r.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// n·c.
+    /// n·c, the number of predictions.
     pub fn numbers(&self) -> usize {
         self.map.len() * self.map.outputs()
     }
 
-    /// The α that these predictions ask for.
+    /// Computes the corner α_i of every example's prediction, −α_i ∈ ∂f_i(a_i).
     pub fn corners(&self, a: &[f64], alpha: &mut [f64]) {
         corners(&self.losses, a, alpha);
     }
 
-    /// `y_i = m_i α_i`, of which the map makes V.
+    /// Computes `y_i = m_i α_i`, from which the map forms V.
     pub fn weigh(&self, alpha: &[f64], y: &mut [f64]) {
         let c = self.map.outputs();
         for ((y, alpha), mass) in y.chunks_exact_mut(c).zip(alpha.chunks_exact(c)).zip(&self.masses)
@@ -189,7 +190,7 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         (norm.value + norm.error) * (1.0 + f64::EPSILON) <= self.radius
     }
 
-    /// The same X, made smaller by rounding where that is needed to prove it in the ball.
+    /// Returns this X, scaled down by about a rounding where the proof that it is in the ball needs that.
     pub fn bring_inside(&self, x: LowRank) -> LowRank {
         let mut x = x.within(self.radius);
         for _ in 0..8 {
@@ -198,17 +199,17 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
             }
             x = x.within(self.radius).scaled(1.0 - 2.0 * f64::EPSILON);
         }
-        // Nothing is known of such numbers, but that zero is in the ball.
+        // Such numbers (overflow or NaN) cannot be proved to be in the ball; zero can.
         LowRank::zero(self.map.shape().0, self.map.shape().1)
     }
 
-    /// P(X) at exactly the matrix that the factors make, for an X that is proved to be in the ball, and infinite for others.
+    /// Returns P(X) at exactly the product of the factors if X is proved to be in the ball, else infinity.
     pub fn primal(&self, x: &LowRank) -> Result<Measured> {
         let mut a = vec![0.0; self.numbers()];
         self.primal_at(x, &mut a)
     }
 
-    /// [`primal`](Self::primal), and the predictions.
+    /// [`primal`](Self::primal) that also stores the predictions.
     pub(super) fn primal_at(&self, x: &LowRank, a: &mut [f64]) -> Result<Measured> {
         let (rows, columns) = self.map.shape();
         if (x.rows(), x.columns()) != (rows, columns) {
@@ -229,12 +230,12 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         Ok(sum.total())
     }
 
-    /// D(α), with V rebuilt and every α_i proved feasible.
+    /// Returns D(α) with V summed anew, or an error if an α_i is infeasible.
     pub fn dual(&self, alpha: &[f64], proving: &Proving<'_>) -> Result<LowRankDual> {
         self.dual_until(alpha, proving, &never)
     }
 
-    /// [`dual`](Self::dual) that ends soon once it is halted: the bound is then coarser, and as proven.
+    /// [`dual`](Self::dual) that ends soon after it is halted: the bound is then coarser, but still proven.
     pub fn dual_until(
         &self,
         alpha: &[f64],
@@ -253,7 +254,7 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
             let audited = self.losses.audit(i, alpha)?;
             let Measured { value, error } = audited.conjugate;
             mean.add(self.masses[i], Measured { value: -value, error });
-            // Of the mass, and its product with α, which may underflow.
+            // Roundings of the mass, and of its product with α, which may underflow.
             let (size, length) = (norm_above(alpha), self.map.squared_norm(i).sqrt());
             let off = audited.off + product_above(gamma(6), size);
             distance += product_above(self.masses[i], product_above(length, off));
@@ -268,7 +269,7 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         let mut sum = Sum::default();
         sum.add_measured(mean.total());
         if distance == 0.0 && y.iter().all(|&y| y == 0.0) {
-            // V is zero, and h is, with nothing rounded.
+            // V is exactly zero, and so is h.
             return Ok(LowRankDual { value: sum.total(), of_rounding: 0.0, ball: None });
         }
         if rows.checked_mul(columns).is_none_or(|entries| entries > LARGEST) {
@@ -281,11 +282,11 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         let search = Search { tolerance: proving.tolerance, ..Search::default() };
         let ranks = Ranks { first: proving.rank, ..Ranks::default() };
         let error = (distance + rounding) * (1.0 + gamma(4));
-        // Written out it is anyway; if most of it is zero, products without the zeros are cheaper.
+        // The proof needs all entries of V; the search is cheaper with a sparse V if most of them are zero.
         let sparse =
             (4 * self.map.len() < rows * columns).then(|| self.map.sparse_image(&y)).flatten();
         let products: &dyn Operator = sparse.as_deref().unwrap_or(&v);
-        // From nothing, a rough search tells how many values there are, and where.
+        // Without a warm start, a rough search finds how many values are above the threshold, and their vectors.
         let (mu, r) = (self.mu, self.radius);
         let rough = match proving.warm {
             None if mu > 0.0 && proving.tolerance < ROUGH => {
@@ -296,7 +297,7 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         };
         let known = Known { entries: &v, products, error };
         let ball = match rough {
-            // It has become a decomposition of all of V: nothing finds its values more exactly.
+            // The search became a full decomposition of V, which no other search improves on.
             Some(top) if top.whole => trace::with_top(known, mu, r, top, halted)?,
             rough => {
                 let found = rough.map(|top| top.found);
@@ -310,7 +311,7 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         Ok(LowRankDual { value: sum.total(), of_rounding: self.radius * error, ball: Some(ball) })
     }
 
-    /// X = 0 and α = 0, which are always allowed.
+    /// Starts a best pair from X = 0 and α = 0, which are always feasible.
     pub(super) fn best_pair(&self) -> Result<BestPair<LowRank>> {
         let (rows, columns) = self.map.shape();
         let best =
@@ -318,7 +319,7 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         self.proved(best, &Proving::first())
     }
 
-    /// A pair and what it is worth, proved in this way.
+    /// Returns this pair with its values, proved with these settings.
     pub(super) fn proved(
         &self,
         best: Solution<LowRank>,
@@ -328,26 +329,26 @@ impl<M: Map, L: Losses> LowRankProblem<M, L> {
         Ok(BestPair::of(self.primal(&best.weights)?, dual, best))
     }
 
-    /// Whether factors are of the shape of X, and no more than it can have.
+    /// Whether factors have the shape of X, and a rank that X can have.
     pub(super) fn fits(&self, x: &LowRank) -> bool {
         let (rows, columns) = self.map.shape();
         (x.rows(), x.columns()) == (rows, columns) && x.rank() <= rows.min(columns)
     }
 
-    /// Whether an X that came from elsewhere is near the ball at least, as all are that a run has seen.
+    /// Whether an X from a checkpoint is at least near the ball, as every iterate of a run is.
     pub(super) fn has_near(&self, x: &LowRank) -> bool {
         let near = |norm: Measured| norm.value + norm.error <= 2.0 * self.radius;
         self.fits(x) && near(x.nuclear_norm())
     }
 
-    /// Whether these are numbers, one for each prediction.
+    /// Whether these are finite numbers, one for each prediction.
     pub(super) fn has_numbers(&self, numbers: &[f64]) -> bool {
         numbers.len() == self.numbers() && numbers.iter().all(|x| x.is_finite())
     }
 }
 
 impl<'a, L: Losses> Problem<'a, L> {
-    /// The same problem with weights in factors, if its ball is that of the trace norm.
+    /// Returns the same problem with weights in factors, or an error if its ball is not the trace ball.
     pub fn low_rank(&self) -> Result<LowRankProblem<Features<'a>, &L>> {
         let Ball::Trace { radius } = self.ball() else {
             return Err(Error::setting("weights in the l1 ball are a plain vector"));

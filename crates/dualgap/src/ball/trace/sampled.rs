@@ -1,13 +1,13 @@
-//! Matrix completion: of X some entries are seen, one an example.
+//! Matrix completion: each example observes one entry of X.
 //!
-//! V has as many entries as there are examples, so its products with vectors cost those alone.
+//! V has as many nonzero entries as there are examples, so its products with vectors cost only those.
 
 use super::Map;
 use crate::linalg::underflow::{product_above, size_of_product};
 use crate::linalg::{LowRank, Operator, UNDERFLOW, gamma, kernels};
 use crate::{Error, Result};
 
-/// The entries of X at some places; see the module's head.
+/// The entries of X at given places; see the module's head.
 ///
 /// ```
 /// use dualgap::linalg::LowRank;
@@ -24,12 +24,12 @@ pub struct Sampled {
     rows: usize,
     columns: usize,
     places: Vec<(u32, u32)>,
-    /// How often a place is seen at most.
+    /// The largest number of examples that observe the same place.
     most: usize,
 }
 
 impl Sampled {
-    /// Row and column of each entry that is seen. One may be seen more than once.
+    /// `places` has the row and the column of each observed entry; several examples may observe the same one.
     pub fn new(rows: usize, columns: usize, places: Vec<(u32, u32)>) -> Result<Self> {
         if let Some((i, j)) =
             places.iter().find(|(i, j)| *i as usize >= rows || *j as usize >= columns)
@@ -44,7 +44,7 @@ impl Sampled {
         Ok(Self { rows, columns, places, most })
     }
 
-    /// Row and column of each example.
+    /// The row and the column that each example observes.
     pub fn places(&self) -> &[(u32, u32)] {
         &self.places
     }
@@ -77,7 +77,7 @@ impl Map for Sampled {
         1.0
     }
 
-    /// An entry has a slope of its own: the masses of the examples that see it.
+    /// The operator is diagonal: its entry at a place is the sum of the masses of the examples that observe it.
     fn steepness(&self, masses: &[f64]) -> Option<f64> {
         if self.most == 1 {
             return Some(masses.iter().copied().fold(0.0, f64::max));
@@ -89,7 +89,8 @@ impl Map for Sampled {
         Some(same.map(|of| of.iter().map(|&(_, mass)| mass).sum()).fold(0.0, f64::max))
     }
 
-    /// Products are about the entries that are seen, a proof about all of them: `E'E` and its factor, by measurement.
+    /// A product reads the observed entries only, a proof needs all of them. By measurement, `E'E` and its
+    /// factorisation take about as long as products that read short²(short + long)/28 entries.
     fn products_per_certificate(&self) -> u64 {
         let (short, long) = (self.rows.min(self.columns), self.rows.max(self.columns));
         let proof = (short as f64).powi(2) * (short as f64 + long as f64) / 28.0;
@@ -109,7 +110,7 @@ impl Map for Sampled {
         for (off, &(i, j)) in off.iter_mut().zip(&self.places) {
             let (u, v) = (&u[i as usize * k..][..k], &x.v()[j as usize * k..][..k]);
             let size: f64 = u.iter().zip(v).map(|(&u, &v)| size_of_product(u, v)).sum();
-            // The product of u and s may have vanished before it is multiplied by v.
+            // The product of u and s may have underflowed before v multiplies it.
             let before: f64 = v.iter().map(|v| v.abs()).sum();
             *off = (product_above(share, size) + product_above(UNDERFLOW, before)) * (1.0 + 1e-6);
         }
@@ -138,14 +139,15 @@ impl Map for Sampled {
         for (&y, &(i, j)) in y.iter().zip(&self.places) {
             v[i as usize * self.columns + j as usize] += y;
         }
-        // What is seen once is exact.
+        // An entry that is observed once is exact.
         let sum: f64 = y.iter().map(|y| y.abs()).sum();
         let rounding = if self.most > 1 { product_above(gamma(self.most), sum) } else { 0.0 };
         let rounding = rounding * (1.0 + 1e-6);
         (v, rounding)
     }
 
-    /// The Frobenius norm of entries that are seen once, or the largest sums along rows and columns.
+    /// The smaller of the Frobenius norm, with a factor for entries that are observed more than once, and the bound by
+    /// the largest row and column sums.
     fn bound(&self, y: &[f64]) -> f64 {
         let (mut down, mut across) = (vec![0.0_f64; self.columns], vec![0.0_f64; self.rows]);
         let mut square = 0.0;
@@ -162,7 +164,7 @@ impl Map for Sampled {
     }
 }
 
-/// V by its entries, all or some.
+/// V, or a part of it, by its nonzero entries.
 struct Entries<'a> {
     map: &'a Sampled,
     which: Option<&'a [u32]>,

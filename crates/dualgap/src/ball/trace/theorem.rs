@@ -1,4 +1,4 @@
-//! Algorithm 2 with constant steps: X moves by a matrix of rank s, and the k examples of most change move, in each.
+//! Algorithm 2 with constant steps: each step moves X by a matrix of rank s, and the k examples that change most.
 //!
 //! ```text
 //! 4   X̃ ← the s largest singular values of X − G/(μη), projected; G = μX − V      X ← (1 − η)X + ηX̃
@@ -7,7 +7,8 @@
 //! 7   the k examples of the largest ‖α̃_i − α_i‖²/δ_i move there                                                (15)
 //! ```
 //!
-//! The δ_i are all the same where the masses are: [`Constants`]. The α of the library is −y of the paper, and line 8 is for nothing: V is known by its products.
+//! The δ_i are equal if the masses are: [`Constants`]. The α of the library is −y of the paper. Line 8 needs no code: V
+//! is an operator that is applied to vectors, and is not stored.
 
 use super::checkpoint::Resumes;
 use super::common::{Looked, Moves};
@@ -20,7 +21,7 @@ use crate::term::ball::trace::threshold;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// How exact the singular vectors of a step are; the paper asks for far less.
+/// The tolerance of the singular vectors of a step; the paper asks for far less accuracy.
 const TOLERANCE: f64 = 1e-6;
 
 /// The algorithm; see the module's head.
@@ -32,7 +33,7 @@ pub(super) struct Theorem<S> {
     /// 1/(m_i δ_i).
     q: Vec<f64>,
     at: Place,
-    /// Memory that steps work in: m_i α_i; the predictions of X̃; α̃, and how far from α each is.
+    /// The workspace of steps: m_i α_i; the predictions of X̃; α̃, and how far it is from α for each example.
     y: Vec<f64>,
     a: Vec<f64>,
     to: Vec<f64>,
@@ -40,7 +41,7 @@ pub(super) struct Theorem<S> {
     scratch: S,
 }
 
-/// Where it stands: all that a later run needs to go on.
+/// The state of the algorithm: all that a run needs to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Place {
     x: LowRank,
@@ -52,7 +53,7 @@ pub(super) struct Place {
 }
 
 impl<S: Default> Theorem<S> {
-    /// From X = 0 and α = 0. μ must be positive.
+    /// Starts from X = 0 and α = 0. μ must be positive.
     pub fn new<M: Map, L: Losses>(
         problem: &LowRankProblem<M, L>,
         constants: Constants,
@@ -103,7 +104,7 @@ impl<S: Default> Theorem<S> {
         })
     }
 
-    /// Lines 4 and 5; returns the products it took, or nothing if it was halted.
+    /// Lines 4 and 5; returns how many products with a vector they took, or none if they were halted.
     fn step_primal<M: Map, L: Losses>(
         &mut self,
         problem: &LowRankProblem<M, L>,
@@ -154,7 +155,7 @@ impl<S: Default> Theorem<S> {
             let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
             self.moves.select_nth_unstable_by(self.k, order);
         }
-        // An α̃ that is not finite is a step that overflowed: the example stays where it is.
+        // If α̃ is not finite, the step has overflowed, and the α of the example does not move.
         for &(_, i) in self.moves[..self.k].iter().filter(|(far, _)| *far > 0.0 && far.is_finite())
         {
             let part = i as usize * c..(i as usize + 1) * c;

@@ -1,4 +1,4 @@
-//! The file of a conversion, a map.
+//! The file of a conversion, called a map.
 //!
 //! ```text
 //! dualgap map 1                 a line that says what the file is
@@ -20,7 +20,7 @@ const MAGIC: &str = "dualgap map 1";
 struct Header {
     recipe: Recipe,
     labels: Alphabet,
-    /// Names of features, or none.
+    /// The names of the features; empty if they have none.
     names: Vec<String>,
     features: usize,
     binning: Option<Sizes>,
@@ -34,7 +34,7 @@ struct Sealed {
 }
 
 impl Conversion {
-    /// Writes the map; where the sink leads is for the caller to say.
+    /// Writes the map to the sink that the caller has chosen.
     pub fn save(&self, sink: &mut Sink) -> Result<()> {
         let (sizes, bytes) = self.binning.as_ref().map(RandomBinning::to_bytes).unzip();
         let bytes = bytes.unwrap_or_default();
@@ -92,7 +92,7 @@ impl Conversion {
     }
 }
 
-/// The header's line and what follows it.
+/// Splits a map into the line of its header and the bytes that follow.
 fn parts(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let rest = bytes.strip_prefix(MAGIC.as_bytes())?.strip_prefix(b"\n")?;
     let end = rest.iter().position(|&byte| byte == b'\n')?;

@@ -1,7 +1,7 @@
-//! Data sets written as LIBSVM files, and other files converted in the same way.
+//! Conversion of data sets to LIBSVM files, with the same numbers for several files.
 //!
-//! LIBSVM files know features and labels by number. So a conversion keeps what the first file decided: how it was
-//! read, the names of its features and labels, and the random grids if there are any. With it, another file gets the
+//! LIBSVM files identify features and labels by number. So a conversion stores what the first file decided: how it
+//! was read, the names of its features and labels, and the random grids if there are any. Other files then get the
 //! same numbers.
 
 mod file;
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 use rayon::prelude::*;
 use std::fmt::Write;
 
-/// Rows whose lines are made at a time.
+/// The number of rows that are formatted at a time.
 const PORTION: usize = 4096;
 
 /// How a data set becomes a LIBSVM file; see the module's head.
@@ -47,17 +47,17 @@ pub struct Conversion {
     binning: Option<RandomBinning>,
 }
 
-/// What was written.
+/// The result of writing a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Entries of all rows together.
+    /// The number of entries of all rows together.
     pub entries: u64,
-    /// Bins that no row of the first file fell into: they have no number, and are left out.
+    /// The number of entries in bins that no row of the first file fell into: they have no number and are left out.
     pub unseen_bins: u64,
 }
 
 impl Conversion {
-    /// That of a first file, into its own features or those of random grids.
+    /// Returns the conversion of a first file, to its own features or to those of random grids.
     pub fn new(first: &Loaded<Examples>, binning: Option<RandomBinning>) -> Self {
         let Vocabulary { alphabet, dictionary, features } = first.data.vocabulary();
         Self {
@@ -74,12 +74,12 @@ impl Conversion {
         self.binning.as_ref()
     }
 
-    /// How many features the rows have that are written, whether or not the last of them occur.
+    /// Returns the number of features of the written rows, including those at the end that do not occur.
     pub fn features(&self) -> usize {
         self.binning.as_ref().map_or(self.features, RandomBinning::features)
     }
 
-    /// Reads another file as the first one was read, or these folds of it.
+    /// Reads another file, or these folds of it, in the same way as the first one.
     pub fn read(&self, source: Source<'_>, folds: Option<Vec<u8>>) -> Result<Loaded<Examples>> {
         let name = source.name().to_string();
         let recipe = Recipe { folds, ..self.recipe.clone() };
@@ -89,7 +89,8 @@ impl Conversion {
             features: self.features,
         };
         let loaded = recipe.examples(source, Some(known))?;
-        // Of names some may be new; numbers that are new mean other data, and a kernel of these is not theirs.
+        // New names are expected, but new numbers show that the file is of other data, for which the kernel is not
+        // valid.
         if self.binning.is_some() && recipe.format == Format::Libsvm && loaded.unseen.features > 0 {
             let message = format!(
                 "has features beyond those of the map, which is of data with {}",
@@ -101,8 +102,8 @@ impl Conversion {
         Ok(loaded)
     }
 
-    /// The labels of the first file that are written as other numbers: name and number. None if they are numbers
-    /// themselves.
+    /// Returns name and number of the labels of the first file if they are written as numbers; none if they are
+    /// numbers themselves.
     pub fn renamed(&self) -> Vec<(&str, usize)> {
         if labels::are_numbers(self.alphabet.names()) {
             return Vec::new();
@@ -110,8 +111,8 @@ impl Conversion {
         self.alphabet.names().iter().enumerate().map(|(k, name)| (name.as_str(), k + 1)).collect()
     }
 
-    /// Writes data that were read with this conversion, or the first. Zeros are not written; data without labels
-    /// give lines without.
+    /// Writes the first data set, or one that this conversion has read. Zeros are not written; data without labels
+    /// give lines without labels.
     pub fn write(&self, loaded: &Loaded<Examples>, sink: &mut Sink) -> Result<Written> {
         let data = &loaded.data;
         let classes = if data.targets.are_none() { None } else { Some(data.classes()?) };
@@ -142,7 +143,8 @@ impl Conversion {
         Ok(written)
     }
 
-    /// Labels that are numbers stay as they are; others are numbered from 1 on, those of the first file first.
+    /// Returns the labels to write: numbers stay as they are; other labels get numbers from 1, those of the first
+    /// file first.
     fn label_texts(&self, alphabet: &Alphabet) -> Result<Vec<String>> {
         let names = alphabet.names();
         if !labels::are_numbers(self.alphabet.names()) {
@@ -164,7 +166,7 @@ fn plain_line(label: &str, rows: &Rows, i: usize) -> (String, u64) {
     line(label, rows.row(i).iter().filter(|&(_, x)| x != 0.0))
 }
 
-/// A line, and how many entries it has.
+/// Returns a line and the number of its entries.
 fn line(label: &str, row: impl Iterator<Item = (usize, impl std::fmt::Display)>) -> (String, u64) {
     let mut line = String::from(label);
     let mut entries = 0;

@@ -1,14 +1,14 @@
-//! Csv files: a record per example, with cells that are numbers or names, one of which is the label. Several of them may be
-//! numbers to be predicted.
+//! Csv files: a record per example, with cells that are numbers or names. One column is the label, or several
+//! columns are numbers to predict.
 //!
-//! A column of numbers is one feature, which has the column's name and the cell's value. A column of names is a
-//! feature `column=name` for each of its names, with the value 1. Cells are trimmed, and one that is empty,
-//! `NA`, `NaN` or `?` is missing: it has no feature.
+//! A column of numbers is one feature with the column's name and the cell's value. A column of names has a feature
+//! `column=name` for each of its names, with the value 1. Cells are trimmed, and a cell that is empty, `NA`, `NaN`
+//! or `?` is missing: it gives no feature.
 //!
-//! The first line tells what separates the cells (`,`, `;`, a tab or `|`) and whether it is a header: it is
-//! none if one of its cells is a number, and then the columns are called `c1`, `c2`, … The beginning of the
-//! training file tells which columns are numbers. The recipe keeps all of that but for the separator, so that
-//! other files are read in the same way, whatever separates their cells and in whatever order they come.
+//! The first line decides the separator (`,`, `;`, a tab or `|`) and whether it is a header: it is none if one of
+//! its cells is a number, and then the columns are called `c1`, `c2`, … The beginning of the training file decides
+//! which columns are numbers. The recipe stores all of that except the separator, so other files are read in the
+//! same way, with any separator and any order of their columns.
 
 mod table;
 mod targets;
@@ -34,27 +34,27 @@ use targets::TargetColumns;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CsvRecipe {
-    /// The column with the label; the last one when absent. Where several numbers are to be predicted, their columns as a
-    /// line of csv: `price,weight`, with names that have commas in double quotes.
+    /// The column with the label; the last one if absent. For several numbers, their columns as a line of csv:
+    /// `price,weight`, with double quotes around names that have commas.
     pub label: Option<String>,
-    /// Columns whose values are names even where they look like numbers.
+    /// Columns whose values are names even if they look like numbers.
     pub categorical: Vec<String>,
-    /// What the training file decided: its columns but for those to be predicted, in order; empty before it was read.
+    /// The feature columns of the training file, in order; empty before it is read.
     pub columns: Vec<CsvColumn>,
-    /// Whether the first line has the names of the columns; this, too, the training file decides.
+    /// Whether the first line has the names of the columns; the training file decides this too.
     pub header: bool,
 }
 
-/// A column that gives features.
+/// A column of features.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CsvColumn {
-    /// From the header, or its place: `c1` is the first.
+    /// The name from the header, or from its place: `c1` is the first.
     pub name: String,
-    /// What its cells are.
+    /// The kind of its cells.
     pub kind: Kind,
 }
 
-/// What the cells of a column are.
+/// The kind of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -64,10 +64,10 @@ pub enum Kind {
     Name,
 }
 
-/// So many records are looked at to tell columns of numbers from columns of names.
+/// The number of records that decide which columns are numbers and which are names.
 const BEGINNING: usize = 1000;
 
-/// Reads training data; the recipe comes back with everything that the file decided.
+/// Reads training data and returns the recipe with everything that the file decided.
 ///
 /// ```
 /// use dualgap::data::{CsvRecipe, Source, csv::read_training};
@@ -83,7 +83,7 @@ pub fn read_training(source: Source<'_>, recipe: &CsvRecipe) -> Result<(Examples
     read_training_as(source, recipe, TargetKind::Class)
 }
 
-/// The same, whatever is to be predicted.
+/// [`read_training`] for any kind of target.
 pub fn read_training_as(
     source: Source<'_>,
     recipe: &CsvRecipe,
@@ -146,11 +146,11 @@ pub fn read_training_as(
     Ok((data, recipe))
 }
 
-/// Reads a file with the columns, features and labels of a training set: the examples, whether they have
-/// labels, and what of them is not known. Labels that are not are put behind those that are.
+/// Reads a file with the columns, features and labels of a training set. Returns the examples, whether they have
+/// labels, and what the training set does not have. New labels come after the known ones.
 ///
-/// With a header, columns are known by name: they may come in any order and among others. Without one, the file
-/// has the columns of the training data, with or without the label.
+/// With a header, the reader finds columns by name: they may be in any order and among others. Without one, the file
+/// must have the columns of the training data, with or without the label.
 ///
 /// ```
 /// use dualgap::data::{CsvRecipe, Source, csv::{read_known, read_training}};
@@ -171,7 +171,7 @@ pub fn read_known(
     read_known_as(source, recipe, known, TargetKind::Class)
 }
 
-/// The same, whatever is to be predicted.
+/// [`read_known`] for any kind of target.
 pub fn read_known_as(
     source: Source<'_>,
     recipe: &CsvRecipe,
@@ -215,7 +215,7 @@ pub fn read_known_as(
     Ok((data, labelled, read.unseen))
 }
 
-/// The labels as they are known: where all names are those of numbers, by their values.
+/// Returns the labels in their normal spelling: if all names are numbers, by their values.
 fn spelled(labels: Labels, names: &[String], are_sets: bool) -> Labels {
     if !names.iter().all(|name| number(name).is_some()) {
         return labels;
@@ -223,7 +223,7 @@ fn spelled(labels: Labels, names: &[String], are_sets: bool) -> Labels {
     labels.renamed(|name| if are_sets { sets::renamed(name, by_value) } else { by_value(name) })
 }
 
-/// Numbers are known by their value, as in [`super::libsvm`]: `1`, `+1` and `1.0` are one label.
+/// Returns a number by its value, as [`super::libsvm`] does: `1`, `+1` and `1.0` are one label.
 fn by_value(name: &str) -> String {
     match number(name) {
         Some(value) => format!("{}", value + 0.0), // −0 becomes 0
@@ -231,8 +231,8 @@ fn by_value(name: &str) -> String {
     }
 }
 
-/// A column of names, and another that is called as one of its features could be. Where there are none, no two
-/// columns have a feature in common.
+/// Returns a column of names and another column whose name could be one of its features. If there are none, no two
+/// columns share a feature.
 fn clash(columns: &[CsvColumn]) -> Option<(&str, &str)> {
     let of_names: HashSet<&str> = columns
         .iter()
@@ -316,7 +316,7 @@ mod tests {
         let first = CsvRecipe { label: Some("c1".into()), ..CsvRecipe::default() };
         let (data, recipe) = train("no|1|a\nyes|2|b\n", &first).unwrap();
         assert_eq!((names(&data), labels(&data)), (vec!["c2", "c3=a", "c3=b"], vec![0, 1]));
-        // The label stays where training had it, or is not there at all.
+        // The label column is where the training file has it, or missing.
         let known = data.vocabulary();
         let (more, labelled, _) = read_known(source(b"yes,3,b\nno,4,a"), &recipe, known).unwrap();
         assert_eq!((labelled, labels(&more)), (true, vec![1, 0]));
@@ -347,7 +347,7 @@ mod tests {
             (labels(&more), unseen.labels),
             (vec![2, 4, 3], vec!["7".into(), "many".into()])
         );
-        // One that is no number, and all are texts.
+        // With one name that is not a number, all of them are texts.
         let (data, recipe) = train_plain("x,y\n1,1\n1,1.0\n1,nan\n");
         assert_eq!(classes(&data), ["1", "1.0", "nan"]);
         let (more, ..) = read_known(source(b"x,y\n1,1.0"), &recipe, data.vocabulary()).unwrap();
@@ -371,7 +371,7 @@ mod tests {
         assert!(!read(b"x,y\n1,\n").unwrap().1 && !read(b"x\n1\n").unwrap().1);
         let error = read(b"x,y\n1,a\n2,\"a,a\"\n").unwrap_err().to_string();
         assert!(error.starts_with("t.csv:3: ") && error.contains("twice"), "{error}");
-        // Names that are numbers are known by their value, in sets, too.
+        // Names that are numbers are identified by their value in sets, too.
         let text = b"x,y\n1,\"1.0,+2\"\n2,\"2,1\"\n";
         let (data, _) =
             read_training_as(source(text), &CsvRecipe::default(), TargetKind::Set).unwrap();
@@ -570,7 +570,7 @@ mod tests {
                     found.into_iter().map(|(name, x)| (name.into(), x)).collect();
                 prop_assert_eq!((found, found_label), (expected, label.as_str()));
             }
-            // A model reads its training file as training did, also in another guise.
+            // A model reads its training file as training did, also with another separator or order of columns.
             let again = read_known(source(text.as_bytes()), &recipe, data.vocabulary()).unwrap();
             prop_assert_eq!((&again.0, again.1, again.2.features), (&data, true, 0));
             let other = written(&lines, &order, separators[1], "\n");

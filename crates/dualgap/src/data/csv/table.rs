@@ -1,4 +1,4 @@
-//! The records of a csv file: cells, lines, names of columns, and what becomes of them.
+//! The records of a csv file: cells, lines, column names, and their conversion to numbers.
 
 use super::{CsvColumn, Kind};
 use crate::data::labels::Labels;
@@ -10,10 +10,10 @@ use ::csv::{ReaderBuilder, StringRecord, Terminator};
 use std::collections::{HashSet, VecDeque};
 use std::io::{BufRead, Chain, Read};
 
-/// Put behind every file: a record of its own, unless a double quote was opened and not closed.
+/// Appended to every file: it is a record of its own, unless a double quote was opened and not closed.
 const END: &[u8] = b"\n\x04\n";
 
-/// Of the columns of a file, so many are shown.
+/// The largest number of columns that an error message lists.
 pub(super) const SHOWN: usize = 20;
 
 pub(super) fn number(cell: &str) -> Option<f64> {
@@ -24,7 +24,7 @@ fn is_missing(cell: &str) -> bool {
     matches!(cell, "" | "NA" | "NaN" | "?")
 }
 
-/// The most frequent one outside quotes; of equals, the first.
+/// Returns the most frequent separator outside quotes; among equals, the first.
 fn separator(line: &str) -> u8 {
     const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
     let mut counts = SEPARATORS.map(|separator| (0, separator));
@@ -44,7 +44,7 @@ fn separator(line: &str) -> u8 {
 
 #[derive(Clone, Default)]
 struct Record {
-    /// Where it begins, counted from one.
+    /// The line where it begins, counted from one.
     line: u64,
     cells: StringRecord,
 }
@@ -60,13 +60,13 @@ pub(super) struct Table<'a> {
     file: String,
     reader: ::csv::Reader<Chain<Box<dyn BufRead + 'a>, &'static [u8]>>,
     pub header: bool,
-    /// Empty only until the first record was read.
+    /// Empty until the first record is read.
     pub names: Vec<String>,
-    /// Records that were looked at and not yet taken.
+    /// Records that were read ahead and not yet returned.
     waiting: VecDeque<Record>,
 }
 
-/// What is to be predicted, and in which columns it is.
+/// What to predict, and the columns that have it.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted<'w> {
     Nothing,
@@ -76,13 +76,13 @@ pub(super) enum Wanted<'w> {
     Numbers(&'w [usize]),
 }
 
-/// A file's records as numbers.
+/// The records of a file as numbers.
 pub(super) struct Gathered {
     pub rows: Rows,
     pub labels: Labels,
-    /// In the place of labels.
+    /// The targets if they are numbers; the labels are then empty.
     pub numbers: Vec<f64>,
-    /// The line of the first example that is without a label or a number, and the column that lacks it.
+    /// The line of the first example without a label or a number, and the column that lacks it.
     pub unlabelled: Option<(u64, usize)>,
     /// Whether there is any label or number at all.
     pub labelled: bool,
@@ -90,12 +90,12 @@ pub(super) struct Gathered {
 }
 
 impl<'a> Table<'a> {
-    /// Whether there is a header is told by the first record if it is not known.
+    /// Opens a file; without `header`, the first record decides whether there is one.
     pub fn open(mut source: Source<'a>, header: Option<bool>) -> Result<Self> {
         let separator = separator(&source.peek(|_| true)?);
         let file = source.name().to_string();
-        // Lines are ended by \n alone, and \r goes when cells are trimmed: where \r ends them as well, the csv
-        // crate's line numbers are too small. Records of other lengths are found below, with a remedy.
+        // Only \n ends a line, and trimming the cells removes \r: if \r ended lines as well, the csv crate's line
+        // numbers would be too small. Records of other lengths are detected below, with a remedy.
         let reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -142,7 +142,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Without a header, a file may have all columns or all but the labels.
+    /// Accepts a file without a header that has all columns or all except the labels.
     pub fn forgo_labels(&mut self, labels: &[String], trained: usize) -> Result<()> {
         let found = self.names.len();
         if found + labels.len() == trained {
@@ -161,7 +161,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// The column of this name.
+    /// Returns the place of the column with this name.
     pub fn place(&self, name: &str) -> Result<usize> {
         self.names.iter().position(|other| other == name).ok_or_else(|| {
             let shown = self.names.len().min(SHOWN);
@@ -179,7 +179,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// What the records that are waiting say about a column.
+    /// Returns the kind of a column, decided by the records that were read ahead.
     pub fn kind(&self, place: usize, categorical: &[String]) -> Kind {
         let fits = |cell: &str| is_missing(cell) || number(cell).is_some();
         if !categorical.contains(&self.names[place])
@@ -207,7 +207,7 @@ impl<'a> Table<'a> {
         Ok(true)
     }
 
-    /// The next record of the file that is not blank; false after the last.
+    /// Reads the next record that is not blank; returns false after the last.
     fn read(&mut self, record: &mut Record) -> Result<bool> {
         let mut bytes = std::mem::take(&mut record.cells).into_byte_record();
         loop {
@@ -220,7 +220,8 @@ impl<'a> Table<'a> {
             if !more || (bytes.len() == 1 && last == END.trim_ascii()) {
                 return Ok(false);
             }
-            // A record's own position is that of the blank lines before it, so it is counted from its end.
+            // The csv crate counts the blank lines before a record as its own, so the line is counted back from its
+            // end.
             let lines = bytes.as_slice().split(|&byte| byte == b'\n').count() as u64;
             record.line = self.reader.position().line() - lines;
             if last.ends_with(END) {
@@ -252,7 +253,7 @@ impl<'a> Table<'a> {
         Ok(true)
     }
 
-    /// All records; `feature` gives the number of a feature if it has one. `columns` are at `places`.
+    /// Reads all records; `feature` returns the number of a feature if it has one. `columns` are at `places`.
     pub fn gather(
         &mut self,
         wanted: Wanted<'_>,
@@ -294,7 +295,7 @@ impl<'a> Table<'a> {
                 row.extend(number.filter(|_| value != 0.0).map(|number| (number, value)));
             }
             row.sort_unstable_by_key(|&(number, _)| number);
-            // Nothing to do for a recipe of `read_training`, but recipes come out of files, too.
+            // Recipes of `read_training` give no duplicates, but a recipe may come from a file.
             row.dedup_by_key(|&mut (number, _)| number);
             read.rows.try_reserve(row.len())?;
             read.rows.push_sparse(&row);
@@ -306,7 +307,7 @@ impl<'a> Table<'a> {
         Ok(read)
     }
 
-    /// What is to be predicted of a record.
+    /// Takes the targets of a record.
     fn take(&self, wanted: Wanted<'_>, record: &Record, read: &mut Gathered) -> Result<()> {
         match wanted {
             Wanted::Nothing => {}
@@ -359,7 +360,7 @@ impl<'a> Table<'a> {
         )
     }
 
-    /// Sets that are none once their names are known by their values.
+    /// Returns the error for a set whose labels are equal once they are identified by value.
     pub fn no_sets(&self, error: &Error) -> Error {
         self.file_error(error.to_string(), "`1`, `+1` and `1.0` are one label: name it once")
     }

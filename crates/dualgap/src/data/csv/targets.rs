@@ -1,6 +1,6 @@
-//! The columns that are to be predicted: one label, or several numbers.
+//! The target columns: one label, or several numbers.
 //!
-//! Several are a list of names as a line of a csv file has them, `price,weight`: a name that has a comma itself is in double
+//! Several columns are a list of names in the form of a csv line, `price,weight`: a name with a comma is in double
 //! quotes, `"height, in cm",weight`.
 
 use super::CsvRecipe;
@@ -10,7 +10,7 @@ use crate::data::outputs::twice;
 use crate::{Error, Result};
 use ::csv::{ReaderBuilder, StringRecord, WriterBuilder};
 
-/// What is to be predicted: the columns by name, and where they are in a file that has them.
+/// The target columns by name, and their places in a file that has them.
 pub(super) struct TargetColumns {
     pub names: Vec<String>,
     pub places: Vec<usize>,
@@ -18,7 +18,7 @@ pub(super) struct TargetColumns {
 }
 
 impl TargetColumns {
-    /// Those of a file to train on.
+    /// Returns the target columns of a training file.
     pub fn of_training(table: &Table<'_>, recipe: &CsvRecipe, kind: TargetKind) -> Result<Self> {
         let names = match (&recipe.label, kind) {
             (Some(list), TargetKind::Outputs) => {
@@ -45,7 +45,7 @@ impl TargetColumns {
         Ok(Self { names, places, kind })
     }
 
-    /// Those of another file, which may go without.
+    /// Returns the target columns of another file, which may not have them.
     pub fn of_other(table: &mut Table<'_>, recipe: &CsvRecipe, kind: TargetKind) -> Result<Self> {
         let Some(label) = &recipe.label else {
             return Err(Error::setting("the csv recipe must be that of a training file"));
@@ -69,7 +69,7 @@ impl TargetColumns {
         Ok(Self { names, places, kind })
     }
 
-    /// What is to be gathered from every line.
+    /// Returns what to read from every record.
     pub fn wanted(&self) -> Wanted<'_> {
         match (self.kind, &self.places[..]) {
             (_, []) => Wanted::Nothing,
@@ -79,7 +79,7 @@ impl TargetColumns {
         }
     }
 
-    /// As a recipe has them.
+    /// Returns the columns in the form of a recipe.
     pub fn written(&self) -> String {
         match self.kind {
             TargetKind::Outputs => listed(&self.names),
@@ -88,7 +88,7 @@ impl TargetColumns {
     }
 }
 
-/// Whether these can be the columns of several numbers.
+/// Returns an error unless these can be the columns of several numbers.
 fn check(table: &Table<'_>, recipe: &CsvRecipe, names: &[String]) -> Result<()> {
     if let [only] = names {
         return Err(table.file_error(
@@ -124,7 +124,7 @@ fn check(table: &Table<'_>, recipe: &CsvRecipe, names: &[String]) -> Result<()> 
             ),
         ));
     }
-    // They are told between tabs, one a line.
+    // Reports have the names between tabs, one per line.
     if let Some(name) = names.iter().find(|name| name.contains(['\t', '\n', '\r'])) {
         return Err(table.file_error(
             format!("has a tab or a line end in the name of a column, {name:?}"),
@@ -134,17 +134,17 @@ fn check(table: &Table<'_>, recipe: &CsvRecipe, names: &[String]) -> Result<()> 
     Ok(())
 }
 
-/// The names of a list.
+/// Parses a list of names.
 fn parsed(list: &str) -> Vec<String> {
     let mut reader = ReaderBuilder::new().has_headers(false).from_reader(list.as_bytes());
     let mut record = StringRecord::new();
-    // Text in memory can always be read; the list of nothing is one empty name, which no column has.
+    // Reading from memory cannot fail; an empty list gives one empty name, which no column has.
     let _ = reader.read_record(&mut record);
     let names: Vec<String> = record.iter().map(|name| name.trim().to_string()).collect();
     if names.is_empty() { vec![String::new()] } else { names }
 }
 
-/// The list of names.
+/// Returns the names as a list.
 fn listed(names: &[String]) -> String {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
     let _ = writer.write_record(names); // into memory
@@ -192,7 +192,7 @@ mod tests {
         assert!(error.contains("has no column `h, cm`, and has `w`"), "{error}");
         let error = read(b"w;h, cm;x;c\n1;2;3;red\n1;;3;red\n").unwrap_err().to_string();
         assert!(error.starts_with("t.csv:3: ") && error.contains("`h, cm`"), "{error}");
-        // Without a header, all columns or all but those.
+        // Without a header, a file has all columns or all except the targets.
         let (data, recipe) = numbers(b"1,2,3\n4,5,6\n", "c3,c1").unwrap();
         let known = data.vocabulary();
         assert_eq!(data.outputs().unwrap().of(1), [6.0, 4.0]);

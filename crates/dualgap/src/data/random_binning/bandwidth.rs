@@ -1,13 +1,13 @@
-//! A bandwidth from the data: the median distance of two rows.
+//! A bandwidth from the data: the median distance between two rows.
 
 use crate::linalg::{Random, Row, Rows};
 use crate::{Error, Result};
 
-/// So many pairs fix the median well enough: its rank is off by hardly more than a hundredth.
+/// The number of pairs in the sample; with this many, the rank of the median is off by hardly more than a hundredth.
 const PAIRS: usize = 4000;
 
-/// The median of ‖x − x'‖₁ over a fixed sample of pairs of rows that are not alike: a bandwidth under which the
-/// kernel of half the pairs is above 1/e, and of the others below.
+/// Returns the median of ‖x − x'‖₁ over a fixed sample of pairs of different rows: with this bandwidth the kernel is
+/// above 1/e for half of the pairs and below for the others.
 ///
 /// ```
 /// use dualgap::data::random_binning::median_distance;
@@ -37,7 +37,7 @@ pub fn median_distance(rows: &Rows) -> Result<f64> {
     Ok(*distances.select_nth_unstable_by(half, f64::total_cmp).1)
 }
 
-/// ‖a − b‖₁.
+/// Returns ‖a − b‖₁.
 fn distance(a: Row<'_>, b: Row<'_>) -> f64 {
     let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
     let mut sum = 0.0;
@@ -85,7 +85,7 @@ mod tests {
         }
     }
 
-    // |x − x'| of two uniform numbers is below 1 − √½ half of the time.
+    // x − x'| of two uniform numbers is below 1 − √½ with probability one half.
     #[test]
     fn the_median_is_that_of_all_pairs_but_for_the_sample() {
         let mut random = Random::new(2);

@@ -5,20 +5,20 @@
 //! of every grid    the names of its bins, in order, 16 bytes each
 //! ```
 //!
-//! All little-endian. Widths are kept and not drawn again: logarithms may differ in their last bit from machine
-//! to machine.
+//! All numbers are little-endian. The widths are stored and not drawn again, because logarithms may differ in their
+//! last bit between machines.
 
 use super::grid::{Grid, Side};
 use super::{Bins, RandomBinning, check};
 use crate::data::libsvm::LARGEST_INDEX;
 use serde::{Deserialize, Serialize};
 
-/// What must be known to take the bytes apart.
+/// The sizes that are needed to parse the bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::data) struct Sizes {
     pub bandwidth: f64,
     pub dimension: usize,
-    /// Of every grid.
+    /// The number of bins of each grid.
     pub bins: Vec<usize>,
 }
 
@@ -32,12 +32,12 @@ impl RandomBinning {
         (Sizes { bandwidth: self.bandwidth, dimension: self.dimension, bins }, bytes)
     }
 
-    /// Nothing if sizes and bytes do not fit together, or are of no grids.
+    /// Returns `None` if sizes and bytes do not match, or describe no grids.
     pub(in crate::data) fn from_bytes(sizes: &Sizes, bytes: &[u8]) -> Option<Self> {
         let Sizes { bandwidth, dimension, ref bins } = *sizes;
         check(bins.len(), bandwidth, dimension).ok()?;
         let all = bins.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count))?;
-        // A side has as many bytes as a name; `check` has bounded the sides.
+        // A side has as many bytes as a name; `check` has bounded the number of sides.
         let sides = bins.len() * dimension;
         let (words, []) = bytes.as_chunks::<16>() else { return None };
         if all > LARGEST_INDEX as usize || words.len() != sides + all {

@@ -1,18 +1,17 @@
 //! One random grid, and the name of the bin that a row falls into.
 //!
-//! In dimension j a grid cuts the line into intervals of one width w_j, the first of which begins somewhere at
-//! or below 0:
+//! In dimension j a grid divides the line into intervals of width w_j, one of which contains 0 at a random place:
 //!
 //! ```text
 //! bin_j(x) = ⌊x_j/w_j + s_j⌋,   w_j ~ Gamma(2, σ),   s_j ~ uniform in [0, 1)
 //! ```
 //!
-//! So 0 is always in interval 0: a bin is known by those of its intervals that are not, and what a row does
-//! not store costs nothing.
+//! So 0 is always in interval 0: a bin is identified by its other intervals, and entries that a row does not store
+//! cost nothing.
 
 use crate::linalg::{Random, Row};
 
-/// Further away from 0, neighbouring whole numbers are no longer told apart.
+/// Beyond this, neighbouring integers are no longer distinct as floats.
 const FARTHEST: f64 = 9_007_199_254_740_992.0; // 2⁵³
 
 /// One dimension of a grid.
@@ -31,22 +30,22 @@ pub(super) struct Grid(pub Vec<Side>);
 /// Why a row has no bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Misfit {
-    /// It has a feature, counted from zero, that the grid does not have.
+    /// It has a feature, counted from zero, that is beyond the dimension of the grid.
     Beyond(usize),
-    /// A value is so far from 0 that its intervals cannot be counted.
+    /// A value is so far from 0 that its interval has no exact number.
     Far(f64),
 }
 
 impl Side {
-    /// Gamma(2, σ) is the sum of two exponentials, that is, minus the logarithm of a product.
+    /// Draws a side. Gamma(2, σ) is the sum of two exponentials, that is, minus the logarithm of a product.
     fn draw(random: &mut Random, bandwidth: f64) -> Self {
         let product = (1.0 - random.unit()) * (1.0 - random.unit());
-        // Two zeros from the generator would be a width of zero.
+        // Two zeros from the generator would give a width of zero.
         let width = bandwidth * (-product.ln()).max(f64::EPSILON);
         Self { rate: 1.0 / width, shift: random.unit() }
     }
 
-    /// Which interval a value is in.
+    /// Returns the interval of a value.
     #[inline]
     fn interval(self, x: f64) -> Option<i64> {
         let place = x * self.rate + self.shift;
@@ -63,8 +62,8 @@ impl Grid {
         Self((0..dimension).map(|_| Side::draw(random, bandwidth)).collect())
     }
 
-    /// A bin's name: a digest of 128 bits of the dimensions in which it is not at 0, and of the intervals there.
-    /// That two of a billion bins have the same name is less likely than 10⁻²⁰.
+    /// Returns a bin's name: a 128-bit digest of the dimensions in which its interval is not 0, and of these
+    /// intervals. The probability that two of a billion bins have the same name is below 10⁻²⁰.
     #[inline]
     pub fn name(&self, row: Row<'_>) -> Result<u128, Misfit> {
         let mut name = 0_u128;
@@ -84,7 +83,8 @@ impl Grid {
     }
 }
 
-/// Multiplications by odd numbers and shifts lose nothing: names can only agree by chance.
+/// Mixes an interval into a name. Multiplications by odd numbers and xor-shifts are invertible, so names can only
+/// agree by chance.
 #[inline]
 fn absorb(name: u128, j: usize, interval: i64) -> u128 {
     const ONE: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    // Of a Gamma(2, σ) the mean is 2σ and the variance 2σ²; its tail beyond w is (1 + w/σ)·exp(−w/σ).
+    // A Gamma(2, σ) has the mean 2σ and the variance 2σ²; its tail beyond w is (1 + w/σ)·exp(−w/σ).
     #[test]
     fn widths_have_the_distribution_that_they_should() {
         let (mut random, sigma, n) = (Random::new(3), 0.5, 100_000);
@@ -125,7 +125,7 @@ mod tests {
         for w in [0.1, 0.5, 1.0, 2.0, 4.0_f64] {
             let tail = (1.0 + w / sigma) * (-w / sigma).exp();
             let share = widths.iter().filter(|&&width| width > w).count() as f64 / f64::from(n);
-            // Hoeffding: farther off with a probability below 2·exp(−2·5²).
+            // Hoeffding: the probability of a larger deviation is below 2·exp(−2·5²).
             assert!((share - tail).abs() < 5.0 / f64::from(n).sqrt(), "{w}: {share}, not {tail}");
         }
         assert!(sides.iter().all(|side| (0.0..1.0).contains(&side.shift)));

@@ -1,22 +1,22 @@
 //! Random binning: features whose inner product is a kernel, so that a linear model becomes a kernel machine.
 //!
-//! Of R random grids, each row has in every grid the bin that it falls into. Each bin that rows of
-//! the training data fall into is one feature, with the value 1/√R:
+//! There are R random grids, and each row falls into one bin of every grid. Each bin that contains rows of the
+//! training data is one feature, with the value 1/√R:
 //!
 //! ```text
 //! ⟨z(x), z(x')⟩ = (number of grids in which x and x' share their bin)/R
 //!               ≈ Π_j exp(−|x_j − x'_j|/σ) = exp(−‖x − x'‖₁/σ)
 //! ```
 //!
-//! That is its mean, exactly: intervals of the width w that lie at random part two points at the distance δ with
+//! The expectation is exact: randomly placed intervals of width w separate two points at the distance δ with
 //! probability min(1, δ/w), and with the density w·exp(−w/σ)/σ² of Gamma(2, σ)
 //!
 //! ```text
 //! ∫_δ^∞ (1 − δ/w) · w·exp(−w/σ)/σ² dw = exp(−δ/σ).
 //! ```
 //!
-//! The grids are independent, so the error is more than t with a probability of at most 2·exp(−2Rt²). Every row of the
-//! training data has R features and the length 1. (Rahimi and Recht, *Random features for large-scale kernel
+//! The grids are independent, so the error is more than t with a probability of at most 2·exp(−2Rt²). Every row of
+//! the training data has R features and the norm 1. (Rahimi and Recht, *Random features for large-scale kernel
 //! machines*, 2007; Wu, Yen, Chen and Yan, *Revisiting random binning features*, 2016.)
 
 mod bandwidth;
@@ -36,22 +36,22 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The names of a grid's bins, in the order in which rows fell into them.
+/// The names of a grid's bins, in the order of the first rows that fall into them.
 type Bins = IndexSet<u128, FxBuildHasher>;
 
-/// Sides of all grids together: two gigabytes of them.
+/// The largest number of sides of all grids together: two gigabytes of them.
 const MOST_SIDES: usize = 1 << 27;
 
-/// Bandwidths beyond would lead out of the numbers.
+/// Bandwidths outside this range would overflow or underflow.
 const BANDWIDTHS: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 
-/// Rows that are turned into features at a time.
+/// The number of rows that are converted at a time.
 const PORTION: usize = 4096;
 
-/// Random grids, and the bins of them that a data set has; see the module's head.
+/// Random grids, and their bins that a data set falls into; see the module's head.
 ///
-/// Features are numbered grid by grid, within a grid in the order of their first rows. Grids depend on the seed,
-/// features on nothing but grids and rows: never on the number of threads.
+/// Features are numbered grid by grid, and within a grid in the order of their first rows. The grids depend only on
+/// the seed, the features only on grids and rows, and neither on the number of threads.
 ///
 /// ```
 /// use dualgap::data::RandomBinning;
@@ -91,7 +91,7 @@ impl RandomBinning {
                 bins.insert(name.map_err(|misfit| refusal(misfit, dimension, bandwidth))?);
             }
             bins.shrink_to_fit();
-            // Ends early, and with this error or none whatever the order of the grids.
+            // This ends early; whether it is an error does not depend on the order of the grids.
             if count.fetch_add(bins.len(), Ordering::Relaxed) + bins.len() > LARGEST_INDEX as usize
             {
                 return Err(Error::setting(
@@ -124,22 +124,22 @@ impl RandomBinning {
         self.bandwidth
     }
 
-    /// How many features rows have before.
+    /// The number of features of a row before the conversion.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// How many features there are after: one for every bin that a row of the data fell into.
+    /// Returns the number of features after the conversion: one for every bin that a row of the data falls into.
     pub fn features(&self) -> usize {
         self.bins.iter().map(Bins::len).sum()
     }
 
-    /// The value of every feature that a row has: 1/√R.
+    /// Returns the value of every feature of a row: 1/√R.
     pub fn value(&self) -> f64 {
         1.0 / (self.grids.len() as f64).sqrt()
     }
 
-    /// The features of a row, ascending; bins that were not seen in the data of the fit have none.
+    /// Returns the features of a row, ascending; bins without a row in the data of the fit have none.
     pub fn features_of(&self, row: Row<'_>) -> Result<Vec<u32>> {
         let mut features = Vec::with_capacity(self.grids.len());
         for ((grid, bins), start) in self.grids.iter().zip(&self.bins).zip(&self.starts) {
@@ -153,7 +153,8 @@ impl RandomBinning {
         Ok(features)
     }
 
-    /// The features of all rows, and how many bins had none: those that no row of the fit fell into.
+    /// Returns the features of all rows, and how many of their bins have none because no row of the fit falls into
+    /// them.
     pub fn apply(&self, rows: &Rows) -> Result<(Rows, u64)> {
         let value = self.value();
         let mut binned = Rows::sparse();
@@ -216,7 +217,7 @@ mod tests {
         Rows::dense(&(0..n).map(|_| row()).collect::<Vec<Vec<f64>>>()).unwrap()
     }
 
-    // The kernel is computed from its formula; Hoeffding's inequality says how far the mean of R coins may be off.
+    // The kernel is computed from its formula; Hoeffding's inequality bounds the deviation of the mean of R coins.
     #[test]
     fn inner_products_are_the_kernel_up_to_the_error_of_the_mean() {
         let (n, grids) = (12, 40_000);
@@ -226,7 +227,7 @@ mod tests {
             let (features, unseen) = binning.apply(&rows).unwrap();
             assert_eq!(unseen, 0);
             let pairs = (n * (n - 1) / 2) as f64;
-            // All pairs are within it with a probability of at least 1 − 10⁻⁹.
+            // All pairs are within the bound with a probability of at least 1 − 10⁻⁹.
             let allowed = ((2.0 * pairs / 1e-9).ln() / (2.0 * grids as f64)).sqrt();
             assert!(allowed < 0.02, "the test would say little");
             for i in 0..n {

@@ -1,13 +1,13 @@
-//! The cells of a line, whatever parts them.
+//! The cells of a line, for any separator.
 
 use crate::data::source::Complaint;
 use std::borrow::Cow;
 
-/// The lines of a file, whose first one decides what parts their cells.
+/// The lines of a file, whose first one decides the separator.
 #[derive(Default)]
 pub struct Lines {
     separator: Option<Separator>,
-    /// Of those that are not blank.
+    /// The number of lines that are not blank.
     pub count: usize,
 }
 
@@ -20,7 +20,7 @@ enum Separator {
 }
 
 impl Lines {
-    /// Up to three cells of a line; none of one that is blank.
+    /// Returns up to three cells of a line; none for a blank line.
     pub fn cells<'l>(&mut self, line: &'l str) -> Result<Vec<Cow<'l, str>>, Complaint> {
         if line.trim().is_empty() {
             return Ok(Vec::new());
@@ -56,7 +56,7 @@ impl Separator {
     }
 }
 
-/// Up to three cells, some of them in double quotes; one that is meant within is written twice.
+/// Returns up to three cells, some of them in double quotes; a double quote inside is written twice.
 fn quoted(line: &str, mark: char) -> Result<Vec<Cow<'_, str>>, Complaint> {
     let mut cells = Vec::new();
     let mut rest = Some(line);

@@ -1,12 +1,12 @@
-//! Ratings: who gave what how many points, one a line, for matrix completion.
+//! Ratings of items by users, one per line, for matrix completion.
 //!
 //! ```text
 //! user item rating        between `::`, tabs, commas or blanks; whatever follows a rating is left out
 //! ```
 //!
-//! The first line tells what parts the cells, and may be a header: it is one if its third cell is no number. Users and items
-//! are names, whatever they look like, and get numbers in the order in which they come. Between commas and tabs a name may
-//! be in double quotes. The same pair may be rated more than once, and every rating counts.
+//! The first line decides the separator, and may be a header: it is one if its third cell is not a number. Users and
+//! items are names, even if they look like numbers, and are numbered in order of appearance. With commas and tabs a
+//! name may be in double quotes. The same pair may be rated more than once, and every rating counts.
 
 mod lines;
 
@@ -23,17 +23,17 @@ use std::borrow::Cow;
 pub struct Pairs {
     pub(crate) users: Dictionary,
     pub(crate) items: Dictionary,
-    /// Each within its dictionary.
+    /// The numbers of user and item, each in its dictionary.
     pub(crate) places: Vec<(u32, u32)>,
 }
 
 impl Pairs {
-    /// How many.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -57,29 +57,29 @@ impl Pairs {
         self.places.push((self.users.number(user), self.items.number(item)));
     }
 
-    /// The names of a pair of numbers.
+    /// Returns the names of a pair of numbers.
     pub(super) fn names(&self, (user, item): (u32, u32)) -> (&str, &str) {
         let user = self.users.name(user as usize).unwrap_or_default();
         (user, self.items.name(item as usize).unwrap_or_default())
     }
 }
 
-/// Ratings, each of a pair.
+/// Ratings, each for a pair.
 #[derive(Clone, Debug, Default)]
 pub struct Ratings {
     pub(crate) pairs: Pairs,
-    /// One for each pair.
+    /// The rating of each pair.
     pub(crate) values: Vec<f64>,
 }
 
 /// How a file of ratings is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RatingsRecipe {
-    /// What the header of the training file calls users and items, if it has one: a file of pairs without ratings is not
-    /// seen to begin with a header by any number.
+    /// The names of users and items in the header of the training file, if it has one: in a file of pairs without
+    /// ratings no number shows whether the first line is a header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<(String, String)>,
-    /// The ratings that were not trained on.
+    /// The ratings that are held out of training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out: Option<HeldOut>,
 }
@@ -87,9 +87,9 @@ pub struct RatingsRecipe {
 /// Some ratings of a file, drawn at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldOut {
-    /// How many.
+    /// The number of ratings.
     pub count: usize,
-    /// Of the drawing.
+    /// The seed of the draw.
     pub seed: u64,
 }
 
@@ -112,7 +112,7 @@ impl Ratings {
         RatingsRecipe::default().read(source).map(|(ratings, _)| ratings)
     }
 
-    /// Ratings from memory.
+    /// Returns ratings from memory.
     ///
     /// ```
     /// use dualgap::data::Ratings;
@@ -132,17 +132,17 @@ impl Ratings {
         Ok(ratings)
     }
 
-    /// Who gave them, and to what.
+    /// The pairs that are rated.
     pub fn pairs(&self) -> &Pairs {
         &self.pairs
     }
 
-    /// As they stand in the file.
+    /// The ratings, in the order of the file.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The given ratings in the given order. Names that only the others have are not among their names.
+    /// Returns the given ratings in the given order. It drops the names that occur only in the others.
     #[must_use]
     pub fn select(&self, chosen: &[usize]) -> Self {
         let mut part = Self::default();
@@ -154,24 +154,24 @@ impl Ratings {
         part
     }
 
-    /// How many ratings.
+    /// Returns the number of ratings.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no ratings.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// Of all ratings; zero of none.
+    /// Returns the mean of all ratings; zero without ratings.
     pub fn mean(&self) -> f64 {
         let total = self.values.iter().copied().collect::<Sum>().total().value;
         total / self.len().max(1) as f64
     }
 
-    /// The ratings to train on and those that are held out, both in the order of the file. Names that only the others have
-    /// are not among the names of either.
+    /// Returns the ratings to train on and those that are held out, both in the order of the file. Each part drops
+    /// the names that occur only in the other.
     ///
     /// ```
     /// use dualgap::data::Ratings;
@@ -202,7 +202,7 @@ impl Ratings {
 }
 
 impl RatingsRecipe {
-    /// All ratings of a file, and the recipe with what its header says.
+    /// Returns all ratings of a file, and the recipe with the names of its header.
     pub fn read(&self, mut source: Source<'_>) -> Result<(Ratings, Self)> {
         let mut ratings = Ratings::default();
         let mut recipe = Self { header: None, ..self.clone() };
@@ -225,7 +225,7 @@ impl RatingsRecipe {
         Ok((ratings, recipe))
     }
 
-    /// The ratings that a model was trained on.
+    /// Returns the ratings that a model was trained on.
     pub fn read_training(&self, source: Source<'_>) -> Result<Ratings> {
         let ratings = self.read(source)?.0;
         match self.held_out {
@@ -234,8 +234,8 @@ impl RatingsRecipe {
         }
     }
 
-    /// The pairs of a file, with or without ratings. Its first line is a header if it is that of the training file, or if it
-    /// has a word in the place of the rating.
+    /// Returns the pairs of a file with or without ratings. Its first line is a header if it equals that of the
+    /// training file, or if its third cell is a word.
     ///
     /// ```
     /// use dualgap::data::{RatingsRecipe, Source};
@@ -275,7 +275,7 @@ impl RatingsRecipe {
     }
 }
 
-/// A rating; or, where its cell is no number at all, what a header would call users and items.
+/// Adds the rating of a line or, if its cell is not a number, returns the first two cells as a possible header.
 fn take(
     cells: &[Cow<'_, str>],
     ratings: &mut Ratings,
@@ -298,7 +298,7 @@ fn take(
     }
 }
 
-/// The names in the first two cells.
+/// Returns the names in the first two cells.
 fn named<'c>(
     cells: &'c [Cow<'_, str>],
     remedy: &'static str,

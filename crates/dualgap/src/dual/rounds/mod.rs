@@ -1,4 +1,4 @@
-//! The engine in rounds around a centre that moves: acceleration, and a weight that is not penalised.
+//! The engine in rounds around a moving centre: acceleration, and a weight that is not penalised.
 //!
 //! With λ' = λ + κ every round takes a few passes on
 //!
@@ -12,10 +12,10 @@
 //! z ← w + β (w − w_before),    β = (1 − √q)/(1 + √q),  q = λ/λ'
 //! ```
 //!
-//! A weight without a penalty of its own has the one of the rounds, `λ'/2 (w_j − z_j)²`: when its centre comes to rest,
-//! nothing of that is left. α is feasible for the dual of P itself whatever the centre, so the certificate is the one
-//! of P: at the better of the rounds' weights and ∇g*(v). Where a weight is free, the dual asks that v is zero there,
-//! and the blocks bring their points to that first.
+//! A weight without a penalty of its own gets that of the rounds, `λ'/2 (w_j − z_j)²`, which vanishes as its centre
+//! converges. α is feasible for the dual of P itself whatever the centre is, so the rounds certify P: at the better of
+//! the rounds' weights and ∇g*(v). If a weight is free, the dual requires v to be zero in its column, and the blocks
+//! first move their points so that it is.
 
 mod momentum;
 #[cfg(test)]
@@ -36,80 +36,81 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use trial::Trial;
 
-/// The share of what momentum promises that must be kept.
+/// The least rate at which the gap must shrink under acceleration, as a share of √q, the rate that theory promises. A
+/// larger share gives up acceleration sooner.
 const LEAST: f64 = 0.05;
 
-/// So many certifications in a row that better nothing are borne with while the centre moves: the dual point may fall
-/// for long before it rises.
+/// While the centre moves, a run stalls only after more consecutive certifications without progress than this: the dual
+/// value may fall for long before it rises.
 const QUIET: u32 = 100;
 
-/// λ'/λ where it is fitted: at least, and at most.
+/// The smallest and the largest λ'/λ, where κ adapts.
 const LEAST_RATIO: f64 = 2.0;
 const LARGEST_RATIO: f64 = 4096.0;
 
-/// How much the second half of a round gains of its dual, in units of κ/2‖w − z‖². Where it is less, the round is solved
-/// far better than the next centre deserves, and a weaker κ would take the centre further; where it is more, the next
-/// centre rests on weights that are far from those of the round.
+/// The dual gain of a round's second half, in units of κ/2‖w − z‖², for which κ stays the same. Below this range, the
+/// round is solved more accurately than the next centre needs, and a smaller κ would move the centre further; above it,
+/// the weights that determine the next centre are still far from the solution of the round.
 const ENOUGH: std::ops::Range<f64> = 1.5..6.0;
 
-/// Passes over the data before it is judged how fast the gap shrinks, at least.
+/// The fewest passes over which the rate of the gap is measured: fewer decide sooner, more decide more reliably.
 const WINDOW: f64 = 12.0;
 
-/// So many times longer at the very beginning: momentum has yet to gather.
+/// The first window of an accelerated run is longer by this factor, because momentum builds up slowly.
 const BEGINNING: f64 = 4.0;
 
 /// The engine in rounds; see the module's head.
 pub(super) struct Rounds<'a, B: Blocks, L: Link> {
-    /// What is certified.
+    /// The problem P that is certified.
     problem: Problem<'a, B, Unpenalised<L>>,
     engine: Engine<'a, B, L>,
-    /// Whether κ is to follow what the rounds gain.
+    /// Whether κ adapts to the gains of the rounds.
     adapts: bool,
     memory: Memory<B::Point>,
 }
 
-/// What the rounds to come depend on, beside the engine's own state.
+/// The state of the rounds, apart from the engine's own.
 #[derive(Clone, Serialize, Deserialize)]
 struct Memory<P> {
-    /// Whether there is acceleration now.
+    /// Whether the run is accelerated now.
     accelerated: bool,
-    /// κ where there is acceleration.
+    /// κ while the run is accelerated.
     kappa: f64,
-    /// What the round's second half gained so far.
+    /// The dual gain of the current half of the round.
     gained: f64,
-    /// The weights at the end of the round before.
+    /// The weights at the end of the previous round.
     last: Vec<f64>,
     offset: Vec<f64>,
-    /// Passes of a round.
+    /// The passes of a round.
     passes: u64,
-    /// Steps until the round ends.
+    /// Steps left in the round.
     left: u64,
     /// Oracle calls so far.
     calls: u64,
-    /// After how many oracle calls acceleration began or ended, in turn.
+    /// The numbers of oracle calls at which acceleration alternately began and ended.
     changes: Vec<u64>,
-    /// The primal value of the rounds' weights when it was last looked at.
+    /// The primal value of the rounds' weights at the last certification.
     primal: f64,
     trial: Option<Trial>,
-    /// Certifications in a row that bettered nothing.
+    /// Consecutive certifications without progress.
     quiet: u32,
     best: Best<P>,
 }
 
-/// Everything that a run of rounds is taken up again with.
+/// Everything that a run in rounds resumes from.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RoundsState<P> {
     engine: State<P>,
     memory: Memory<P>,
 }
 
-/// Passes of a round, with the oracle or without: to begin with, and at most. Longer rounds would do with a weaker κ, so
-/// it is κ that is fitted first, and the passes where it has come to its end.
+/// The passes of a round, with the oracle or cached: at the start, and at most. Longer rounds would get by with a
+/// smaller κ, so κ adapts first, and the number of passes only once κ has reached a bound.
 const PASSES: u64 = 4;
 const MOST_PASSES: u64 = 64;
 
 impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
-    /// At these points, or where the blocks begin by themselves.
+    /// Starts at these points, or at the blocks' starting points if there are none.
     pub fn new(
         blocks: &'a B,
         link: &L,
@@ -120,7 +121,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         let accelerated = momentum.is_some_and(|momentum| momentum.at_once);
         let kappa = momentum.map_or(0.0, |momentum| momentum.kappa);
         let root = root(settings.lambda, kappa);
-        // Who asks for acceleration gets it for as long as the gap shrinks at all.
+        // If the settings ask for acceleration, it stays on as long as the gap shrinks at all.
         let floor = match (accelerated, settings.acceleration) {
             (true, Acceleration::On) => f64::MIN_POSITIVE,
             (true, _) => LEAST * root,
@@ -161,7 +162,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         Ok(Self::with(problem, engine, adapts(blocks, settings), memory))
     }
 
-    /// Where an earlier run stood; what a certificate will rest on is proved again.
+    /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.
     pub fn resumed(
         blocks: &'a B,
         link: &L,
@@ -212,7 +213,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         Self { problem, engine, adapts, memory }
     }
 
-    /// What another run needs to go on as this one would.
+    /// Returns the state from which another run continues exactly as this one would.
     pub fn state(&self) -> RoundsState<B::Point> {
         RoundsState { engine: self.engine.state(), memory: self.memory.clone() }
     }
@@ -221,12 +222,12 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         root(self.problem.lambda, self.memory.kappa)
     }
 
-    /// Steps of a round.
+    /// Returns the number of steps of a round.
     fn round(&self) -> u64 {
         self.memory.passes * self.problem.blocks.len() as u64
     }
 
-    /// κ and passes with which the next round will gain what it should, by what this one gained up to these weights.
+    /// Returns κ and the passes for the next round, chosen by the gain of this round, which ended at `w`.
     fn fitted(&self, w: &[f64]) -> (f64, u64) {
         let Memory { kappa, gained, offset, passes, .. } = &self.memory;
         let lambda = self.problem.lambda;
@@ -243,7 +244,8 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         ((ratio - 1.0) * lambda, passes)
     }
 
-    /// Moves the centre. Rounds that were solved better than they should, waiting for the oracle, say nothing of κ.
+    /// Ends a round: adapts κ and moves the centre. A round that `waited` for the oracle was solved more accurately
+    /// than usual, so its gain says nothing about κ.
     fn turn(&mut self, waited: bool) -> Result<()> {
         let w = self.engine.weights();
         if self.adapts && self.memory.accelerated && !waited {
@@ -278,14 +280,14 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         Ok(())
     }
 
-    /// Has the engine go on with λ + κ; it is to be given a centre next.
+    /// Sets the engine's λ to λ + κ. The caller sets a centre next.
     fn strengthen(&mut self, kappa: f64) -> Result<()> {
         let (lambda, link) = (self.problem.lambda, &self.problem.link.link);
         let link = link.strengthened(lambda, kappa).ok_or_else(no_acceleration)?;
         self.engine.retune(link, lambda + kappa)
     }
 
-    /// Begins acceleration, or ends it, where the weights are.
+    /// Starts or stops acceleration, with the centre at the current weights.
     fn accelerate(&mut self, accelerated: bool) -> Result<()> {
         let lambda = self.problem.lambda;
         let kappa = if accelerated { self.memory.kappa } else { 0.0 };
@@ -293,7 +295,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         self.memory.accelerated = accelerated;
         self.memory.primal = f64::INFINITY;
         if let (false, Some(points)) = (accelerated, self.memory.best.points()) {
-            // Plain steps go on from the best dual point, from which they never fall.
+            // Plain steps continue from the best dual point; they never decrease the dual value.
             self.engine.restore(points);
         }
         self.strengthen(kappa)?;
@@ -322,7 +324,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         }
         let mut primal = self.problem.primal(&w)?;
         if primal.value.value > *before {
-            // Momentum has carried the weights too far: it begins anew from here.
+            // Momentum has overshot and increased the primal value: it restarts from here.
             last.copy_from_slice(&w);
         }
         *before = primal.value.value;
@@ -344,7 +346,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         Ok(Certified { model, iterate })
     }
 
-    /// Looks whether acceleration pays.
+    /// Starts or stops acceleration if the rate of the gap says that it pays or does not pay.
     fn judge(&mut self, gap: f64) -> Result<()> {
         let (root, pass) = (self.root(), self.engine.calls_per_pass());
         let Memory { trial: Some(trial), calls, accelerated, .. } = &mut self.memory else {
@@ -357,7 +359,7 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
         if !trial.changes(rate) {
             return Ok(());
         }
-        // Something of the promise must be kept, also where nothing moved before.
+        // The other method must reach the least rate, even if the gap did not shrink at all before.
         trial.rival = trial.rival.map(|rival| rival.max(LEAST * root));
         trial.window = long(root);
         let accelerated = !*accelerated;
@@ -365,15 +367,15 @@ impl<'a, B: Blocks, L: Link> Rounds<'a, B, L> {
     }
 }
 
-/// Whether κ follows what the rounds gain. Where there is smoothness, the condition number gives it; and steps toward
-/// outputs alone crawl at the end of every round, whatever κ is, so that their gains say little of it.
+/// Whether κ adapts to the gains of the rounds. For smooth losses the condition number determines κ. Steps toward
+/// corners alone converge slowly at the end of every round, whatever κ is, so their gains say little about it.
 fn adapts<B: Blocks>(blocks: &B, settings: &Settings) -> bool {
     let toward = settings.direction(B::FACES).is_ok_and(|to| to == Direction::Toward);
     let crawls = B::FACES && toward && settings.cache != Cache::On;
     blocks.smoothness() == 0.0 && !crawls
 }
 
-/// Half as much of λ'/λ or of the passes: what was given last is taken first.
+/// Halves the passes if they are above `PASSES` or λ'/λ is at its lower bound, else λ'/λ.
 fn weaker(ratio: f64, passes: u64) -> (f64, u64) {
     if passes > PASSES || ratio <= LEAST_RATIO {
         (ratio, (passes / 2).max(1))
@@ -382,7 +384,7 @@ fn weaker(ratio: f64, passes: u64) -> (f64, u64) {
     }
 }
 
-/// Twice as much of either.
+/// Doubles the passes if they are below `PASSES` or λ'/λ is at its upper bound, else λ'/λ.
 fn stronger(ratio: f64, passes: u64) -> (f64, u64) {
     if passes < PASSES || ratio >= LARGEST_RATIO {
         (ratio, (2 * passes).min(MOST_PASSES))
@@ -391,12 +393,12 @@ fn stronger(ratio: f64, passes: u64) -> (f64, u64) {
     }
 }
 
-/// √q, where there is acceleration.
+/// Returns √q under acceleration with κ.
 fn root(lambda: f64, kappa: f64) -> f64 {
     (lambda / (lambda + kappa)).sqrt()
 }
 
-/// Momentum takes about 1/√q passes to come to anything.
+/// Returns the passes over which acceleration is judged: momentum needs about 1/√q passes to take effect.
 fn long(root: f64) -> f64 {
     (2.0 / root).max(WINDOW)
 }
@@ -405,7 +407,7 @@ fn no_acceleration() -> Error {
     Error::setting("with this regulariser there is no acceleration, and no weight without penalty")
 }
 
-/// The problem to be certified.
+/// Returns the problem to certify.
 fn outer<'a, B: Blocks, L: Link>(
     blocks: &'a B,
     link: &L,
@@ -415,7 +417,7 @@ fn outer<'a, B: Blocks, L: Link>(
     Problem::new(blocks, link, settings.lambda, settings.sample_weights.as_deref())
 }
 
-/// The problem to take steps on.
+/// Returns the problem of a round, on which the engine steps.
 fn inner<'a, B: Blocks, L: Link>(
     blocks: &'a B,
     link: &L,
@@ -437,7 +439,7 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let mut done = Work::default();
         while quota.allows(done, 0) {
-            // Of this round: the one before may have had more passes, or fewer.
+            // The length of this round; the previous one may have had more passes, or fewer.
             let (round, half) = (self.round(), self.round() / 2);
             let of_this_round = match self.memory.left {
                 0 => self.engine.steps_left_in_pass(),
@@ -462,7 +464,8 @@ impl<B: Blocks, L: Link> Solver for Rounds<'_, B, L> {
             self.memory.calls += part.oracle_calls;
             done += part;
             self.memory.gained = self.engine.gained();
-            // Far from what a dear oracle would say, momentum leads astray: there the centre waits for it.
+            // Far from the corners that an expensive oracle would find, momentum goes astray: the centre waits until
+            // the oracle is next.
             if self.memory.left == 0 && !self.engine.spares_much() {
                 self.turn(waits)?;
             }

@@ -1,37 +1,38 @@
-//! What acceleration adds to λ, and when it begins.
+//! Chooses κ, which acceleration adds to λ, and when acceleration begins.
 
 use crate::dual::problem::masses;
 use crate::dual::{Acceleration, Average, Blocks, Method, Settings, Step};
 
-/// Acceleration may pay where λ' would be so many times λ.
+/// Acceleration is considered if λ' would be at least this many times λ: closer to λ, it has little to gain.
 const WORTH_IT: f64 = 2.0;
 
-/// λ'/λ to begin with, where no smoothness says how much is needed.
+/// The initial λ'/λ for losses that are not smooth, where no condition number determines it; the rounds then adapt it.
 const RATIO: f64 = 16.0;
 
-/// Where blocks take steps between corners and the condition number is so large, acceleration begins at once.
+/// From this condition number on, acceleration begins at once for blocks that know their corners.
 const AT_ONCE: f64 = 32.0;
 
-/// Passes of plain steps before they are judged where losses have corners: their gaps shrink less steadily.
+/// Passes of plain steps before they are judged under losses that are not smooth, whose gap shrinks less steadily;
+/// smooth losses need one pass.
 const UNSTEADY: f64 = 4.0;
 
-/// The rounds move one point step by step: averages and batch steps are another matter.
+/// Whether the settings allow rounds, which move the current point by line search: no averages, no batch Frank-Wolfe.
 pub(in crate::dual) fn possible(settings: &Settings) -> bool {
     settings.method == Method::Bcfw
         && settings.step == Step::LineSearch
         && settings.average == Average::None
 }
 
-/// What acceleration adds to λ, and whether it begins at once or when plain steps are seen to be slow.
+/// How to accelerate: the κ to add to λ, and whether to begin at once or when plain steps turn out to be slow.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::dual) struct Momentum {
     pub kappa: f64,
     pub at_once: bool,
-    /// How many passes of plain steps show how slow they are.
+    /// The passes of plain steps after which they are judged.
     pub window: f64,
 }
 
-/// Acceleration as it may be worth it for these settings.
+/// Returns how to accelerate, or `None` if the settings rule it out or it cannot pay.
 pub(in crate::dual) fn momentum<B: Blocks>(blocks: &B, settings: &Settings) -> Option<Momentum> {
     let (lambda, smooth) = (settings.lambda, blocks.smoothness());
     let masses = masses(blocks.len(), settings.sample_weights.as_deref()).ok()?;
@@ -45,7 +46,7 @@ pub(in crate::dual) fn momentum<B: Blocks>(blocks: &B, settings: &Settings) -> O
         Acceleration::Auto => false,
     };
     let (ratio, at_once) = if smooth > 0.0 {
-        // With λ' the second term is one.
+        // This λ' makes the second term one.
         (condition / smooth, on)
     } else {
         (RATIO, on || (B::FACES && condition >= AT_ONCE))

@@ -1,4 +1,5 @@
-//! Rounds that are paused, put away and taken up again at any moment are the rounds that went through, bit for bit.
+//! Tests that rounds which pause, are stored in a checkpoint and resume at any moment equal uninterrupted rounds bit
+//! for bit.
 
 use super::*;
 use crate::data::{Examples, Sequences};
@@ -16,10 +17,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const CERTIFICATIONS: u64 = 8;
 const PASSES_EACH: u64 = 4;
 
-/// What a run comes to at each of its certifications, as bits; and every κ and number of passes that its rounds had then.
+/// The state of a run at each of its certifications, as bits; and the κ and the passes of its rounds at each of them.
 type Trace = (Vec<Vec<u64>>, Vec<(u64, u64)>);
 
-/// Runs rounds, without a pause between two certifications, or with as much trouble as there can be.
+/// Runs rounds without a pause between two certifications; with `trouble`, at random pauses, halts and resumes.
 fn trace<B: Blocks>(
     blocks: &B,
     settings: &Settings,
@@ -64,7 +65,7 @@ fn trace<B: Blocks>(
     (seen, fitted)
 }
 
-/// Compares the run that goes through with one that has trouble; whether κ or the passes of a round changed on the way.
+/// Compares an uninterrupted run with one that pauses; returns whether κ or the passes of a round changed on the way.
 fn compare<B: Blocks>(
     blocks: &B,
     settings: &Settings,
@@ -80,7 +81,7 @@ fn compare<B: Blocks>(
     fitted.len() > 1
 }
 
-/// Rows of three classes that overlap, or of two.
+/// Rows of `classes` overlapping classes, and their labels.
 fn rows(n: usize, classes: usize) -> (Vec<Vec<f64>>, Vec<usize>) {
     let mut random = Random::new(3);
     let labels: Vec<usize> = (0..n).map(|i| i % classes).collect();
@@ -95,7 +96,8 @@ fn entries<B: Witnessed>(blocks: &B) -> impl Fn(&B::Point) -> Vec<u64> + '_ {
     |at| blocks.entries(at).into_iter().flat_map(|(key, weight)| [key, weight.to_bits()]).collect()
 }
 
-/// Every structure, with users' oracles, under the same settings; how many of them had κ or the passes change.
+/// Compares runs of every structure, users' oracles included, under the same settings; returns how many changed κ or
+/// the passes.
 fn all_structures(settings: &Settings, seed: u64) -> usize {
     let (inputs, labels) = rows(24, 3);
     let names: Vec<&str> = labels.iter().map(|&y| ["a", "b", "c"][y]).collect();
@@ -146,7 +148,7 @@ fn accelerations() -> impl Strategy<Value = Acceleration> {
     prop_oneof![3 => Just(Acceleration::On), 1 => Just(Acceleration::Auto)]
 }
 
-/// How the rounds are run, but for directions and cache.
+/// Random settings of the rounds, except for direction and cache, and a seed for the pauses.
 fn ways() -> impl Strategy<Value = (Settings, u64)> {
     let numbers = (-4.0..-1.0_f64, 1..=5_usize, 0..100_u64, 0..1000_u64);
     (numbers, samplings(), accelerations(), any::<bool>()).prop_map(
@@ -188,7 +190,7 @@ proptest! {
     }
 }
 
-// Where κ or the passes of a round change, the middle of the next round lies elsewhere: there a pause once told.
+// If κ or the passes of a round change, the middle of the next round moves; a pause there once changed the run.
 #[test]
 fn every_direction_with_cached_outputs_and_fitted_rounds_does_not_notice_pauses() {
     let mut changed = 0;

@@ -1,4 +1,4 @@
-//! The gains that κ is fitted by, against the dual itself; and where κ comes to rest.
+//! Tests the counted gains, by which κ adapts, against the dual value itself; and where κ converges.
 
 use super::*;
 use crate::data::Examples;
@@ -6,7 +6,7 @@ use crate::linalg::{Random, Rows};
 use crate::structure::{Choice, LinearBlocks, MulticlassBlocks};
 use crate::term::{Costs, L2, ScalarLoss};
 
-/// Two classes that overlap, with one direction far weaker than the others.
+/// Two overlapping classes, with one direction far weaker than the others.
 fn rows(n: usize, noise: f64) -> (Rows, Vec<f64>) {
     let mut random = Random::new(7);
     let mut targets = Vec::new();
@@ -29,7 +29,7 @@ fn everything(steps: u64) -> Quota<'static> {
     Quota { oracle_calls: u64::MAX, steps, pause: u64::MAX, halted: &|| false }
 }
 
-/// Takes a few steps, and compares what they say they gained with the rise of the dual from scratch.
+/// Takes a few steps, and compares their counted gains with the rise of the dual value computed from scratch.
 fn check_gains<B: Blocks>(blocks: &B, settings: &Settings) {
     let problem = || Problem::new(blocks, L2, settings.lambda, None).unwrap();
     let value = |points: &[B::Point]| problem().dual(points).unwrap().value.value;
@@ -64,7 +64,7 @@ fn counted_gains_are_what_the_dual_rose_by() {
     }
 }
 
-/// λ'/λ and the passes of a round in the mean over the second half of a run, with this λ'/λ in the beginning.
+/// Returns the means of λ'/λ and of the passes of a round over the second half of a run that starts at λ'/λ = `begin`.
 fn at_rest(lambda: f64, begin: f64) -> (f64, f64) {
     let (rows, targets) = rows(300, 3.0);
     let blocks = LinearBlocks::new(&rows, targets, ScalarLoss::Hinge, Choice::I).unwrap();

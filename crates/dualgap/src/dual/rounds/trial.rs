@@ -1,32 +1,32 @@
-//! Whether acceleration pays: the gap is watched, and the other way tried where it shrinks slowly.
+//! Decides whether acceleration pays: measures the rate of the gap, and tries the other method if it shrinks slowly.
 
 use serde::{Deserialize, Serialize};
 
-/// No gap shrinks or grows by more powers of e a pass.
+/// Rates are clamped to this many powers of e a pass; no gap changes faster.
 const FASTEST: f64 = 1e3;
 
-/// The bound that the condition number gives is for the worst data of their kind: on most data of many features plain
-/// steps are far faster. So it is seen how fast the gap shrinks; where that is slower than it might be, the other way
-/// is tried, and whichever was faster goes on.
+/// A trial of acceleration against plain steps. The bound that the condition number gives is for the worst data: on
+/// most data with many features plain steps are far faster. So the trial measures how fast the gap shrinks; if that is
+/// slower than a floor, the run tries the other method, and the faster of the two continues.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Trial {
-    /// Oracle calls and the gap when it was last judged.
+    /// The oracle calls and the gap at the last measurement.
     seen: Option<(u64, f64)>,
-    /// Judged again after so many passes.
+    /// The passes from one measurement to the next.
     pub window: f64,
-    /// A gap that shrinks more slowly (in powers of e a pass) makes the other way worth a trial.
+    /// If the gap shrinks more slowly than this (in powers of e a pass), the other method is worth a trial.
     floor: f64,
-    /// During a trial: how fast the gap shrank before.
+    /// During a trial: the rate of the method before.
     pub rival: Option<f64>,
 }
 
 impl Trial {
-    /// Judges after so many passes, and tries the other way where the gap shrinks more slowly than this.
+    /// Measures over `window` passes, and tries the other method if the gap shrinks more slowly than `floor`.
     pub fn new(window: f64, floor: f64) -> Self {
         Self { window, floor, ..Self::default() }
     }
 
-    /// Is told of a certification, and tells how fast the gap shrinks once it has seen enough passes of it.
+    /// Records a certification; returns how fast the gap shrinks once the window has passed.
     pub fn rate(&mut self, calls: u64, gap: f64, pass: u64) -> Option<f64> {
         let Some((since, before)) = self.seen else {
             self.seen = Some((calls, gap));
@@ -37,15 +37,15 @@ impl Trial {
             return None;
         }
         self.seen = Some((calls, gap));
-        // What has shrunk to nothing has shrunk fast enough, and of what was never finite nothing can be said.
+        // A gap of zero counts as the fastest rate; if the gap was never finite, the rate is NaN and there is none.
         let rate = if gap > 0.0 { (before / gap).ln() / passes } else { FASTEST };
         (!rate.is_nan()).then_some(rate.clamp(-FASTEST, FASTEST))
     }
 
-    /// Whether to change to the other way, at this rate.
+    /// Returns whether to switch to the other method, given the rate of this one.
     pub fn changes(&mut self, rate: f64) -> bool {
         match self.rival.take() {
-            // The other way was slower, and is tried again when this one is slower than half of that.
+            // The method on trial was slower: switch back, and try it again when the rate is below half of its rate.
             Some(rival) if rate < rival => {
                 self.floor = 0.5 * rate.max(0.0);
                 true

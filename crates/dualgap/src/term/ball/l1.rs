@@ -5,14 +5,14 @@
 //! h(v)    = max_{‖x‖₁ ≤ r} ⟨v, x⟩ − μ/2‖x‖²  ≤  ‖R‖²/(2μ) + r‖v − R‖_∞   for every R
 //! ```
 //!
-//! with equality at R = soft(v, μθ), where μθ is the threshold at μr. That bound is what a certificate rests on: it
+//! with equality at R = soft(v, μθ), where μθ is the threshold at μr. A certificate rests on that bound, because it
 //! holds whatever rounding did to R.
 
 use crate::linalg::sum::squared_norm;
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF};
 
-/// `v` brought nearer to zero by a threshold.
+/// The soft threshold `sign(v)·max(|v| − threshold, 0)`.
 ///
 /// ```
 /// # use dualgap::term::ball::l1::soft;
@@ -24,9 +24,9 @@ pub fn soft(v: f64, threshold: f64) -> f64 {
     if left > 0.0 { left.copysign(v) } else { 0.0 }
 }
 
-/// The θ at which `Σ max(|v_j| − θ, 0)` is the radius; zero where even θ = 0 leaves no more than that.
+/// Returns the θ at which `Σ max(|v_j| − θ, 0)` is the radius; zero if the sum at θ = 0 is at most the radius.
 ///
-/// Halves what is undecided with a median each time, so it takes O(d) in all. `buffer` is only memory.
+/// Each iteration halves the undecided entries at their median, so the total is O(d). `buffer` is a workspace.
 ///
 /// ```
 /// # use dualgap::term::ball::l1::threshold;
@@ -39,7 +39,7 @@ pub fn threshold(v: &[f64], radius: f64, buffer: &mut Vec<f64>) -> f64 {
     threshold_of(buffer, radius)
 }
 
-/// [`threshold`] of numbers that are not negative, which it puts into another order.
+/// [`threshold`] of nonnegative numbers, which it reorders.
 fn threshold_of(sizes: &mut [f64], radius: f64) -> f64 {
     if sizes.iter().sum::<f64>() <= radius {
         return 0.0;
@@ -51,7 +51,7 @@ fn threshold_of(sizes: &mut [f64], radius: f64) -> f64 {
         let (high, &mut pivot, low) = rest.select_nth_unstable_by(middle, |a, b| b.total_cmp(a));
         let sum = high.iter().sum::<f64>() + pivot;
         let so_many = count + middle as f64 + 1.0;
-        // What would be left if θ were the pivot.
+        // The sum that would remain if θ were the pivot.
         if above + sum - so_many * pivot < radius {
             (above, count) = (above + sum, so_many);
             rest = low;
@@ -62,8 +62,8 @@ fn threshold_of(sizes: &mut [f64], radius: f64) -> f64 {
     ((above - radius) / count).max(0.0)
 }
 
-/// [`threshold`] by Newton's method from a guess, without any memory: the function is convex and piecewise linear,
-/// and near the answer two looks at v are enough. Returns how many it took, too.
+/// [`threshold`] by Newton's method from a guess, without a workspace unless it fails: the function is convex and
+/// piecewise linear, and near the solution two loops over v suffice. Also returns how many it took.
 ///
 /// ```
 /// # use dualgap::term::ball::l1::threshold_near;
@@ -86,7 +86,7 @@ pub fn threshold_near(v: &[f64], radius: f64, guess: f64, buffer: &mut Vec<f64>)
     (threshold(v, radius, buffer), MOST + 4)
 }
 
-/// The sum of the |v_j| above a level, and how many there are: four sums side by side.
+/// Returns the sum of the |v_j| above a threshold and their number, in four lanes.
 fn above(v: &[f64], level: f64) -> (f64, f64) {
     let (mut sums, mut counts) = ([0.0; 4], [0.0; 4]);
     let chunks = v.chunks_exact(4);
@@ -118,8 +118,8 @@ pub fn project(x: &mut [f64], radius: f64, buffer: &mut Vec<f64>) {
     }
 }
 
-/// Equation (8): of all x with at most s entries in the ball, the nearest to v. It is the projection of the s largest
-/// entries of v, and zero elsewhere. Written as pairs of place and value, in ascending order of the place.
+/// Equation (8): the point of the ball with at most s nonzero entries that is nearest to v. It is the projection of the
+/// s largest entries of v, and zero elsewhere; `x` receives it as pairs of index and value, in ascending order.
 ///
 /// ```
 /// # use dualgap::term::ball::l1::nearest_sparse;
@@ -137,7 +137,7 @@ pub fn nearest_sparse(
     x.clear();
     x.extend(v.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(j, &v)| (j as u32, v)));
     if s < x.len() {
-        // Of equal entries the first ones, so that the choice does not depend on how it is made.
+        // Ties go to the first entries, so that the choice does not depend on the selection algorithm.
         x.select_nth_unstable_by(s, |a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
         x.truncate(s);
         x.sort_unstable_by_key(|&(j, _)| j);
@@ -149,17 +149,17 @@ pub fn nearest_sparse(
     x.retain(|&(_, v)| v != 0.0);
 }
 
-/// An upper bound on h(v) of the module's head, and the R it comes from: `R/μ` is the projection of `v/μ`. For μ = 0,
-/// where h is r‖v‖_∞, R is zero.
+/// An upper bound on h(v) of the module's head, and its R: `R/μ` is the projection of `v/μ`. For μ = 0, where h is
+/// r‖v‖_∞, R is zero.
 #[derive(Clone, Debug)]
 pub struct Conjugate {
-    /// The exact bound is within its error; h itself is not above.
+    /// The exact bound is within the error of this value; h is at most the exact bound.
     pub bound: Measured,
     /// R.
     pub shrunk: Vec<f64>,
 }
 
-/// See [`Conjugate`].
+/// Computes the bound; see [`Conjugate`].
 ///
 /// ```
 /// # use dualgap::term::ball::l1::conjugate;
@@ -180,7 +180,7 @@ pub fn conjugate(v: &[f64], radius: f64, mu: f64) -> Conjugate {
     if mu > 0.0 {
         let norm = squared_norm(&shrunk);
         let mut square = norm.scaled(0.5 / mu);
-        // 1/μ is rounded, too, and may have underflowed.
+        // 1/μ is also rounded, and may have underflowed.
         square.error += 2.0 * UNIT_ROUNDOFF * square.value;
         square.error += product_above(norm.value + norm.error, UNDERFLOW);
         bound.add_measured(square);
@@ -191,11 +191,11 @@ pub fn conjugate(v: &[f64], radius: f64, mu: f64) -> Conjugate {
 /// Whether x is proved to be in the ball, whatever rounding did.
 pub fn contains(x: &[f64], radius: f64) -> bool {
     let norm = x.iter().filter(|x| **x != 0.0).map(|x| x.abs()).collect::<Sum>().total();
-    // The sum of the bound is rounded itself.
+    // The sum of value and error is rounded itself.
     (norm.value + norm.error) * (1.0 + f64::EPSILON) <= radius
 }
 
-/// Scales x, which is in the ball but for rounding, until that is proved.
+/// Scales x, which is in the ball up to rounding, until it is proved to be inside.
 ///
 /// ```
 /// # use dualgap::term::ball::l1::{bring_inside, contains};
@@ -223,7 +223,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn numbers(most: usize) -> impl Strategy<Value = Vec<f64>> {
-        // Ties and zeros are frequent.
+        // Small integers make ties and zeros frequent.
         prop::collection::vec(prop_oneof![(-4_i8..=4).prop_map(f64::from), -3.0..3.0_f64], 1..most)
     }
 
@@ -231,8 +231,8 @@ mod tests {
         x.iter().zip(v).map(|(x, v)| (x - v) * (x - v)).sum()
     }
 
-    /// The nearest point of the ball with this support and these signs, or a worse one: Lagrange's condition on the
-    /// face, without any threshold of ours.
+    /// Returns the nearest point of the ball with this support and the signs of v, or a worse one, by Lagrange's
+    /// condition on the face and without the threshold under test.
     fn on_face(v: &[f64], support: u32, radius: f64) -> Option<Vec<f64>> {
         let inside = |j: usize| support >> j & 1 == 1;
         let size = f64::from(support.count_ones());

@@ -1,7 +1,7 @@
-//! Norm balls: sets that weights are kept in, in the place of a penalty.
+//! Norm balls: constraints on the weights in the place of a penalty.
 //!
-//! - [`l1`]: few weights that are not zero; the projection and its threshold, the s largest entries.
-//! - [`region`]: what methods need of a ball that only know gradients.
+//! - [`l1`]: sparse weights; the projection and its soft threshold, the s largest entries.
+//! - [`region`]: a ball as gradient methods need it: projections and corners.
 //! - [`trace`]: weights of low rank; the projection, and a proven bound on the dual.
 
 pub mod l1;
@@ -11,7 +11,7 @@ pub mod trace;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The weights allowed: those of a norm of at most the radius.
+/// The feasible weights: those with a norm of at most the radius.
 ///
 /// ```
 /// # use dualgap::term::Ball;
@@ -23,25 +23,25 @@ use serde::{Deserialize, Serialize};
 pub enum Ball {
     /// `Σ |X_jk| ≤ radius`: sparse weights.
     L1 {
-        /// r.
+        /// The radius r.
         radius: f64,
     },
     /// The sum of the singular values is at most the radius: weights of low rank.
     Trace {
-        /// r.
+        /// The radius r.
         radius: f64,
     },
 }
 
 impl Ball {
-    /// r.
+    /// The radius r.
     pub fn radius(self) -> f64 {
         match self {
             Self::L1 { radius } | Self::Trace { radius } => radius,
         }
     }
 
-    /// Refuses a radius that makes no sense.
+    /// Returns an error unless the radius is positive and finite.
     pub fn check(self) -> Result<()> {
         let radius = self.radius();
         if radius > 0.0 && radius.is_finite() {

@@ -1,11 +1,11 @@
-//! A ball as methods see it that know nothing but values and gradients: what is nearest in it, where a linear function is
-//! largest, and what a combination of such corners is.
+//! A ball as gradient methods see it: the projection onto it, the corner where a linear function is largest, and
+//! Frank-Wolfe steps toward such corners.
 
 use super::l1;
 use crate::linalg::Halted;
 
-/// An extreme point of a ball, `left ⊗ right` of features and outputs: one entry for the l1 norm, rank one for the trace
-/// norm. The radius is in it.
+/// An extreme point of a ball, `left ⊗ right` of features and outputs: one entry for the l1 norm, rank one for the
+/// trace norm. It includes the radius as a factor.
 ///
 /// ```
 /// # use dualgap::term::ball::region::Corner;
@@ -17,9 +17,9 @@ use crate::linalg::Halted;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Corner {
-    /// Feature and value of the entries that are not zero.
+    /// The feature and the value of each nonzero entry.
     pub left: Vec<(u32, f64)>,
-    /// Output and value.
+    /// The output and the value of each nonzero entry.
     pub right: Vec<(u32, f64)>,
 }
 
@@ -35,19 +35,19 @@ impl Corner {
         self.entries(outputs).for_each(|(place, value)| x[place] += factor * value);
     }
 
-    /// The inner product.
+    /// Returns the inner product with v.
     pub fn dot(&self, v: &[f64], outputs: usize) -> f64 {
         self.entries(outputs).map(|(place, value)| value * v[place]).sum()
     }
 
-    /// In the Euclidean norm.
+    /// Returns the squared Euclidean norm.
     pub fn squared_norm(&self) -> f64 {
         let square = |side: &[(u32, f64)]| side.iter().map(|(_, x)| x * x).sum::<f64>();
         square(&self.left) * square(&self.right)
     }
 }
 
-/// See the module's head. What the methods keep for the next time, such as a threshold to begin from, is in `self`.
+/// A ball; see the module's head. `self` holds what the next call can use, such as a threshold to start from.
 pub trait Region: Send {
     /// r.
     fn radius(&self) -> f64;
@@ -55,15 +55,15 @@ pub trait Region: Send {
     /// Replaces x by the nearest point of the ball.
     fn project(&mut self, x: &mut [f64], outputs: usize);
 
-    /// The corner with the largest inner product with v.
+    /// Finds the corner with the largest inner product with v.
     fn corner(&mut self, v: &[f64], outputs: usize, to: &mut Corner);
 
-    /// Makes it provable that x, which is in the ball but for rounding, is there.
+    /// Scales x, which is in the ball up to rounding, until it is proved to be inside.
     fn bring_inside(&mut self, x: &mut [f64], outputs: usize);
 
-    /// Frank-Wolfe with exact steps from x, at rates (β, η), until ⟨base, x⟩ − (β/2)‖x‖² is within η of its maximum: a projection of
-    /// base/β by corners alone. Returns how many corners that took. It looks at every corner whether it is halted, and
-    /// ends at once if so.
+    /// Runs Frank-Wolfe with exact steps from x, at rates (β, η), until ⟨base, x⟩ − (β/2)‖x‖² is within η of its
+    /// maximum: an approximate projection of base/β that needs corners only. Returns how many corners it took. It
+    /// checks the halt flag at every corner, and ends at once if that is set.
     fn slide(
         &mut self,
         base: &[f64],
@@ -74,8 +74,8 @@ pub trait Region: Send {
     ) -> u64;
 }
 
-/// How far a step goes that gains this much at first, toward a corner at this squared distance; none where the gap is
-/// small enough, or where nothing but rounding is left of it.
+/// Returns the exact step toward a corner, for this Frank-Wolfe gap and this squared distance of the corner; none if
+/// the gap is at most η, or only rounding is left of it.
 pub fn slide_step(gap: f64, eta: f64, own: f64, beta: f64, far: f64) -> Option<f64> {
     let rounding = 1e-15 * (own.abs() + gap.abs());
     (gap > eta.max(rounding) && far > 0.0).then(|| (gap / (beta * far)).min(1.0))
@@ -92,23 +92,23 @@ pub fn slide_step(gap: f64, eta: f64, own: f64, beta: f64, far: f64) -> Option<f
 #[derive(Clone, Debug)]
 pub struct L1 {
     radius: f64,
-    /// The last threshold of a projection: the next one is often near it.
+    /// The soft threshold of the last projection: the next one is often near it.
     threshold: f64,
     memory: Vec<f64>,
-    /// The entries of x that are not zero, and the others in descending order of their size as far as is needed.
+    /// The nonzero entries of x, and the others, sorted by descending |base| as far as needed.
     support: Vec<u32>,
     others: Vec<u32>,
 }
 
 impl L1 {
-    /// Of this radius.
+    /// The l1 ball of this radius.
     pub fn new(radius: f64) -> Self {
         let (memory, support, others) = (Vec::new(), Vec::new(), Vec::new());
         Self { radius, threshold: 0.0, memory, support, others }
     }
 }
 
-/// Brings the `count` entries at which |base| is largest to the front of those, in order.
+/// Moves the `count` entries with the largest |base| to the front of `others`, in descending order.
 fn put_in_order(others: &mut [u32], count: usize, base: &[f64]) {
     let order = |a: &u32, b: &u32| {
         let size = |j: u32| base[j as usize].abs();
@@ -147,8 +147,8 @@ impl Region for L1 {
         l1::bring_inside(x, self.radius);
     }
 
-    /// Where x is zero the gradient does not change, so of those entries only the largest is of interest: a step costs
-    /// the entries that x has, and not d.
+    /// The gradient does not change where x is zero, so only the largest of those entries matters: a step costs the
+    /// number of nonzero entries of x, and not d.
     fn slide(
         &mut self,
         base: &[f64],
@@ -208,9 +208,9 @@ impl Region for L1 {
     }
 }
 
-/// Where |v| is largest; of equal ones the first.
+/// Returns the index of the largest |v|, the first one if several are equal.
 fn largest(v: &[f64]) -> usize {
-    // Without a branch in the long loop: first how large, then where.
+    // The long loop has no branch: it finds the largest value, and a second loop its index.
     let mut lanes = [0.0_f64; 8];
     let chunks = v.chunks_exact(8);
     let rest = chunks.remainder();
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    // β = 0.01 and an η near rounding: without a look at the flag this takes thousands of corners.
+    // With β = 0.01 and an η near rounding, this takes thousands of corners if nothing halts it.
     #[test]
     fn sliding_ends_at_the_next_corner_once_it_is_halted() {
         use std::sync::atomic::{AtomicU64, Ordering};
@@ -265,7 +265,7 @@ mod tests {
             prop_assert!((square - corner.squared_norm()).abs() < 1e-12);
         }
 
-        // More entries than are put in order at first, so that the others are ordered again.
+        // There are more entries than are sorted at first, so that the others are sorted again.
         #[test]
         fn sliding_ends_near_the_projection(
             base in prop::collection::vec(-3.0..3.0_f64, 60),

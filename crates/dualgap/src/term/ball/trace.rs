@@ -5,17 +5,21 @@
 //! h(V)    = max_{‖X‖_* ≤ r} ⟨V, X⟩ − μ/2‖X‖_F²  ≤  ‖R‖_F²/(2μ) + r‖V − R‖_2   for every R
 //! ```
 //!
-//! with equality at the R whose singular values are those of V beyond the threshold at μr; then R/μ is the
+//! with equality at the R whose singular values are those of V reduced by the threshold at μr; then R/μ is the
 //! maximiser. Only values above θ matter, so a truncated decomposition suffices, and its errors are
-//! harmless: the bound holds for the R that was found, once `‖V − R‖_2` is bounded from above by proof.
+//! harmless: the bound holds for whichever R the search found, once a proof bounds `‖V − R‖_2` from above.
 
 use crate::linalg::halt::never;
 use crate::linalg::singular::{dear, top_singular_within};
 use crate::linalg::spectral::{difference, spectral_bound_until};
-use crate::linalg::{Dense, Halted, LowRank, Measured, Operator, Proof, Search, Singular, gamma};
+use crate::linalg::kernels::dot;
+use crate::linalg::{
+    Dense, Halted, LowRank, Measured, Operator, Proof, Random, Search, Singular, gamma,
+};
 use crate::{Error, Result};
 
-/// The θ at which `Σ max(σ − θ, 0)` over values in falling order is `radius`; zero if they add up to no more.
+/// Returns the θ at which `Σ max(σ − θ, 0)` is `radius`, for values in descending order; zero if their sum is at most
+/// the radius.
 ///
 /// ```
 /// # use dualgap::term::ball::trace::threshold;
@@ -27,7 +31,7 @@ pub fn threshold(values: &[f64], radius: f64) -> f64 {
     for (k, &value) in values.iter().enumerate() {
         sum += value;
         let next = (sum - radius) / (k + 1) as f64;
-        // With a value that is not above the threshold it would only fall. The first one always counts.
+        // A value that is not above the threshold would only lower it. The first value always counts.
         if k > 0 && next >= value {
             break;
         }
@@ -36,17 +40,17 @@ pub fn threshold(values: &[f64], radius: f64) -> f64 {
     theta.max(0.0)
 }
 
-/// Whoever looks for more than one in so many of all values, and has found none below the threshold yet, takes all of
-/// them: where many are equal the search would be doubled again and again, and its last rounds cost as much as a
-/// decomposition of the whole matrix.
+/// A search for more than one in this many of all values, which has found none below the threshold yet, becomes a full
+/// decomposition: where many values are equal the search would double again and again, and its last rounds would cost
+/// as much as the full decomposition.
 const ONE_IN: usize = 5;
 
-/// How many singular values are asked for.
+/// How many singular values a search asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranks {
-    /// At first; more until the last one falls below the threshold.
+    /// The number at first; the search asks for more until the last one is below the threshold.
     pub first: usize,
-    /// At most.
+    /// The largest number.
     pub most: usize,
 }
 
@@ -56,28 +60,28 @@ impl Default for Ranks {
     }
 }
 
-/// The top of a decomposition, down to the threshold at some radius.
+/// The largest singular values and their vectors, down to the threshold at some radius.
 #[derive(Clone, Debug)]
 pub struct Top {
-    /// The values that were found, also those below the threshold: they warm up the next search.
+    /// The values that the search found, also those below the threshold: they are the warm start of the next search.
     pub found: LowRank,
-    /// θ, from the values that were found.
+    /// θ, from the found values.
     pub threshold: f64,
     /// Whether no other value is above the threshold, as far as the search can tell.
     pub complete: bool,
     /// Whether the values come from a decomposition of the whole matrix, as exact as rounding allows.
     pub whole: bool,
-    /// How many products with a vector it took, and how many decompositions of the whole matrix, which cost far more.
+    /// How many products with a vector the search took.
     pub applications: usize,
-    /// See `applications`.
+    /// How many decompositions of the whole matrix the search took; each costs far more than a product.
     pub decompositions: usize,
 }
 
 impl Top {
-    /// `U diag(max(σ − θ, 0)) V'`: the projection onto the ball, if the top is complete. It may be outside by
+    /// Returns `U diag(max(σ − θ, 0)) V'`: the projection onto the ball, if the top is complete. It may lie outside by
     /// rounding: see [`LowRank::within`].
     pub fn beyond(&self) -> LowRank {
-        // Without a threshold all values count, but not those that are only rounding.
+        // If the threshold is zero all values count, except those that are only rounding.
         let rounding = self.found.s().first().map_or(0.0, |top| 4.0 * f64::EPSILON * top);
         let values: Vec<f64> = self
             .found
@@ -90,7 +94,7 @@ impl Top {
     }
 }
 
-/// The singular values of a matrix down to the threshold at `radius`, with their vectors.
+/// Computes the singular values of a matrix down to the threshold at `radius`, with their vectors.
 ///
 /// ```
 /// # use dualgap::linalg::{Dense, Search};
@@ -112,7 +116,7 @@ pub fn top(
     top_until(matrix, radius, ranks, warm, search, &never)
 }
 
-/// [`top`] that ends soon once it is halted, with what was found so far, which is then not complete.
+/// [`top`] that ends soon after it is halted; it then returns what it has found so far, which is not complete.
 pub fn top_until(
     matrix: &dyn Operator,
     radius: f64,
@@ -125,14 +129,14 @@ pub fn top_until(
     let most = ranks.most.min(all);
     let mut k = ranks.first.clamp(1, most.max(1));
     let (mut applications, mut decompositions) = (0, 0);
-    // Whoever may not have all values has to make do with a search.
+    // If the caller does not allow all values, the search must not turn into a full decomposition.
     let effort = if most == all { dear(matrix) } else { f64::INFINITY };
     let mut took_all = false;
     let mut known: Option<LowRank> = None;
     loop {
         let start = known.as_ref().or(warm);
-        // Those just below count too: an error of the vectors above costs its square only where what
-        // it mixes in is away from θ.
+        // Values just below θ have to converge too: an error of the vectors above θ counts only by its square if
+        // the vectors that it mixes in belong to values away from θ.
         let floor = |values: &[f64]| threshold(values, radius) * (1.0 - 1e-4);
         let Singular { found, applications: more, whole, converged } =
             top_singular_within(matrix, k, start, search, &floor, halted, effort)?;
@@ -141,15 +145,17 @@ pub fn top_until(
         let cut = halted();
         let theta = threshold(found.s(), radius);
         let last = found.s().last().copied().unwrap_or(0.0);
-        // Fewer than asked for: the others are zero.
         let dear = effort.is_finite() && !converged && !took_all;
-        let complete = !cut && !dear && (found.rank() < k || k >= all || last <= theta);
+        // A search from a block of vectors finds as many of equal values as the block has vectors, and stops: fewer values than it
+        // asked for do not mean that the others are zero.
+        let fewer = found.rank() < k && vanishes_beside(matrix, &found);
+        let complete = !cut && !dear && (fewer || k >= all || last <= theta);
         let found = if took_all { with_spare(found, theta) } else { found };
         if complete || cut || (k >= most && !dear) {
             let threshold = theta;
             return Ok(Top { found, threshold, complete, whole, applications, decompositions });
         }
-        // Whoever knows vectors knows about how many there are: then a few more will do.
+        // With a warm start the rank is about known, and a few more values suffice; without one, double.
         let more = if warm.is_some_and(|warm| warm.rank() > 1) { (k / 4).max(8) } else { k };
         known = Some(found);
         k = (k + more).min(most);
@@ -159,27 +165,42 @@ pub fn top_until(
     }
 }
 
-/// The values above the threshold, and as many below as a search would have found on its way.
+/// What is left of a matrix beside the part that was found counts as zero below this share of it: far above rounding, far below any
+/// value that a projection would keep.
+const VANISHED: f64 = 1e-9;
+
+/// Returns whether a random vector sees nothing of the matrix beside the part that was found.
+fn vanishes_beside(matrix: &dyn Operator, found: &LowRank) -> bool {
+    let mut random = Random::new(found.rank() as u64);
+    let x: Vec<f64> = (0..matrix.columns()).map(|_| 2.0 * random.unit() - 1.0).collect();
+    let mut left = vec![0.0; matrix.rows()];
+    matrix.add_apply(1.0, &x, 1, &mut left);
+    let whole = dot(&left, &left);
+    found.add_apply(-1.0, &x, 1, &mut left);
+    dot(&left, &left) <= VANISHED * VANISHED * whole
+}
+
+/// Returns the values above the threshold, and about as many below it as a search would also have found.
 fn with_spare(found: LowRank, theta: f64) -> LowRank {
     let above = found.s().iter().take_while(|&&s| s > theta).count();
     let kept = (above + above / 4 + 8).min(found.rank());
     found.with_values(&found.s()[..kept])
 }
 
-/// A matrix as far as it is known.
+/// A matrix that is known up to an error.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
-    /// What proofs are about.
+    /// The entries that proofs use.
     pub entries: &'a Dense<'a>,
-    /// The same as something of which products are cheaper to search by, where there is such. Whatever is found with them
-    /// is proved of the entries.
+    /// The same matrix as an operator with cheaper products, if there is one, for the search. Proofs of what the search
+    /// finds use the entries.
     pub products: &'a dyn Operator,
-    /// The matrix that is meant is within this Frobenius distance of the entries.
+    /// The exact matrix is within this Frobenius distance of the entries.
     pub error: f64,
 }
 
 impl<'a> Known<'a> {
-    /// A matrix that is exactly its entries.
+    /// A matrix that is known exactly.
     pub fn exactly(entries: &'a Dense<'a>) -> Self {
         Self { entries, products: entries, error: 0.0 }
     }
@@ -188,11 +209,11 @@ impl<'a> Known<'a> {
 /// The ball's part of a dual value.
 #[derive(Clone, Debug)]
 pub struct TraceDual {
-    /// `−‖R‖_F²/(2μ) − r·t`. The exact −h(V) is not below this less its error; it may be above it.
+    /// `−‖R‖_F²/(2μ) − r·t`. The exact −h(V) is at least this minus its error; it may be larger.
     pub value: Measured,
-    /// R, of which R/μ is the maximiser up to the errors of the decomposition.
+    /// R; R/μ is the maximiser up to the errors of the decomposition.
     pub part: LowRank,
-    /// The decomposition of V that R was made from.
+    /// The decomposition of V that R comes from.
     pub top: Top,
     /// t, the proven bound on ‖V − R‖_2.
     pub bound: f64,
@@ -200,7 +221,7 @@ pub struct TraceDual {
     pub proof: Proof,
 }
 
-/// A proven lower bound on `−max_{‖X‖_* ≤ r} ⟨V, X⟩ − μ/2‖X‖_F²`. μ may be zero.
+/// Returns a proven lower bound on `−max_{‖X‖_* ≤ r} ⟨V, X⟩ − μ/2‖X‖_F²`. μ may be zero.
 ///
 /// ```
 /// # use dualgap::linalg::{Dense, Search};
@@ -224,7 +245,7 @@ pub fn dual(
     dual_until(v, mu, radius, ranks, warm, search, &never)
 }
 
-/// [`dual`] that ends soon once it is halted: the bound is then coarser, and as proven.
+/// [`dual`] that ends soon after it is halted: the bound is then coarser, but still proven.
 ///
 /// ```
 /// # use dualgap::linalg::{Dense, Search};
@@ -251,7 +272,7 @@ pub fn dual_until(
     if mu == 0.0 || theta == 0.0 || !complete || whole || first.bound <= expected || halted() {
         return Ok(first);
     }
-    // The proof shows that a value was missed: this time all have to converge.
+    // The proof shows that the search missed a value: in this search all values have to converge.
     let k = (2 * first.top.found.rank()).min(ranks.most);
     let none = |_: &[f64]| f64::NEG_INFINITY;
     let warm = Some(&first.top.found);
@@ -274,7 +295,7 @@ pub fn dual_until(
     Ok(if again.value.value > first.value.value { again } else { first })
 }
 
-/// [`dual_until`] with the R that this decomposition makes.
+/// [`dual_until`] with the R of this decomposition.
 pub(crate) fn with_top(
     v: Known<'_>,
     mu: f64,
@@ -284,7 +305,8 @@ pub(crate) fn with_top(
 ) -> Result<TraceDual> {
     let Known { entries: v, error, .. } = v;
     if !top.complete {
-        // There may be values up to the last one found: R counts only if t is at least those.
+        // Unknown values may be as large as the last one found, and t is at least those: R has to use no smaller
+        // threshold.
         top.threshold = top.threshold.max(top.found.s().last().copied().unwrap_or(0.0));
     }
     let part = if mu > 0.0 { top.beyond() } else { LowRank::zero(v.rows(), v.columns()) };

@@ -1,4 +1,4 @@
-//! The absolute loss, and the ε-insensitive one, which forgives what lies within a tube.
+//! The absolute loss, and the ε-insensitive one, which is zero within a tube around the target.
 //!
 //! ```text
 //! φ(a)    = max(0, |a − y| − ε)
@@ -35,7 +35,7 @@ impl Loss for EpsilonInsensitive {
     }
 
     fn maximizer(&self, a: f64, y: f64, alpha: f64, q: f64) -> f64 {
-        // qβ solves: pull − qβ ∈ ε ∂|β|, on the interval; without curvature only the sign of the pull counts.
+        // β solves pull − qβ ∈ ε ∂|β| on the interval; if q = 0, only the sign of the rest matters.
         let pull = q * alpha + (y - a);
         if pull.abs() <= self.epsilon {
             return 0.0;

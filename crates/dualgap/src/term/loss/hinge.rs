@@ -8,7 +8,7 @@
 use super::{Loss, ZERO, summed};
 use crate::linalg::{Measured, UNDERFLOW};
 
-/// `max(0, 1 − ya)`, rounded off over a width γ; zero leaves the corner.
+/// `max(0, 1 − ya)`, rounded off over a width γ; a width of zero is the plain hinge.
 #[derive(Clone, Copy, Debug)]
 pub struct Hinge {
     /// γ.
@@ -23,7 +23,7 @@ impl Loss for Hinge {
         } else if m <= 1.0 - width {
             summed([1.0, -m, -width / 2.0])
         } else {
-            // A square that has vanished is divided by the width.
+            // A square that has underflowed is divided by the width, and so is its error.
             let mut value = summed([(1.0 - m) * (1.0 - m) / (2.0 * width)]);
             value.error += UNDERFLOW / width;
             value
@@ -57,7 +57,7 @@ impl Loss for Hinge {
         if rise == 0.0 {
             return alpha;
         }
-        // Without any curvature the quotient is infinite, and its end of the interval is meant.
+        // Without curvature the quotient is infinite, and the clamp returns that end of the interval.
         y * (beta + rise / (q + self.width)).clamp(0.0, 1.0)
     }
 
@@ -65,7 +65,7 @@ impl Loss for Hinge {
         self.width
     }
 
-    /// It is as strongly convex where it is curved as it is smooth.
+    /// Where the loss is curved, its strong convexity equals its smoothness.
     fn conditioning(&self) -> Option<f64> {
         (self.width > 0.0).then_some(1.0)
     }

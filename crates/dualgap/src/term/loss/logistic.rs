@@ -27,10 +27,10 @@ fn sigmoid_of_minus(t: f64) -> f64 {
     }
 }
 
-/// Newton's method converges in a handful of steps, bisection in as many as there are bits.
+/// The largest number of steps: Newton's method needs a handful, and bisection one for each bit.
 const MOST_STEPS: usize = 100;
 
-/// Newton's method squares its error: after a step of this size, rounding is all that is left.
+/// Newton's method squares its error: after a step of this size, only rounding is left.
 const CLOSE: f64 = 1e-8;
 
 impl Loss for Logistic {
@@ -41,7 +41,7 @@ impl Loss for Logistic {
 
     fn conjugate(&self, alpha: f64, y: f64) -> Measured {
         let beta = y * alpha;
-        // The logarithm of a number near one must not be that of its rounding.
+        // `ln_1p` avoids the rounding of 1 − β before the logarithm, which matters near one.
         let rest = if beta < 1.0 { (1.0 - beta) * (-beta).ln_1p() } else { 0.0 };
         if beta == 0.0 || beta == 1.0 { ZERO } else { summed([x_log_x(beta), rest]) }
     }
@@ -54,17 +54,17 @@ impl Loss for Logistic {
         y * sigmoid_of_minus(y * a)
     }
 
-    /// β solves log((1 − β)/β) = m + q(β − β₀), whose sides fall and rise. In t = log((1 − β)/β), which has no
-    /// ends to fall off, that is t − m − q(σ(−t) − β₀) = 0 with a slope of 1 + qσ(−t)σ(t): Newton's method on it,
-    /// kept between bounds that shrink.
+    /// β solves log((1 − β)/β) = m + q(β − β₀), whose left side decreases and whose right side increases. In
+    /// t = log((1 − β)/β), which is unbounded, that is t − m − q(σ(−t) − β₀) = 0 with a slope of 1 + qσ(−t)σ(t).
+    /// Newton's method solves it, safeguarded by bisection.
     fn maximizer(&self, a: f64, y: f64, alpha: f64, q: f64) -> f64 {
         let (m, start) = (y * a, y * alpha);
-        // σ(−t) lies in (0, 1), and so t between these.
+        // σ(−t) lies in (0, 1), so t lies between these bounds.
         let (mut low, mut high) = (m - q * start, m + q * (1.0 - start));
         if low.is_nan() || high.is_nan() {
             return f64::NAN; // inputs so large that nothing is known; whoever asked will say so
         }
-        // The prediction's own answer, which a block near the optimum stands at.
+        // Start from the corner of the prediction, where the α of an example near the optimum already is.
         let mut t = m.clamp(low, high);
         for _ in 0..MOST_STEPS {
             let beta = sigmoid_of_minus(t);
@@ -78,7 +78,7 @@ impl Loss for Logistic {
             let newton = t - excess / (1.0 + q * spread);
             let moved = newton - t;
             if moved.abs() <= CLOSE {
-                // The next step would be the square of this one, and so is what the tangent misses.
+                // The next step, and the error of this linearisation, would be about the square of this step.
                 return y * (beta - spread * moved).clamp(0.0, 1.0);
             }
             let next =

@@ -6,7 +6,7 @@
 //! φ*(−α) = max_a [−α a − φ(a)],        φ(a) + φ*(−α) + α a ≥ 0, and = 0 where −α ∈ ∂φ(a)
 //! ```
 //!
-//! One file a loss, with its formulas at the head; all of them are held against brute force by the same tests.
+//! Each loss has a file with its formulas at the head; the same tests compare all losses with brute force.
 
 mod absolute;
 mod hinge;
@@ -32,50 +32,50 @@ use serde::{Deserialize, Serialize};
 
 /// A convex loss of one number; see the module's head.
 pub trait Loss: Clone + Send + Sync {
-    /// φ(a), at exactly this a, with its rounding bounded.
+    /// Returns φ(a) at exactly this a, with a bound on its rounding.
     fn value(&self, a: f64, y: f64) -> Measured;
 
-    /// φ*(−α) for an α of the domain, with its rounding bounded.
+    /// Returns φ*(−α) for an α in the domain, with a bound on its rounding.
     fn conjugate(&self, alpha: f64, y: f64) -> Measured;
 
-    /// The smallest and the largest α that are feasible; they may be infinite.
+    /// Returns the smallest and the largest feasible α; they may be infinite.
     fn domain(&self, y: f64) -> (f64, f64);
 
-    /// A u with −u ∈ ∂φ(a): the α that this prediction asks for.
+    /// Returns an α with −α ∈ ∂φ(a).
     fn corner(&self, a: f64, y: f64) -> f64;
 
-    /// The β that maximises −φ*(−β) − aβ − (q/2)(β − α)², for q ≥ 0.
+    /// Returns the β that maximises −φ*(−β) − aβ − (q/2)(β − α)², for q ≥ 0.
     fn maximizer(&self, a: f64, y: f64, alpha: f64, q: f64) -> f64;
 
-    /// γ, where φ is (1/γ)-smooth; zero where it is not.
+    /// γ, where φ is (1/γ)-smooth; zero if φ is not smooth.
     fn smoothness(&self) -> f64;
 
     /// β/α, where φ is β-smooth, and α-strongly convex on an interval outside of which it is linear: then φ* is
-    /// (1/α)-smooth on its domain. None where there is no such α: log-losses flatten out without an end.
+    /// (1/α)-smooth on its domain. None if there is no such α, as for the logistic loss, whose curvature tends to zero.
     fn conditioning(&self) -> Option<f64> {
         None
     }
 
-    /// Refuses targets, and settings of its own, that make no sense.
+    /// Returns an error if a target or a parameter of the loss is not allowed.
     fn check(&self, _targets: &[f64]) -> Result<()> {
         Ok(())
     }
 
-    /// No slope of φ is steeper for predictions of at most this size.
+    /// Returns an upper bound on |φ'| for predictions of at most this size.
     fn steepness(&self, largest: f64, y: f64) -> f64;
 }
 
-/// A value that is zero without any rounding.
+/// An exact zero.
 const ZERO: Measured = Measured { value: 0.0, error: 0.0 };
 
-/// A sum of few terms, each rounded a few times, perhaps by underflow.
+/// Sums a few terms, each of which has been rounded a few times, or has underflowed.
 fn summed<const N: usize>(terms: [f64; N]) -> Measured {
     let magnitude: f64 = terms.iter().map(|term| term.abs()).sum();
     let vanished = 4.0 * (N as f64 + 1.0) * UNDERFLOW;
     Measured { value: terms.iter().sum(), error: 16.0 * UNIT_ROUNDOFF * magnitude + vanished }
 }
 
-/// The losses that come with the library, in a form that a model file can keep.
+/// The losses of the library, in a form that a model file can store.
 ///
 /// ```
 /// # use dualgap::term::{Loss, ScalarLoss};
@@ -118,7 +118,7 @@ impl ScalarLoss {
         matches!(self, Self::Hinge | Self::SmoothHinge { .. } | Self::SquaredHinge | Self::Logistic)
     }
 
-    /// Refuses widths that make no sense.
+    /// Returns an error if a width or an epsilon is out of its range.
     pub fn check_width(self) -> Result<()> {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         match self {

@@ -31,7 +31,7 @@ pub enum MulticlassLoss {
 }
 
 impl MulticlassLoss {
-    /// Refuses a width that makes no sense.
+    /// Returns an error unless the width is positive and finite.
     pub fn check(self) -> Result<()> {
         match self {
             Self::SmoothHinge { width } if !(width > 0.0 && width.is_finite()) => {
@@ -41,7 +41,7 @@ impl MulticlassLoss {
         }
     }
 
-    /// γ, where φ is (1/γ)-smooth in the Euclidean norm; zero where it is not.
+    /// γ, where φ is (1/γ)-smooth in the Euclidean norm; zero if φ is not smooth.
     pub fn smoothness(self) -> f64 {
         match self {
             Self::Hinge => 0.0,
@@ -50,7 +50,7 @@ impl MulticlassLoss {
         }
     }
 
-    /// β/α, where φ is β-smooth and R is (1/α)-smooth on the distributions; none where there is no such α.
+    /// β/α, where φ is β-smooth and R is (1/α)-smooth on the distributions; none if there is no such α.
     pub fn conditioning(self) -> Option<f64> {
         match self {
             Self::SmoothHinge { .. } => Some(1.0),
@@ -58,7 +58,7 @@ impl MulticlassLoss {
         }
     }
 
-    /// φ at these scores, which have the costs in them, with its rounding bounded.
+    /// Returns φ at these scores, which include the costs, with a bound on its rounding.
     pub fn value(self, scores: &[f64], truth: usize, buffer: &mut Vec<f64>) -> Measured {
         let (_, top) = argmax(scores.iter().copied());
         let own = scores[truth];
@@ -77,13 +77,13 @@ impl MulticlassLoss {
                 summed([top, -own, sum.ln()])
             }
         };
-        // Sums over the classes, whose terms are no larger than this.
+        // The sums over the classes have terms of at most this size.
         let largest = scores.iter().fold(1.0_f64, |largest, s| largest.max(s.abs()));
         let sums = 8.0 * UNIT_ROUNDOFF * scores.len() as f64 * largest;
         Measured { error: value.error + sums, ..value }
     }
 
-    /// R(β), with its rounding bounded.
+    /// Returns R(β), with a bound on its rounding.
     pub fn penalty(self, beta: impl Iterator<Item = f64>) -> Measured {
         let (mut value, mut magnitude) = (0.0, 0.0);
         let mut add = |term: f64| {
@@ -99,7 +99,7 @@ impl MulticlassLoss {
         Measured { value, error: 64.0 * UNIT_ROUNDOFF * magnitude * (1.0 + magnitude) }
     }
 
-    /// The β that these scores ask for: the maximiser in φ.
+    /// Computes the β that attains the maximum in φ at these scores.
     pub fn corner(self, scores: &[f64], beta: &mut Vec<f64>) {
         beta.clear();
         match self {
@@ -120,7 +120,7 @@ impl MulticlassLoss {
         }
     }
 
-    /// The β that maximises ⟨β, s⟩ − R(β) − (q/2)‖β − at‖².
+    /// Computes the β that maximises ⟨β, s⟩ − R(β) − (q/2)‖β − at‖².
     pub fn maximizer(self, scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
         if q == 0.0 {
             return self.corner(scores, beta);
@@ -137,9 +137,9 @@ impl MulticlassLoss {
     }
 }
 
-/// The nearest distribution: what is left of each entry above a level that makes them add up to one.
+/// Projects onto the simplex: `max(x_j − level, 0)`, with the threshold `level` at which the entries add up to one.
 fn onto_simplex(x: &mut [f64]) {
-    // The level rises until the entries above it no longer change; every round drops at least one of them.
+    // The threshold rises until the entries above it no longer change; every round drops at least one of them.
     let top = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut level = top - 1.0;
     loop {
@@ -156,7 +156,7 @@ fn onto_simplex(x: &mut [f64]) {
     x.iter_mut().for_each(|x| *x /= sum);
 }
 
-/// log β_j + qβ_j = s_j + q·at_j − μ for every class, with μ such that the β_j add up to one.
+/// Solves log β_j + qβ_j = s_j + q·at_j − μ for every class, with μ such that the β_j add up to one.
 fn softmax_step(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
     if !softmax_newton(scores, at, q, beta) {
         softmax_bounded(scores, at, q, beta);
@@ -165,15 +165,15 @@ fn softmax_step(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
     beta.iter_mut().for_each(|b| *b /= sum);
 }
 
-/// Newton's method on all of these equations at once, in t = log β and μ, from where q = 0 has them. It has nothing
-/// to keep it within bounds, and tells whether it got there.
+/// Newton's method on all of these equations at once, in t = log β and μ, from the solution for q = 0. It has no
+/// safeguard; returns whether it converged.
 fn softmax_newton(scores: &[f64], at: &[f64], q: f64, t: &mut Vec<f64>) -> bool {
     let (_, top) = argmax(scores.iter().copied());
     let mut mu = top + scores.iter().map(|s| (s - top).exp()).sum::<f64>().ln();
     t.clear();
     t.extend(scores.iter().map(|s| s - mu));
     for _ in 0..12 {
-        // Along t_j: lack_j = right_j − μ − t_j − qβ_j, with a slope of 1 + qβ_j.
+        // The residual of class j is s_j + q·at_j − μ − t_j − qβ_j; the slope of the left side in t_j is 1 + qβ_j.
         let (mut sum, mut toward, mut slope) = (0.0, 0.0, 0.0);
         for ((&s, &at), t) in scores.iter().zip(at).zip(&*t) {
             let b = t.exp();
@@ -202,15 +202,15 @@ fn softmax_newton(scores: &[f64], at: &[f64], q: f64, t: &mut Vec<f64>) -> bool 
     false
 }
 
-/// Newton's method squares its error: after a step of this size, rounding is all that is left.
+/// Newton's method squares its error: after a step of this size, only rounding is left.
 const CLOSE: f64 = 1e-8;
 
-/// In t = log β the left side t + qe^t rises with a slope of at least 1, so Newton's method finds it from the right
-/// side; and Σβ falls with μ. Both are kept within bounds.
+/// Safeguarded Newton on μ alone. In t = log β the left side t + qe^t increases with a slope of at least 1, so an inner
+/// Newton's method (`rooted`) inverts it; Σβ decreases in μ, so bisection bounds keep μ safe.
 fn softmax_bounded(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
     let right = || scores.iter().zip(at).map(|(s, at)| s + q * at);
     let top = right().fold(f64::NEG_INFINITY, f64::max);
-    // At the upper bound of μ no class has more than 1/K, at the lower one the largest has more than 1.
+    // At the upper bound of μ every β_j is at most 1/K; at the lower bound the largest is at least 1.
     let (mut low, mut high) = (top - q, top + (scores.len() as f64).ln());
     let mut mu = low + (high - low) / 2.0;
     for _ in 0..200 {
@@ -237,9 +237,9 @@ fn softmax_bounded(scores: &[f64], at: &[f64], q: f64, beta: &mut Vec<f64>) {
     }
 }
 
-/// The b with log b + qb = r.
+/// Returns the b with log b + qb = r.
 fn rooted(r: f64, q: f64) -> f64 {
-    // t + qe^t is convex in t, so Newton's method from the right of the root comes down to it.
+    // t + qe^t is convex in t, so Newton's method from the right of the root decreases to it.
     let mut t = if q > 1.0 && r > 0.0 { r.min((1.0 + r / q).ln()) } else { r };
     for _ in 0..60 {
         let rise = q * t.exp();

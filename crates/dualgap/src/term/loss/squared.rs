@@ -38,7 +38,7 @@ impl Loss for Squared {
         1.0
     }
 
-    /// It is as strongly convex where it is curved as it is smooth.
+    /// The strong convexity of the loss equals its smoothness.
     fn conditioning(&self) -> Option<f64> {
         Some(1.0)
     }

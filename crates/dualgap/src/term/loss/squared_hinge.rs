@@ -40,7 +40,7 @@ impl Loss for SquaredHinge {
         0.5
     }
 
-    /// It is as strongly convex where it is curved as it is smooth.
+    /// Where the loss is curved, its strong convexity equals its smoothness.
     fn conditioning(&self) -> Option<f64> {
         Some(1.0)
     }

@@ -1,4 +1,4 @@
-//! Every loss against brute force: nothing here knows more of it than its values.
+//! Compares every loss with brute force that uses only its values.
 
 use super::{Loss, ScalarLoss};
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ const LOSSES: [ScalarLoss; 10] = [
     ScalarLoss::Huber { width: 2.0 },
 ];
 
-/// The top of a concave function on an interval, by golden section.
+/// Returns the maximum of a concave function on an interval, by golden section search.
 fn top(f: impl Fn(f64) -> f64, (mut low, mut high): (f64, f64)) -> f64 {
     let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
     for _ in 0..200 {
@@ -26,7 +26,7 @@ fn top(f: impl Fn(f64) -> f64, (mut low, mut high): (f64, f64)) -> f64 {
     f(low).max(f(high)).max(f(low + (high - low) / 2.0))
 }
 
-/// A target of the loss, and an α of its domain.
+/// Returns a valid target of the loss, and an α in its domain.
 fn feasible(loss: ScalarLoss, target: f64, share: f64) -> (f64, f64) {
     let y = if loss.is_binary() { target.signum() } else { target };
     let (low, high) = loss.domain(y);
@@ -39,7 +39,7 @@ proptest! {
     fn conjugates_are_those_of_the_values(target in -2.0..2.0_f64, share in 0.0..=1.0_f64) {
         for loss in LOSSES {
             let (y, alpha) = feasible(loss, target, share);
-            // The maximum is attained far out at the ends of the domain only, where it is a limit.
+            // The maximiser is far out only at the ends of the domain, where the maximum is a limit.
             let brute = top(|a| -alpha * a - loss.value(a, y).value, (-60.0, 60.0));
             let conjugate = loss.conjugate(alpha, y).value;
             prop_assert!((conjugate - brute).abs() < 1e-7, "{loss:?} {alpha} {y}: {conjugate} {brute}");
@@ -73,7 +73,7 @@ proptest! {
             let (left, right) = (loss.value(a - h, y).value, loss.value(a + h, y).value);
             let (before, after) = (loss.corner(a - h, y), loss.corner(a + h, y));
             let slope = -(right - left) / (2.0 * h);
-            // The corner falls as a grows; the difference quotient lies between its values.
+            // The corner decreases in a; the difference quotient lies between its values at both ends.
             prop_assert!(after - 1e-6 <= slope && slope <= before + 1e-6, "{loss:?} at {a}");
             prop_assert!(slope.abs() <= loss.steepness(a.abs(), y) + 1e-6, "{loss:?} at {a}");
             if loss.smoothness() > 0.0 {

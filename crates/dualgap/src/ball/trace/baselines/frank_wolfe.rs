@@ -1,13 +1,13 @@
-//! Frank-Wolfe with exact line search: toward the best corner, or toward several at once.
+//! Frank-Wolfe with exact line search: toward the best corner, or toward several corners at once.
 //!
 //! ```text
 //! FW        S = r·u v', the top singular vectors of V − μX                              X ← X + γ(S − X)
 //! BlockFW   S = the nearest matrix of the ball to X − ∇P(X)/(βη), of the rank it has    X ← X + γ(S − X)
 //! ```
 //!
-//! BlockFW (Allen-Zhu et al. 2017) takes γ = η and asks for η, β and the rank to be tuned. Here the rank is the number of
-//! singular values above the projection's threshold, β is the largest curvature met so far, γ is searched for, and η
-//! follows it.
+//! BlockFW (Allen-Zhu et al. 2017) takes γ = η, and the user has to tune η, β and the rank. Here the rank is the number
+//! of singular values above the projection's threshold, β is the largest curvature met so far, the line search finds γ,
+//! and η follows γ.
 
 use super::corner;
 use super::line::Line;
@@ -18,7 +18,7 @@ use crate::ball::trace::{LowRankProblem, Map};
 use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::term::ball::trace::{Ranks, top_until};
 
-/// X, its predictions, and V's y: what a step begins with.
+/// X, its predictions, their corners, and the y of V: the state before a step.
 struct Standing {
     x: LowRank,
     a: Vec<f64>,
@@ -45,7 +45,7 @@ impl Standing {
         problem.weigh(&self.alpha, &mut self.y);
     }
 
-    /// Goes toward S as far as is best; returns γ, the curvature and ‖S − X‖².
+    /// Moves X toward S by line search; returns γ, the curvature and ‖S − X‖².
     fn toward<M: Map, L: Losses>(
         &mut self,
         problem: &LowRankProblem<M, L>,
@@ -113,7 +113,7 @@ pub(in crate::ball::trace) struct BlockFrankWolfe {
     products: usize,
     beta: f64,
     eta: f64,
-    /// The rank of the last S, and how exact its vectors have to be.
+    /// The rank of the last S, and the tolerance of the search for the next one.
     rank: usize,
     tolerance: f64,
 }

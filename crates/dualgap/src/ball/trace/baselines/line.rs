@@ -7,10 +7,10 @@
 use crate::ball::Losses;
 use crate::ball::trace::{LowRankProblem, Map};
 
-/// The slope is zero when it is below this share of that at the beginning.
+/// The search ends when the slope is below this share of the slope at the beginning.
 const FLAT: f64 = 1e-3;
 
-/// The search ends after so many looks.
+/// The search ends after this many evaluations of the slope, each of which is a loop over all predictions.
 const LOOKS: usize = 16;
 
 /// A direction; see the module's head.
@@ -35,7 +35,7 @@ impl Line<'_> {
         problem.mu() * (self.along + gamma * self.square) - sum
     }
 
-    /// The curvature that the losses' γ allows, and μ's.
+    /// An upper bound on P'': the curvature that the losses' γ allows, plus that of μ.
     pub fn curvature<M: Map, L: Losses>(&self, problem: &LowRankProblem<M, L>) -> f64 {
         let c = problem.map().outputs();
         let squares = self.delta.chunks_exact(c).zip(problem.masses());
@@ -43,14 +43,14 @@ impl Line<'_> {
         sum / problem.losses().smoothness() + problem.mu() * self.square
     }
 
-    /// How far to go in [0, 1].
+    /// Returns the best γ in [0, 1], up to the tolerance of the search.
     pub fn search<M: Map, L: Losses>(&self, problem: &LowRankProblem<M, L>) -> f64 {
         let begin = self.slope(problem, 0.0);
         if begin >= 0.0 || begin.is_nan() {
             return 0.0;
         }
         let (mut low, mut high): ((f64, f64), Option<(f64, f64)>) = ((0.0, begin), None);
-        // At least so far is safe, and with a squared loss it is the end.
+        // This step does not pass the minimum, and for a squared loss it is the minimum.
         let mut gamma = (-begin / self.curvature(problem)).clamp(0.0, 1.0);
         for _ in 0..LOOKS {
             let slope = self.slope(problem, gamma);
@@ -66,7 +66,7 @@ impl Line<'_> {
                 None => (4.0 * gamma).min(1.0),
                 Some((end, rise)) => {
                     let secant = low.0 - low.1 * (end - low.0) / (rise - low.1);
-                    // Never stuck at one end.
+                    // Stay away from both ends, so that the interval shrinks from both sides.
                     secant.clamp(low.0 + 0.1 * (end - low.0), low.0 + 0.9 * (end - low.0))
                 }
             };

@@ -3,7 +3,8 @@
 //! - `frank_wolfe`: toward the best corner, and toward several at once; `line`: the line search of both.
 //! - `stochastic`: Frank-Wolfe with the gradients of samples. `svrg`: projected SVRG. `sliding`: SCGS and STORC.
 //!
-//! None has anything to tune. Accelerated projected gradient is the ascent of the room above with full decompositions.
+//! None has anything to tune. Accelerated projected gradient is the ascent of the parent module with full
+//! decompositions.
 
 mod frank_wolfe;
 mod line;
@@ -26,14 +27,14 @@ use sliding::Sliding;
 use stochastic::StochasticFrankWolfe;
 use svrg::Svrg;
 
-/// Trains by the method of the settings.
+/// Trains with the method that the settings name.
 pub(super) fn train<M: Map, L: Losses>(
     problem: &LowRankProblem<M, L>,
     settings: &Settings,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report<Solution<LowRank>>> {
-    /// The one training loop around a method.
+    /// Runs the training loop with this method.
     fn with<M: Map, L: Losses, D: Moves<M, L>>(
         problem: &LowRankProblem<M, L>,
         moves: D,
@@ -63,8 +64,8 @@ pub(super) fn train<M: Map, L: Losses>(
     }
 }
 
-/// The corner of the ball in which the inner product with this matrix is largest, and the products it took. One that was
-/// halted is worth nothing.
+/// Returns the corner of the ball with the largest inner product with this matrix, and the number of products that the
+/// search took. The result is unusable if the search was halted.
 fn corner(
     matrix: &dyn Operator,
     radius: f64,
@@ -80,7 +81,7 @@ fn corner(
     Ok((one, found.applications))
 }
 
-/// How smooth a mean over a batch of so many examples is on average.
+/// The expected smoothness of a mean over a batch of this size.
 fn smoothness_of_batch<M: Map, L: Losses>(
     problem: &LowRankProblem<M, L>,
     batch: usize,
@@ -92,8 +93,8 @@ fn smoothness_of_batch<M: Map, L: Losses>(
     Ok(schedule::smoothness_of_batch((n, batch), smoothness(problem, &never)?, of_one))
 }
 
-/// About how smooth the mean loss is: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one, over γ. Once it
-/// is halted it is worth nothing.
+/// Estimates the smoothness of the mean loss: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one,
+/// divided by γ. The result is unusable if the search was halted.
 fn smoothness<M: Map, L: Losses>(
     problem: &LowRankProblem<M, L>,
     halted: Halted<'_>,

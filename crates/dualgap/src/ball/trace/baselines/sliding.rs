@@ -1,7 +1,7 @@
 //! SCGS and STORC in factors: the steps and constants of the l1 ball's `sliding`, with Z, X and Y of low rank.
 //!
-//! The Frank-Wolfe that finds X_k keeps ⟨base, X⟩ and ‖X‖² as it goes, so that a corner costs the search for it, one more
-//! product, and the factors.
+//! The inner Frank-Wolfe that computes X_k maintains ⟨base, X⟩ and ‖X‖², so that a corner costs the search for it, one
+//! more product, and the update of the factors.
 
 use super::stochastic::changes;
 use super::{corner, smoothness, smoothness_of_batch};
@@ -14,10 +14,10 @@ use crate::linalg::halt::never;
 use crate::linalg::{Combination, Halted, LowRank, Operator, Random, Search, top_singular};
 use crate::term::ball::region::slide_step;
 
-/// X_k may take so many corners: no step is endless.
+/// The largest number of corners for one X_k, so that every step ends.
 const MOST_CORNERS: u64 = 500;
 
-/// How exact a corner is.
+/// The tolerance of the search for a corner.
 const TOLERANCE: f64 = 1e-2;
 
 /// Both methods; see the module's head.
@@ -26,7 +26,7 @@ pub(in crate::ball::trace) struct Sliding {
     schedule: Schedule,
     x: LowRank,
     y: LowRank,
-    /// The corners where the phase began, and what V is made of there: STORC.
+    /// The corners at the snapshot where the phase began, and its m_i α_i: for STORC.
     alpha: Vec<f64>,
     whole: Vec<f64>,
     a: Vec<f64>,
@@ -38,7 +38,7 @@ pub(in crate::ball::trace) struct Sliding {
 }
 
 impl Sliding {
-    /// At X = 0, where the gap is this.
+    /// Starts at X = 0, where the gap is `gap`.
     pub fn new<M: Map, L: Losses>(
         problem: &LowRankProblem<M, L>,
         reduced: bool,
@@ -60,7 +60,7 @@ impl Sliding {
         let squares: f64 = each
             .map(|(i, y)| problem.map().squared_norm(i) * y.iter().map(|y| y * y).sum::<f64>())
             .sum();
-        // Of ‖V‖² the largest singular value tells most, and the rest would only lessen the variance.
+        // The largest singular value is most of ‖V‖²; the others would only lower the variance.
         let search = Search { tolerance: TOLERANCE, ..Search::default() };
         let top = top_singular(&*problem.map().image(&whole, 16), 1, None, &search)?;
         let mean = top.found.s().first().map_or(0.0, |s| s * s);
@@ -88,7 +88,7 @@ impl Sliding {
         })
     }
 
-    /// The snapshot of STORC is taken anew; returns the products that took, or nothing if it was halted.
+    /// Begins a phase, with a new snapshot for STORC; returns how many products that took, or none if it was halted.
     fn begin_phase<M: Map, L: Losses>(
         &mut self,
         problem: &LowRankProblem<M, L>,
@@ -124,8 +124,8 @@ fn inner(matrix: &dyn Operator, x: &LowRank) -> f64 {
     rows.map(|(u, p)| u.iter().zip(p).zip(x.s()).map(|((u, p), s)| u * p * s).sum::<f64>()).sum()
 }
 
-/// Frank-Wolfe with exact steps from X until ⟨base, X⟩ − (β/2)‖X‖² is within η of its maximum; the corners and the products
-/// that took. It looks at every corner whether it is halted.
+/// Runs Frank-Wolfe with exact steps from X until ⟨base, X⟩ − (β/2)‖X‖² is within η of its maximum; returns how many
+/// corners and products that took. It checks the halt flag at every corner.
 fn slide(
     base: &dyn Operator,
     (beta, eta, radius): (f64, f64, f64),
@@ -194,7 +194,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Sliding {
         }
         self.corners += corners;
         self.y = LowRank::combined(1.0 - gamma, &self.y, gamma, &self.x)?;
-        // A product with a sample is that share of one with all.
+        // A product with a sample costs the sample's share of a product with all examples.
         let seen = if self.reduced { n } else { batch };
         let seen = (took * seen + z.rank() * batch).div_ceil(n);
         Ok(Some(Looked::Products(products + seen as u64)))

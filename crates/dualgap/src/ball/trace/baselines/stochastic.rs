@@ -1,5 +1,5 @@
-//! Stochastic Frank-Wolfe (Hazan and Luo 2016): steps of 2/(t + 1) toward the best corner for the gradient of a sample,
-//! which grows with the square of t until it is all examples.
+//! Stochastic Frank-Wolfe (Hazan and Luo 2016): steps of 2/(t + 1) toward the best corner for the gradient of a sample.
+//! The sample grows with the square of t until it has all examples.
 
 use super::corner;
 use crate::Result;
@@ -32,7 +32,7 @@ impl StochasticFrankWolfe {
     }
 }
 
-/// `share · m_i (corner of the prediction − from)` of some examples, appended to y.
+/// Appends `share · m_i (corner of the prediction − from)` of some examples to y.
 pub(super) fn changes<M: Map, L: Losses>(
     problem: &LowRankProblem<M, L>,
     x: &LowRank,
@@ -86,7 +86,7 @@ impl<M: Map, L: Losses> Moves<M, L> for StochasticFrankWolfe {
         let gamma = 2.0 / (self.t + 1) as f64;
         self.x = LowRank::combined(1.0 - gamma, &self.x, gamma, &s)?;
         self.warm = Some(s);
-        // A product with a sample is that share of one with all.
+        // A product with a sample costs the sample's share of a product with all examples.
         let products = ((products + self.x.rank()) * batch).div_ceil(n);
         Ok(Some(Looked::Products(products as u64)))
     }

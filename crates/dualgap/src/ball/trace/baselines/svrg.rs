@@ -1,11 +1,12 @@
-//! Projected SVRG (Johnson and Zhang 2013) in mini-batches, with the projection by as many singular values as it needs.
+//! Projected SVRG (Johnson and Zhang 2013) in mini-batches; the projection computes as many singular values as it
+//! needs.
 //!
 //! ```text
 //! X ← Proj(X − η(μX − V(Z) − (1/b) Σ_{i in the batch} n m_i 𝒜_i*(corner_i(X) − corner_i(Z))))      Z the snapshot
 //! ```
 //!
-//! A batch is a tenth of the examples: a projection costs more than a few of them. η is a quarter of what the smoothness
-//! of such a batch allows.
+//! A batch is a tenth of the examples, because a projection costs more than a few examples do. η is a quarter of what
+//! the smoothness of such a batch allows.
 
 use super::smoothness_of_batch;
 use super::stochastic::changes;
@@ -16,19 +17,19 @@ use crate::ball::trace::{LowRankProblem, Map};
 use crate::linalg::{Combination, Halted, LowRank, Random, Search};
 use crate::term::ball::trace::{Ranks, top_until};
 
-/// Examples to a batch, as a share of all.
+/// A batch is one in this many of the examples. Smaller batches spend the time on projections.
 const SHARE: usize = 10;
 
-/// Snapshots are so many passes apart.
+/// The number of passes between two snapshots: more leave a staler snapshot, fewer spend more time on full gradients.
 const PASSES: usize = 2;
 
-/// ηL.
+/// ηL: a quarter of the step that the smoothness L of a batch allows.
 const STEP: f64 = 0.25;
 
 /// The method; see the module's head.
 pub(in crate::ball::trace) struct Svrg {
     x: LowRank,
-    /// The corners of the snapshot, and what its V is made of.
+    /// The corners of the snapshot, and the m_i α_i of its V.
     alpha: Vec<f64>,
     whole: Vec<f64>,
     a: Vec<f64>,

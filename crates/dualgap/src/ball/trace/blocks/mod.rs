@@ -1,4 +1,4 @@
-//! Ascent on the dual in blocks of examples, for X of few columns: nothing to tune.
+//! Ascent on the dual in blocks of examples, for X with few columns; it has nothing to tune.
 //!
 //! With U = V + κz of d × c entries (`centre.rs`; κ may be zero) and the c × c matrix U'U = Q diag(σ²) Q',
 //!
@@ -6,16 +6,17 @@
 //! X = Proj(U/(μ + κ)) = U W,     W = Q diag(max(1 − θ/σ, 0)) Q'/(μ + κ),      X'x_i = W U'x_i
 //! ```
 //!
-//! so a projection costs c³ and nothing of d. The α of a block move to where the losses and a square of curvature q say,
+//! so a projection costs c³, independent of d. The α of a block move to the maximum of the losses' part and a square of
+//! curvature q,
 //!
 //! ```text
 //! α̃_i ← argmax −f_i*(−β) − ⟨X'x_i, β⟩ − q_i/2‖β − α_i‖²,      q_i = ς m_i‖x_i‖²/(μ + κ)
 //! ```
 //!
-//! and ς is learnt: along the way D' falls by what the losses say, S, and by K = ⟨X_next − X, ΔU⟩; the step ends where D' is
-//! zero if K is what the squares said, Q = Σ m_i q_i‖Δ_i‖². It follows K/Q from block to block: it rises where examples
-//! pull in one direction, and falls below one where the ball holds X. Where K is far beyond Q the step is shortened to
-//! where a straight D' is zero, (Q + S)/(K + S).
+//! and ς adapts. Along the step, the derivative D' decreases by S, the losses' part, and by K = ⟨X_next − X, ΔU⟩. The
+//! step ends at D' = 0 if K equals the prediction of the squares, Q = Σ m_i q_i‖Δ_i‖². So ς follows K/Q from block to
+//! block: it grows where examples pull in the same direction, and falls below one where the ball restricts X. If K is
+//! far larger than Q, the step is shortened to the zero of a linear D', (Q + S)/(K + S).
 
 mod place;
 
@@ -29,37 +30,39 @@ use crate::term::ball::trace::threshold;
 use faer::{MatMut, MatRef};
 use place::Place;
 
-/// A decomposition of a c × c matrix takes about so many times c³ operations.
+/// The cost of an eigendecomposition of a c × c matrix is about this many times c³ operations.
 const DECOMPOSITION: usize = 20;
 
-/// A block is at most one in so many examples: larger ones are better taken all at once, with singular vectors that were
-/// known before.
+/// A pass has at least this many blocks. With larger blocks, steps on all examples at once are better, because they
+/// start from known singular vectors.
 const FEWEST_BLOCKS: usize = 16;
 
-/// A gap that is still more than this share of the last one falls slowly.
+/// The ascent takes a centre if the gap is still more than this share of the gap at the last certification.
 const SLOW: f64 = 0.1;
 
-/// A step is shortened where D' falls so many times faster than was thought.
+/// A step is shortened if K exceeds this many times Q, plus S. Shortening costs one more loop over the rows of the
+/// block.
 const FAR: f64 = 1.5;
 
-/// So many passes around one centre at most.
+/// The largest number of passes in a round around one centre.
 const LONGEST: u64 = 4;
 
-/// Squares of numbers beyond this, or all below its inverse, are no longer exact: then singular values are taken of
-/// the numbers themselves, with all examples at once.
+/// If the longest squared row is above this or below its inverse, U'U may overflow or underflow. Then the run takes all
+/// examples at once, which computes singular values without squaring.
 const LONGEST_SQUARED: f64 = 1e120;
 
-/// ς is never below this.
+/// The smallest ς, so that q stays positive.
 const WEAKEST: f64 = 1e-3;
 
-/// U is summed anew after so many passes, without the rounding of all their steps.
+/// U is summed anew after this many passes, to remove the accumulated rounding of their steps.
 const REFRESH: u64 = 16;
 
 /// The method; see the module's head.
 pub(super) struct Blocks<S> {
     size: usize,
     at: Place,
-    /// Memory of a block: who, U'x before and after the step, their predictions, α̃ − α, and that times the mass.
+    /// The workspace of a block: its examples, their U'x before and after the step, their predictions, α̃ − α, and that
+    /// times the mass.
     which: Vec<usize>,
     before: Vec<f64>,
     after: Vec<f64>,
@@ -69,21 +72,22 @@ pub(super) struct Blocks<S> {
     scratch: S,
 }
 
-/// How many examples make a block worth its projection, if blocks are worth anything here.
+/// Returns the block size at which the visits cost as much as the projection, or none if blocks do not suit the
+/// problem.
 pub(super) fn block_size<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Option<usize> {
     let rows = problem.map().features()?;
     let (n, c) = (rows.len(), problem.map().outputs());
     let entries = rows.width().checked_mul(c)?;
     let longest = (0..n).map(|i| problem.map().squared_norm(i)).fold(0.0, f64::max);
     let squares = LONGEST_SQUARED.recip()..LONGEST_SQUARED;
-    // A visit looks three times at a row, and twice at a c × c matrix.
+    // A visit loops three times over a row, and twice over a c × c matrix.
     let visit = 3 * rows.stored() / n.max(1) * c + 2 * c * c;
     let size = (DECOMPOSITION * c).checked_mul(c * c)?.div_ceil(visit.max(1));
     (entries <= LARGEST && squares.contains(&longest) && size <= n / FEWEST_BLOCKS).then_some(size)
 }
 
 impl<S: Default> Blocks<S> {
-    /// From α = 0, in blocks of this size.
+    /// Starts from α = 0, with blocks of this size.
     pub fn new<M: Map, L: Losses>(
         problem: &LowRankProblem<M, L>,
         size: usize,
@@ -110,7 +114,7 @@ impl<S: Default> Blocks<S> {
         Ok(blocks)
     }
 
-    /// Begins to go around a centre, where this mean curvature of the examples says that it helps.
+    /// Sets a centre, if by this mean curvature of the examples it helps.
     fn recentre<M: Map, L: Losses>(
         &mut self,
         problem: &LowRankProblem<M, L>,
@@ -125,7 +129,7 @@ impl<S: Default> Blocks<S> {
         self.project_anew(problem)
     }
 
-    /// X = U W, row after row.
+    /// Returns X = U W, row after row.
     fn written(&self) -> Vec<f64> {
         let c = self.at.spread.nrows();
         let d = self.at.u.len() / c;
@@ -135,7 +139,7 @@ impl<S: Default> Blocks<S> {
         x
     }
 
-    /// W from U'U.
+    /// Computes W from U'U.
     fn project<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<()> {
         let strength = self.at.centre.strength();
         let (vectors, squares) = symmetric_eigen(self.at.square.as_ref())?;
@@ -153,7 +157,7 @@ impl<S: Default> Blocks<S> {
         Ok(())
     }
 
-    /// The same with U'U from U.
+    /// Computes U'U from U, and W from that.
     fn project_anew<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<()> {
         let c = self.at.spread.nrows();
         let u = by_rows(&self.at.u, self.at.u.len() / c, c);
@@ -162,7 +166,7 @@ impl<S: Default> Blocks<S> {
         self.project(problem)
     }
 
-    /// The end of a pass, and the beginning of the next.
+    /// Ends a pass and begins the next: refreshes U, moves the centre, and projects.
     fn begin_pass<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<()> {
         let visited = self.at.shrinking.begin_pass();
         self.at.passes = self.at.passes.saturating_add(1);
@@ -181,7 +185,7 @@ impl<S: Default> Blocks<S> {
         self.project_anew(problem)
     }
 
-    /// Who is next: the rest of a pass, if it is less than a block.
+    /// Chooses the examples of the next block; the last block of a pass may be smaller.
     fn gather<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> Result<()> {
         self.which.clear();
         while self.which.is_empty() {
@@ -193,7 +197,7 @@ impl<S: Default> Blocks<S> {
         Ok(())
     }
 
-    /// Where the α of the block go; returns ⟨X, ΔU⟩, Q and S.
+    /// Computes the moves of the block's α; returns ⟨X, ΔU⟩, Q and S.
     fn choose<M: Map, L: Losses<Scratch = S>>(
         &mut self,
         problem: &LowRankProblem<M, L>,
@@ -234,13 +238,14 @@ impl<S: Default> Blocks<S> {
             squares += mass * q * square;
             own += mass * losses.smoothness() * square;
             let change = (mass * square * (losses.smoothness() + q)).sqrt();
-            // A ball that holds X for now says nothing of the data, which the centre has to be as strong as.
+            // The centre's strength depends on the curvature of the data: a ς below one only shows that the ball
+            // restricts X for now.
             self.at.shrinking.note(i, change, self.at.pull.max(1.0) * met);
         }
         [along, squares, own]
     }
 
-    /// U moves by so many times what the block asks for.
+    /// Moves U by `factor` times the block's ΔU.
     fn shift(&mut self, rows: &Rows, factor: f64) {
         let c = self.at.spread.nrows();
         for (&i, by) in self.which.iter().zip(self.weighed.chunks_exact(c)) {
@@ -249,7 +254,7 @@ impl<S: Default> Blocks<S> {
     }
 }
 
-/// U'x of some rows.
+/// Computes U'x of some rows.
 fn looks(rows: &Rows, which: &[usize], u: &[f64], out: &mut [f64]) {
     out.fill(0.0);
     let c = out.len() / which.len();
@@ -266,7 +271,7 @@ fn inner(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
-    /// A block is little work: it is finished whoever is waiting.
+    /// Ignores the halt flag: a block is little work.
     fn step(&mut self, problem: &LowRankProblem<M, L>, _: Halted<'_>) -> Result<Option<Looked>> {
         self.gather(problem)?;
         let Some(rows) = problem.map().features() else { return Ok(Some(Looked::Examples(1))) };
@@ -274,7 +279,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Blocks<L::Scratch> {
         let [along, said, own] = self.choose(problem, rows);
         self.shift(rows, 1.0);
         looks(rows, &self.which, &self.at.u, &mut self.after[..count * c]);
-        // ΔU'U and ΔU'(U + ΔU): the change of U'U is the sum of the first and the second, turned.
+        // ΔU'U and ΔU'(U + ΔU): the change of U'U is the first plus the transpose of the second.
         let by = by_rows(&self.weighed[..count * c], count, c);
         let from = product(by.transpose(), by_rows(&self.before[..count * c], count, c));
         let to = product(by.transpose(), by_rows(&self.after[..count * c], count, c));

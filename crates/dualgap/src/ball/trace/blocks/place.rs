@@ -1,4 +1,4 @@
-//! Where a walk in blocks stands.
+//! The state of the ascent in blocks.
 
 use super::{Blocks, LONGEST, WEAKEST};
 use crate::ball::centre::Centre;
@@ -9,13 +9,14 @@ use crate::ball::{Losses, Touched};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-/// All that a later run needs to go on.
+/// All that a run needs to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Place {
     pub(super) alpha: Vec<f64>,
     /// U, row after row.
     pub(super) u: Vec<f64>,
-    /// U'U and W. The first follows U step by step, with the rounding of all of them.
+    /// U'U and W. U'U is stored, not recomputed: it is updated step by step, and its accumulated rounding error is part
+    /// of the state that must resume bit for bit.
     #[serde(with = "square")]
     pub(super) square: Mat<f64>,
     #[serde(with = "square")]
@@ -24,18 +25,18 @@ pub(in super::super) struct Place {
     pub(super) centre: Centre,
     pub(super) shrinking: Shrinking,
     pub(super) passes: u64,
-    /// So many passes around one centre: more where the momentum takes up too much of what they leave.
+    /// The number of passes of a round: it grows by one when a certification finds the dual below the best.
     pub(super) round: u64,
     /// ς.
     pub(super) pull: f64,
     pub(super) shortened: u64,
     pub(super) touched: Touched,
-    /// At the last certification.
+    /// The gap at the last certification.
     pub(super) gap: f64,
 }
 
 impl Place {
-    /// At α = 0, for so many examples, features and outputs.
+    /// Starts at α = 0, for n examples, d features and c outputs.
     pub(super) fn new((n, d, c): (usize, usize, usize), mu: f64, seed: u64) -> Self {
         Self {
             alpha: vec![0.0; n * c],
@@ -54,7 +55,7 @@ impl Place {
         }
     }
 
-    /// Whether a place that came from elsewhere may be gone on from where this one is.
+    /// Whether a state from a checkpoint is valid in the place of `own`.
     pub(super) fn is_sound(&self, own: &Self, mu: f64) -> bool {
         let finite =
             |x: &[f64], own: &[f64]| x.len() == own.len() && x.iter().all(|x| x.is_finite());
@@ -86,7 +87,7 @@ impl<M: Map, L: Losses> Resumes<M, L> for Blocks<L::Scratch> {
     }
 }
 
-/// A square matrix is stored by its numbers alone, column after column.
+/// Stores a square matrix as its entries alone, column after column.
 mod square {
     use super::{Deserialize, Mat, Serialize};
     use serde::de::Error;

@@ -1,4 +1,4 @@
-//! What a block keeps beside α is what α makes it, and no block takes the dual down.
+//! The stored U, U'U and W agree with α, and no block lowers the dual.
 
 use super::*;
 
@@ -9,7 +9,7 @@ use crate::linalg::Random;
 use crate::linalg::halt::never;
 use crate::term::{MulticlassLoss, ScalarLoss};
 
-/// Rows of which a few are much longer than others, dense or sparse.
+/// Returns rows of which a few are much longer than the others, dense or sparse.
 fn rows(n: usize, d: usize, sparse: bool) -> Rows {
     let mut random = Random::new(5);
     let row = |i: usize, random: &mut Random| -> Vec<f64> {
@@ -33,7 +33,7 @@ fn largest(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
     (a - b).norm_max()
 }
 
-/// Whether U, U'U and W are what α and the centre say.
+/// Checks that U, U'U and W agree with α and the centre.
 fn check<M: Map, L: Losses>(problem: &LowRankProblem<M, L>, blocks: &Blocks<L::Scratch>) {
     let (d, c) = problem.map().shape();
     let mut y = vec![0.0; problem.numbers()];
@@ -43,7 +43,7 @@ fn check<M: Map, L: Losses>(problem: &LowRankProblem<M, L>, blocks: &Blocks<L::S
     let (kept, exact) = (by_rows(&blocks.at.u, d, c), by_rows(&u, d, c));
     assert!(largest(kept, exact) < 1e-12);
     assert!(largest(blocks.at.square.as_ref(), product(exact.transpose(), exact).as_ref()) < 1e-11);
-    // The nearest matrix of the ball to U/(μ + κ), by all of its singular values.
+    // The projection of U/(μ + κ) from all of its singular values.
     let strength = blocks.at.centre.strength();
     let (left, mut sizes, right) = thin_svd(exact.to_owned()).unwrap();
     sizes.iter_mut().for_each(|size| *size /= strength);
@@ -68,7 +68,7 @@ fn dual<M: Map, L: Losses>(problem: &LowRankProblem<M, L>, alpha: &[f64]) -> f64
     problem.dual(alpha, &Proving::default()).unwrap().value.value
 }
 
-/// Two passes by itself, and some around a centre.
+/// Runs a few passes without a centre, and some with one.
 fn walk<L: Losses>(rows: &Rows, losses: L, mu: f64, radius: f64) {
     let map = Features::new(rows, losses.outputs()).unwrap();
     let problem = LowRankProblem::new(map, losses, mu, radius, None).unwrap();
@@ -115,8 +115,8 @@ fn what_is_kept_is_what_alpha_makes_and_the_dual_rises() {
     }
 }
 
-// All rows alike: what one of them asks for, all do, and together they would go as many times too far. One block after
-// the other is then enough to learn it, down to rounding.
+// All rows are equal, so every example of a block asks for the same move, and their sum is too long by the block size.
+// A few blocks are then enough for ς to adapt, and the dual falls by rounding only.
 #[test]
 fn a_step_that_goes_too_far_is_shortened_and_the_pull_is_learnt() {
     let rows = Rows::dense(&vec![vec![1.0, 2.0]; 400]).unwrap();
@@ -174,7 +174,7 @@ fn what_a_step_touches_does_not_grow_with_the_number_of_features() {
         let map = Features::new(&rows, 2).unwrap();
         let problem = LowRankProblem::new(map, losses, 0.1, 1e3, None).unwrap();
         let mut blocks = Blocks::<()>::new(&problem, 20, 0).unwrap();
-        // All of the first pass, before anybody sleeps.
+        // All of the first pass, before shrinking skips an example.
         for _ in 0..20 {
             blocks.step(&problem, &never).unwrap();
         }
@@ -184,7 +184,8 @@ fn what_a_step_touches_does_not_grow_with_the_number_of_features() {
         assert_eq!(blocks.at.touched.entries, pass + block * blocks.at.shortened);
         (blocks.at.touched.selected - d as u64 * 2, blocks.at.shortened)
     };
-    // A decomposition of two by two for each projection: at the start of the pass, at every step and where it is shortened.
+    // Each projection decomposes a two by two matrix: one at the start of the pass, one per step, and one per shortened
+    // step.
     for d in [40, 400, 40_000] {
         let (selected, shortened) = touched(d);
         assert_eq!(selected, 4 * (1 + 20 + shortened));
@@ -251,7 +252,7 @@ fn a_place_that_is_none_of_this_problem_is_refused_and_huge_counts_do_no_harm() 
     for _ in 0..100 {
         blocks.step(&problem, &never).unwrap();
     }
-    // Numbers whose squares are none end the run, and nothing else.
+    // Numbers whose squares overflow end the run with an error, and not with a panic.
     blocks.at.u.fill(1e200);
     assert!(blocks.begin_pass(&problem).is_err());
 }
