@@ -20,10 +20,11 @@
 //! meaning of a file raises the version, and a program refuses a version it does not know.
 //!
 //! **Safety.** A file from a stranger is data and nothing else. It is refused when it is cut off, when its
-//! header lies about sizes, when a tensor is missing, has another shape or another digest than the
+//! header lies about sizes, when a tensor is missing, comes twice, has another shape or another digest than the
 //! header says, or holds a number that is not finite; memory is only taken in proportion to the file.
 
 use super::checkpoint::MAGIC;
+use super::twins::refuse_twins;
 use super::{Centre, Centring, InBall, Model, Provenance, Structure};
 use crate::data::{Alphabet, Dictionary, Digest, write_atomically};
 use crate::dual::Witness;
@@ -36,8 +37,7 @@ use crate::term::{MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
-use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -319,42 +319,6 @@ fn put_names(put: &mut impl FnMut(&str, Tensor), name: &str, names: &Dictionary)
     });
     put(&format!("{name}.ends"), Tensor::u64(&ends.collect::<Vec<_>>()));
     put(&format!("{name}.text"), Tensor::bytes(text.into_bytes()));
-}
-
-/// Refuses a file that has two tensors of one name, of which readers take one or the other.
-fn refuse_twins(bytes: &[u8]) -> Result<(), String> {
-    let Some((length, rest)) = bytes.split_first_chunk::<8>() else { return Ok(()) };
-    let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-    // Whatever else is wrong with the header is said by those who read it.
-    let Some(header) = rest.get(..length) else { return Ok(()) };
-    let mut twin = None;
-    let _ = serde_json::Deserializer::from_slice(header).deserialize_map(Names(&mut twin));
-    match twin {
-        Some(name) => Err(format!("has two tensors of the name `{name}`, of which one is false")),
-        None => Ok(()),
-    }
-}
-
-/// Looks at the names of an object, and keeps the first that comes twice.
-struct Names<'t>(&'t mut Option<String>);
-
-impl<'de> Visitor<'de> for Names<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut seen = HashSet::new();
-        while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
-            if let Some(name) = seen.replace(name) {
-                *self.0 = Some(name);
-                break;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// A newer file may look different in every other respect, so its version is read first.
