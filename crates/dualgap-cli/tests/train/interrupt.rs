@@ -100,3 +100,30 @@ fn a_run_that_is_killed_leaves_the_old_model_as_it_was() {
     assert_eq!(desk.read("model"), b"the old one");
     assert_eq!(desk.files(), ["data.svm", "model", "trace"]);
 }
+
+/// Whether the second signal comes in time or the run has ended by then: nothing temporary is left.
+#[test]
+fn a_second_interrupt_leaves_no_temporary_files() {
+    let desk = Desk::new();
+    desk.write("data.svm", Table::new(60, 5, 4, 4).text());
+    for _ in 0..5 {
+        desk.write("model", "the old one");
+        let kept = "--checkpoint run.ck --checkpoint-every 0.1";
+        let running = Running::start(&desk, &format!("{ENDLESS} {kept}"));
+        running.send("INT");
+        running.send("INT");
+        let run = running.end();
+        assert!(matches!(run.code, Some(1 | 130)), "{run:#?}");
+        let kept = desk.path("run.ck").exists();
+        let files = ["data.svm", "model", "run.ck", "trace"];
+        assert_eq!(
+            desk.files(),
+            files.into_iter().filter(|f| kept || *f != "run.ck").collect::<Vec<_>>()
+        );
+        let old = desk.read("model") == b"the old one";
+        assert!(old || dualgap::model::Model::load(&desk.path("model")).is_ok());
+        for file in ["run.ck", "trace"] {
+            let _ = std::fs::remove_file(desk.path(file));
+        }
+    }
+}

@@ -20,10 +20,11 @@
 //! the version, and a program refuses a version that it does not know.
 //!
 //! **Safety.** A file from a stranger is data and nothing else. The program refuses a file that is cut off, whose
-//! header lies about sizes, or in which a tensor is missing, has another shape or another digest than the header
-//! says, or has a number that is not finite; it allocates memory only in proportion to the file.
+//! header lies about sizes, or in which a tensor is missing, comes twice, has another shape or another digest than the
+//! header says, or has a number that is not finite; it allocates memory only in proportion to the file.
 
 use super::checkpoint::MAGIC;
+use super::twins::refuse_twins;
 use super::{Centre, Centring, InBall, Model, Provenance, Structure};
 use crate::data::{Alphabet, Dictionary, Digest, TargetKind, write_atomically};
 use crate::dual::Witness;
@@ -36,8 +37,7 @@ use crate::term::{MulticlassLoss, ScalarLoss};
 use crate::{Error, Result};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
-use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -319,42 +319,6 @@ fn put_names(put: &mut impl FnMut(&str, Tensor), name: &str, names: &Dictionary)
     });
     put(&format!("{name}.ends"), Tensor::u64(&ends.collect::<Vec<_>>()));
     put(&format!("{name}.text"), Tensor::bytes(text.into_bytes()));
-}
-
-/// Refuses a file with two tensors of the same name: readers differ in which of them they use.
-fn refuse_twins(bytes: &[u8]) -> Result<(), String> {
-    let Some((length, rest)) = bytes.split_first_chunk::<8>() else { return Ok(()) };
-    let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-    // Other errors in the header are reported by the code that parses it.
-    let Some(header) = rest.get(..length) else { return Ok(()) };
-    let mut twin = None;
-    let _ = serde_json::Deserializer::from_slice(header).deserialize_map(Names(&mut twin));
-    match twin {
-        Some(name) => Err(format!("has two tensors of the name `{name}`, of which one is false")),
-        None => Ok(()),
-    }
-}
-
-/// A visitor that records the first key that an object has twice.
-struct Names<'t>(&'t mut Option<String>);
-
-impl<'de> Visitor<'de> for Names<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut seen = HashSet::new();
-        while let Some((name, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
-            if let Some(name) = seen.replace(name) {
-                *self.0 = Some(name);
-                break;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Checks the version before anything else: a newer file may differ in every other respect.

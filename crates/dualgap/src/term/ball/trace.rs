@@ -10,9 +10,9 @@
 //! harmless: the bound holds for whichever R the search found, once a proof bounds `‖V − R‖_2` from above.
 
 use crate::linalg::halt::never;
+use crate::linalg::kernels::dot;
 use crate::linalg::singular::{dear, top_singular_within};
 use crate::linalg::spectral::{difference, spectral_bound_until};
-use crate::linalg::kernels::dot;
 use crate::linalg::{
     Dense, Halted, LowRank, Measured, Operator, Proof, Random, Search, Singular, gamma,
 };
