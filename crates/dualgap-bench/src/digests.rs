@@ -41,8 +41,8 @@ const RUNS: &[&str] = &[
     "multiclass classes.svm --sample-weights weights.txt --class-weights balanced",
     "multiclass classes.svm --loss smooth-hinge --width 0.5 --batch 4",
     "multiclass classes.svm --loss softmax --tolerance 1e-6",
-    "multiclass classes.svm --loss softmax --option III --passes 12",
-    "multiclass classes.svm --option V --passes 12",
+    "multiclass classes.svm --loss softmax --option iii --passes 12",
+    "multiclass classes.svm --option ii --passes 12",
     "multiclass classes.svm --l1 0.01 --nonnegative",
     "multiclass classes.svm --scale rms --intercept",
     "multiclass classes.svm --sampling gap --direction pairwise --cache on",
@@ -65,8 +65,8 @@ const RUNS: &[&str] = &[
     "binary two.svm --loss logistic --lambda 0 --l1 0.02 --tolerance 1e-6",
     "binary two.svm --loss hinge --lambda 0 --l1 0.05 --passes 80",
     "binary two.svm --loss logistic --q-norm --lambda 0.01",
-    "binary two.svm --loss hinge --option II --sampling cyclic --passes 7",
-    "binary two.svm --loss logistic --option IV --passes 7",
+    "binary two.svm --loss hinge --option ii --sampling cyclic --passes 7",
+    "binary two.svm --loss logistic --option iv --passes 7",
     "binary two.svm --loss hinge --tolerance 0 --passes 3 --checkpoint run.ck | --passes 11",
     "binary two.svm --loss logistic --lambda 0 --l1 0.02 --tolerance 0 --passes 2 --checkpoint run.ck | --passes 9",
     "regression numbers.svm --loss squared --tolerance 1e-6",
@@ -140,6 +140,8 @@ fn failed(error: &dyn std::fmt::Display) -> Error {
 fn digest_of(program: &Path, folder: &Path, line: &str) -> Result<String> {
     let mut parts = line.split('|').map(str::trim);
     let first = parts.next().unwrap_or_default();
+    // A run does not write over the checkpoint of another.
+    let _ = std::fs::remove_file(folder.join("run.ck"));
     train(program, folder, first)?;
     if let Some(more) = parts.next() {
         // The later run is the earlier one with other limits; clap takes the last of two values nowhere.
@@ -197,14 +199,14 @@ fn write_data(folder: &Path) -> Result<()> {
         let scores: Vec<f64> = (0..4).map(score).collect();
         let best = (0..4).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(0);
         let cells: String = row.iter().map(|(j, x)| format!(" {}:{x}", j + 1)).collect();
-        classes += &format!("{}{cells}\n", if i % 9 == 0 { i % 4 } else { best });
-        two += &format!("{}{cells}\n", if (scores[0] > 0.3) == (i % 8 != 0) { 1 } else { -1 });
-        numbers += &format!("{}{cells}\n", scores[1] + random.unit());
+        let _ = writeln!(classes, "{}{cells}", if i % 9 == 0 { i % 4 } else { best });
+        let _ = writeln!(two, "{}{cells}", if (scores[0] > 0.3) == (i % 8 != 0) { 1 } else { -1 });
+        let _ = writeln!(numbers, "{}{cells}", scores[1] + random.unit());
         let labels: Vec<String> =
             (0..4).filter(|&k| scores[k] > 0.5).map(|k| format!("{}", k + 1)).collect();
-        sets += &format!("{}{cells}\n", labels.join(","));
-        several += &format!("{},{}{cells}\n", scores[2], scores[3] - 0.5 * random.unit());
-        weights += &format!("{}\n", 1 + i % 5);
+        let _ = writeln!(sets, "{}{cells}", labels.join(","));
+        let _ = writeln!(several, "{},{}{cells}", scores[2], scores[3] - 0.5 * random.unit());
+        let _ = writeln!(weights, "{}", 1 + i % 5);
     }
     write("classes.svm", classes)?;
     write("two.svm", two)?;
@@ -229,7 +231,7 @@ fn features(random: &mut Random) -> Vec<(usize, f64)> {
 }
 
 fn costs() -> String {
-    "label 0 1 2 3\n0 0 1 2 1\n1 1 0 1 3\n2 2 1 0 1\n3 1 2 1 0\n".into()
+    "0 1 2 3\n0 0 1 2 1\n1 1 0 1 3\n2 2 1 0 1\n3 1 2 1 0\n".into()
 }
 
 /// Words of a small vocabulary whose tag depends on the word and the tag before.
@@ -239,8 +241,8 @@ fn sentences(random: &mut Random) -> String {
         let mut tag = 0;
         for _ in 0..2 + random.below(7) {
             let word = random.below(14);
-            tag = (word + tag * usize::from(word % 3 == 0)) % 3;
-            text += &format!("w{word} c{} T{tag}\n", word % 4);
+            tag = (word + tag * usize::from(word.is_multiple_of(3))) % 3;
+            let _ = writeln!(text, "w{word} c{} T{tag}", word % 4);
         }
         text.push('\n');
     }
@@ -249,11 +251,11 @@ fn sentences(random: &mut Random) -> String {
 
 fn ratings(random: &mut Random) -> String {
     let mut text = String::new();
-    for user in 0..15 {
-        for item in 0..12 {
+    for user in 0..15_u8 {
+        for item in 0..12_u8 {
             if random.unit() < 0.5 {
-                let rating = 3.0 + ((user % 3) as f64 - 1.0) * ((item % 4) as f64 - 1.5) / 2.0;
-                text += &format!("u{user},i{item},{:.1}\n", rating + random.unit() - 0.5);
+                let rating = 3.0 + (f64::from(user % 3) - 1.0) * (f64::from(item % 4) - 1.5) / 2.0;
+                let _ = writeln!(text, "u{user},i{item},{:.1}", rating + random.unit() - 0.5);
             }
         }
     }

@@ -126,6 +126,7 @@ pub struct Recipe {
 /// A recipe in a file. At most one of three fields gives the target, so that all programs that know version 1 read
 /// its files in the same way: programs that do not know `numbers` read names, and convert them to numbers later.
 #[derive(Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // files have them so
 struct Stored {
     format: Format,
     folds: Option<Vec<u8>>,

@@ -3,7 +3,7 @@
 //!
 //! After a pass with the oracle, the policy runs cached passes, which step on known corners without the oracle, as long
 //! as the last of them gained at least as much per unit of work as the oracle pass and all cached passes since
-//! together. If already the first cached pass gains less, no cached pass follows the next oracle passes, twice as many
+//! together. If even the first cached pass gains less, the policy runs oracle passes alone for a while, twice as long
 //! after each such failure. At every visit, further steps between known corners may follow the first. Their largest
 //! number grows while they gain at least as much per unit of work as first steps do, and shrinks otherwise.
 
@@ -170,7 +170,7 @@ impl CachePolicy {
         if !self.cached {
             self.wait = self.wait.saturating_sub(1);
         } else if !go_on {
-            // If already the first cached pass does not pay, the trial of the cache has failed.
+            // If even the first cached pass does not pay, the trial of the cache has failed.
             let failed = self.passes == 1;
             self.next_wait = if failed { (2 * self.next_wait).min(LONGEST_WAIT) } else { 1 };
             self.wait = if failed { self.next_wait } else { 0 };

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! - [`blocks`]: what a block is: the trait that every problem implements.
-//! - [`problem`]: blocks, masses, λ and link together, and both sides of the certificate.
+//! - [`problem`]: blocks, masses, λ and link together, and the primal and the dual value of the certificate.
 //! - [`engine`]: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
 //! - `visit`, `cache_policy`, `gaps`: steps between the known corners of a block, when to take them without the oracle,
 //!   and draws in proportion to the gaps.

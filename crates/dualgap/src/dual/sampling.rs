@@ -58,8 +58,8 @@ struct Sleep {
 }
 
 impl Sleep {
-    /// This many consecutive visits may change nothing before shrinking leaves a block out. More visit idle blocks for
-    /// longer, fewer leave out blocks that would soon move again.
+    /// Shrinking leaves a block out after more consecutive visits without change than this. A larger number wastes
+    /// visits on idle blocks, a smaller one leaves out blocks that would soon move again.
     const PATIENCE: u8 = 2;
     /// Shrinking leaves a block out of at most `2^LONGEST` rounds in a row. A larger limit saves visits, a smaller one
     /// notices sooner that the block moves again.

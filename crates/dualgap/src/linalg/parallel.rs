@@ -71,6 +71,9 @@ fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
 }
 
 /// Calls `work` with this pool as the current one.
+///
+/// # Panics
+/// When `work` does.
 pub fn install<R: Send>(pool: &ThreadPool, work: impl FnOnce() -> R + Send) -> R {
     let (mut work, mut result) = (Some(work), None);
     install_pointer(pool, &mut || result = work.take().map(|work| work()));
@@ -103,7 +106,7 @@ mod tests {
     #[test]
     fn of_several_errors_the_first_is_returned() {
         for threads in [1, 3] {
-            let odd = |_: &mut (), i| {
+            let odd = |(): &mut (), i| {
                 if i % 2 == 0 { Ok(i) } else { Err(Error::setting(format!("{i}"))) }
             };
             let error = install(&pool(threads), || map(50, || (), odd)).unwrap_err();
@@ -114,7 +117,11 @@ mod tests {
     #[test]
     fn every_item_is_changed_once() {
         let mut items = vec![0; 33];
-        install(&pool(4), || map_mut(&mut items, || 0, |_, i, item| Ok(*item += i))).unwrap();
+        let add = |(): &mut (), i, item: &mut usize| {
+            *item += i;
+            Ok(())
+        };
+        install(&pool(4), || map_mut(&mut items, || (), add)).unwrap();
         assert!(items.into_iter().eq(0..33));
     }
 }

@@ -21,13 +21,13 @@ impl Interrupt {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether someone has asked.
+    /// Whether the flag is raised.
     pub fn raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What a run may spend and what it is to reach.
+/// The limits of a run, and the gap that it should reach.
 ///
 /// ```
 /// # use dualgap::run::Budget;
@@ -41,13 +41,13 @@ pub struct Budget {
     pub relative: Option<f64>,
     /// Stop when the gap is at most this. With both tolerances given, either one stops the run.
     pub absolute: Option<f64>,
-    /// At most so many passes over the data.
+    /// The largest number of passes over the data.
     pub passes: Option<u64>,
-    /// At most so many oracle calls for solving; those of certification are counted apart.
+    /// The largest number of oracle calls for solving; those of certification are counted apart.
     pub oracle_calls: Option<u64>,
-    /// At most so many seconds, certification included; the closing one comes on top.
+    /// The time limit in seconds, certification included; the closing certification comes on top.
     pub seconds: Option<f64>,
-    /// How much work may go into certifying while the run goes on, as a fraction of the solving work.
+    /// The work that certifications may take during the run, as a fraction of the solving work.
     pub certify_share: f64,
     /// Ends the run when raised.
     pub interrupt: Interrupt,
@@ -61,12 +61,12 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A relative tolerance and nothing else.
+    /// Returns a budget with a relative tolerance and nothing else.
     pub fn relative(tolerance: f64) -> Self {
         Self { relative: Some(tolerance), ..Self::unlimited() }
     }
 
-    /// So many passes, whatever gap they reach.
+    /// Returns a budget of this many passes, whatever gap they reach.
     pub fn passes(passes: u64) -> Self {
         Self { passes: Some(passes), ..Self::unlimited() }
     }
@@ -83,7 +83,7 @@ impl Budget {
         }
     }
 
-    /// Whether the settings make sense.
+    /// Returns an error if a tolerance, the time limit or the share of certification is invalid.
     pub fn check(&self) -> Result<()> {
         let proper = |x: Option<f64>| x.is_none_or(|x| x >= 0.0 && x.is_finite());
         if !proper(self.relative) || !proper(self.absolute) {

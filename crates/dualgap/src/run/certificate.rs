@@ -7,7 +7,7 @@ use crate::linalg::Measured;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// How far from optimal a model can be at most.
+/// A bound on how far from optimal a model is.
 ///
 /// ```
 /// use dualgap::linalg::Measured;
@@ -35,7 +35,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Pairs a primal value with a dual one. A pair that cannot be true is an error.
+    /// Pairs a primal value with a dual one. Returns an error if the pair cannot be true.
     pub fn new(primal: Measured, dual: Measured, certified: bool) -> Result<Self> {
         let certificate = Self {
             primal: primal.value,
@@ -64,18 +64,18 @@ impl Certificate {
         Ok(certificate)
     }
 
-    /// `primal − dual`; infinite when the run could not be certified.
+    /// Returns `primal − dual`; infinite if the run could not be certified.
     pub fn gap(&self) -> f64 {
         if self.certified { self.primal - self.dual } else { f64::INFINITY }
     }
 
-    /// The gap relative to the primal value.
+    /// Returns the gap relative to the primal value.
     pub fn relative_gap(&self) -> f64 {
         if self.gap() <= 0.0 { 0.0 } else { self.gap() / self.primal.abs() }
     }
 
-    /// `gap + rounding_error`: the objective of the model is at most this far above the optimum, whatever the
-    /// rounding was. Infinite when the run could not be certified.
+    /// Returns `gap + rounding_error`: the objective of the model is at most this far above the optimum, whatever the
+    /// rounding was. Infinite if the run could not be certified.
     ///
     /// ```
     /// use dualgap::run::Certificate;
@@ -88,7 +88,7 @@ impl Certificate {
         (self.gap() + self.rounding_error).max(0.0)
     }
 
-    /// The bound on the gap relative to the primal value. Infinite where that value is zero and the bound is not.
+    /// Returns the bound on the gap relative to the primal value. Infinite if that value is zero and the bound is not.
     ///
     /// ```
     /// use dualgap::run::Certificate;
@@ -101,8 +101,8 @@ impl Certificate {
         if bound == 0.0 { 0.0 } else { bound / self.primal.abs() }
     }
 
-    /// Whether the bound on the rounding is larger than the gap itself: the arithmetic then limits what is proved, and
-    /// no further step of a solver can.
+    /// Whether the bound on the rounding is larger than the gap itself: then the arithmetic limits what is proved, and
+    /// no further step of a solver can improve it.
     ///
     /// ```
     /// use dualgap::run::Certificate;

@@ -1,32 +1,33 @@
-//! Checkpoints: what a run needs to go on later as if it had never paused, and where that is stored.
+//! Checkpoints: what a run needs to resume as if it had never paused, and where that is stored.
 //!
-//! A run that resumes takes the same steps as one that was never interrupted. What is stored is the state between two steps on
-//! the way, before the certification that ends a run at a limit: with more passes, the run goes on as if it had been allowed them
-//! from the start.
+//! A run that resumes takes the same steps as one that was never interrupted. A checkpoint stores the state between two
+//! steps, before the certification that ends a run at a limit: with more passes, the run continues as if it had been
+//! allowed them from the start.
 
 use crate::run::{RunState, Solver};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Where a run stands: the state of the loop, and the solver's own as bytes.
+/// The state of a run: that of the loop, and that of the solver as bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Checkpoint {
-    /// Of the loop.
+    /// The state of the loop.
     pub run: RunState,
-    /// Of the solver.
+    /// The state of the solver, serialised.
     pub solver: Vec<u8>,
 }
 
 impl Checkpoint {
-    /// Of a solver.
+    /// Returns a checkpoint of a solver and the loop.
     pub(crate) fn of<S: Resumable>(solver: &S, run: &RunState) -> Result<Self> {
         let solver = postcard::to_stdvec(&solver.state())
             .map_err(|error| Error::setting(format!("the state cannot be stored: {error}")))?;
         Ok(Self { run: run.clone(), solver })
     }
 
-    /// The solver's state; whether it is one of this problem, the solver finds out.
+    /// Returns the solver's state, or an error if the bytes are malformed. The solver checks whether the state fits its
+    /// problem.
     pub(crate) fn state<T: DeserializeOwned>(&self) -> Result<T> {
         postcard::from_bytes(&self.solver)
             .map_err(|error| Error::setting(format!("the state makes no sense: {error}")))
@@ -35,10 +36,10 @@ impl Checkpoint {
 
 /// A solver whose state can be stored.
 pub trait Resumable: Solver {
-    /// All that later steps depend on.
+    /// Everything that later steps depend on.
     type State: Serialize;
 
-    /// What another solver needs to go on as this one would.
+    /// Returns the state from which another solver continues exactly as this one would.
     fn state(&self) -> Self::State;
 }
 
@@ -64,14 +65,14 @@ pub trait Resumable: Solver {
 /// }
 /// ```
 pub trait CheckpointSink: Send {
-    /// After how many oracle calls the next one is due, if a pass has so many.
+    /// Returns the number of oracle calls after which the next checkpoint is due, given the number in a pass.
     fn interval(&self, calls_per_pass: u64) -> u64;
 
-    /// Stores one in the place of the last.
+    /// Stores a checkpoint in place of the last one.
     fn store(&mut self, checkpoint: Checkpoint) -> Result<()>;
 }
 
-/// The last checkpoint, in memory; one after every pass.
+/// A sink that stores the last checkpoint in memory, after every pass.
 ///
 /// ```
 /// # use dualgap::run::{Checkpoint, CheckpointSink, InMemory};
@@ -82,7 +83,7 @@ pub trait CheckpointSink: Send {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct InMemory {
-    /// If there was one.
+    /// The last checkpoint, if there was one.
     pub last: Option<Checkpoint>,
 }
 

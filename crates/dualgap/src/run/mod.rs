@@ -2,9 +2,9 @@
 //!
 //! - [`certificate`]: what a certified gap is.
 //! - [`budget`]: tolerances, limits, and the flag that Ctrl-C raises.
-//! - [`solver`]: what a solver has to offer: it only steps and certifies.
-//! - [`checkpoint`]: what a run needs to go on later, and where it is stored.
-//! - [`observer`]: who looks on; the JSON-lines trace.
+//! - [`solver`]: the trait of all solvers, which only step and certify.
+//! - [`checkpoint`]: what a run needs to resume later, and where it is stored.
+//! - [`observer`]: observers of a run; the JSON-lines trace.
 //! - [`report`]: the state of a run, and what it ends with.
 //! - [`train`]: the loop itself.
 //! - [`reach`]: at which other λ a certificate still holds.

@@ -1,11 +1,11 @@
-//! Who looks on while a run goes: a trace, a progress bar, a plot.
+//! Observers of a run: a trace, a progress bar, a plot.
 
 use crate::run::{Certificate, Work};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 
-/// Where a run stands after a certification.
+/// The progress of a run at a certification.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Progress {
     /// Passes over the data, certification not counted.
@@ -17,43 +17,44 @@ pub struct Progress {
     pub solve_seconds: f64,
     /// Seconds spent on certifying.
     pub certify_seconds: f64,
-    /// Of the model that the run would return if it ended now.
+    /// The certificate of the model that the run would return if it ended now.
     #[serde(flatten)]
     pub certificate: Certificate,
-    /// `primal − dual`, or nothing when uncertified.
+    /// `primal − dual`, or `None` if the run is uncertified.
     pub gap: Option<f64>,
     /// P at the current iterate.
     pub iterate_primal: f64,
     /// D at the current iterate.
     pub iterate_dual: f64,
-    /// The fraction of wrong labels on test data, where someone asked for it.
+    /// The fraction of wrong labels on test data, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_error: Option<f64>,
 }
 
-/// Is told how a run goes. An error ends the run. An observer may be handed to another thread with the run.
+/// Receives the events of a run. An error ends the run. An observer may move to another thread with the run.
 pub trait Observer: Send {
-    /// A certification has been made, of the model with these weights; a resumed run first tells of those
-    /// that were made before, without weights.
+    /// Receives a certification of the model with these weights. A resumed run first repeats the certifications of the
+    /// earlier run, without weights.
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()>;
 
-    /// So many passes are done. Called about once a pass.
+    /// Receives the number of passes so far, about once a pass.
     fn advanced(&mut self, _passes: f64) {}
 
-    /// A checkpoint could not be stored. Returns whether the run goes on all the same; else it ends with the error.
+    /// Receives the error of a checkpoint that could not be stored. Returns whether the run continues; otherwise it
+    /// ends with the error.
     fn checkpoint_failed(&mut self, _error: &Error) -> bool {
         false
     }
 }
 
-/// Nobody looks.
+/// Ignores all events.
 impl Observer for () {
     fn certified(&mut self, _: &Progress, _: &[f64]) -> Result<()> {
         Ok(())
     }
 }
 
-/// Two observers, told in order.
+/// Two observers, called in order.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
         self.0.certified(progress, weights)?;
@@ -66,7 +67,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 
     fn checkpoint_failed(&mut self, error: &Error) -> bool {
-        // Both are told.
+        // Calls both, whatever the first one returns.
         let first = self.0.checkpoint_failed(error);
         self.1.checkpoint_failed(error) || first
     }
@@ -89,12 +90,12 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
-/// A line of a trace: where the run stands, and what is proved with the rounding included.
+/// A line of a trace: the progress, and the bounds on the gap with rounding included.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
     progress: &'a Progress,
-    /// Null when uncertified, as the gap is.
+    /// Null if the run is uncertified, as the gap is.
     gap_bound: Option<f64>,
     relative_gap_bound: Option<f64>,
 }
@@ -110,7 +111,7 @@ impl<'a> From<&'a Progress> for Line<'a> {
     }
 }
 
-/// One JSON object a line, flushed at once so that a run that is cut off leaves what it had seen.
+/// Writes one JSON object a line and flushes it at once, so that a run that is cut off leaves its trace so far.
 pub struct JsonLines<W: Write> {
     out: W,
     name: String,

@@ -15,7 +15,7 @@ use crate::run::Certificate;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Which gap is small enough.
+/// The gap that counts as small enough.
 ///
 /// ```
 /// # use dualgap::run::Tolerance;
@@ -32,7 +32,7 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// Whether it makes sense for more than one λ.
+    /// Returns an error if the tolerance makes no sense for more than one λ.
     pub fn check(self) -> Result<()> {
         match self {
             Self::Relative(share) if share > 0.0 && share < 1.0 => Ok(()),
@@ -46,14 +46,15 @@ impl Tolerance {
         }
     }
 
-    /// The number itself, in its own units.
+    /// Returns the tolerance as a number, in its own units.
     pub fn limit(self) -> f64 {
         match self {
             Self::Relative(limit) | Self::Absolute(limit) => limit,
         }
     }
 
-    /// How far from optimal a certificate allows the model to be, rounding included, in units of this tolerance.
+    /// Returns how far from optimal a certificate allows the model to be, rounding included, in units of this
+    /// tolerance.
     pub fn bound(self, certificate: &Certificate) -> f64 {
         let gap = certificate.gap().max(0.0) + certificate.rounding_error;
         match self {
@@ -63,7 +64,7 @@ impl Tolerance {
     }
 }
 
-/// The λ from one number to another, both included.
+/// A closed interval of λ.
 ///
 /// ```
 /// # use dualgap::run::Interval;
@@ -81,7 +82,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Both must be positive, and the first not above the second.
+    /// Returns the interval, or an error unless both ends are positive and the first is not above the second.
     pub fn new(from: f64, to: f64) -> Result<Self> {
         if 0.0 < from && from <= to && to.is_finite() {
             return Ok(Self { from, to });
@@ -91,7 +92,7 @@ impl Interval {
         )))
     }
 
-    /// Whether λ is in it.
+    /// Whether λ is in the interval.
     pub fn contains(self, lambda: f64) -> bool {
         self.from <= lambda && lambda <= self.to
     }
@@ -119,7 +120,7 @@ impl Interval {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
-    /// a, the mean loss and what else of the penalty does not grow with λ.
+    /// a: the mean loss, and the part of the penalty that does not grow with λ.
     pub fixed: Measured,
     /// G.
     pub square: Measured,
@@ -127,12 +128,12 @@ pub struct Reach {
     pub dual: Measured,
     /// C.
     pub conjugate: Measured,
-    /// Whether `fixed` is an upper bound; nothing is proved where it is not.
+    /// Whether `fixed` is an upper bound; otherwise nothing is proved.
     pub certified: bool,
 }
 
-/// So many times its rounding error is allowed for when an interval is claimed. Once is enough for a proof; who proves
-/// the claim again on another machine may meet other roundings, and is to find that it holds.
+/// A claimed interval allows for this many times the rounding error. Once is enough for a proof; twice makes sure that
+/// the claim also holds when it is proved again on a machine with different rounding.
 const CLAIMED: f64 = 2.0;
 
 impl Reach {
@@ -152,7 +153,7 @@ impl Reach {
         sum.total()
     }
 
-    /// Both values at this λ, as a certificate.
+    /// Returns the certificate of both values at this λ.
     pub fn certificate(&self, lambda: f64) -> Result<Certificate> {
         Certificate::new(self.primal(lambda), self.dual(lambda), self.certified)
     }
@@ -162,7 +163,8 @@ impl Reach {
         self.allowing(1.0, lambda, tolerance)
     }
 
-    /// Every operation is rounded to the side where it makes the claim stronger.
+    /// [`Self::holds`] with `errors` times the rounding error. Every operation is rounded to the side where it makes
+    /// the claim stronger.
     fn allowing(&self, errors: f64, lambda: f64, tolerance: Tolerance) -> bool {
         let above = |x: f64| x + f64::EPSILON * x.abs(); // zero stays zero; sums do not underflow
         let times = |a: f64, b: f64| if b > 0.0 { product_above(a, b) } else { above(a * b) };
@@ -176,7 +178,8 @@ impl Reach {
             }
     }
 
-    /// The λ within an interval at which the model is proved to be within the tolerance: an interval again.
+    /// Returns the interval of those λ in `within` at which the model is proved to be within the tolerance, if there
+    /// are any.
     pub fn interval(&self, within: Interval, tolerance: Tolerance) -> Option<Interval> {
         let upper = |x: Measured| x.value + CLAIMED * x.error;
         let (share, allowed) = match tolerance {
@@ -198,7 +201,7 @@ impl Reach {
         self.proved(ends, tolerance)
     }
 
-    /// The ends come from rounded formulas: they are drawn together until both are proved.
+    /// Moves the ends, which come from rounded formulas, together until both are proved.
     fn proved(&self, mut ends: Interval, tolerance: Tolerance) -> Option<Interval> {
         let holds = |lambda: f64| self.allowing(CLAIMED, lambda, tolerance);
         let mut step = f64::EPSILON;
@@ -245,7 +248,7 @@ mod tests {
     const WITHIN: Interval = Interval { from: 1e-4, to: 10.0 };
 
     proptest! {
-        // What is claimed is true of the worst numbers within the errors, and little is left unclaimed.
+        // Every claim holds for the worst values within the errors, and little is left unclaimed.
         #[test]
         fn the_interval_is_where_the_tolerance_holds(reach in reach(), tolerance in tolerance()) {
             let room = |errors: f64, lambda: f64| {

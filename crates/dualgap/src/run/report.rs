@@ -1,4 +1,4 @@
-//! How a run goes and what it ends with: the state of the loop, why it ended, and the report.
+//! The state of the loop, why a run ended, and its report.
 
 use crate::run::{Budget, Certificate, Counters, Progress, Solver, Work};
 use serde::{Deserialize, Serialize};
@@ -17,20 +17,21 @@ pub enum Stop {
     OracleLimit,
     /// Someone raised the [`crate::run::Interrupt`].
     Interrupted,
-    /// Nothing moves any more: the gap is down to rounding, or neither side has improved for long.
+    /// The run makes no more progress: the gap is down to rounding, or neither value has improved for many
+    /// certifications.
     Stalled,
 }
 
-/// How a run went and what it ended with.
+/// The result of a run, and how it went.
 #[derive(Clone, Debug)]
 pub struct Report<M> {
     /// The model.
     pub model: M,
-    /// Of exactly this model.
+    /// The certificate of exactly this model.
     pub certificate: Certificate,
     /// Why the run ended.
     pub stop: Stop,
-    /// What solving took.
+    /// The work of solving.
     pub work: Work,
     /// Passes over the data, certification not counted.
     pub passes: f64,
@@ -38,7 +39,7 @@ pub struct Report<M> {
     pub solve_seconds: f64,
     /// Seconds spent on certifying.
     pub certify_seconds: f64,
-    /// What the solver chose and did while the run went on.
+    /// What the solver chose during the run, for people to read.
     pub tactics: Vec<String>,
     /// What else the solver counted, by name.
     pub counters: Counters,
@@ -47,7 +48,7 @@ pub struct Report<M> {
 }
 
 impl<M> Report<M> {
-    /// The same report of another form of the model.
+    /// Returns the same report with another form of the model.
     pub fn map<N>(self, form: impl FnOnce(M) -> N) -> Report<N> {
         Report {
             model: form(self.model),
@@ -64,26 +65,27 @@ impl<M> Report<M> {
     }
 }
 
-/// So many certifications in a row without any progress are taken for a standstill.
+/// This many consecutive certifications without progress count as a stall: fewer may end a run that would still
+/// improve, more waste work on one that does not.
 const PATIENCE: u32 = 10;
 
-/// Where a run stands: everything that the loop itself remembers. The solver's own memory is apart.
+/// The state of the loop. The solver's own state is apart.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunState {
-    /// What solving took.
+    /// The work of solving.
     pub work: Work,
     /// Seconds spent on solving.
     pub solve_seconds: f64,
     /// Seconds spent on certifying.
     pub certify_seconds: f64,
-    /// Certifications in a row without any progress.
+    /// Consecutive certifications without progress.
     pub(super) standstill: u32,
     /// Every certification so far.
     pub history: Vec<Progress>,
 }
 
 impl RunState {
-    /// Why a run with this certificate ends by itself, if it does.
+    /// Returns why a run with this certificate ends by itself, or `None` if it continues.
     pub(super) fn end(&self, budget: &Budget, certificate: &Certificate) -> Option<Stop> {
         let stalled =
             certificate.gap() <= certificate.rounding_error || self.standstill >= PATIENCE;

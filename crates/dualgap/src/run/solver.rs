@@ -1,4 +1,4 @@
-//! What the training loop asks of a solver: to step, to certify, to hand over its model.
+//! What the training loop asks of a solver: to step, to certify, and to return its model.
 
 use crate::Result;
 use crate::run::Certificate;
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-/// What a solver counts beside its [`Work`], by name.
+/// What a solver counts besides its [`Work`], by name.
 pub type Counters = BTreeMap<&'static str, u64>;
 
-/// Work done, counted and never timed: what influences iterates is decided by these numbers.
+/// Work, counted and never timed: only these numbers decide anything that influences the iterates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Block steps.
@@ -27,13 +27,13 @@ impl AddAssign for Work {
 
 /// How much a solver may do before it returns.
 pub struct Quota<'a> {
-    /// At most so many oracle calls.
+    /// The largest number of oracle calls.
     pub oracle_calls: u64,
-    /// At most so many steps.
+    /// The largest number of steps.
     pub steps: u64,
-    /// Return once so many are done, at the next place where a pause changes nothing.
+    /// After this many oracle calls, return at the next point where a pause changes nothing.
     pub pause: u64,
-    /// Whether to return at once all the same: Ctrl-C, or the time is up.
+    /// Whether to return at once, after Ctrl-C or at the time limit.
     pub halted: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -47,61 +47,61 @@ impl Quota<'_> {
     }
 }
 
-/// What a certification pass found.
+/// The result of a certification.
 #[derive(Clone, Copy, Debug)]
 pub struct Certified {
-    /// Of the model that [`Solver::into_model`] would return now.
+    /// The certificate of the model that [`Solver::into_model`] would return now.
     pub model: Certificate,
-    /// Of the current iterate (or its average), which need not be the best one seen.
+    /// The certificate of the current iterate (or its average), which need not be the best one so far.
     pub iterate: Certificate,
 }
 
-/// A solver only steps and certifies. No clock, no printing, no stopping test.
+/// A solver only steps and certifies. It has no clock, no printing and no stopping test.
 pub trait Solver {
-    /// What a run ends with.
+    /// The model that a run returns.
     type Model;
 
-    /// How many oracle calls make one pass over the data. A certification costs as many.
+    /// Returns how many oracle calls make one pass over the data. A certification costs as many.
     fn calls_per_pass(&self) -> u64;
 
-    /// Steps until the quota is used up. May return early; having done nothing means that not even
-    /// one step fits into the quota.
+    /// Steps until the quota is used up. May return early; a return without any work means that not even one step fits
+    /// into the quota.
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work>;
 
-    /// Evaluates both sides from the data.
+    /// Evaluates the primal and the dual value from the data.
     fn certify(&mut self) -> Result<Certified>;
 
-    /// [`certify`](Self::certify) that ends soon once it is halted: with bounds that are coarser then, and as proven. What
-    /// such a certification leaves behind is no place to go on from, so the run ends with it.
+    /// [`certify`](Self::certify) that ends soon after `halted` becomes true, with bounds that are then coarser but
+    /// just as valid. A run cannot continue from the state after such a certification, so it ends with it.
     fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified> {
         let _ = halted; // for solvers that have nothing long to cut short
         self.certify()
     }
 
-    /// The certificate of the model, where it is known and was proved when the solver was made from an earlier run's
-    /// state; for solvers that a certification moves.
+    /// Returns the certificate of the model, if the solver proved it when it resumed from an earlier run's state. For
+    /// solvers whose state changes with a certification.
     fn proved(&self) -> Option<Result<Certificate>> {
         None
     }
 
-    /// Whether certificates that stand still mean that nothing moves any more.
+    /// Whether certificates without progress mean that the solver has stalled.
     fn may_stall(&self) -> bool {
         true
     }
 
-    /// What was chosen and done while the run went on, for people to read.
+    /// Describes what the solver chose during the run, for people to read.
     fn tactics(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What was counted beside the work, by name.
+    /// Returns what the solver counted besides the work, by name.
     fn counters(&self) -> Counters {
         Counters::new()
     }
 
-    /// The weights of that model, or none where they are no plain vector.
+    /// Returns the weights of the model that was certified last, or an empty slice if they are no plain vector.
     fn weights(&self) -> &[f64];
 
-    /// The model that was certified last.
+    /// Returns the model that was certified last.
     fn into_model(self) -> Self::Model;
 }

@@ -1,10 +1,9 @@
 //! The only training loop of the project.
 //!
-//! Solve for a while, certify, look whether to stop. When to certify is decided by counted work:
-//! a certification costs one pass, and it is due as soon as all of them together stay within
-//! `certify_share` of the solving work, but in a long run no sooner than when the work has grown by
-//! some percent: a run of a thousand passes need not be certified every fourth. The clock can stop a
-//! run and does nothing else.
+//! The loop solves for a while, certifies, and checks whether to stop. Counted work decides when to certify: a
+//! certification costs one pass, and it is due as soon as all of them together stay within `certify_share` of the
+//! solving work, but in a long run no sooner than when the work has grown by some percent: a run of a thousand passes
+//! need not be certified every fourth. The clock can stop a run and does nothing else.
 
 use crate::run::{
     Budget, Certificate, Certified, Checkpoint, CheckpointSink, Observer, Progress, Quota, Report,
@@ -15,33 +14,37 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// A certification that is asked to hurry may still take so long before it makes do with coarser bounds: most need less.
+/// How long a certification may continue after the run should stop, before it falls back to coarser bounds. Most
+/// certifications need less.
 const GRACE: Duration = Duration::from_millis(if cfg!(test) { 10 } else { 5000 });
 
-/// At the default share of a quarter the work grows by 5 % from one certification to the next.
+/// The least relative growth of the work between certifications, times the share: at the default share of a quarter the
+/// work grows by 5 %.
 const LEAST_GROWTH: f64 = 0.05 * 0.25;
 
-/// After how many oracle calls the next certification is due.
+/// Returns the number of oracle calls after which the next certification is due.
 fn next_certification(before: &[Progress], pass: u64, share: f64) -> u64 {
     let within_share = (before.len() as f64 + 1.0) * pass as f64 / share;
     let last = before.last().map_or(0, |progress| progress.work.oracle_calls);
     let grown = last as f64 * (1.0 + LEAST_GROWTH / share);
-    // In whole passes: a certificate is best looked at when every block has had its turn.
+    // In whole passes: a certificate is most useful when every block has been visited.
     ((within_share.max(grown) / pass as f64).ceil() as u64).saturating_mul(pass)
 }
 
-/// A deadline that is looked at after every step, and at the clock only as often as the steps are slow: reading it
-/// would cost as much as a short step itself.
+/// A deadline that the solver checks after every step. Only some checks read the clock, fewer if the steps are short:
+/// reading it would cost as much as a short step itself.
 struct Watch {
     deadline: Option<Instant>,
-    /// How many looks pass before the clock is read again, and how many are left of them.
+    /// The number of checks for each reading of the clock, and how many are left before the next reading.
     stride: AtomicU32,
     left: AtomicU32,
     read: Mutex<Instant>,
 }
 
 impl Watch {
+    /// The clock is read less often while readings are closer together than this.
     const OFTEN: Duration = Duration::from_micros(100);
+    /// The most checks for each reading of the clock: more would save time, and notice the deadline later.
     const LONGEST: u32 = 64;
 
     fn new(deadline: Option<Instant>) -> Self {
@@ -51,7 +54,7 @@ impl Watch {
 
     fn is_past(&self) -> bool {
         let Some(deadline) = self.deadline else { return false };
-        // Looks that race with each other are counted wrongly, which does no harm.
+        // Checks that race with each other are counted wrongly, which does no harm.
         let left = self.left.load(Ordering::Relaxed);
         if left > 0 {
             self.left.store(left - 1, Ordering::Relaxed);
@@ -69,7 +72,7 @@ impl Watch {
     }
 }
 
-/// A run that cannot be stored may go on all the same: the observer decides.
+/// Stores a checkpoint. If that fails, the observer decides whether the run continues.
 fn store(solver: &mut dyn Drive, state: &RunState, observer: &mut dyn Observer) -> Result<()> {
     match solver.store(state) {
         Err(error) if !observer.checkpoint_failed(&error) => Err(error),
@@ -77,7 +80,7 @@ fn store(solver: &mut dyn Drive, state: &RunState, observer: &mut dyn Observer) 
     }
 }
 
-/// Trains until the budget says stop, and always ends by certifying the model it returns.
+/// Trains until the budget ends the run, and always certifies the model that it returns.
 pub fn run<S: Solver>(
     mut solver: S,
     budget: &Budget,
@@ -90,7 +93,7 @@ pub fn run<S: Solver>(
     Ok(state.report(solver, last, stop))
 }
 
-/// [`run`] of a solver that can be resumed, from where an earlier run stood; checkpoints go to the sink.
+/// [`run`] for a resumable solver, from the state of an earlier run; checkpoints go to the sink.
 pub fn run_from<S: Resumable>(
     mut solver: S,
     state: RunState,
@@ -103,7 +106,7 @@ pub fn run_from<S: Resumable>(
     Ok(state.report(solver, last, stop))
 }
 
-/// A solver and its sink as the loop sees them: behind a pointer, so that the loop is compiled once.
+/// A solver and its sink as the loop sees them: behind a trait object, so that the loop is compiled once.
 trait Drive {
     fn calls_per_pass(&self) -> u64;
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work>;
@@ -161,7 +164,23 @@ impl<S: Solver, C: Fn(&S, &RunState) -> Result<Checkpoint>> Drive for Driven<'_,
     }
 }
 
-/// The loop itself: returns where the run stands at its end, the last certification, and why it ended.
+/// What the observer is told of a certification in this state of the run.
+fn progress(state: &RunState, pass: u64, certified: &Certified) -> Progress {
+    let certificate = certified.model;
+    Progress {
+        passes: state.work.oracle_calls as f64 / pass as f64,
+        work: state.work,
+        solve_seconds: state.solve_seconds,
+        certify_seconds: state.certify_seconds,
+        certificate,
+        gap: certificate.certified.then(|| certificate.gap()),
+        iterate_primal: certified.iterate.primal,
+        iterate_dual: certified.iterate.dual,
+        test_error: None,
+    }
+}
+
+/// Runs the loop; returns the state at the end of the run, the last certification, and why the run ended.
 fn drive(
     solver: &mut dyn Drive,
     mut state: RunState,
@@ -170,7 +189,7 @@ fn drive(
 ) -> Result<(RunState, Progress, Stop)> {
     budget.check()?;
     let begin = Instant::now();
-    // The time of earlier parts of the run counts.
+    // The time limit includes earlier parts of the run.
     let spent = state.solve_seconds.max(0.0) + state.certify_seconds.max(0.0);
     let seconds = budget.seconds.map(|seconds| (seconds - spent).max(0.0));
     let deadline = match seconds.map(Duration::try_from_secs_f64) {
@@ -180,7 +199,8 @@ fn drive(
     let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let watch = Watch::new(deadline);
     let halted = || budget.interrupt.raised() || watch.is_past();
-    // A certification that is under way, or closes the run, has a while before it makes do with less.
+    // A certification that is under way, or closes the run, may continue for a while before it falls back to coarser
+    // bounds.
     let first = OnceLock::new();
     let expired = || {
         (budget.interrupt.raised() || late()) && first.get_or_init(Instant::now).elapsed() >= GRACE
@@ -201,8 +221,8 @@ fn drive(
     if let Some(&last) = state.history.last()
         && last.work == state.work
     {
-        // The run had ended here. What it says of itself may be anything, so it is certified again, unless that was
-        // done already.
+        // The earlier run ended here. Its stored certificate is not trusted, so the loop certifies again, unless the
+        // solver has proved it already.
         let certificate = match solver.proved() {
             Some(certificate) => certificate?,
             None => solver.certify()?.model,
@@ -236,7 +256,7 @@ fn drive(
                 stored_at = state.work.oracle_calls;
             }
         }
-        // Before the certification, so that it cannot turn a finished run into a late one.
+        // Decided before the certification, so that its time cannot turn a finished run into a late one.
         let stop = if budget.interrupt.raised() {
             Some(Stop::Interrupted)
         } else if late() {
@@ -255,17 +275,7 @@ fn drive(
         let cut = expired();
         state.certify_seconds += start.elapsed().as_secs_f64();
         let certificate = certified.model;
-        let progress = Progress {
-            passes: state.work.oracle_calls as f64 / pass as f64,
-            work: state.work,
-            solve_seconds: state.solve_seconds,
-            certify_seconds: state.certify_seconds,
-            certificate,
-            gap: certificate.certified.then(|| certificate.gap()),
-            iterate_primal: certified.iterate.primal,
-            iterate_dual: certified.iterate.dual,
-            test_error: None,
-        };
+        let progress = progress(&state, pass, &certified);
         if let Some(before) = state.history.last().map(|before| before.certificate) {
             let better = certificate.primal < before.primal || certificate.dual > before.dual;
             let still = !better && solver.may_stall();
@@ -276,7 +286,7 @@ fn drive(
 
         let end = state.end(budget, &certificate);
         if cut {
-            // The state that was stored last is one to go on from, and this one is not.
+            // The run can resume from the checkpoint that was stored last, but not from this state.
             let why = if budget.interrupt.raised() { Stop::Interrupted } else { Stop::TimeLimit };
             let end = end.filter(|&end| end == Stop::GapReached).or(stop).unwrap_or(why);
             return Ok((state, progress, end));
@@ -295,7 +305,7 @@ mod tests {
     use super::*;
     use crate::linalg::Measured;
 
-    /// Halves its gap with every pass of ten calls; the optimum is 1.
+    /// A solver that halves its gap with every pass of ten calls; the optimum is 1.
     struct Halving {
         calls: u64,
         certifications: u64,
@@ -364,13 +374,13 @@ mod tests {
             report.history.iter().map(|progress| progress.work.oracle_calls as f64).collect();
         assert_eq!(report.stop, Stop::PassLimit);
         assert!(calls.len() < 150, "{} certifications", calls.len());
-        // … but never is more than a twentieth of the work done in the dark.
+        // … but the work never grows by more than a twentieth between two certifications.
         assert!(
             calls.windows(2).all(|pair| pair[1] <= (pair[0] + 40.0).max(pair[0] * 1.05) + 10.0)
         );
     }
 
-    /// Improves for ever, and never enough.
+    /// A solver that always improves and never reaches a tolerance.
     #[derive(Default)]
     struct Steady(u64);
 
@@ -400,7 +410,7 @@ mod tests {
         fn into_model(self) {}
     }
 
-    /// Its certifications take as long as they are let.
+    /// A solver whose certifications run until they are halted.
     struct Endless(Halving);
 
     impl Solver for Endless {
@@ -440,7 +450,7 @@ mod tests {
         fn state(&self) {}
     }
 
-    /// The work of the states that were stored.
+    /// A sink that records the work of each checkpoint.
     struct Works(Vec<u64>);
 
     impl CheckpointSink for Works {
@@ -458,13 +468,13 @@ mod tests {
 
     #[test]
     fn a_certification_without_end_is_cut_short_and_ends_the_run() {
-        // In the midst of a run by its time, and at the end of one that somebody stops.
+        // In the middle of a run by its time limit, and at the end of one by an interrupt.
         for by_hand in [false, true] {
             let interrupt = crate::run::Interrupt::default();
             let mut solver = Halving::new();
             solver.interrupt_at = by_hand.then(|| (15, interrupt.clone()));
             let seconds = (!by_hand).then_some(0.005);
-            let budget = Budget { interrupt, seconds, ..Budget::relative(1e-9) };
+            let budget = Budget { seconds, interrupt, ..Budget::relative(1e-9) };
             let mut works = Works(Vec::new());
             let begin = RunState::default();
             let sink = Some(&mut works as &mut dyn CheckpointSink);
@@ -501,7 +511,7 @@ mod tests {
         assert_eq!((report.stop, report.model.0), (Stop::TimeLimit, 0));
     }
 
-    /// A place where nothing can be written.
+    /// A sink that fails to store anything.
     struct FullDisk;
 
     impl CheckpointSink for FullDisk {
@@ -522,7 +532,7 @@ mod tests {
         }
     }
 
-    /// Counts what could not be stored, and may want the run to go on.
+    /// An observer that counts failed checkpoints, and decides whether the run continues.
     struct Counting {
         lost: usize,
         goes_on: bool,

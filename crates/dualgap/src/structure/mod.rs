@@ -1,12 +1,12 @@
-//! The structures: one room for each output space, with its oracle and its blocks.
+//! The structures: one module for each output space, with its oracle and its blocks.
 //!
 //! ```text
 //! P(w) = Σ mass_i · max_y [L_i(y) − ⟨w, ψ_i(y)⟩] + (λ/2)‖w‖²,    ψ_i(y) = φ(x_i, y_i) − φ(x_i, y)
 //! ```
 //!
-//! A block is an example's simplex over its outputs. The built-in structures keep it in coordinates of
-//! their own, a class distribution or edge marginals; [`OracleBlocks`] keeps the corners themselves,
-//! for any [`Oracle`]; under a loss of one number it is that number.
+//! A block is an example's simplex over its outputs. The built-in structures represent its point in coordinates of
+//! their own, a class distribution or edge marginals; [`OracleBlocks`] stores the corners themselves, for any
+//! [`Oracle`]; under a loss of one number the point is that number.
 //!
 //! - [`linear`]: a number for each example, or the sign of one.
 //! - [`multiclass`]: one label out of several.

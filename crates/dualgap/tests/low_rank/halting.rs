@@ -201,7 +201,7 @@ fn a_dual_value_that_is_cut_short_is_a_bound_all_the_same() {
 #[test]
 fn equal_singular_values_are_found_by_one_decomposition() {
     let problem = diagonal(200);
-    let y: Vec<f64> = (0..200).map(|i| (i % 5) as f64 - 2.0).collect();
+    let y: Vec<f64> = (0..200).map(|i| f64::from(i % 5) - 2.0).collect();
     let image = problem.map().image(&y, 0);
     let found = top(&*image, 10.0, Ranks::default(), None, &Search::default()).unwrap();
     // 80 values of two: θ = 2 − 10/80.

@@ -154,8 +154,8 @@ fn ways() -> impl Strategy<Value = (Settings, u64)> {
     (numbers, samplings(), accelerations(), any::<bool>()).prop_map(
         |((exponent, batch, seed, trouble), sampling, acceleration, shrinking)| {
             let lambda = 10_f64.powf(exponent);
-            let base = Settings { lambda, batch, seed, threads: 1, ..Settings::plain() };
-            (Settings { sampling, acceleration, shrinking, ..base }, trouble)
+            let base = Settings { lambda, batch, threads: 1, seed, ..Settings::plain() };
+            (Settings { sampling, shrinking, acceleration, ..base }, trouble)
         },
     )
 }

@@ -1,10 +1,9 @@
-//! ChainBlocks blocks: the dual point of a sequence is its edge marginals.
+//! Chain blocks: the dual point of a sequence is its edge marginals.
 //!
-//! Per position t the point keeps μ_t(y, y'), the weight of the labelings with y at t and y' at t + 1;
-//! at the last position y' is a mark. Labels sum up from it, μ_t(y) = Σ_{y'} μ_t(y, y'), and marginals
-//! that agree from edge to edge are exactly the convex hull of all labelings, so the point can be
-//! proved feasible. (Transitions summed over positions could not: they can look right and claim a
-//! dual value above the optimum.)
+//! For each position t the point stores μ_t(y, y'), the weight of the labelings with y at t and y' at t + 1; at the
+//! last position y' is an end mark. Label marginals are its sums, μ_t(y) = Σ_{y'} μ_t(y, y'), and marginals that agree
+//! from edge to edge are exactly the convex hull of all labelings, so the point can be proved feasible. (Transitions
+//! summed over positions could not: they can look right and claim a dual value above the optimum.)
 //!
 //! With d_t(y) = μ_t(y) − [y = y*_t], likewise for the edges, and a_t(y) the node scores that Viterbi's
 //! algorithm has computed anyway,
@@ -14,8 +13,8 @@
 //! gap_i = −Σ_t ⟨d_t, a_t⟩ − ⟨w_transitions, Σ_t d_t(·,·)⟩
 //! ```
 //!
-//! Where pairs of labels have features of their own, e_t for the pair at t − 1 and t, there is also
-//! Σ_t e_{t+1} ⊗ d_t(·,·), and differences of edges are then kept position by position.
+//! If pairs of labels have features of their own, e_t for the pair at t − 1 and t, there is also Σ_t e_{t+1} ⊗
+//! d_t(·,·), and differences of edges are then stored position by position.
 
 use super::edges::{END, edge_of, keys_of};
 use super::geometry::Geometry;
@@ -32,11 +31,11 @@ use crate::structure::chain::{Label, Layout};
 use crate::{Error, Result};
 use rayon::prelude::*;
 
-/// A change this small in a position's marginals is what rounding has left of none. Steps leave it
-/// out; certificates, which rebuild everything from the marginals themselves, do not.
+/// A change this small in a position's marginals is nothing but rounding. Steps ignore it; certificates, which rebuild
+/// everything from the marginals themselves, do not.
 const NEGLIGIBLE: f64 = 1e-13;
 
-/// What is known of a sequence before training.
+/// The properties of a sequence that are computed before training.
 #[derive(Debug)]
 struct Shape {
     geometry: Geometry,
@@ -50,11 +49,11 @@ struct Shape {
     features: usize,
 }
 
-/// What it takes to find a feature's weights in memory, in multiplications.
+/// The cost of fetching a feature's weights from memory, in multiplications.
 const GATHER: f64 = 8.0;
 
-/// Positions, their pairs with the next, and how long a vector they can make:
-/// `‖x_t‖₂ + ‖e_{t+1}‖₂ + 3`; a position also touches a transition, and perhaps start and end.
+/// Returns `‖x_t‖₂ + ‖e_{t+1}‖₂ + 3`, a bound on the norm of the vector that a position and its pair with the next can
+/// make; a position also has a transition, and perhaps start and end.
 fn length(x: Sequence<'_>, t: usize) -> f64 {
     let pair = if t + 1 < x.len() { x.edge(t + 1).squared_norm().sqrt() } else { 0.0 };
     x.row(t).squared_norm().sqrt() + pair + 3.0
@@ -79,12 +78,12 @@ pub struct ChainBlocks<'a> {
     layout: Layout,
     hamming: Hamming,
     shapes: Vec<Shape>,
-    /// What a call of the oracle is said to take.
+    /// The work of an oracle call, if it was set.
     oracle_work: Option<f64>,
 }
 
 impl<'a> ChainBlocks<'a> {
-    /// Fewer than two labels leave nothing to learn and are refused.
+    /// Returns an error for fewer than two labels, which leave nothing to learn.
     pub fn new(data: &'a Sequences, hamming: Hamming) -> Result<Self> {
         let labels = data.alphabet().len();
         if labels < 2 {
@@ -119,14 +118,14 @@ impl<'a> ChainBlocks<'a> {
         })
     }
 
-    /// Counts every call of the oracle as so much work, in multiplications: a millisecond has about a million. For
-    /// comparisons of solvers; Viterbi's algorithm itself is counted by its size.
+    /// Counts every call of the oracle as this much work, in multiplications: a millisecond has about a million. For
+    /// comparisons of solvers; otherwise the work of Viterbi's algorithm follows from its size.
     #[must_use]
     pub fn with_oracle_work(self, work: f64) -> Self {
         Self { oracle_work: Some(work), ..self }
     }
 
-    /// Where the weights lie.
+    /// Returns the layout of the weights.
     pub fn layout(&self) -> Layout {
         self.layout
     }
@@ -156,7 +155,7 @@ impl<'a> ChainBlocks<'a> {
         });
     }
 
-    /// The true labels, and what each other label costs.
+    /// Returns the true labels, and the cost of each other label.
     fn loss(&self, i: usize) -> (&'a [Label], f64) {
         (self.data.truth(i), self.cost(i))
     }
@@ -233,7 +232,7 @@ impl Blocks for ChainBlocks<'_> {
             let range = t * labels..(t + 1) * labels;
             dot(&scratch.d[range.clone()], &scratch.viterbi.nodes[range])
         };
-        // The node scores have the losses in them, which are no part of ⟨w, ·⟩.
+        // The node scores include the losses, which are no part of ⟨w, ·⟩.
         let nodes = scratch.active.iter().map(nodes).sum::<f64>() + scratch.rise;
         if self.layout.pairs > 0 {
             let mut edges = 0.0;
@@ -366,7 +365,7 @@ impl Blocks for ChainBlocks<'_> {
         for &t in &*active {
             let d = &d[t * labels..(t + 1) * labels];
             for (s, nodes) in viterbi.nodes.chunks_exact_mut(labels).enumerate() {
-                // A position shares its start and end weights with itself alone.
+                // A position shares its start and end weights only with itself.
                 let ends = u8::from(t == 0) + u8::from(t + 1 == x.len());
                 let ends = if s == t { f64::from(ends) } else { 0.0 };
                 add_scaled(d, factor * (gram.product(s, t) + ends), nodes);
@@ -374,7 +373,7 @@ impl Blocks for ChainBlocks<'_> {
         }
     }
 
-    /// The chain with the same first labels and the same conditional next labels.
+    /// Replaces the point by the chain with the same first labels and the same conditional next labels.
     fn tidy(&self, i: usize, at: &mut Mixture) {
         let (labels, length) = (self.layout.labels, self.data.truth(i).len());
         let mut leaving = vec![0.0; labels * length];
@@ -407,7 +406,7 @@ impl Blocks for ChainBlocks<'_> {
         let (edges, labels) = (at.len() as f64, self.layout.labels as f64);
         let length = self.data.truth(i).len() as f64;
         let (features, per_position) = (features as f64, edges / length.max(1.0));
-        // Label by label takes twice as long as all labels of a feature in a row.
+        // Scoring label by label takes twice as long as scoring all labels of a feature in a row.
         let scores = features * (2.0 * per_position + GATHER);
         [scores, 24.0 * edges + 8.0 * length * labels + 4.0 * features]
     }
@@ -439,7 +438,7 @@ impl Blocks for ChainBlocks<'_> {
         let (truth, cost) = self.loss(i);
         let length = truth.len();
         let refuse = |message: String| Err(Error::Witness { example: i, message });
-        // What sums of up to K and T rounded numbers can be off by, relative to their size.
+        // The relative error of sums of up to K and T rounded numbers.
         let rounding = gamma(labels + length + 8);
 
         let mut entries = at.iter().peekable();
@@ -503,7 +502,7 @@ impl Blocks for ChainBlocks<'_> {
         // The entries of a position's d add up to two at most, each summed and scaled in the
         // roundings counted above.
         let reach = image_off + 2.0 * rounding * self.shapes[i].norm2;
-        // Of the factor, and of its products with an entry and then with each label, or pair of labels.
+        // Underflow of the factor, and of its products with an entry and then with each label, or pair of labels.
         let terms = (self.shapes[i].features + 3) as f64 * (labels * labels) as f64;
         let span = 4.0 * self.shapes[i].norm2 + 2.0 * terms;
         Ok(Audit { dual, reach: reach * (1.0 + 1e-9), span })
@@ -512,10 +511,10 @@ impl Blocks for ChainBlocks<'_> {
     fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
         let Shape { norm1, stored, features, .. } = self.shapes[i];
         let length = self.data.truth(i).len();
-        // The weights that a labeling meets: its features, start, end and transitions.
+        // The weights that a labeling uses: its features, start, end and transitions.
         let weights = product_above(norm1 + length as f64 + 2.0, largest_weight);
         let magnitude = weights + length as f64 * self.cost(i);
-        // Two labelings are compared, each a sum of such terms.
+        // The loss compares two labelings, each a sum of such terms.
         let vanished = features as f64 * UNDERFLOW;
         let off = product_above(gamma(stored + 3 * length + 8), magnitude) + vanished;
         2.0 * off * (1.0 + 1e-9)

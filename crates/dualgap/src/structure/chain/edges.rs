@@ -2,7 +2,7 @@
 
 use crate::structure::chain::Label;
 
-/// Stands for "and then the sequence ends" in the place of the next label.
+/// Marks the end of the sequence, in place of the next label.
 pub(super) const END: Label = Label::MAX;
 
 /// `t << 32 | y << 16 | y'`, so that keys ascend with the position.
@@ -14,18 +14,18 @@ pub(super) fn edge_of(key: u64) -> (usize, Label, Label) {
     ((key >> 32) as usize, (key >> 16) as Label, key as Label)
 }
 
-/// The keys of the edges a labeling passes through.
+/// Returns the keys of the edges that a labeling passes through.
 pub(super) fn keys_of(path: &[Label]) -> impl Iterator<Item = u64> + Clone + '_ {
     let next = path.iter().skip(1).copied().chain([END]);
     path.iter().zip(next).enumerate().map(|(t, (&y, next))| edge_key(t, y, next))
 }
 
-/// The position that an entry of a chain's witness is about.
+/// Returns the position of an entry of a chain's witness.
 pub(crate) fn position_of(key: u64) -> usize {
     edge_of(key).0
 }
 
-/// The same marginals under other numbers of the labels, or `None` when one of them has none.
+/// Returns the same marginals under other numbers of the labels, or `None` if a label has no new number.
 pub(crate) fn relabelled(
     entries: &[(u64, f64)],
     label: impl Fn(usize) -> Option<usize>,

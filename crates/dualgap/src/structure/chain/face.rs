@@ -22,7 +22,7 @@ struct Reached {
 }
 
 impl Face {
-    /// Looks at all labelings whose edges all carry weight.
+    /// Searches all labelings whose edges all carry weight.
     pub fn search<'t>(
         &mut self,
         labels: usize,
@@ -71,18 +71,18 @@ impl Face {
         self.ends = (ends[0].1, ends[1].1);
     }
 
-    /// The keys of the best labeling.
+    /// Writes the keys of the best labeling.
     pub fn best(&self, keys: &mut Vec<u64>) {
         trace(self.labels, &self.best, self.ends.0, keys);
     }
 
-    /// The keys of the worst labeling.
+    /// Writes the keys of the worst labeling.
     pub fn worst(&self, keys: &mut Vec<u64>) {
         trace(self.labels, &self.worst, self.ends.1, keys);
     }
 }
 
-/// The way back from the last label.
+/// Traces a labeling back from its last label.
 fn trace(labels: usize, reached: &[Reached], last: Label, keys: &mut Vec<u64>) {
     let length = reached.len() / labels;
     keys.clear();
@@ -92,7 +92,7 @@ fn trace(labels: usize, reached: &[Reached], last: Label, keys: &mut Vec<u64>) {
         keys[t] = edge_key(t, y, next);
         next = y;
         let from = reached[t * labels + y as usize].from;
-        // None leads to the first position, and to others only where rounding has taken a whole edge away.
+        // No label precedes the first position; at others one is missing only if rounding has removed a whole edge.
         y = if from == END { y } else { from };
     }
 }

@@ -1,8 +1,8 @@
 //! `‖Σ_t x_t ⊗ d_t‖²` for the positions of a sequence: the denominator of a chain's line search.
 //!
-//! Short sequences keep the Gram matrix of their inputs, `Σ_{s,t} ⟨x_s, x_t⟩⟨d_s, d_t⟩`, which costs T²
-//! short products. Long ones keep their inputs by feature, `Σ_f ‖Σ_t x_tf d_t‖²`, which costs as much
-//! as scoring and needs no more memory than the inputs themselves.
+//! Short sequences store the Gram matrix of their inputs, `Σ_{s,t} ⟨x_s, x_t⟩⟨d_s, d_t⟩`, which costs T² short
+//! products. Long ones store their inputs by feature, `Σ_f ‖Σ_t x_tf d_t‖²`, which costs as much as scoring and needs
+//! no more memory than the inputs themselves.
 
 use crate::data::Sequence;
 use crate::linalg::kernels::{add_scaled, dot};
@@ -15,7 +15,8 @@ const LONGEST_GRAM: usize = 64;
 pub(super) enum Geometry {
     /// `⟨x_s, x_t⟩` for s ≤ t, at `t(t + 1)/2 + s`.
     Gram(Box<[f64]>),
-    /// For each feature the positions it occurs at, with its values; `ends` close the features.
+    /// For each feature the positions at which it occurs, with its values; `ends` holds where each feature's entries
+    /// end.
     Features { ends: Box<[u32]>, entries: Box<[(u32, f64)]> },
 }
 
@@ -24,7 +25,7 @@ pub(super) enum Geometry {
 pub(super) struct GramRows<'a>(&'a [f64]);
 
 impl GramRows<'_> {
-    /// `⟨x_s, x_t⟩`.
+    /// Returns `⟨x_s, x_t⟩`.
     #[inline]
     pub fn product(self, s: usize, t: usize) -> f64 {
         let (low, high) = (s.min(t), s.max(t));
@@ -37,7 +38,7 @@ impl Geometry {
         if x.len() <= LONGEST_GRAM { Self::gram(x) } else { Self::features(x) }
     }
 
-    /// The Gram matrix, where it is kept.
+    /// Returns the Gram matrix, if it is stored.
     pub fn gram_rows(&self) -> Option<GramRows<'_>> {
         match self {
             Self::Gram(products) => Some(GramRows(products)),
@@ -63,8 +64,8 @@ impl Geometry {
         Self::Features { ends, entries }
     }
 
-    /// The squared norm for `d` as `T × K`, which is zero but at the `active` positions (ascending).
-    /// `row` is a buffer.
+    /// Returns the squared norm for `d` as `T × K`, which is zero except at the `active` positions (ascending). `row`
+    /// is a buffer.
     pub fn squared_norm(
         &self,
         labels: usize,

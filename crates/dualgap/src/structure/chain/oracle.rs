@@ -36,7 +36,7 @@ pub enum Hamming {
 }
 
 impl Hamming {
-    /// What one wrong label costs in a sequence of this length.
+    /// Returns the cost of one wrong label in a sequence of this length.
     pub fn cost(self, length: usize) -> f64 {
         match self {
             Self::Plain => 1.0,
@@ -45,7 +45,7 @@ impl Hamming {
     }
 }
 
-/// Where the weights of a chain lie.
+/// The layout of the weights of a chain.
 ///
 /// ```
 /// # use dualgap::structure::chain::Layout;
@@ -58,15 +58,15 @@ pub struct Layout {
     pub features: usize,
     /// K, the number of labels.
     pub labels: usize,
-    /// The number of features of a pair of neighbouring labels, beside the constant one of all pairs.
+    /// The number of features of a pair of neighbouring labels, besides the constant one of all pairs.
     pub pairs: usize,
 }
 
 impl Layout {
-    /// The largest number of labels: one value of [`Label`] is kept to mark the end of a sequence.
+    /// The largest number of labels: one value of [`Label`] is reserved to mark the end of a sequence.
     pub const MOST_LABELS: usize = Label::MAX as usize;
 
-    /// For so many features and labels.
+    /// Returns the layout for this many features and labels, or an error if the number of labels is out of range.
     pub fn new(features: usize, labels: usize) -> Result<Self> {
         if labels == 0 || labels > Self::MOST_LABELS {
             return Err(Error::setting(format!(
@@ -77,36 +77,36 @@ impl Layout {
         Ok(Self { features, labels, pairs: 0 })
     }
 
-    /// With so many features of label pairs.
+    /// Returns the layout with this many features of label pairs.
     #[must_use]
     pub fn with_pairs(self, pairs: usize) -> Self {
         Self { pairs, ..self }
     }
 
-    /// The number of weights.
+    /// Returns the number of weights.
     pub fn dim(&self) -> usize {
         self.pairs().end
     }
 
-    /// Where the weights of the first label lie.
+    /// Returns the range of the weights of the first label.
     pub fn start(&self) -> Range<usize> {
         let first = self.features * self.labels;
         first..first + self.labels
     }
 
-    /// Where the weights of the last label lie.
+    /// Returns the range of the weights of the last label.
     pub fn end(&self) -> Range<usize> {
         let first = self.start().end;
         first..first + self.labels
     }
 
-    /// Where the weights of label pairs lie.
+    /// Returns the range of the weights of label pairs.
     pub fn transitions(&self) -> Range<usize> {
         let first = self.end().end;
         first..first + self.labels * self.labels
     }
 
-    /// Where the weights of label pairs under their features lie, feature-major.
+    /// Returns the range of the weights of label pairs under their features, feature-major.
     pub fn pairs(&self) -> Range<usize> {
         let first = self.transitions().end;
         first..first + self.pairs * self.labels * self.labels
@@ -116,9 +116,9 @@ impl Layout {
 /// The buffers of a decoding, and the node scores it has computed.
 #[derive(Clone, Debug, Default)]
 pub struct Viterbi {
-    /// `T × K`: emission scores, with start and end weights and losses already in them.
+    /// `T × K`: emission scores, including start and end weights and losses.
     pub nodes: Vec<f64>,
-    /// `T × K × K`, only where pairs have features: the scores of the labels at t − 1 and t.
+    /// `T × K × K`, only if pairs have features: the scores of the labels at t − 1 and t.
     tables: Vec<f64>,
     forward: Vec<f64>,
 }
@@ -151,13 +151,13 @@ impl Viterbi {
         }
     }
 
-    /// The scores of the labels at t − 1 and t together.
+    /// Returns the scores of the labels at t − 1 and t together.
     #[inline]
     pub fn transitions<'a>(&'a self, layout: Layout, w: &'a [f64], t: usize) -> &'a [f64] {
         table(&self.tables, layout, w, t)
     }
 
-    /// Computes the node scores of one position again.
+    /// Recomputes the node scores of one position.
     #[inline]
     pub fn score_position(
         &mut self,
@@ -185,7 +185,7 @@ impl Viterbi {
         }
     }
 
-    /// Computes the node score of one label at one position again.
+    /// Recomputes the node score of one label at one position.
     #[inline]
     pub fn score_label(
         &mut self,
@@ -208,7 +208,7 @@ impl Viterbi {
         self.nodes[t * k + y] = score;
     }
 
-    /// The best labeling for the node scores, put into `best`, and its score.
+    /// Writes the best labeling for the node scores into `best`, and returns its score.
     pub fn decode(&mut self, layout: Layout, w: &[f64], best: &mut Vec<Label>) -> f64 {
         let k = layout.labels;
         let length = self.nodes.len() / k;
@@ -236,7 +236,7 @@ impl Viterbi {
         score
     }
 
-    /// The score of one labeling under the node scores.
+    /// Returns the score of one labeling under the node scores.
     pub fn path_score(&self, layout: Layout, w: &[f64], path: &[Label]) -> f64 {
         let k = layout.labels;
         let nodes: f64 =
@@ -267,7 +267,7 @@ pub struct ChainOracle<'a> {
 }
 
 impl ChainOracle<'_> {
-    /// A chain of this layout and loss.
+    /// Returns the oracle of chains with this layout and loss.
     pub fn new(layout: Layout, hamming: Hamming) -> Self {
         Self { layout, hamming, sequences: PhantomData }
     }

@@ -1,4 +1,4 @@
-//! The buffers of a chain block: scores, and the difference of two points that a step is prepared in.
+//! The buffers of a chain block: scores, and the prepared difference of two points.
 
 use super::edges::{END, edge_of};
 use super::face::Face;
@@ -17,17 +17,18 @@ pub struct ChainScratch {
     pub(super) active: Vec<usize>,
     /// The difference of the transitions, summed over positions: index and value.
     pub(super) edges: Vec<(usize, f64)>,
-    /// `K × K`, all zero between calls: where `edges` are summed up.
+    /// `K × K`, all zero between calls: the table in which `edges` are summed.
     pub(super) table: Vec<f64>,
     pub(super) touched: Vec<usize>,
-    /// Only where pairs have features: the differences of edges one by one, by their keys.
+    /// Only if pairs have features: the differences of edges one by one, by their keys.
     pub(super) pairs: Vec<(u64, f64)>,
     pub(super) image: SparseVec,
     pub(super) row: Vec<f64>,
     pub(super) face: Face,
-    /// Of a difference between two labelings: where they differ, and how. Then d is these, and seldom looked at.
+    /// For a difference between two labelings: the positions where they differ, with the old and the new label. d holds
+    /// the same.
     pub(super) swaps: Vec<(usize, Label, Label)>,
-    /// −⟨d, losses⟩, what the dual term rises by.
+    /// −⟨d, losses⟩, the rise of the dual term.
     pub(super) rise: f64,
 }
 
@@ -36,8 +37,8 @@ impl ChainScratch {
         Self { table: vec![0.0; labels * labels], ..Self::default() }
     }
 
-    /// The part of the prepared difference that pairs with features have: `visit` is called with an edge's
-    /// position, its place in a table of transitions, and its value.
+    /// Calls `visit` for each edge of the prepared difference if pairs have features: with the edge's position, its
+    /// index in a table of transitions, and its value.
     pub fn for_each_pair(&self, labels: usize, mut visit: impl FnMut(usize, usize, f64)) {
         for &(key, d) in &self.pairs {
             let (t, y, next) = edge_of(key);

@@ -1,12 +1,13 @@
-//! Dual variables that add up to zero: what the dual asks for where a weight is not penalised.
+//! Dual variables that add up to zero, as the dual requires if a weight is not penalised.
 
 use crate::linalg::Sum;
 
-/// Newton's method needs a handful of steps, bisection as many as there are bits, and doubling no more.
+/// A bound on the steps: Newton's method needs a handful, bisection as many as there are bits, and doubling no more.
 const MOST_STEPS: usize = 200;
 
-/// The points, all moved by the same t and kept in their domains, where `Σ share_i point_i` is zero. The sum rises
-/// with t in straight pieces: Newton's method on it, kept between bounds that shrink.
+/// Returns the points, all moved by the same t and clamped to their domains, for which `Σ share_i point_i` is zero, or
+/// `None` if a share is negative. The sum is piecewise linear and rises with t: Newton's method finds its root,
+/// safeguarded by bounds that shrink.
 pub(super) fn balance(points: &[f64], shares: &[f64], domains: &[(f64, f64)]) -> Option<Vec<f64>> {
     if shares.iter().any(|&share| share < 0.0) {
         return None;
@@ -31,7 +32,7 @@ pub(super) fn balance(points: &[f64], shares: &[f64], domains: &[(f64, f64)]) ->
         } else {
             low = t;
         }
-        // Those that are free to move.
+        // The slope counts the points that are free to move.
         let inside = |(&at, &(low, high)): (&f64, &(f64, f64))| low < at && at < high;
         let free = best.iter().zip(domains).map(inside);
         let slope: f64 = free.zip(shares).filter(|(free, _)| *free).map(|(_, share)| share).sum();
@@ -41,7 +42,7 @@ pub(super) fn balance(points: &[f64], shares: &[f64], domains: &[(f64, f64)]) ->
         } else if low.is_finite() && high.is_finite() {
             low + (high - low) / 2.0
         } else {
-            // Nothing is known on that side yet.
+            // There is no bound on that side yet.
             t - excess.signum() * (1.0 + 2.0 * t.abs())
         };
         if next == t || !next.is_finite() {
@@ -53,14 +54,15 @@ pub(super) fn balance(points: &[f64], shares: &[f64], domains: &[(f64, f64)]) ->
     Some(best)
 }
 
-/// Where a function that never falls changes its sign, to a millionth of its distance from the start: a centre for
-/// others to improve on. If it never does, as far as was looked.
+/// Returns where a non-decreasing function changes its sign, to a millionth of its distance from the start: accurate
+/// enough for a centre that the rounds then improve. If it never changes its sign, returns the furthest point that was
+/// tried.
 pub(super) fn root_of_rising(f: impl Fn(f64) -> f64, start: f64) -> f64 {
     let at_start = f(start);
     if at_start == 0.0 {
         return start;
     }
-    // Away from the start in steps that double, until the sign has changed.
+    // Goes away from the start in steps that double, until the sign has changed.
     let direction = -at_start.signum();
     let (mut near, mut step) = (start, 1.0);
     let mut far = start + direction * step;
@@ -117,7 +119,7 @@ mod tests {
             prop_assert!(sum(&balanced, &shares).abs() <= allowed, "{}", sum(&balanced, &shares));
             let inside = |(at, &(low, high)): (&f64, &(f64, f64))| (low..=high).contains(at);
             prop_assert!(balanced.iter().zip(&domains).all(inside));
-            // All are moved the same way, and none further than they must be.
+            // All points move in the same direction.
             let moves: Vec<f64> = balanced.iter().zip(&points).map(|(to, from)| to - from).collect();
             prop_assert!(moves.iter().all(|m| *m >= 0.0) || moves.iter().all(|m| *m <= 0.0));
         }

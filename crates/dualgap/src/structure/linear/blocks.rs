@@ -26,16 +26,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
-    /// The best dual variable there is.
+    /// The best dual variable of all.
     #[default]
     I,
-    /// The best one on the way to the corner.
+    /// The best one on the segment to the corner.
     II,
-    /// A closed form on the way to the corner.
+    /// A closed form on the segment to the corner.
     III,
-    /// The same for the longest example.
+    /// The same with the norm of the longest example.
     IV,
-    /// A constant share of the way, for smooth losses.
+    /// A constant share of the segment, for smooth losses.
     V,
 }
 
@@ -58,7 +58,7 @@ pub struct LinearBlocks<'a, L> {
     loss: L,
     choice: Choice,
     euclidean: SquaredNorms,
-    /// The same with ‖x‖_∞, for links that are measured in it.
+    /// The same with ‖x‖_∞, for links that use this norm.
     largest: SquaredNorms,
 }
 
@@ -77,7 +77,8 @@ impl SquaredNorms {
 }
 
 impl<'a, L: Loss> LinearBlocks<'a, L> {
-    /// A target for every row.
+    /// Returns the blocks of these rows and their targets, or an error if the numbers differ or the loss refuses a
+    /// target.
     pub fn new(rows: &'a Rows, targets: Vec<f64>, loss: L, choice: Choice) -> Result<Self> {
         if rows.len() != targets.len() {
             let (rows, targets) = (rows.len(), targets.len());
@@ -97,27 +98,27 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
         Ok(Self { rows, targets, loss, choice, euclidean, largest })
     }
 
-    /// The inputs.
+    /// Returns the inputs.
     pub fn rows(&self) -> &'a Rows {
         self.rows
     }
 
-    /// The loss.
+    /// Returns the loss.
     pub fn loss(&self) -> &L {
         &self.loss
     }
 
-    /// One for every example.
+    /// Returns the targets, one for every example.
     pub fn targets(&self) -> &[f64] {
         &self.targets
     }
 
-    /// The largest ‖x‖² of all examples.
+    /// Returns the largest ‖x‖² of all examples.
     pub fn largest_squared_norm(&self) -> f64 {
         self.euclidean.most
     }
 
-    /// In the norm that a step is measured in.
+    /// Returns the squared norms in the norm of the step.
     #[inline]
     fn squared_norms(&self, view: &View<'_>) -> &SquaredNorms {
         match view.norm {
@@ -126,7 +127,7 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
         }
     }
 
-    /// The new α by the option, at a prediction.
+    /// Returns the new α by the chosen option, at prediction `a`.
     #[inline]
     fn choose(&self, i: usize, a: f64, alpha: f64, view: &View<'_>) -> f64 {
         let (y, loss) = (self.targets[i], &self.loss);
@@ -152,12 +153,12 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
             }
             Choice::V => smooth / (smooth + longest),
         };
-        // Without any curvature the quotient is infinite, and all of the way is meant.
+        // Without any curvature the quotient is infinite, which stands for the whole segment.
         if share < 1.0 { alpha + share * z } else { u }
     }
 }
 
-/// What is known of a block during a step.
+/// The workspace of a block during a step.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinearScratch {
     /// ⟨x, w⟩.
@@ -193,7 +194,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         LinearScratch::default()
     }
 
-    /// Zero where that is feasible; it is for every loss of the library.
+    /// Returns zero if it is feasible, as it is for every loss of the library.
     fn start(&self, i: usize) -> f64 {
         let (low, high) = self.loss.domain(self.targets[i]);
         0.0_f64.clamp(low, high)
@@ -242,7 +243,8 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         self.euclidean.of[i] * scratch.z * scratch.z
     }
 
-    /// What was aimed at is where to go, unless w has moved since: then the best point on the way there.
+    /// Steps all the way to the target, unless w has moved since the block aimed: then to the best point on the
+    /// segment.
     #[inline]
     fn step_length(
         &self,
@@ -257,7 +259,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
             return 0.0;
         }
         if view.fresh {
-            // No number plus one is none.
+            // If z is NaN or infinite, this is NaN.
             return 1.0 + 0.0 * scratch.z;
         }
         scratch.a = view.factor * score(self.rows.row(i), view.w);
@@ -298,7 +300,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     }
 
     fn best_free(&self, w: &[f64], masses: &[f64], column: usize) -> Option<f64> {
-        // Predictions without this weight, and how much of it each has.
+        // The predictions without this weight, and its coefficient in each.
         let parts: Vec<(f64, f64)> = (0..self.targets.len())
             .map(|i| {
                 let (row, x) = (self.rows.row(i), self.rows.row(i).get(column));
@@ -325,7 +327,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         self.rows.row(i).for_each(|j, x| out.add(j, factor * x));
     }
 
-    /// A mean of feasible numbers can miss the interval by rounding; the nearest feasible one is meant.
+    /// A mean of feasible numbers can miss the interval by rounding; the audit then uses the nearest feasible number.
     fn audit(&self, i: usize, at: &f64, _: &mut LinearScratch) -> Result<Audit> {
         let (low, high) = self.loss.domain(self.targets[i]);
         let near = at.clamp(low, high);
@@ -337,7 +339,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         let conjugate = self.loss.conjugate(near, self.targets[i]);
         let stored = self.rows.row(i).stored();
         let length = root_above(self.euclidean.of[i], stored);
-        // A mass over λ, its product with α, and that with the entry; two of these products can underflow.
+        // Rounding of mass/λ, of its product with α, and of that with the entry; two of these products can underflow.
         let rounding = product_above(at.abs(), gamma(6));
         let span = length * (1.0 + at.abs()) + (stored as f64).sqrt() * 1.000_001;
         Ok(Audit {

@@ -6,9 +6,9 @@
 //! w_j ← soft(w_j − g_j/L_j, σ/L_j),     a ← a + Δ_j x_·j
 //! ```
 //!
-//! Few weights are not zero in the end, so only those and the ones that violate their condition of optimality most
-//! take steps, until they have done so to some accuracy; then all are looked at again. The dual point of the
-//! certificate is α_i = −φ_i'(a_i), scaled until it is feasible: the certificate does not care who moved.
+//! Few weights are non-zero at the optimum, so only those and the ones that violate their optimality condition most
+//! take steps, until this working set is solved to some accuracy; then the solver checks all weights again. The dual
+//! point of the certificate is α_i = −φ_i'(a_i), scaled until it is feasible.
 
 use super::LinearBlocks;
 use super::l1_certificate::L1Certificate;
@@ -20,14 +20,14 @@ use crate::term::Loss;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The weights of the working set have taken their steps when they violate optimality by less than this share of
-/// what all weights did when they were chosen.
+/// The working set is solved when its largest violation of optimality is at most this share of the largest violation of
+/// all weights when the set was chosen.
 const SOLVED: f64 = 0.1;
 
-/// Weights that are taken in beside those that are not zero, at least, ...
+/// The working set has room for at least this many weights besides the non-zero ones, ...
 const LEAST: usize = 64;
 
-/// ... and at most so many steps each before all weights are looked at again.
+/// ... and each takes at most this many steps before the solver checks all weights again.
 const MOST_CYCLES: usize = 100;
 
 /// The solver; see the module's head.
@@ -41,25 +41,25 @@ pub(super) struct Coordinates<'a, 'b, L: Loss> {
     walk: Walk,
 }
 
-/// How many oracle calls so many entries are worth, where a pass has `pass` calls and `all` entries, and how many of
-/// the entries that accounts for. The products have twice the bits of their factors.
+/// Returns how many oracle calls the touched entries are worth, where a pass has `pass` calls and `all` entries, and
+/// how many of the entries these calls account for. The products have twice the bits of their factors.
 fn in_calls(touched: u64, pass: u64, all: u64) -> (u64, u64) {
     let [touched, pass, all] = [touched, pass, all].map(u128::from);
     let calls = touched * pass / all;
     (calls.try_into().unwrap_or(u64::MAX), (calls * all / pass) as u64)
 }
 
-/// Where the solver stands.
+/// The state of the solver.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Walk {
     w: Vec<f64>,
-    /// a = X w, but for rounding.
+    /// a = X w up to rounding.
     a: Vec<f64>,
-    /// The weights that take steps, and whose turn it is.
+    /// The working set, and the position of its next weight.
     set: Vec<usize>,
     turn: usize,
     cycles: usize,
-    /// The largest violation: of all weights when the set was chosen, and within the cycle that is under way.
+    /// The largest violation: of all weights when the set was chosen, and within the current cycle.
     chosen_at: f64,
     in_cycle: f64,
     /// Entries of the matrix that were touched and are not yet counted as work.
@@ -92,12 +92,13 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
         }
     }
 
-    /// The entries of a pass. A look at a matrix without any counts as one of them: no run may look for ever.
+    /// Returns the entries of a pass. An empty matrix counts as one entry, so that every check of all weights counts as
+    /// work and the run ends.
     fn entries(&self) -> u64 {
         self.columns.stored().max(1) as u64
     }
 
-    /// g_j.
+    /// Returns g_j.
     fn gradient(&self, j: usize) -> f64 {
         let (loss, targets) = (self.blocks.loss(), self.blocks.targets());
         let slope = |&(i, x): &(u32, f64)| {
@@ -107,7 +108,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
         self.columns.column(j).iter().map(slope).sum()
     }
 
-    /// Where the step of a weight leads.
+    /// Returns the value of a weight after its step.
     fn stepped(&self, j: usize, gradient: f64) -> f64 {
         let to = self.walk.w[j] - gradient / self.curvatures[j];
         let (sigma, both_signs) = self.certificate.rule(j);
@@ -121,7 +122,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
         }
     }
 
-    /// Chooses the weights that take steps next: those that are not zero, and those that want to change most.
+    /// Chooses the working set: the weights that are not zero, and those that violate optimality most.
     fn choose(&mut self) {
         let mut violations: Vec<(f64, usize)> = Vec::new();
         let mut active: Vec<usize> = Vec::new();
@@ -152,7 +153,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
         (self.walk.set, self.walk.turn, self.walk.cycles, self.walk.in_cycle) = (active, 0, 0, 0.0);
     }
 
-    /// One step of the weight whose turn it is.
+    /// Takes one step of the next weight in the working set, or chooses a new set.
     fn step(&mut self) {
         if self.walk.turn == self.walk.set.len() {
             self.walk.cycles += 1;
@@ -179,7 +180,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
 }
 
 impl<L: Loss> Coordinates<'_, '_, L> {
-    /// Goes on where an earlier run stood; what a certificate will rest on is proved again.
+    /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.
     pub fn resume(&mut self, (walk, best): (Walk, Best<f64>)) -> Result<()> {
         let finite = |x: &[f64], len| x.len() == len && x.iter().all(|x| x.is_finite());
         // A weight without curvature has no step to take.
@@ -214,12 +215,12 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
         self.blocks.targets().len() as u64
     }
 
-    /// A pass is as many entries of the matrix as there are, whichever weights they belong to.
+    /// Counts a pass for as many touched entries as the matrix has, whichever weights they belong to.
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let mut done = Work::default();
         while quota.allows(done, 1) {
             self.step();
-            // What is begun is finished: one look at all weights may take more than is left.
+            // A step is always completed: one check of all weights may take more than is left of the quota.
             let (calls, counted) =
                 in_calls(self.walk.touched, self.calls_per_pass(), self.entries());
             self.walk.touched -= counted;
@@ -275,12 +276,12 @@ mod tests {
             let wide = u128::from;
             prop_assert!(wide(calls) * wide(all) <= wide(touched) * wide(pass));
             prop_assert!((wide(calls) + 1) * wide(all) > wide(touched) * wide(pass));
-            // What is counted is what the calls are worth, but for less than one entry.
+            // What is counted is what the calls are worth, to within one entry.
             prop_assert!((wide(counted) + 1) * wide(pass) > wide(calls) * wide(all));
         }
     }
 
-    // σ is so large that no weight wants to move, or there is nothing that could: every step is a look at all weights.
+    // Either σ is so large that no weight moves, or the matrix is zero: every step is a check of all weights.
     #[test]
     fn who_has_nothing_to_do_claims_no_work_but_its_looks() {
         for x in [1.0, 0.0] {

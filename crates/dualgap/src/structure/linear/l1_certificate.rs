@@ -1,4 +1,4 @@
-//! The certificate of a pure l1 problem, whoever moves the weights; see `pure_l1.rs`.
+//! The certificate of a pure l1 problem, whichever solver moves the weights; see `pure_l1.rs`.
 
 use super::LinearBlocks;
 use crate::dual::engine::pool;
@@ -10,10 +10,10 @@ use crate::{Error, Result};
 use rayon::ThreadPool;
 use std::sync::Arc;
 
-/// A dual point is scaled a little further than it must be, so that no rounding makes it infeasible.
+/// A dual point is scaled down a little further than necessary, so that no rounding makes it infeasible.
 const MARGIN: f64 = 1e-13;
 
-/// Both certificate of the l1 problem's certificate: the best of each that was seen.
+/// The certificate of the l1 problem, with the best pair so far.
 pub(super) struct L1Certificate<'a, 'b, L: Loss> {
     problem: Problem<'a, LinearBlocks<'b, L>, Unpenalised<PureL1>>,
     pub sigma: f64,
@@ -34,7 +34,7 @@ impl<'a, 'b, L: Loss> L1Certificate<'a, 'b, L> {
         Ok(Self { problem, sigma, best, pool: pool(settings)? })
     }
 
-    /// The threshold of a weight, and whether it may be negative.
+    /// Returns the soft threshold of a weight, and whether it may be negative.
     pub fn rule(&self, j: usize) -> (f64, bool) {
         let Unpenalised { link, free } = self.problem.link();
         match free {
@@ -43,12 +43,12 @@ impl<'a, 'b, L: Loss> L1Certificate<'a, 'b, L> {
         }
     }
 
-    /// The weight that is not penalised.
+    /// Returns the weight that is not penalised, if there is one.
     pub fn free(&self) -> Option<Free> {
         self.problem.link().free
     }
 
-    /// The certificate of the best weights and the best dual point so far, and of these.
+    /// Certifies these weights and points; returns the certificates of the best pair so far and of these.
     pub fn certify(&mut self, w: &[f64], points: &[f64]) -> Result<Certified> {
         let mut w = w.to_vec();
         if let Some(Free { column, bound }) = self.free() {
@@ -67,7 +67,7 @@ impl<'a, 'b, L: Loss> L1Certificate<'a, 'b, L> {
             let t = (1.0 / reach).min(1.0) * (1.0 - margin);
             points.iter().map(|alpha| t * alpha).collect()
         };
-        // The larger the inputs are beside σ, the more rounding there is to allow for.
+        // The larger the inputs are compared with σ, the more rounding the margin must cover.
         let mut margin = MARGIN;
         let (dual, scaled) = loop {
             let scaled = scaled(margin);
@@ -84,7 +84,7 @@ impl<'a, 'b, L: Loss> L1Certificate<'a, 'b, L> {
         Ok(Certified { model, iterate })
     }
 
-    /// The best of an earlier run, proved again.
+    /// Resumes with the best pair of an earlier run, and proves it again.
     pub fn resume(&mut self, best: Best<f64>) -> Result<()> {
         if !best.is_sound(self.problem.dim(), true) {
             return Err(Error::setting("the state is not one of this problem and these settings"));
@@ -93,7 +93,7 @@ impl<'a, 'b, L: Loss> L1Certificate<'a, 'b, L> {
         parallel::install(&self.pool, || self.best.prove(&self.problem))
     }
 
-    /// The best so far, to be put away.
+    /// Returns the best pair so far, for a checkpoint.
     pub fn best(&self) -> &Best<f64> {
         &self.best
     }

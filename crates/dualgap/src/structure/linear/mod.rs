@@ -4,8 +4,8 @@
 //! P(w) = Σ mass_i φ_i(⟨x_i, w⟩) + λ g(w),     D(α) = −Σ mass_i φ_i*(−α_i) − λ g*(v),     v = (1/λ) Σ mass_i x_i α_i
 //! ```
 //!
-//! The engine is the one of the structural SVMs; a block is one number, the dual variable of its example. How far
-//! a step takes it is what the paper's options differ in.
+//! The engine is that of the structural SVMs; a block is one number, the dual variable of its example. The paper's
+//! options differ in how far a step moves it.
 
 mod balance;
 pub mod blocks;

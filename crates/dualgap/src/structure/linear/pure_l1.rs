@@ -1,17 +1,16 @@
 //! Pure l1 problems, `P(w) = Σ mass_i φ_i(⟨x_i, w⟩) + σ‖w‖₁`, certified as they are.
 //!
-//! Whoever moves the weights, the certificate is that of the l1 problem itself: the primal value at the weights, and
-//! the dual value at a point that is scaled until it is feasible,
+//! Whichever solver moves the weights, the certificate is that of the l1 problem itself: the primal value at the
+//! weights, and the dual value at a point that is scaled until it is feasible,
 //!
 //! ```text
 //! θ = t α,   t = min(1, σ / max_j |Σ mass_i x_ij α_i|),        D(θ) = −Σ mass_i φ_i*(−θ_i)
 //! ```
 //!
-//! (α ∈ dom φ* and 0 ∈ dom φ*, so θ ∈ dom φ*). Smooth losses are solved weight by weight (`coordinates.rs`).
-//! The others need strong convexity. The paper adds a small `λ/2‖w‖²`; here it is `λ/2‖w − z‖²` around a centre z that
-//! moves to the weights as soon as that problem is solved better than they stand for the l1 problem (the proximal
-//! point method). In the end nothing of the square is left, so λ need not be small, and is made smaller only where the
-//! moves gain little.
+//! (α ∈ dom φ* and 0 ∈ dom φ*, so θ ∈ dom φ*). Smooth losses are solved weight by weight (`coordinates.rs`). The others
+//! need strong convexity. The paper adds a small `λ/2‖w‖²`; here it is `λ/2‖w − z‖²` around a centre z (the proximal
+//! point method). The centre moves to the weights as soon as the gap of that problem is well below the gap of the l1
+//! problem. The square vanishes in the limit, so λ need not be small, and it shrinks only if the moves gain little.
 
 use super::LinearBlocks;
 use super::coordinates::Coordinates;
@@ -29,19 +28,20 @@ use crate::term::{ElasticNet, Free, Loss, PureL1, Regulariser, Unpenalised};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// By what λ is divided when it is made smaller, ...
+/// λ is divided by this when it shrinks, ...
 const SHRINK: f64 = 4.0;
 
-/// ... which it is when a move leaves more than this share of the gap.
+/// ... which it does when a move of the centre leaves more than this share of the gap.
 const SLOW: f64 = 0.5;
 
 /// The problem around a centre counts as solved when its gap is below this share of the l1 problem's.
 const SOLVED: f64 = 0.25;
 
-/// So many certifications in a row that better nothing are borne with.
+/// While λ can still shrink, a run stalls only after more consecutive certifications without progress than this: the
+/// gap rests while the problem around a new centre is solved.
 const QUIET: u32 = 100;
 
-/// λ is not made smaller than this: w = soft(v, σ/λ) would be rounding.
+/// λ shrinks no further once it is this small: w = soft(v, σ/λ) would be nothing but rounding.
 const SMALLEST: f64 = 1e-13;
 
 /// Trains with `σ‖w‖₁` alone; the settings' λ is not used.
@@ -71,7 +71,7 @@ pub fn train_pure_l1<L: Loss>(
     train_pure_l1_from(blocks, settings, None, budget, observer, None)
 }
 
-/// [`train_pure_l1`] from where an earlier run stood, if there was one; checkpoints go to the sink.
+/// [`train_pure_l1`] from the checkpoint of an earlier run, if there was one; checkpoints go to the sink.
 pub fn train_pure_l1_from<L: Loss>(
     blocks: &LinearBlocks<'_, L>,
     settings: &Settings,
@@ -99,7 +99,8 @@ pub fn train_pure_l1_from<L: Loss>(
     let Regulariser { nonnegative, free, .. } = settings.regulariser;
     settings.regulariser.check(blocks.dim())?;
     let link = Unpenalised { link: PureL1 { nonnegative }, free };
-    // Measured: weight by weight there is the matrix by columns, else an engine around a centre.
+    // The numbers of copies were measured: coordinate descent stores the matrix by columns, the other solver an engine
+    // around a centre.
     let smooth = blocks.loss().smoothness() > 0.0;
     let copies = if smooth { 10 } else { 13 } + if sink.is_some() { 3 } else { 0 };
     let others = if smooth { 2 * blocks.rows().stored() } else { 0 };
@@ -121,19 +122,19 @@ pub fn train_pure_l1_from<L: Loss>(
     run_from(solver, begin, budget, observer, sink)
 }
 
-/// The elastic net around a centre that moves.
+/// The elastic net around a moving centre.
 struct ProximalPoint<'a, 'b, L: Loss> {
     engine: Engine<'a, LinearBlocks<'b, L>, ElasticNet>,
     certificate: L1Certificate<'a, 'b, L>,
     regulariser: Regulariser,
     lambda: f64,
-    /// Of the l1 problem, when the centre moved last.
+    /// The gap of the l1 problem when the centre last moved.
     gap: f64,
-    /// Certifications in a row that bettered nothing.
+    /// Consecutive certifications without progress.
     quiet: u32,
 }
 
-/// What a run goes on from.
+/// What a run resumes from.
 #[derive(Serialize, Deserialize)]
 struct ProximalState {
     engine: State<f64>,
@@ -151,7 +152,7 @@ impl<'a, 'b, L: Loss> ProximalPoint<'a, 'b, L> {
         settings: &Settings,
     ) -> Result<Self> {
         let regulariser = settings.regulariser;
-        // Where a block's own curvature is about that of its loss: no step is slow.
+        // At this λ a block's own curvature is about that of its loss, so no step is slow.
         let lambda = (blocks.largest_squared_norm() / blocks.len() as f64).max(1e-12);
         let weights = settings.sample_weights.as_deref();
         let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
@@ -204,7 +205,8 @@ impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {
     fn certify(&mut self) -> Result<Certified> {
         let inner = self.engine.certify()?;
         let before = self.certificate.best().certificate().transpose()?.map(|best| best.gap());
-        // The newest weights: around another centre those are nearer than the best ones there.
+        // The current weights, not the engine's best: because the centre moves, the current ones are nearer to the
+        // solution.
         let certified = self.certificate.certify(&self.engine.weights(), self.engine.points())?;
         let gap = certified.model.gap();
         self.quiet = if before == Some(gap) { self.quiet.saturating_add(1) } else { 0 };
@@ -227,7 +229,7 @@ impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {
         self.certificate.best().certificate()
     }
 
-    /// Around a new centre the gap of the l1 problem stands still until that problem is solved again.
+    /// Around a new centre the gap of the l1 problem makes no progress until the new inner problem is solved.
     fn may_stall(&self) -> bool {
         self.lambda <= SMALLEST || self.quiet > QUIET
     }

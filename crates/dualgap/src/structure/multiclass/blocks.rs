@@ -1,4 +1,4 @@
-//! MulticlassBlocks blocks: the dual point of an example is a distribution over the K classes.
+//! Multiclass blocks: the dual point of an example is a distribution over the K classes.
 //!
 //! With the class scores a_y = c(y_i, y) + ⟨w_y, x_i⟩ and d = β − e_{y*},
 //!
@@ -40,7 +40,7 @@ pub struct MulticlassBlocks<'a> {
 }
 
 impl<'a> MulticlassBlocks<'a> {
-    /// Fewer than two classes leave nothing to learn and are refused.
+    /// Returns an error for fewer than two classes, which leave nothing to learn.
     pub fn new(data: &'a Examples, costs: &Costs) -> Result<Self> {
         let labels = data.classes()?;
         let classes = labels.alphabet().len();
@@ -73,11 +73,11 @@ impl<'a> MulticlassBlocks<'a> {
 /// The buffers of a multiclass block.
 #[derive(Debug, Default)]
 pub struct MulticlassScratch {
-    /// a, losses included.
+    /// a, costs included.
     scores: Vec<f64>,
     /// The entries of d that are not zero.
     d: Vec<(usize, f64)>,
-    /// −⟨d, costs⟩, what the dual term rises by.
+    /// −⟨d, costs⟩, the rise of the dual term.
     rise: f64,
     /// d times the factor of a step.
     scaled: Vec<(usize, f64)>,
@@ -165,7 +165,7 @@ impl Blocks for MulticlassBlocks<'_> {
     }
 
     fn slope(&self, _: usize, _: &[f64], scratch: &mut MulticlassScratch) -> f64 {
-        // The scores have the costs in them, which are no part of ⟨w, ·⟩.
+        // The scores include the costs, which are no part of ⟨w, ·⟩.
         scratch.d.iter().map(|&(y, d)| d * scratch.scores[y]).sum::<f64>() + scratch.rise
     }
 
@@ -242,7 +242,7 @@ impl Blocks for MulticlassBlocks<'_> {
         self.data.rows().row(i).stored() as f64 * self.classes as f64
     }
 
-    /// The scores of all classes are as soon computed as those of some.
+    /// It takes no longer to compute the scores of all classes than those of some.
     fn face_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
         let stored = self.data.rows().row(i).stored() as f64;
         [stored * self.classes as f64, 4.0 * at.len() as f64 + 2.0 * stored]
@@ -284,7 +284,7 @@ impl Blocks for MulticlassBlocks<'_> {
         let rounding = gamma(6) * 2.0;
         let stored = self.data.rows().row(i).stored();
         let length = root_above(self.squared_norms[i], stored);
-        // Of the factor, of its product with each of d, and of that with each entry.
+        // Underflow of the factor, of its product with each entry of d, and of that with each entry of x.
         let terms = (at.len() + 1) as f64;
         let span = length * (2.0 + terms) + stored as f64 * terms;
         Ok(Audit { dual, reach: product_above(length, defect + rounding), span })
@@ -292,7 +292,7 @@ impl Blocks for MulticlassBlocks<'_> {
 
     fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
         let row = self.data.rows().row(i);
-        // Two scores are compared: a cost and a product and a sum per stored entry each.
+        // The loss compares two scores, each with a cost, and a product and a sum per stored entry.
         let magnitude = self.largest_cost + product_above(row.norm1(), largest_weight);
         let vanished = row.stored() as f64 * UNDERFLOW;
         2.0 * (product_above(gamma(row.stored() + 3), magnitude) + vanished) * (1.0 + 1e-9)

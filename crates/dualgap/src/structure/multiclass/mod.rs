@@ -1,7 +1,8 @@
 //! One label out of several for each example.
 //!
-//! - [`blocks`]: a distribution over classes an example, under the hinge.
-//! - [`scores`]: the same under any loss of the scores, by the options of Prox-SDCA; `segment` is its search along a segment.
+//! - [`blocks`]: a distribution over classes for each example, under the hinge.
+//! - [`scores`]: the same under any loss of the scores, by the options of Prox-SDCA; `segment` is its search along a
+//!   segment.
 //! - [`oracle`]: the max-oracle, for comparison with users' own.
 
 pub mod blocks;

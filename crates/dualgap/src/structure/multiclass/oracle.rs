@@ -27,7 +27,7 @@ pub struct MulticlassOracle<'a> {
 }
 
 impl MulticlassOracle<'_> {
-    /// For rows with so many features and so many labels.
+    /// Returns the oracle for rows with this many features and labels.
     pub fn new(features: usize, classes: usize, costs: &Costs) -> Result<Self> {
         Ok(Self { features, classes, costs: costs.check(classes)?, rows: PhantomData })
     }

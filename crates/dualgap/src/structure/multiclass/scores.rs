@@ -1,14 +1,14 @@
 //! Blocks of a distribution over the classes: the dual variable β_i of an example under a loss of its K scores.
 //!
-//! With s the scores, costs included, q = mass_i‖x_i‖²/λ and z the way from β to where a step goes,
+//! With s the scores, costs included, q = mass_i‖x_i‖²/λ and z the direction from β to the target of a step,
 //!
 //! ```text
 //! X_i β = x_i ⊗ (e_y − β),    rise = ⟨z, c⟩ − R(to) + R(at),    slope = −⟨z, s − c⟩,    curvature = ‖x_i‖²‖z‖²
 //! ```
 //!
-//! The options are those of [`crate::structure::linear`]: the best distribution there is (a projection onto the simplex, for softmax
-//! an inner Newton method), the best on the way to the one that the scores ask for (for softmax a search in one dimension,
-//! `segment`; for the others III is that already), or a closed form on that way.
+//! The options are those of [`crate::structure::linear`]: the best distribution of all (a projection onto the simplex,
+//! for softmax an inner Newton method), the best on the segment to the one that the scores ask for (for softmax a
+//! search in one dimension, `segment`; for the others III already gives it), or a closed form on that segment.
 
 use super::segment::best_share;
 use crate::data::Examples;
@@ -49,7 +49,7 @@ pub struct ScoreBlocks<'a> {
 }
 
 impl<'a> ScoreBlocks<'a> {
-    /// Softmax has no costs: those given must be the default ones, and are left out.
+    /// Softmax has no costs: it accepts only the default ones, and ignores them.
     pub fn new(
         data: &'a Examples,
         costs: &Costs,
@@ -96,13 +96,14 @@ impl<'a> ScoreBlocks<'a> {
         costs - self.loss.penalty(beta.iter().copied()).value
     }
 
-    /// Whether the best point of a segment has to be searched for: no closed form has it.
+    /// Whether the best point of a segment has no closed form, so that a search must find it.
     fn searches(&self) -> bool {
         self.choice == Choice::II && self.loss == MulticlassLoss::Softmax
     }
 
-    /// The share of the way from `at` to the corner in `to` that options III to V take, and II where the closed form of III
-    /// is the best point of the segment: where the penalty is a line or a parabola.
+    /// Returns the share of the segment from `at` to the corner in `to` that options III to V step. Option II steps the
+    /// same if the penalty is linear or quadratic, because the closed form of III then is the best point of the
+    /// segment.
     fn share(&self, i: usize, at: &[f64], to: &[f64], scale: f64, scores: &[f64]) -> f64 {
         let (mut squares, mut along) = (0.0, 0.0);
         for ((at, to), s) in at.iter().zip(to).zip(scores) {
@@ -235,7 +236,7 @@ impl Blocks for ScoreBlocks<'_> {
     }
 
     fn slope(&self, _: usize, _: &[f64], scratch: &mut VectorScratch) -> f64 {
-        // The scores have the costs in them, which are no part of ⟨w, ·⟩.
+        // The scores include the costs, which are no part of ⟨w, ·⟩.
         let along: f64 = scratch.z.iter().zip(&scratch.scores).map(|(z, s)| z * s).sum();
         scratch.costs - along
     }
@@ -244,7 +245,7 @@ impl Blocks for ScoreBlocks<'_> {
         self.squared_norms[i] * scratch.z.iter().map(|z| z * z).sum::<f64>()
     }
 
-    /// Where w has moved since a point was aimed at, option II looks for the best point on the way there.
+    /// If w has moved since the block aimed, option II searches for the best point on the segment to the target.
     fn step_length(
         &self,
         i: usize,
@@ -268,7 +269,8 @@ impl Blocks for ScoreBlocks<'_> {
         if gap <= 0.0 { 0.0 } else { self.share_of_segment(gap, i, view, scratch) }
     }
 
-    /// What was aimed at is where to go, unless w has moved since: then as far as the proximal lower bound says.
+    /// Steps all the way to the target, unless w has moved since the block aimed: then to the maximum of the proximal
+    /// lower bound.
     fn share_of_segment(
         &self,
         gap: f64,
@@ -335,13 +337,13 @@ impl Blocks for ScoreBlocks<'_> {
         let penalty = self.loss.penalty(at.iter().copied());
         dual.add_measured(Measured { value: -penalty.value, ..penalty });
         let mut dual = dual.total();
-        // The distribution that is meant is this one divided by its sum, 1 ± defect. Costs and the square are
-        // Lipschitz in that factor; Σ β log β of β/(1 ± d) moves by at most d(1 + |Σ β log β|).
+        // The feasible point is this distribution divided by its sum, 1 ± defect. Costs and the square are Lipschitz in
+        // that factor; Σ β log β of β/(1 ± d) moves by at most d(1 + |Σ β log β|).
         dual.error += 4.0 * defect * (self.costs.largest() + penalty.value.abs() + 1.0);
         let rounding = gamma(6) * 2.0;
         let stored = self.data.rows().row(i).stored();
         let length = root_above(self.squared_norms[i], stored);
-        // Of the factor, and of its products with an entry and then with each class.
+        // Underflow of the factor, and of its products with an entry and then with each class.
         let span = 2.0 * length + stored as f64 * (self.classes + 2) as f64;
         Ok(Audit { dual, reach: product_above(length, defect + rounding), span })
     }

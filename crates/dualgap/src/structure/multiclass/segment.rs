@@ -1,28 +1,31 @@
-//! Option II under softmax: the best distribution on the way from one to another.
+//! Option II under softmax: the best distribution on the segment from one to another.
 //!
-//! With a the scores, z the way from β and q = mass_i‖x_i‖²/λ, the dual along β + tz and its slope are
+//! With a the scores, z the direction from β and q = mass_i‖x_i‖²/λ, the dual along β + tz and its slope are
 //!
 //! ```text
 //! h(t)  = t⟨z, a⟩ − Σ_j (β_j + t z_j) log(β_j + t z_j) − (q/2)t²‖z‖²
 //! h'(t) = Σ_j z_j (a_j − log(β_j + t z_j)) − q t‖z‖²                      since Σ_j z_j = 0
 //! ```
 //!
-//! h is concave, so its top is where the slope changes its sign: Newton's method on it, kept between bounds that shrink. The
-//! penalties of the other losses are lines or parabolas, for which the closed form of option III is the top already.
+//! h is concave, so its maximum is where the slope changes its sign. Newton's method finds it, safeguarded by bounds
+//! that shrink. The penalties of the other losses are linear or quadratic, and the closed form of option III already is
+//! the maximum.
 
-/// A step that is smaller than this, relative to the distance from the nearer end, is the last: h misses its square.
+/// The search ends after a step smaller than this, relative to the distance from the nearer end: h then misses its
+/// maximum by about the square.
 const CLOSE: f64 = 1e-10;
 
-/// Halving alone comes as close in so many steps, but for shares so small that nothing is to be gained.
+/// Bisection alone comes this close within this many steps, except for shares so small that they gain nothing.
 const MOST_STEPS: u32 = 100;
 
-/// The slope at t, and by how much it falls there for a unit of t.
+/// Returns the slope at t, and how fast it falls there, −h''(t).
 fn slope(scores: &[f64], at: &[f64], z: &[f64], q: f64, t: f64) -> (f64, f64) {
-    // The entries of z add up to zero but for rounding, which is not to be multiplied by what all scores have in common.
+    // The entries of z add up to zero except for rounding. The largest score is subtracted so that this rounding is not
+    // multiplied by an offset that all scores share.
     let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (mut slope, mut bend) = (0.0, 0.0);
     for ((score, at), &z) in scores.iter().zip(at).zip(z).filter(|(_, z)| **z != 0.0) {
-        // Rounding may leave less than nothing of a class that the other end does without.
+        // Rounding may make the share of a class negative if the other end has none of it.
         let beta = (at + t * z).max(0.0);
         slope += z * (score - top - beta.ln() - q * t * z);
         bend += z * z * (1.0 / beta + q);
@@ -30,13 +33,13 @@ fn slope(scores: &[f64], at: &[f64], z: &[f64], q: f64, t: f64) -> (f64, f64) {
     (slope, bend)
 }
 
-/// The share of the way z from `at` that has the largest dual. The search begins at `begin`.
+/// Returns the share of the step z from `at` that has the largest dual. The search begins at `begin`.
 pub(super) fn best_share(scores: &[f64], at: &[f64], z: &[f64], q: f64, begin: f64) -> f64 {
     let slope = |t| slope(scores, at, z, q, t);
     if slope(1.0).0 >= 0.0 {
         return 1.0;
     }
-    // A class that `at` does without makes this infinite, which is above zero as it should be.
+    // A class without weight in `at` makes this slope infinite, which is above zero as it should be.
     if slope(0.0).0 <= 0.0 {
         return 0.0;
     }
@@ -72,7 +75,7 @@ mod tests {
         if x > 0.0 { x * x.ln() } else { 0.0 }
     }
 
-    /// h, by its formula.
+    /// Returns h by its formula.
     fn dual(scores: &[f64], at: &[f64], to: &[f64], q: f64, t: f64) -> f64 {
         let each = scores.iter().zip(at).zip(to).map(|((s, at), to)| {
             let (z, beta) = (to - at, at + t * (to - at));
@@ -81,7 +84,7 @@ mod tests {
         each.sum()
     }
 
-    /// Distributions of four classes, of which some may have nothing.
+    /// Random distributions over four classes, some of which may have no weight.
     fn distribution() -> impl Strategy<Value = Vec<f64>> {
         let share = prop_oneof![1 => Just(0.0), 3 => 0.0..1.0_f64, 1 => 0.0..1e-12_f64];
         (prop::collection::vec(share, 4), 0..4_usize).prop_map(|(mut shares, k)| {

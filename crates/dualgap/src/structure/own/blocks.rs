@@ -1,8 +1,7 @@
-//! Blocks made of any oracle: the dual point of an example is a mixture of the outputs it has met.
+//! Blocks made of any oracle: the dual point of an example is a mixture of the outputs that the oracle has found.
 //!
-//! What a structure's own coordinates would make faster is done here in full, with the difference
-//! vectors ψ_i(y) of every corner at hand. It asks of a user nothing but an [`Oracle`], and it watches
-//! the oracle's contract.
+//! These blocks work with the difference vectors ψ_i(y) of all corners, where a structure's own coordinates would be
+//! faster. They need nothing from a user but an [`Oracle`], and they check the oracle's contract.
 
 use crate::dual::witness::distribution;
 use crate::dual::{Audit, Blocks, Found};
@@ -13,8 +12,8 @@ use crate::structure::{Bound, Extent, Oracle};
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// A corner: an output, its loss, and its difference vector. Only the adapter makes them, from what the
-/// oracle says, so that a point cannot claim what no oracle has said.
+/// A corner: an output, its loss, and its difference vector. Only the adapter makes planes, from the oracle's results,
+/// so that a point cannot contain what no oracle has returned.
 #[derive(Debug)]
 pub struct Plane<Y> {
     /// i.
@@ -24,7 +23,7 @@ pub struct Plane<Y> {
     loss: f64,
     /// ψ_i(y) = φ(x_i, y_i) − φ(x_i, y).
     psi: SparseVec,
-    /// How far rounding has taken it from the exact difference, at most.
+    /// A bound on the distance of `psi` from the exact difference, due to rounding.
     off: f64,
 }
 
@@ -40,12 +39,12 @@ impl<Y> Plane<Y> {
     }
 }
 
-/// Where a block stands: corners with their weights, and the mixture of their vectors.
+/// The dual point of a block: corners with their weights, and the mixture of their vectors.
 #[derive(Debug)]
 pub struct OraclePoint<Y> {
     /// Corners and weights; the weights add up to one.
     pub corners: Vec<(Arc<Plane<Y>>, f64)>,
-    /// Corners that have lost their weight, and how many shifts ago: they may be wanted again.
+    /// Corners that have lost their weight, and how many shifts ago: later steps may use them again.
     spare: Vec<(Arc<Plane<Y>>, u8)>,
     psi: SparseVec,
     loss: f64,
@@ -59,14 +58,15 @@ impl<Y> Clone for OraclePoint<Y> {
     }
 }
 
-/// A corner without weight is kept for so many shifts of its block.
+/// A corner without weight stays in the cache for this many shifts of its block. A larger number may save oracle calls,
+/// a smaller one saves memory and the work of scoring.
 const KEPT: u8 = 10;
 
-/// What rounding may leave of a weight that was taken away whole.
+/// What rounding may leave of a weight that was removed completely; such a weight counts as zero.
 const REST: f64 = 1e-15;
 
 impl<Y: Eq> OraclePoint<Y> {
-    /// Adds to the weight of a corner, or takes from it.
+    /// Adds to the weight of a corner, or takes from it if `amount` is negative.
     fn weigh(&mut self, plane: &Arc<Plane<Y>>, amount: f64) {
         let known = self.corners.iter().position(|(known, _)| known.output == plane.output);
         let Some(place) = known else {
@@ -82,7 +82,7 @@ impl<Y: Eq> OraclePoint<Y> {
         }
     }
 
-    /// The mixture of the corners' vectors and losses, from scratch.
+    /// Recomputes the mixture of the corners' vectors and losses.
     fn remix(&mut self) {
         let mut psi = SparseVec::default();
         for (plane, weight) in &self.corners {
@@ -121,7 +121,7 @@ pub struct OracleBlocks<'a, O: Oracle> {
 }
 
 impl<'a, O: Oracle> OracleBlocks<'a, O> {
-    /// Inputs and true outputs.
+    /// Returns the blocks of inputs and true outputs, or an error if the loss of a truth is not zero.
     pub fn new(oracle: &'a O, examples: &'a [(O::Input, O::Output)]) -> Result<Self> {
         for (i, (x, truth)) in examples.iter().enumerate() {
             let loss = oracle.loss(x, truth, truth);
@@ -146,7 +146,7 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
         terms.negated = true;
         self.oracle.features(x, &output, &mut terms);
         let Collected { sum: mut psi, rounding, .. } = terms;
-        // Many features may meet at one index and cancel: what is left then says nothing of what was lost.
+        // Many features may cancel at one index: the sum that is left then says nothing about its rounding error.
         let off = (psi.settle_measured() + rounding) * (1.0 + 1e-6);
         let fits = |&(j, x): &(usize, f64)| j < self.oracle.dim() && x.is_finite();
         if let Some((j, x)) = psi.entries().iter().find(|entry| !fits(entry)) {
@@ -169,7 +169,7 @@ struct Score<'a> {
 
 impl Accumulate for Score<'_> {
     fn add(&mut self, index: usize, value: f64) {
-        // An index out of range is no number, and the check of the bound then says so.
+        // An index out of range gives NaN, and the check of the bound then reports it.
         let w = self.w.get(index).copied().unwrap_or(f64::NAN);
         self.value += w * value;
         self.magnitude += size_of_product(w, value);
@@ -237,7 +237,7 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
             Bound::AtMost(score) => score - right.value + slack,
             Bound::Unknown => f64::INFINITY,
         };
-        // The truth itself scores zero here, so no true bound is negative.
+        // The truth itself scores zero here, so no valid bound is negative.
         if bound < value - slack || bound < -slack || bound.is_nan() {
             let what = if bound < value - slack { "its own output" } else { "the truth" };
             return Err(Error::Oracle {
@@ -291,7 +291,7 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         }
     }
 
-    // No scores are kept: corners are scored as they are looked over.
+    // There are no stored scores: `extremes` scores the corners.
     fn recall(&self, _: usize, _: &Self::Point, _: &[f64], _: &mut Self::Scratch) {}
 
     fn follow(&self, _: usize, _: &[f64], _: Option<f64>, _: &mut Self::Scratch) {}
@@ -418,7 +418,7 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
                 if entries == 0 { 0.0 } else { root_above(plane.psi.squared_norm(), entries) };
             let norm = norm + plane.off;
             (largest_loss, largest_psi) = (largest_loss.max(plane.loss), largest_psi.max(norm));
-            // A mass over λ, its products with the weight and with ψ, and what ψ itself was rounded by.
+            // Rounding of mass/λ, of its products with the weight and with ψ, and of ψ itself.
             rounding += product_above(*weight, plane.off + product_above(gamma(8), norm));
             span += norm * (1.0 + weight) + entries as f64;
         }
@@ -428,8 +428,8 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         Ok(Audit { dual, reach, span })
     }
 
-    // The bounds above have the rounding of the outputs in them that were looked at. What the oracle may have
-    // lost on the others it can only be charged for if it knows how large they are.
+    // The bounds above include the rounding of the outputs that were scored. The rounding of the oracle on all others
+    // can be bounded only if the oracle knows its extent.
     fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
         self.oracle.extent(&self.examples[i].0).map_or(0.0, |Extent { terms, norm1, loss }| {
             let magnitude = product_above(norm1, largest_weight) + loss;

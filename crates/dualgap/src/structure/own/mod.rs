@@ -1,4 +1,4 @@
-//! Any output space with a max-oracle: the trait that a user writes, and the blocks that are made of it.
+//! Any output space with a max-oracle: the trait that a user implements, and the blocks that are made of it.
 
 pub mod blocks;
 pub mod oracle;

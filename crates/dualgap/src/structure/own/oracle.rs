@@ -1,4 +1,4 @@
-//! The max-oracle: all that a structure has to offer.
+//! The max-oracle: all that a structure needs to provide.
 
 use crate::Result;
 use crate::linalg::Accumulate;
@@ -7,9 +7,8 @@ use std::hash::Hash;
 /// How good a decoded output is known to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// No output scores higher, up to the rounding of a plain sum of the score's terms. That rounding is
-    /// charged to the certificate: of any output if the oracle knows its [`Extent`], else of the
-    /// output that was found and the truth.
+    /// No output scores higher, up to the rounding of a plain sum of the score's terms. The certificate includes that
+    /// rounding: of any output if the oracle knows its [`Extent`], else of the output that was found and the truth.
     Exact,
     /// No output scores higher than this, rounding included.
     AtMost(f64),
@@ -17,11 +16,11 @@ pub enum Bound {
     Unknown,
 }
 
-/// How large scores can get, over all outputs of an input: what bounds the rounding of those outputs that were
-/// compared and not chosen.
+/// How large scores can get, over all outputs of an input. It bounds the rounding of the outputs that the oracle
+/// compared and did not choose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// The most features that are added up.
+    /// The largest number of features in a sum.
     pub terms: usize,
     /// The largest sum of their absolute values.
     pub norm1: f64,
@@ -34,7 +33,7 @@ pub struct Extent {
 pub struct Decoded<Y> {
     /// The output with the highest score that was found.
     pub output: Y,
-    /// What is known about the outputs that were not looked at.
+    /// What is known about all other outputs.
     pub bound: Bound,
 }
 
@@ -96,30 +95,31 @@ pub trait Oracle: Sync {
     type Input: Sync;
     /// y, and by its equality the identity of a corner of the dual.
     type Output: Clone + Eq + Hash + Send + Sync;
-    /// Buffers that are kept from call to call, one set per thread.
+    /// Buffers that calls reuse, one set per thread.
     type Scratch: Default + Send;
 
-    /// The dimension of φ and of the weights.
+    /// Returns the dimension of φ and of the weights.
     fn dim(&self) -> usize;
 
     /// Adds φ(x, y) to `out`.
     fn features(&self, x: &Self::Input, y: &Self::Output, out: &mut impl Accumulate);
 
-    /// L(truth, y).
+    /// Returns L(truth, y).
     fn loss(&self, x: &Self::Input, truth: &Self::Output, y: &Self::Output) -> f64;
 
-    /// An upper bound for all outputs of `x`, if one is known.
+    /// Returns an upper bound for all outputs of `x`, if one is known.
     fn extent(&self, _x: &Self::Input) -> Option<Extent> {
         None
     }
 
-    /// The work of a call of [`decode`](Self::decode), in multiplications or what takes as long; a millisecond has
-    /// about a million of them. The dearer a call, the more steps are taken on outputs that it has found before.
+    /// Returns the work of a call of [`decode`](Self::decode), in multiplications or what takes as long; a millisecond
+    /// has about a million of them. The more expensive a call, the more steps the engine takes on outputs that it has
+    /// found before.
     fn work(&self, _x: &Self::Input) -> f64 {
         1e5
     }
 
-    /// `argmax_y ⟨w, φ(x, y)⟩`, plus `L(against, y)` when a truth is given to decode against.
+    /// Returns `argmax_y ⟨w, φ(x, y)⟩`, plus `L(against, y)` when a truth is given to decode against.
     fn decode(
         &self,
         w: &[f64],

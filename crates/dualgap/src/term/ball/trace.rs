@@ -150,7 +150,7 @@ pub fn top_until(
         // asked for do not mean that the others are zero.
         let fewer = found.rank() < k && vanishes_beside(matrix, &found);
         let complete = !cut && !dear && (fewer || k >= all || last <= theta);
-        let found = if took_all { with_spare(found, theta) } else { found };
+        let found = if took_all { with_spare(&found, theta) } else { found };
         if complete || cut || (k >= most && !dear) {
             let threshold = theta;
             return Ok(Top { found, threshold, complete, whole, applications, decompositions });
@@ -181,7 +181,7 @@ fn vanishes_beside(matrix: &dyn Operator, found: &LowRank) -> bool {
 }
 
 /// Returns the values above the threshold, and about as many below it as a search would also have found.
-fn with_spare(found: LowRank, theta: f64) -> LowRank {
+fn with_spare(found: &LowRank, theta: f64) -> LowRank {
     let above = found.s().iter().take_while(|&&s| s > theta).count();
     let kept = (above + above / 4 + 8).min(found.rank());
     found.with_values(&found.s()[..kept])
