@@ -122,10 +122,9 @@ fn distribution() -> impl Strategy<Value = Vec<f64>> {
 fn gain(loss: MulticlassLoss, scores: &[f64], q: f64, at: &[f64], to: &[f64]) -> f64 {
     let costs = if loss == MulticlassLoss::Softmax { 0.0 } else { 1.0 };
     let penalty = |b: f64| match loss {
-        MulticlassLoss::Hinge => 0.0,
         MulticlassLoss::SmoothHinge { width } => width / 2.0 * b * b,
         MulticlassLoss::Softmax if b > 0.0 => b * b.ln(),
-        MulticlassLoss::Softmax => 0.0,
+        MulticlassLoss::Hinge | MulticlassLoss::Softmax => 0.0,
     };
     let each = at.iter().zip(to).zip(scores).enumerate().map(|(y, ((&at, &to), s))| {
         let cost = if y == 1 { 0.0 } else { costs };
