@@ -2,10 +2,9 @@
 
 use dualgap::ball::trace::{LowRankProblem, Map, Proving, Sampled, train_map, train_map_from};
 use dualgap::ball::{Constants, Method, PerOutput, Settings, Steps};
-use dualgap::linalg::{LowRank, Operator, Random, Search};
+use dualgap::linalg::{LowRank, Operator, Random};
 use dualgap::run::{Budget, InMemory, Interrupt, Stop};
 use dualgap::term::ScalarLoss;
-use dualgap::term::ball::trace::{Ranks, top};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Entries of a matrix that count the products of steps, and raise a flag after so many of them.
@@ -194,22 +193,6 @@ fn a_dual_value_that_is_cut_short_is_a_bound_all_the_same() {
         let further = looks.load(Ordering::Relaxed).saturating_sub(after);
         assert!(further <= 16, "{further} looks after {after}");
     }
-}
-
-// Every value is above the threshold until all of them are known: a search that doubles its rank would decompose matrices
-// nearly as large as this one again and again.
-#[test]
-fn equal_singular_values_are_found_by_one_decomposition() {
-    let problem = diagonal(200);
-    let y: Vec<f64> = (0..200).map(|i| f64::from(i % 5) - 2.0).collect();
-    let image = problem.map().image(&y, 0);
-    let found = top(&*image, 10.0, Ranks::default(), None, &Search::default()).unwrap();
-    // 80 values of two: θ = 2 − 10/80.
-    assert!(found.complete && (found.threshold - 1.875).abs() < 1e-12, "{}", found.threshold);
-    assert!(found.decompositions <= 1, "{}", found.decompositions);
-    assert_eq!(found.beyond().rank(), 80);
-    let proved = problem.dual(&y, &Proving::default()).unwrap();
-    assert_eq!(proved.ball.unwrap().top.decompositions, 1, "and none that only counts them");
 }
 
 #[test]
