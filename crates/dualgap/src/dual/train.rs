@@ -159,7 +159,7 @@ fn train_fresh<B: Blocks, L: Link>(
 }
 
 /// Returns an error if memory has no room for the weights and points of a run. The numbers of copies were measured: v,
-/// the best weights and a compensated sum in any run; twice as many where rounds have a centre; w besides v unless the
+/// the best weights and a compensated sum in any run; four more where rounds have a centre; w besides v unless the
 /// link is the identity; and for a checkpoint the state, its bytes, and the bytes of the file.
 fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, stored: bool) -> Result<()> {
     let rounds = settings.acceleration != Acceleration::Off || settings.regulariser.free.is_some();
