@@ -5,7 +5,7 @@ use crate::linalg::Rows;
 use crate::{Error, Result};
 
 /// Returns an error unless these can be the weights of n examples.
-pub(super) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
+pub(crate) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
     if weights.len() != n {
         let count = weights.len();
         return Err(Error::setting(format!("there are {count} sample weights for {n} examples")));

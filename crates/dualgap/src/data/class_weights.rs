@@ -11,6 +11,7 @@
 
 use super::{Alphabet, Classes, Examples};
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// Weights of classes; see the module's head for the formula.
 ///
@@ -26,7 +27,8 @@ use crate::{Error, Result};
 /// assert_eq!(named.examples(&data, Some(&[1.0, 2.0, 1.0, 2.0]))?, [1.0, 2.0, 1.0, 10.0]);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ClassWeights {
     /// All classes have the same total weight.
     Balanced,
@@ -38,20 +40,12 @@ impl ClassWeights {
     /// Returns the weight of each example, for a run. It multiplies `sample_weights`, or without them the weights of
     /// the data.
     pub fn examples(&self, data: &Examples, sample_weights: Option<&[f64]>) -> Result<Vec<f64>> {
-        let n = data.len();
-        let sample_weights = sample_weights.or(data.weights());
-        let counts = sample_weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
-        if counts.len() != n {
-            let weights = counts.len();
-            return Err(Error::setting(format!(
-                "there are {weights} sample weights for {n} examples"
-            )));
-        }
-        let classes = data.classes()?;
-        let factors = match self {
-            Self::Balanced => balanced(classes, &counts),
-            Self::Named(named) => by_name(named, classes.alphabet())?,
-        };
+        self.weigh(data.classes()?, sample_weights.or(data.weights()))
+    }
+
+    /// Returns the weight of each example of these classes: its sample weight times that of its class.
+    pub fn weigh(&self, classes: &Classes, sample_weights: Option<&[f64]>) -> Result<Vec<f64>> {
+        let (counts, factors) = self.factors(classes, sample_weights)?;
         let each = classes.numbers().iter().zip(&counts);
         let weights: Vec<f64> = each.map(|(&y, c)| c * factors[y as usize]).collect();
         let total: f64 = weights.iter().sum();
@@ -62,6 +56,43 @@ impl ClassWeights {
             )));
         }
         Ok(weights)
+    }
+
+    /// Returns the same weights with every class named, so that they no longer depend on the data.
+    ///
+    /// ```
+    /// use dualgap::data::{ClassWeights, Classes};
+    /// let classes = Classes::named(&["no", "no", "no", "yes"]);
+    /// let named = ClassWeights::Balanced.resolve(&classes, None)?;
+    /// let expected = vec![("no".into(), 2.0 / 3.0), ("yes".into(), 2.0)];
+    /// assert_eq!(named, ClassWeights::Named(expected));
+    /// assert_eq!(named.weigh(&classes, None)?, ClassWeights::Balanced.weigh(&classes, None)?);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn resolve(&self, classes: &Classes, sample_weights: Option<&[f64]>) -> Result<Self> {
+        let (_, factors) = self.factors(classes, sample_weights)?;
+        Ok(Self::Named(classes.alphabet().names().iter().cloned().zip(factors).collect()))
+    }
+
+    /// Returns the sample weight of each example, and the weight of each class.
+    fn factors(
+        &self,
+        classes: &Classes,
+        sample_weights: Option<&[f64]>,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let n = classes.len();
+        let counts = sample_weights.map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
+        if counts.len() != n {
+            let weights = counts.len();
+            return Err(Error::setting(format!(
+                "there are {weights} sample weights for {n} examples"
+            )));
+        }
+        let factors = match self {
+            Self::Balanced => balanced(classes, &counts),
+            Self::Named(named) => by_name(named, classes.alphabet())?,
+        };
+        Ok((counts, factors))
     }
 }
 

@@ -1,7 +1,10 @@
 //! The interface of all data sets.
 
 use super::fingerprint::{Digest, Fingerprint};
-use super::{Examples, Ratings, Sequences};
+use super::{Examples, Factors, Ratings, Scaling, Sequences};
+use crate::linalg::memory::Need;
+use crate::{Error, Result};
+use std::borrow::Cow;
 
 /// What the data of a structure must provide: the number of examples, subsets, weights, and a fingerprint.
 ///
@@ -38,6 +41,26 @@ pub trait DataSet: Fingerprint {
     /// The weight of each example, unless all are the same. A weight of two is equivalent to a duplicate.
     fn weights(&self) -> Option<&[f64]>;
 
+    /// Returns the data with these weights, or an error if they cannot have any.
+    fn weighted(self, _weights: Vec<f64>) -> Result<Self>
+    where
+        Self: Sized,
+    {
+        Err(Error::setting("these data have no weights of examples"))
+    }
+
+    /// Returns the data with every column divided by its factor, and the factors, or an error if there are no columns to
+    /// scale.
+    fn scaled(&self, scaling: Scaling) -> Result<(Factors, Cow<'_, Self>)>
+    where
+        Self: Clone,
+    {
+        match scaling {
+            Scaling::None => Ok((Factors::default(), Cow::Borrowed(self))),
+            _ => Err(Error::setting("these data have no columns to scale")),
+        }
+    }
+
     /// Returns a digest of the examples in hexadecimal digits; their weights are not part of it.
     fn fingerprint(&self) -> String {
         let mut digest = Digest::default();
@@ -58,6 +81,20 @@ impl DataSet for Examples {
     fn weights(&self) -> Option<&[f64]> {
         Examples::weights(self)
     }
+
+    fn weighted(self, weights: Vec<f64>) -> Result<Self> {
+        self.with_weights(weights)
+    }
+
+    /// Returns an error without memory for three numbers per column while the factors are computed, and a copy of the
+    /// data.
+    fn scaled(&self, scaling: Scaling) -> Result<(Factors, Cow<'_, Self>)> {
+        if !scaling.is_none() {
+            let others = self.rows().stored().saturating_mul(2);
+            Need { weights: self.rows().width(), copies: 3, others }.check()?;
+        }
+        Ok(scaling.apply(self))
+    }
 }
 
 impl DataSet for Sequences {
@@ -71,6 +108,10 @@ impl DataSet for Sequences {
 
     fn weights(&self) -> Option<&[f64]> {
         Sequences::weights(self)
+    }
+
+    fn weighted(self, weights: Vec<f64>) -> Result<Self> {
+        self.with_weights(weights)
     }
 }
 

@@ -52,6 +52,7 @@ pub mod temporary;
 pub mod vocabulary;
 
 pub use alphabet::Alphabet;
+pub(crate) use checks::check_weights;
 pub use class_weights::ClassWeights;
 pub use column_recipe::ColumnRecipe;
 pub use conversion::Conversion;

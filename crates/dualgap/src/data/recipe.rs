@@ -3,7 +3,7 @@
 
 use super::features::{self, Extractor};
 use super::{
-    ColumnRecipe, CsvRecipe, Examples, RatingsRecipe, Sequences, Source, TargetKind, Targets,
+    ColumnRecipe, CsvRecipe, DataSet, Examples, Ratings, RatingsRecipe, Sequences, Source, TargetKind, Targets,
     Unseen, Vocabulary, csv, letters, libsvm,
 };
 use crate::{Error, Result};
@@ -24,6 +24,8 @@ pub enum Format {
     Columns(ColumnRecipe),
     /// `user item rating`, see [`super::ratings`].
     Ratings(RatingsRecipe),
+    /// The format of a user's own structure, which reads it.
+    Own,
 }
 
 /// Whether a line has as many cells as those of `letter.data`: six, and 128 pixels.
@@ -105,6 +107,7 @@ impl Format {
             Self::Csv(_) => "csv",
             Self::Columns(_) => "column",
             Self::Ratings(_) => "ratings",
+            Self::Own => "structure's own",
         }
     }
 }
@@ -184,6 +187,14 @@ pub struct Loaded<D> {
     pub folds: Option<Vec<u8>>,
 }
 
+impl<D: DataSet> Loaded<D> {
+    /// Returns a data set that is a whole file.
+    pub fn all(data: D, format: Format, labelled: bool) -> Self {
+        let of = data.len();
+        Self::whole(data, of, format, labelled, Unseen::default())
+    }
+}
+
 impl<D> Loaded<D> {
     fn whole(data: D, of: usize, format: Format, labelled: bool, unseen: Unseen) -> Self {
         let recipe = Recipe::whole(format);
@@ -227,7 +238,7 @@ impl Recipe {
                 let of = data.len();
                 Ok(Loaded::whole(data, of, Format::Columns(recipe), labelled, unseen))
             }
-            Format::Libsvm | Format::Csv(_) | Format::Ratings(_) => Err(source.file_error(
+            Format::Libsvm | Format::Csv(_) | Format::Ratings(_) | Format::Own => Err(source.file_error(
                 format!("a {} file has no sequences", self.format.name()),
                 "chains are trained on column files (--format columns) and letters",
             )),
@@ -259,6 +270,27 @@ impl Recipe {
         }
         loaded.recipe.constant = true;
         Ok(loaded)
+    }
+
+    /// Reads the data as ratings: to train on, without those that are held out, or to predict, with or without ratings.
+    pub fn ratings(&self, source: Source<'_>, predict: bool) -> Result<Loaded<Ratings>> {
+        let Format::Ratings(recipe) = &self.format else {
+            return Err(source.file_error(
+                "is to be read as ratings, and its model says that its data are something else",
+                "the model file was altered: train the model again",
+            ));
+        };
+        self.no_folds(source.name())?;
+        if predict {
+            let (data, labelled) = recipe.read_any(source)?;
+            return Ok(Loaded::all(data, self.format.clone(), labelled));
+        }
+        let (all, read) = recipe.read(source)?;
+        let data = match recipe.held_out {
+            Some(held_out) => all.split(held_out)?.0,
+            None => all,
+        };
+        Ok(Loaded::all(data, Format::Ratings(read), true))
     }
 
     fn plain_examples(
@@ -296,6 +328,10 @@ impl Recipe {
                 let of = data.len();
                 Ok(self.with_target(Loaded::whole(data, of, Format::Csv(recipe), labelled, unseen)))
             }
+            Format::Own => Err(source.file_error(
+                "has the format of another structure, and no examples with features",
+                "it is for models of that structure",
+            )),
             Format::Ratings(_) => Err(source.file_error(
                 "a ratings file has pairs of users and items, and no examples with features",
                 "it is for `dualgap train completion` and for models of that",

@@ -40,15 +40,22 @@ pub struct Witness {
     pub keys: Vec<u64>,
     /// The weights of the keys.
     pub weights: Vec<f64>,
+    /// The bytes that keys are places in, where a corner is an output of a user's own structure; else empty.
+    pub outputs: Vec<u8>,
 }
 
 /// Blocks whose points can be stored, and proved feasible when they are loaded.
 pub trait Witnessed: Blocks<Point: Serialize + DeserializeOwned> {
-    /// Returns the entries of a point, keys ascending.
-    fn entries(&self, at: &Self::Point) -> Vec<(u64, f64)>;
+    /// Whether a point has more in it than its entries say, which a checkpoint could forge: the certificate of a run is
+    /// then computed from points that are made anew.
+    const REBUILT: bool = false;
+
+    /// Returns the entries of a point, keys ascending. Corners that a number cannot name have their bytes appended to
+    /// `outputs`, and their place in it is the key.
+    fn entries(&self, at: &Self::Point, outputs: &mut Vec<u8>) -> Vec<(u64, f64)>;
 
     /// Returns the point with these entries. [`Blocks::audit`] then proves it feasible or refuses it.
-    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<Self::Point>;
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>, outputs: &[u8]) -> Result<Self::Point>;
 }
 
 impl Witness {
@@ -56,7 +63,7 @@ impl Witness {
     pub fn of<B: Witnessed>(blocks: &B, points: &[B::Point]) -> Self {
         let mut witness = Self { starts: vec![0], ..Self::default() };
         for at in points {
-            for (key, weight) in blocks.entries(at) {
+            for (key, weight) in blocks.entries(at, &mut witness.outputs) {
                 witness.keys.push(key);
                 witness.weights.push(weight);
             }
@@ -98,7 +105,7 @@ impl Witness {
                 let range = range[0] as usize..range[1] as usize;
                 let keys = self.keys[range.clone()].iter().copied();
                 let weights = self.weights[range].iter().copied();
-                blocks.point(i, keys.zip(weights).collect())
+                blocks.point(i, keys.zip(weights).collect(), &self.outputs)
             })
             .collect()
     }

@@ -5,6 +5,7 @@
 
 use super::sum::two_sum;
 use super::{Row, UNDERFLOW, UNIT_ROUNDOFF, gamma};
+use serde::{Deserialize, Serialize};
 
 /// Receives a vector coordinate by coordinate; it may receive a coordinate more than once.
 pub trait Accumulate {
@@ -97,7 +98,7 @@ impl Accumulate for Vec<f64> {
 /// x.settle();
 /// assert_eq!(x.entries(), [(2, 3.0), (7, 2.0)]);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SparseVec {
     entries: Vec<(usize, f64)>,
 }

@@ -11,9 +11,10 @@ use crate::{Error, Result};
 /// assert!(Costs::Matrix(vec![1.0; 4]).check(2).is_err(), "a right answer costs nothing");
 /// # Ok::<(), dualgap::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Costs {
     /// Every mistake costs one.
+    #[default]
     ZeroOne,
     /// `K × K`, row by row: the cost of each prediction under each truth.
     Matrix(Vec<f64>),

@@ -68,7 +68,7 @@ impl Pairs {
 #[derive(Clone, Debug, Default)]
 pub struct Ratings {
     pub(crate) pairs: Pairs,
-    /// The rating of each pair.
+    /// The rating of each pair; empty if the pairs are only there to predict.
     pub(crate) values: Vec<f64>,
 }
 
@@ -132,7 +132,19 @@ impl Ratings {
         Ok(ratings)
     }
 
-    /// The pairs that are rated.
+    /// Returns pairs without ratings, to predict.
+    pub fn from_pairs(pairs: &[(&str, &str)]) -> Self {
+        let mut all = Pairs::default();
+        pairs.iter().for_each(|&(user, item)| all.push(user, item));
+        all.into()
+    }
+
+    /// Whether the pairs have ratings, and are not only there to predict.
+    pub fn are_rated(&self) -> bool {
+        self.values.len() == self.pairs.len()
+    }
+
+    /// The pairs that are rated, or to rate.
     pub fn pairs(&self) -> &Pairs {
         &self.pairs
     }
@@ -149,19 +161,19 @@ impl Ratings {
         for &i in chosen {
             let (user, item) = self.pairs.names(self.pairs.places[i]);
             part.pairs.push(user, item);
-            part.values.push(self.values[i]);
+            part.values.extend(self.values.get(i));
         }
         part
     }
 
-    /// Returns the number of ratings.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
-        self.values.len()
+        self.pairs.len()
     }
 
-    /// Whether there are no ratings.
+    /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.pairs.is_empty()
     }
 
     /// Returns the mean of all ratings; zero without ratings.
@@ -201,6 +213,12 @@ impl Ratings {
     }
 }
 
+impl From<Pairs> for Ratings {
+    fn from(pairs: Pairs) -> Self {
+        Self { pairs, values: Vec::new() }
+    }
+}
+
 impl RatingsRecipe {
     /// Returns all ratings of a file, and the recipe with the names of its header.
     pub fn read(&self, mut source: Source<'_>) -> Result<(Ratings, Self)> {
@@ -223,15 +241,6 @@ impl RatingsRecipe {
             return Err(source.file_error("has no ratings", REMEDY));
         }
         Ok((ratings, recipe))
-    }
-
-    /// Returns the ratings that a model was trained on.
-    pub fn read_training(&self, source: Source<'_>) -> Result<Ratings> {
-        let ratings = self.read(source)?.0;
-        match self.held_out {
-            Some(held_out) => Ok(ratings.split(held_out)?.0),
-            None => Ok(ratings),
-        }
     }
 
     /// Returns the pairs of a file with or without ratings. Its first line is a header if it equals that of the

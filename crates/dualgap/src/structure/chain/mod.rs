@@ -4,6 +4,7 @@
 //! - [`oracle`]: Viterbi's algorithm, the layout of the weights, and the max-oracle.
 
 pub mod blocks;
+pub(crate) mod definition;
 pub(crate) mod edges;
 mod face;
 mod geometry;
@@ -11,4 +12,5 @@ pub mod oracle;
 mod scratch;
 
 pub use blocks::{ChainBlocks, ChainScratch};
+pub use definition::Chain;
 pub use oracle::{ChainOracle, Hamming, Label, Layout, Viterbi};

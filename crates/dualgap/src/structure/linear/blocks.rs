@@ -361,11 +361,11 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
 }
 
 impl<L: Loss> Witnessed for LinearBlocks<'_, L> {
-    fn entries(&self, at: &f64) -> Vec<(u64, f64)> {
+    fn entries(&self, at: &f64, _: &mut Vec<u8>) -> Vec<(u64, f64)> {
         vec![(0, *at)]
     }
 
-    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<f64> {
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>, _: &[u8]) -> Result<f64> {
         match entries[..] {
             [(0, alpha)] => Ok(alpha),
             _ => Err(Error::Witness { example: i, message: "it has not one number".into() }),

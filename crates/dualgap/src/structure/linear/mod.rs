@@ -10,10 +10,12 @@
 mod balance;
 pub mod blocks;
 mod coordinates;
+pub(crate) mod definition;
 mod l1_certificate;
 pub mod pure_l1;
 
 pub use blocks::{Choice, LinearBlocks};
+pub use definition::Linear;
 pub use pure_l1::{train_pure_l1, train_pure_l1_from};
 
 use crate::Result;

@@ -300,11 +300,11 @@ impl Blocks for MulticlassBlocks<'_> {
 }
 
 impl Witnessed for MulticlassBlocks<'_> {
-    fn entries(&self, at: &Mixture) -> Vec<(u64, f64)> {
+    fn entries(&self, at: &Mixture, _: &mut Vec<u8>) -> Vec<(u64, f64)> {
         at.iter().collect()
     }
 
-    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<Mixture> {
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>, _: &[u8]) -> Result<Mixture> {
         Mixture::from_entries(entries).ok_or_else(|| Error::Witness {
             example: i,
             message: "its classes do not ascend".into(),

@@ -6,10 +6,12 @@
 //! - [`oracle`]: the max-oracle, for comparison with users' own.
 
 pub mod blocks;
+pub(crate) mod definition;
 pub mod oracle;
 pub mod scores;
 mod segment;
 
 pub use blocks::MulticlassBlocks;
+pub use definition::Multiclass;
 pub use oracle::MulticlassOracle;
 pub use scores::ScoreBlocks;

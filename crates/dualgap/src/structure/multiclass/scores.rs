@@ -363,12 +363,12 @@ impl Blocks for ScoreBlocks<'_> {
 }
 
 impl Witnessed for ScoreBlocks<'_> {
-    fn entries(&self, at: &Vec<f64>) -> Vec<(u64, f64)> {
+    fn entries(&self, at: &Vec<f64>, _: &mut Vec<u8>) -> Vec<(u64, f64)> {
         let entries = at.iter().enumerate().map(|(y, &weight)| (y as u64, weight));
         entries.filter(|&(_, weight)| weight != 0.0).collect()
     }
 
-    fn point(&self, i: usize, entries: Vec<(u64, f64)>) -> Result<Vec<f64>> {
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>, _: &[u8]) -> Result<Vec<f64>> {
         let refuse = |message: &str| Error::Witness { example: i, message: message.into() };
         if !entries.is_sorted_by(|a, b| a.0 < b.0) {
             return Err(refuse("its classes do not ascend"));

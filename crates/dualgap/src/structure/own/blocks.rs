@@ -4,17 +4,20 @@
 //! faster. They need nothing from a user but an [`Oracle`], and they check the oracle's contract.
 
 use crate::dual::witness::distribution;
-use crate::dual::{Audit, Blocks, Found};
+use crate::dual::{Audit, Blocks, Found, Witnessed};
 use crate::linalg::accumulate::Collected;
 use crate::linalg::underflow::{product_above, root_above, size_of_product};
 use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNDERFLOW, gamma};
 use crate::structure::{Bound, Extent, Oracle};
+use crate::structure::own::OwnOracle;
 use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A corner: an output, its loss, and its difference vector. Only the adapter makes planes, from the oracle's results,
-/// so that a point cannot contain what no oracle has returned.
-#[derive(Debug)]
+/// A corner: an output, its loss, and its difference vector. Only the adapter makes planes, from the oracle's results, so
+/// that a point cannot contain what no oracle has returned. Those of a checkpoint are believed until the run ends, and
+/// its certificate is then computed with new ones.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plane<Y> {
     /// i.
     example: usize,
@@ -40,7 +43,12 @@ impl<Y> Plane<Y> {
 }
 
 /// The dual point of a block: corners with their weights, and the mixture of their vectors.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(
+    bound(serialize = "Y: Clone + Serialize", deserialize = "Y: Deserialize<'de>"),
+    from = "Stored<Y>",
+    into = "Stored<Y>"
+)]
 pub struct OraclePoint<Y> {
     /// Corners and weights; the weights add up to one.
     pub corners: Vec<(Arc<Plane<Y>>, f64)>,
@@ -48,6 +56,33 @@ pub struct OraclePoint<Y> {
     spare: Vec<(Arc<Plane<Y>>, u8)>,
     psi: SparseVec,
     loss: f64,
+}
+
+/// A point in a checkpoint. Corners that points share are stored more than once.
+#[derive(Serialize, Deserialize)]
+struct Stored<Y> {
+    corners: Vec<(Plane<Y>, f64)>,
+    spare: Vec<(Plane<Y>, u8)>,
+    psi: SparseVec,
+    loss: f64,
+}
+
+impl<Y> From<Stored<Y>> for OraclePoint<Y> {
+    fn from(stored: Stored<Y>) -> Self {
+        let Stored { corners, spare, psi, loss } = stored;
+        let corners = corners.into_iter().map(|(plane, weight)| (Arc::new(plane), weight));
+        let spare = spare.into_iter().map(|(plane, shifts)| (Arc::new(plane), shifts));
+        Self { corners: corners.collect(), spare: spare.collect(), psi, loss }
+    }
+}
+
+impl<Y: Clone> From<OraclePoint<Y>> for Stored<Y> {
+    fn from(point: OraclePoint<Y>) -> Self {
+        let OraclePoint { corners, spare, psi, loss } = point;
+        let corners = corners.iter().map(|(plane, weight)| (Plane::clone(plane), *weight));
+        let spare = spare.iter().map(|(plane, shifts)| (Plane::clone(plane), *shifts));
+        Self { corners: corners.collect(), spare: spare.collect(), psi, loss }
+    }
 }
 
 // Not derived: the corners are shared, so outputs need not be cloned.
@@ -405,7 +440,17 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         let mut dual = Sum::default();
         let (mut largest_loss, mut largest_psi) = (0.0_f64, 0.0_f64);
         let (mut rounding, mut span) = (0.0, 0.0);
+        // A point of a checkpoint may say anything.
+        let beyond = |psi: &SparseVec| psi.entries().iter().any(|&(j, _)| j >= self.dim());
+        if beyond(&at.psi) || at.spare.iter().any(|(plane, _)| beyond(&plane.psi)) {
+            let message = "it has a feature that there is not".into();
+            return Err(Error::Witness { example: i, message });
+        }
         for (plane, weight) in &at.corners {
+            if beyond(&plane.psi) {
+                let message = "it has a feature that there is not".into();
+                return Err(Error::Witness { example: i, message });
+            }
             if plane.example != i {
                 let message = format!("it has an output of example {}", plane.example);
                 return Err(Error::Witness { example: i, message });
@@ -436,4 +481,51 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
             2.0 * (product_above(gamma(terms + 4), magnitude) + terms as f64 * UNDERFLOW)
         })
     }
+}
+
+/// The corners are outputs in the byte form that serde gives them. A key is the place of an output's bytes, which have
+/// their number before them.
+impl<O: OwnOracle> Witnessed for OracleBlocks<'_, O> {
+    const REBUILT: bool = true;
+
+    fn entries(&self, at: &Self::Point, outputs: &mut Vec<u8>) -> Vec<(u64, f64)> {
+        let weighty = at.corners.iter().filter(|(_, weight)| *weight != 0.0);
+        weighty
+            .map(|(plane, weight)| {
+                let key = outputs.len() as u64;
+                // What serde cannot write has no bytes, and is refused when it is read.
+                let bytes = postcard::to_stdvec(&plane.output).unwrap_or_default();
+                outputs.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+                outputs.extend_from_slice(&bytes);
+                (key, *weight)
+            })
+            .collect()
+    }
+
+    fn point(&self, i: usize, entries: Vec<(u64, f64)>, outputs: &[u8]) -> Result<Self::Point> {
+        let refuse = |message: &str| Error::Witness { example: i, message: message.into() };
+        let mut corners: Vec<(Arc<Plane<O::Output>>, f64)> = Vec::with_capacity(entries.len());
+        for (key, weight) in entries {
+            let bytes = bytes_at(outputs, key).ok_or_else(|| refuse("it has an output without bytes"))?;
+            let output: O::Output = postcard::from_bytes(bytes)
+                .map_err(|_| refuse("it has bytes that are no output"))?;
+            if !self.oracle.admits(&self.examples[i].0, &output) {
+                return Err(refuse("it has an output that is none of this example's"));
+            }
+            if corners.iter().any(|(plane, _)| plane.output == output) {
+                return Err(refuse("it has an output twice"));
+            }
+            corners.push((Arc::new(self.plane(i, output)?), weight));
+        }
+        let (spare, psi, loss) = (Vec::new(), SparseVec::default(), 0.0);
+        let mut point = OraclePoint { corners, spare, psi, loss };
+        point.remix();
+        Ok(point)
+    }
+}
+
+/// Returns the bytes of the output at a place, if they are there.
+fn bytes_at(outputs: &[u8], key: u64) -> Option<&[u8]> {
+    let (length, rest) = outputs.get(usize::try_from(key).ok()?..)?.split_first_chunk::<8>()?;
+    rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)
 }

@@ -1,7 +1,9 @@
 //! Any output space with a max-oracle: the trait that a user implements, and the blocks that are made of it.
 
 pub mod blocks;
+pub(crate) mod definition;
 pub mod oracle;
 
 pub use blocks::{OracleBlocks, OraclePoint, Plane};
 pub use oracle::{Bound, Decoded, Extent, Oracle};
+pub use definition::{OwnExamples, OwnOracle, OwnStructure};

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How predicted sets compare with the true ones.
 ///
 /// ```
-/// # use dualgap::model::SetEvaluation;
+/// # use dualgap::structure::evaluation::SetEvaluation;
 /// let mut evaluation = SetEvaluation::of_labels(&["beach", "sunset"]);
 /// evaluation.compare(["beach"], ["beach", "sunset"]);
 /// evaluation.compare(["sunset"], ["sunset"]);

@@ -1,4 +1,4 @@
-//! Comparison of predictions with the truth.
+//! Comparison of predicted labels with the true ones.
 
 use super::chunks::{ChunkEvaluation, Count};
 use serde::Serialize;
@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// How predictions compare with the truth. A single label is a sequence of length one.
 ///
 /// ```
-/// # use dualgap::model::Evaluation;
-/// let mut evaluation = Evaluation::default();
+/// # use dualgap::structure::evaluation::LabelEvaluation;
+/// let mut evaluation = LabelEvaluation::default();
 /// evaluation.compare(&["c", "a", "t"], &["c", "o", "t"]);
 /// evaluation.compare(&["a"], &["a"]);
 /// assert_eq!(evaluation.accuracy(), 0.75);
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// assert_eq!(evaluation.most_confused(), [("a", "o", 1)]);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Evaluation {
+pub struct LabelEvaluation {
     sequences: usize,
     wrong_sequences: usize,
     labels: usize,
@@ -25,11 +25,14 @@ pub struct Evaluation {
     /// How often each true label was predicted as each label, right predictions included.
     pairs: BTreeMap<(String, String), usize>,
     chunks: ChunkEvaluation,
+    /// The weight of all examples and that of wrong labels, if examples have weights.
+    weighted: Option<(f64, f64)>,
+    log_loss: Option<f64>,
 }
 
-/// The figures of an [`Evaluation`].
+/// The figures of an [`LabelEvaluation`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Figures {
+pub struct LabelFigures {
     /// The number of sequences, or of examples.
     pub examples: usize,
     /// The number of labels in all of them.
@@ -44,55 +47,16 @@ pub struct Figures {
     pub normalized_hamming: f64,
     /// The fraction of sequences with any wrong label.
     pub sequence_error: f64,
+    /// The fraction of labels that are wrong, each with the weight of its example; none if examples have no weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_error: Option<f64>,
+    /// The mean of −log p over the true labels, with the weights of the examples; none if the model has no
+    /// probabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_loss: Option<f64>,
 }
 
-/// How predicted numbers compare with the true ones.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct NumberErrors {
-    /// The number of examples.
-    pub examples: usize,
-    /// The root of the mean squared error.
-    pub rmse: f64,
-    /// The mean absolute error.
-    pub mae: f64,
-    /// The fraction of the variance that the predictions explain; none if the truth has no variance.
-    pub r2: Option<f64>,
-}
-
-impl NumberErrors {
-    /// Computes the errors of predictions.
-    ///
-    /// ```
-    /// # use dualgap::model::evaluation::NumberErrors;
-    /// let errors = NumberErrors::of(&[1.0, 3.0], &[1.0, 2.0]);
-    /// assert_eq!((errors.mae, errors.r2), (0.5, Some(0.5)));
-    /// ```
-    pub fn of(truth: &[f64], predicted: &[f64]) -> Self {
-        let absolute: f64 = truth.iter().zip(predicted).map(|(t, p)| (t - p).abs()).sum();
-        let (squared, variance) = (mean_squared(truth, predicted), variance(truth));
-        Self {
-            examples: truth.len(),
-            rmse: squared.sqrt(),
-            mae: absolute / truth.len().max(1) as f64,
-            r2: (variance > 0.0).then(|| 1.0 - squared / variance),
-        }
-    }
-}
-
-/// Returns the mean of the squared differences.
-pub(super) fn mean_squared(truth: &[f64], predicted: &[f64]) -> f64 {
-    let squares = truth.iter().zip(predicted).map(|(t, p)| (t - p) * (t - p));
-    squares.sum::<f64>() / truth.len().max(1) as f64
-}
-
-/// Returns the mean squared distance of numbers from their mean.
-pub(super) fn variance(numbers: &[f64]) -> f64 {
-    let n = numbers.len().max(1) as f64;
-    let centre = numbers.iter().sum::<f64>() / n;
-    numbers.iter().map(|x| (x - centre).powi(2)).sum::<f64>() / n
-}
-
-impl Evaluation {
+impl LabelEvaluation {
     /// Counts the labels of one sequence.
     pub fn compare<S: AsRef<str>>(&mut self, truth: &[S], predicted: &[S]) {
         let mut wrong = 0;
@@ -107,6 +71,35 @@ impl Evaluation {
         self.labels += truth.len();
         self.wrong += wrong;
         self.wrong_fractions += wrong as f64 / truth.len().max(1) as f64;
+    }
+
+    /// Counts the labels of one sequence, which has this weight.
+    ///
+    /// ```
+    /// # use dualgap::structure::evaluation::LabelEvaluation;
+    /// let mut evaluation = LabelEvaluation::default();
+    /// evaluation.compare_weighted(&["a"], &["a"], 3.0);
+    /// evaluation.compare_weighted(&["a"], &["b"], 1.0);
+    /// let figures = evaluation.figures();
+    /// assert_eq!((figures.error, figures.weighted_error), (0.5, Some(0.25)));
+    /// ```
+    pub fn compare_weighted<S: AsRef<str>>(
+        &mut self,
+        truth: &[S],
+        predicted: &[S],
+        weight: f64,
+    ) {
+        let before = self.wrong;
+        self.compare(truth, predicted);
+        let (all, wrong) = self.weighted.get_or_insert((0.0, 0.0));
+        *all += weight * truth.len() as f64;
+        *wrong += weight * (self.wrong - before) as f64;
+    }
+
+    /// Adds the mean of −log p over the true labels.
+    #[must_use]
+    pub fn with_log_loss(self, log_loss: f64) -> Self {
+        Self { log_loss: Some(log_loss), ..self }
     }
 
     /// Returns the fraction of labels that are right.
@@ -125,9 +118,9 @@ impl Evaluation {
     }
 
     /// Returns all figures.
-    pub fn figures(&self) -> Figures {
+    pub fn figures(&self) -> LabelFigures {
         let sequences = self.sequences.max(1) as f64;
-        Figures {
+        LabelFigures {
             examples: self.sequences,
             labels: self.labels,
             accuracy: self.accuracy(),
@@ -135,6 +128,8 @@ impl Evaluation {
             hamming: self.hamming(),
             normalized_hamming: self.wrong_fractions / sequences,
             sequence_error: self.wrong_sequences as f64 / sequences,
+            weighted_error: self.weighted.map(|(all, wrong)| wrong / all),
+            log_loss: self.log_loss,
         }
     }
 
@@ -146,8 +141,8 @@ impl Evaluation {
     /// Returns, for every label that occurs, how often it is in the truth, in the prediction, and in both.
     ///
     /// ```
-    /// # use dualgap::model::Evaluation;
-    /// let mut evaluation = Evaluation::default();
+    /// # use dualgap::structure::evaluation::LabelEvaluation;
+    /// let mut evaluation = LabelEvaluation::default();
     /// evaluation.compare(&["a", "a", "b"], &["a", "b", "b"]);
     /// let a = evaluation.by_label()["a"].figures();
     /// assert_eq!((a.precision, a.recall), (1.0, 0.5));

@@ -6,7 +6,7 @@
 //! R²     1 − squared errors / squared distances of all numbers from the mean of their own output
 //! ```
 
-use super::evaluation::{NumberErrors, mean_squared, variance};
+use super::numbers::{NumberErrors, mean_squared, variance};
 use crate::data::Outputs;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use serde::Serialize;
 ///
 /// ```
 /// # use dualgap::data::Outputs;
-/// # use dualgap::model::OutputEvaluation;
+/// # use dualgap::structure::evaluation::OutputEvaluation;
 /// let names = ["price", "weight"].map(String::from).to_vec();
 /// let truth = Outputs::new(names, vec![1.0, 10.0, 3.0, 10.0])?;
 /// let evaluation = OutputEvaluation::of(&truth, &[1.0, 10.0, 2.0, 11.0]);

@@ -4,7 +4,7 @@
 //! A certificate of a problem whose mistakes cost nothing, or whose examples weigh nothing, is as valid as any other
 //! and proves nothing of interest. A remark shows this without a look into the model file.
 
-use super::{Model, Structure};
+use super::Names;
 use crate::run::Certificate;
 use crate::term::MulticlassLoss;
 use serde::Serialize;
@@ -54,7 +54,7 @@ impl Remark {
     /// Returns the remark on the numbers of a certificate, if there is one.
     ///
     /// ```
-    /// use dualgap::model::Remark;
+    /// use dualgap::structure::Remark;
     /// use dualgap::run::Certificate;
     /// let (primal, dual, rounding_error) = (0.5, 0.5, 1e-15);
     /// let certificate = Certificate { primal, dual, rounding_error, certified: true };
@@ -68,9 +68,9 @@ impl Remark {
     }
 
     /// Returns the remark on a model without a witness.
-    pub fn on_witness(model: &Model) -> Option<Self> {
+    pub fn on_witness(stored: bool) -> Option<Self> {
         let text = "the file has no witness: the dual value is the word of the training run, and nobody has proved it here";
-        model.witness.is_none().then(|| Self::new(RemarkKind::NoWitness, text))
+        (!stored).then(|| Self::new(RemarkKind::NoWitness, text))
     }
 
     /// Returns the remark on a path in which this many models have no witness.
@@ -83,20 +83,14 @@ impl Remark {
     }
 }
 
-/// Returns the remarks on the problem of a model; `labels` are those of its training examples, if known.
-pub(super) fn on_problem(model: &Model, labels: Option<&[u32]>) -> Vec<Remark> {
-    let mut remarks = Vec::new();
-    if let Structure::Multiclass { costs: Some(costs), loss } = &model.structure {
-        remarks.extend(on_costs(costs, model.alphabet.len(), *loss));
-    }
-    if let Some(weights) = &model.sample_weights {
-        remarks.extend(on_examples(weights));
-        remarks.extend(labels.and_then(|labels| on_classes(weights, labels, model)));
-    }
-    remarks
+/// Returns the remarks on the weights of examples; `labels` are those of the training examples, if known.
+pub(crate) fn on_weights(weights: &[f64], labels: Option<&[u32]>, names: &Names) -> Vec<Remark> {
+    let on_classes = labels.and_then(|labels| on_classes(weights, labels, names));
+    on_examples(weights).into_iter().chain(on_classes).collect()
 }
 
-fn on_costs(costs: &[f64], classes: usize, loss: MulticlassLoss) -> Option<Remark> {
+/// Returns the remark on a matrix of costs.
+pub(crate) fn on_costs(costs: &[f64], classes: usize, loss: MulticlassLoss) -> Option<Remark> {
     let mistakes: Vec<f64> = mistakes(costs, classes).collect();
     let largest = mistakes.iter().copied().fold(0.0, f64::max);
     if mistakes.is_empty() {
@@ -128,7 +122,7 @@ fn on_costs(costs: &[f64], classes: usize, loss: MulticlassLoss) -> Option<Remar
 }
 
 /// Returns the off-diagonal entries of a cost matrix.
-pub(super) fn mistakes(costs: &[f64], classes: usize) -> impl Iterator<Item = f64> + '_ {
+pub(crate) fn mistakes(costs: &[f64], classes: usize) -> impl Iterator<Item = f64> + '_ {
     let right = move |k: usize| k / classes == k % classes;
     costs.iter().enumerate().filter(move |&(k, _)| !right(k)).map(|(_, &cost)| cost)
 }
@@ -146,8 +140,8 @@ fn on_examples(weights: &[f64]) -> Option<Remark> {
 }
 
 /// Compares the weight of each class with the mean over classes that have examples.
-fn on_classes(weights: &[f64], labels: &[u32], model: &Model) -> Option<Remark> {
-    let names = model.alphabet.names();
+fn on_classes(weights: &[f64], labels: &[u32], names: &Names) -> Option<Remark> {
+    let names = names.alphabet.names();
     let mut sums = vec![None; names.len()];
     for (&weight, &label) in weights.iter().zip(labels) {
         if let Some(sum) = sums.get_mut(label as usize) {

@@ -1,0 +1,203 @@
+//! Chains as a structure: a label for each position of a sequence.
+
+use super::edges;
+use super::{ChainBlocks, Hamming, Layout, Viterbi};
+use crate::Result;
+use crate::data::{Format, Loaded, Recipe, Sequences, Source};
+use crate::linalg::parallel;
+use crate::structure::evaluation::{Evaluation, LabelEvaluation};
+use crate::structure::multiclass::definition::too_few;
+use crate::structure::{Fitted, Names, Structure, Visitor, WeightOf, Words};
+use crate::term::Penalty;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// A label for each position of a sequence, by a first-order chain under the structural hinge.
+///
+/// ```
+/// use dualgap::data::Sequences;
+/// use dualgap::run::Budget;
+/// use dualgap::structure::Chain;
+/// use dualgap::task::{Plan, Task};
+/// use dualgap::term::Penalty;
+///
+/// let names = ["a", "b"].map(String::from);
+/// let rows = [vec![vec![1.0, 0.0], vec![0.0, 1.0]], vec![vec![0.9, 0.1]]];
+/// let data = Sequences::from_dense(&rows, &[vec![0, 1], vec![0]], &names)?;
+/// let task = Task::new(Chain::default(), Penalty::ridge(0.01));
+/// let model = task.fit(&data, Plan::new(Budget::relative(1e-4)))?.model;
+/// assert_eq!(model.predict(&data)?, [vec![0, 1], vec![0]]);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Chain {
+    /// How mistakes are counted.
+    pub hamming: Hamming,
+}
+
+impl Chain {
+    /// Returns the structure that counts mistakes so.
+    pub fn new(hamming: Hamming) -> Self {
+        Self { hamming }
+    }
+}
+
+/// Returns the layout of a chain's weights.
+pub(crate) fn layout_of(names: &Names) -> Layout {
+    let (features, labels, pairs) = (names.features, names.alphabet.len(), names.pair_features);
+    Layout { features, labels, pairs }
+}
+
+impl Structure for Chain {
+    const NAME: &'static str = "chain";
+    type Data = Sequences;
+    /// The label of each position.
+    type Output = Vec<usize>;
+
+    fn names(&self, data: &Sequences) -> Result<Names> {
+        Ok(Names { pair_features: data.edge_features(), ..Names::of(data.vocabulary()) })
+    }
+
+    fn check(&self, names: &Names) -> Result<()> {
+        Layout::new(names.features, names.alphabet.len()).map(drop)
+    }
+
+    fn pose<V: Visitor>(
+        &self,
+        _: &Names,
+        data: &Sequences,
+        _: &Penalty,
+        visitor: V,
+    ) -> Result<V::Output> {
+        visitor.blocks(&ChainBlocks::new(data, self.hamming)?)
+    }
+
+    /// The point of a sequence depends on its positions and labels, and not on the features.
+    fn relabel(
+        &self,
+        names: &Names,
+        data: &Sequences,
+        i: usize,
+        old: &Names,
+        entries: &[(u64, f64)],
+    ) -> Option<Vec<(u64, f64)>> {
+        let length = data.truth(i).len();
+        let fits = entries.last().is_some_and(|&(key, _)| edges::position_of(key) + 1 == length);
+        let label = |y: usize| names.alphabet.index(old.alphabet.names().get(y)?);
+        fits.then(|| edges::relabelled(entries, label)).flatten()
+    }
+
+    fn layout(&self, names: &Names) -> Vec<(&'static str, Vec<usize>)> {
+        let (f, k, e) = (names.features, names.alphabet.len(), names.pair_features);
+        let mut parts = vec![
+            ("emissions", vec![f, k]),
+            ("start", vec![k]),
+            ("end", vec![k]),
+            ("transitions", vec![k, k]),
+        ];
+        if e > 0 {
+            parts.push(("pairs", vec![e, k, k]));
+        }
+        parts
+    }
+
+    fn predict(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Vec<Vec<usize>>> {
+        let (names, layout) = (fitted.names, layout_of(fitted.names));
+        let narrowed;
+        let beyond =
+            data.rows().width() > names.features || data.edge_features() > names.pair_features;
+        let data = if beyond {
+            narrowed = data.narrowed(names.features, names.pair_features);
+            &narrowed
+        } else {
+            data
+        };
+        parallel::map(data.len(), Viterbi::default, |viterbi, i| {
+            let mut best = Vec::new();
+            viterbi.score(layout, fitted.weights, data.sequence(i), None);
+            viterbi.decode(layout, fitted.weights, &mut best);
+            Ok(best.into_iter().map(usize::from).collect())
+        })
+    }
+
+    fn evaluate(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Evaluation> {
+        let mut evaluation = LabelEvaluation::default();
+        for (i, predicted) in self.predict(fitted, data)?.iter().enumerate() {
+            let truth: Vec<&String> =
+                data.truth(i).iter().map(|&y| &data.alphabet().names()[y as usize]).collect();
+            let predicted: Vec<&String> =
+                predicted.iter().map(|&y| &fitted.names.alphabet.names()[y]).collect();
+            match data.weights() {
+                Some(weights) => evaluation.compare_weighted(&truth, &predicted, weights[i]),
+                None => evaluation.compare(&truth, &predicted),
+            }
+        }
+        Ok(Evaluation::Labels(Box::new(evaluation)))
+    }
+
+    fn describe(&self, names: &Names) -> Words {
+        Words {
+            task: "chain",
+            predicts: format!("{} labels", names.alphabet.len()),
+            loss: match self.hamming {
+                Hamming::Plain => "hinge, the number of wrong labels".into(),
+                Hamming::Normalized => "hinge, the fraction of wrong labels".into(),
+            },
+            ..Words::default()
+        }
+        .with("loss", json!({ "name": "hamming_hinge" }))
+        .with("hamming", json!(self.hamming))
+    }
+
+    fn spell(&self, names: &Names, output: &Vec<usize>) -> Vec<String> {
+        output.iter().map(|&label| names.alphabet.names()[label].clone()).collect()
+    }
+
+    fn weight(&self, names: &Names, place: usize) -> WeightOf {
+        let layout = layout_of(names);
+        let labels = layout.labels.max(1);
+        let single =
+            |kind, feature, label| WeightOf { kind, feature, from: None, label: Some(label) };
+        let pair = |kind, feature, edge: usize| {
+            let (from, label) = (Some(edge / labels), Some(edge % labels));
+            WeightOf { kind, feature, from, label }
+        };
+        if place < layout.start().start {
+            single("feature", Some(place / labels), place % labels)
+        } else if place < layout.start().end {
+            single("start", None, place - layout.start().start)
+        } else if place < layout.end().end {
+            single("end", None, place - layout.end().start)
+        } else if place < layout.transitions().end {
+            pair("transition", None, place - layout.transitions().start)
+        } else {
+            let (k, size) = (place - layout.pairs().start, labels * labels);
+            pair("pair", Some(names.features + k / size), k % size)
+        }
+    }
+
+    fn guess(head: &str) -> Format {
+        Format::guess_sequences(head)
+    }
+
+    fn read(
+        &self,
+        recipe: &Recipe,
+        source: Source<'_>,
+        known: Option<&Names>,
+    ) -> Result<Loaded<Sequences>> {
+        recipe.sequences(source, known.map(Names::vocabulary))
+    }
+
+    fn of_sequences(sequences: Sequences) -> Option<Sequences> {
+        Some(sequences)
+    }
+
+    fn complaint(&self, data: &Sequences) -> Option<(String, String)> {
+        too_few(data.alphabet().len(), "labels")
+    }
+
+    fn labels(&self, data: &Sequences, example: usize) -> Option<Vec<usize>> {
+        Some(data.truth(example).iter().map(|&label| usize::from(label)).collect())
+    }
+}

@@ -1,0 +1,251 @@
+//! What a structure is: the one trait behind which everything that depends on the kind of output lives.
+
+use super::evaluation::Evaluation;
+use super::in_ball::StoredLosses;
+use super::linear::{Choice, LinearBlocks};
+use super::{Fitted, Names, Table, Words};
+use crate::ball::trace::Map;
+use crate::container::{Fault, Reader, Tensor};
+use crate::data::{Classes, DataSet, Format, Loaded, Recipe, Sequences, Source, TargetKind};
+use crate::dual::Witnessed;
+use crate::linalg::Rows;
+use crate::term::{Loss, Penalty};
+use crate::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+
+/// A kind of output with its loss and costs: a plain value, which a model file stores.
+///
+/// A structure says how its data become an optimisation problem ([`pose`](Self::pose)), how its weights are laid out, and
+/// how a model predicts. Training, certificates, checkpoints, model files, paths and cross-validation are then the same
+/// for all structures: [`Task`](crate::task::Task) has them. `examples/own_structure.rs` has one that is written outside
+/// this crate.
+pub trait Structure:
+    Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+    /// The name of the structure in model files.
+    const NAME: &'static str;
+
+    /// The data to train on and to predict.
+    type Data: DataSet + Clone + Send + Sync;
+
+    /// The prediction for an example.
+    type Output: Send;
+
+    // The problem.
+
+    /// Returns the names and sizes that a model of these data has.
+    fn names(&self, data: &Self::Data) -> Result<Names>;
+
+    /// Returns the structure with everything that only the training data can tell, such as the mean of ratings. It must
+    /// depend on the data alone: verification computes it again and compares.
+    fn resolve(self, _data: &Self::Data) -> Result<Self> {
+        Ok(self)
+    }
+
+    /// Returns an error if a number of the structure is out of its range, or the names do not fit: before training, and
+    /// after a file was read.
+    fn check(&self, _names: &Names) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns an error if the structure cannot be trained under this penalty. By default it can under
+    /// [`Penalty::Ridge`] without a free weight, which all blocks of the engine support.
+    fn allows(&self, penalty: &Penalty) -> Result<()> {
+        refuse_all_but_ridge(penalty)
+    }
+
+    /// Makes the optimisation problem of the data under the penalty, and returns what the visitor makes of it. Exactly
+    /// one method of the visitor is to be called.
+    fn pose<V: Visitor>(
+        &self,
+        names: &Names,
+        data: &Self::Data,
+        penalty: &Penalty,
+        visitor: V,
+    ) -> Result<V::Output>;
+
+    /// Whether the dual points of a model of the other structure mean the same in this one, so that a run can start from
+    /// them.
+    fn is_akin(&self, _other: &Self) -> bool {
+        true
+    }
+
+    /// Returns the entries of example `i` in an older model's witness as this problem has them, or `None` if they do not
+    /// fit. The names of labels may have other numbers there, and the example may be another one.
+    fn relabel(
+        &self,
+        names: &Names,
+        _data: &Self::Data,
+        _i: usize,
+        old: &Names,
+        entries: &[(u64, f64)],
+    ) -> Option<Vec<(u64, f64)>> {
+        (old == names).then(|| entries.to_vec())
+    }
+
+    // The model file.
+
+    /// Returns the tensors that the weights are stored as: their names and shapes, in the order of the weights.
+    fn layout(&self, names: &Names) -> Vec<(&'static str, Vec<usize>)> {
+        vec![("weights", vec![names.features])]
+    }
+
+    /// Returns the number of columns of weights in factors.
+    fn columns(&self, names: &Names) -> usize {
+        names.alphabet.len()
+    }
+
+    /// Stores what the header of a model file has no room for.
+    fn put(&self, _put: &mut dyn FnMut(&str, Tensor)) {}
+
+    /// Returns the structure of a header with what [`put`](Self::put) has stored.
+    fn take(self, _file: &Reader<'_>, _names: &Names) -> Result<Self, Fault> {
+        Ok(self)
+    }
+
+    // Predictions. All of them ignore features that the model does not know, and use the threads of the current pool.
+
+    /// Returns the prediction for every example.
+    fn predict(&self, fitted: Fitted<'_>, data: &Self::Data) -> Result<Vec<Self::Output>>;
+
+    /// Returns the scores behind the predictions, a column for every label or output.
+    fn scores(&self, _fitted: Fitted<'_>, _data: &Self::Data) -> Result<Table> {
+        Err(Error::setting("models of this structure have no scores of single labels"))
+    }
+
+    /// Returns the probabilities of all labels, a column for each.
+    fn probabilities(&self, _fitted: Fitted<'_>, _data: &Self::Data) -> Result<Table> {
+        Err(Error::setting(
+            "probabilities are for models of the logistic loss and softmax; others have none",
+        ))
+    }
+
+    /// Compares predictions with the truth.
+    fn evaluate(&self, fitted: Fitted<'_>, data: &Self::Data) -> Result<Evaluation>;
+
+    // Words.
+
+    /// Describes the structure, in words and as JSON.
+    fn describe(&self, names: &Names) -> Words;
+
+    /// Returns a prediction as lines of text: one, or one for each position of a sequence.
+    fn spell(&self, names: &Names, output: &Self::Output) -> Vec<String>;
+
+    /// Returns what a weight is the weight of.
+    fn weight(&self, _names: &Names, place: usize) -> WeightOf {
+        WeightOf { kind: "weight", feature: Some(place), from: None, label: None }
+    }
+
+    /// Returns the names of what a feature has weights for, such as the labels.
+    fn weighted(&self, names: &Names) -> Vec<String> {
+        names.alphabet.names().to_vec()
+    }
+
+    /// Returns what predictions depend on besides the weights: a kind, a name, and the number.
+    fn constants(&self, _names: &Names) -> Vec<(&'static str, String, f64)> {
+        Vec::new()
+    }
+
+    // Data.
+
+    /// Guesses the format of a file from its beginning.
+    fn guess(_head: &str) -> Format {
+        Format::Own
+    }
+
+    /// Reads data to train on, or with the names that a model knows.
+    fn read(
+        &self,
+        _recipe: &Recipe,
+        source: Source<'_>,
+        _known: Option<&Names>,
+    ) -> Result<Loaded<Self::Data>> {
+        Err(source.file_error("cannot be read: this structure has no file format", "use the library"))
+    }
+
+    /// Returns the positions of sequences as data of this structure, if it predicts each of them, in order: a column file
+    /// is then predicted as a stream.
+    fn of_sequences(_sequences: Sequences) -> Option<Self::Data> {
+        None
+    }
+
+    /// Returns the kind of target that an example has in a file.
+    fn target(&self) -> TargetKind {
+        TargetKind::Class
+    }
+
+    /// Returns what is wrong with the training data, and what to do about it, if they make no sense for this structure.
+    fn complaint(&self, _data: &Self::Data) -> Option<(String, String)> {
+        None
+    }
+
+    /// Returns the classes of examples that have one each: folds then have all classes in proportion, and class weights
+    /// are possible.
+    fn classes<'d>(&self, _data: &'d Self::Data) -> Option<&'d Classes> {
+        None
+    }
+
+    /// Returns the labels of an example, or `None` if its targets are not labels to tell apart.
+    fn labels(&self, data: &Self::Data, example: usize) -> Option<Vec<usize>> {
+        self.classes(data).map(|classes| vec![classes.numbers()[example] as usize])
+    }
+
+    /// Returns the targets as numbers and the column of the constant feature, from which the bound of a free intercept
+    /// follows.
+    fn intercept(&self, _data: &Self::Data) -> Result<(usize, Vec<f64>)> {
+        Err(Error::setting("an intercept without penalty is for linear models of one output"))
+    }
+}
+
+/// Returns an error unless the penalty is a ridge without a free weight.
+pub(crate) fn refuse_all_but_ridge(penalty: &Penalty) -> Result<()> {
+    match penalty {
+        Penalty::Ridge { free: None, .. } => Ok(()),
+        Penalty::Ridge { .. } => {
+            Err(Error::setting("a weight without penalty is for linear models of one output"))
+        }
+        Penalty::QNorm { .. } => Err(Error::setting("the q-norm is for linear models of one output")),
+        Penalty::Lasso { .. } => Err(Error::setting(
+            "lambda must be positive: a pure l1 penalty is for linear models of one output",
+        )),
+        Penalty::Ball { .. } => Err(Error::setting("this structure is not trained in a ball")),
+    }
+}
+
+/// What a weight is the weight of: numbers of features and labels, as far as it has any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WeightOf {
+    /// `feature`, `start`, `end`, `transition`, `pair`, or a structure's own word.
+    pub kind: &'static str,
+    /// The number of the feature.
+    pub feature: Option<usize>,
+    /// The label before, for pairs of labels.
+    pub from: Option<usize>,
+    /// The number of the label among those that [`Structure::weighted`] returns.
+    pub label: Option<usize>,
+}
+
+/// What is done with a posed problem, such as training or a proof.
+pub trait Visitor: Sized {
+    /// What comes of it.
+    type Output;
+
+    /// Returns how Prox-SDCA chooses its steps, if that was asked for.
+    fn choice(&self) -> Option<Choice> {
+        None
+    }
+
+    /// Receives a penalised problem as blocks of the engine.
+    fn blocks<B: Witnessed>(self, blocks: &B) -> Result<Self::Output>;
+
+    /// Receives a penalised problem of one output, for which there are more penalties.
+    fn linear<L: Loss>(self, blocks: &LinearBlocks<'_, L>) -> Result<Self::Output>;
+
+    /// Receives the rows and losses of a problem in a ball.
+    fn rows<L: StoredLosses>(self, rows: &Rows, losses: L) -> Result<Self::Output>;
+
+    /// Receives a problem in the trace ball whose predictions are any linear map of the matrix.
+    fn map<M: Map, L: StoredLosses>(self, map: M, losses: L) -> Result<Self::Output>;
+}

@@ -1,0 +1,317 @@
+//! Multiclass as a structure: one label out of several for each example.
+
+use super::{MulticlassBlocks, ScoreBlocks};
+use crate::ball::Classes as ClassLosses;
+use crate::container::{Fault, Reader, Tensor};
+use crate::data::{Classes, Examples, Format, Loaded, Recipe, Sequences, Source};
+use crate::linalg::kernels::argmax;
+use crate::structure::evaluation::{Evaluation, LabelEvaluation, log_loss};
+use crate::structure::fitted::softmax;
+use crate::structure::remarks::{mistakes, on_costs};
+use crate::structure::words::{digest, exact, range};
+use crate::structure::{Choice, Fitted, Names, Structure, Table, Visitor, WeightOf, Words};
+use crate::term::{Costs, MulticlassLoss, Penalty};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// One label out of several, under a loss of the scores of all of them.
+///
+/// ```
+/// use dualgap::data::Examples;
+/// use dualgap::run::Budget;
+/// use dualgap::structure::Multiclass;
+/// use dualgap::task::{Plan, Task};
+/// use dualgap::term::Penalty;
+///
+/// let rows = [vec![1.0, 0.1], vec![0.2, 1.0], vec![0.9, 0.0], vec![0.0, 0.7]];
+/// let data = Examples::from_dense(&rows, &["left", "right", "left", "right"])?;
+/// let task = Task::new(Multiclass::default(), Penalty::ridge(0.01));
+/// let report = task.fit(&data, Plan::new(Budget::relative(1e-4)))?;
+/// assert_eq!(report.model.predict(&data)?, [0, 1, 0, 1]);
+/// assert!(report.model.certify(&data)?.certificate.relative_gap() <= 1e-4);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Multiclass {
+    /// The loss of the scores.
+    #[serde(default)]
+    pub loss: MulticlassLoss,
+    /// What each mistake costs.
+    #[serde(skip)]
+    pub costs: Costs,
+}
+
+impl Multiclass {
+    /// Returns the structure with this loss, under which every mistake costs 1.
+    pub fn new(loss: MulticlassLoss) -> Self {
+        Self { loss, costs: Costs::ZeroOne }
+    }
+
+    /// Returns the structural hinge with these costs.
+    pub fn with_costs(costs: Costs) -> Self {
+        Self { loss: MulticlassLoss::Hinge, costs }
+    }
+}
+
+/// The layout, prediction and words of structures that have a score for every label of a row.
+pub(crate) mod by_label {
+    use super::{Fitted, Names, WeightOf};
+    use crate::Result;
+    use crate::linalg::Rows;
+    use crate::structure::Table;
+
+    pub fn layout(names: &Names) -> Vec<(&'static str, Vec<usize>)> {
+        vec![("weights", vec![names.features, names.alphabet.len()])]
+    }
+
+    pub fn weight(names: &Names, place: usize) -> WeightOf {
+        let labels = names.alphabet.len().max(1);
+        let (feature, label) = (Some(place / labels), Some(place % labels));
+        WeightOf { kind: "feature", feature, from: None, label }
+    }
+
+    pub fn scores(fitted: Fitted<'_>, rows: &Rows) -> Result<Table> {
+        let scores = fitted.each(rows, |row| fitted.scores(row))?;
+        Ok(Table::of(fitted.names.alphabet.len(), scores))
+    }
+}
+
+/// Returns what is wrong with fewer than two labels, and what to do about it.
+pub(crate) fn too_few(labels: usize, what: &str) -> Option<(String, String)> {
+    let message = format!("there must be at least two {what} to tell apart, and it has {labels}");
+    let remedy = "is the label where the format has it, and are the folds the right ones?";
+    (labels < 2).then(|| (message, remedy.into()))
+}
+
+impl Structure for Multiclass {
+    const NAME: &'static str = "multiclass";
+    type Data = Examples;
+    type Output = usize;
+
+    fn names(&self, data: &Examples) -> Result<Names> {
+        data.classes()?;
+        Ok(Names::of(data.vocabulary()))
+    }
+
+    fn check(&self, names: &Names) -> Result<()> {
+        self.loss.check()?;
+        if names.alphabet.is_empty() {
+            return Err(Error::setting("there is no class to predict"));
+        }
+        self.costs.check(names.alphabet.len()).map(drop)
+    }
+
+    fn allows(&self, penalty: &Penalty) -> Result<()> {
+        match penalty {
+            Penalty::Ball { .. } if self.loss.smoothness() > 0.0 => Ok(()),
+            Penalty::Ball { .. } => Err(Error::setting(
+                "a ball needs a smooth loss: take the smooth hinge or softmax",
+            )),
+            _ => crate::structure::definition::refuse_all_but_ridge(penalty),
+        }
+    }
+
+    fn pose<V: Visitor>(
+        &self,
+        _: &Names,
+        data: &Examples,
+        penalty: &Penalty,
+        visitor: V,
+    ) -> Result<V::Output> {
+        if penalty.ball().is_some() {
+            let classes = data.classes()?;
+            let (numbers, count) = (classes.numbers(), classes.alphabet().len());
+            let losses = ClassLosses::new(self.loss, numbers, count, &self.costs)?;
+            return visitor.rows(data.rows(), losses);
+        }
+        match (self.loss, visitor.choice()) {
+            (MulticlassLoss::Hinge, None) => {
+                visitor.blocks(&MulticlassBlocks::new(data, &self.costs)?)
+            }
+            (loss, choice) => {
+                let choice = choice.unwrap_or(Choice::I);
+                visitor.blocks(&ScoreBlocks::new(data, &self.costs, loss, choice)?)
+            }
+        }
+    }
+
+    /// A point is a distribution over classes; their numbers may differ between the two models.
+    fn relabel(
+        &self,
+        names: &Names,
+        _: &Examples,
+        _: usize,
+        old: &Names,
+        entries: &[(u64, f64)],
+    ) -> Option<Vec<(u64, f64)>> {
+        let class = |key: u64| names.alphabet.index(old.alphabet.names().get(key as usize)?);
+        let mut entries: Vec<(u64, f64)> = entries
+            .iter()
+            .map(|&(key, weight)| Some((class(key)? as u64, weight)))
+            .collect::<Option<_>>()?;
+        entries.sort_unstable_by_key(|&(key, _)| key);
+        Some(entries)
+    }
+
+    fn layout(&self, names: &Names) -> Vec<(&'static str, Vec<usize>)> {
+        by_label::layout(names)
+    }
+
+    fn put(&self, put: &mut dyn FnMut(&str, Tensor)) {
+        if let Costs::Matrix(costs) = &self.costs {
+            let classes = costs.len().isqrt();
+            put("costs", Tensor::f64(&[classes, classes], costs));
+        }
+    }
+
+    fn take(self, file: &Reader<'_>, names: &Names) -> Result<Self, Fault> {
+        let classes = names.alphabet.len();
+        let costs = match file.has("costs") {
+            true => Costs::Matrix(file.f64("costs", &[classes, classes])?),
+            false => Costs::ZeroOne,
+        };
+        Ok(Self { costs, ..self })
+    }
+
+    fn predict(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Vec<usize>> {
+        fitted.each(data.rows(), |row| fitted.best(row))
+    }
+
+    fn scores(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Table> {
+        by_label::scores(fitted, data.rows())
+    }
+
+    fn probabilities(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Table> {
+        if self.loss != MulticlassLoss::Softmax {
+            return Err(Error::setting(
+                "probabilities are for models of the logistic loss and softmax; others have none",
+            ));
+        }
+        let mut table = self.scores(fitted, data)?;
+        table.values.chunks_exact_mut(table.columns.max(1)).for_each(softmax);
+        Ok(table)
+    }
+
+    fn evaluate(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Evaluation> {
+        let classes = data.classes()?;
+        let probabilities = match self.loss {
+            MulticlassLoss::Softmax => Some(self.probabilities(fitted, data)?),
+            _ => None,
+        };
+        let predicted = match &probabilities {
+            Some(table) => {
+                let rows = table.values.chunks_exact(table.columns.max(1));
+                rows.map(|row| argmax(row.iter().copied()).0).collect()
+            }
+            None => self.predict(fitted, data)?,
+        };
+        let evaluation = compare(classes, &predicted, data.weights(), fitted.names);
+        Ok(Evaluation::Labels(Box::new(match probabilities {
+            None => evaluation,
+            Some(table) => {
+                let column = |i: usize| fitted.names.alphabet.index(classes.name(i));
+                let truths = (0..classes.len()).map(|i| column(i).map_or(0.0, |k| table.row(i)[k]));
+                evaluation.with_log_loss(log_loss(truths, data.weights()))
+            }
+        })))
+    }
+
+    fn describe(&self, names: &Names) -> Words {
+        let (costs, json, remarks) = match (&self.costs, self.loss) {
+            (_, MulticlassLoss::Softmax) => (None, Value::Null, None),
+            (Costs::ZeroOne, _) => {
+                (Some("every mistake costs 1".into()), json!({ "name": "zero_one" }), None)
+            }
+            (Costs::Matrix(costs), loss) => {
+                let classes = names.alphabet.len();
+                let (line, json) = matrix_of_costs(costs, classes);
+                (Some(line), json, on_costs(costs, classes, loss))
+            }
+        };
+        Words {
+            task: "multiclass",
+            predicts: format!("{} labels", names.alphabet.len()),
+            loss: match self.loss {
+                MulticlassLoss::Hinge => "hinge".into(),
+                MulticlassLoss::SmoothHinge { width } => {
+                    format!("smooth-hinge (width {})", exact(width))
+                }
+                MulticlassLoss::Softmax => "softmax".into(),
+            },
+            lines: costs.into_iter().map(|costs| ("costs", costs)).collect(),
+            remarks: remarks.into_iter().collect(),
+            ..Words::default()
+        }
+        .with("loss", json!(self.loss))
+        .with("costs", json)
+    }
+
+    fn spell(&self, names: &Names, &output: &usize) -> Vec<String> {
+        vec![names.alphabet.names()[output].clone()]
+    }
+
+    fn weight(&self, names: &Names, place: usize) -> WeightOf {
+        by_label::weight(names, place)
+    }
+
+    fn guess(head: &str) -> Format {
+        Format::guess_examples(head)
+    }
+
+    fn read(
+        &self,
+        recipe: &Recipe,
+        source: Source<'_>,
+        known: Option<&Names>,
+    ) -> Result<Loaded<Examples>> {
+        recipe.examples(source, known.map(Names::vocabulary))
+    }
+
+    fn of_sequences(sequences: Sequences) -> Option<Examples> {
+        Some(sequences.into())
+    }
+
+    fn complaint(&self, data: &Examples) -> Option<(String, String)> {
+        too_few(data.vocabulary().alphabet.len(), "classes")
+    }
+
+    fn classes<'d>(&self, data: &'d Examples) -> Option<&'d Classes> {
+        data.classes().ok()
+    }
+}
+
+/// Compares predicted classes with the true ones by name.
+pub(crate) fn compare(
+    classes: &Classes,
+    predicted: &[usize],
+    weights: Option<&[f64]>,
+    names: &Names,
+) -> LabelEvaluation {
+    let mut evaluation = LabelEvaluation::default();
+    for (i, &label) in predicted.iter().enumerate() {
+        let name = names.alphabet.names().get(label).map_or("", String::as_str);
+        match weights {
+            Some(weights) => {
+                evaluation.compare_weighted(&[classes.name(i)], &[name], weights[i]);
+            }
+            None => evaluation.compare(&[classes.name(i)], &[name]),
+        }
+    }
+    evaluation
+}
+
+fn matrix_of_costs(costs: &[f64], classes: usize) -> (String, Value) {
+    let mistakes = || mistakes(costs, classes);
+    let (smallest, largest) = range(mistakes());
+    let (zeros, digest) = (mistakes().filter(|&cost| cost == 0.0).count(), digest(costs));
+    let line = format!(
+        "a matrix: mistakes cost from {} to {} (SHA-256 {digest:.16}…)",
+        exact(smallest),
+        exact(largest)
+    );
+    let json = json!({
+        "name": "matrix", "smallest": smallest, "largest": largest, "zeros": zeros, "digest": digest,
+    });
+    (line, json)
+}

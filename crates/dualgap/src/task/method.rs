@@ -1,0 +1,156 @@
+//! How a task is solved: what decides the iterates of a run, and not its optimum.
+
+use crate::ball;
+use crate::dual::{
+    self, Acceleration, Average, Cache, Direction, Sampling, Settings, Step,
+};
+use crate::structure::Choice;
+use crate::term::Penalty;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The solver of a run, with its settings. Everything has a default that needs no thought.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "family", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Method {
+    /// The one that suits the penalty, with its default settings.
+    #[default]
+    Auto,
+    /// The block-dual engine, for penalties.
+    Dual(DualMethod),
+    /// The solvers for weights in a ball.
+    Ball(ball::Settings),
+}
+
+/// How the block-dual engine runs; see [`dual::Settings`] for each of the settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DualMethod {
+    /// One block a step, or all of them.
+    pub solver: dual::Method,
+    /// The step length.
+    pub step: Step,
+    /// The corners between which a step moves weight.
+    #[serde(default)]
+    pub direction: Direction,
+    /// Whether steps use corners that were found before.
+    #[serde(default)]
+    pub cache: Cache,
+    /// The order of the blocks.
+    pub sampling: Sampling,
+    /// Whether blocks whose last visits changed nothing are visited less often.
+    #[serde(default)]
+    pub shrinking: bool,
+    /// Whether the engine runs in accelerated rounds.
+    #[serde(default)]
+    pub acceleration: Acceleration,
+    /// Which average of the iterates is returned.
+    pub average: Average,
+    /// The number of corners that the oracle finds at the same weights.
+    pub batch: usize,
+    /// The seed of the random order.
+    pub seed: u64,
+    /// How Prox-SDCA chooses its steps. For the multiclass hinge, `None` stands for block-coordinate Frank-Wolfe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<Choice>,
+}
+
+impl From<Settings> for DualMethod {
+    fn from(settings: Settings) -> Self {
+        let Settings { method, step, direction, cache, sampling, shrinking, .. } = settings;
+        let Settings { acceleration, average, batch, seed, .. } = settings;
+        Self {
+            solver: method,
+            step,
+            direction,
+            cache,
+            sampling,
+            shrinking,
+            acceleration,
+            average,
+            batch,
+            seed,
+            option: None,
+        }
+    }
+}
+
+impl Default for DualMethod {
+    /// Leaves to the run every choice that it can make while it goes on.
+    fn default() -> Self {
+        Settings::default().into()
+    }
+}
+
+impl DualMethod {
+    /// Returns the method of the papers and nothing beyond it; see [`Settings::plain`].
+    pub fn plain() -> Self {
+        Settings::plain().into()
+    }
+
+    /// Returns the settings of the engine for a problem.
+    pub(super) fn settings(
+        &self,
+        penalty: Penalty,
+        sample_weights: Option<Vec<f64>>,
+        threads: usize,
+    ) -> Result<Settings> {
+        let Some((lambda, regulariser)) = penalty.regulariser() else {
+            return Err(Error::setting("the engine is for penalties, and weights in a ball have none"));
+        };
+        Ok(Settings {
+            lambda,
+            regulariser,
+            method: self.solver,
+            step: self.step,
+            direction: self.direction,
+            cache: self.cache,
+            sampling: self.sampling,
+            shrinking: self.shrinking,
+            acceleration: self.acceleration,
+            average: self.average,
+            batch: self.batch,
+            threads,
+            seed: self.seed,
+            sample_weights,
+        })
+    }
+}
+
+impl From<DualMethod> for Method {
+    fn from(method: DualMethod) -> Self {
+        Self::Dual(method)
+    }
+}
+
+impl From<ball::Settings> for Method {
+    fn from(settings: ball::Settings) -> Self {
+        Self::Ball(settings)
+    }
+}
+
+impl Method {
+    /// Returns the method that a run under this penalty has, or an error if they do not go together.
+    pub(super) fn for_penalty(self, penalty: &Penalty) -> Result<Self> {
+        match (self, penalty.ball()) {
+            (Self::Auto, None) => Ok(Self::Dual(DualMethod::default())),
+            (Self::Auto, Some(_)) => Ok(Self::Ball(ball::Settings::default())),
+            (Self::Dual(_), Some(_)) => Err(Error::setting(
+                "the block-dual engine is for penalties: weights in a ball have solvers of their own",
+            )),
+            (Self::Ball(_), None) => {
+                Err(Error::setting("the solvers of a ball are for weights in one"))
+            }
+            (method, _) => Ok(method),
+        }
+    }
+
+    /// Returns the seed of the random order.
+    pub fn seed(&self) -> u64 {
+        match self {
+            Self::Auto => 0,
+            Self::Dual(method) => method.seed,
+            Self::Ball(settings) => settings.seed,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Verification: recomputes a stored certificate from the data without trusting a number in the file.
+
+use super::Model;
+use super::sides::{LowRankSides, Sides, l1_sides, linear_sides, refused, sides};
+use crate::ball::trace::{Features, Map};
+use crate::data::{DataSet, Factors, Format, TargetKind};
+use crate::dual::{self, Witnessed};
+use crate::linalg::{Measured, Rows};
+use crate::run::{Certificate, Reach};
+use crate::structure::in_ball::StoredLosses;
+use crate::structure::{Fitted, LinearBlocks, Structure, Visitor};
+use crate::term::{Ball, Loss, Penalty};
+use crate::{Error, Result};
+
+/// The evidence for the dual value of a verified certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DualEvidence {
+    /// The witness is feasible, and its dual value was computed.
+    Witness,
+    /// The file has no witness: the dual value is only the claim of the run that made it.
+    Word,
+}
+
+/// A certificate that was verified.
+#[derive(Clone, Copy, Debug)]
+pub struct Verified {
+    /// The recomputed certificate; its dual value is recomputed only if there is a witness.
+    pub certificate: Certificate,
+    /// The evidence for the dual value.
+    pub evidence: DualEvidence,
+}
+
+/// Verifies the certificate of a model against its training data.
+pub(super) fn certify<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<Verified> {
+    prove(model, data, |weights, factors| Certify { model, weights, factors })
+}
+
+/// Returns the bound that a model and its witness prove at every λ.
+pub(super) fn reach<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<Reach> {
+    if model.task.penalty.lambda().is_none() {
+        return Err(Error::setting(match model.task.penalty {
+            Penalty::Ball { .. } => "a model in a ball is for its own μ and radius, and for no others",
+            _ => "pure l1 has no λ: its model is not one of several",
+        }));
+    }
+    prove(model, data, |weights, factors| AtEveryLambda { model, weights, factors })
+}
+
+/// Poses the problem that a model says it solves, after the check that the data are its training data.
+fn prove<'m, S: Structure, V: Visitor>(
+    model: &'m Model<S>,
+    data: &S::Data,
+    proof: impl FnOnce(Option<Vec<f64>>, Factors) -> V,
+) -> Result<V::Output> {
+    let task = &model.task;
+    check_data(model, data)?;
+    task.check().map_err(|error| refused(format!("the file names another problem: {error}")))?;
+    task.structure.check(&model.names)?;
+    let weights = task.weigh(data, model.sample_weights.as_deref())?;
+    let (factors, scaled) = data.scaled(task.scaling).map_err(|error| refused(error.to_string()))?;
+    let visitor = proof(weights, factors);
+    task.structure.pose(&model.names, &scaled, &task.penalty, visitor)
+}
+
+/// Returns an error unless these are the data that the model was trained on, with the names that it has.
+fn check_data<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<()> {
+    let (stored, found) = (&model.provenance.fingerprint, data.fingerprint());
+    if *stored != found || data.len() != model.provenance.examples {
+        let mut remedy = "give the training file itself, unchanged".to_string();
+        // Earlier versions identified the numbers of column files by their spelling.
+        if let Some(recipe) = &model.provenance.recipe
+            && recipe.target == TargetKind::Number
+            && matches!(recipe.format, Format::Columns(_))
+        {
+            remedy += "; a model that an earlier version has trained on numbers spelled as 1.50 or +2 is to be trained again";
+        }
+        return Err(Error::Refused {
+            message: format!(
+                "these are not the data the model was trained on: their fingerprint is {found}, \
+                 and the model's is {stored}"
+            ),
+            remedy,
+        });
+    }
+    let structure = &model.task.structure;
+    model.names.check_equal(&structure.names(data)?)?;
+    if *structure != structure.clone().resolve(data)? {
+        return Err(refused("the file has other numbers or names than the data give"));
+    }
+    Ok(())
+}
+
+/// Proves the stored certificate.
+struct Certify<'m, S> {
+    model: &'m Model<S>,
+    weights: Option<Vec<f64>>,
+    factors: Factors,
+}
+
+impl<S: Structure> Certify<'_, S> {
+    fn sides(&self, sides: &dyn Sides) -> Result<Verified> {
+        let (stored, fitted) = (self.model.certificate, self.model.fitted());
+        let primal = sides.primal(fitted, &self.factors)?;
+        agree("primal", primal.value, stored.primal, &stored)?;
+        if stored.certified != primal.certified {
+            return Err(refused("the file is wrong about whether its primal value is a bound"));
+        }
+        let (dual, evidence) = if let Some(witness) = &self.model.witness {
+            let dual = sides.dual(witness)?;
+            agree("dual", dual, stored.dual, &stored)?;
+            (dual, DualEvidence::Witness)
+        } else {
+            let error = believable(stored.rounding_error, stored.dual);
+            (Measured { value: stored.dual, error }, DualEvidence::Word)
+        };
+        let certificate = Certificate::new(primal.value, dual, primal.certified)?;
+        Ok(Verified { certificate, evidence })
+    }
+}
+
+impl<S: Structure> Visitor for Certify<'_, S> {
+    type Output = Verified;
+
+    fn blocks<B: Witnessed>(self, blocks: &B) -> Result<Verified> {
+        self.sides(&*sides(self.model.task.penalty, self.weights.as_deref(), blocks)?)
+    }
+
+    fn linear<L: Loss>(self, blocks: &LinearBlocks<'_, L>) -> Result<Verified> {
+        self.sides(&*linear_sides(self.model.task.penalty, self.weights.as_deref(), blocks)?)
+    }
+
+    fn rows<L: StoredLosses>(self, rows: &Rows, losses: L) -> Result<Verified> {
+        let (ball, mu) = ball(self.model.task.penalty)?;
+        match ball {
+            Ball::L1 { .. } => {
+                self.sides(&l1_sides(ball, mu, self.weights.as_deref(), rows, losses)?)
+            }
+            Ball::Trace { .. } => {
+                let features = Features::new(rows, losses.outputs())?;
+                self.map(features, losses)
+            }
+        }
+    }
+
+    fn map<M: Map, L: StoredLosses>(self, map: M, losses: L) -> Result<Verified> {
+        let (ball, mu) = ball(self.model.task.penalty)?;
+        self.sides(&LowRankSides::new(ball, mu, self.weights.as_deref(), map, losses)?)
+    }
+}
+
+fn ball(penalty: Penalty) -> Result<(Ball, f64)> {
+    match penalty {
+        Penalty::Ball { ball, mu } => Ok((ball, mu)),
+        _ => Err(refused("the file names no ball, and weights of its task are kept in one")),
+    }
+}
+
+/// Proves a bound at every λ from the weights and the witness.
+struct AtEveryLambda<'m, S> {
+    model: &'m Model<S>,
+    weights: Option<Vec<f64>>,
+    factors: Factors,
+}
+
+impl<S: Structure> Visitor for AtEveryLambda<'_, S> {
+    type Output = Reach;
+
+    fn blocks<B: Witnessed>(self, blocks: &B) -> Result<Reach> {
+        let Some((_, regulariser)) = self.model.task.penalty.regulariser() else {
+            return Err(refused("the file names a ball for a problem under a penalty"));
+        };
+        let Some(witness) = &self.model.witness else {
+            return Err(Error::setting("without its witness a model proves nothing at another λ"));
+        };
+        let Fitted { weights, .. } = self.model.fitted();
+        let (weights, points) = (self.factors.scaled(weights), witness.points(blocks)?);
+        dual::reach(blocks, regulariser, self.weights.as_deref(), &weights, &points)
+    }
+
+    fn linear<L: Loss>(self, blocks: &LinearBlocks<'_, L>) -> Result<Reach> {
+        self.blocks(blocks)
+    }
+
+    fn rows<L: StoredLosses>(self, _: &Rows, _: L) -> Result<Reach> {
+        Err(Error::setting("a model in a ball is for its own μ and radius, and for no others"))
+    }
+
+    fn map<M: Map, L: StoredLosses>(self, _: M, _: L) -> Result<Reach> {
+        Err(Error::setting("a model in a ball is for its own μ and radius, and for no others"))
+    }
+}
+
+/// Limits a stored error bound to a millionth of the value: a file could claim any bound to excuse a false value.
+fn believable(stored_error: f64, value: f64) -> f64 {
+    stored_error.min(1e-6 * value.abs())
+}
+
+/// Checks that the computed and the stored value differ only by rounding. The computed error bound is limited too: a
+/// file could name a problem whose rounding is so large that any value would pass.
+fn agree(side: &str, computed: Measured, stored: f64, file: &Certificate) -> Result<()> {
+    let scale = computed.value.abs().max(file.primal.abs()).max(file.dual.abs());
+    let allowed =
+        computed.error.min(1e-6 * scale) + believable(file.rounding_error, computed.value);
+    if (computed.value - stored).abs() <= allowed {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "the file claims a {side} value of {stored}, and the data give {}",
+        computed.value
+    )))
+}
