@@ -27,6 +27,7 @@
 //! | room | what it is for |
 //! | --- | --- |
 //! | [`linalg`] | rows, kernels, compensated sums, the seeded generator, low-rank matrices |
+//! | [`container`] | the sealed file of tensors: model files, checkpoints, maps of converted data |
 //! | [`data`] | readers, alphabets, data sets, fingerprints |
 //! | [`term`] | what objectives are made of: losses, regularisers as links, and balls |
 //! | [`run`] | certificate, budget, observers, checkpoints, and the one training loop |
@@ -43,6 +44,7 @@ mod error;
 struct Readme;
 
 pub mod ball;
+pub mod container;
 pub mod data;
 pub mod dual;
 pub mod linalg;

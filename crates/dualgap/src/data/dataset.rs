@@ -1,7 +1,8 @@
 //! The interface of all data sets.
 
-use super::fingerprint::{Digest, Fingerprint};
+use super::fingerprint::Fingerprint;
 use super::{Examples, Ratings, Sequences};
+use crate::container::Digest;
 
 /// What the data of a structure must provide: the number of examples, subsets, weights, and a fingerprint.
 ///

@@ -1,10 +1,7 @@
 //! Checkpoints: the state of a run in a file, from which it resumes bit for bit.
 //!
-//! ```text
-//! dualgap checkpoint 1          a line that says what the file is
-//! {"seal": …, "header": {…}}    a line: which run it is, where its loop stands, the digest of what follows
-//! …                             the engine's memory
-//! ```
+//! The file is a sealed container: its header says which run it is and where its loop stands, and its tensor `solver` is
+//! the engine's memory.
 //!
 //! A checkpoint belongs to the program that wrote it and to one run: the data, the problem and everything that
 //! decides the iterates must be the same. Tolerances and limits may differ, and a run that has ended at its limit
@@ -13,21 +10,22 @@
 //! same file.
 
 use super::{Model, Structure};
+use crate::container::temporary::Temporary;
+use crate::container::{Digest, Fault, Form, Kind, Reader, Tensor, Writer, read_file};
+use crate::data::Dictionary;
 use crate::data::lock::{FileLock, Taken};
-use crate::data::temporary::Temporary;
-use crate::data::{Dictionary, Digest};
 use crate::dual::Settings;
-use crate::linalg::memory::reserve_check;
 use crate::run::{Budget, Checkpoint, CheckpointSink, RunState};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub(super) const MAGIC: &str = "dualgap checkpoint 1";
+/// Version 1 was another file format.
+pub(super) const CHECKPOINT: Kind =
+    Kind { name: "checkpoint", form: Form::Tensors { main: false }, oldest: 2, version: 2 };
 
 /// Where and how often a run writes checkpoints.
 ///
@@ -85,9 +83,7 @@ impl Checkpoints {
 
     /// Whether a file begins like a checkpoint.
     pub fn is_one(path: &Path) -> bool {
-        let mut head = [0; MAGIC.len()];
-        File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
-            && head == MAGIC.as_bytes()
+        CHECKPOINT.is_that_of(path)
     }
 }
 
@@ -95,13 +91,6 @@ impl Checkpoints {
 struct Header {
     identity: Identity,
     run: RunState,
-    digest: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Sealed {
-    seal: String,
-    header: Box<RawValue>,
 }
 
 /// What must be equal for a run to resume: everything that decides its iterates, as names and values. The first
@@ -217,15 +206,10 @@ impl CheckpointSink for CheckpointFile {
 
     fn store(&mut self, checkpoint: Checkpoint) -> Result<()> {
         let Checkpoint { run, solver } = checkpoint;
-        let identity = self.identity.clone();
-        let header = Header { identity, run, digest: Digest::of(&solver) };
-        let unwritable =
-            |error| Error::setting(format!("the checkpoint cannot be written: {error}"));
-        let header = serde_json::value::to_raw_value(&header).map_err(unwritable)?;
-        let sealed = Sealed { seal: Digest::of(header.get().as_bytes()), header };
-        let sealed = serde_json::to_string(&sealed).map_err(unwritable)?;
-        let mut bytes = format!("{MAGIC}\n{sealed}\n").into_bytes();
-        bytes.extend(solver);
+        let header = Header { identity: self.identity.clone(), run };
+        let mut writer = Writer::new(&CHECKPOINT, &header);
+        writer.tensor("solver", Tensor::bytes(solver));
+        let bytes = writer.to_bytes()?;
         // The name is always the same: a run that is killed here leaves one such file, and the next run overwrites
         // it.
         let file = &self.checkpoints.file;
@@ -261,26 +245,15 @@ pub(super) fn survival(
 
 /// Loads the state of the loop and of the engine, or returns an error if the file belongs to another run.
 pub(super) fn load(path: &Path, identity: &Identity) -> Result<Checkpoint> {
-    let bytes = Model::read_file(path)?;
     // The engine's state is copied, and then parsed into numbers.
-    reserve_check(bytes.len() / 4).map_err(|error| {
-        Error::file(path, error.to_string(), error.remedy().unwrap_or_default())
-    })?;
-    let broken = |message: String| {
-        Error::file(path, message, "name a checkpoint of this program, or begin anew without it")
+    let bytes = read_file(path, 2)?;
+    let parts = || {
+        let file = Reader::new(&bytes, &CHECKPOINT)?;
+        Ok((file.header::<Header>()?, file.bytes("solver")?))
     };
-    let (sealed, engine) =
-        parts(&bytes).ok_or_else(|| broken("is not a dualgap checkpoint".into()))?;
-    let sealed: Sealed = serde_json::from_str(sealed)
-        .map_err(|error| broken(format!("has a header that makes no sense: {error}")))?;
-    if Digest::of(sealed.header.get().as_bytes()) != sealed.seal {
-        return Err(broken("has a header that was altered: its seal does not fit".into()));
-    }
-    let header: Header = serde_json::from_str(sealed.header.get())
-        .map_err(|error| broken(format!("has a header that makes no sense: {error}")))?;
-    if Digest::of(engine) != header.digest {
-        return Err(broken("is damaged: its digest does not fit".into()));
-    }
+    let (header, solver) = parts().map_err(|fault: Fault| {
+        fault.in_file(path, "name a checkpoint of this program, or begin anew without it")
+    })?;
     for (name, here) in identity {
         let there = header.identity.iter().find(|(other, _)| other == name).map(|(_, value)| value);
         if there != Some(here) {
@@ -292,12 +265,5 @@ pub(super) fn load(path: &Path, identity: &Identity) -> Result<Checkpoint> {
             ));
         }
     }
-    Ok(Checkpoint { run: header.run, solver: engine.to_vec() })
-}
-
-/// Splits a checkpoint into the line of its header and the bytes of the engine's state.
-fn parts(bytes: &[u8]) -> Option<(&str, &[u8])> {
-    let rest = bytes.strip_prefix(MAGIC.as_bytes())?.strip_prefix(b"\n")?;
-    let end = rest.iter().position(|&byte| byte == b'\n')?;
-    Some((std::str::from_utf8(&rest[..end]).ok()?, &rest[end + 1..]))
+    Ok(Checkpoint { run: header.run, solver: solver.to_vec() })
 }

@@ -23,34 +23,30 @@
 //! header lies about sizes, or in which a tensor is missing, comes twice, has another shape or another digest than the
 //! header says, or has a number that is not finite; it allocates memory only in proportion to the file.
 
-use super::checkpoint::MAGIC;
-use super::twins::refuse_twins;
+use super::checkpoint::CHECKPOINT;
 use super::{Centre, Centring, InBall, Model, Provenance, Structure};
-use crate::data::{Alphabet, Dictionary, Digest, TargetKind, write_atomically};
+use crate::Result;
+use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer, read_file, write_atomically};
+use crate::data::{Alphabet, Dictionary, TargetKind};
 use crate::dual::Witness;
-use crate::linalg::memory::{Need, reserve_check, short_of};
+use crate::linalg::memory::{Need, reserve_check};
 use crate::linalg::{LowRank, Operator};
 use crate::run::Certificate;
 use crate::structure::Hamming;
 use crate::structure::chain::Layout;
 use crate::term::{MulticlassLoss, ScalarLoss};
-use crate::{Error, Result};
-use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// The version that this program writes.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// The key of our metadata.
-const KEY: &str = "dualgap";
+const MODEL: Kind =
+    Kind { name: "model", form: Form::Tensors { main: true }, oldest: 1, version: FORMAT_VERSION };
 
 #[derive(Serialize, Deserialize)]
 struct Header {
-    format_version: u32,
     task: Task,
     labels: Alphabet,
     features: usize,
@@ -58,7 +54,6 @@ struct Header {
     pair_features: usize,
     certificate: Certificate,
     provenance: Provenance,
-    digests: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -89,35 +84,6 @@ enum Task {
     },
 }
 
-#[derive(Serialize, Deserialize)]
-struct Sealed {
-    seal: String,
-    header: Box<RawValue>,
-}
-
-/// A tensor to write, or one just read: its shape and its little-endian bytes.
-struct Tensor {
-    dtype: Dtype,
-    shape: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
-impl Tensor {
-    fn f64(shape: &[usize], values: &[f64]) -> Self {
-        let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-        Self { dtype: Dtype::F64, shape: shape.to_vec(), bytes }
-    }
-
-    fn bytes(bytes: Vec<u8>) -> Self {
-        Self { dtype: Dtype::U8, shape: vec![bytes.len()], bytes }
-    }
-
-    fn u64(values: &[u64]) -> Self {
-        let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-        Self { dtype: Dtype::U64, shape: vec![values.len()], bytes }
-    }
-}
-
 impl Model {
     /// Returns the bytes of the model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -126,9 +92,7 @@ impl Model {
         // One copy as the bytes of the tensors, one as those of the file.
         let weights = self.weights.len() + factors + witness;
         Need { weights, copies: 2, others: 0 }.check()?;
-        let tensors = self.tensors();
         let header = Header {
-            format_version: FORMAT_VERSION,
             task: match &self.structure {
                 &Structure::Multiclass { loss, .. } => Task::Multiclass { loss },
                 &Structure::Chain { hamming } => Task::Chain { hamming },
@@ -144,40 +108,21 @@ impl Model {
             pair_features: self.pair_features,
             certificate: self.certificate,
             provenance: self.provenance.clone(),
-            digests: tensors
-                .iter()
-                .map(|(name, tensor)| (name.clone(), Digest::of(&tensor.bytes)))
-                .collect(),
         };
-        let unwritable = |error: &dyn std::fmt::Display| {
-            Error::setting(format!("the model cannot be written: {error}"))
-        };
-        let header = serde_json::value::to_raw_value(&header).map_err(|e| unwritable(&e))?;
-        let sealed = Sealed { seal: Digest::of(header.get().as_bytes()), header };
-        let sealed = serde_json::to_string(&sealed).map_err(|e| unwritable(&e))?;
-        let views: BTreeMap<&str, TensorView<'_>> = tensors
-            .iter()
-            .map(|(name, t)| {
-                TensorView::new(t.dtype, t.shape.clone(), &t.bytes).map(|view| (&name[..], view))
-            })
-            .collect::<Result<_, _>>()
-            .map_err(|e| unwritable(&e))?;
-        let metadata = HashMap::from([(KEY.to_string(), sealed)]);
-        safetensors::serialize(views, Some(metadata)).map_err(|e| unwritable(&e))
+        let mut writer = Writer::new(&MODEL, &header);
+        self.tensors(&mut |name, tensor| writer.tensor(name, tensor));
+        writer.to_bytes()
     }
 
-    fn tensors(&self) -> BTreeMap<String, Tensor> {
+    /// Hands over the tensors by name.
+    fn tensors(&self, put: &mut impl FnMut(&str, Tensor)) {
         let (f, k, w) = (self.features, self.alphabet.len(), &self.weights);
-        let mut tensors = BTreeMap::new();
-        let mut put = |name: &str, tensor| {
-            tensors.insert(name.to_string(), tensor);
-        };
         match &self.structure {
             Structure::Completion { items, centre, .. } => {
                 if let Some(x) = &self.low_rank {
-                    put_factors(&mut put, x);
+                    put_factors(put, x);
                 }
-                put_names(&mut put, "items", items);
+                put_names(put, "items", items);
                 if centre.centring == Centring::Effects {
                     put("centre.users", Tensor::f64(&[centre.users.len()], &centre.users));
                     put("centre.items", Tensor::f64(&[centre.items.len()], &centre.items));
@@ -187,7 +132,7 @@ impl Model {
             | Structure::MultiLabel { .. }
             | Structure::MultiOutput { .. } => {
                 if let Some(x) = &self.low_rank {
-                    put_factors(&mut put, x);
+                    put_factors(put, x);
                 } else {
                     put("weights", Tensor::f64(&[f, k], w));
                 }
@@ -210,7 +155,7 @@ impl Model {
             }
         }
         if !self.dictionary.is_empty() {
-            put_names(&mut put, "names", &self.dictionary);
+            put_names(put, "names", &self.dictionary);
         }
         if let Some(weights) = &self.sample_weights {
             put("sample_weights", Tensor::f64(&[weights.len()], weights));
@@ -220,7 +165,6 @@ impl Model {
             put("witness.keys", Tensor::u64(&witness.keys));
             put("witness.weights", Tensor::f64(&[witness.weights.len()], &witness.weights));
         }
-        tensors
     }
 
     /// Writes the model file atomically.
@@ -228,78 +172,24 @@ impl Model {
         write_atomically(path, &self.to_bytes()?)
     }
 
-    /// Reads the bytes of a regular file.
-    pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
-        let unreadable = |error: &dyn std::fmt::Display| {
-            Error::file(
-                path,
-                format!("cannot be read: {error}"),
-                "check the path and the permissions",
-            )
-        };
-        // Anything else, such as a device, might never end.
-        if !std::fs::metadata(path).map_err(|e| unreadable(&e))?.is_file() {
-            return Err(Error::file(
-                path,
-                "is not a file",
-                "name a file that was written by dualgap",
-            ));
-        }
-        std::fs::read(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::OutOfMemory => in_file(path, &short_of("the file has no room")),
-            _ => unreadable(&error),
-        })
-    }
-
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = Self::read_file(path)?;
-        // The numbers of the tensors need memory beside the bytes that they are read from.
-        reserve_check(bytes.len() / 8).map_err(|error| in_file(path, &error))?;
-        if bytes.starts_with(MAGIC.as_bytes()) {
-            return Err(Error::file(
-                path,
-                "is a checkpoint and no model",
-                "a run that goes on from it (--resume) saves the model with -o",
-            ));
-        }
-        Self::from_bytes(&bytes).map_err(|message| {
-            Error::file(
-                path,
-                message,
-                "the file is damaged, was altered, or is no dualgap model (which comes before the data)",
-            )
+        let bytes = read_file(path, 1)?;
+        Self::from_bytes(&bytes).map_err(|fault| {
+            let remedy = if CHECKPOINT.is_that_of(path) {
+                "a run that goes on from it (--resume) saves the model with -o"
+            } else {
+                "the file is damaged, was altered, or is no dualgap model (which comes before the data)"
+            };
+            fault.in_file(path, remedy)
         })
     }
 
-    /// Reads the bytes of a model file; an error is a message without the path.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        let broken = |error: safetensors::SafeTensorError| {
-            format!("is not a whole safetensors file: {error}")
-        };
-        refuse_twins(bytes)?;
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
-        let sealed = metadata
-            .metadata()
-            .as_ref()
-            .and_then(|metadata| metadata.get(KEY))
-            .ok_or("is a safetensors file, but not a dualgap model")?;
-        let sealed: Sealed = serde_json::from_str(sealed)
-            .map_err(|error| format!("has metadata that make no sense: {error}"))?;
-        if Digest::of(sealed.header.get().as_bytes()) != sealed.seal {
-            return Err("has a header that was altered: its seal does not fit".into());
-        }
-        check_version(sealed.header.get())?;
-        let header: Header = serde_json::from_str(sealed.header.get())
-            .map_err(|error| format!("has a header that makes no sense: {error}"))?;
-        let file = SafeTensors::deserialize(bytes).map_err(broken)?;
-        Reading { file, header: &header }.model()
+    /// Reads the bytes of a model file; a fault is a message without the path.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Fault> {
+        let file = Reader::new(bytes, &MODEL)?;
+        Reading { header: &file.header()?, file }.model()
     }
-}
-
-/// Turns an error about memory into one that names the file.
-fn in_file(path: &Path, error: &Error) -> Error {
-    Error::file(path, error.to_string(), error.remedy().unwrap_or_default())
 }
 
 /// Writes the tensors of weights in factors.
@@ -321,30 +211,13 @@ fn put_names(put: &mut impl FnMut(&str, Tensor), name: &str, names: &Dictionary)
     put(&format!("{name}.text"), Tensor::bytes(text.into_bytes()));
 }
 
-/// Checks the version before anything else: a newer file may differ in every other respect.
-fn check_version(header: &str) -> Result<(), String> {
-    #[derive(Deserialize)]
-    struct Version {
-        format_version: u32,
-    }
-    let Version { format_version } = serde_json::from_str(header)
-        .map_err(|error| format!("has a header without a version: {error}"))?;
-    if format_version == 0 || format_version > FORMAT_VERSION {
-        return Err(format!(
-            "has format version {format_version}, and this program reads 1 to {FORMAT_VERSION}: \
-             use a newer dualgap"
-        ));
-    }
-    Ok(())
-}
-
 /// A file being read, checked against its header.
 struct Reading<'a> {
-    file: SafeTensors<'a>,
+    file: Reader<'a>,
     header: &'a Header,
 }
 
-impl<'a> Reading<'a> {
+impl Reading<'_> {
     /// Returns the provenance, with a correction for older files: their recipes gave the target of models of numbers
     /// as a class.
     fn provenance(&self) -> Provenance {
@@ -358,7 +231,7 @@ impl<'a> Reading<'a> {
         provenance
     }
 
-    fn model(&self) -> Result<Model, String> {
+    fn model(&self) -> Result<Model, Fault> {
         let Header { task, labels, features, pair_features, certificate, provenance, .. } =
             self.header;
         let (f, e, k) = (*features, *pair_features, labels.len());
@@ -385,48 +258,49 @@ impl<'a> Reading<'a> {
         );
         let in_factors = several && provenance.ball.is_some_and(InBall::is_trace);
         let mut low_rank = in_factors.then(|| self.low_rank(f, k)).transpose()?;
-        let matrix = || if in_factors { Ok(Vec::new()) } else { self.floats("weights", &[f, k]) };
+        let matrix = || if in_factors { Ok(Vec::new()) } else { self.file.f64("weights", &[f, k]) };
         let (structure, weights) = match *task {
             Task::Multiclass { loss } => {
-                loss.check().map_err(|error| error.to_string())?;
-                let costs = self.has("costs").then(|| self.floats("costs", &[k, k])).transpose()?;
+                loss.check()?;
+                let costs =
+                    self.file.has("costs").then(|| self.file.f64("costs", &[k, k])).transpose()?;
                 (Structure::Multiclass { costs, loss }, matrix()?)
             }
             Task::MultiLabel { loss } => {
-                loss.check_width().map_err(|error| error.to_string())?;
+                loss.check_width()?;
                 if !loss.is_binary() {
                     return Err("has a loss of numbers, and labels are there or not".into());
                 }
                 (Structure::MultiLabel { loss }, matrix()?)
             }
             Task::MultiOutput { loss } => {
-                loss.check_width().map_err(|error| error.to_string())?;
+                loss.check_width()?;
                 if loss.is_binary() {
                     return Err("has a loss of two classes, and outputs are numbers".into());
                 }
                 (Structure::MultiOutput { loss }, matrix()?)
             }
             Task::Linear { loss } => {
-                loss.check_width().map_err(|error| error.to_string())?;
-                (Structure::Linear { loss }, self.floats("weights", &[f])?)
+                loss.check_width()?;
+                (Structure::Linear { loss }, self.file.f64("weights", &[f])?)
             }
             Task::Completion { loss, centre, mean } => {
-                loss.check_width().map_err(|error| error.to_string())?;
+                loss.check_width()?;
                 let items = self.dictionary("items", None)?;
                 low_rank = Some(self.low_rank(f, items.len())?);
                 let centre = self.centre(centre, mean, f, items.len())?;
                 (Structure::Completion { loss, items, centre }, Vec::new())
             }
             Task::Chain { hamming } => {
-                Layout::new(f, k).map_err(|error| error.to_string())?;
-                let mut weights = self.floats("emissions", &[f, k])?;
+                Layout::new(f, k)?;
+                let mut weights = self.file.f64("emissions", &[f, k])?;
                 let mut others = vec![
-                    self.floats("start", &[k])?,
-                    self.floats("end", &[k])?,
-                    self.floats("transitions", &[k, k])?,
+                    self.file.f64("start", &[k])?,
+                    self.file.f64("end", &[k])?,
+                    self.file.f64("transitions", &[k, k])?,
                 ];
                 if e > 0 {
-                    others.push(self.floats("pairs", &[e, k, k])?);
+                    others.push(self.file.f64("pairs", &[e, k, k])?);
                 }
                 let count = others.iter().map(Vec::len).sum();
                 weights.try_reserve_exact(count).map_err(|_| "has no room in memory")?;
@@ -435,10 +309,13 @@ impl<'a> Reading<'a> {
             }
         };
         let n = provenance.examples;
-        let sample_weights =
-            self.has("sample_weights").then(|| self.floats("sample_weights", &[n])).transpose()?;
-        let witness = self.has("witness.starts").then(|| self.witness()).transpose()?;
-        let named = self.has("names.text") || matches!(task, Task::Completion { .. });
+        let sample_weights = self
+            .file
+            .has("sample_weights")
+            .then(|| self.file.f64("sample_weights", &[n]))
+            .transpose()?;
+        let witness = self.file.has("witness.starts").then(|| self.witness()).transpose()?;
+        let named = self.file.has("names.text") || matches!(task, Task::Completion { .. });
         let dictionary = if named {
             self.dictionary("names", Some(f.saturating_add(e)))?
         } else {
@@ -460,13 +337,12 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads weights in factors. It does not expand them: the matrix could need far more memory than the file.
-    fn low_rank(&self, features: usize, labels: usize) -> Result<LowRank, String> {
-        let shape = self.file.tensor("low_rank.s").map(|s| s.shape().to_vec());
-        let rank = shape.ok().and_then(|shape| shape.first().copied()).unwrap_or(0);
-        let s = self.floats("low_rank.s", &[rank])?;
-        let u = self.floats("low_rank.u", &[features, rank])?;
-        let v = self.floats("low_rank.v", &[labels, rank])?;
-        LowRank::new(features, labels, u, s, v).map_err(|error| format!("has factors: {error}"))
+    fn low_rank(&self, features: usize, labels: usize) -> Result<LowRank, Fault> {
+        let rank = self.file.side("low_rank.s").unwrap_or(0);
+        let s = self.file.f64("low_rank.s", &[rank])?;
+        let u = self.file.f64("low_rank.u", &[features, rank])?;
+        let v = self.file.f64("low_rank.v", &[labels, rank])?;
+        LowRank::new(features, labels, u, s, v).map_err(|error| Fault::caused("has factors", error))
     }
 
     /// Reads the centre of the ratings.
@@ -476,10 +352,10 @@ impl<'a> Reading<'a> {
         mean: f64,
         users: usize,
         items: usize,
-    ) -> Result<Centre, String> {
+    ) -> Result<Centre, Fault> {
         let (users, items) = match centring {
             Centring::Effects => {
-                (self.floats("centre.users", &[users])?, self.floats("centre.items", &[items])?)
+                (self.file.f64("centre.users", &[users])?, self.file.f64("centre.items", &[items])?)
             }
             Centring::None | Centring::Mean => (Vec::new(), Vec::new()),
         };
@@ -487,12 +363,12 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads distinct names, `count` of them if that is given.
-    fn dictionary(&self, which: &str, count: Option<usize>) -> Result<Dictionary, String> {
-        let text = std::str::from_utf8(self.bytes(&format!("{which}.text"), Dtype::U8, None)?)
-            .map_err(|_| format!("has {which} that are no text"))?;
-        let ends = self.words(&format!("{which}.ends"))?;
+    fn dictionary(&self, which: &str, count: Option<usize>) -> Result<Dictionary, Fault> {
+        let text = std::str::from_utf8(self.file.bytes(&format!("{which}.text"))?)
+            .map_err(|error| Fault::caused(&format!("has {which} that are no text"), error))?;
+        let ends = self.file.u64(&format!("{which}.ends"))?;
         // Each name needs its text, its place in a table, and its hash.
-        reserve_check(12 * ends.len()).map_err(|error| error.to_string())?;
+        reserve_check(12 * ends.len())?;
         let (mut start, count) = (0, count.unwrap_or(ends.len()));
         let names: Option<Vec<&str>> = ends
             .into_iter()
@@ -504,57 +380,14 @@ impl<'a> Reading<'a> {
         let dictionary: Dictionary = names.unwrap_or_default().into_iter().collect();
         if dictionary.len() != count || start != text.len() {
             let of = if which == "names" { "features" } else { which };
-            return Err(format!("does not have distinct names for its {count} {of}"));
+            return Err(format!("does not have distinct names for its {count} {of}").into());
         }
         Ok(dictionary)
     }
 
-    fn words(&self, name: &str) -> Result<Vec<u64>, String> {
-        Ok(words(self.bytes(name, Dtype::U64, None)?).map(u64::from_le_bytes).collect())
-    }
-
-    fn witness(&self) -> Result<Witness, String> {
-        let (starts, keys) = (self.words("witness.starts")?, self.words("witness.keys")?);
-        let weights = self.floats("witness.weights", &[keys.len()])?;
+    fn witness(&self) -> Result<Witness, Fault> {
+        let (starts, keys) = (self.file.u64("witness.starts")?, self.file.u64("witness.keys")?);
+        let weights = self.file.f64("witness.weights", &[keys.len()])?;
         Ok(Witness { starts, keys, weights })
     }
-
-    fn has(&self, name: &str) -> bool {
-        self.header.digests.contains_key(name)
-    }
-
-    /// Returns the bytes of a tensor after checking its type, its shape and its digest.
-    fn bytes(&self, name: &str, dtype: Dtype, shape: Option<&[usize]>) -> Result<&'a [u8], String> {
-        let tensor = self.file.tensor(name).map_err(|_| format!("has no tensor `{name}`"))?;
-        if tensor.dtype() != dtype
-            || tensor.shape().len() != shape.map_or(1, <[usize]>::len)
-            || shape.is_some_and(|shape| tensor.shape() != shape)
-        {
-            return Err(format!(
-                "has a tensor `{name}` of {:?} {:?}, which does not fit its header",
-                tensor.dtype(),
-                tensor.shape()
-            ));
-        }
-        match self.header.digests.get(name) {
-            Some(expected) if *expected == Digest::of(tensor.data()) => {}
-            _ => {
-                return Err(format!("has a tensor `{name}` that was altered: its digest differs"));
-            }
-        }
-        Ok(tensor.data())
-    }
-
-    fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, String> {
-        let values: Vec<f64> =
-            words(self.bytes(name, Dtype::F64, Some(shape))?).map(f64::from_le_bytes).collect();
-        match values.iter().find(|x| !x.is_finite()) {
-            Some(x) => Err(format!("has a tensor `{name}` with the value {x}")),
-            None => Ok(values),
-        }
-    }
-}
-
-fn words(bytes: &[u8]) -> impl Iterator<Item = [u8; 8]> + '_ {
-    bytes.chunks_exact(8).map(|word| word.try_into().expect("chunks of eight"))
 }

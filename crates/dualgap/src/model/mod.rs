@@ -32,7 +32,6 @@ mod remarks;
 mod scaled;
 pub mod set_evaluation;
 mod sides;
-mod twins;
 pub mod verify;
 
 pub use ball::{InBall, fit_classes_in_ball, fit_linear_in_ball};
