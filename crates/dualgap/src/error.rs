@@ -30,6 +30,14 @@ pub enum Error {
         /// What to do about it.
         remedy: String,
     },
+    /// A model file is of a structure that is not registered.
+    #[error("{file}: is a model of the structure `{structure}`, which this program does not know")]
+    UnknownStructure {
+        /// The file as the user named it.
+        file: String,
+        /// The name of the structure.
+        structure: String,
+    },
     /// A setting is out of range, or two settings contradict each other.
     #[error("{message}")]
     Setting {
@@ -114,6 +122,9 @@ impl Error {
                 "an oracle's bound must never be below the score of any output, \
                  and its loss must be 0 at the truth and nowhere negative",
             ),
+            Self::UnknownStructure { .. } => {
+                Some("use the program that trained it, or register its structure")
+            }
             Self::Setting { .. } | Self::Witness { .. } | Self::Unsound { .. } => None,
         }
     }

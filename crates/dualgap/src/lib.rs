@@ -27,13 +27,14 @@
 //! | room | what it is for |
 //! | --- | --- |
 //! | [`linalg`] | rows, kernels, compensated sums, the seeded generator, low-rank matrices |
+//! | [`container`] | the sealed file of tensors: model files, checkpoints, maps of converted data |
 //! | [`data`] | readers, alphabets, data sets, fingerprints |
 //! | [`term`] | what objectives are made of: losses, regularisers as links, and balls |
 //! | [`run`] | certificate, budget, observers, checkpoints, and the one training loop |
 //! | [`dual`] | the block-dual engine |
 //! | [`ball`] | linear models in a norm ball: primal-dual block Frank-Wolfe |
 //! | [`structure`] | one room per structure: linear, multiclass, chain, a user's own |
-//! | [`model`] | fitted models: predict, save, load, check a certificate again |
+//! | [`task`] | the front door: a problem as a value; fit, certify, predict, save, load |
 
 mod error;
 
@@ -43,12 +44,13 @@ mod error;
 struct Readme;
 
 pub mod ball;
+pub mod container;
 pub mod data;
 pub mod dual;
 pub mod linalg;
-pub mod model;
 pub mod run;
 pub mod structure;
+pub mod task;
 pub mod term;
 
 pub use error::{Error, Result};

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 /// assert_eq!(alphabet.names(), ["-1", "9", "10"]); // numbers by value, words by letter
 /// assert_eq!(alphabet.index("9"), Some(1));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
 pub struct Alphabet {
     names: Vec<String>,

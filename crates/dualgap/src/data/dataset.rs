@@ -1,7 +1,8 @@
 //! The interface of all data sets.
 
-use super::fingerprint::{Digest, Fingerprint};
+use super::fingerprint::Fingerprint;
 use super::{Examples, Factors, Ratings, Scaling, Sequences};
+use crate::container::Digest;
 use crate::linalg::memory::Need;
 use crate::{Error, Result};
 use std::borrow::Cow;

@@ -5,51 +5,8 @@
 //! little-endian order, so that no two data sets give the same bytes.
 
 use super::{Examples, Ratings, Sequences, Targets};
+use crate::container::Digest;
 use crate::linalg::Rows;
-use sha2::Digest as _;
-use std::fmt::Write as _;
-
-/// A running SHA-256.
-///
-/// ```
-/// # use dualgap::data::Digest;
-/// let mut digest = Digest::default();
-/// digest.bytes(b"abc");
-/// assert!(digest.hex().starts_with("ba7816bf8f01cfea")); // the standard's own test vector
-/// ```
-#[derive(Clone, Default)]
-pub struct Digest(sha2::Sha256);
-
-impl Digest {
-    /// Returns the digest of these bytes alone, in hexadecimal digits.
-    pub fn of(bytes: &[u8]) -> String {
-        let mut digest = Self::default();
-        digest.bytes(bytes);
-        digest.hex()
-    }
-
-    /// Adds raw bytes.
-    pub fn bytes(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    fn number(&mut self, number: u64) {
-        self.bytes(&number.to_le_bytes());
-    }
-
-    pub(crate) fn text(&mut self, text: &str) {
-        self.number(text.len() as u64);
-        self.bytes(text.as_bytes());
-    }
-
-    /// Returns the digest in hexadecimal digits.
-    pub fn hex(self) -> String {
-        self.0.finalize().iter().fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
-    }
-}
 
 /// A data set that has a fingerprint.
 pub trait Fingerprint {

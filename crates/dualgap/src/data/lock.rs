@@ -3,7 +3,7 @@
 //! The operating system releases the lock when the program that holds it ends, in whatever way: a file that a killed
 //! program left behind is not locked.
 
-use super::temporary::Temporary;
+use crate::container::temporary::Temporary;
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Result, Write};
 use std::path::{Path, PathBuf};

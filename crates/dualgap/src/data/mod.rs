@@ -8,7 +8,7 @@
 //! - [`folds`]: which examples are held out together.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the line.
 //! - [`sink`]: standard output, or files that are written atomically.
-//! - [`temporary`]: files to remove when the program ends; [`lock`]: files that one program at a time can lock.
+//! - [`lock`]: files that one program at a time can lock.
 //! - [`random_binning`]: features whose inner product is a kernel.
 //! - [`conversion`]: conversion to LIBSVM files, with the same numbers for several files.
 //! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`tables`]: readers.
@@ -48,9 +48,9 @@ pub mod source;
 pub mod tables;
 pub mod targets;
 pub mod templates;
-pub mod temporary;
 pub mod vocabulary;
 
+pub use crate::container::{Digest, check_link, temporary, write_atomically};
 pub use alphabet::Alphabet;
 pub(crate) use checks::check_weights;
 pub use class_weights::ClassWeights;
@@ -60,7 +60,7 @@ pub use csv::CsvRecipe;
 pub use dataset::DataSet;
 pub use dictionary::Dictionary;
 pub use examples::Examples;
-pub use fingerprint::{Digest, fingerprint};
+pub use fingerprint::fingerprint;
 pub use folds::Folds;
 pub use outputs::Outputs;
 pub use random_binning::RandomBinning;
@@ -69,7 +69,7 @@ pub use recipe::{Format, Loaded, Recipe};
 pub use scaling::{Factors, Scaling};
 pub use sequences::{Sequence, Sequences};
 pub use sets::Sets;
-pub use sink::{Sink, check_link, write_atomically};
+pub use sink::Sink;
 pub use source::Source;
 pub use targets::{Classes, Numbers, TargetKind, Targets};
 pub use vocabulary::{Unseen, Vocabulary};

@@ -3,8 +3,8 @@
 
 use super::features::{self, Extractor};
 use super::{
-    ColumnRecipe, CsvRecipe, DataSet, Examples, Ratings, RatingsRecipe, Sequences, Source, TargetKind, Targets,
-    Unseen, Vocabulary, csv, letters, libsvm,
+    ColumnRecipe, CsvRecipe, DataSet, Examples, Ratings, RatingsRecipe, Sequences, Source,
+    TargetKind, Targets, Unseen, Vocabulary, csv, letters, libsvm,
 };
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -238,10 +238,11 @@ impl Recipe {
                 let of = data.len();
                 Ok(Loaded::whole(data, of, Format::Columns(recipe), labelled, unseen))
             }
-            Format::Libsvm | Format::Csv(_) | Format::Ratings(_) | Format::Own => Err(source.file_error(
-                format!("a {} file has no sequences", self.format.name()),
-                "chains are trained on column files (--format columns) and letters",
-            )),
+            Format::Libsvm | Format::Csv(_) | Format::Ratings(_) | Format::Own => Err(source
+                .file_error(
+                    format!("a {} file has no sequences", self.format.name()),
+                    "chains are trained on column files (--format columns) and letters",
+                )),
         }
     }
 
@@ -272,25 +273,32 @@ impl Recipe {
         Ok(loaded)
     }
 
-    /// Reads the data as ratings: to train on, without those that are held out, or to predict, with or without ratings.
-    pub fn ratings(&self, source: Source<'_>, predict: bool) -> Result<Loaded<Ratings>> {
-        let Format::Ratings(recipe) = &self.format else {
-            return Err(source.file_error(
-                "is to be read as ratings, and its model says that its data are something else",
-                "the model file was altered: train the model again",
-            ));
-        };
-        self.no_folds(source.name())?;
-        if predict {
-            let (data, labelled) = recipe.read_any(source)?;
-            return Ok(Loaded::all(data, self.format.clone(), labelled));
-        }
+    /// Reads the ratings of a file: to train on, without those that are held out, or all of them, to test on.
+    pub fn ratings(&self, source: Source<'_>, train: bool) -> Result<Loaded<Ratings>> {
+        let recipe = self.of_ratings(&source)?;
         let (all, read) = recipe.read(source)?;
-        let data = match recipe.held_out {
+        let data = match recipe.held_out.filter(|_| train) {
             Some(held_out) => all.split(held_out)?.0,
             None => all,
         };
         Ok(Loaded::all(data, Format::Ratings(read), true))
+    }
+
+    /// Reads the pairs of a file with or without ratings, to predict.
+    pub fn pairs(&self, source: Source<'_>) -> Result<Loaded<Ratings>> {
+        let pairs = self.of_ratings(&source)?.read_pairs(source)?;
+        Ok(Loaded::all(pairs.into(), self.format.clone(), false))
+    }
+
+    fn of_ratings(&self, source: &Source<'_>) -> Result<&RatingsRecipe> {
+        self.no_folds(source.name())?;
+        match &self.format {
+            Format::Ratings(recipe) => Ok(recipe),
+            _ => Err(source.file_error(
+                "is to be read as ratings, and its model says that its data are something else",
+                "the model file was altered: train the model again",
+            )),
+        }
     }
 
     fn plain_examples(

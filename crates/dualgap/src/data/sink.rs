@@ -2,8 +2,9 @@
 
 use super::packed::Packed;
 use super::source::is_stdin;
-use super::temporary::Temporary;
-use crate::{Error, Result};
+use crate::Result;
+use crate::container::atomic::{Begun, settle, unwritable};
+use crate::container::temporary::Temporary;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -65,32 +66,9 @@ impl Sink {
         given: &Path,
         pack: fn(&Path, tempfile::NamedTempFile) -> std::io::Result<Packed>,
     ) -> Result<Self> {
-        check_link(given)?;
-        let followed = std::fs::canonicalize(given);
-        let path = followed.as_deref().unwrap_or(given);
-        if path.exists() && !path.is_file() {
-            return Err(Error::file(given, "is not a plain file", "name a file to write to"));
-        }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".dualgap-");
-        #[cfg(unix)]
-        {
-            // The user's umask decides, as for any new file; temporary files would be private otherwise.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        if !folder.is_dir() {
-            return Err(Error::file(given, "its folder does not exist", "make the folder first"));
-        }
-        let place = |file: &tempfile::NamedTempFile| file.path().to_path_buf();
-        let made = Temporary::make(|| builder.tempfile_in(folder), place);
-        let (file, temporary) = made.map_err(|error| unwritable(given, &error))?;
-        let file = pack(given, file).map_err(|error| unwritable(given, &error))?;
-        Ok(Self { name: path.into(), to: To::File(Box::new(file), temporary) })
+        let Begun { place, file, temporary } = Begun::new(given)?;
+        let file = pack(given, file).map_err(|error| unwritable(given, error))?;
+        Ok(Self { name: place, to: To::File(Box::new(file), temporary) })
     }
 
     /// Writes text.
@@ -119,13 +97,8 @@ impl Sink {
             To::Nobody => return Ok(()),
             To::File(file, temporary) => (file, temporary),
         };
-        let persist = || -> std::io::Result<()> {
-            let file = file.finish()?;
-            file.as_file().sync_all()?;
-            temporary.settle(|| file.persist(&self.name))?;
-            Ok(())
-        };
-        persist().map_err(|error| unwritable(&self.name, &error))
+        let persist = || -> std::io::Result<()> { settle(file.finish()?, temporary, &self.name) };
+        persist().map_err(|error| unwritable(&self.name, error))
     }
 
     fn check(&mut self, written: std::io::Result<()>) -> Result<()> {
@@ -136,32 +109,7 @@ impl Sink {
                 self.to = To::Nobody;
                 Ok(())
             }
-            other => other.map_err(|error| unwritable(&self.name, &error)),
+            other => other.map_err(|error| unwritable(&self.name, error)),
         }
     }
-}
-
-/// Returns an error for a dangling link: a rename would replace the link instead of creating the file it points to.
-pub fn check_link(path: &Path) -> Result<()> {
-    let Ok(target) = std::fs::read_link(path) else { return Ok(()) };
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::file(
-            path,
-            format!("is a link to {}, which is not there", target.display()),
-            "make what it points to, remove the link, or name another place",
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Error {
-    let message = format!("cannot be written: {error}");
-    Error::file(path, message, "is there space, and may you write there?")
-}
-
-/// Writes a file atomically.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut sink = Sink::file(path, Packed::plain)?;
-    sink.bytes(bytes)?;
-    sink.finish()
 }

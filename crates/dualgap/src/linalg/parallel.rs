@@ -4,7 +4,7 @@
 //! and link: that was a fifth of the library's code. Here rayon gets one closure behind a pointer and calls it once
 //! per run of items.
 
-use crate::Result;
+use crate::{Error, Result};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::Mutex;
@@ -70,6 +70,21 @@ fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().with_max_len(1).for_each(work);
 }
 
+/// Calls `work` on this number of threads (0: all cores), or returns an error if they cannot be started.
+///
+/// ```
+/// # use dualgap::linalg::parallel::{map, on_threads};
+/// let squares = on_threads(2, || map(3, || (), |(), i| Ok(i * i)))??;
+/// assert_eq!(squares, [0, 1, 4]);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool =
+        pool.map_err(|error| Error::setting(format!("no threads can be started: {error}")))?;
+    Ok(install(&pool, work))
+}
+
 /// Calls `work` with this pool as the current one.
 ///
 /// # Panics
@@ -87,7 +102,6 @@ fn install_pointer(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Error;
 
     fn pool(threads: usize) -> ThreadPool {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()

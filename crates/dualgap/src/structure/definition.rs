@@ -1,6 +1,6 @@
 //! What a structure is: the one trait behind which everything that depends on the kind of output lives.
 
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluation, Strangers};
 use super::in_ball::StoredLosses;
 use super::linear::{Choice, LinearBlocks};
 use super::{Fitted, Names, Table, Words};
@@ -26,6 +26,9 @@ pub trait Structure:
 {
     /// The name of the structure in model files.
     const NAME: &'static str;
+
+    /// Whether a prediction is a sequence, which has an empty line after it where predictions are written.
+    const SEQUENCES: bool = false;
 
     /// The data to train on and to predict.
     type Data: DataSet + Clone + Send + Sync;
@@ -133,6 +136,11 @@ pub trait Structure:
     /// Returns a prediction as lines of text: one, or one for each position of a sequence.
     fn spell(&self, names: &Names, output: &Self::Output) -> Vec<String>;
 
+    /// Counts the names in the data that the model does not know, if it predicts for pairs of names.
+    fn strangers(&self, _fitted: Fitted<'_>, _data: &Self::Data) -> Strangers {
+        Strangers::default()
+    }
+
     /// Returns what a weight is the weight of.
     fn weight(&self, _names: &Names, place: usize) -> WeightOf {
         WeightOf { kind: "weight", feature: Some(place), from: None, label: None }
@@ -155,14 +163,15 @@ pub trait Structure:
         Format::Own
     }
 
-    /// Reads data to train on, or with the names that a model knows.
+    /// Reads data from a file.
     fn read(
         &self,
         _recipe: &Recipe,
         source: Source<'_>,
-        _known: Option<&Names>,
+        _purpose: Purpose<'_>,
     ) -> Result<Loaded<Self::Data>> {
-        Err(source.file_error("cannot be read: this structure has no file format", "use the library"))
+        Err(source
+            .file_error("cannot be read: this structure has no file format", "use the library"))
     }
 
     /// Returns the positions of sequences as data of this structure, if it predicts each of them, in order: a column file
@@ -206,11 +215,34 @@ pub(crate) fn refuse_all_but_ridge(penalty: &Penalty) -> Result<()> {
         Penalty::Ridge { .. } => {
             Err(Error::setting("a weight without penalty is for linear models of one output"))
         }
-        Penalty::QNorm { .. } => Err(Error::setting("the q-norm is for linear models of one output")),
+        Penalty::QNorm { .. } => {
+            Err(Error::setting("the q-norm is for linear models of one output"))
+        }
         Penalty::Lasso { .. } => Err(Error::setting(
             "lambda must be positive: a pure l1 penalty is for linear models of one output",
         )),
         Penalty::Ball { .. } => Err(Error::setting("this structure is not trained in a ball")),
+    }
+}
+
+/// What data are read for.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose<'n> {
+    /// To train on, or to verify a certificate.
+    Train,
+    /// To compare predictions with their targets, by a model with these names.
+    Test(&'n Names),
+    /// To predict, by a model with these names.
+    Predict(&'n Names),
+}
+
+impl<'n> Purpose<'n> {
+    /// Returns the names that the model knows, if there is one.
+    pub fn known(self) -> Option<&'n Names> {
+        match self {
+            Self::Train => None,
+            Self::Test(names) | Self::Predict(names) => Some(names),
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The weights of a model and their names: what prediction needs.
 
 use super::Names;
+use crate::Result;
 use crate::linalg::kernels::{add_scores, argmax, score};
 use crate::linalg::{LowRank, Row, Rows, parallel};
-use crate::Result;
 
 /// The weights of a model, dense or in factors, and what they are the weights of.
 #[derive(Clone, Copy, Debug)]

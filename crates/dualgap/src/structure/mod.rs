@@ -36,7 +36,7 @@ pub mod words;
 
 pub use chain::{Chain, ChainBlocks, ChainOracle, Hamming};
 pub use completion::Completion;
-pub use definition::{Structure, Visitor, WeightOf};
+pub use definition::{Purpose, Structure, Visitor, WeightOf};
 pub use evaluation::Evaluation;
 pub use fitted::{Fitted, Table};
 pub use linear::{Choice, Linear, LinearBlocks, train_linear, train_pure_l1, train_pure_l1_from};

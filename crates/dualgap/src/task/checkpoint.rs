@@ -1,10 +1,7 @@
 //! Checkpoints: the state of a run in a file, from which it resumes bit for bit.
 //!
-//! ```text
-//! dualgap checkpoint 1          a line that says what the file is
-//! {"seal": …, "header": {…}}    a line: which run it is, where its loop stands, the digest of what follows
-//! …                             the engine's memory
-//! ```
+//! The file is a sealed container: its header says which run it is and where its loop stands, and its tensor `solver` is
+//! the engine's memory.
 //!
 //! A checkpoint belongs to the program that wrote it and to one run: the data, the problem and everything that
 //! decides the iterates must be the same. Tolerances and limits may differ, and a run that has ended at its limit
@@ -12,27 +9,29 @@
 //! that is killed leaves the previous checkpoint intact. A lock on `FILE.lock` prevents two runs from writing the
 //! same file.
 
-use super::{Model, Structure};
+use super::Model;
+use crate::container::temporary::Temporary;
+use crate::container::{Digest, Fault, Form, Kind, Reader, Tensor, Writer, read_file};
+use crate::data::Dictionary;
 use crate::data::lock::{FileLock, Taken};
-use crate::data::temporary::Temporary;
-use crate::data::{Dictionary, Digest};
-use crate::dual::Settings;
-use crate::linalg::memory::reserve_check;
 use crate::run::{Budget, Checkpoint, CheckpointSink, RunState};
+use crate::structure::Structure;
+use crate::structure::words::digest;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub(super) const MAGIC: &str = "dualgap checkpoint 1";
+/// Version 1 was another file format.
+pub(super) const CHECKPOINT: Kind =
+    Kind { name: "checkpoint", form: Form::Tensors { main: false }, oldest: 2, version: 2 };
 
 /// Where and how often a run writes checkpoints.
 ///
 /// ```
-/// # use dualgap::model::Checkpoints;
+/// # use dualgap::task::Checkpoints;
 /// let checkpoints = Checkpoints { file: "run.checkpoint".into(), every: 5.0 };
 /// assert_eq!(checkpoints.every, 5.0); // passes
 /// ```
@@ -49,7 +48,7 @@ impl Checkpoints {
     /// held. Training takes this lock itself, so the caller must drop it before.
     ///
     /// ```
-    /// # use dualgap::model::Checkpoints;
+    /// # use dualgap::task::Checkpoints;
     /// # let folder = tempfile::tempdir().unwrap();
     /// let checkpoints = Checkpoints { file: folder.path().join("run.ck"), every: 1.0 };
     /// let lock = checkpoints.lock()?;
@@ -85,9 +84,7 @@ impl Checkpoints {
 
     /// Whether a file begins like a checkpoint.
     pub fn is_one(path: &Path) -> bool {
-        let mut head = [0; MAGIC.len()];
-        File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
-            && head == MAGIC.as_bytes()
+        CHECKPOINT.is_that_of(path)
     }
 }
 
@@ -95,92 +92,52 @@ impl Checkpoints {
 struct Header {
     identity: Identity,
     run: RunState,
-    digest: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Sealed {
-    seal: String,
-    header: Box<RawValue>,
 }
 
 /// What must be equal for a run to resume: everything that decides its iterates, as names and values. The first
 /// difference is the one that is reported, so the most basic entries come first.
 pub(super) type Identity = Vec<(String, Value)>;
 
-pub(super) fn identity(untrained: &Model, settings: &Settings, budget: &Budget) -> Identity {
-    let (task, loss) = match &untrained.structure {
-        Structure::Multiclass { costs, loss } => {
-            let costs = costs.as_ref().map_or("0/1".into(), |costs| numbers(costs));
-            ("multiclass", format!("{} {costs}", json!(loss)))
-        }
-        Structure::Chain { hamming } => ("chain", format!("{hamming:?}").to_lowercase()),
-        Structure::Linear { loss } => ("linear", json!(loss).to_string()),
-        Structure::MultiLabel { loss } => ("multilabel", json!(loss).to_string()),
-        Structure::MultiOutput { loss } => ("multioutput", json!(loss).to_string()),
-        Structure::Completion { loss, .. } => ("completion", json!(loss).to_string()),
-    };
-    let within = untrained.provenance.ball;
-    let Settings {
-        lambda,
-        regulariser,
-        method,
-        step,
-        sampling,
-        shrinking,
-        acceleration,
-        direction,
-        cache,
-        average,
-        batch,
-        threads: _,
-        seed,
-        sample_weights,
-    } = settings;
-    let entries = [
-        ("program", json!(untrained.provenance.program)),
-        ("task", json!(task)),
-        ("data", json!(untrained.provenance.fingerprint)),
-        ("list of labels", json!(untrained.alphabet)),
-        ("loss", json!(loss)),
-        ("scale", json!(untrained.provenance.scale)),
-        ("ball", json!(within.map(|within| within.ball))),
-        (if within.is_some() { "mu" } else { "lambda" }, json!(lambda)),
-        ("regulariser", json!(regulariser)),
-        ("method", json!(within.map(|within| within.method))),
-        ("steps", json!(within.map(|within| within.steps))),
-        ("solver", json!(method)),
-        ("step", json!(step)),
-        ("option", json!(untrained.provenance.option)),
-        ("sampling", json!(sampling)),
-        ("shrinking", json!(shrinking)),
-        ("acceleration", json!(acceleration)),
-        ("direction", json!(direction)),
-        ("cache", json!(cache)),
-        ("average", json!(average)),
-        ("batch", json!(batch)),
-        ("seed", json!(seed)),
-        ("share of certification", json!(budget.certify_share)),
-        ("sample weights", json!(sample_weights.as_ref().map(|weights| numbers(weights)))),
+pub(super) fn identity<S: Structure>(untrained: &Model<S>, budget: &Budget) -> Identity {
+    let Model { task, names, provenance, sample_weights, .. } = untrained;
+    let mut entries: Identity = vec![
+        ("program".into(), json!(provenance.program)),
+        ("task".into(), json!(S::NAME)),
+        ("data".into(), json!(provenance.fingerprint)),
+        ("list of labels".into(), json!(names.alphabet)),
     ];
-    let mut entries = entries.map(|(name, value)| (name.to_string(), value)).to_vec();
-    if let Structure::Completion { items, centre, .. } = &untrained.structure {
-        // The order of the names decides the order of rows and columns, and some names may have no rating.
-        entries.push(("centre".into(), json!(centre.centring)));
-        entries.push(("list of users".into(), json!(names(&untrained.dictionary))));
-        entries.push(("list of items".into(), json!(names(items))));
-    }
+    entries.extend(fields("structure", &task.structure));
+    task.structure.put(&mut |name, tensor| entries.push((name.into(), json!(tensor.digest()))));
+    entries.push(("scale".into(), json!(task.scaling)));
+    entries.push(("class weights".into(), json!(task.class_weights)));
+    entries.extend(fields("penalty", &task.penalty));
+    entries.extend(fields("method", &provenance.method));
+    entries.push(("share of certification".into(), json!(budget.certify_share)));
+    let weights = sample_weights.as_ref().map(|weights| digest(weights));
+    entries.push(("sample weights".into(), json!(weights)));
+    // The order of the names decides the order of rows where they are users.
+    entries.push(("list of features".into(), json!(listed(&names.dictionary))));
     entries
 }
 
-fn names(dictionary: &Dictionary) -> String {
+/// Returns the fields of a value by name; what tells its kind goes by the name of the whole.
+fn fields(whole: &str, value: &impl Serialize) -> Identity {
+    match json!(value) {
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| match &name[..] {
+                "name" | "family" => (whole.to_string(), value),
+                _ => (name, value),
+            })
+            .collect(),
+        other => vec![(whole.to_string(), other)],
+    }
+}
+
+fn listed(dictionary: &Dictionary) -> String {
     let mut digest = Digest::default();
     dictionary.names().for_each(|name| digest.text(name));
     digest.hex()
-}
-
-fn numbers(values: &[f64]) -> String {
-    Digest::of(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
 /// Returns the path with `ending` appended to the file name.
@@ -217,15 +174,10 @@ impl CheckpointSink for CheckpointFile {
 
     fn store(&mut self, checkpoint: Checkpoint) -> Result<()> {
         let Checkpoint { run, solver } = checkpoint;
-        let identity = self.identity.clone();
-        let header = Header { identity, run, digest: Digest::of(&solver) };
-        let unwritable =
-            |error| Error::setting(format!("the checkpoint cannot be written: {error}"));
-        let header = serde_json::value::to_raw_value(&header).map_err(unwritable)?;
-        let sealed = Sealed { seal: Digest::of(header.get().as_bytes()), header };
-        let sealed = serde_json::to_string(&sealed).map_err(unwritable)?;
-        let mut bytes = format!("{MAGIC}\n{sealed}\n").into_bytes();
-        bytes.extend(solver);
+        let header = Header { identity: self.identity.clone(), run };
+        let mut writer = Writer::new(&CHECKPOINT, &header);
+        writer.tensor("solver", Tensor::bytes(solver));
+        let bytes = writer.to_bytes()?;
         // The name is always the same: a run that is killed here leaves one such file, and the next run overwrites
         // it.
         let file = &self.checkpoints.file;
@@ -245,42 +197,17 @@ impl CheckpointSink for CheckpointFile {
     }
 }
 
-/// The checkpoint that a run resumes from, if any, and the file that it writes its own to, if any.
-pub(super) type Survival = (Option<Checkpoint>, Option<CheckpointFile>);
-
-/// Loads the checkpoint to resume from and opens the file for new ones, as far as the plan names them.
-pub(super) fn survival(
-    identity: Identity,
-    checkpoints: Option<Checkpoints>,
-    resume: Option<&Path>,
-) -> Result<Survival> {
-    let from = resume.map(|path| load(path, &identity)).transpose()?;
-    let file = checkpoints.map(|checkpoints| CheckpointFile::new(checkpoints, identity));
-    Ok((from, file.transpose()?))
-}
-
 /// Loads the state of the loop and of the engine, or returns an error if the file belongs to another run.
 pub(super) fn load(path: &Path, identity: &Identity) -> Result<Checkpoint> {
-    let bytes = Model::read_file(path)?;
     // The engine's state is copied, and then parsed into numbers.
-    reserve_check(bytes.len() / 4).map_err(|error| {
-        Error::file(path, error.to_string(), error.remedy().unwrap_or_default())
-    })?;
-    let broken = |message: String| {
-        Error::file(path, message, "name a checkpoint of this program, or begin anew without it")
+    let bytes = read_file(path, 2)?;
+    let parts = || {
+        let file = Reader::new(&bytes, &CHECKPOINT)?;
+        Ok((file.header::<Header>()?, file.bytes("solver")?))
     };
-    let (sealed, engine) =
-        parts(&bytes).ok_or_else(|| broken("is not a dualgap checkpoint".into()))?;
-    let sealed: Sealed = serde_json::from_str(sealed)
-        .map_err(|error| broken(format!("has a header that makes no sense: {error}")))?;
-    if Digest::of(sealed.header.get().as_bytes()) != sealed.seal {
-        return Err(broken("has a header that was altered: its seal does not fit".into()));
-    }
-    let header: Header = serde_json::from_str(sealed.header.get())
-        .map_err(|error| broken(format!("has a header that makes no sense: {error}")))?;
-    if Digest::of(engine) != header.digest {
-        return Err(broken("is damaged: its digest does not fit".into()));
-    }
+    let (header, solver) = parts().map_err(|fault: Fault| {
+        fault.in_file(path, "name a checkpoint of this program, or begin anew without it")
+    })?;
     for (name, here) in identity {
         let there = header.identity.iter().find(|(other, _)| other == name).map(|(_, value)| value);
         if there != Some(here) {
@@ -292,12 +219,5 @@ pub(super) fn load(path: &Path, identity: &Identity) -> Result<Checkpoint> {
             ));
         }
     }
-    Ok(Checkpoint { run: header.run, solver: engine.to_vec() })
-}
-
-/// Splits a checkpoint into the line of its header and the bytes of the engine's state.
-fn parts(bytes: &[u8]) -> Option<(&str, &[u8])> {
-    let rest = bytes.strip_prefix(MAGIC.as_bytes())?.strip_prefix(b"\n")?;
-    let end = rest.iter().position(|&byte| byte == b'\n')?;
-    Some((std::str::from_utf8(&rest[..end]).ok()?, &rest[end + 1..]))
+    Ok(Checkpoint { run: header.run, solver: solver.to_vec() })
 }

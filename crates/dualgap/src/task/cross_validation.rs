@@ -10,9 +10,10 @@
 //! Every one of these models has its own certificate, so no λ looks worse than another because its training ended
 //! too early.
 
-use super::evaluation::NumberErrors;
-use super::{Evaluation, Model};
-use crate::run::{Certificate, Report, Stop};
+use super::{Method, Model, Plan, Task, TaskSpec};
+use crate::data::{DataSet, Folds};
+use crate::run::{Budget, Certificate, Report, Stop};
+use crate::structure::{Evaluation, Structure};
 use crate::{Error, Result};
 use serde::Serialize;
 use std::num::NonZero;
@@ -31,14 +32,7 @@ pub struct Score {
 
 impl From<&Evaluation> for Score {
     fn from(evaluation: &Evaluation) -> Self {
-        let f1 = evaluation.chunks().map(|chunks| chunks.overall().figures().f1);
-        Self { error: evaluation.error(), f1 }
-    }
-}
-
-impl From<NumberErrors> for Score {
-    fn from(errors: NumberErrors) -> Self {
-        Self { error: errors.rmse, f1: None }
+        Self { error: evaluation.error(), f1: evaluation.f1() }
     }
 }
 
@@ -164,66 +158,128 @@ impl CrossValidation {
 /// Relative tolerance for equal means: those that differ by less differ only by rounding.
 const SAME: f64 = 1e-12;
 
-/// Tries every λ on every fold with this number of threads (0: all cores). The result does not depend on that
-/// number.
-///
-/// `open` prepares a fold and returns a function that fits and tests a model there, given λ and the model of the
-/// previous λ. Returns `None` if a run was interrupted.
-///
-/// ```
-/// use dualgap::data::{Examples, Folds};
-/// use dualgap::model::{Edge, Model, Plan, cross_validate, fit_multiclass_with};
-/// use dualgap::run::Budget;
-/// use dualgap::dual::Settings;
-/// use dualgap::term::Costs;
-///
-/// let rows: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i), 1.0]).collect();
-/// let labels: Vec<&str> = (0..12).map(|i| if i < 6 { "low" } else { "high" }).collect();
-/// let data = Examples::from_dense(&rows, &labels)?;
-/// let folds = Folds::stratified(data.classes()?.numbers(), 3, 0)?;
-/// let (budget, data, folds) = (&Budget::relative(0.01), &data, &folds);
-/// let found = cross_validate(folds.count(), &[0.01, 100.0], 2, |fold| {
-///     let train = data.select(&folds.outside(fold));
-///     let test = data.select(&folds.inside(fold));
-///     Ok(move |lambda: f64, before: Option<&Model>| {
-///         let settings = Settings { lambda, threads: 1, ..Settings::default() };
-///         let observer = &mut ();
-///         let plan = Plan { warm_start: before, ..Plan::new(&settings, budget, observer) };
-///         let report = fit_multiclass_with(&train, &Costs::ZeroOne, plan)?;
-///         let score = (&report.model.evaluate_examples(&test)?).into();
-///         Ok((report, score))
-///     })
-/// })?;
-/// let found = found.expect("nobody interrupts");
-/// let best = &found.candidates[found.best()];
-/// assert_eq!((best.lambda, found.edge()), (0.01, Some(Edge::Smallest)));
-/// let simplest = &found.candidates[found.simplest()];
-/// assert!(simplest.error() <= best.error() + best.standard_error());
-/// assert!(found.candidates.iter().all(|candidate| candidate.worst_gap() <= 0.01));
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn cross_validate<F>(
-    folds: usize,
-    lambdas: &[f64],
-    threads: usize,
-    open: impl Fn(usize) -> Result<F> + Sync,
-) -> Result<Option<CrossValidation>>
-where
-    F: FnMut(f64, Option<&Model>) -> Result<(Report<Model>, Score)>,
-{
-    let lambdas = descending(lambdas)?;
-    if folds < 2 {
-        return Err(Error::setting("a cross-validation needs at least two folds"));
+/// How a cross-validation trains its models.
+#[derive(Clone, Debug)]
+pub struct TrialPlan {
+    /// When each run stops.
+    pub budget: Budget,
+    /// The solver and its settings.
+    pub method: Method,
+    /// The number of threads; zero stands for all cores. Folds come first, which are independent, and the rest go to the
+    /// runs. The result does not depend on it.
+    pub threads: usize,
+}
+
+impl TrialPlan {
+    /// Plans trials by the default method on all cores.
+    pub fn new(budget: Budget) -> Self {
+        Self { budget, method: Method::Auto, threads: 0 }
     }
-    let tried = in_parallel(folds, threads, |fold| down_the_grid(&lambdas, open(fold)?))?;
-    let Some(tried) = tried.into_iter().collect::<Option<Vec<Vec<Trial>>>>() else {
-        return Ok(None);
-    };
-    let candidate = |(k, &lambda): (usize, &f64)| {
-        let trials = tried.iter().map(|trials| trials[k]).collect();
-        Candidate { lambda, trials }
-    };
-    Ok(Some(CrossValidation { candidates: lambdas.iter().enumerate().map(candidate).collect() }))
+}
+
+impl<S: Structure> Task<S> {
+    /// Tries every λ on every fold; see [`TaskSpec::cross_validate`].
+    pub fn cross_validate(
+        &self,
+        data: &S::Data,
+        folds: &Folds,
+        lambdas: &[f64],
+        plan: &TrialPlan,
+        ended: impl Fn() + Sync,
+    ) -> Result<Option<CrossValidation>> {
+        TaskSpec::from(self.clone()).cross_validate(data, folds, lambdas, plan, ended)
+    }
+
+    /// Returns folds that suit the structure: those of classes have every class in proportion.
+    pub fn folds(&self, data: &S::Data, count: usize, seed: u64) -> Result<Folds> {
+        match self.structure.classes(data) {
+            Some(classes) => Folds::stratified(classes.numbers(), count, seed),
+            None => Folds::plain(data.len(), count, seed),
+        }
+    }
+}
+
+impl<S: Structure> TaskSpec<S> {
+    /// Tries every λ on every fold. What depends on the data, such as balanced class weights, depends on the examples
+    /// outside the fold; the task's own λ does not matter. `ended` is called after each run. Returns `None` if a run was
+    /// interrupted.
+    ///
+    /// ```
+    /// use dualgap::data::Examples;
+    /// use dualgap::run::Budget;
+    /// use dualgap::structure::Multiclass;
+    /// use dualgap::task::{Edge, Task, TrialPlan};
+    /// use dualgap::term::Penalty;
+    ///
+    /// let rows: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i), 1.0]).collect();
+    /// let labels: Vec<&str> = (0..12).map(|i| if i < 6 { "low" } else { "high" }).collect();
+    /// let data = Examples::from_dense(&rows, &labels)?;
+    /// let task = Task::new(Multiclass::default(), Penalty::ridge(1.0));
+    /// let (folds, plan) = (task.folds(&data, 3, 0)?, TrialPlan::new(Budget::relative(0.01)));
+    /// let found = task.cross_validate(&data, &folds, &[0.01, 100.0], &plan, || ())?;
+    /// let found = found.expect("nobody interrupts");
+    /// let best = &found.candidates[found.best()];
+    /// assert_eq!((best.lambda, found.edge()), (0.01, Some(Edge::Smallest)));
+    /// let simplest = &found.candidates[found.simplest()];
+    /// assert!(simplest.error() <= best.error() + best.standard_error());
+    /// assert!(found.candidates.iter().all(|candidate| candidate.worst_gap() <= 0.01));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn cross_validate(
+        &self,
+        data: &S::Data,
+        folds: &Folds,
+        lambdas: &[f64],
+        plan: &TrialPlan,
+        ended: impl Fn() + Sync,
+    ) -> Result<Option<CrossValidation>> {
+        let lambdas = descending(lambdas)?;
+        if folds.count() < 2 {
+            return Err(Error::setting("a cross-validation needs at least two folds"));
+        }
+        let threads = match plan.threads {
+            0 => thread::available_parallelism().map_or(1, NonZero::get),
+            threads => threads,
+        };
+        let threads_each = (threads / folds.count()).max(1);
+        let tried = in_parallel(folds.count(), threads, |fold| {
+            let train = data.subset(&folds.outside(fold));
+            let test = data.subset(&folds.inside(fold));
+            let attempt = |lambda: f64, before: Option<&Model<S>>| {
+                let plan = Plan {
+                    method: plan.method.clone(),
+                    threads: threads_each,
+                    warm_start: before,
+                    ..Plan::new(plan.budget.clone())
+                };
+                let task = self.at_lambda(lambda)?.resolve(&train)?;
+                let report = task.fit(&train, plan).map_err(|error| of_run(error, fold, lambda))?;
+                let score = Score::from(&report.model.evaluate(&test)?);
+                ended();
+                Ok((report, score))
+            };
+            down_the_grid(&lambdas, attempt)
+        })?;
+        let Some(tried) = tried.into_iter().collect::<Option<Vec<Vec<Trial>>>>() else {
+            return Ok(None);
+        };
+        let candidate = |(k, &lambda): (usize, &f64)| {
+            let trials = tried.iter().map(|trials| trials[k]).collect();
+            Candidate { lambda, trials }
+        };
+        let candidates = lambdas.iter().enumerate().map(candidate).collect();
+        Ok(Some(CrossValidation { candidates }))
+    }
+}
+
+/// Adds to an error which of the many runs it comes from.
+fn of_run(error: Error, fold: usize, lambda: f64) -> Error {
+    match error {
+        Error::Unsound { message } => Error::Unsound {
+            message: format!("lambda {lambda:e}, without fold {}: {message}", fold + 1),
+        },
+        other => other,
+    }
 }
 
 /// Checks the λ, sorts them from the largest to the smallest, and removes duplicates.
@@ -243,11 +299,11 @@ fn descending(lambdas: &[f64]) -> Result<Vec<f64>> {
 }
 
 /// Returns the trials of one fold, or `None` if one was interrupted.
-fn down_the_grid(
+fn down_the_grid<S: Structure>(
     lambdas: &[f64],
-    mut attempt: impl FnMut(f64, Option<&Model>) -> Result<(Report<Model>, Score)>,
+    mut attempt: impl FnMut(f64, Option<&Model<S>>) -> Result<(Report<Model<S>>, Score)>,
 ) -> Result<Option<Vec<Trial>>> {
-    let mut before: Option<Model> = None;
+    let mut before: Option<Model<S>> = None;
     let mut trials = Vec::new();
     for &lambda in lambdas {
         // Pure l1 shares no dual point with the problems before it.

@@ -4,13 +4,16 @@
 //! Two models with equal JSON solve the same problem on the same data: numbers have all their digits, and long lists
 //! of numbers appear as the SHA-256 that the model file has of them.
 
-use super::remarks::{Remark, mistakes, on_problem};
-use super::{Centring, Model, Provenance, Structure};
+use super::{Model, Provenance};
 use crate::data::csv::Kind;
 use crate::data::templates::{Pad, Templates};
-use crate::data::{Classes, ColumnRecipe, CsvRecipe, Digest, Examples, Format, Recipe, Scaling};
-use crate::structure::Hamming;
-use crate::term::{Ball, Free, MulticlassLoss, Regulariser, ScalarLoss};
+use crate::data::{
+    ClassWeights, Classes, ColumnRecipe, CsvRecipe, Digest, Format, Recipe, Scaling,
+};
+use crate::structure::remarks::{Remark, on_weights};
+use crate::structure::words::{digest, exact, range};
+use crate::structure::{Names, Structure};
+use crate::term::{Ball, Free, Penalty, Regulariser};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -38,196 +41,98 @@ impl Description {
     }
 }
 
-/// Describes the problem that a model says it was trained on. The certificate refers to this problem if it was
-/// verified.
-///
-/// ```
-/// use dualgap::data::Examples;
-/// use dualgap::model::{describe, fit_linear};
-/// use dualgap::run::Budget;
-/// use dualgap::dual::Settings;
-/// use dualgap::structure::Choice;
-/// use dualgap::term::ScalarLoss;
-///
-/// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 6.0])?;
-/// let settings = Settings { lambda: 0.1, ..Settings::default() };
-/// let (loss, budget) = (ScalarLoss::Huber { width: 0.5 }, Budget::relative(0.001));
-/// let model = fit_linear(&data, loss, Choice::I, &settings, &budget, &mut ())?.model;
-/// let problem = describe(&model);
-/// assert_eq!(problem.lines[..2], [("task", "regression".into()), ("loss", "huber (width 0.5)".into())]);
-/// assert_eq!(problem.json["penalty"]["lambda"], 0.1);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn describe(model: &Model) -> Description {
-    described(model, None)
+impl<S: Structure> Model<S> {
+    /// Describes the problem that the model says it was trained on. The certificate refers to this problem if it was
+    /// verified.
+    ///
+    /// ```
+    /// use dualgap::data::Examples;
+    /// use dualgap::run::Budget;
+    /// use dualgap::structure::Linear;
+    /// use dualgap::task::{Plan, Task};
+    /// use dualgap::term::{Penalty, ScalarLoss};
+    ///
+    /// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 6.0])?;
+    /// let task = Task::new(Linear::new(ScalarLoss::Huber { width: 0.5 }), Penalty::ridge(0.1));
+    /// let model = task.fit(&data, Plan::new(Budget::relative(0.001)))?.model;
+    /// let problem = model.describe(None);
+    /// assert_eq!(problem.lines[..2], [("task", "regression".into()), ("loss", "huber (width 0.5)".into())]);
+    /// assert_eq!(problem.json["penalty"]["lambda"], 0.1);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    ///
+    /// With the training data it also tells the weights of classes, which a model file of sample weights alone has not.
+    pub fn describe(&self, data: Option<&S::Data>) -> Description {
+        let classes = data.and_then(|data| self.task.structure.classes(data));
+        let weights = match (classes, &self.task.class_weights) {
+            (Some(classes), Some(weights)) => {
+                weights.weigh(classes, self.sample_weights.as_deref()).ok()
+            }
+            _ => self.sample_weights.clone(),
+        };
+        described(self, weights.as_deref(), classes.map(Classes::numbers))
+    }
 }
 
-/// Describes the problem as [`describe`] does, and adds the class weights as far as they can be inferred: a model
-/// file has only the weights of examples, and `data` are its training examples.
-///
-/// ```
-/// use dualgap::data::{ClassWeights, Examples};
-/// use dualgap::model::{describe_with, fit_linear};
-/// use dualgap::run::Budget;
-/// use dualgap::dual::Settings;
-/// use dualgap::structure::Choice;
-/// use dualgap::term::ScalarLoss;
-///
-/// let data = Examples::from_dense(&[vec![1.0], vec![-2.0], vec![-3.0]], &["yes", "no", "no"])?;
-/// let weights = ClassWeights::Named(vec![("yes".into(), 5.0)]).examples(&data, None)?;
-/// let settings = Settings { lambda: 0.1, sample_weights: Some(weights), ..Settings::default() };
-/// let budget = Budget::relative(0.001);
-/// let model = fit_linear(&data, ScalarLoss::Hinge, Choice::I, &settings, &budget, &mut ())?.model;
-/// let problem = describe_with(&model, &data);
-/// assert_eq!(problem.json["example_weights"]["by_class"]["yes"], 5.0);
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn describe_with(model: &Model, data: &Examples) -> Description {
-    let classes = match &model.structure {
-        Structure::Multiclass { .. } => true,
-        Structure::Linear { loss } => loss.is_binary(),
-        _ => false,
-    };
-    let labels = data.classes().ok().filter(|_| classes).map(Classes::numbers);
-    described(model, labels)
-}
-
-fn described(model: &Model, labels: Option<&[u32]>) -> Description {
-    let Provenance { examples, scale, recipe, fingerprint, .. } = &model.provenance;
-    let mut lines = vec![("task", task(model)), ("loss", loss(model))];
-    let (costs_line, costs_json) = costs(model);
-    lines.extend(costs_line);
-    let (weights_line, weights_json) = example_weights(model, labels);
+fn described<S: Structure>(
+    model: &Model<S>,
+    weights: Option<&[f64]>,
+    labels: Option<&[u32]>,
+) -> Description {
+    let Provenance { examples, recipe, fingerprint, .. } = &model.provenance;
+    let (names, scaling) = (&model.names, model.task.scaling);
+    let words = model.task.structure.describe(names);
+    let mut lines = vec![("task", words.summary()), ("loss", words.loss.clone())];
+    lines.extend(words.lines.iter().cloned());
+    let (weights_line, weights_json) = example_weights(weights, names, labels);
     lines.extend(weights_line);
-    lines.extend(penalty(model));
+    lines.extend(class_weights_line(model, weights));
+    lines.extend(penalty(model.task.penalty));
     lines.extend(intercept(model).1);
     lines.push(("examples", examples.to_string()));
-    lines.push(("features", features(model)));
+    lines.push(("features", words.features.clone().unwrap_or_else(|| features(model))));
     lines.extend(recipe.iter().flat_map(recipe_lines));
-    lines.extend(scale_line(*scale));
-    let (loss_json, hamming) = match &model.structure {
-        Structure::Multiclass { loss, .. } => (json!(loss), None),
-        Structure::Chain { hamming } => (json!({ "name": "hamming_hinge" }), Some(hamming)),
-        Structure::Linear { loss }
-        | Structure::MultiLabel { loss }
-        | Structure::MultiOutput { loss }
-        | Structure::Completion { loss, .. } => (json!(loss), None),
-    };
-    let json = json!({
-        "task": task_name(model),
-        "loss": loss_json,
-        "hamming": hamming,
-        "costs": costs_json,
+    lines.extend(scale_line(scaling));
+    let mut remarks = words.remarks;
+    remarks.extend(weights.iter().flat_map(|weights| on_weights(weights, labels, names)));
+    let mut json = json!({
+        "task": words.task,
+        "loss": null,
+        "hamming": null,
+        "costs": null,
         "example_weights": weights_json,
-        "penalty": penalty_json(&model.provenance),
-        "ball": ball_json(&model.provenance),
+        "class_weights": model.task.class_weights,
+        "penalty": penalty_json(model.task.penalty),
+        "ball": ball_json(model.task.penalty),
         "intercept": intercept(model).0,
-        "centre": centre_json(&model.structure),
-        "scale": scale,
+        "centre": null,
+        "scale": scaling,
         "n": examples,
-        "labels": model.alphabet.len(),
-        "features": model.features,
-        "pair_features": model.pair_features,
+        "labels": names.alphabet.len(),
+        "features": names.features,
+        "pair_features": names.pair_features,
         "weights": model.dim(),
         "recipe": recipe,
         "fingerprint": fingerprint,
     });
-    Description { lines, json, remarks: on_problem(model, labels) }
-}
-
-/// Returns the program's name for the task of a model.
-pub fn task_name(model: &Model) -> &'static str {
-    match model.structure {
-        Structure::Multiclass { .. } => "multiclass",
-        Structure::MultiLabel { .. } => "multilabel",
-        Structure::MultiOutput { .. } => "multioutput",
-        Structure::Chain { .. } => "chain",
-        Structure::Linear { loss } if loss.is_binary() => "binary",
-        Structure::Linear { .. } => "regression",
-        Structure::Completion { .. } => "completion",
+    for (name, value) in words.json {
+        json[name] = value;
     }
-}
-
-fn task(model: &Model) -> String {
-    let (name, labels) = (task_name(model), model.alphabet.names());
-    match (&model.structure, labels) {
-        (Structure::Linear { loss }, [first, second]) if loss.is_binary() => {
-            format!("{name}, {first} or {second}")
-        }
-        (Structure::Linear { .. }, _) => name.into(),
-        (Structure::Completion { items, .. }, _) => {
-            format!("{name}, {} users and {} items", model.features, items.len())
-        }
-        (Structure::MultiOutput { .. }, _) => format!("{name}, {} outputs", labels.len()),
-        _ => format!("{name}, {} labels", labels.len()),
-    }
-}
-
-fn loss(model: &Model) -> String {
-    match &model.structure {
-        Structure::Multiclass { loss: MulticlassLoss::Hinge, .. } => "hinge".into(),
-        Structure::Multiclass { loss: MulticlassLoss::SmoothHinge { width }, .. } => {
-            format!("smooth-hinge (width {})", exact(*width))
-        }
-        Structure::Multiclass { loss: MulticlassLoss::Softmax, .. } => "softmax".into(),
-        Structure::Chain { hamming: Hamming::Plain } => "hinge, the number of wrong labels".into(),
-        Structure::Chain { hamming: Hamming::Normalized } => {
-            "hinge, the fraction of wrong labels".into()
-        }
-        Structure::Linear { loss } | Structure::Completion { loss, .. } => scalar(*loss),
-        Structure::MultiLabel { loss } => format!("{} of every label", scalar(*loss)),
-        Structure::MultiOutput { loss } => format!("{} of every output", scalar(*loss)),
-    }
-}
-
-fn scalar(loss: ScalarLoss) -> String {
-    match loss {
-        ScalarLoss::Hinge => "hinge".into(),
-        ScalarLoss::SmoothHinge { width } => format!("smooth-hinge (width {})", exact(width)),
-        ScalarLoss::SquaredHinge => "squared-hinge".into(),
-        ScalarLoss::Logistic => "logistic".into(),
-        ScalarLoss::Squared => "squared".into(),
-        ScalarLoss::Absolute => "absolute".into(),
-        ScalarLoss::EpsilonInsensitive { epsilon } => {
-            format!("epsilon-insensitive (epsilon {})", exact(epsilon))
-        }
-        ScalarLoss::Huber { width } => format!("huber (width {})", exact(width)),
-    }
+    Description { lines, json, remarks }
 }
 
 type Line = Option<(&'static str, String)>;
 
-/// Describes the costs of mistakes; softmax and the tasks that are not multiclass have none.
-fn costs(model: &Model) -> (Line, Value) {
-    let Structure::Multiclass { costs, loss } = &model.structure else {
-        return (None, Value::Null);
-    };
-    if *loss == MulticlassLoss::Softmax {
-        return (None, Value::Null);
-    }
-    let Some(costs) = costs else {
-        return (Some(("costs", "every mistake costs 1".into())), json!({ "name": "zero_one" }));
-    };
-    let mistakes = || mistakes(costs, model.alphabet.len());
-    let (smallest, largest) = range(mistakes());
-    let (zeros, digest) = (mistakes().filter(|&cost| cost == 0.0).count(), digest(costs));
-    let line = format!(
-        "a matrix: mistakes cost from {} to {} (SHA-256 {digest:.16}…)",
-        exact(smallest),
-        exact(largest)
-    );
-    let json = json!({
-        "name": "matrix", "smallest": smallest, "largest": largest, "zeros": zeros, "digest": digest,
-    });
-    (Some(("costs", line)), json)
-}
-
-/// Describes the products of sample and class weights, which are the weights that a model file has.
-fn example_weights(model: &Model, labels: Option<&[u32]>) -> (Line, Value) {
-    let Some(weights) = &model.sample_weights else { return (None, Value::Null) };
+/// Describes the products of sample and class weights, as far as they are known.
+fn example_weights(
+    weights: Option<&[f64]>,
+    names: &Names,
+    labels: Option<&[u32]>,
+) -> (Line, Value) {
+    let Some(weights) = weights else { return (None, Value::Null) };
     let (smallest, largest) = range(weights.iter().copied());
     let (sum, digest) = (weights.iter().sum::<f64>(), digest(weights));
-    let by_class = labels.and_then(|labels| by_class(model, weights, labels));
+    let by_class = labels.and_then(|labels| by_class(names, weights, labels));
     let mut line = if smallest == largest {
         format!("{} for every example", exact(smallest))
     } else {
@@ -247,8 +152,8 @@ fn example_weights(model: &Model, labels: Option<&[u32]>) -> (Line, Value) {
 }
 
 /// Returns the weight of each class if all its examples have the same; classes without examples are left out.
-fn by_class<'a>(model: &'a Model, weights: &[f64], labels: &[u32]) -> Option<Vec<(&'a str, f64)>> {
-    let names = model.alphabet.names();
+fn by_class<'a>(names: &'a Names, weights: &[f64], labels: &[u32]) -> Option<Vec<(&'a str, f64)>> {
+    let names = names.alphabet.names();
     let mut found = vec![None; names.len()];
     for (&weight, &label) in weights.iter().zip(labels) {
         let of_class = found.get_mut(label as usize)?;
@@ -260,44 +165,57 @@ fn by_class<'a>(model: &'a Model, weights: &[f64], labels: &[u32]) -> Option<Vec
     Some(classes.filter_map(|(name, weight)| Some((&name[..], weight?))).collect())
 }
 
-fn penalty(model: &Model) -> Vec<(&'static str, String)> {
-    let Provenance { ball, lambda, regulariser, .. } = &model.provenance;
-    if let Some(within) = ball {
-        let (name, radius) = ball_name(within.ball);
-        return vec![("ball", format!("{name}, radius {}", exact(radius))), ("mu", exact(*lambda))];
+/// Describes class weights where the weights of the examples do not tell them.
+fn class_weights_line<S>(model: &Model<S>, weights: Option<&[f64]>) -> Line {
+    match &model.task.class_weights {
+        Some(ClassWeights::Named(classes)) if weights.is_none() => {
+            let told = classes.iter().map(|(name, weight)| format!("{name}: {}", exact(*weight)));
+            Some(("class weights", listed(told.collect())))
+        }
+        Some(ClassWeights::Balanced) => Some(("class weights", "balanced".into())),
+        _ => None,
     }
-    let Regulariser { l1, nonnegative, q_norm, .. } = *regulariser;
-    let mut lines = vec![("lambda", exact(*lambda))];
-    let norm = if q_norm { "(c/2)‖w‖q², in the q-norm" } else { "½‖w‖²" };
-    let penalty = match (*lambda > 0.0, l1 > 0.0) {
-        (true, true) => format!("lambda·{norm} + {}·‖w‖₁", exact(l1)),
-        (false, true) => format!("{}·‖w‖₁", exact(l1)),
-        _ => format!("lambda·{norm}"),
+}
+
+fn penalty(penalty: Penalty) -> Vec<(&'static str, String)> {
+    let norm = |lambda: f64, norm: &str, l1: f64| {
+        let penalty = match l1 > 0.0 {
+            true => format!("lambda·{norm} + {}·‖w‖₁", exact(l1)),
+            false => format!("lambda·{norm}"),
+        };
+        vec![("lambda", exact(lambda)), ("penalty", penalty)]
     };
-    lines.push(("penalty", penalty));
-    if nonnegative {
+    let mut lines = match penalty {
+        Penalty::Ridge { lambda, l1, .. } => norm(lambda, "½‖w‖²", l1),
+        Penalty::QNorm { lambda, l1 } => norm(lambda, "(c/2)‖w‖q², in the q-norm", l1),
+        Penalty::Lasso { sigma, .. } => vec![("penalty", format!("{}·‖w‖₁", exact(sigma)))],
+        Penalty::Ball { ball, mu } => {
+            let (name, radius) = ball_name(ball);
+            vec![("ball", format!("{name}, radius {}", exact(radius))), ("mu", exact(mu))]
+        }
+    };
+    if let Penalty::Ridge { nonnegative: true, .. } | Penalty::Lasso { nonnegative: true, .. } =
+        penalty
+    {
         lines.push(("sign", "no weight is negative".into()));
     }
     lines
 }
 
-/// Returns null for a model in a ball.
-fn penalty_json(provenance: &Provenance) -> Value {
-    let Provenance { ball, lambda, regulariser, .. } = provenance;
+/// Returns null for a model in a ball. A pure l1 penalty has no λ.
+fn penalty_json(penalty: Penalty) -> Value {
+    let Some((_, regulariser)) = penalty.regulariser() else { return Value::Null };
     let Regulariser { l1, nonnegative, free, q_norm } = regulariser;
-    if ball.is_some() {
-        return Value::Null;
-    }
     json!({
-        "lambda": lambda, "l1": l1, "nonnegative": nonnegative, "free": free, "q_norm": q_norm,
+        "lambda": penalty.lambda(), "l1": l1, "nonnegative": nonnegative, "free": free, "q_norm": q_norm,
     })
 }
 
 /// Returns null for a model with a penalty.
-fn ball_json(provenance: &Provenance) -> Value {
-    let Some(within) = provenance.ball else { return Value::Null };
-    let (name, radius) = ball_name(within.ball);
-    json!({ "name": name, "radius": radius, "mu": provenance.lambda })
+fn ball_json(penalty: Penalty) -> Value {
+    let Penalty::Ball { ball, mu } = penalty else { return Value::Null };
+    let (name, radius) = ball_name(ball);
+    json!({ "name": name, "radius": radius, "mu": mu })
 }
 
 fn ball_name(ball: Ball) -> (&'static str, f64) {
@@ -309,10 +227,10 @@ fn ball_name(ball: Ball) -> (&'static str, f64) {
 
 /// Describes the intercept: a constant feature after those of the file, whose weight is `free` or `penalised`, or
 /// none.
-fn intercept(model: &Model) -> (Option<&'static str>, Line) {
+fn intercept<S>(model: &Model<S>) -> (Option<&'static str>, Line) {
     let constant = model.provenance.recipe.as_ref().is_some_and(|recipe| recipe.constant);
-    if let Some(Free { column, bound }) = model.provenance.regulariser.free {
-        let which = if constant && column + 1 == model.features {
+    if let Some(Free { column, bound }) = model.task.penalty.free() {
+        let which = if constant && column + 1 == model.names.features {
             "of a feature that is always 1".into()
         } else {
             format!("of feature {}", column + 1)
@@ -323,44 +241,21 @@ fn intercept(model: &Model) -> (Option<&'static str>, Line) {
     if !constant {
         return (None, None);
     }
-    let how = match model.provenance.ball {
+    let how = match model.task.penalty.ball() {
         Some(_) => "in the ball like any other",
         None => "penalised like any other",
     };
     (Some("penalised"), Some(("intercept", format!("a feature that is always 1, {how}"))))
 }
 
-fn features(model: &Model) -> String {
-    let pairs = match model.pair_features {
+fn features<S>(model: &Model<S>) -> String {
+    let pairs = match model.names.pair_features {
         0 => String::new(),
         pairs => format!(" and {pairs} of label pairs"),
     };
     let format = model.provenance.recipe.as_ref().map(|recipe| recipe.format.name());
     let format = format.map_or(String::new(), |format| format!(", of a {format} file"));
-    match &model.structure {
-        Structure::Completion { items, centre, .. } => {
-            let centre = match centre.centring {
-                Centring::None => "not centred".into(),
-                Centring::Mean => format!("less their mean, {}", exact(centre.mean)),
-                Centring::Effects => format!(
-                    "less their mean, {}, and effects of users and items",
-                    exact(centre.mean)
-                ),
-            };
-            format!(
-                "a weight for each of {} users and {} items; ratings {centre}",
-                model.features,
-                items.len()
-            )
-        }
-        _ => format!("{}{pairs}{format}", model.features),
-    }
-}
-
-/// Returns null without ratings. The effects are left out because they follow from the ratings.
-fn centre_json(structure: &Structure) -> Value {
-    let Structure::Completion { centre, items, .. } = structure else { return Value::Null };
-    json!({ "name": centre.centring, "mean": centre.mean, "items": items.len() })
+    format!("{}{pairs}{format}", model.names.features)
 }
 
 /// Describes how a file becomes features, and which part of it is used.
@@ -375,7 +270,7 @@ fn recipe_lines(recipe: &Recipe) -> Vec<(&'static str, String)> {
                 ("held out", format!("{count} ratings, drawn by seed {seed}, are left out"))
             }));
         }
-        Format::Libsvm | Format::Letters => {}
+        Format::Libsvm | Format::Letters | Format::Own => {}
     }
     if let Some(folds) = &recipe.folds {
         let folds: Vec<String> = folds.iter().map(ToString::to_string).collect();
@@ -441,20 +336,4 @@ fn listed(mut names: Vec<String>) -> String {
     names.truncate(LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     names.join(", ") + &more
-}
-
-fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let ends = values.map(|x| (x, x)).reduce(|(a, b), (x, y)| (a.min(x), b.max(y)));
-    ends.unwrap_or((0.0, 0.0))
-}
-
-/// Returns the digest that the model file has for a tensor of these numbers.
-fn digest(values: &[f64]) -> String {
-    Digest::of(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
-}
-
-/// Formats a number with as many digits as it takes to read it back exactly.
-fn exact(x: f64) -> String {
-    let text = format!("{x:?}");
-    text.strip_suffix(".0").map_or(text.clone(), Into::into)
 }

@@ -1,4 +1,4 @@
-//! The model file: a safetensors file whose metadata describe what the tensors mean.
+//! The model file: a sealed container whose header has the task, and whose tensors are the weights.
 //!
 //! ```text
 //! tensors   multiclass   weights [F, K], costs [K, K]?
@@ -8,117 +8,186 @@
 //!           linear       weights [F]
 //!           completion   low_rank.u [F, k], low_rank.s [k], low_rank.v [I, k], items.text [bytes], items.ends [I], centre.users [F]?, centre.items [I]?
 //!           chain        emissions [F, K], start [K], end [K], transitions [K, K], pairs [E, K, K]?
-//!           all          names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?
+//!           a user's own weights [F], or what its layout says
+//!           all          names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?, witness.outputs [bytes]?
 //! metadata  dualgap      {"seal": SHA-256 of the header's text, "header": {…}}
 //! ```
 //!
-//! The header has the format version, the task, labels, loss, settings, data recipe and fingerprint, the
-//! certificate, and the SHA-256 of every tensor. Numbers are 64 bits, little-endian.
+//! The header has the format version, the structure's name, the task, labels, the certificate, where the model comes
+//! from, and the SHA-256 of every tensor. Numbers are 64 bits, little-endian.
 //!
 //! **Compatibility.** A program reads every format version up to its own. Within a version, fields and tensors may
 //! be added, and a program ignores those that it does not know; whatever would change the meaning of a file raises
-//! the version, and a program refuses a version that it does not know.
+//! the version, and a program refuses a version that it does not know. Version 1 had no task: its settings are read as
+//! one ([`version1`](super::version1)).
 //!
 //! **Safety.** A file from a stranger is data and nothing else. The program refuses a file that is cut off, whose
 //! header lies about sizes, or in which a tensor is missing, comes twice, has another shape or another digest than the
 //! header says, or has a number that is not finite; it allocates memory only in proportion to the file.
 
-use super::checkpoint::MAGIC;
-use super::twins::refuse_twins;
-use super::{Centre, Centring, InBall, Model, Provenance, Structure};
-use crate::data::{Alphabet, Dictionary, Digest, TargetKind, write_atomically};
+use super::checkpoint::CHECKPOINT;
+use super::version1::upgrade;
+use super::{Model, Provenance, Task};
+use crate::Result;
+use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer, read_file, write_atomically};
+use crate::data::Alphabet;
 use crate::dual::Witness;
-use crate::linalg::memory::{Need, reserve_check, short_of};
+use crate::linalg::memory::Need;
 use crate::linalg::{LowRank, Operator};
 use crate::run::Certificate;
-use crate::structure::Hamming;
-use crate::structure::chain::Layout;
-use crate::term::{MulticlassLoss, ScalarLoss};
-use crate::{Error, Result};
-use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
+use crate::structure::names::{put_names, take_names};
+use crate::structure::{Names, Structure};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use serde_json::Value;
 use std::path::Path;
 
 /// The version that this program writes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
-/// The key of our metadata.
-const KEY: &str = "dualgap";
+const MODEL: Kind =
+    Kind { name: "model", form: Form::Tensors { main: true }, oldest: 1, version: FORMAT_VERSION };
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Header {
-    format_version: u32,
-    task: Task,
+    structure: String,
+    task: Value,
     labels: Alphabet,
     features: usize,
     #[serde(default)]
     pair_features: usize,
     certificate: Certificate,
     provenance: Provenance,
-    digests: BTreeMap<String, String>,
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "snake_case")]
-enum Task {
-    Multiclass {
-        #[serde(default)]
-        loss: MulticlassLoss,
-    },
-    Chain {
-        hamming: Hamming,
-    },
-    Linear {
-        loss: ScalarLoss,
-    },
-    #[serde(rename = "multilabel")]
-    MultiLabel {
-        loss: ScalarLoss,
-    },
-    #[serde(rename = "multioutput")]
-    MultiOutput {
-        loss: ScalarLoss,
-    },
-    Completion {
-        loss: ScalarLoss,
-        centre: Centring,
-        mean: f64,
-    },
-}
-
-#[derive(Serialize, Deserialize)]
-struct Sealed {
-    seal: String,
-    header: Box<RawValue>,
-}
-
-/// A tensor to write, or one just read: its shape and its little-endian bytes.
-struct Tensor {
-    dtype: Dtype,
-    shape: Vec<usize>,
+/// A model file whose structure need not be known: its header can be looked at, and a registry finds its type.
+///
+/// ```
+/// use dualgap::data::Examples;
+/// use dualgap::run::Budget;
+/// use dualgap::structure::{Chain, Linear};
+/// use dualgap::task::{Plan, RawModel, Task};
+/// use dualgap::term::{Penalty, ScalarLoss};
+///
+/// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0]], &[2.0, 4.0])?;
+/// let task = Task::new(Linear::new(ScalarLoss::Squared), Penalty::ridge(0.1));
+/// let model = task.fit(&data, Plan::new(Budget::default()))?.model;
+/// let raw = RawModel::from_bytes(model.to_bytes()?).unwrap();
+/// assert_eq!((raw.structure(), raw.certificate().primal), ("linear", model.certificate.primal));
+/// assert_eq!(raw.read::<Linear>().unwrap().weights, model.weights);
+/// assert!(raw.read::<Chain>().is_err());
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RawModel {
     bytes: Vec<u8>,
+    header: Header,
 }
 
-impl Tensor {
-    fn f64(shape: &[usize], values: &[f64]) -> Self {
-        let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-        Self { dtype: Dtype::F64, shape: shape.to_vec(), bytes }
+impl RawModel {
+    /// Reads a model file as far as it can be understood without its structure.
+    pub fn open(path: &Path) -> Result<Self> {
+        let bytes = read_file(path, 1)?;
+        Self::from_bytes(bytes).map_err(|fault| in_file(fault, path))
     }
 
-    fn bytes(bytes: Vec<u8>) -> Self {
-        Self { dtype: Dtype::U8, shape: vec![bytes.len()], bytes }
+    /// Reads the bytes of a model file; a fault is a message without the path.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, Fault> {
+        let mut header: Value = Reader::new(&bytes, &MODEL)?.header()?;
+        if header["format_version"] == 1 {
+            header = upgrade(&header)?;
+        }
+        let no_sense = |error| Fault::caused("has a header that makes no sense", error);
+        let header: Header = serde_json::from_value(header).map_err(no_sense)?;
+        let certificate = header.certificate;
+        if !(certificate.primal.is_finite()
+            && certificate.dual.is_finite()
+            && certificate.rounding_error >= 0.0)
+        {
+            return Err("has a certificate of numbers that are not finite".into());
+        }
+        Ok(Self { bytes, header })
     }
 
-    fn u64(values: &[u64]) -> Self {
-        let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-        Self { dtype: Dtype::U64, shape: vec![values.len()], bytes }
+    /// The name of the structure.
+    pub fn structure(&self) -> &str {
+        &self.header.structure
+    }
+
+    /// The task as the file has it.
+    pub fn task(&self) -> &Value {
+        &self.header.task
+    }
+
+    /// The certificate that the file claims.
+    pub fn certificate(&self) -> &Certificate {
+        &self.header.certificate
+    }
+
+    /// How the model was made.
+    pub fn provenance(&self) -> &Provenance {
+        &self.header.provenance
+    }
+
+    /// Returns the model of a structure, or a fault if the file is of another one or its tensors do not fit.
+    pub fn read<S: Structure>(&self) -> Result<Model<S>, Fault> {
+        let Header { structure, task, labels, features, pair_features, certificate, provenance } =
+            &self.header;
+        if structure != S::NAME {
+            return Err(format!(
+                "is a model of the structure `{structure}`, and not of `{}`",
+                S::NAME
+            )
+            .into());
+        }
+        let task: Task<S> = serde_json::from_value(task.clone())
+            .map_err(|error| Fault::caused("has a task that makes no sense", error))?;
+        let file = Reader::new(&self.bytes, &MODEL)?;
+        let all = features.saturating_add(*pair_features);
+        let named = file.has("names.text");
+        let names = Names {
+            alphabet: labels.clone(),
+            features: *features,
+            pair_features: *pair_features,
+            dictionary: match named {
+                true => take_names(&file, "names", Some(all))?,
+                false => Default::default(),
+            },
+        };
+        if !names.are_distinct() {
+            return Err("has labels that are not distinct, or not as many as its task has".into());
+        }
+        let structure = task.structure.take(&file, &names)?;
+        structure.check(&names)?;
+        let task = Task { structure, ..task };
+        let (mut weights, mut low_rank) = (Vec::new(), None);
+        if task.penalty.is_low_rank() {
+            low_rank = Some(factors(&file, names.features, task.structure.columns(&names))?);
+        } else {
+            for (name, shape) in task.structure.layout(&names) {
+                let part = file.f64(name, &shape)?;
+                weights.try_reserve_exact(part.len()).map_err(|_| "has no room in memory")?;
+                weights.extend_from_slice(&part);
+            }
+        }
+        let n = provenance.examples;
+        let has = |name: &str| file.has(name);
+        let sample_weights =
+            has("sample_weights").then(|| file.f64("sample_weights", &[n])).transpose()?;
+        let witness = has("witness.starts").then(|| witness(&file)).transpose()?;
+        Ok(Model {
+            task,
+            names,
+            weights,
+            low_rank,
+            certificate: *certificate,
+            provenance: provenance.clone(),
+            sample_weights,
+            witness,
+        })
     }
 }
 
-impl Model {
+impl<S: Structure> Model<S> {
     /// Returns the bytes of the model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let factors = self.low_rank.as_ref().map_or(0, |x| x.u().len() + x.v().len());
@@ -126,91 +195,41 @@ impl Model {
         // One copy as the bytes of the tensors, one as those of the file.
         let weights = self.weights.len() + factors + witness;
         Need { weights, copies: 2, others: 0 }.check()?;
-        let tensors = self.tensors();
         let header = Header {
-            format_version: FORMAT_VERSION,
-            task: match &self.structure {
-                &Structure::Multiclass { loss, .. } => Task::Multiclass { loss },
-                &Structure::Chain { hamming } => Task::Chain { hamming },
-                &Structure::Linear { loss } => Task::Linear { loss },
-                &Structure::MultiLabel { loss } => Task::MultiLabel { loss },
-                &Structure::MultiOutput { loss } => Task::MultiOutput { loss },
-                Structure::Completion { loss, centre, .. } => {
-                    Task::Completion { loss: *loss, centre: centre.centring, mean: centre.mean }
-                }
-            },
-            labels: self.alphabet.clone(),
-            features: self.features,
-            pair_features: self.pair_features,
+            structure: S::NAME.into(),
+            task: serde_json::json!(self.task),
+            labels: self.names.alphabet.clone(),
+            features: self.names.features,
+            pair_features: self.names.pair_features,
             certificate: self.certificate,
             provenance: self.provenance.clone(),
-            digests: tensors
-                .iter()
-                .map(|(name, tensor)| (name.clone(), Digest::of(&tensor.bytes)))
-                .collect(),
         };
-        let unwritable = |error: &dyn std::fmt::Display| {
-            Error::setting(format!("the model cannot be written: {error}"))
-        };
-        let header = serde_json::value::to_raw_value(&header).map_err(|e| unwritable(&e))?;
-        let sealed = Sealed { seal: Digest::of(header.get().as_bytes()), header };
-        let sealed = serde_json::to_string(&sealed).map_err(|e| unwritable(&e))?;
-        let views: BTreeMap<&str, TensorView<'_>> = tensors
-            .iter()
-            .map(|(name, t)| {
-                TensorView::new(t.dtype, t.shape.clone(), &t.bytes).map(|view| (&name[..], view))
-            })
-            .collect::<Result<_, _>>()
-            .map_err(|e| unwritable(&e))?;
-        let metadata = HashMap::from([(KEY.to_string(), sealed)]);
-        safetensors::serialize(views, Some(metadata)).map_err(|e| unwritable(&e))
+        let mut writer = Writer::new(&MODEL, &header);
+        self.tensors(&mut |name, tensor| writer.tensor(name, tensor));
+        writer.to_bytes()
     }
 
-    fn tensors(&self) -> BTreeMap<String, Tensor> {
-        let (f, k, w) = (self.features, self.alphabet.len(), &self.weights);
-        let mut tensors = BTreeMap::new();
-        let mut put = |name: &str, tensor| {
-            tensors.insert(name.to_string(), tensor);
-        };
-        match &self.structure {
-            Structure::Completion { items, centre, .. } => {
-                if let Some(x) = &self.low_rank {
-                    put_factors(&mut put, x);
-                }
-                put_names(&mut put, "items", items);
-                if centre.centring == Centring::Effects {
-                    put("centre.users", Tensor::f64(&[centre.users.len()], &centre.users));
-                    put("centre.items", Tensor::f64(&[centre.items.len()], &centre.items));
-                }
+    /// Hands over the tensors by name.
+    fn tensors(&self, put: &mut dyn FnMut(&str, Tensor)) {
+        match &self.low_rank {
+            Some(x) => {
+                let rank = x.rank();
+                put("low_rank.u", Tensor::f64(&[x.rows(), rank], x.u()));
+                put("low_rank.s", Tensor::f64(&[rank], x.s()));
+                put("low_rank.v", Tensor::f64(&[x.columns(), rank], x.v()));
             }
-            Structure::Multiclass { .. }
-            | Structure::MultiLabel { .. }
-            | Structure::MultiOutput { .. } => {
-                if let Some(x) = &self.low_rank {
-                    put_factors(&mut put, x);
-                } else {
-                    put("weights", Tensor::f64(&[f, k], w));
-                }
-                if let Structure::Multiclass { costs: Some(costs), .. } = &self.structure {
-                    put("costs", Tensor::f64(&[k, k], costs));
-                }
-            }
-            Structure::Linear { .. } => {
-                put("weights", Tensor::f64(&[f], w));
-            }
-            Structure::Chain { .. } => {
-                let layout = self.layout();
-                put("emissions", Tensor::f64(&[f, k], &w[..f * k]));
-                put("start", Tensor::f64(&[k], &w[layout.start()]));
-                put("end", Tensor::f64(&[k], &w[layout.end()]));
-                put("transitions", Tensor::f64(&[k, k], &w[layout.transitions()]));
-                if self.pair_features > 0 {
-                    put("pairs", Tensor::f64(&[self.pair_features, k, k], &w[layout.pairs()]));
+            None => {
+                let mut rest = &self.weights[..];
+                for (name, shape) in self.task.structure.layout(&self.names) {
+                    let part;
+                    (part, rest) = rest.split_at(shape.iter().product::<usize>().min(rest.len()));
+                    put(name, Tensor::f64(&shape, part));
                 }
             }
         }
-        if !self.dictionary.is_empty() {
-            put_names(&mut put, "names", &self.dictionary);
+        self.task.structure.put(put);
+        if !self.names.dictionary.is_empty() {
+            put_names(put, "names", &self.names.dictionary);
         }
         if let Some(weights) = &self.sample_weights {
             put("sample_weights", Tensor::f64(&[weights.len()], weights));
@@ -219,8 +238,10 @@ impl Model {
             put("witness.starts", Tensor::u64(&witness.starts));
             put("witness.keys", Tensor::u64(&witness.keys));
             put("witness.weights", Tensor::f64(&[witness.weights.len()], &witness.weights));
+            if !witness.outputs.is_empty() {
+                put("witness.outputs", Tensor::bytes(witness.outputs.clone()));
+            }
         }
-        tensors
     }
 
     /// Writes the model file atomically.
@@ -228,333 +249,42 @@ impl Model {
         write_atomically(path, &self.to_bytes()?)
     }
 
-    /// Reads the bytes of a regular file.
-    pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
-        let unreadable = |error: &dyn std::fmt::Display| {
-            Error::file(
-                path,
-                format!("cannot be read: {error}"),
-                "check the path and the permissions",
-            )
-        };
-        // Anything else, such as a device, might never end.
-        if !std::fs::metadata(path).map_err(|e| unreadable(&e))?.is_file() {
-            return Err(Error::file(
-                path,
-                "is not a file",
-                "name a file that was written by dualgap",
-            ));
-        }
-        std::fs::read(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::OutOfMemory => in_file(path, &short_of("the file has no room")),
-            _ => unreadable(&error),
-        })
-    }
-
-    /// Reads a model file.
+    /// Reads a model file of this structure.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = Self::read_file(path)?;
-        // The numbers of the tensors need memory beside the bytes that they are read from.
-        reserve_check(bytes.len() / 8).map_err(|error| in_file(path, &error))?;
-        if bytes.starts_with(MAGIC.as_bytes()) {
-            return Err(Error::file(
-                path,
-                "is a checkpoint and no model",
-                "a run that goes on from it (--resume) saves the model with -o",
-            ));
-        }
-        Self::from_bytes(&bytes).map_err(|message| {
-            Error::file(
-                path,
-                message,
-                "the file is damaged, was altered, or is no dualgap model (which comes before the data)",
-            )
-        })
+        RawModel::open(path)?.read().map_err(|fault| in_file(fault, path))
     }
 
-    /// Reads the bytes of a model file; an error is a message without the path.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        let broken = |error: safetensors::SafeTensorError| {
-            format!("is not a whole safetensors file: {error}")
-        };
-        refuse_twins(bytes)?;
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
-        let sealed = metadata
-            .metadata()
-            .as_ref()
-            .and_then(|metadata| metadata.get(KEY))
-            .ok_or("is a safetensors file, but not a dualgap model")?;
-        let sealed: Sealed = serde_json::from_str(sealed)
-            .map_err(|error| format!("has metadata that make no sense: {error}"))?;
-        if Digest::of(sealed.header.get().as_bytes()) != sealed.seal {
-            return Err("has a header that was altered: its seal does not fit".into());
-        }
-        check_version(sealed.header.get())?;
-        let header: Header = serde_json::from_str(sealed.header.get())
-            .map_err(|error| format!("has a header that makes no sense: {error}"))?;
-        let file = SafeTensors::deserialize(bytes).map_err(broken)?;
-        Reading { file, header: &header }.model()
+    /// Reads the bytes of a model file; a fault is a message without the path.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Fault> {
+        RawModel::from_bytes(bytes.to_vec())?.read()
     }
 }
 
-/// Turns an error about memory into one that names the file.
-fn in_file(path: &Path, error: &Error) -> Error {
-    Error::file(path, error.to_string(), error.remedy().unwrap_or_default())
+/// Returns the error for a file that is no model, or a damaged one.
+pub(super) fn in_file(fault: Fault, path: &Path) -> crate::Error {
+    let remedy = if CHECKPOINT.is_that_of(path) {
+        "a run that resumes from it saves the model"
+    } else {
+        "the file is damaged, was altered, or is no dualgap model (which comes before the data)"
+    };
+    fault.in_file(path, remedy)
 }
 
-/// Writes the tensors of weights in factors.
-fn put_factors(put: &mut impl FnMut(&str, Tensor), x: &LowRank) {
-    let rank = x.rank();
-    put("low_rank.u", Tensor::f64(&[x.rows(), rank], x.u()));
-    put("low_rank.s", Tensor::f64(&[rank], x.s()));
-    put("low_rank.v", Tensor::f64(&[x.columns(), rank], x.v()));
+/// Reads weights in factors. It does not expand them: the matrix could need far more memory than the file.
+fn factors(file: &Reader<'_>, rows: usize, columns: usize) -> Result<LowRank, Fault> {
+    let rank = file.side("low_rank.s").unwrap_or(0);
+    let s = file.f64("low_rank.s", &[rank])?;
+    let u = file.f64("low_rank.u", &[rows, rank])?;
+    let v = file.f64("low_rank.v", &[columns, rank])?;
+    LowRank::new(rows, columns, u, s, v).map_err(|error| Fault::caused("has factors", error))
 }
 
-/// Writes the concatenated names, and the end of each.
-fn put_names(put: &mut impl FnMut(&str, Tensor), name: &str, names: &Dictionary) {
-    let text: String = names.names().collect();
-    let ends = names.names().scan(0, |end, name| {
-        *end += name.len() as u64;
-        Some(*end)
-    });
-    put(&format!("{name}.ends"), Tensor::u64(&ends.collect::<Vec<_>>()));
-    put(&format!("{name}.text"), Tensor::bytes(text.into_bytes()));
-}
-
-/// Checks the version before anything else: a newer file may differ in every other respect.
-fn check_version(header: &str) -> Result<(), String> {
-    #[derive(Deserialize)]
-    struct Version {
-        format_version: u32,
-    }
-    let Version { format_version } = serde_json::from_str(header)
-        .map_err(|error| format!("has a header without a version: {error}"))?;
-    if format_version == 0 || format_version > FORMAT_VERSION {
-        return Err(format!(
-            "has format version {format_version}, and this program reads 1 to {FORMAT_VERSION}: \
-             use a newer dualgap"
-        ));
-    }
-    Ok(())
-}
-
-/// A file being read, checked against its header.
-struct Reading<'a> {
-    file: SafeTensors<'a>,
-    header: &'a Header,
-}
-
-impl<'a> Reading<'a> {
-    /// Returns the provenance, with a correction for older files: their recipes gave the target of models of numbers
-    /// as a class.
-    fn provenance(&self) -> Provenance {
-        let mut provenance = self.header.provenance.clone();
-        if let (Task::Linear { loss }, Some(recipe)) = (&self.header.task, &mut provenance.recipe)
-            && !loss.is_binary()
-            && recipe.target == TargetKind::Class
-        {
-            recipe.target = TargetKind::Number;
-        }
-        provenance
-    }
-
-    fn model(&self) -> Result<Model, String> {
-        let Header { task, labels, features, pair_features, certificate, provenance, .. } =
-            self.header;
-        let (f, e, k) = (*features, *pair_features, labels.len());
-        let expected = match *task {
-            Task::Linear { loss } if !loss.is_binary() => k == 0,
-            Task::Completion { .. } => k == 0,
-            Task::Linear { .. } => k == 2,
-            Task::Multiclass { .. } | Task::Chain { .. } => k > 0,
-            Task::MultiLabel { .. } | Task::MultiOutput { .. } => k > 1,
-        };
-        let distinct = labels.names().iter().collect::<HashSet<_>>().len() == k;
-        if !distinct || !expected {
-            return Err("has labels that are not distinct, or not as many as its task has".into());
-        }
-        if !(certificate.primal.is_finite()
-            && certificate.dual.is_finite()
-            && certificate.rounding_error >= 0.0)
-        {
-            return Err("has a certificate of numbers that are not finite".into());
-        }
-        let several = matches!(
-            task,
-            Task::Multiclass { .. } | Task::MultiLabel { .. } | Task::MultiOutput { .. }
-        );
-        let in_factors = several && provenance.ball.is_some_and(InBall::is_trace);
-        let mut low_rank = in_factors.then(|| self.low_rank(f, k)).transpose()?;
-        let matrix = || if in_factors { Ok(Vec::new()) } else { self.floats("weights", &[f, k]) };
-        let (structure, weights) = match *task {
-            Task::Multiclass { loss } => {
-                loss.check().map_err(|error| error.to_string())?;
-                let costs = self.has("costs").then(|| self.floats("costs", &[k, k])).transpose()?;
-                (Structure::Multiclass { costs, loss }, matrix()?)
-            }
-            Task::MultiLabel { loss } => {
-                loss.check_width().map_err(|error| error.to_string())?;
-                if !loss.is_binary() {
-                    return Err("has a loss of numbers, and labels are there or not".into());
-                }
-                (Structure::MultiLabel { loss }, matrix()?)
-            }
-            Task::MultiOutput { loss } => {
-                loss.check_width().map_err(|error| error.to_string())?;
-                if loss.is_binary() {
-                    return Err("has a loss of two classes, and outputs are numbers".into());
-                }
-                (Structure::MultiOutput { loss }, matrix()?)
-            }
-            Task::Linear { loss } => {
-                loss.check_width().map_err(|error| error.to_string())?;
-                (Structure::Linear { loss }, self.floats("weights", &[f])?)
-            }
-            Task::Completion { loss, centre, mean } => {
-                loss.check_width().map_err(|error| error.to_string())?;
-                let items = self.dictionary("items", None)?;
-                low_rank = Some(self.low_rank(f, items.len())?);
-                let centre = self.centre(centre, mean, f, items.len())?;
-                (Structure::Completion { loss, items, centre }, Vec::new())
-            }
-            Task::Chain { hamming } => {
-                Layout::new(f, k).map_err(|error| error.to_string())?;
-                let mut weights = self.floats("emissions", &[f, k])?;
-                let mut others = vec![
-                    self.floats("start", &[k])?,
-                    self.floats("end", &[k])?,
-                    self.floats("transitions", &[k, k])?,
-                ];
-                if e > 0 {
-                    others.push(self.floats("pairs", &[e, k, k])?);
-                }
-                let count = others.iter().map(Vec::len).sum();
-                weights.try_reserve_exact(count).map_err(|_| "has no room in memory")?;
-                others.iter().for_each(|part| weights.extend_from_slice(part));
-                (Structure::Chain { hamming }, weights)
-            }
-        };
-        let n = provenance.examples;
-        let sample_weights =
-            self.has("sample_weights").then(|| self.floats("sample_weights", &[n])).transpose()?;
-        let witness = self.has("witness.starts").then(|| self.witness()).transpose()?;
-        let named = self.has("names.text") || matches!(task, Task::Completion { .. });
-        let dictionary = if named {
-            self.dictionary("names", Some(f.saturating_add(e)))?
-        } else {
-            Dictionary::default()
-        };
-        Ok(Model {
-            structure,
-            alphabet: labels.clone(),
-            features: f,
-            pair_features: e,
-            dictionary,
-            weights,
-            low_rank,
-            certificate: *certificate,
-            provenance: self.provenance(),
-            sample_weights,
-            witness,
-        })
-    }
-
-    /// Reads weights in factors. It does not expand them: the matrix could need far more memory than the file.
-    fn low_rank(&self, features: usize, labels: usize) -> Result<LowRank, String> {
-        let shape = self.file.tensor("low_rank.s").map(|s| s.shape().to_vec());
-        let rank = shape.ok().and_then(|shape| shape.first().copied()).unwrap_or(0);
-        let s = self.floats("low_rank.s", &[rank])?;
-        let u = self.floats("low_rank.u", &[features, rank])?;
-        let v = self.floats("low_rank.v", &[labels, rank])?;
-        LowRank::new(features, labels, u, s, v).map_err(|error| format!("has factors: {error}"))
-    }
-
-    /// Reads the centre of the ratings.
-    fn centre(
-        &self,
-        centring: Centring,
-        mean: f64,
-        users: usize,
-        items: usize,
-    ) -> Result<Centre, String> {
-        let (users, items) = match centring {
-            Centring::Effects => {
-                (self.floats("centre.users", &[users])?, self.floats("centre.items", &[items])?)
-            }
-            Centring::None | Centring::Mean => (Vec::new(), Vec::new()),
-        };
-        Ok(Centre { centring, mean, users, items })
-    }
-
-    /// Reads distinct names, `count` of them if that is given.
-    fn dictionary(&self, which: &str, count: Option<usize>) -> Result<Dictionary, String> {
-        let text = std::str::from_utf8(self.bytes(&format!("{which}.text"), Dtype::U8, None)?)
-            .map_err(|_| format!("has {which} that are no text"))?;
-        let ends = self.words(&format!("{which}.ends"))?;
-        // Each name needs its text, its place in a table, and its hash.
-        reserve_check(12 * ends.len()).map_err(|error| error.to_string())?;
-        let (mut start, count) = (0, count.unwrap_or(ends.len()));
-        let names: Option<Vec<&str>> = ends
-            .into_iter()
-            .map(|end| {
-                let end = usize::try_from(end).ok()?;
-                text.get(std::mem::replace(&mut start, end)..end)
-            })
-            .collect();
-        let dictionary: Dictionary = names.unwrap_or_default().into_iter().collect();
-        if dictionary.len() != count || start != text.len() {
-            let of = if which == "names" { "features" } else { which };
-            return Err(format!("does not have distinct names for its {count} {of}"));
-        }
-        Ok(dictionary)
-    }
-
-    fn words(&self, name: &str) -> Result<Vec<u64>, String> {
-        Ok(words(self.bytes(name, Dtype::U64, None)?).map(u64::from_le_bytes).collect())
-    }
-
-    fn witness(&self) -> Result<Witness, String> {
-        let (starts, keys) = (self.words("witness.starts")?, self.words("witness.keys")?);
-        let weights = self.floats("witness.weights", &[keys.len()])?;
-        Ok(Witness { starts, keys, weights })
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.header.digests.contains_key(name)
-    }
-
-    /// Returns the bytes of a tensor after checking its type, its shape and its digest.
-    fn bytes(&self, name: &str, dtype: Dtype, shape: Option<&[usize]>) -> Result<&'a [u8], String> {
-        let tensor = self.file.tensor(name).map_err(|_| format!("has no tensor `{name}`"))?;
-        if tensor.dtype() != dtype
-            || tensor.shape().len() != shape.map_or(1, <[usize]>::len)
-            || shape.is_some_and(|shape| tensor.shape() != shape)
-        {
-            return Err(format!(
-                "has a tensor `{name}` of {:?} {:?}, which does not fit its header",
-                tensor.dtype(),
-                tensor.shape()
-            ));
-        }
-        match self.header.digests.get(name) {
-            Some(expected) if *expected == Digest::of(tensor.data()) => {}
-            _ => {
-                return Err(format!("has a tensor `{name}` that was altered: its digest differs"));
-            }
-        }
-        Ok(tensor.data())
-    }
-
-    fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, String> {
-        let values: Vec<f64> =
-            words(self.bytes(name, Dtype::F64, Some(shape))?).map(f64::from_le_bytes).collect();
-        match values.iter().find(|x| !x.is_finite()) {
-            Some(x) => Err(format!("has a tensor `{name}` with the value {x}")),
-            None => Ok(values),
-        }
-    }
-}
-
-fn words(bytes: &[u8]) -> impl Iterator<Item = [u8; 8]> + '_ {
-    bytes.chunks_exact(8).map(|word| word.try_into().expect("chunks of eight"))
+fn witness(file: &Reader<'_>) -> Result<Witness, Fault> {
+    let (starts, keys) = (file.u64("witness.starts")?, file.u64("witness.keys")?);
+    let weights = file.f64("witness.weights", &[keys.len()])?;
+    let outputs = match file.has("witness.outputs") {
+        true => file.bytes("witness.outputs")?.to_vec(),
+        false => Vec::new(),
+    };
+    Ok(Witness { starts, keys, weights, outputs })
 }

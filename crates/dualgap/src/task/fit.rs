@@ -8,9 +8,7 @@ use crate::ball::{self, trace};
 use crate::data::Factors;
 use crate::dual::{self, Begin, Settings, Solution, Witness, Witnessed};
 use crate::linalg::{LowRank, Rows};
-use crate::run::{
-    Budget, Checkpoint, CheckpointSink, Observer, Progress, Report, Stop,
-};
+use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Progress, Report, Stop};
 use crate::structure::in_ball::{self, StoredLosses};
 use crate::structure::{Choice, LinearBlocks, Structure, Visitor, train_pure_l1_from};
 use crate::term::ball::l1;
@@ -284,9 +282,9 @@ fn warm_points<S: Structure, B: Witnessed>(
     };
     (0..blocks.len())
         .map(|i| {
-            let entries = witness.entries(i).and_then(|entries| {
-                structure.relabel(&new.names, data, i, &old.names, &entries)
-            });
+            let entries = witness
+                .entries(i)
+                .and_then(|entries| structure.relabel(&new.names, data, i, &old.names, &entries));
             match entries.map(|entries| blocks.point(i, entries, &witness.outputs)) {
                 Some(Ok(point)) => Ok(point),
                 // An output of another example is no reason to stop.

@@ -1,9 +1,7 @@
 //! How a task is solved: what decides the iterates of a run, and not its optimum.
 
 use crate::ball;
-use crate::dual::{
-    self, Acceleration, Average, Cache, Direction, Sampling, Settings, Step,
-};
+use crate::dual::{self, Acceleration, Average, Cache, Direction, Sampling, Settings, Step};
 use crate::structure::Choice;
 use crate::term::Penalty;
 use crate::{Error, Result};
@@ -96,7 +94,9 @@ impl DualMethod {
         threads: usize,
     ) -> Result<Settings> {
         let Some((lambda, regulariser)) = penalty.regulariser() else {
-            return Err(Error::setting("the engine is for penalties, and weights in a ball have none"));
+            return Err(Error::setting(
+                "the engine is for penalties, and weights in a ball have none",
+            ));
         };
         Ok(Settings {
             lambda,

@@ -6,10 +6,9 @@
 //! does not reach back, a model in the middle of the hole fills it; every model covers something, so this
 //! terminates. Each run starts from the dual point of the neighbouring model.
 
-use super::{Model, Provenance, Structure};
-use crate::data::Scaling;
-use crate::run::{Budget, Interval, Reach, Report, Stop, Tolerance};
-use crate::term::Regulariser;
+use super::{Method, Model, Plan, Task};
+use crate::run::{Budget, Interval, Observer, Reach, Report, Stop, Tolerance};
+use crate::structure::Structure;
 use crate::{Error, Result};
 use std::time::Instant;
 
@@ -17,31 +16,20 @@ use std::time::Instant;
 ///
 /// ```
 /// use dualgap::data::Examples;
-/// use dualgap::model::path::{Ending, PathPlan, path};
-/// use dualgap::model::{Plan, fit_multiclass_with, reach_examples};
 /// use dualgap::run::{Budget, Interval, Tolerance};
-/// use dualgap::dual::Settings;
-/// use dualgap::term::Costs;
+/// use dualgap::structure::Multiclass;
+/// use dualgap::task::{Ending, PathPlan, Task};
+/// use dualgap::term::Penalty;
 ///
 /// let rows = [vec![1.0, 0.1], vec![0.2, 1.0], vec![0.9, 0.0], vec![0.0, 0.7]];
 /// let data = Examples::from_dense(&rows, &["left", "right", "left", "right"])?;
-/// let within = Interval::new(0.01, 1.0)?;
-/// let wanted = PathPlan { within, tolerance: Tolerance::Relative(0.05), budget: Budget::default() };
+/// let wanted = PathPlan::new(Interval::new(0.01, 1.0)?, Tolerance::Relative(0.05));
+/// let task = Task::new(Multiclass::default(), Penalty::ridge(1.0));
 /// let mut models = Vec::new();
-/// let covered = path(
-///     &wanted,
-///     |lambda, budget, near| {
-///         let settings = Settings { lambda, ..Settings::default() };
-///         let mut nobody = ();
-///         let plan = Plan { warm_start: near, ..Plan::new(&settings, budget, &mut nobody) };
-///         fit_multiclass_with(&data, &Costs::ZeroOne, plan)
-///     },
-///     |model| reach_examples(model, &data),
-///     |piece| {
-///         models.push((piece.report.model.provenance.lambda, piece.interval));
-///         Ok(())
-///     },
-/// )?;
+/// let covered = task.path(&data, &wanted, |_| None, |piece| {
+///     models.push((piece.lambda(), piece.interval));
+///     Ok(())
+/// })?;
 /// assert_eq!((covered.from, covered.ending), (Some(0.01), Ending::Whole));
 /// assert!(models.windows(2).all(|pair| pair[0].1.from <= pair[1].1.to), "no holes");
 /// # Ok::<(), dualgap::Error>(())
@@ -55,23 +43,34 @@ pub struct PathPlan {
     /// The limits on passes and oracle calls apply to each model, the limit on seconds and the interrupt to the
     /// whole path. The tolerances of the budget are ignored.
     pub budget: Budget,
+    /// The solver and its settings.
+    pub method: Method,
+    /// The number of threads; zero stands for all cores.
+    pub threads: usize,
+}
+
+impl PathPlan {
+    /// Plans a path by the default method, without limits.
+    pub fn new(within: Interval, tolerance: Tolerance) -> Self {
+        Self { within, tolerance, budget: Budget::default(), method: Method::Auto, threads: 0 }
+    }
 }
 
 /// A model, and the interval on which it is proved to be within the tolerance.
 #[derive(Clone, Debug)]
-pub struct Piece {
+pub struct Piece<S> {
     /// The report of the run that trained the model.
-    pub report: Report<Model>,
+    pub report: Report<Model<S>>,
     /// The bound that it proves at any λ.
     pub reach: Reach,
     /// Its part of the path; the intervals of neighbours overlap or touch.
     pub interval: Interval,
 }
 
-impl Piece {
+impl<S> Piece<S> {
     /// Returns the λ that the model was trained at.
     pub fn lambda(&self) -> f64 {
-        self.report.model.provenance.lambda
+        self.report.model.lambda()
     }
 }
 
@@ -108,22 +107,62 @@ const SHARE: f64 = 0.6;
 /// models to fill.
 const AIM: f64 = 0.95;
 
+impl<S> Model<S> {
+    /// Returns the λ of the penalty, or zero for a penalty that has none.
+    fn lambda(&self) -> f64 {
+        self.task.penalty.lambda().unwrap_or(0.0)
+    }
+}
+
+impl<S: Structure> Task<S> {
+    /// Computes a path: models that together are within the tolerance at every λ of the interval. The task's own λ does
+    /// not matter.
+    ///
+    /// `observe` may return an observer for the run that is about to begin within this budget. `each` receives the
+    /// pieces in order, the largest λ first, and each piece reaches back to the one before.
+    pub fn path(
+        &self,
+        data: &S::Data,
+        wanted: &PathPlan,
+        mut observe: impl FnMut(&Budget) -> Option<Box<dyn Observer>>,
+        each: impl FnMut(&Piece<S>) -> Result<()>,
+    ) -> Result<Covered> {
+        path(
+            wanted,
+            |lambda, budget, near| {
+                let mut observer = observe(budget);
+                let plan = Plan {
+                    method: wanted.method.clone(),
+                    threads: wanted.threads,
+                    observer: observer
+                        .as_mut()
+                        .map(|observer| &mut **observer as &mut dyn Observer),
+                    warm_start: near,
+                    ..Plan::new(budget.clone())
+                };
+                self.at_lambda(lambda)?.fit(data, plan)
+            },
+            |model| model.reach(data),
+            each,
+        )
+    }
+}
+
 /// Computes a path. `fit` trains a model (at a λ, within a budget, from the witness of a model at a nearby λ) and
-/// `reach` proves it; `each` receives the pieces in order, the largest λ first, and each piece reaches back to the
-/// one before.
-pub fn path(
+/// `reach` proves it.
+fn path<S: Structure>(
     wanted: &PathPlan,
-    mut fit: impl FnMut(f64, &Budget, Option<&Model>) -> Result<Report<Model>>,
-    reach: impl Fn(&Model) -> Result<Reach>,
-    mut each: impl FnMut(&Piece) -> Result<()>,
+    mut fit: impl FnMut(f64, &Budget, Option<&Model<S>>) -> Result<Report<Model<S>>>,
+    reach: impl Fn(&Model<S>) -> Result<Reach>,
+    mut each: impl FnMut(&Piece<S>) -> Result<()>,
 ) -> Result<Covered> {
-    let PathPlan { within, tolerance, budget } = wanted;
+    let PathPlan { within, tolerance, budget, .. } = wanted;
     Interval::new(within.from, within.to)?;
     tolerance.check()?;
     budget.check()?;
     let begin = Instant::now();
     // The last piece of the covered part, and the pieces below a hole, with the largest λ at the end.
-    let (mut last, mut ahead): (Option<Piece>, Vec<Piece>) = (None, Vec::new());
+    let (mut last, mut ahead): (Option<Piece<S>>, Vec<Piece<S>>) = (None, Vec::new());
     loop {
         let left = last.as_ref().map_or(within.to, |piece| piece.interval.from);
         let covered = last.as_ref().map(|_| left);
@@ -191,31 +230,28 @@ fn of_one_model(wanted: &PathPlan, begin: Instant) -> Budget {
 ///
 /// ```
 /// use dualgap::data::Examples;
-/// use dualgap::model::path::check_path;
-/// use dualgap::model::{fit_linear, reach_linear};
 /// use dualgap::run::{Budget, Interval, Tolerance};
-/// use dualgap::dual::Settings;
-/// use dualgap::structure::Choice;
-/// use dualgap::term::ScalarLoss;
+/// use dualgap::structure::Linear;
+/// use dualgap::task::{Plan, Task, check_path};
+/// use dualgap::term::{Penalty, ScalarLoss};
 ///
 /// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 5.0])?;
-/// let settings = Settings { lambda: 0.1, ..Settings::default() };
-/// let budget = Budget::relative(0.001);
-/// let fitted = fit_linear(&data, ScalarLoss::Squared, Choice::I, &settings, &budget, &mut ())?;
+/// let task = Task::new(Linear::new(ScalarLoss::Squared), Penalty::ridge(0.1));
+/// let model = task.fit(&data, Plan::new(Budget::relative(0.001)))?.model;
 /// let claimed = Interval::new(0.095, 0.105)?;
 /// let check = |within| {
-///     let claims = [Ok((fitted.model.clone(), claimed))];
-///     check_path(claims, within, Tolerance::Relative(0.05), |model| reach_linear(model, &data))
+///     let claims = [Ok((model.clone(), claimed))];
+///     check_path(claims, within, Tolerance::Relative(0.05), |model| model.reach(&data))
 /// };
 /// check(claimed)?;
 /// assert!(check(Interval::new(0.01, 0.105)?).is_err(), "no model is for the λ below");
 /// # Ok::<(), dualgap::Error>(())
 /// ```
-pub fn check_path(
-    claims: impl IntoIterator<Item = Result<(Model, Interval)>>,
+pub fn check_path<S: Structure>(
+    claims: impl IntoIterator<Item = Result<(Model<S>, Interval)>>,
     within: Interval,
     tolerance: Tolerance,
-    reach: impl Fn(&Model) -> Result<Reach>,
+    reach: impl Fn(&Model<S>) -> Result<Reach>,
 ) -> Result<()> {
     let refused = |message: String| Error::Refused {
         message,
@@ -229,7 +265,7 @@ pub fn check_path(
         Interval::new(from, to)?;
         let problem = problem_of(&model);
         if *first.get_or_insert_with(|| problem.clone()) != problem {
-            let own = model.provenance.lambda;
+            let own = model.lambda();
             return Err(refused(format!(
                 "the model of λ = {own} is of another problem than the first"
             )));
@@ -241,7 +277,7 @@ pub fn check_path(
         let reach = reach(&model)?;
         for lambda in [from, to] {
             if !reach.holds(lambda, tolerance) {
-                let own = model.provenance.lambda;
+                let own = model.lambda();
                 return Err(refused(format!(
                     "the model of λ = {own} is not proved to be within the tolerance at λ = {lambda}"
                 )));
@@ -259,7 +295,7 @@ pub fn check_path(
 }
 
 /// Returns what P and D depend on, except λ and the data.
-fn problem_of(model: &Model) -> (Structure, Regulariser, Scaling, Option<Vec<f64>>) {
-    let Provenance { regulariser, scale, .. } = model.provenance;
-    (model.structure.clone(), regulariser, scale, model.sample_weights.clone())
+fn problem_of<S: Structure>(model: &Model<S>) -> (Task<S>, Option<Vec<f64>>) {
+    let task = model.task.at_lambda(1.0).unwrap_or_else(|_| model.task.clone());
+    (task, model.sample_weights.clone())
 }

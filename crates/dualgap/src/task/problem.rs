@@ -73,8 +73,7 @@ impl<S: Structure> Task<S> {
         let weights = task.weigh(data, data.weights())?;
         let (factors, scaled) = data.scaled(self.scaling)?;
         let own = data.weights().map(<[f64]>::to_vec);
-        let untrained =
-            Model::untrained(task, names, data.len(), data.fingerprint(), method, own);
+        let untrained = Model::untrained(task, names, data.len(), data.fingerprint(), method, own);
         let (structure, penalty) = (untrained.task.structure.clone(), self.penalty);
         let names = untrained.names.clone();
         let fit = Fit { untrained, weights, factors: &factors, data, plan };

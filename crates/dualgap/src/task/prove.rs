@@ -39,7 +39,9 @@ pub(super) fn certify<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<
 pub(super) fn reach<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<Reach> {
     if model.task.penalty.lambda().is_none() {
         return Err(Error::setting(match model.task.penalty {
-            Penalty::Ball { .. } => "a model in a ball is for its own μ and radius, and for no others",
+            Penalty::Ball { .. } => {
+                "a model in a ball is for its own μ and radius, and for no others"
+            }
             _ => "pure l1 has no λ: its model is not one of several",
         }));
     }
@@ -57,7 +59,8 @@ fn prove<'m, S: Structure, V: Visitor>(
     task.check().map_err(|error| refused(format!("the file names another problem: {error}")))?;
     task.structure.check(&model.names)?;
     let weights = task.weigh(data, model.sample_weights.as_deref())?;
-    let (factors, scaled) = data.scaled(task.scaling).map_err(|error| refused(error.to_string()))?;
+    let (factors, scaled) =
+        data.scaled(task.scaling).map_err(|error| refused(error.to_string()))?;
     let visitor = proof(weights, factors);
     task.structure.pose(&model.names, &scaled, &task.penalty, visitor)
 }

@@ -154,13 +154,7 @@ pub(super) struct LowRankSides<M, L> {
 }
 
 impl<M: Map, L: StoredLosses> LowRankSides<M, L> {
-    pub fn new(
-        ball: Ball,
-        mu: f64,
-        weights: Option<&[f64]>,
-        map: M,
-        losses: L,
-    ) -> Result<Self> {
+    pub fn new(ball: Ball, mu: f64, weights: Option<&[f64]>, map: M, losses: L) -> Result<Self> {
         Ok(Self { problem: LowRankProblem::new(map, losses, mu, ball.radius(), weights)? })
     }
 

@@ -13,8 +13,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. A room may import itself and whatever stands before it.
-const FLOORS: [&str; 9] =
-    ["error", "linalg", "data", "term", "run", "dual", "ball", "structure", "model"];
+const FLOORS: [&str; 10] =
+    ["error", "linalg", "container", "data", "term", "run", "dual", "ball", "structure", "model"];
 
 /// What the crate's root offers under another name, and the room it comes from.
 const AT_THE_ROOT: [(&str, &str); 2] = [("Error", "error"), ("Result", "error")];

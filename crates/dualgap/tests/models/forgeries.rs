@@ -11,6 +11,8 @@ use dualgap::run::Budget;
 use dualgap::structure::Hamming;
 use dualgap::term::Costs;
 use proptest::prelude::*;
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -19,30 +21,30 @@ use std::path::Path;
 /// A point as it is stored: a scale, and ascending keys with their weights.
 type Point = (f64, Vec<(u64, f64)>);
 
-fn digest(bytes: &[u8]) -> String {
-    let mut digest = Digest::default();
-    digest.bytes(bytes);
-    digest.hex()
-}
-
 /// The header and the engine's memory of a checkpoint.
 fn read(file: &Path) -> (Value, Vec<u8>) {
     let bytes = std::fs::read(file).unwrap();
-    let mut parts = bytes.splitn(3, |&byte| byte == b'\n');
-    assert_eq!(parts.next().unwrap(), b"dualgap checkpoint 1");
-    let sealed: Value = serde_json::from_slice(parts.next().unwrap()).unwrap();
-    (sealed["header"].clone(), parts.next().unwrap().to_vec())
+    let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+    let sealed = &metadata.metadata().as_ref().unwrap()["dualgap.checkpoint"];
+    let sealed: Value = serde_json::from_str(sealed).unwrap();
+    let tensors = SafeTensors::deserialize(&bytes).unwrap();
+    (sealed["header"].clone(), tensors.tensor("solver").unwrap().data().to_vec())
 }
 
-/// Writes a checkpoint whose seals and digests fit.
+/// Writes a checkpoint whose seal and digest fit.
 fn write(file: &Path, mut header: Value, engine: &[u8]) {
-    header["digest"] = digest(engine).into();
+    header["digests"]["solver"] = Digest::of(engine).into();
+    std::fs::write(file, sealed(&header, engine)).unwrap();
+}
+
+/// A checkpoint whose seal fits, whatever its digest is.
+fn sealed(header: &Value, engine: &[u8]) -> Vec<u8> {
     let header = header.to_string();
-    let seal = digest(header.as_bytes());
-    let mut bytes = b"dualgap checkpoint 1\n".to_vec();
-    bytes.extend(format!("{{\"seal\":\"{seal}\",\"header\":{header}}}\n").into_bytes());
-    bytes.extend(engine);
-    std::fs::write(file, bytes).unwrap();
+    let seal = Digest::of(header.as_bytes());
+    let sealed = format!("{{\"seal\":\"{seal}\",\"header\":{header}}}");
+    let view = TensorView::new(Dtype::U8, vec![engine.len()], engine).unwrap();
+    let metadata = Some([("dualgap.checkpoint".to_string(), sealed)].into());
+    safetensors::serialize([("solver", view)], metadata).unwrap()
 }
 
 /// The same checkpoint with another memory of the engine.
@@ -163,6 +165,24 @@ fn a_checkpoint_that_is_cut_off_or_has_another_bit_anywhere_is_refused() {
 }
 
 #[test]
+fn a_checkpoint_of_another_version_is_called_that() {
+    let small = Small::random(3, Kind::Multiclass(Costs::ZeroOne), 4, 3, 1);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run");
+    let fit = Fit::new(&small.settings(), Budget::passes(7)).resumed(&file);
+    let told = || refusal(fit.run(&small));
+    // The first version began with a line.
+    std::fs::write(&file, b"dualgap checkpoint 1\n{\"seal\":\"\",\"header\":{}}\nstate").unwrap();
+    assert!(told().contains("format version 1") && told().contains("earlier"), "{}", told());
+    keep(&small, &small.settings(), &file);
+    let (mut header, engine) = read(&file);
+    assert_eq!(header["format_version"], 2);
+    header["format_version"] = 3.into();
+    write(&file, header, &engine);
+    assert!(told().contains("format version 3") && told().contains("newer"), "{}", told());
+}
+
+#[test]
 fn a_header_with_another_digest_or_without_its_parts_is_refused() {
     let small = Small::random(3, Kind::Multiclass(Costs::ZeroOne), 4, 3, 1);
     let folder = tempfile::tempdir().unwrap();
@@ -172,11 +192,8 @@ fn a_header_with_another_digest_or_without_its_parts_is_refused() {
     let fit = Fit::new(&small.settings(), Budget::passes(7)).resumed(&file);
     // The seal fits, and the digest is of something else.
     let mut other = header.clone();
-    other["digest"] = digest(b"").into();
-    let text = other.to_string();
-    let line = format!("{{\"seal\":\"{}\",\"header\":{text}}}\n", digest(text.as_bytes()));
-    let whole = [b"dualgap checkpoint 1\n", line.as_bytes(), &engine].concat();
-    std::fs::write(&file, whole).unwrap();
+    other["digests"]["solver"] = Digest::of(b"").into();
+    std::fs::write(&file, sealed(&other, &engine)).unwrap();
     assert!(refusal(fit.run(&small)).contains("digest"));
     for part in ["identity", "run"] {
         let mut other = header.clone();

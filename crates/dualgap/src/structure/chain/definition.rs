@@ -7,7 +7,7 @@ use crate::data::{Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::parallel;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation};
 use crate::structure::multiclass::definition::too_few;
-use crate::structure::{Fitted, Names, Structure, Visitor, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Visitor, WeightOf, Words};
 use crate::term::Penalty;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -50,6 +50,7 @@ pub(crate) fn layout_of(names: &Names) -> Layout {
 
 impl Structure for Chain {
     const NAME: &'static str = "chain";
+    const SEQUENCES: bool = true;
     type Data = Sequences;
     /// The label of each position.
     type Output = Vec<usize>;
@@ -184,9 +185,9 @@ impl Structure for Chain {
         &self,
         recipe: &Recipe,
         source: Source<'_>,
-        known: Option<&Names>,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<Sequences>> {
-        recipe.sequences(source, known.map(Names::vocabulary))
+        recipe.sequences(source, purpose.known().map(Names::vocabulary))
     }
 
     fn of_sequences(sequences: Sequences) -> Option<Sequences> {

@@ -21,7 +21,7 @@ use crate::linalg::Operator;
 use crate::structure::evaluation::{Evaluation, NumberErrors, RatingErrors, Strangers};
 use crate::structure::names::{put_names, take_names};
 use crate::structure::words::{exact, scalar_loss};
-use crate::structure::{Fitted, Names, Structure, Visitor, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Visitor, Words};
 use crate::term::{Loss, Penalty, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -90,29 +90,22 @@ impl Completion {
 
     /// Predicts the ratings of pairs, and counts the names that the model does not know. A pair with an unknown name
     /// gets its centre, in which an unknown name has no effect.
-    pub fn predict_pairs(&self, fitted: Fitted<'_>, pairs: &Pairs) -> Result<(Vec<f64>, Strangers)> {
+    pub fn predict_pairs(
+        &self,
+        fitted: Fitted<'_>,
+        pairs: &Pairs,
+    ) -> Result<(Vec<f64>, Strangers)> {
         let Some(x) = fitted.low_rank else {
             return Err(Error::setting("the model has no weights in factors"));
         };
-        let known = |of: &Dictionary, names: &Dictionary| -> Vec<Option<u32>> {
-            names.names().map(|name| of.index(name)).collect()
-        };
-        let users = known(&fitted.names.dictionary, pairs.users());
-        let items = known(&self.items, pairs.items());
-        let count = |of: &[Option<u32>]| of.iter().filter(|number| number.is_none()).count();
-        let mut strangers = Strangers { pairs: 0, users: count(&users), items: count(&items) };
+        let (known, strangers) = self.known(fitted.names, pairs);
         let mut predictions = Vec::with_capacity(pairs.len());
         let (mut places, mut at) = (Vec::new(), Vec::new());
-        for (k, &(i, j)) in pairs.places().iter().enumerate() {
-            let number = |of: &[Option<u32>], k: u32| of.get(k as usize).copied().flatten();
-            let (user, item) = (number(&users, i), number(&items, j));
+        for (k, (user, item)) in known.into_iter().enumerate() {
             predictions.push(self.centre.at(user, item));
-            match (user, item) {
-                (Some(user), Some(item)) => {
-                    places.push((user, item));
-                    at.push(k);
-                }
-                _ => strangers.pairs += 1,
+            if let (Some(user), Some(item)) = (user, item) {
+                places.push((user, item));
+                at.push(k);
             }
         }
         let map = Sampled::new(x.rows(), x.columns(), places)?;
@@ -121,7 +114,26 @@ impl Completion {
         at.into_iter().zip(entries).for_each(|(k, entry)| predictions[k] += entry);
         Ok((predictions, strangers))
     }
+
+    /// Returns the numbers that the model has for the names of every pair, and counts those that it has none for.
+    fn known(&self, names: &Names, pairs: &Pairs) -> (Vec<Numbered>, Strangers) {
+        let known = |of: &Dictionary, names: &Dictionary| -> Vec<Option<u32>> {
+            names.names().map(|name| of.index(name)).collect()
+        };
+        let (users, items) =
+            (known(&names.dictionary, pairs.users()), known(&self.items, pairs.items()));
+        let number = |of: &[Option<u32>], k: u32| of.get(k as usize).copied().flatten();
+        let of_pair = |&(i, j): &(u32, u32)| (number(&users, i), number(&items, j));
+        let pairs: Vec<Numbered> = pairs.places().iter().map(of_pair).collect();
+        let strange = pairs.iter().filter(|(user, item)| user.is_none() || item.is_none()).count();
+        let count = |of: &[Option<u32>]| of.iter().filter(|number| number.is_none()).count();
+        let strangers = Strangers { pairs: strange, users: count(&users), items: count(&items) };
+        (pairs, strangers)
+    }
 }
+
+/// The numbers of a user and an item, as far as a model knows them.
+type Numbered = (Option<u32>, Option<u32>);
 
 impl Structure for Completion {
     const NAME: &'static str = "completion";
@@ -249,9 +261,17 @@ impl Structure for Completion {
         &self,
         recipe: &Recipe,
         source: Source<'_>,
-        known: Option<&Names>,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<Ratings>> {
-        recipe.ratings(source, known.is_some())
+        match purpose {
+            Purpose::Train => recipe.ratings(source, true),
+            Purpose::Test(_) => recipe.ratings(source, false),
+            Purpose::Predict(_) => recipe.pairs(source),
+        }
+    }
+
+    fn strangers(&self, fitted: Fitted<'_>, data: &Ratings) -> Strangers {
+        self.known(fitted.names, data.pairs()).1
     }
 
     fn weighted(&self, _: &Names) -> Vec<String> {

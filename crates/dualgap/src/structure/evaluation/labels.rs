@@ -83,12 +83,7 @@ impl LabelEvaluation {
     /// let figures = evaluation.figures();
     /// assert_eq!((figures.error, figures.weighted_error), (0.5, Some(0.25)));
     /// ```
-    pub fn compare_weighted<S: AsRef<str>>(
-        &mut self,
-        truth: &[S],
-        predicted: &[S],
-        weight: f64,
-    ) {
+    pub fn compare_weighted<S: AsRef<str>>(&mut self, truth: &[S], predicted: &[S], weight: f64) {
         let before = self.wrong;
         self.compare(truth, predicted);
         let (all, wrong) = self.weighted.get_or_insert((0.0, 0.0));

@@ -2,12 +2,14 @@
 
 use super::{Choice, LinearBlocks};
 use crate::ball::PerOutput;
-use crate::data::{Alphabet, Classes, Examples, Format, Loaded, Recipe, Sequences, Source, TargetKind, Vocabulary};
+use crate::data::{
+    Alphabet, Classes, Examples, Format, Loaded, Recipe, Sequences, Source, TargetKind, Vocabulary,
+};
 use crate::structure::evaluation::{Evaluation, NumberErrors, log_loss};
 use crate::structure::fitted::logistic;
 use crate::structure::multiclass::definition::compare;
 use crate::structure::words::scalar_loss;
-use crate::structure::{Fitted, Names, Structure, Table, Visitor, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Table, Visitor, WeightOf, Words};
 use crate::term::{Ball, Loss, Penalty, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -44,11 +46,7 @@ impl Linear {
 
     /// Returns the targets: −1 and 1 for the first and the second of two classes, or numbers.
     fn targets(&self, data: &Examples) -> Result<Vec<f64>> {
-        if self.loss.is_binary() {
-            data.signs()
-        } else {
-            data.numbers().map(<[f64]>::to_vec)
-        }
+        if self.loss.is_binary() { data.signs() } else { data.numbers().map(<[f64]>::to_vec) }
     }
 
     fn target_of(&self, data: &Examples, i: usize) -> Option<f64> {
@@ -77,9 +75,9 @@ impl Structure for Linear {
         let expected = if self.loss.is_binary() { 2 } else { 0 };
         match names.alphabet.len() {
             count if count == expected => Ok(()),
-            count if self.loss.is_binary() => Err(Error::setting(format!(
-                "there must be two classes, and the data have {count}"
-            ))),
+            count if self.loss.is_binary() => {
+                Err(Error::setting(format!("there must be two classes, and the data have {count}")))
+            }
             _ => Err(Error::setting("numbers have no names")),
         }
     }
@@ -217,9 +215,9 @@ impl Structure for Linear {
         &self,
         recipe: &Recipe,
         source: Source<'_>,
-        known: Option<&Names>,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<Examples>> {
-        recipe.examples(source, known.map(Names::vocabulary))
+        recipe.examples(source, purpose.known().map(Names::vocabulary))
     }
 
     fn of_sequences(sequences: Sequences) -> Option<Examples> {

@@ -13,7 +13,7 @@ use crate::structure::evaluation::{Evaluation, SetEvaluation};
 use crate::structure::fitted::logistic;
 use crate::structure::multiclass::definition::by_label;
 use crate::structure::words::scalar_loss;
-use crate::structure::{Fitted, Names, Structure, Table, Visitor, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Table, Visitor, WeightOf, Words};
 use crate::term::{Loss, Penalty, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -177,9 +177,9 @@ impl Structure for MultiLabel {
         &self,
         recipe: &Recipe,
         source: Source<'_>,
-        known: Option<&Names>,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<Examples>> {
-        recipe.examples(source, known.map(Names::vocabulary))
+        recipe.examples(source, purpose.known().map(Names::vocabulary))
     }
 
     fn of_sequences(sequences: Sequences) -> Option<Examples> {
@@ -199,7 +199,8 @@ impl Structure for MultiLabel {
             )),
             [only] => Some((
                 format!("has a single label, {only}"),
-                "whether it is there or not is a question of two classes: take a binary task".into(),
+                "whether it is there or not is a question of two classes: take a binary task"
+                    .into(),
             )),
             _ => None,
         }

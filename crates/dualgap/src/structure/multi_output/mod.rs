@@ -8,12 +8,14 @@
 //! ```
 
 use crate::ball::PerOutput;
-use crate::data::{Examples, Format, Loaded, Outputs, Recipe, Sequences, Source, TargetKind, Vocabulary};
+use crate::data::{
+    Examples, Format, Loaded, Outputs, Recipe, Sequences, Source, TargetKind, Vocabulary,
+};
 use crate::structure::evaluation::{Evaluation, OutputEvaluation};
 use crate::structure::multi_label::refuse_all_but_balls;
 use crate::structure::multiclass::definition::by_label;
 use crate::structure::words::scalar_loss;
-use crate::structure::{Fitted, Names, Structure, Table, Visitor, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Table, Visitor, WeightOf, Words};
 use crate::term::{Penalty, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -152,9 +154,9 @@ impl Structure for MultiOutput {
         &self,
         recipe: &Recipe,
         source: Source<'_>,
-        known: Option<&Names>,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<Examples>> {
-        recipe.examples(source, known.map(Names::vocabulary))
+        recipe.examples(source, purpose.known().map(Names::vocabulary))
     }
 
     fn of_sequences(sequences: Sequences) -> Option<Examples> {

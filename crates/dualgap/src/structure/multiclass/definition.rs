@@ -9,7 +9,9 @@ use crate::structure::evaluation::{Evaluation, LabelEvaluation, log_loss};
 use crate::structure::fitted::softmax;
 use crate::structure::remarks::{mistakes, on_costs};
 use crate::structure::words::{digest, exact, range};
-use crate::structure::{Choice, Fitted, Names, Structure, Table, Visitor, WeightOf, Words};
+use crate::structure::{
+    Choice, Fitted, Names, Purpose, Structure, Table, Visitor, WeightOf, Words,
+};
 use crate::term::{Costs, MulticlassLoss, Penalty};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -105,9 +107,9 @@ impl Structure for Multiclass {
     fn allows(&self, penalty: &Penalty) -> Result<()> {
         match penalty {
             Penalty::Ball { .. } if self.loss.smoothness() > 0.0 => Ok(()),
-            Penalty::Ball { .. } => Err(Error::setting(
-                "a ball needs a smooth loss: take the smooth hinge or softmax",
-            )),
+            Penalty::Ball { .. } => {
+                Err(Error::setting("a ball needs a smooth loss: take the smooth hinge or softmax"))
+            }
             _ => crate::structure::definition::refuse_all_but_ridge(penalty),
         }
     }
@@ -263,9 +265,9 @@ impl Structure for Multiclass {
         &self,
         recipe: &Recipe,
         source: Source<'_>,
-        known: Option<&Names>,
+        purpose: Purpose<'_>,
     ) -> Result<Loaded<Examples>> {
-        recipe.examples(source, known.map(Names::vocabulary))
+        recipe.examples(source, purpose.known().map(Names::vocabulary))
     }
 
     fn of_sequences(sequences: Sequences) -> Option<Examples> {

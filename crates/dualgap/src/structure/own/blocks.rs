@@ -8,8 +8,8 @@ use crate::dual::{Audit, Blocks, Found, Witnessed};
 use crate::linalg::accumulate::Collected;
 use crate::linalg::underflow::{product_above, root_above, size_of_product};
 use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNDERFLOW, gamma};
-use crate::structure::{Bound, Extent, Oracle};
 use crate::structure::own::OwnOracle;
+use crate::structure::{Bound, Extent, Oracle};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -506,7 +506,8 @@ impl<O: OwnOracle> Witnessed for OracleBlocks<'_, O> {
         let refuse = |message: &str| Error::Witness { example: i, message: message.into() };
         let mut corners: Vec<(Arc<Plane<O::Output>>, f64)> = Vec::with_capacity(entries.len());
         for (key, weight) in entries {
-            let bytes = bytes_at(outputs, key).ok_or_else(|| refuse("it has an output without bytes"))?;
+            let bytes =
+                bytes_at(outputs, key).ok_or_else(|| refuse("it has an output without bytes"))?;
             let output: O::Output = postcard::from_bytes(bytes)
                 .map_err(|_| refuse("it has bytes that are no output"))?;
             if !self.oracle.admits(&self.examples[i].0, &output) {

@@ -6,7 +6,7 @@ use crate::data::fingerprint::Fingerprint;
 use crate::data::{DataSet, Format, Loaded, Recipe, Source};
 use crate::linalg::parallel;
 use crate::structure::evaluation::Evaluation;
-use crate::structure::{Fitted, Names, Structure, Visitor, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Visitor, Words};
 use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::de::DeserializeOwned;
@@ -42,7 +42,8 @@ pub trait OwnOracle:
 
     /// Reads inputs and their outputs, or inputs alone, from a file.
     fn read(&self, source: Source<'_>) -> Result<OwnExamples<Self::Input, Self::Output>> {
-        Err(source.file_error("cannot be read: this structure has no file format", "use the library"))
+        Err(source
+            .file_error("cannot be read: this structure has no file format", "use the library"))
     }
 }
 
@@ -209,7 +210,7 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
         &self,
         recipe: &Recipe,
         source: Source<'_>,
-        _: Option<&Names>,
+        _: Purpose<'_>,
     ) -> Result<Loaded<Self::Data>> {
         if !matches!(recipe.format, Format::Own) {
             return Err(source.file_error("has a format of its own", "leave the format out"));

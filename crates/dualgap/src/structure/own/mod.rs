@@ -5,5 +5,5 @@ pub(crate) mod definition;
 pub mod oracle;
 
 pub use blocks::{OracleBlocks, OraclePoint, Plane};
-pub use oracle::{Bound, Decoded, Extent, Oracle};
 pub use definition::{OwnExamples, OwnOracle, OwnStructure};
+pub use oracle::{Bound, Decoded, Extent, Oracle};

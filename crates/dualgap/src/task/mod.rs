@@ -1,0 +1,47 @@
+//! The front door: a problem as a value, and what can be done with it.
+//!
+//! ```text
+//! data → TaskSpec → Task → fit → Report { Model, Certificate } → predict, evaluate, save, certify
+//! ```
+//!
+//! - [`problem`]: [`Task`]: a structure, a penalty, scaling and class weights; [`spec`]: the same before the data are seen.
+//! - [`plan`], [`method`]: how to fit a model; `fit`: training; [`checkpoint`]: runs that can resume.
+//! - [`model`]: a fitted model: predict, scores, probabilities, evaluate.
+//! - [`file`](mod@file): the model file; `version1`: files of the first version.
+//! - [`prove`]: verification of a stored certificate; `sides`: its primal and its dual value.
+//! - [`describe`]: the problem behind a certificate, in words and as JSON.
+//! - [`path`](mod@path): models that together are within a tolerance at every λ of an interval.
+//! - [`cross_validation`]: the λ that predicts best.
+//! - [`predict`](mod@predict): predictions for a file.
+//! - [`registry`]: models whose structure is known only when their file is read.
+
+pub mod checkpoint;
+pub mod cross_validation;
+pub mod describe;
+pub mod file;
+mod fit;
+pub mod method;
+pub mod model;
+pub mod path;
+pub mod plan;
+pub mod predict;
+pub mod problem;
+pub mod prove;
+pub mod registry;
+mod sides;
+pub mod spec;
+mod version1;
+
+pub use checkpoint::Checkpoints;
+pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan};
+pub use describe::Description;
+pub use file::RawModel;
+pub use method::{DualMethod, Method};
+pub use model::{Model, Provenance};
+pub use path::{Covered, Ending, PathPlan, Piece, check_path};
+pub use plan::{Keep, Plan, Resume};
+pub use predict::{Predictions, Request};
+pub use problem::Task;
+pub use prove::{DualEvidence, Verified};
+pub use registry::{AnyModel, Registry};
+pub use spec::{PenaltySpec, Strength, TaskSpec};

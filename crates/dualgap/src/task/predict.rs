@@ -1,0 +1,129 @@
+//! Predictions for a file: one line for each, or a column file with one more column.
+
+use super::Model;
+use crate::Result;
+use crate::data::features::Extractor;
+use crate::data::{Format, Recipe, Sequences, Sink, Source, Unseen};
+use crate::structure::evaluation::Strangers;
+use crate::structure::{Purpose, Structure, Table};
+use std::fmt::Write;
+
+/// What to write.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The folds of the file to predict; the whole file if absent.
+    pub folds: Option<Vec<u8>>,
+    /// Whether to write the scores behind each prediction.
+    pub scores: bool,
+    /// Whether to write the probabilities of the labels.
+    pub probabilities: bool,
+}
+
+/// What the file has that the model did not see in training.
+#[derive(Clone, Debug, Default)]
+pub struct Predictions {
+    /// Features; labels are ignored.
+    pub unseen: Unseen,
+    /// Users and items, for models of ratings.
+    pub strangers: Strangers,
+    /// Whether the last column was taken for labels, of which the model knows none.
+    pub strange: bool,
+}
+
+/// Writes the predictions of a file. A column file is returned with one more column; other data give one line per
+/// prediction, with an empty line after each sequence.
+pub(super) fn write_predictions<S: Structure>(
+    model: &Model<S>,
+    source: Source<'_>,
+    request: &Request,
+    sink: &mut Sink,
+) -> Result<Predictions> {
+    let recipe = Recipe { folds: request.folds.clone(), ..model.recipe()?.clone() };
+    if let Format::Columns(columns) = &recipe.format
+        && recipe.folds.is_none()
+    {
+        let extractor = Extractor::new(columns, model.names.vocabulary())?;
+        return label_columns(model, &extractor, source, request, sink);
+    }
+    let loaded = model.task.structure.read(&recipe, source, Purpose::Predict(&model.names))?;
+    for lines in spelled(model, &loaded.data, request)? {
+        for line in &lines {
+            sink.text(line)?;
+            sink.text("\n")?;
+        }
+        if S::SEQUENCES {
+            sink.text("\n")?;
+        }
+    }
+    let unseen = Unseen { labels: Vec::new(), ..loaded.unseen };
+    let strangers = model.task.structure.strangers(model.fitted(), &loaded.data);
+    Ok(Predictions { unseen, strangers, strange: false })
+}
+
+/// Returns the lines of every prediction, with scores and probabilities if they were requested.
+fn spelled<S: Structure>(
+    model: &Model<S>,
+    data: &S::Data,
+    request: &Request,
+) -> Result<Vec<Vec<String>>> {
+    let scores = request.scores.then(|| model.scores(data)).transpose()?;
+    let probabilities = request.probabilities.then(|| model.probabilities(data)).transpose()?;
+    let more: Vec<Table> = scores.into_iter().chain(probabilities).collect();
+    let outputs = model.predict(data)?;
+    let lines = outputs.iter().enumerate().map(|(i, output)| {
+        let mut lines = model.task.structure.spell(&model.names, output);
+        for line in &mut lines {
+            for number in more.iter().flat_map(|table| table.row(i)) {
+                let _ = write!(line, "\t{number}");
+            }
+        }
+        lines
+    });
+    Ok(lines.collect())
+}
+
+/// Labels a column file portion by portion, so that a stream can have any length.
+fn label_columns<S: Structure>(
+    model: &Model<S>,
+    extractor: &Extractor<'_>,
+    source: Source<'_>,
+    request: &Request,
+    sink: &mut Sink,
+) -> Result<Predictions> {
+    let mut portions = extractor.portions(source)?;
+    let labelled = extractor.has_labels(&portions)?;
+    let separator = if portions.tabs() { "\t" } else { " " };
+    let mut all = Predictions { strange: labelled, ..Predictions::default() };
+    while let Some(sentences) = portions.next_portion()? {
+        let (sequences, unseen) = extractor.sequences(&sentences, labelled)?;
+        all.unseen.met += unseen.met;
+        all.unseen.features += unseen.features;
+        let known = |&label: &u16| usize::from(label) < model.names.alphabet.len();
+        all.strange &= !sequences.labels().iter().any(known);
+        let mut lines = positions(model, sequences, request)?.into_iter();
+        for sentence in &sentences {
+            for (t, line) in lines.by_ref().take(sentence.len()).enumerate() {
+                for column in 0..sentence.width() {
+                    sink.text(sentence.cell(t, column))?;
+                    sink.text(separator)?;
+                }
+                sink.text(&line)?;
+                sink.text("\n")?;
+            }
+            sink.text("\n")?;
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the lines of all positions, in order.
+fn positions<S: Structure>(
+    model: &Model<S>,
+    sequences: Sequences,
+    request: &Request,
+) -> Result<Vec<String>> {
+    match S::of_sequences(sequences) {
+        Some(data) => Ok(spelled(model, &data, request)?.concat()),
+        None => Err(crate::Error::setting("models of this structure do not predict column files")),
+    }
+}

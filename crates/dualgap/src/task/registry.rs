@@ -1,0 +1,255 @@
+//! Models whose structure is known only when their file is read: for programs, services and other languages.
+
+use super::file::in_file;
+use super::predict::{Predictions, Request, write_predictions};
+use super::{Description, Model, Provenance, RawModel, Verified};
+use crate::data::{Recipe, Scaling, Sink, Source, Unseen};
+use crate::run::Certificate;
+use crate::structure::{
+    Chain, Completion, Evaluation, Fitted, Linear, MultiLabel, MultiOutput, Multiclass, Names,
+    Purpose, Structure, WeightOf, Words,
+};
+use crate::term::Penalty;
+use crate::{Error, Result};
+use serde_json::Value;
+use std::any::Any;
+use std::path::Path;
+
+/// A model of any structure.
+pub trait AnyModel: Any + Send + Sync {
+    /// The name of its structure.
+    fn structure(&self) -> &'static str;
+
+    /// The names of labels and features.
+    fn names(&self) -> &Names;
+
+    /// The weights with their names.
+    fn fitted(&self) -> Fitted<'_>;
+
+    /// The number of weights, of the whole matrix if they are stored as factors.
+    fn dim(&self) -> usize;
+
+    /// The penalty, or the ball in its place.
+    fn penalty(&self) -> Penalty;
+
+    /// What the run divided the columns by.
+    fn scaling(&self) -> Scaling;
+
+    /// The task as a model file has it.
+    fn task(&self) -> Value;
+
+    /// The certificate of the weights.
+    fn certificate(&self) -> Certificate;
+
+    /// How the model was made.
+    fn provenance(&self) -> &Provenance;
+
+    /// Whether the dual point behind the certificate was stored.
+    fn has_witness(&self) -> bool;
+
+    /// Describes the structure.
+    fn words(&self) -> Words;
+
+    /// Describes the problem.
+    fn describe(&self) -> Description;
+
+    /// Returns what a weight is the weight of.
+    fn weight(&self, place: usize) -> WeightOf;
+
+    /// Returns the names of what a feature has weights for.
+    fn weighted(&self) -> Vec<String>;
+
+    /// Returns what predictions depend on besides the weights.
+    fn constants(&self) -> Vec<(&'static str, String, f64)>;
+
+    /// Expands weights in factors; see [`Model::write_out`].
+    fn write_out(&mut self) -> Result<()>;
+
+    /// Reads the training file as the model says it was read, and verifies the certificate. The description has the
+    /// recipe that the file was read with: what the model says about its columns is a claim like any other.
+    fn certify(&mut self, source: Source<'_>) -> Result<(Verified, Description)>;
+
+    /// Compares predictions with the truth in a file, of which `folds` may choose a part.
+    fn evaluate(&self, source: Source<'_>, folds: Option<Vec<u8>>) -> Result<(Evaluation, Unseen)>;
+
+    /// Predicts for a file, and writes the predictions.
+    fn predict(
+        &self,
+        source: Source<'_>,
+        request: &Request,
+        sink: &mut Sink,
+    ) -> Result<Predictions>;
+
+    /// The model itself, for whoever knows its type.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<S: Structure> Model<S> {
+    /// Returns how the data file was read, or an error for a model that was trained from memory.
+    pub(super) fn recipe(&self) -> Result<&Recipe> {
+        self.provenance.recipe.as_ref().ok_or_else(|| {
+            Error::setting(
+                "the model does not say how its data file is read: it was trained from memory, and is used from there",
+            )
+        })
+    }
+}
+
+impl<S: Structure> AnyModel for Model<S> {
+    fn structure(&self) -> &'static str {
+        S::NAME
+    }
+
+    fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn fitted(&self) -> Fitted<'_> {
+        Model::fitted(self)
+    }
+
+    fn dim(&self) -> usize {
+        Model::dim(self)
+    }
+
+    fn penalty(&self) -> Penalty {
+        self.task.penalty
+    }
+
+    fn scaling(&self) -> Scaling {
+        self.task.scaling
+    }
+
+    fn task(&self) -> Value {
+        serde_json::json!(self.task)
+    }
+
+    fn certificate(&self) -> Certificate {
+        self.certificate
+    }
+
+    fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+
+    fn has_witness(&self) -> bool {
+        self.witness.is_some()
+    }
+
+    fn words(&self) -> Words {
+        self.task.structure.describe(&self.names)
+    }
+
+    fn describe(&self) -> Description {
+        Model::describe(self, None)
+    }
+
+    fn weight(&self, place: usize) -> WeightOf {
+        self.task.structure.weight(&self.names, place)
+    }
+
+    fn weighted(&self) -> Vec<String> {
+        self.task.structure.weighted(&self.names)
+    }
+
+    fn constants(&self) -> Vec<(&'static str, String, f64)> {
+        self.task.structure.constants(&self.names)
+    }
+
+    fn write_out(&mut self) -> Result<()> {
+        Model::write_out(self)
+    }
+
+    fn certify(&mut self, source: Source<'_>) -> Result<(Verified, Description)> {
+        let loaded = self.task.structure.read(self.recipe()?, source, Purpose::Train)?;
+        let verified = Model::certify(self, &loaded.data)?;
+        self.provenance.recipe = Some(loaded.recipe);
+        Ok((verified, Model::describe(self, Some(&loaded.data))))
+    }
+
+    fn evaluate(&self, source: Source<'_>, folds: Option<Vec<u8>>) -> Result<(Evaluation, Unseen)> {
+        let recipe = Recipe { folds, ..self.recipe()?.clone() };
+        let file = source.name().to_string();
+        let loaded = self.task.structure.read(&recipe, source, Purpose::Test(&self.names))?;
+        if !loaded.labelled {
+            return Err(Error::file(
+                Path::new(&file),
+                "has no labels to compare with",
+                "a prediction needs none",
+            ));
+        }
+        Ok((Model::evaluate(self, &loaded.data)?, loaded.unseen))
+    }
+
+    fn predict(
+        &self,
+        source: Source<'_>,
+        request: &Request,
+        sink: &mut Sink,
+    ) -> Result<Predictions> {
+        write_predictions(self, source, request, sink)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+type Opener = fn(&RawModel) -> Result<Box<dyn AnyModel>, crate::container::Fault>;
+
+/// The structures that a program knows by name.
+///
+/// ```
+/// use dualgap::task::Registry;
+/// let names: Vec<&str> = Registry::builtin().structures().collect();
+/// assert!(names.contains(&"chain") && names.contains(&"multiclass"));
+/// ```
+#[derive(Clone, Default)]
+pub struct Registry {
+    known: Vec<(&'static str, Opener)>,
+}
+
+impl Registry {
+    /// Returns the structures of this crate.
+    pub fn builtin() -> Self {
+        Self::default()
+            .with::<Linear>()
+            .with::<Multiclass>()
+            .with::<Chain>()
+            .with::<MultiLabel>()
+            .with::<MultiOutput>()
+            .with::<Completion>()
+    }
+
+    /// Adds a structure; one of the same name is replaced.
+    #[must_use]
+    pub fn with<S: Structure>(mut self) -> Self {
+        self.known.retain(|(name, _)| *name != S::NAME);
+        let open: Opener = |raw| Ok(Box::new(raw.read::<S>()?));
+        self.known.push((S::NAME, open));
+        self
+    }
+
+    /// Returns the names of the structures.
+    pub fn structures(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.known.iter().map(|(name, _)| *name)
+    }
+
+    /// Reads a model file.
+    pub fn load(&self, path: &Path) -> Result<Box<dyn AnyModel>> {
+        let raw = RawModel::open(path)?;
+        self.read(&raw, path)
+    }
+
+    /// Returns the model of a file that was opened, or an error if its structure is unknown.
+    pub fn read(&self, raw: &RawModel, path: &Path) -> Result<Box<dyn AnyModel>> {
+        let known = self.known.iter().find(|(name, _)| *name == raw.structure());
+        let Some((_, open)) = known else {
+            return Err(Error::UnknownStructure {
+                file: path.display().to_string(),
+                structure: raw.structure().into(),
+            });
+        };
+        open(raw).map_err(|fault| in_file(fault, path))
+    }
+}
