@@ -1,17 +1,19 @@
 //! The report of a model's penalty, or of the ball in its place.
 
-use crate::report::{and_else, number, thousands};
-use dualgap::ball::{Method, Steps};
+use crate::words::{and_else, number, thousands};
+use dualgap::ball::{Method, Settings, Steps};
 use dualgap::linalg::LowRank;
-use dualgap::model::{InBall, Model, Provenance};
-use dualgap::term::Ball;
+use dualgap::task::{self, AnyModel};
+use dualgap::term::{Ball, Penalty, Regulariser};
 use serde::Serialize;
 
 /// A ball for machines, null where there is a penalty.
 #[derive(Serialize)]
 pub struct BallJson {
     #[serde(flatten)]
-    within: InBall,
+    ball: Ball,
+    method: Method,
+    steps: Steps,
     mu: f64,
     /// Of weights in factors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,17 +21,42 @@ pub struct BallJson {
 }
 
 impl BallJson {
-    pub fn of(model: &Model) -> Option<Self> {
-        let Provenance { ball, lambda, .. } = model.provenance;
-        let rank = model.low_rank.as_ref().map(LowRank::rank);
-        ball.map(|within| Self { within, mu: lambda, rank })
+    pub fn of(model: &dyn AnyModel) -> Option<Self> {
+        let Penalty::Ball { ball, mu } = model.penalty() else { return None };
+        let Settings { method, steps, .. } = ball_settings(model);
+        let rank = model.fitted().low_rank.map(LowRank::rank);
+        Some(Self { ball, method, steps, mu, rank })
+    }
+}
+
+fn ball_settings(model: &dyn AnyModel) -> Settings {
+    match model.provenance().method {
+        task::Method::Ball(settings) => settings,
+        _ => Settings::default(),
+    }
+}
+
+/// Returns λ, or μ in a ball, and the other terms of a penalty: zero where there is none.
+pub fn engine_penalty(penalty: Penalty) -> (f64, Regulariser) {
+    match penalty {
+        Penalty::Ridge { lambda, l1, nonnegative, free } => {
+            (lambda, Regulariser { l1, nonnegative, free, q_norm: false })
+        }
+        Penalty::Lasso { sigma, nonnegative, free } => {
+            (0.0, Regulariser { l1: sigma, nonnegative, free, q_norm: false })
+        }
+        Penalty::QNorm { lambda, l1 } => {
+            (lambda, Regulariser { l1, q_norm: true, ..Regulariser::PLAIN })
+        }
+        Penalty::Ball { mu, .. } => (mu, Regulariser::PLAIN),
+        _ => (0.0, Regulariser::PLAIN),
     }
 }
 
 /// Returns the rows of a table about the penalty, or the ball.
-pub fn penalty_rows(model: &Model) -> Vec<(&'static str, String)> {
-    let Provenance { ball, lambda, regulariser, .. } = model.provenance;
-    let Some(InBall { ball, .. }) = ball else {
+pub fn penalty_rows(model: &dyn AnyModel) -> Vec<(&'static str, String)> {
+    let (lambda, regulariser) = engine_penalty(model.penalty());
+    let Some(ball) = model.penalty().ball() else {
         return vec![("lambda", format!("{}{}", number(lambda), and_else(regulariser)))];
     };
     let (name, radius) = match ball {
@@ -40,32 +67,32 @@ pub fn penalty_rows(model: &Model) -> Vec<(&'static str, String)> {
 }
 
 /// Returns the number of weights, and in a ball their rank or the number of nonzero ones.
-pub fn weights_row(model: &Model) -> String {
+pub fn weights_row(model: &dyn AnyModel) -> String {
     let all = thousands(model.dim() as u64);
-    if let Some(x) = &model.low_rank {
+    if let Some(x) = model.fitted().low_rank {
         return format!("{all}, of rank {}", x.rank());
     }
-    if model.provenance.ball.is_none() {
+    if model.penalty().ball().is_none() {
         return all;
     }
     format!("{all}, {} of them not zero", thousands(nonzero(model) as u64))
 }
 
 /// Returns the number of nonzero weights. Weights in factors are zero where the row of a feature or of a label is.
-pub fn nonzero(model: &Model) -> usize {
-    if let Some(x) = &model.low_rank {
+pub fn nonzero(model: &dyn AnyModel) -> usize {
+    if let Some(x) = model.fitted().low_rank {
         let some = |factor: &[f64]| {
             let rows = factor.chunks_exact(x.rank().max(1));
             rows.filter(|row| row.iter().any(|&number| number != 0.0)).count()
         };
         return some(x.u()) * some(x.v());
     }
-    model.weights.iter().filter(|&&w| w != 0.0).count()
+    model.fitted().weights.iter().filter(|&&w| w != 0.0).count()
 }
 
 /// Returns the name of the method of a run in a ball.
-pub fn method_name(within: InBall) -> &'static str {
-    match (within.method, within.steps) {
+pub fn method_name(settings: Settings) -> &'static str {
+    match (settings.method, settings.steps) {
         (Method::Pdbfw, Steps::Search) => "primal-dual block Frank-Wolfe (pdbfw)",
         (Method::Pdbfw, Steps::Theorem(_)) => {
             "primal-dual block Frank-Wolfe (pdbfw), with the steps of its theorem"

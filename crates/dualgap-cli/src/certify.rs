@@ -1,18 +1,16 @@
 //! `dualgap certify`: recomputes a stored certificate from the data.
 
 use crate::args::CertifyArgs;
-use crate::ball::BallJson;
+use crate::ball::{BallJson, engine_penalty};
 use crate::predict::load;
-use crate::report::{aligned, certificate_rows, certified_sentence, notes, to_json};
-use crate::{Outcome, completion, path, print};
+use crate::report::{certificate_rows, certified_sentence, notes};
+use crate::words::{aligned, to_json};
+use crate::{Outcome, Tasks, path, print};
 use dualgap::Result;
-use dualgap::data::{Recipe, Scaling, Source};
-use dualgap::model::{
-    Description, DualEvidence, Model, Remark, Structure, Verified, describe, describe_with,
-    verify_completion, verify_examples, verify_labels, verify_linear, verify_outputs,
-    verify_sequences,
-};
+use dualgap::data::{Scaling, Source};
 use dualgap::run::Certificate;
+use dualgap::structure::Remark;
+use dualgap::task::DualEvidence;
 use dualgap::term::Regulariser;
 use serde::Serialize;
 use serde_json::Value;
@@ -45,20 +43,21 @@ struct Json<'a> {
 
 /// Verifies a model, or returns an error if its certificate does not hold. The exit code is 0 if it holds, and 1 if
 /// the file has no witness: the dual value is then only the claim of the training run, and nothing is certified.
-pub fn run(args: &CertifyArgs) -> Result<Outcome> {
+pub fn run(args: &CertifyArgs, tasks: &Tasks) -> Result<Outcome> {
     if args.model.is_dir() {
-        return path::check::run(args);
+        return path::check::run(args, tasks);
     }
-    let (mut model, recipe) = load(&args.model)?;
-    let (verified, problem) = verify(args, &mut model, &recipe)?;
+    let mut model = load(&args.model, tasks)?;
+    let (verified, problem) = model.certify(Source::open(&args.data)?)?;
     let certificate = verified.certificate;
     let proved = verified.evidence == DualEvidence::Witness;
     let certified = proved && certificate.certified;
     let mut remarks = problem.remarks;
     remarks.extend(Remark::on_certificate(&certificate));
-    remarks.extend(Remark::on_witness(&model));
+    remarks.extend(Remark::on_witness(model.has_witness()));
     let text = if args.json {
-        let provenance = &model.provenance;
+        let provenance = model.provenance();
+        let (lambda, regulariser) = engine_penalty(model.penalty());
         to_json(&Json {
             verified: true,
             dual_proved: proved,
@@ -70,10 +69,10 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
             rounding_error: certificate.rounding_error,
             gap_bound: certificate.gap_bound(),
             relative_gap_bound: certificate.relative_gap_bound(),
-            ball: BallJson::of(&model),
-            lambda: provenance.lambda,
-            regulariser: provenance.regulariser,
-            scale: provenance.scale,
+            ball: BallJson::of(&*model),
+            lambda,
+            regulariser,
+            scale: model.scaling(),
             n: provenance.examples,
             fingerprint: &provenance.fingerprint,
             problem: &problem.json,
@@ -84,39 +83,6 @@ pub fn run(args: &CertifyArgs) -> Result<Outcome> {
     };
     print(&text)?;
     Ok(if certified { Outcome::Reached } else { Outcome::NotReached })
-}
-
-/// Verifies a model against the data, and describes the problem that it was verified for. The description has the
-/// recipe that the data were just read with: what the file says about their columns is a claim like any other.
-fn verify(
-    args: &CertifyArgs,
-    model: &mut Model,
-    recipe: &Recipe,
-) -> Result<(Verified, Description)> {
-    let source = Source::open(&args.data)?;
-    let check = match model.structure {
-        Structure::Completion { .. } => {
-            let recipe = completion::models::recipe(&args.model, recipe)?;
-            return Ok((
-                verify_completion(model, &recipe.read_training(source)?)?,
-                describe(model),
-            ));
-        }
-        Structure::Chain { .. } => {
-            let loaded = recipe.sequences(source, None)?;
-            let verified = verify_sequences(model, &loaded.data)?;
-            model.provenance.recipe = Some(loaded.recipe);
-            return Ok((verified, describe(model)));
-        }
-        Structure::Multiclass { .. } => verify_examples,
-        Structure::Linear { .. } => verify_linear,
-        Structure::MultiLabel { .. } => verify_labels,
-        Structure::MultiOutput { .. } => verify_outputs,
-    };
-    let loaded = recipe.examples(source, None)?;
-    let verified = check(model, &loaded.data)?;
-    model.provenance.recipe = Some(loaded.recipe);
-    Ok((verified, describe_with(model, &loaded.data)))
 }
 
 fn tell(

@@ -104,7 +104,7 @@ pub enum BallName {
     Trace,
 }
 
-choices!(CentreName => dualgap::model::Centring {
+choices!(CentreName => dualgap::structure::completion::Centring {
     /// Nothing
     None => None,
     /// The mean of the ratings

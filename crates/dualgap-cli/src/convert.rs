@@ -2,7 +2,7 @@
 
 use crate::args::ConvertArgs;
 use crate::places::{check_not_read, check_writable};
-use crate::report::{aligned, number, percent, thousands, to_json};
+use crate::words::{aligned, number, percent, thousands, to_json};
 use crate::{Outcome, formats, print};
 use dualgap::data::conversion::Written;
 use dualgap::data::random_binning::median_distance;

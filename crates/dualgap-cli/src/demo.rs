@@ -3,13 +3,15 @@
 use crate::args::DemoArgs;
 use crate::interrupt::stop_on_ctrl_c;
 use crate::progress::Bar;
-use crate::report::{aligned, certificate_rows, certified_sentence, percent, thousands};
+use crate::report::{certificate_rows, certified_sentence};
+use crate::words::{aligned, percent, thousands};
 use crate::{Outcome, curve, print};
 use dualgap::data::{Format, Recipe, Source, letters, write_atomically};
-use dualgap::dual::Settings;
-use dualgap::model::{Evaluation, fit_chain};
-use dualgap::run::{Budget, Stop};
-use dualgap::structure::Hamming;
+use dualgap::run::{Budget, Observer, Stop};
+use dualgap::structure::evaluation::LabelEvaluation;
+use dualgap::structure::{Chain, Evaluation};
+use dualgap::task::{Plan, Task};
+use dualgap::term::Penalty;
 use dualgap::{Error, Result};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -41,12 +43,13 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         thousands(test.len() as u64)
     ))?;
 
-    let settings = Settings { lambda: 0.01, ..Settings::default() };
+    let task = Task::new(Chain::default(), Penalty::ridge(0.01));
     // The run certifies after every pass, more often than it needs, so that the curve has enough points.
     let budget = Budget { certify_share: 1.0, ..Budget::relative(0.05) };
     stop_on_ctrl_c(&budget.interrupt);
     let mut bar = std::io::stderr().is_terminal().then(|| Bar::new(&budget));
-    let report = fit_chain(&train, Hamming::Normalized, &settings, &budget, &mut bar);
+    let observer: &mut dyn Observer = &mut bar;
+    let report = task.fit(&train, Plan { observer: Some(observer), ..Plan::new(budget) });
     if let Some(bar) = bar {
         bar.clear();
     }
@@ -55,7 +58,10 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         Some(Recipe { folds: Some(folds), ..Recipe::whole(Format::Letters) });
     report.model.save(&model_file)?;
 
-    let evaluation = report.model.evaluate_sequences(&test);
+    let evaluation = match report.model.evaluate(&test)? {
+        Evaluation::Labels(evaluation) => evaluation,
+        _ => return Err(Error::setting("the letters have no labels")),
+    };
     let mut rows = certificate_rows(&report.certificate);
     rows.push((
         "time",
@@ -99,7 +105,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
 }
 
 /// Returns the most frequent mistakes, in words.
-fn confusions(evaluation: &Evaluation) -> String {
+fn confusions(evaluation: &LabelEvaluation) -> String {
     let most: Vec<String> = evaluation
         .most_confused()
         .iter()

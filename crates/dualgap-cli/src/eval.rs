@@ -2,15 +2,18 @@
 
 use crate::args::EvalArgs;
 use crate::outputs::{OutputsJson, output_rows, output_table};
-use crate::predict::{Data, chosen, load, read};
-use crate::report::{
-    aligned, number, number_rows, percent, scores, set_rows, thousands, to_json, unseen_row,
+use crate::predict::load;
+use crate::ratings::strangers_row;
+use crate::report::{own_rows, unseen_row};
+use crate::words::{aligned, number, number_rows, percent, scores, set_rows, thousands, to_json};
+use crate::{Outcome, Tasks, print};
+use dualgap::Result;
+use dualgap::data::{Source, Unseen};
+use dualgap::structure::Evaluation;
+use dualgap::structure::evaluation::{
+    Count, LabelEvaluation, LabelFigures, OutputEvaluation, RatingErrors, Scores, SetEvaluation,
+    SetFigures,
 };
-use crate::{Outcome, completion, print};
-use dualgap::data::{Examples, Loaded, Source};
-use dualgap::model::evaluation::Figures;
-use dualgap::model::{Count, Evaluation, Model, Scores, SetFigures, Structure};
-use dualgap::{Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -25,7 +28,7 @@ const MISTAKES: usize = 15;
 #[derive(Serialize)]
 struct Json<'a> {
     #[serde(flatten)]
-    figures: Figures,
+    figures: LabelFigures,
     labels_by_name: BTreeMap<&'a str, Scores>,
     #[serde(skip_serializing_if = "Option::is_none")]
     chunks: Option<ChunksJson<'a>>,
@@ -63,48 +66,42 @@ struct NumbersJson {
     features_met: u64,
 }
 
-pub fn run(args: &EvalArgs) -> Result<Outcome> {
-    let (model, recipe) = load(&args.model)?;
-    if let Structure::Completion { .. } = model.structure {
-        return completion::models::eval(&model, &recipe, args);
-    }
-    let recipe = chosen(recipe, args.folds.as_ref());
-    let data = read(&model, &recipe, Source::open(&args.data)?)?;
-    let labelled = match &data {
-        Data::Examples(loaded) => loaded.labelled,
-        Data::Sequences(loaded) => loaded.labelled,
+pub fn run(args: &EvalArgs, tasks: &Tasks) -> Result<Outcome> {
+    let model = load(&args.model, tasks)?;
+    let folds = args.folds.as_ref().map(|folds| folds.0.clone());
+    let (evaluation, unseen) = model.evaluate(Source::open(&args.data)?, folds)?;
+    let text = match &evaluation {
+        Evaluation::Labels(evaluation) => labels(evaluation, &unseen, args.json),
+        Evaluation::Numbers(errors) if args.json => to_json(errors),
+        Evaluation::Numbers(errors) => {
+            let mut rows = number_rows(errors);
+            rows.extend(unseen_row(&unseen));
+            aligned(&rows)
+        }
+        Evaluation::Sets(evaluation) => sets(evaluation, &unseen, args.json),
+        Evaluation::Outputs(evaluation) => outputs(evaluation, &unseen, args.json),
+        Evaluation::Ratings(ratings) if args.json => to_json(ratings),
+        Evaluation::Ratings(RatingErrors { errors, unknown, .. }) => {
+            let mut rows = number_rows(errors);
+            rows.extend(strangers_row(*unknown));
+            aligned(&rows)
+        }
+        Evaluation::Own { figures, .. } if args.json => {
+            let figures: BTreeMap<&str, f64> =
+                figures.iter().map(|(name, value)| (&name[..], *value)).collect();
+            to_json(&figures)
+        }
+        other => aligned(&own_rows(other)),
     };
-    if !labelled {
-        return Err(Error::file(
-            &args.data,
-            "has no labels to compare with",
-            "`dualgap predict` labels it",
-        ));
-    }
-    if let (Data::Examples(loaded), Structure::Linear { loss }) = (&data, &model.structure)
-        && !loss.is_binary()
-    {
-        let errors = model.evaluate_numbers(&loaded.data)?;
-        let mut rows = number_rows(&errors);
-        rows.extend(unseen_row(&loaded.unseen));
-        print(&if args.json { to_json(&errors) } else { aligned(&rows) })?;
-        return Ok(Outcome::Reached);
-    }
-    if let (Data::Examples(loaded), Structure::MultiLabel { .. }) = (&data, &model.structure) {
-        print(&sets(&model, loaded, args.json)?)?;
-        return Ok(Outcome::Reached);
-    }
-    if let (Data::Examples(loaded), Structure::MultiOutput { .. }) = (&data, &model.structure) {
-        print(&outputs(&model, loaded, args.json)?)?;
-        return Ok(Outcome::Reached);
-    }
-    let (evaluation, unseen) = match data {
-        Data::Examples(loaded) => (model.evaluate_examples(&loaded.data)?, loaded.unseen),
-        Data::Sequences(loaded) => (model.evaluate_sequences(&loaded.data), loaded.unseen),
-    };
+    print(&text)?;
+    Ok(Outcome::Reached)
+}
+
+/// Returns the report on predicted labels.
+fn labels(evaluation: &LabelEvaluation, unseen: &Unseen, json: bool) -> String {
     let by_label = evaluation.by_label();
-    if args.json {
-        print(&to_json(&Json {
+    if json {
+        return to_json(&Json {
             figures: evaluation.figures(),
             labels_by_name: by_label.iter().map(|(name, c)| (*name, c.figures())).collect(),
             chunks: evaluation.chunks().map(|chunks| ChunksJson {
@@ -115,55 +112,51 @@ pub fn run(args: &EvalArgs) -> Result<Outcome> {
             unseen_features: unseen.features,
             features_met: unseen.met,
             unseen_labels: &unseen.labels,
-        }))?;
-        return Ok(Outcome::Reached);
+        });
     }
-    let mut rows = summary(&evaluation);
-    rows.extend(unseen_row(&unseen));
+    let mut rows = summary(evaluation);
+    rows.extend(unseen_row(unseen));
     let mut text = aligned(&rows);
     if let Some(chunks) = evaluation.chunks() {
         let rows = chunks.by_type().map(|(kind, count)| (kind, count.figures()));
         text += &table("chunk", rows);
     }
     text += &table("label", by_label.iter().map(|(name, count)| (*name, count.figures())));
-    text += &confusion(&evaluation, &by_label);
-    print(&text)?;
-    Ok(Outcome::Reached)
+    text += &confusion(evaluation, &by_label);
+    text
 }
 
 /// Returns the report on predicted label sets.
-fn sets(model: &Model, loaded: &Loaded<Examples>, json: bool) -> Result<String> {
-    let (evaluation, unseen) = (model.evaluate_sets(&loaded.data)?, &loaded.unseen);
+fn sets(evaluation: &SetEvaluation, unseen: &Unseen, json: bool) -> String {
     if json {
-        return Ok(to_json(&SetsJson {
+        return to_json(&SetsJson {
             figures: evaluation.figures(),
             labels_by_name: evaluation.by_label().collect(),
             unseen_features: unseen.features,
             features_met: unseen.met,
             unseen_labels: &unseen.labels,
-        }));
+        });
     }
     let mut rows = set_rows(&evaluation.figures());
     rows.extend(unseen_row(unseen));
-    Ok(aligned(&rows) + &table("label", evaluation.by_label()))
+    aligned(&rows) + &table("label", evaluation.by_label())
 }
 
 /// Returns the report on several predicted numbers.
-fn outputs(model: &Model, loaded: &Loaded<Examples>, json: bool) -> Result<String> {
-    let (evaluation, unseen) = (model.evaluate_outputs(&loaded.data)?, &loaded.unseen);
+fn outputs(evaluation: &OutputEvaluation, unseen: &Unseen, json: bool) -> String {
     if json {
-        return Ok(to_json(&NumbersJson {
-            outputs: (&evaluation).into(),
+        return to_json(&NumbersJson {
+            outputs: evaluation.into(),
             unseen_features: unseen.features,
             features_met: unseen.met,
-        }));
+        });
     }
     let mut rows = output_rows(&evaluation.figures());
     rows.extend(unseen_row(unseen));
-    Ok(aligned(&rows) + &output_table(&evaluation, true))
+    aligned(&rows) + &output_table(evaluation, true)
 }
 
-fn summary(evaluation: &Evaluation) -> Vec<(&'static str, String)> {
+fn summary(evaluation: &LabelEvaluation) -> Vec<(&'static str, String)> {
     let figures = evaluation.figures();
     let (labels, examples) = (thousands(figures.labels as u64), thousands(figures.examples as u64));
     let mut rows = vec![("accuracy", format!("{} of {labels} labels", percent(figures.accuracy)))];
@@ -209,7 +202,7 @@ fn table<'a>(what: &str, rows: impl Iterator<Item = (&'a str, Scores)>) -> Strin
 }
 
 /// Returns the whole matrix if it fits, else the most frequent mistakes.
-fn confusion(evaluation: &Evaluation, by_label: &BTreeMap<&str, Count>) -> String {
+fn confusion(evaluation: &LabelEvaluation, by_label: &BTreeMap<&str, Count>) -> String {
     let most = evaluation.most_confused();
     if most.is_empty() {
         return String::new();

@@ -1,8 +1,7 @@
 //! `dualgap help`, completions and manual pages, all from the single declaration of the options.
 
-use crate::args::Cli;
-use crate::{Outcome, print};
-use clap::{Command, CommandFactory};
+use crate::{Outcome, Tasks, print};
+use clap::Command;
 use dualgap::data::write_atomically;
 use dualgap::{Error, Result};
 use std::path::Path;
@@ -17,10 +16,10 @@ const TOPICS: [(&str, &str); 5] = [
 ];
 
 /// Explains a topic or a command, or lists both.
-pub fn run(about: &[String]) -> Result<Outcome> {
+pub fn run(about: &[String], tasks: &Tasks) -> Result<Outcome> {
     let Some(name) = about.first() else {
         let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
-        let overview = Cli::command().render_help();
+        let overview = tasks.command().render_help();
         print(&format!("{overview}\nTopics: {}\n", topics.join(", ")))?;
         return Ok(Outcome::Reached);
     };
@@ -28,7 +27,7 @@ pub fn run(about: &[String]) -> Result<Outcome> {
         print(text)?;
         return Ok(Outcome::Reached);
     }
-    let mut command = Cli::command();
+    let mut command = tasks.command();
     command.build();
     let found = about.iter().try_fold(&mut command, |c, name| c.find_subcommand_mut(name));
     let Some(found) = found else {
@@ -42,16 +41,16 @@ pub fn run(about: &[String]) -> Result<Outcome> {
 }
 
 /// Prints a completion script.
-pub fn completions(shell: clap_complete::Shell) -> Result<Outcome> {
+pub fn completions(shell: clap_complete::Shell, tasks: &Tasks) -> Result<Outcome> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "dualgap", &mut script);
+    clap_complete::generate(shell, &mut tasks.command(), "dualgap", &mut script);
     print(&String::from_utf8_lossy(&script))?;
     Ok(Outcome::Reached)
 }
 
 /// Prints the manual page of the program, or writes those of all its commands to a folder.
-pub fn manual(folder: Option<&Path>) -> Result<Outcome> {
-    let mut command = Cli::command();
+pub fn manual(folder: Option<&Path>, tasks: &Tasks) -> Result<Outcome> {
+    let mut command = tasks.command();
     command.build();
     let Some(folder) = folder else {
         print(&String::from_utf8_lossy(&page(command)?))?;

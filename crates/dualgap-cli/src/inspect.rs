@@ -2,30 +2,31 @@
 
 use crate::args::InspectArgs;
 use crate::ball::penalty_rows;
-use crate::completion::models;
-use crate::completion::report::centre_row;
 use crate::outputs::outputs_row;
 use crate::places::check_not_read;
+use crate::ratings::{centre_row, completion};
 use crate::report::{
-    aligned, certificate_rows, certified_sentence, loss_name, notes, number, scale_row,
-    solver_name, task_row, thousands, to_json, trimmed,
+    certificate_rows, certified_sentence, notes, scale_row, solver_name, task_row,
 };
-use crate::{Outcome, print};
-use dualgap::data::Sink;
+use crate::words::{aligned, number, thousands, to_json, trimmed};
+use crate::{Outcome, Tasks, print};
 use dualgap::data::source::is_stdin;
+use dualgap::data::{Dictionary, Sink};
 use dualgap::dual::Average;
+use dualgap::linalg::LowRank;
 use dualgap::linalg::memory::reserve_check;
-use dualgap::model::describe::task_name;
-use dualgap::model::{Model, Provenance, Remark, Structure, describe};
 use dualgap::run::{Certificate, Stop};
-use dualgap::structure::Hamming;
-use dualgap::structure::chain::Layout;
-use dualgap::term::MulticlassLoss;
+use dualgap::structure::Remark;
+use dualgap::structure::completion::Centring;
+use dualgap::task::{AnyModel, Method, Provenance};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
+
+/// Of so many factors the largest items are shown.
+const FACTORS: usize = 5;
 
 /// The object that `--json` prints. Fields may be added; none changes its meaning.
 #[derive(Serialize)]
@@ -58,14 +59,15 @@ struct Named {
     weight: f64,
 }
 
-pub fn run(args: &InspectArgs) -> Result<Outcome> {
-    let mut model = Model::load(&args.model)?;
+pub fn run(args: &InspectArgs, tasks: &Tasks) -> Result<Outcome> {
+    let mut model = tasks.registry().load(&args.model)?;
     // Models of ratings are shown by their factors.
-    if !matches!(model.structure, Structure::Completion { .. }) {
+    if completion(&*model).is_none() {
         model.write_out()?;
         // The nonzero weights are sorted, each with its index.
-        reserve_check(2 * model.weights.len())?;
+        reserve_check(2 * model.fitted().weights.len())?;
     }
+    let model = &*model;
     if let Some(path) = &args.weights {
         check_not_read(path, &[&args.model])?;
         if is_stdin(path) && args.json {
@@ -73,54 +75,59 @@ pub fn run(args: &InspectArgs) -> Result<Outcome> {
                 "the weights and the JSON object cannot both go to standard output; name a file",
             ));
         }
-        export(&model, path)?;
+        export(model, path)?;
         if is_stdin(path) {
             return Ok(Outcome::Reached);
         }
     }
-    let text = if args.json { json(&model, args.top) } else { tell(&model, args) };
+    let text = if args.json { json(model, args.top) } else { tell(model, args) };
     print(&text)?;
     Ok(Outcome::Reached)
 }
 
-fn json(model: &Model, top: usize) -> String {
-    if let Some(json) = models::inspect_json(model, top) {
+fn json(model: &dyn AnyModel, top: usize) -> String {
+    if let Some(json) = ratings_json(model, top) {
         return json;
     }
-    let largest = (0..columns(model).len())
+    let largest = (0..model.weighted().len())
         .flat_map(|label| largest_features(model, label, top))
         .chain(largest(transitions(model), 2 * top))
         .map(|k| named(model, k));
-    let problem = describe(model);
+    let (problem, names, weights) = (model.describe(), model.names(), model.fitted().weights);
     to_json(&Json {
-        task: task_name(model),
-        labels: model.alphabet.names(),
-        features: model.features,
-        pair_features: model.pair_features,
-        dim: model.weights.len(),
-        zero_weights: model.weights.iter().filter(|&&w| w == 0.0).count(),
-        has_witness: model.witness.is_some(),
-        certificate: model.certificate,
-        provenance: &model.provenance,
+        task: model.words().task,
+        labels: names.alphabet.names(),
+        features: names.features,
+        pair_features: names.pair_features,
+        dim: weights.len(),
+        zero_weights: weights.iter().filter(|&&w| w == 0.0).count(),
+        has_witness: model.has_witness(),
+        certificate: model.certificate(),
+        provenance: model.provenance(),
         problem: problem.json,
         remarks: problem.remarks,
         largest: largest.collect(),
     })
 }
 
-fn tell(model: &Model, args: &InspectArgs) -> String {
+fn tell(model: &dyn AnyModel, args: &InspectArgs) -> String {
     let mut text = aligned(&settings_rows(model));
     text.push('\n');
-    text += &aligned(&certificate_rows(&model.certificate));
-    text += &notes(&describe(model).remarks);
+    text += &aligned(&certificate_rows(&model.certificate()));
+    text += &notes(&model.describe().remarks);
     let _ = writeln!(text, "\n{}", certificate_in_words(model));
-    if let Some(factors) = models::inspect_factors(model, args) {
-        return text + &factors;
+    if let Some(completion) = completion(model) {
+        return text + &factors(&completion.items, model, args);
     }
     if args.top > 0 {
-        let each = if outputs_row(model).is_some() { "output" } else { "label" };
+        let labels = model.weighted();
+        let each = match labels.is_empty() {
+            true => "kind",
+            false if outputs_row(model).is_some() => "output",
+            false => "label",
+        };
         let _ = writeln!(text, "\nThe largest weights of each {each}:");
-        for (label, name) in columns(model).iter().enumerate() {
+        for (label, name) in labels.iter().enumerate() {
             let _ = writeln!(text, "\n  {name}");
             for k in largest_features(model, label, args.top) {
                 let weight = named(model, k);
@@ -128,19 +135,7 @@ fn tell(model: &Model, args: &InspectArgs) -> String {
                 let _ = writeln!(text, "    {:>12}  {feature}", number(weight.weight));
             }
         }
-        if matches!(model.structure, Structure::Chain { .. }) {
-            text += "\nThe largest weights of label pairs, first and last labels:\n\n";
-            for k in largest(transitions(model), 2 * args.top) {
-                let Named { kind, feature, from, label, weight } = named(model, k);
-                let what = match (kind, from) {
-                    ("start", _) => format!("begins with {label}"),
-                    ("end", _) => format!("ends with {label}"),
-                    (_, from) => format!("{} → {label}", from.unwrap_or_default()),
-                };
-                let feature = feature.map_or(String::new(), |feature| format!("  at {feature}"));
-                let _ = writeln!(text, "    {:>12}  {what}{feature}", number(weight));
-            }
-        }
+        text += &other_weights(model, args.top);
     }
     if let Some(path) = &args.weights {
         let _ = writeln!(text, "\nAll weights that are not zero are in {}.", path.display());
@@ -148,49 +143,62 @@ fn tell(model: &Model, args: &InspectArgs) -> String {
     text
 }
 
-fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
-    let p = &model.provenance;
-    let loss = match &model.structure {
-        Structure::Multiclass { costs, loss } => {
-            let costs = if costs.is_some() { "a matrix of costs" } else { "every mistake costs 1" };
-            match loss {
-                MulticlassLoss::Hinge => format!("hinge, {costs}"),
-                MulticlassLoss::SmoothHinge { width } => {
-                    format!("smooth-hinge (width {width}), {costs}")
-                }
-                MulticlassLoss::Softmax => "softmax".into(),
-            }
-        }
-        Structure::Chain { hamming: Hamming::Plain } => "the number of wrong labels".into(),
-        Structure::Chain { hamming: Hamming::Normalized } => "the fraction of wrong labels".into(),
-        Structure::Linear { loss } | Structure::Completion { loss, .. } => loss_name(*loss),
-        Structure::MultiLabel { loss } => format!("{} of every label", loss_name(*loss)),
-        Structure::MultiOutput { loss } => format!("{} of every output", loss_name(*loss)),
+/// Returns the largest of the weights that do not belong to a feature and a label.
+fn other_weights(model: &dyn AnyModel, top: usize) -> String {
+    if transitions(model).next().is_none() {
+        return String::new();
+    }
+    let mut text = String::from("\n");
+    if !model.weighted().is_empty() {
+        text += "The largest weights of label pairs, first and last labels:\n\n";
+    }
+    for k in largest(transitions(model), 2 * top) {
+        let Named { kind, feature, from, label, weight } = named(model, k);
+        let what = match (kind, from) {
+            ("start", _) => format!("begins with {label}"),
+            ("end", _) => format!("ends with {label}"),
+            ("weight", _) => String::new(),
+            (_, from) => format!("{} → {label}", from.unwrap_or_default()),
+        };
+        let feature = feature.map_or(String::new(), |feature| format!("  at {feature}"));
+        let _ = writeln!(text, "    {:>12}  {what}{feature}", number(weight));
+    }
+    text
+}
+
+fn settings_rows(model: &dyn AnyModel) -> Vec<(&'static str, String)> {
+    let (p, words, names) = (model.provenance(), model.words(), model.names());
+    let average = match &p.method {
+        Method::Dual(method) => match method.average {
+            Average::None => "",
+            Average::Weighted => ", weighted average",
+            Average::Suffix => ", suffix average",
+            Average::Random => ", a random iterate",
+        },
+        _ => "",
     };
-    let average = match p.average {
-        Average::None => "",
-        Average::Weighted => ", weighted average",
-        Average::Suffix => ", suffix average",
-        Average::Random => ", a random iterate",
-    };
-    let pairs = match model.pair_features {
+    let pairs = match names.pair_features {
         0 => String::new(),
         pairs => format!(" and {} of label pairs", thousands(pairs as u64)),
     };
-    let zeros = model.weights.iter().filter(|&&w| w == 0.0).count();
-    let rank = model.low_rank.as_ref().map_or(String::new(), |x| format!(", of rank {}", x.rank()));
+    let fitted = model.fitted();
+    let zeros = fitted.weights.iter().filter(|&&w| w == 0.0).count();
+    let rank = fitted.low_rank.map_or(String::new(), |x| format!(", of rank {}", x.rank()));
     let mut weights = format!("{}{rank}", thousands(model.dim() as u64));
-    if !model.weights.is_empty() {
+    if !fitted.weights.is_empty() {
         let _ = write!(weights, ", {} of them zero", thousands(zeros as u64));
     }
-    let mut rows = vec![("task", task_row(task_name(model), model)), ("loss", loss)];
+    let mut rows = vec![("task", task_row(words.task, model)), ("loss", words.loss.clone())];
+    rows.extend(words.lines);
     rows.extend(outputs_row(model));
     rows.extend(centre_row(model));
     rows.extend(penalty_rows(model));
+    if words.features.is_none() {
+        rows.push(("features", format!("{}{pairs}", thousands(names.features as u64))));
+    }
     rows.extend([
-        ("features", format!("{}{pairs}", thousands(model.features as u64))),
         ("weights", weights),
-        ("trained by", format!("{}, {}{average}", p.program, solver_name(p.solver, model))),
+        ("trained by", format!("{}, {}{average}", p.program, solver_name(model))),
         (
             "trained on",
             format!(
@@ -199,26 +207,23 @@ fn settings_rows(model: &Model) -> Vec<(&'static str, String)> {
                 p.fingerprint
             ),
         ),
-        ("work", format!("{} passes, seed {}", trimmed(p.passes), p.seed)),
+        ("work", format!("{} passes, seed {}", trimmed(p.passes), p.method.seed())),
     ]);
     rows.extend(scale_row(model));
-    if let Structure::Completion { .. } = model.structure {
-        rows.retain(|(name, _)| *name != "features");
-    }
     if let Some(recipe) = &p.recipe {
         rows.push(("data", format!("a {} file", recipe.format.name())));
     }
     rows.push((
         "witness",
-        if model.witness.is_some() { "stored: the gap can be proved again" } else { "not stored" }
+        if model.has_witness() { "stored: the gap can be proved again" } else { "not stored" }
             .into(),
     ));
     rows
 }
 
 /// Describes what the certificate says, and the evidence for it.
-fn certificate_in_words(model: &Model) -> String {
-    let why = match model.provenance.stop {
+fn certificate_in_words(model: &dyn AnyModel) -> String {
+    let why = match model.provenance().stop {
         Stop::GapReached => "its tolerance was reached",
         Stop::PassLimit => "its passes were used up",
         Stop::OracleLimit => "its oracle calls were used up",
@@ -226,35 +231,26 @@ fn certificate_in_words(model: &Model) -> String {
         Stop::Interrupted => "it was interrupted",
         Stop::Stalled => "nothing moved any more",
     };
-    let claim = if model.certificate.certified {
-        certified_sentence(&model.certificate)
+    let claim = if model.certificate().certified {
+        certified_sentence(&model.certificate())
     } else {
         "Not certified: the primal value bounds nothing.".into()
     };
     format!("{claim}\nThe run ended because {why}. `dualgap certify MODEL DATA` checks it again.")
 }
 
-/// Returns what a feature has weights for: every label or, in a linear model, the second of two classes or the
-/// number.
-fn columns(model: &Model) -> Vec<String> {
-    match model.structure {
-        Structure::Linear { loss } if loss.is_binary() => vec![model.alphabet.names()[1].clone()],
-        Structure::Linear { .. } => vec!["the number".into()],
-        _ => model.alphabet.names().to_vec(),
-    }
-}
-
 /// Returns the indices of a label's largest weights in magnitude, the largest first.
-fn largest_features(model: &Model, label: usize, count: usize) -> Vec<(usize, f64)> {
-    let labels = columns(model).len();
-    let places = (0..model.features).map(|f| f * labels + label);
-    largest(places.map(|k| (k, model.weights[k])), count)
+fn largest_features(model: &dyn AnyModel, label: usize, count: usize) -> Vec<(usize, f64)> {
+    let labels = model.weighted().len();
+    let places = (0..model.names().features).map(|f| f * labels + label);
+    largest(places.map(|k| (k, model.fitted().weights[k])), count)
 }
 
-/// Returns the weights of a chain that do not belong to a single label.
-fn transitions(model: &Model) -> impl Iterator<Item = (usize, f64)> + '_ {
-    let first = model.features * columns(model).len();
-    model.weights.iter().copied().enumerate().skip(first)
+/// Returns the weights that do not belong to a feature and a label: pairs of labels in a chain, or all weights of a
+/// structure without labels.
+fn transitions(model: &dyn AnyModel) -> impl Iterator<Item = (usize, f64)> + '_ {
+    let first = model.names().features * model.weighted().len();
+    model.fitted().weights.iter().copied().enumerate().skip(first)
 }
 
 fn largest(weights: impl Iterator<Item = (usize, f64)>, count: usize) -> Vec<(usize, f64)> {
@@ -270,48 +266,149 @@ fn largest(weights: impl Iterator<Item = (usize, f64)>, count: usize) -> Vec<(us
 }
 
 /// Returns the kind and the names of the weight at an index.
-fn named(model: &Model, (place, weight): (usize, f64)) -> Named {
-    let names = columns(model);
-    let labels = names.len();
-    let layout = Layout { labels, ..model.layout() };
-    let label = |k: usize| names[k].clone();
-    let feature = |f: usize| match model.dictionary.name(f) {
+fn named(model: &dyn AnyModel, (place, weight): (usize, f64)) -> Named {
+    let (of, names) = (model.weight(place), model.weighted());
+    let label = |k: usize| names.get(k).cloned().unwrap_or_default();
+    let feature = |f: usize| match model.names().dictionary.name(f) {
         Some(name) => name.to_string(),
         None => (f + 1).to_string(), // as a LIBSVM file counts
     };
-    let pair = |kind, feature, edge: usize| Named {
-        kind,
-        feature,
-        from: Some(label(edge / labels)),
-        label: label(edge % labels),
+    Named {
+        kind: of.kind,
+        feature: of.feature.map(feature),
+        from: of.from.map(label),
+        label: of.label.map(label).unwrap_or_default(),
         weight,
-    };
-    let single = |kind, feature, y| Named { kind, feature, from: None, label: label(y), weight };
-    if place < layout.start().start {
-        single("feature", Some(feature(place / labels)), place % labels)
-    } else if place < layout.start().end {
-        single("start", None, place - layout.start().start)
-    } else if place < layout.end().end {
-        single("end", None, place - layout.end().start)
-    } else if place < layout.transitions().end {
-        pair("transition", None, place - layout.transitions().start)
-    } else {
-        let (k, size) = (place - layout.pairs().start, labels * labels);
-        pair("pair", Some(feature(model.features + k / size)), k % size)
     }
 }
 
-/// Writes `kind`, `feature`, `from`, `label` and `weight` separated by tabs, one weight per line.
-fn export(model: &Model, path: &Path) -> Result<()> {
+/// Writes `kind`, `feature`, `from`, `label` and `weight` separated by tabs, one weight per line. The factors of a model
+/// of ratings have the name of a user or an item as their feature, and the number of the factor, from 1, as their label.
+fn export(model: &dyn AnyModel, path: &Path) -> Result<()> {
     let mut sink = Sink::create(path)?;
     sink.text("kind\tfeature\tfrom\tlabel\tweight\n")?;
-    models::export(model, &mut sink)?;
-    for (place, &weight) in model.weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+    // A tab or a line end within a name would break the table.
+    let plain = |name: &str| name.replace(['\t', '\n', '\r'], " ");
+    for (kind, name, number) in model.constants() {
+        sink.text(&format!("{kind}\t{}\t\t\t{number}\n", plain(&name)))?;
+    }
+    if let (Some(completion), Some(x)) = (completion(model), model.fitted().low_rank) {
+        export_factors(&model.names().dictionary, &completion.items, x, &mut sink)?;
+    }
+    let weights = model.fitted().weights.iter().enumerate();
+    for (place, &weight) in weights.filter(|(_, w)| **w != 0.0) {
         let Named { kind, feature, from, label, weight } = named(model, (place, weight));
         let (feature, from) = (feature.unwrap_or_default(), from.unwrap_or_default());
-        // A tab or a line end within a name would break the table.
-        let feature = feature.replace(['\t', '\n', '\r'], " ");
-        sink.text(&format!("{kind}\t{feature}\t{from}\t{label}\t{weight}\n"))?;
+        sink.text(&format!("{kind}\t{}\t{from}\t{label}\t{weight}\n", plain(&feature)))?;
     }
     sink.finish()
+}
+
+fn export_factors(
+    users: &Dictionary,
+    items: &Dictionary,
+    x: &LowRank,
+    sink: &mut Sink,
+) -> Result<()> {
+    for (k, s) in x.s().iter().enumerate() {
+        sink.text(&format!("singular\t\t\t{}\t{s}\n", k + 1))?;
+    }
+    for (kind, names, factor) in [("user", users, x.u()), ("item", items, x.v())] {
+        for (name, row) in names.names().zip(factor.chunks_exact(x.rank().max(1))) {
+            let name = name.replace(['\t', '\n', '\r'], " ");
+            for (k, weight) in row.iter().enumerate() {
+                sink.text(&format!("{kind}\t{name}\t\t{}\t{weight}\n", k + 1))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The object that `--json` prints for a model of ratings.
+#[derive(Serialize)]
+struct RatingsJson<'a> {
+    task: &'a str,
+    users: usize,
+    items: usize,
+    dim: usize,
+    rank: usize,
+    singular_values: &'a [f64],
+    centre: CentreJson,
+    has_witness: bool,
+    certificate: Certificate,
+    provenance: &'a Provenance,
+    problem: Value,
+    largest: Vec<Largest<'a>>,
+}
+
+#[derive(Serialize)]
+struct CentreJson {
+    name: Centring,
+    mean: f64,
+}
+
+/// The item's entry in a factor.
+#[derive(Serialize)]
+struct Largest<'a> {
+    factor: usize,
+    item: &'a str,
+    weight: f64,
+}
+
+fn ratings_json(model: &dyn AnyModel, top: usize) -> Option<String> {
+    let (completion, x) = (completion(model)?, model.fitted().low_rank?);
+    let largest = (0..x.rank()).flat_map(|factor| {
+        let entries = largest_items(&completion.items, x, factor, top).into_iter();
+        entries.map(move |(item, weight)| Largest { factor: factor + 1, item, weight })
+    });
+    Some(to_json(&RatingsJson {
+        task: "completion",
+        users: model.names().features,
+        items: completion.items.len(),
+        dim: model.dim(),
+        rank: x.rank(),
+        singular_values: x.s(),
+        centre: CentreJson { name: completion.centre.centring, mean: completion.centre.mean },
+        has_witness: model.has_witness(),
+        certificate: model.certificate(),
+        provenance: model.provenance(),
+        problem: model.describe().json,
+        largest: largest.collect(),
+    }))
+}
+
+/// Returns a table of the items with the largest entries in each of the first factors.
+fn factors(items: &Dictionary, model: &dyn AnyModel, args: &InspectArgs) -> String {
+    let Some(x) = model.fitted().low_rank else { return String::new() };
+    let mut text = String::new();
+    if args.top > 0 && x.rank() > 0 {
+        text += "\nThe singular values, and the items with the largest entries of their vectors:\n";
+        for factor in 0..x.rank().min(FACTORS) {
+            let _ = writeln!(text, "\n  {}", number(x.s()[factor]));
+            for (item, weight) in largest_items(items, x, factor, args.top) {
+                let _ = writeln!(text, "    {:>12}  {item}", number(weight));
+            }
+        }
+        if x.rank() > FACTORS {
+            let rest: Vec<String> = x.s()[FACTORS..].iter().map(|&s| number(s)).collect();
+            let _ = writeln!(text, "\n  and {}", rest.join(", "));
+        }
+    }
+    if let Some(path) = &args.weights {
+        let _ = writeln!(text, "\nThe factors and the centre are in {}.", path.display());
+    }
+    text
+}
+
+fn largest_items<'a>(
+    items: &'a Dictionary,
+    x: &LowRank,
+    factor: usize,
+    top: usize,
+) -> Vec<(&'a str, f64)> {
+    let entries = x.v().chunks_exact(x.rank().max(1)).map(|row| row[factor]);
+    let mut all: Vec<(&str, f64)> = items.names().zip(entries).collect();
+    all.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    all.truncate(top);
+    all
 }

@@ -1,8 +1,8 @@
 //! The reports on predictions of several numbers: over all of them, and for each output.
 
-use crate::report::{number, percent, thousands};
-use dualgap::model::evaluation::NumberErrors;
-use dualgap::model::{Model, OutputEvaluation, OutputFigures, Structure};
+use crate::words::{number, percent, thousands};
+use dualgap::structure::evaluation::{NumberErrors, OutputEvaluation, OutputFigures};
+use dualgap::task::AnyModel;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -56,9 +56,11 @@ pub fn output_table(evaluation: &OutputEvaluation, all: bool) -> String {
 }
 
 /// Returns the row with the names of a model's outputs, if it has several.
-pub fn outputs_row(model: &Model) -> Option<(&'static str, String)> {
-    let Structure::MultiOutput { .. } = model.structure else { return None };
-    let names = model.alphabet.names();
+pub fn outputs_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
+    if model.words().task != "multioutput" {
+        return None;
+    }
+    let names = model.names().alphabet.names();
     let rest = match names.len().saturating_sub(SHOWN) {
         0 => String::new(),
         rest => format!(" and {rest} more"),

@@ -4,7 +4,7 @@ use crate::args::{DataArgs, KeptArgs};
 use dualgap::data::check_link;
 use dualgap::data::lock::FileLock;
 use dualgap::data::source::is_stdin;
-use dualgap::model::Checkpoints;
+use dualgap::task::Checkpoints;
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};

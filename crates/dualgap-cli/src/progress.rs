@@ -1,6 +1,6 @@
 //! A progress bar on the terminal: pass, gap, test error, and an estimate of the time left.
 
-use crate::report::percent;
+use crate::words::percent;
 use dualgap::Result;
 use dualgap::run::{Budget, Observer, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -75,6 +75,13 @@ impl Bar {
     /// Clears the line.
     pub fn clear(&self) {
         self.line.finish_and_clear();
+    }
+}
+
+/// A bar that is dropped leaves nothing on the terminal.
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 

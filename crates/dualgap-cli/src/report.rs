@@ -1,32 +1,34 @@
 //! The reports of a run: a table for people, one JSON object for machines.
 
 use crate::args::StopArgs;
-use crate::ball::{self, BallJson, nonzero, penalty_rows, weights_row};
-use crate::completion::report::{Rated, RatingsJson, centre_row, rated_rows};
+use crate::ball::{self, BallJson, engine_penalty, nonzero, penalty_rows, weights_row};
 use crate::outputs::{OutputsJson, output_rows, output_table};
+use crate::ratings::{RatingsJson, centre_row, rated_rows};
+use crate::words::{
+    aligned, number, number_rows, percent, scores, set_rows, thousands, to_json, trimmed,
+};
 use dualgap::ball::Method as BallMethod;
 use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
-use dualgap::dual::{Method, Settings};
-use dualgap::model::evaluation::{Figures, NumberErrors};
-use dualgap::model::{
-    Evaluation, Model, OutputEvaluation, Remark, RemarkKind, Scores, SetEvaluation, SetFigures,
-    Strangers, Structure,
-};
+use dualgap::dual;
 use dualgap::run::{Certificate, Counters, Report, Stop};
-use dualgap::term::{Free, Loss, Regulariser, ScalarLoss};
+use dualgap::structure::evaluation::{
+    LabelEvaluation, LabelFigures, NumberErrors, RatingErrors, Scores, SetFigures, Strangers,
+};
+use dualgap::structure::{Evaluation, Remark, RemarkKind};
+use dualgap::task::{AnyModel, DualMethod, Method};
+use dualgap::term::{Loss, Penalty, Regulariser, ScalarLoss};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 /// Everything there is to tell about a run.
 pub struct Summary<'a> {
     pub task: &'static str,
-    pub report: &'a Report<Model>,
-    pub settings: &'a Settings,
-    pub test: Option<&'a (Outcomes, Unseen)>,
-    /// Of models of ratings, in the place of the test.
-    pub rated: Option<&'a Rated>,
+    pub model: &'a dyn AnyModel,
+    pub report: &'a Report<()>,
+    pub test: Option<&'a (Evaluation, Unseen)>,
     /// Until the training began.
     pub read_seconds: f64,
 }
@@ -36,26 +38,6 @@ pub struct Kept<'a> {
     pub model: Option<&'a Path>,
     pub witness: bool,
     pub checkpoint: Option<&'a Path>,
-}
-
-/// How a model did on test data: labels, numbers, sets of labels, or several numbers each.
-pub enum Outcomes {
-    Labels(Box<Evaluation>),
-    Numbers(NumberErrors),
-    Sets(SetEvaluation),
-    Outputs(OutputEvaluation),
-}
-
-impl From<Evaluation> for Outcomes {
-    fn from(evaluation: Evaluation) -> Self {
-        Self::Labels(Box::new(evaluation))
-    }
-}
-
-impl From<NumberErrors> for Outcomes {
-    fn from(errors: NumberErrors) -> Self {
-        Self::Numbers(errors)
-    }
 }
 
 /// The object that `--json` prints. Fields may be added; none changes its meaning.
@@ -104,7 +86,7 @@ struct Json<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum SolverJson {
-    Engine(Method),
+    Engine(dual::Method),
     Ball(BallMethod),
 }
 
@@ -113,7 +95,7 @@ enum SolverJson {
 enum TestJson {
     Labels {
         #[serde(flatten)]
-        figures: Figures,
+        figures: LabelFigures,
         #[serde(skip_serializing_if = "Option::is_none")]
         chunks: Option<Scores>,
     },
@@ -123,36 +105,57 @@ enum TestJson {
     Ratings {
         #[serde(flatten)]
         errors: NumberErrors,
-        /// Of predicting the mean.
-        mean_rmse: f64,
-        mean_mae: f64,
+        /// Of predicting the mean; null where the model does not know it.
+        mean_rmse: Option<f64>,
+        mean_mae: Option<f64>,
         unknown: Strangers,
     },
+    Own(BTreeMap<String, f64>),
 }
 
-impl From<&Rated> for TestJson {
-    fn from(rated: &Rated) -> Self {
-        Self::Ratings {
-            errors: rated.errors,
-            mean_rmse: rated.of_mean.rmse,
-            mean_mae: rated.of_mean.mae,
-            unknown: rated.strangers,
-        }
-    }
-}
-
-impl From<&Outcomes> for TestJson {
-    fn from(outcomes: &Outcomes) -> Self {
-        match outcomes {
-            Outcomes::Labels(evaluation) => Self::Labels {
+impl From<&Evaluation> for TestJson {
+    fn from(evaluation: &Evaluation) -> Self {
+        match evaluation {
+            Evaluation::Labels(evaluation) => Self::Labels {
                 figures: evaluation.figures(),
                 chunks: evaluation.chunks().map(|chunks| chunks.overall().figures()),
             },
-            Outcomes::Numbers(errors) => Self::Numbers(*errors),
-            Outcomes::Sets(evaluation) => Self::Sets(evaluation.figures()),
-            Outcomes::Outputs(evaluation) => Self::Outputs(evaluation.into()),
+            Evaluation::Numbers(errors) => Self::Numbers(*errors),
+            Evaluation::Sets(evaluation) => Self::Sets(evaluation.figures()),
+            Evaluation::Outputs(evaluation) => Self::Outputs(evaluation.into()),
+            Evaluation::Ratings(RatingErrors { errors, of_mean, unknown }) => Self::Ratings {
+                errors: *errors,
+                mean_rmse: of_mean.map(|errors| errors.rmse),
+                mean_mae: of_mean.map(|errors| errors.mae),
+                unknown: *unknown,
+            },
+            Evaluation::Own { figures, .. } => Self::Own(figures.iter().cloned().collect()),
+            other => Self::Own(BTreeMap::from([("error".into(), other.error())])),
         }
     }
+}
+
+/// Returns the rows of a table about predictions on test data.
+fn evaluation_rows(evaluation: &Evaluation) -> Vec<(&'static str, String)> {
+    match evaluation {
+        Evaluation::Labels(evaluation) => test_rows(evaluation),
+        Evaluation::Numbers(errors) => number_rows(errors),
+        Evaluation::Sets(evaluation) => set_rows(&evaluation.figures()),
+        Evaluation::Outputs(evaluation) => output_rows(&evaluation.figures()),
+        Evaluation::Ratings(ratings) => rated_rows(ratings),
+        other => own_rows(other),
+    }
+}
+
+/// Returns the rows of a table about the figures of a user's own structure.
+pub fn own_rows(evaluation: &Evaluation) -> Vec<(&'static str, String)> {
+    let figures: Vec<String> = match evaluation {
+        Evaluation::Own { figures, .. } => {
+            figures.iter().map(|(name, value)| format!("{name} {}", number(*value))).collect()
+        }
+        other => vec![number(other.error())],
+    };
+    vec![("test", figures.join(", "))]
 }
 
 impl<'a> Summary<'a> {
@@ -162,24 +165,27 @@ impl<'a> Summary<'a> {
 
     /// Returns the object that `--json` prints, for use as a part of a larger one.
     pub fn object(&self) -> impl Serialize + use<'a> {
-        let Self { task, report, settings, test, rated, read_seconds } = self;
+        let Self { task, model, report, test, read_seconds } = self;
+        let (lambda, regulariser) = engine_penalty(model.penalty());
+        let provenance = model.provenance();
         let certificate = report.certificate;
         let finite = |x: f64| x.is_finite().then_some(x);
         Json {
             task,
-            solver: match report.model.provenance.ball {
-                Some(within) => SolverJson::Ball(within.method),
-                None => SolverJson::Engine(settings.method),
+            solver: match &provenance.method {
+                Method::Ball(settings) => SolverJson::Ball(settings.method),
+                Method::Dual(method) => SolverJson::Engine(method.solver),
+                _ => SolverJson::Engine(dual::Method::default()),
             },
             tactics: &report.tactics,
             counters: &report.counters,
-            n: report.model.provenance.examples,
-            dim: report.model.dim(),
-            nonzero_weights: nonzero(&report.model),
-            ball: BallJson::of(&report.model),
-            lambda: settings.lambda,
-            regulariser: settings.regulariser,
-            scale: report.model.provenance.scale,
+            n: provenance.examples,
+            dim: model.dim(),
+            nonzero_weights: nonzero(*model),
+            ball: BallJson::of(*model),
+            lambda,
+            regulariser,
+            scale: model.scaling(),
             primal: certificate.primal,
             dual: certificate.dual,
             gap: finite(certificate.gap()),
@@ -195,28 +201,26 @@ impl<'a> Summary<'a> {
             read_seconds: *read_seconds,
             solve_seconds: report.solve_seconds,
             certify_seconds: report.certify_seconds,
-            seed: settings.seed,
+            seed: provenance.method.seed(),
             version: env!("CARGO_PKG_VERSION"),
-            fingerprint: &report.model.provenance.fingerprint,
-            ratings: RatingsJson::of(&report.model),
-            test: test.map(|(outcomes, _)| outcomes.into()).or(rated.map(Into::into)),
+            fingerprint: &provenance.fingerprint,
+            ratings: RatingsJson::of(*model),
+            test: test.map(|(evaluation, _)| evaluation.into()),
         }
     }
 
     pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {
-        let Self { task, report, settings, test, rated, read_seconds } = self;
-        let model = &report.model;
+        let Self { task, model, report, test, read_seconds } = self;
+        let model = *model;
+        let examples = thousands(model.provenance().examples as u64);
         let mut rows = vec![
             ("task", task_row(task, model)),
-            (
-                "examples",
-                format!("{}{}", thousands(model.provenance.examples as u64), read_as(model)),
-            ),
+            ("examples", format!("{examples}{}", read_as(model))),
             ("weights", weights_row(model)),
         ];
         rows.extend(centre_row(model));
         rows.extend(penalty_rows(model));
-        rows.push(("solver", solver_name(settings.method, model).into()));
+        rows.push(("solver", solver_name(model).into()));
         if !report.tactics.is_empty() {
             rows.push(("tactics", report.tactics.join("; ")));
         }
@@ -239,15 +243,9 @@ impl<'a> Summary<'a> {
             ),
         ));
         if let Some((test, unseen)) = test {
-            rows.extend(match test {
-                Outcomes::Labels(evaluation) => test_rows(evaluation),
-                Outcomes::Numbers(errors) => number_rows(errors),
-                Outcomes::Sets(evaluation) => set_rows(&evaluation.figures()),
-                Outcomes::Outputs(evaluation) => output_rows(&evaluation.figures()),
-            });
+            rows.extend(evaluation_rows(test));
             rows.extend(unseen_row(unseen));
         }
-        rows.extend(rated.iter().flat_map(|rated| rated_rows(rated)));
         rows.push((
             "saved",
             match kept.model {
@@ -264,7 +262,7 @@ impl<'a> Summary<'a> {
             ));
         }
         let mut text = aligned(&rows);
-        if let Some((Outcomes::Outputs(evaluation), _)) = test {
+        if let Some((Evaluation::Outputs(evaluation), _)) = test {
             text += &output_table(evaluation, false);
         }
         let _ = writeln!(text, "\n{}", closing_line(report, stop));
@@ -272,46 +270,33 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Returns the row about the task and its labels.
-pub fn task_row(task: &str, model: &Model) -> String {
-    match &model.structure {
-        Structure::Linear { loss } if loss.is_binary() => {
-            let [first, second] = [0, 1].map(|k| model.alphabet.names()[k].as_str());
-            format!("{task}, {first} or {second}, {} loss", loss_name(*loss))
-        }
-        Structure::Linear { loss } => format!("{task}, {} loss", loss_name(*loss)),
-        Structure::Completion { loss, items, .. } => format!(
-            "{task}, {} users and {} items, {} loss",
-            thousands(model.features as u64),
-            thousands(items.len() as u64),
-            loss_name(*loss)
-        ),
-        Structure::MultiOutput { loss } => {
-            format!("{task}, {} outputs, {} loss", model.alphabet.len(), loss_name(*loss))
-        }
-        _ => format!("{task}, {} labels", model.alphabet.len()),
-    }
+/// Returns the row about the task: what it predicts, and the loss of one number.
+pub fn task_row(task: &str, model: &dyn AnyModel) -> String {
+    let words = model.words();
+    let predicts = match &words.predicts[..] {
+        "" => String::new(),
+        predicts => format!(", {predicts}"),
+    };
+    let loss = match scalar_loss(model) {
+        Some(_) => format!(", {} loss", words.loss),
+        None => String::new(),
+    };
+    format!("{task}{predicts}{loss}")
 }
 
-/// Returns the command line's name of a loss, with its width.
-pub fn loss_name(loss: ScalarLoss) -> String {
-    match loss {
-        ScalarLoss::Hinge => "hinge".into(),
-        ScalarLoss::SmoothHinge { width } => format!("smooth-hinge (width {width})"),
-        ScalarLoss::SquaredHinge => "squared-hinge".into(),
-        ScalarLoss::Logistic => "logistic".into(),
-        ScalarLoss::Squared => "squared".into(),
-        ScalarLoss::Absolute => "absolute".into(),
-        ScalarLoss::EpsilonInsensitive { epsilon } => {
-            format!("epsilon-insensitive (epsilon {epsilon})")
+/// Returns the loss of one number that a model was trained under, if it was.
+fn scalar_loss(model: &dyn AnyModel) -> Option<ScalarLoss> {
+    match model.structure() {
+        "linear" | "completion" => {
+            serde_json::from_value(model.task()["structure"]["loss"].clone()).ok()
         }
-        ScalarLoss::Huber { width } => format!("huber (width {width})"),
+        _ => None,
     }
 }
 
 /// Describes how the data were read, so that the user sees what was guessed.
-fn read_as(model: &Model) -> String {
-    let Some(recipe) = &model.provenance.recipe else { return String::new() };
+fn read_as(model: &dyn AnyModel) -> String {
+    let Some(recipe) = &model.provenance().recipe else { return String::new() };
     let mut text = format!(" of a {} file", recipe.format.name());
     if let Format::Csv(csv) = &recipe.format {
         let numbers = csv.columns.iter().filter(|column| column.kind == Kind::Number).count();
@@ -322,7 +307,7 @@ fn read_as(model: &Model) -> String {
 }
 
 /// Returns the rows of a table that compares predictions with the truth.
-fn test_rows(test: &Evaluation) -> Vec<(&'static str, String)> {
+fn test_rows(test: &LabelEvaluation) -> Vec<(&'static str, String)> {
     let figures = test.figures();
     let labels = thousands(figures.labels as u64);
     let mut line = format!("{} of {labels} labels", percent(figures.error));
@@ -335,39 +320,6 @@ fn test_rows(test: &Evaluation) -> Vec<(&'static str, String)> {
         rows.push(("test F1", scores(chunks.overall().figures())));
     }
     rows
-}
-
-/// Returns the rows of a table that compares predicted numbers with the true ones.
-pub fn number_rows(errors: &NumberErrors) -> Vec<(&'static str, String)> {
-    let NumberErrors { examples, rmse, mae, r2 } = *errors;
-    let examples = thousands(examples as u64);
-    let mut rows =
-        vec![("error", format!("{} root mean square over {examples} numbers", number(rmse)))];
-    rows.push(("absolute", format!("{} in the mean", number(mae))));
-    rows.extend(r2.map(|r2| ("explained", format!("{} of the variance", percent(r2)))));
-    rows
-}
-
-/// Returns the rows of a table that compares predicted label sets with the true ones.
-pub fn set_rows(figures: &SetFigures) -> Vec<(&'static str, String)> {
-    let SetFigures { examples, labels, subset_accuracy, hamming_loss, micro_f1, macro_f1 } =
-        *figures;
-    let (examples, labels) = (thousands(examples as u64), thousands(labels as u64));
-    let in_percent = |share: f64| format!("{:.2}", 100.0 * share);
-    let wrong = percent(hamming_loss);
-    vec![
-        ("sets", format!("{} of {examples} are right as a whole", percent(subset_accuracy))),
-        ("hamming loss", format!("{wrong} of the answers about {labels} labels are wrong")),
-        ("micro F1", format!("{} of all labels together", in_percent(micro_f1))),
-        ("macro F1", format!("{} in the mean over labels", in_percent(macro_f1))),
-    ]
-}
-
-/// Returns precision, recall and F1 in words.
-pub fn scores(scores: Scores) -> String {
-    let Scores { precision, recall, f1, .. } = scores;
-    let told = |share: f64| format!("{:.2}", 100.0 * share);
-    format!("{} (precision {}, recall {})", told(f1), told(precision), told(recall))
 }
 
 /// Returns the row about what a model did not see in training, if there is anything.
@@ -416,7 +368,7 @@ pub fn notes(remarks: &[Remark]) -> String {
 }
 
 /// Returns one sentence about what is certified, and whether that is what the user asked for.
-fn closing_line(report: &Report<Model>, stop: &StopArgs) -> String {
+fn closing_line(report: &Report<()>, stop: &StopArgs) -> String {
     let (certificate, budget) = (report.certificate, stop.budget());
     // A tolerance of zero asks for none, and a user who sets a limit has not asked for the default one.
     let meant = stop.tolerance.is_some() || !stop.limited() || report.stop == Stop::GapReached;
@@ -473,28 +425,9 @@ fn rounded_up(x: f64) -> String {
     }
 }
 
-pub fn to_json(value: &impl Serialize) -> String {
-    // Only maps with non-string keys and failing writers can fail here; there are neither.
-    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
-    text.push('\n');
-    text
-}
-
-/// Describes the parts of the regulariser other than λ.
-pub fn and_else(regulariser: Regulariser) -> String {
-    let Regulariser { l1, nonnegative, free, q_norm } = regulariser;
-    let l1 = if l1 > 0.0 { format!(", l1 {}", number(l1)) } else { String::new() };
-    let sign = if nonnegative { ", no negative weights" } else { "" };
-    let norm = if q_norm { ", in the q-norm" } else { "" };
-    let free = free.map_or_else(String::new, |Free { column, bound }| {
-        format!(", no penalty on weight {} (within ±{})", column + 1, number(bound))
-    });
-    format!("{norm}{l1}{sign}{free}")
-}
-
 /// Returns the row about the scaling of columns. The weights are for the unscaled data.
-pub fn scale_row(model: &Model) -> Option<(&'static str, String)> {
-    let by = match model.provenance.scale {
+pub fn scale_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
+    let by = match model.scaling() {
         Scaling::None => return None,
         Scaling::Max => "largest magnitude",
         Scaling::Rms => "root mean square",
@@ -504,99 +437,37 @@ pub fn scale_row(model: &Model) -> Option<(&'static str, String)> {
     Some(("columns", told))
 }
 
-/// Returns the name of the method for this kind of model.
-pub fn solver_name(method: Method, model: &Model) -> &'static str {
-    if let Some(within) = model.provenance.ball {
-        return ball::method_name(within);
+/// Returns the name of the method of a model's run.
+pub fn solver_name(model: &dyn AnyModel) -> &'static str {
+    let (solver, option) = match &model.provenance().method {
+        Method::Ball(settings) => return ball::method_name(*settings),
+        Method::Dual(DualMethod { solver, option, .. }) => (*solver, *option),
+        _ => (dual::Method::default(), None),
+    };
+    if let Penalty::Lasso { .. } = model.penalty() {
+        return match scalar_loss(model).is_some_and(|loss| loss.smoothness() > 0.0) {
+            true => "coordinate descent on a working set",
+            false => "proximal points, each by sdca",
+        };
     }
-    match (method, &model.structure) {
-        (_, Structure::Linear { loss }) if model.provenance.lambda == 0.0 => {
-            if loss.smoothness() > 0.0 {
-                "coordinate descent on a working set"
-            } else {
-                "proximal points, each by sdca"
-            }
-        }
-        (Method::Bcfw, _) if model.provenance.option.is_some() => {
+    match solver {
+        dual::Method::Bcfw if option.is_some() => {
             "proximal stochastic dual coordinate ascent (sdca)"
         }
-        _ => method_name(method),
+        _ => method_name(solver),
     }
 }
 
-fn method_name(method: Method) -> &'static str {
+fn method_name(method: dual::Method) -> &'static str {
     match method {
-        Method::Bcfw => "block-coordinate Frank-Wolfe (bcfw)",
-        Method::Fw => "batch Frank-Wolfe (fw)",
+        dual::Method::Bcfw => "block-coordinate Frank-Wolfe (bcfw)",
+        dual::Method::Fw => "batch Frank-Wolfe (fw)",
     }
-}
-
-/// Aligns names to the left, and values in a column after them.
-pub fn aligned(rows: &[(&str, String)]) -> String {
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    rows.iter().map(|(name, value)| format!("  {name:<width$}   {value}\n")).collect()
-}
-
-/// Formats a number with six significant digits.
-pub fn number(x: f64) -> String {
-    let digits = if x == 0.0 { 0 } else { x.abs().log10().floor() as i32 };
-    if (-4..6).contains(&digits) {
-        format!("{x:.*}", (5 - digits).max(0) as usize)
-    } else {
-        format!("{x:.5e}")
-    }
-}
-
-pub fn percent(share: f64) -> String {
-    let x = 100.0 * share;
-    if !x.is_finite() {
-        "unknown".into()
-    } else if x < 0.0 {
-        format!("-{}", percent(-share)) // what is explained, where the mean would be nearer
-    } else if x == 0.0 || x >= 0.095 {
-        trimmed((x * 100.0).round() / 100.0) + " %"
-    } else {
-        format!("{x:.1e} %")
-    }
-}
-
-/// Formats a number without zeros at the end of its fraction.
-pub fn trimmed(x: f64) -> String {
-    let text = format!("{:.2}", x.fract());
-    let fraction = text.trim_start_matches('0').trim_end_matches('0').trim_end_matches('.');
-    if text.starts_with('1') {
-        return thousands(x as u64 + 1); // 0.999 is told as 1
-    }
-    format!("{}{fraction}", thousands(x as u64))
-}
-
-pub fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_told_as_a_person_would() {
-        assert_eq!(thousands(1_234_567), "1,234,567");
-        assert_eq!(thousands(12), "12");
-        assert_eq!(percent(0.05), "5 %");
-        assert_eq!(percent(0.0123), "1.23 %");
-        assert_eq!(percent(1e-6), "1.0e-4 %");
-        assert_eq!(percent(-0.5), "-50 %");
-        assert_eq!(number(0.385_079_1), "0.385079");
-        assert_eq!(number(12.5), "12.5000");
-    }
 
     #[test]
     fn a_bound_is_never_rounded_down() {

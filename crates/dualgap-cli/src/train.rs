@@ -1,68 +1,45 @@
 //! `dualgap train`: read, train, test, save, report.
 
-use crate::args::{Common, Examples, Lambda, OutputArgs, TrainArgs, Work, refuse_given};
+use crate::args::{OutputArgs, TrainArgs, Work, refuse_given};
 use crate::choices::BallName;
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
 use crate::places;
-use crate::problem::Problem;
 use crate::progress::Bar;
 use crate::report::{Kept, Summary};
+use crate::tasks::TaskOptions;
 use crate::{Outcome, incomplete, print};
 use dualgap::data::lock::FileLock;
-use dualgap::dual::Settings;
-use dualgap::model::{Model, Plan};
 use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
+use dualgap::structure::Structure;
+use dualgap::task::{Keep, Model, Plan, Resume, Strength};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::time::Instant;
 
 impl Work for TrainArgs {
-    const EXAMPLES: Examples = Examples {
-        binary: "\
-Examples:
-  dualgap train binary DATA.svm --loss hinge --lambda 1e-4 --tolerance 1e-4 -o model.dualgap
-  dualgap train binary DATA.svm --loss logistic --l1 0.001 --test TEST.svm
-  dualgap train binary DATA.svm --ball l1 --radius 10 --test TEST.svm",
-        regression: "\
-Examples:
-  dualgap train regression DATA.svm --loss squared --lambda 0.01 --intercept -o model.dualgap
-  dualgap train regression TABLE.csv --label price --loss huber --width 10 --l1 0.1",
-        multiclass: "\
-Examples:
-  dualgap train multiclass DATA.svm --lambda 1/n --tolerance 0.01 -o model.dualgap
-  dualgap train multiclass DATA.svm --test TEST.svm --c 1 --average weighted --passes 20",
-        multilabel: "\
-Examples:
-  dualgap train multilabel DATA.svm --ball trace --radius 20 --loss logistic -o model.dualgap
-  dualgap train multilabel TABLE.csv --label topics --ball l1 --radius 50 --test TEST.csv",
-        multioutput: "\
-Examples:
-  dualgap train multioutput DATA.svm --ball trace --radius 20 --intercept -o model.dualgap
-  dualgap train multioutput TABLE.csv --label price,weight --ball l1 --radius 50 --test TEST.csv",
-        chain: "\
-Examples:
-  dualgap train chain TRAIN.txt --test TEST.txt -o tagger.dualgap
-  dualgap train chain TRAIN.txt --features TEMPLATES --min-count 2 --average weighted --passes 10
-  dualgap train chain letter.data.gz --train-folds 1-9 --test-folds 0 --witness -o m.dualgap",
-    };
-
-    fn common(&self) -> Common<'_> {
-        let Self { data, penalty, method, ball, .. } = self;
-        Common { data, penalty, method, ball: Some(ball) }
-    }
-
-    fn run<P: Problem>(&self, problem: P) -> Result<Outcome> {
+    fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
         let lock = check(self)?;
-        let warm_start = warm_start(self)?;
+        task.spec(&self.common())?; // what is wrong with it is said before anything is read
+        let warm_start = warm_start::<T::Structure>(self)?;
         let begin = Instant::now();
-        let job = Job::read(self.common(), problem)?;
-        let settings = job.settings(self.lambda(job.total()))?;
+        let job = Job::read(self.common(), task)?;
+        let task = job.task()?;
         let read_seconds = begin.elapsed().as_secs_f64();
         drop(lock); // the run takes it
         let budget = self.stop.budget();
-        let mut report = go(self, &job, &settings, &budget, warm_start.as_ref())?;
+        let mut report = observed(&self.out, &budget, |observer| {
+            let plan = Plan {
+                observer: Some(observer),
+                watch: job.test.as_ref().map(|test| &test.data).filter(|_| self.watch_test),
+                checkpoints: self.kept.checkpoints().map(Keep::File),
+                resume: self.kept.resume.as_deref().map(Resume::File),
+                warm_start: warm_start.as_ref(),
+                ..Plan::new(budget.clone())
+            };
+            job.fit(&task, plan)
+        })?;
         if !self.out.witness {
             report.model.witness = None;
         }
@@ -70,12 +47,12 @@ Examples:
         if let Some(path) = &self.out.output {
             report.model.save(path)?;
         }
+        let (model, report) = report.split();
         let summary = Summary {
-            task: job.problem.task(),
+            task: job.name,
+            model: &model,
             report: &report,
-            settings: &settings,
             test: test.as_ref(),
-            rated: None,
             read_seconds,
         };
         if self.out.json {
@@ -111,7 +88,7 @@ fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
         let end = "its trace ball tells of test data at the end only";
         refuse_given(&[("--watch-test", args.watch_test, end)])?;
     }
-    args.common().check(args.lambda == Some(Lambda::Value(0.0)))?;
+    args.common().check(args.lambda == Some(Strength::Value(0.0)))?;
     if args.watch_test && args.data.test.is_none() && args.data.test_folds.is_none() {
         return Err(Error::setting("--watch-test needs test data: give --test or --test-folds"));
     }
@@ -119,7 +96,7 @@ fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
 }
 
 /// Loads the model whose witness the run starts from.
-fn warm_start(args: &TrainArgs) -> Result<Option<Model>> {
+fn warm_start<S: Structure>(args: &TrainArgs) -> Result<Option<Model<S>>> {
     match &args.warm_start {
         Some(path) if args.kept.resume.is_none() => {
             let model = Model::load(path)?;
@@ -136,32 +113,12 @@ fn warm_start(args: &TrainArgs) -> Result<Option<Model>> {
     }
 }
 
-/// Runs the training with the observers that the user asked for.
-fn go<P: Problem>(
-    args: &TrainArgs,
-    job: &Job<'_, P>,
-    settings: &Settings,
-    budget: &Budget,
-    warm_start: Option<&Model>,
-) -> Result<Report<Model>> {
-    let test = job.test.as_ref().map(|test| &test.data);
-    observed(&args.out, budget, |observer| {
-        job.fit(Plan {
-            watch: test.filter(|_| args.watch_test),
-            checkpoints: args.kept.checkpoints(),
-            resume: args.kept.resume.as_deref(),
-            warm_start,
-            ..Plan::new(settings, budget, observer)
-        })
-    })
-}
-
 /// Runs a training with the observers that the user asked for; Ctrl-C ends it.
-pub fn observed(
+fn observed<M>(
     out: &OutputArgs,
     budget: &Budget,
-    train: impl FnOnce(&mut dyn Observer) -> Result<Report<Model>>,
-) -> Result<Report<Model>> {
+    train: impl FnOnce(&mut dyn Observer) -> Result<Report<M>>,
+) -> Result<Report<M>> {
     stop_on_ctrl_c(&budget.interrupt);
     let trace = match &out.trace {
         None => None,

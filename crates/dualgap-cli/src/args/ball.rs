@@ -1,11 +1,11 @@
 //! The options of a ball, which constrains the weights instead of a penalty.
 
 use super::common::{Common, MethodArgs, PenaltyArgs};
-use super::values::{Lambda, parse_lambda, parse_positive};
-use crate::choices::{Average, BallMethod, BallName, Sampling, Solver, Step};
+use super::values::{parse_lambda, parse_positive};
+use crate::choices::{Average, BallMethod, BallName, Sampling, SdcaOption, Solver, Step};
 use clap::Args;
-use dualgap::ball::{Constants, Method, Steps};
-use dualgap::model::InBall;
+use dualgap::ball::{Constants, Method, Settings, Steps};
+use dualgap::task::{PenaltySpec, Strength};
 use dualgap::term::Ball;
 use dualgap::{Error, Result};
 
@@ -15,48 +15,75 @@ use dualgap::{Error, Result};
 pub struct BallArgs {
     /// Keep the weights in a norm ball, in the place of a penalty, with a smooth loss: l1 for all tasks but chain,
     /// trace for multiclass, multilabel and multioutput. Needs --radius.
-    #[arg(long, value_enum, requires = "radius")]
+    #[arg(long, value_enum)]
     pub ball: Option<BallName>,
     /// The largest norm that the weights may have.
-    #[arg(long, value_name = "R", value_parser = parse_positive, allow_hyphen_values = true, requires = "ball")]
+    #[arg(long, value_name = "R", value_parser = parse_positive, allow_hyphen_values = true)]
     pub radius: Option<f64>,
     /// μ, in mean loss + μ/2·‖w‖²: a number, which may be 0, or a/n [default: 1/n].
-    #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, requires = "ball")]
-    pub mu: Option<Lambda>,
+    #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true)]
+    pub mu: Option<Strength>,
     /// Who moves [default: pdbfw].
-    #[arg(long, value_enum, requires = "ball")]
+    #[arg(long, value_enum)]
     pub method: Option<BallMethod>,
     /// Of pdbfw: `search`, which needs no tuning, or `theorem`, the paper's constants; others are given as in
     /// theorem:s=20,k=5,eta=0.5,delta=0.1, and for logistic and softmax a delta must be [default: search].
-    #[arg(long, value_name = "search|theorem", value_parser = parse_steps, requires = "ball")]
+    #[arg(long, value_name = "search|theorem", value_parser = parse_steps)]
     pub steps: Option<Steps>,
 }
 
 impl BallArgs {
-    /// Returns the ball, if there is one, or an error if another option does not go with it.
-    pub fn within(&self, common: Common<'_>) -> Result<Option<InBall>> {
-        let (Some(ball), Some(radius)) = (self.ball, self.radius) else { return Ok(None) };
+    /// Returns the ball, or an error if another option does not go with it.
+    pub fn penalty(
+        &self,
+        name: BallName,
+        default_mu: Strength,
+        common: &Common<'_>,
+    ) -> Result<PenaltySpec> {
         check_alone(common.penalty, common.method)?;
-        let method: Method = self.method.map_or(Method::Pdbfw, Into::into);
-        if self.steps.is_some() && method != Method::Pdbfw {
+        if self.ball.is_some() && self.radius.is_none() {
+            return Err(Error::setting("--ball needs a radius: give --radius"));
+        }
+        if self.steps.is_some() && self.method() != Method::Pdbfw {
             return Err(Error::setting("--steps is for --method pdbfw: leave it out"));
         }
-        let ball = match ball {
+        let radius = self.radius.unwrap_or(0.0);
+        let ball = match name {
             BallName::L1 => Ball::L1 { radius },
             BallName::Trace => Ball::Trace { radius },
         };
-        check_method(ball, method)?;
-        Ok(Some(InBall { ball, method, steps: self.steps.unwrap_or_default() }))
+        check_method(ball, self.method())?;
+        Ok(PenaltySpec::Ball { ball, mu: self.mu.unwrap_or(default_mu) })
     }
 
-    /// Returns μ; `total` is the total weight of the examples.
-    pub fn mu(&self, total: f64) -> f64 {
-        self.mu.unwrap_or(Lambda::PerExample(1.0)).resolve(total)
+    /// Returns an error for options of a ball where there is none.
+    pub fn check_absent(&self) -> Result<()> {
+        let given = [
+            ("--radius", self.radius.is_some()),
+            ("--mu", self.mu.is_some()),
+            ("--method", self.method.is_some()),
+            ("--steps", self.steps.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(Error::setting(format!(
+                "{name} is about weights in a ball: give --ball l1 or --ball trace"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn method(&self) -> Method {
+        self.method.map_or(Method::Pdbfw, Into::into)
+    }
+
+    /// Returns how a run in the ball is solved.
+    pub fn settings(&self, seed: u64) -> Settings {
+        Settings { method: self.method(), steps: self.steps.unwrap_or_default(), seed }
     }
 }
 
 /// Returns an error if the method is not available for this ball.
-pub fn check_method(ball: Ball, method: Method) -> Result<()> {
+fn check_method(ball: Ball, method: Method) -> Result<()> {
     let (others, names) = match ball {
         Ball::L1 { .. } => {
             (&Method::BASELINES[..], "apg, frank-wolfe, away, pairwise, svrg, scgs or storc")
@@ -73,9 +100,9 @@ pub fn check_method(ball: Ball, method: Method) -> Result<()> {
 }
 
 /// Returns an error if the theorem's steps have no default δ: the loss is not strongly convex where it is curved.
-pub fn check_steps(within: InBall, conditioning: Option<f64>) -> Result<()> {
-    match within.steps {
-        Steps::Theorem(Constants { delta: None, .. }) if conditioning.is_none() => {
+pub fn check_steps(common: &Common<'_>, conditioning: Option<f64>) -> Result<()> {
+    match common.ball.and_then(|ball| ball.steps) {
+        Some(Steps::Theorem(Constants { delta: None, .. })) if conditioning.is_none() => {
             Err(Error::setting(
                 "--steps theorem has no delta for this --loss, which is not strongly convex anywhere: give one, as in \
                  --steps theorem:delta=0.1, or take --loss smooth-hinge, or leave --steps out",
@@ -112,6 +139,12 @@ fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
     refuse_given(&given)
 }
 
+/// Returns an error for `--option`, which chooses the steps of the engine and not those of a ball.
+pub fn check_option(option: SdcaOption) -> Result<()> {
+    let given = option != SdcaOption::Auto;
+    refuse_given(&[("--option", given, "--method and --steps choose how a ball is trained in")])
+}
+
 /// Returns an error for the first option that was given, with its remedy.
 pub fn refuse_given(options: &[(&str, bool, &str)]) -> Result<()> {
     match options.iter().find(|(_, given, _)| *given) {
@@ -123,7 +156,7 @@ pub fn refuse_given(options: &[(&str, bool, &str)]) -> Result<()> {
 }
 
 /// Parses `search`, `theorem`, or `theorem:` and some of its constants.
-pub(super) fn parse_steps(text: &str) -> Result<Steps, String> {
+fn parse_steps(text: &str) -> Result<Steps, String> {
     let complain =
         || "`search`, `theorem`, or constants such as theorem:s=20,k=5,eta=0.5,delta=0.1";
     let constants = match text {

@@ -5,23 +5,29 @@ use super::values::{
     Folds, parse_column, parse_count, parse_folds, parse_threads, parse_tolerance,
 };
 use crate::Outcome;
-use crate::choices::{Acceleration, Average, Cache, Direction, Format, Sampling, Solver, Step};
+use crate::choices::{
+    Acceleration, Average, BallName, Cache, Direction, Format, Sampling, Solver, Step,
+};
 use clap::Args;
 use dualgap::data::source::is_stdin;
-use dualgap::dual::{Method, Settings};
-use dualgap::model::InBall;
+use dualgap::dual::{self, Settings};
 use dualgap::run::{Budget, Stop};
+use dualgap::structure::Choice;
+use dualgap::task::{DualMethod, Method, PenaltySpec, Strength};
+use dualgap::term::Penalty;
 use dualgap::{Error, Result};
 use std::path::PathBuf;
 
 /// What a problem and its solver are made from, whatever the command.
 #[derive(Clone, Copy, Debug)]
 pub struct Common<'a> {
-    pub data: &'a DataArgs,
-    pub penalty: &'a PenaltyArgs,
-    pub method: &'a MethodArgs,
+    pub(crate) data: &'a DataArgs,
+    pub(crate) penalty: &'a PenaltyArgs,
+    pub(crate) method: &'a MethodArgs,
     /// Of the commands that train in one.
-    pub ball: Option<&'a BallArgs>,
+    pub(crate) ball: Option<&'a BallArgs>,
+    /// Of the commands that train at one λ.
+    pub(crate) lambda: Strength,
 }
 
 /// Which data, and how they are read.
@@ -157,13 +163,48 @@ pub struct StopArgs {
 }
 
 impl Common<'_> {
-    /// Returns the ball that constrains the weights, if there is one.
-    pub fn within(self) -> Result<Option<InBall>> {
-        self.ball.map_or(Ok(None), |ball| ball.within(self))
+    /// Returns the penalty that the options name, or the ball in its place.
+    pub fn penalty(&self, default_mu: Strength) -> Result<PenaltySpec> {
+        let PenaltyArgs { l1, q_norm, nonnegative } = *self.penalty;
+        let lambda = self.lambda;
+        match self.ball.and_then(|ball| ball.ball) {
+            Some(ball) => self.in_ball(ball, default_mu),
+            None => {
+                self.ball.map_or(Ok(()), BallArgs::check_absent)?;
+                Ok(match lambda {
+                    Strength::Value(0.0) if l1 > 0.0 && !q_norm => {
+                        PenaltySpec::Given(Penalty::Lasso { sigma: l1, nonnegative, free: None })
+                    }
+                    Strength::Value(0.0) => {
+                        return Err(Error::setting(
+                            "--lambda must be positive; 0 is for binary and regression with --l1",
+                        ));
+                    }
+                    lambda if q_norm => PenaltySpec::QNorm { lambda, l1 },
+                    lambda => PenaltySpec::Ridge { lambda, l1, nonnegative },
+                })
+            }
+        }
+    }
+
+    /// Returns the ball, or an error if another option does not go with it. Without a radius it is zero.
+    pub(crate) fn in_ball(&self, ball: BallName, default_mu: Strength) -> Result<PenaltySpec> {
+        match self.ball {
+            Some(args) => args.penalty(ball, default_mu, self),
+            None => Err(Error::setting("weights in a ball have no lambda to search for")),
+        }
+    }
+
+    /// Returns the solver and its settings; `option` is the task's.
+    pub(crate) fn solver(&self, option: Option<Choice>, in_ball: bool) -> Method {
+        match self.ball.filter(|_| in_ball) {
+            Some(ball) => ball.settings(self.method.seed).into(),
+            None => DualMethod { option, ..self.method.settings().into() }.into(),
+        }
     }
 
     /// Checks what can be checked before any file is read; λ = 0 is pure l1.
-    pub fn check(self, pure_l1: bool) -> Result<()> {
+    pub(crate) fn check(self, pure_l1: bool) -> Result<()> {
         let Self { data, penalty, method, .. } = self;
         if let (Some(train), Some(test)) = (&data.train_folds, &data.test_folds)
             && let Some(fold) = train.0.iter().find(|fold| test.0.contains(fold))
@@ -202,9 +243,9 @@ impl MethodArgs {
     /// Returns the settings of the engine, except those of the problem.
     pub fn settings(&self) -> Settings {
         let (method, chosen) = match self.solver {
-            Solver::Auto => (Method::Bcfw, Settings::default()),
-            Solver::Bcfw => (Method::Bcfw, Settings::plain()),
-            Solver::Fw => (Method::Fw, Settings::plain()),
+            Solver::Auto => (dual::Method::Bcfw, Settings::default()),
+            Solver::Bcfw => (dual::Method::Bcfw, Settings::plain()),
+            Solver::Fw => (dual::Method::Fw, Settings::plain()),
         };
         Settings {
             method,

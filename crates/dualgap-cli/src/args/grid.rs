@@ -1,7 +1,8 @@
 //! The λ to try: a list, or a grid on a logarithmic scale.
 
-use super::values::{Lambda, parse_grid, parse_lambda};
+use super::values::{parse_grid, parse_lambda};
 use clap::Args;
+use dualgap::task::Strength;
 use dualgap::{Error, Result};
 
 #[derive(Args, Debug)]
@@ -9,13 +10,13 @@ use dualgap::{Error, Result};
 pub struct GridArgs {
     /// The λ to try, in mean loss + λ/2·‖w‖²: numbers or multiples of 1/n, such as 1,0.1,10/n.
     #[arg(long, value_name = "X|a/n,…", value_delimiter = ',', value_parser = parse_lambda, allow_hyphen_values = true, conflicts_with_all = ["from", "to", "count"])]
-    pub lambdas: Vec<Lambda>,
+    pub lambdas: Vec<Strength>,
     /// In the place of a list: the largest λ of a grid.
     #[arg(long, value_name = "X|a/n", default_value = "100/n", value_parser = parse_lambda, allow_hyphen_values = true)]
-    pub from: Lambda,
+    pub from: Strength,
     /// The smallest λ of the grid.
     #[arg(long, value_name = "X|a/n", default_value = "0.1/n", value_parser = parse_lambda, allow_hyphen_values = true)]
-    pub to: Lambda,
+    pub to: Strength,
     /// How many λ the grid has, each the same multiple of the next.
     #[arg(long, value_name = "M", default_value_t = 7, value_parser = parse_grid)]
     pub count: usize,
@@ -24,7 +25,7 @@ pub struct GridArgs {
 impl GridArgs {
     /// Whether λ = 0 is in the grid.
     pub fn has_zero(&self) -> bool {
-        self.lambdas.contains(&Lambda::Value(0.0))
+        self.lambdas.contains(&Strength::Value(0.0))
     }
 
     /// Returns the λ; `total` is the total weight of the examples.
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     fn grid(from: f64, to: f64, count: usize) -> GridArgs {
-        let (from, to) = (Lambda::PerExample(from), Lambda::Value(to));
+        let (from, to) = (Strength::PerExample(from), Strength::Value(to));
         GridArgs { lambdas: Vec::new(), from, to, count }
     }
 

@@ -1,36 +1,32 @@
 //! The options of the program, each declared once for parsing and help.
 //!
-//! [`tasks`] has the tasks, each with its options; a command for any task has the options of [`common`] and its own,
-//! such as those of [`train`], [`cv`] and [`path`]. [`models`] has the commands that take a model, [`completion`] is
-//! a task of training only, and [`convert`] converts one data file to another.
+//! A command that trains has the options of [`common`] and its own, such as those of [`train`], [`cv`] and [`path`], and
+//! those of its task: `problem` has them. [`models`] has the commands that take a model, and [`convert`] converts one data
+//! file to another.
 
 mod ball;
 mod common;
-mod completion;
 mod convert;
 mod cv;
 mod grid;
 mod models;
 mod path;
-mod tasks;
 mod train;
-mod values;
+pub mod values;
 
-pub use ball::{BallArgs, check_method, check_steps, refuse_given};
-pub use common::{Common, DataArgs, LayoutArgs, MethodArgs, StopArgs};
-pub use completion::CompletionArgs;
+pub use ball::{BallArgs, check_option, check_steps, refuse_given};
+pub use common::{Common, DataArgs, LayoutArgs, StopArgs};
 pub use convert::ConvertArgs;
 pub use cv::CvArgs;
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
-pub use tasks::{
-    BinaryArgs, ChainArgs, ClassesArgs, Examples, LabelsArgs, LinearArgs, OtherTask, OutputsArgs,
-    RegressionArgs, SeveralArgs, Task, TrainTask, Work,
-};
 pub use train::{KeptArgs, OutputArgs, TrainArgs};
-pub use values::{Folds, Lambda};
 
+use crate::Outcome;
+use crate::tasks::TaskOptions;
+use clap::Args;
 use clap::{Parser, Subcommand};
+use dualgap::Result;
 use std::path::PathBuf;
 
 /// Train linear and structured predictors to a certified optimum.
@@ -50,15 +46,6 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant)] // parsed once
 pub enum Command {
-    /// Train a model until its certified gap is small enough.
-    #[command(subcommand)]
-    Train(TrainTask),
-    /// Find the regularisation that predicts best, by cross-validation.
-    #[command(subcommand)]
-    Cv(OtherTask<CvArgs>),
-    /// Train models for every lambda of an interval, each certified on a part of it.
-    #[command(subcommand)]
-    Path(OtherTask<PathArgs>),
     /// Label data with a model.
     #[command(after_help = "\
 Examples:
@@ -122,26 +109,8 @@ Examples:
     },
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_declaration_of_the_options_is_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn the_book_has_every_option() {
-        let book = include_str!("../../../../docs/command-line.md");
-        let mut commands = vec![Cli::command()];
-        while let Some(command) = commands.pop() {
-            commands.extend(command.get_subcommands().cloned());
-            for option in command.get_arguments().filter_map(|argument| argument.get_long()) {
-                let named = book.contains(&format!("--{option}"));
-                assert!(named || option == "help" || option == "version", "--{option}");
-            }
-        }
-    }
+/// A command that takes any task.
+pub trait Work: Args {
+    /// Reads the data and runs the command.
+    fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome>;
 }

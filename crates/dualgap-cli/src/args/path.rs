@@ -1,10 +1,10 @@
 //! The options of a path only: an interval of λ, the tolerance of its models, and the folder for them.
 
 use super::common::{DataArgs, MethodArgs, PenaltyArgs};
-use super::values::{Lambda, parse_lambda, parse_tolerance};
+use super::values::{parse_lambda, parse_tolerance};
 use clap::Args;
-use dualgap::model::PathPlan;
 use dualgap::run::{Budget, Interval, Tolerance};
+use dualgap::task::{Method, PathPlan, Strength};
 use dualgap::{Error, Result};
 use std::path::PathBuf;
 
@@ -17,10 +17,10 @@ pub struct PathArgs {
 
     /// The λ to cover, in mean loss + λ/2·‖w‖²: from this one …
     #[arg(long, value_name = "X|a/n", default_value = "100/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
-    pub from: Lambda,
+    pub from: Strength,
     /// … to this one, each a number or a/n; either may be the larger.
     #[arg(long, value_name = "X|a/n", default_value = "0.1/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
-    pub to: Lambda,
+    pub to: Strength,
     #[command(flatten)]
     pub penalty: PenaltyArgs,
 
@@ -57,7 +57,7 @@ pub struct PathArgs {
 impl PathArgs {
     /// Checks what can be checked before the data are read.
     pub fn check(&self) -> Result<()> {
-        if [self.from, self.to].contains(&Lambda::Value(0.0)) {
+        if [self.from, self.to].contains(&Strength::Value(0.0)) {
             return Err(Error::setting(
                 "a path has no lambda of 0; pure l1 is one model: dualgap train with --lambda 0 and --l1",
             ));
@@ -73,12 +73,14 @@ impl PathArgs {
     }
 
     /// Returns the request for the path; `total` is the total weight of the examples.
-    pub fn wanted(&self, total: f64) -> Result<PathPlan> {
+    pub fn wanted(&self, total: f64, method: Method) -> Result<PathPlan> {
         let (a, b) = (self.from.resolve(total), self.to.resolve(total));
         Ok(PathPlan {
             within: Interval::new(a.min(b), a.max(b))?,
             tolerance: self.tolerance(),
             budget: Budget { passes: self.passes, seconds: self.time, ..Budget::default() },
+            method,
+            threads: self.method.threads,
         })
     }
 }

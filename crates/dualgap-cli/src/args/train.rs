@@ -1,10 +1,10 @@
 //! The options of training only: one λ, checkpoints, and the file of the model.
 
-use super::BallArgs;
 use super::common::{DataArgs, MethodArgs, PenaltyArgs, StopArgs};
-use super::values::{Lambda, parse_lambda, parse_positive};
+use super::values::{parse_lambda, parse_positive};
+use super::{BallArgs, Common};
 use clap::Args;
-use dualgap::model::Checkpoints;
+use dualgap::task::{Checkpoints, Strength};
 use std::path::PathBuf;
 
 /// What all training tasks have in common.
@@ -19,7 +19,7 @@ pub struct TrainArgs {
     /// The regularisation, in mean loss + λ/2·‖w‖²: a number, or a/n [default: 1/n]. 0 with --l1 is pure l1,
     /// for binary and regression.
     #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
-    pub lambda: Option<Lambda>,
+    pub lambda: Option<Strength>,
     #[command(flatten)]
     pub penalty: PenaltyArgs,
     /// The same as C = 1/(λn).
@@ -88,14 +88,17 @@ pub struct OutputArgs {
 }
 
 impl TrainArgs {
-    /// Returns λ, or μ in a ball; `total` is the total weight of the examples.
-    pub fn lambda(&self, total: f64) -> f64 {
-        if self.ball.ball.is_some() {
-            return self.ball.mu(total);
-        }
+    /// Returns λ as the user wrote it.
+    pub fn lambda(&self) -> Strength {
         match self.c {
-            Some(c) => 1.0 / (c * total),
-            None => self.lambda.unwrap_or(Lambda::PerExample(1.0)).resolve(total),
+            Some(c) => Strength::OneOver(c),
+            None => self.lambda.unwrap_or(Strength::PerExample(1.0)),
         }
+    }
+
+    /// Returns the options that all commands that train have.
+    pub fn common(&self) -> Common<'_> {
+        let Self { data, penalty, method, ball, .. } = self;
+        Common { data, penalty, method, ball: Some(ball), lambda: self.lambda() }
     }
 }

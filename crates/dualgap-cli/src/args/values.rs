@@ -1,26 +1,12 @@
 //! The parsers of option values.
 
-/// λ as the user may write it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Lambda {
-    Value(f64),
-    /// a/n, where n is the number of examples or the sum of their weights.
-    PerExample(f64),
-}
+use dualgap::task::Strength;
 
-impl Lambda {
-    pub fn resolve(self, total_weight: f64) -> f64 {
-        match self {
-            Self::Value(lambda) => lambda,
-            Self::PerExample(a) => a / total_weight,
-        }
-    }
-}
-
-pub fn parse_lambda(text: &str) -> Result<Lambda, String> {
+/// Parses a λ or μ.
+pub fn parse_lambda(text: &str) -> Result<Strength, String> {
     match text.strip_suffix("/n") {
-        Some(a) => parse_positive(a).map(Lambda::PerExample),
-        None => parse_tolerance(text).map(Lambda::Value),
+        Some(a) => parse_positive(a).map(Strength::PerExample),
+        None => parse_tolerance(text).map(Strength::Value),
     }
     .map_err(|_| "a positive number such as 0.01, or a multiple of 1/n such as 10/n".into())
 }
@@ -94,10 +80,10 @@ mod tests {
 
     #[test]
     fn lambda_is_a_number_or_a_multiple_of_one_over_n() {
-        assert_eq!(parse_lambda("0.01"), Ok(Lambda::Value(0.01)));
-        assert_eq!(parse_lambda("10/n"), Ok(Lambda::PerExample(10.0)));
-        assert_eq!(Lambda::PerExample(10.0).resolve(4.0), 2.5);
-        assert_eq!(parse_lambda("0"), Ok(Lambda::Value(0.0)));
+        assert_eq!(parse_lambda("0.01"), Ok(Strength::Value(0.01)));
+        assert_eq!(parse_lambda("10/n"), Ok(Strength::PerExample(10.0)));
+        assert_eq!(Strength::PerExample(10.0).resolve(4.0), 2.5);
+        assert_eq!(parse_lambda("0"), Ok(Strength::Value(0.0)));
         for bad in ["", "/n", "n", "0/n", "-1", "nan", "inf", "1/m"] {
             assert!(parse_lambda(bad).is_err(), "{bad}");
         }

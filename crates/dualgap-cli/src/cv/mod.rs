@@ -2,57 +2,41 @@
 
 mod report;
 
-use crate::args::{Common, CvArgs, Examples, Work};
+use crate::args::{Common, CvArgs, Work};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
-use crate::problem::{Dataset, Problem};
 use crate::progress::{Bar, RunCounter};
-use crate::report::{Kept, Outcomes, Summary, to_json};
-use crate::{Outcome, places, print};
+use crate::report::{Kept, Summary};
+use crate::tasks::TaskOptions;
+use crate::words::to_json;
+use crate::{Outcome, places, print, weights};
 use dualgap::data::{DataSet, Folds, Unseen, write_atomically};
-use dualgap::dual::Settings;
-use dualgap::model::{CrossValidation, Model, Plan, Score, cross_validate};
 use dualgap::run::{Budget, Report};
+use dualgap::structure::{Evaluation, Structure};
+use dualgap::task::{CrossValidation, Model, Plan, Strength, TrialPlan};
 use dualgap::{Error, Result};
 use report::Findings;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
-use std::num::NonZero;
-use std::thread::available_parallelism;
 use std::time::Instant;
 
-impl Work for CvArgs {
-    const EXAMPLES: Examples = Examples {
-        binary: "\
-Examples:
-  dualgap cv binary DATA.svm --loss logistic -o model.dualgap
-  dualgap cv binary DATA.svm --folds 10 --lambdas 1/n,0.1/n,0.01/n --one-standard-error",
-        regression: "\
-Examples:
-  dualgap cv regression DATA.svm --intercept --from 1 --to 1e-4 --count 9 -o model.dualgap
-  dualgap cv regression TABLE.csv --label price --scale rms --table errors.tsv",
-        multiclass: "\
-Examples:
-  dualgap cv multiclass DATA.svm -o model.dualgap
-  dualgap cv multiclass TABLE.csv --label species --loss softmax --tolerance 1e-3 --json",
-        multilabel: "",
-        multioutput: "",
-        chain: "\
-Examples:
-  dualgap cv chain TRAIN.txt --test TEST.txt --average weighted --passes 10 -o tagger.dualgap
-  dualgap cv chain letter.data.gz --given-folds --train-folds 1-9 --test-folds 0",
-    };
-
+impl CvArgs {
     fn common(&self) -> Common<'_> {
-        Common { data: &self.data, penalty: &self.penalty, method: &self.method, ball: None }
+        let Self { data, penalty, method, .. } = self;
+        // Every λ of the grid takes the place of this one.
+        Common { data, penalty, method, ball: None, lambda: Strength::PerExample(1.0) }
     }
+}
 
-    fn run<P: Problem>(&self, problem: P) -> Result<Outcome> {
+impl Work for CvArgs {
+    fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
         check(self)?;
         let begin = Instant::now();
-        let job = Job::read(self.common(), problem)?;
-        let lambdas = self.grid.resolve(job.total())?;
-        lambdas.iter().try_for_each(|&lambda| job.settings(lambda).map(drop))?;
+        let job = Job::read(self.common(), task)?;
+        let lambdas = self.grid.resolve(job.total()?)?;
+        for &lambda in &lambdas {
+            check_lambda(&job, lambda)?;
+        }
         let folds = folds(self, &job)?;
         let read_seconds = begin.elapsed().as_secs_f64();
 
@@ -67,7 +51,7 @@ Examples:
         };
         let findings = Findings {
             args: self,
-            task: job.problem.task(),
+            task: job.name,
             examples: job.train.data.len(),
             folds: folds.count(),
             tolerance: budget.relative,
@@ -75,7 +59,7 @@ Examples:
             chosen: if self.one_standard_error { found.simplest() } else { found.best() },
             // A model that is neither saved nor tested is useless.
             refits: self.output.is_some() || job.test.is_some(),
-            rare: rare_labels(&job, &folds),
+            rare: rare_labels(&job, &folds)?,
         };
         if let Some(path) = &self.table {
             write_atomically(path, findings.tsv().as_bytes())?;
@@ -88,11 +72,10 @@ Examples:
         let lambda = found.candidates[findings.chosen].lambda;
         let refit = findings.refits.then(|| Refit::new(self, &job, lambda, &budget)).transpose()?;
         let summary = refit.as_ref().map(|refit| Summary {
-            task: job.problem.task(),
+            task: job.name,
+            model: &refit.model,
             report: &refit.report,
-            settings: &refit.settings,
             test: refit.test.as_ref(),
-            rated: None,
             read_seconds,
         });
         if let Some(summary) = summary.as_ref().filter(|_| talks) {
@@ -125,11 +108,11 @@ fn check(args: &CvArgs) -> Result<()> {
 }
 
 /// Returns the folds of the file, or random ones from the seed.
-fn folds<P: Problem>(args: &CvArgs, job: &Job<'_, P>) -> Result<Folds> {
+fn folds<S: Structure>(args: &CvArgs, job: &Job<'_, S>) -> Result<Folds> {
     let file = &args.data.data;
     let refused = |error: Error, remedy: &str| Error::file(file, error.to_string(), remedy);
     if !args.given_folds {
-        let folds = job.problem.folds(&job.train.data, args.folds, args.method.seed);
+        let folds = job.task()?.folds(&job.train.data, args.folds, args.method.seed);
         return folds.map_err(|error| refused(error, "give fewer --folds"));
     }
     match &job.train.folds {
@@ -143,64 +126,51 @@ fn folds<P: Problem>(args: &CvArgs, job: &Job<'_, P>) -> Result<Folds> {
     }
 }
 
+/// Returns an error for a λ that the task does not have.
+fn check_lambda<S: Structure>(job: &Job<'_, S>, lambda: f64) -> Result<()> {
+    let task = job.spec.at_lambda(lambda)?.resolve(&job.train.data)?;
+    if lambda == 0.0 && task.check().is_err() {
+        return Err(Error::setting(
+            "--lambda must be positive; 0 is for binary and regression with --l1",
+        ));
+    }
+    task.check()
+}
+
 /// Tries every λ on every fold; returns `None` if it was interrupted.
-fn search<P: Problem>(
+fn search<S: Structure>(
     args: &CvArgs,
-    job: &Job<'_, P>,
+    job: &Job<'_, S>,
     folds: &Folds,
     lambdas: &[f64],
     budget: &Budget,
 ) -> Result<Option<CrossValidation>> {
-    let threads = match args.method.threads {
-        0 => available_parallelism().map_or(1, NonZero::get),
-        threads => threads,
-    };
-    // Threads go to folds first, which are independent. The rest go to the runs.
-    let threads_each = (threads / folds.count()).max(1);
+    (0..folds.count()).try_for_each(|fold| check_fold(args, job, &folds.outside(fold)))?;
     let terminal = !args.quiet && std::io::stderr().is_terminal();
     let counter = terminal.then(|| RunCounter::new(folds.count() * lambdas.len()));
-    let ended = &|| counter.iter().for_each(RunCounter::ended);
-    let found = cross_validate(folds.count(), lambdas, threads, |fold| {
-        let part = job.part(&folds.outside(fold))?;
-        check_labels(args, &part)?;
-        let held_out = job.train.data.subset(&folds.inside(fold));
-        Ok(move |lambda: f64, before: Option<&Model>| {
-            let settings = Settings { threads: threads_each, ..part.settings(lambda)? };
-            let report =
-                part.fit(Plan { warm_start: before, ..Plan::new(&settings, budget, &mut ()) });
-            let report = report.map_err(|error| of_run(error, fold, lambda))?;
-            let score: Score = match part.problem.evaluate(&report.model, &held_out)? {
-                Outcomes::Labels(evaluation) => (&*evaluation).into(),
-                Outcomes::Numbers(errors) => errors.into(),
-                Outcomes::Sets(_) | Outcomes::Outputs(_) => {
-                    return Err(Error::setting("what is trained in a ball has no lambda"));
-                }
-            };
-            ended();
-            Ok((report, score))
-        })
-    });
+    let plan = TrialPlan {
+        budget: budget.clone(),
+        method: job.method.clone(),
+        threads: args.method.threads,
+    };
+    let ended = || counter.iter().for_each(RunCounter::ended);
+    let found = job.spec.cross_validate(&job.train.data, folds, lambdas, &plan, ended);
     if let Some(counter) = &counter {
         counter.clear();
     }
     found
 }
 
-/// Adds to an error which of the many runs it comes from.
-fn of_run(error: Error, fold: usize, lambda: f64) -> Error {
-    match error {
-        Error::Unsound { message } => Error::Unsound {
-            message: format!("lambda {lambda:e}, without fold {}: {message}", fold + 1),
-        },
-        other => other,
+/// Returns an error if the data without a fold have fewer than two labels, or no weight.
+fn check_fold<S: Structure>(args: &CvArgs, job: &Job<'_, S>, outside: &[usize]) -> Result<()> {
+    let data = &job.train.data;
+    if let (Some(path), Some(weights)) = (&args.data.sample_weights, data.weights()) {
+        let weights: Vec<f64> = outside.iter().map(|&i| weights[i]).collect();
+        weights::check_total(path, &weights)?;
     }
-}
-
-/// Returns an error if the data without a fold have fewer than two labels.
-fn check_labels<P: Problem>(args: &CvArgs, part: &Job<'_, P>) -> Result<()> {
-    let data = &part.train.data;
-    let labels: BTreeSet<usize> = (0..data.len()).flat_map(|i| data.labels(i)).collect();
-    if labels.len() > 1 || !part.problem.has_labels() {
+    let labels = outside.iter().map(|&i| job.spec.structure.labels(data, i));
+    let Some(labels) = labels.collect::<Option<Vec<_>>>() else { return Ok(()) };
+    if labels.concat().into_iter().collect::<BTreeSet<usize>>().len() > 1 {
         return Ok(());
     }
     Err(Error::file(
@@ -211,40 +181,33 @@ fn check_labels<P: Problem>(args: &CvArgs, part: &Job<'_, P>) -> Result<()> {
 }
 
 /// Returns the labels that occur in one fold only, so that no model is trained on them when they are tested.
-fn rare_labels<P: Problem>(job: &Job<'_, P>, folds: &Folds) -> Vec<String> {
-    if !job.problem.has_labels() {
-        return Vec::new();
-    }
-    let data = &job.train.data;
-    let names = data.vocabulary().alphabet.names();
+fn rare_labels<S: Structure>(job: &Job<'_, S>, folds: &Folds) -> Result<Vec<String>> {
+    let (structure, data) = (&job.spec.structure, &job.train.data);
+    let names = structure.names(data)?.alphabet;
     let mut within = vec![BTreeSet::new(); names.len()];
     for i in 0..data.len() {
-        data.labels(i).for_each(|label| {
+        for label in structure.labels(data, i).into_iter().flatten() {
             within[label].insert(folds.of(i));
-        });
+        }
     }
-    let rare = names.iter().zip(within).filter(|(_, folds)| folds.len() == 1);
-    rare.map(|(name, _)| name.clone()).collect()
+    let rare = names.names().iter().zip(within).filter(|(_, folds)| folds.len() == 1);
+    Ok(rare.map(|(name, _)| name.clone()).collect())
 }
 
 /// The model of all data.
-struct Refit {
-    report: Report<Model>,
-    settings: Settings,
-    test: Option<(Outcomes, Unseen)>,
+struct Refit<S> {
+    model: Model<S>,
+    report: Report<()>,
+    test: Option<(Evaluation, Unseen)>,
 }
 
-impl Refit {
+impl<S: Structure> Refit<S> {
     /// Trains, tests and saves the model.
-    fn new<P: Problem>(
-        args: &CvArgs,
-        job: &Job<'_, P>,
-        lambda: f64,
-        budget: &Budget,
-    ) -> Result<Self> {
-        let settings = job.settings(lambda)?;
+    fn new(args: &CvArgs, job: &Job<'_, S>, lambda: f64, budget: &Budget) -> Result<Self> {
+        let task = job.spec.at_lambda(lambda)?.resolve(&job.train.data)?;
         let mut bar = (!args.quiet && std::io::stderr().is_terminal()).then(|| Bar::new(budget));
-        let report = job.fit(Plan::new(&settings, budget, &mut bar));
+        let plan = Plan { observer: Some(&mut bar), ..Plan::new(budget.clone()) };
+        let report = job.fit(&task, plan);
         if let Some(bar) = &bar {
             bar.clear();
         }
@@ -256,6 +219,7 @@ impl Refit {
         if let Some(path) = &args.output {
             report.model.save(path)?;
         }
-        Ok(Self { report, settings, test })
+        let (model, report) = report.split();
+        Ok(Self { model, report, test })
     }
 }

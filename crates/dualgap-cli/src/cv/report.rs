@@ -1,9 +1,10 @@
 //! The reports of a cross-validation: a table for people, the same separated by tabs, one JSON object.
 
 use crate::args::CvArgs;
-use crate::report::{number, percent, thousands, trimmed};
-use dualgap::model::{Candidate, CrossValidation, Edge, Remark};
+use crate::words::{number, percent, thousands, trimmed};
 use dualgap::run::Stop;
+use dualgap::structure::Remark;
+use dualgap::task::{Candidate, CrossValidation, Edge};
 use serde::Serialize;
 use std::fmt::Write;
 

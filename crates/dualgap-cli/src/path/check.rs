@@ -2,16 +2,13 @@
 
 use super::told::{Entry, JSON, Told};
 use crate::args::CertifyArgs;
-use crate::predict::load;
-use crate::problem::Dataset;
-use crate::report::{aligned, notes, thousands, to_json};
-use crate::{Outcome, print};
-use dualgap::data::{Examples, Loaded, Recipe, Sequences, Source};
-use dualgap::model::{
-    Description, Model, Remark, Structure, check_path, describe, describe_with, verify_examples,
-    verify_linear, verify_sequences,
-};
-use dualgap::run::{Interval, Reach, Tolerance};
+use crate::report::notes;
+use crate::words::{aligned, thousands, to_json};
+use crate::{Outcome, Tasks, print};
+use dualgap::data::{Recipe, Source};
+use dualgap::run::{Interval, Tolerance};
+use dualgap::structure::{Purpose, Remark, Structure};
+use dualgap::task::{Description, Model, RawModel, check_path};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -36,33 +33,22 @@ struct Json<'a> {
 
 /// Verifies a path, or returns an error if it does not hold. If a model has no witness, only the primal values are
 /// verified and the path is not proved: the exit code is then 1.
-pub fn run(args: &CertifyArgs) -> Result<Outcome> {
+pub fn run(args: &CertifyArgs, tasks: &Tasks) -> Result<Outcome> {
     let folder = &args.model;
     let told = read(folder)?;
     let (Some(first), Some(from)) = (told.models.first(), told.covered_from) else {
         return Err(Error::file(folder, "is a path without models", "there is nothing to check"));
     };
     let interval = Interval::new(from, told.to)?;
-    let (mut model, recipe) = load(&place(folder, &first.file)?)?;
-    let source = Source::open(&args.data)?;
-    let claim = Claim { folder, told: &told, interval, recipe: &recipe };
-    let (bare, problem) = if let Structure::Chain { .. } = model.structure {
-        let loaded: Loaded<Sequences> = recipe.sequences(source, None)?;
-        let data = &loaded.data;
-        let bare = claim.check(data, |model| verify_sequences(model, data).map(drop))?;
-        model.provenance.recipe = Some(loaded.recipe);
-        (bare, describe(&model))
-    } else {
-        let loaded: Loaded<Examples> = recipe.examples(source, None)?;
-        let data = &loaded.data;
-        let bare = claim.check(data, |model| match model.structure {
-            Structure::Linear { .. } => verify_linear(model, data).map(drop),
-            _ => verify_examples(model, data).map(drop),
-        })?;
-        model.provenance.recipe = Some(loaded.recipe);
-        (bare, describe_with(&model, data))
-    };
+    let raw = RawModel::open(&place(folder, &first.file)?)?;
+    let recipe = recipe_of(&raw, &place(folder, &first.file)?)?;
+    let claim = Claim { folder, told: &told, interval, recipe };
+    let (bare, problem) = tasks.check_path(raw.structure(), &claim, Source::open(&args.data)?)?;
     tell(args, &claim, bare, problem.at_every_lambda())
+}
+
+fn recipe_of(raw: &RawModel, file: &Path) -> Result<Recipe> {
+    raw.provenance().recipe.clone().ok_or_else(|| crate::predict::from_memory(file))
 }
 
 fn read(folder: &Path) -> Result<Told> {
@@ -89,19 +75,19 @@ fn place(folder: &Path, file: &str) -> Result<std::path::PathBuf> {
 }
 
 /// What a folder says that is to be proved.
-struct Claim<'a> {
-    folder: &'a Path,
+pub struct Claim<'a> {
+    pub folder: &'a Path,
     told: &'a Told,
     interval: Interval,
     /// Of the first model, and so of all.
-    recipe: &'a Recipe,
+    recipe: Recipe,
 }
 
 impl Claim<'_> {
-    fn load(&self, entry: &Entry) -> Result<Model> {
+    fn load<S: Structure>(&self, entry: &Entry) -> Result<Model<S>> {
         let file = place(self.folder, &entry.file)?;
-        let (model, recipe) = load(&file)?;
-        if recipe == *self.recipe {
+        let model: Model<S> = Model::load(&file)?;
+        if model.provenance.recipe.as_ref() == Some(&self.recipe) {
             return Ok(model);
         }
         Err(Error::file(
@@ -111,32 +97,37 @@ impl Claim<'_> {
         ))
     }
 
-    /// Verifies every model by itself and, if all have a witness, as a part of the path. Returns the number of
-    /// models without one: their intervals cannot be proved.
-    fn check<D: Dataset>(&self, data: &D, verify: impl Fn(&Model) -> Result<()>) -> Result<usize> {
+    /// Verifies every model by itself and, if all have a witness, as a part of the path. Returns the number of models
+    /// without one, whose intervals cannot be proved, and the problem of the first model, with the recipe that the data
+    /// were read with.
+    pub fn check<S: Structure>(&self, source: Source<'_>) -> Result<(usize, Description)> {
         let Told { models, tolerance, .. } = self.told;
+        let mut first: Model<S> = self.load(&models[0])?;
+        let loaded = first.task.structure.read(&self.recipe, source, Purpose::Train)?;
+        let data = &loaded.data;
         let mut bare = 0;
         for entry in models {
-            bare += usize::from(self.load(entry)?.witness.is_none());
+            bare += usize::from(self.load::<S>(entry)?.witness.is_none());
         }
         if bare > 0 {
-            self.verify_each(verify)?;
-            return Ok(bare);
+            self.verify_each::<S>(data)?;
+        } else {
+            let claims = models.iter().map(|entry| Ok((self.load::<S>(entry)?, entry.interval)));
+            check_path(claims, self.interval, *tolerance, |model| {
+                model.certify(data)?;
+                model.reach(data)
+            })?;
         }
-        let claims = models.iter().map(|entry| Ok((self.load(entry)?, entry.interval)));
-        check_path(claims, self.interval, *tolerance, |model| -> Result<Reach> {
-            verify(model)?;
-            data.reach(model)
-        })?;
-        Ok(0)
+        first.provenance.recipe = Some(loaded.recipe.clone());
+        Ok((bare, first.describe(Some(data))))
     }
 
     /// Checks what can be checked without witnesses: every model by itself, and that all solve the same problem.
-    fn verify_each(&self, verify: impl Fn(&Model) -> Result<()>) -> Result<()> {
+    fn verify_each<S: Structure>(&self, data: &S::Data) -> Result<()> {
         let mut first = None;
         for entry in &self.told.models {
-            let model = self.load(entry)?;
-            let problem = describe(&model).at_every_lambda().json;
+            let model: Model<S> = self.load(entry)?;
+            let problem = model.describe(None).at_every_lambda().json;
             if *first.get_or_insert_with(|| problem.clone()) != problem {
                 return Err(Error::file(
                     &place(self.folder, &entry.file)?,
@@ -144,7 +135,7 @@ impl Claim<'_> {
                     "the path is worth nothing",
                 ));
             }
-            verify(&model)?;
+            model.certify(data)?;
         }
         Ok(())
     }
@@ -156,7 +147,7 @@ fn tell(
     bare: usize,
     problem: Description,
 ) -> Result<Outcome> {
-    let Claim { told, interval, .. } = *claim;
+    let &Claim { told, interval, .. } = claim;
     let (tolerance, models, proved) = (told.tolerance, told.models.len(), bare == 0);
     let Description { lines, json, mut remarks } = problem;
     let outcome = if proved { Outcome::Reached } else { Outcome::NotReached };

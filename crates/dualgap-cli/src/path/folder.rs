@@ -9,7 +9,8 @@ use super::told;
 use dualgap::data::lock::{FileLock, Taken};
 use dualgap::data::temporary::Temporary;
 use dualgap::data::{check_link, write_atomically};
-use dualgap::model::Model;
+use dualgap::structure::Structure;
+use dualgap::task::Model;
 use dualgap::{Error, Result};
 use std::collections::BTreeSet;
 use std::fs;
@@ -80,12 +81,8 @@ impl Folder {
         write_atomically(&self.file(name), text.as_bytes())
     }
 
-    pub fn save(&mut self, name: &str, model: &Model, witness: bool) -> Result<()> {
-        let file = self.file(name);
-        if witness {
-            return model.save(&file);
-        }
-        Model { witness: None, ..model.clone() }.save(&file)
+    pub fn save<S: Structure>(&mut self, name: &str, model: &Model<S>) -> Result<()> {
+        model.save(&self.file(name))
     }
 
     /// Moves all files to their final place, in the order in which they were written.

@@ -1,13 +1,12 @@
 //! The reports of a path: one object for machines, a table for spreadsheets, another for people.
 
 use crate::job::Job;
-use crate::problem::Problem;
-use crate::report::{aligned, number, percent, thousands, trimmed};
+use crate::words::{aligned, number, percent, thousands, trimmed};
 use dualgap::Result;
 use dualgap::data::DataSet;
-use dualgap::model::Remark;
-use dualgap::model::path::{Covered, Ending, PathPlan, Piece};
 use dualgap::run::{Interval, Reach, Stop, Tolerance};
+use dualgap::structure::{Remark, Structure};
+use dualgap::task::{Covered, Ending, PathPlan, Piece};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -72,8 +71,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub fn new(
-        piece: &Piece,
+    pub fn new<S: Structure>(
+        piece: &Piece<S>,
         before: usize,
         tolerance: Tolerance,
         test_error: Option<f64>,
@@ -103,22 +102,21 @@ impl Entry {
 }
 
 impl Told {
-    pub fn new<P: Problem>(
-        job: &Job<'_, P>,
+    pub fn new<S: Structure>(
+        job: &Job<'_, S>,
         wanted: &PathPlan,
         covered: Covered,
         entries: &[(Entry, Reach)],
-        passes: f64,
     ) -> Self {
         Self {
-            task: job.problem.task().into(),
+            task: job.name.into(),
             n: job.train.data.len(),
             from: wanted.within.from,
             to: wanted.within.to,
             tolerance: wanted.tolerance,
             covered_from: covered.from,
             complete: covered.ending == Ending::Whole,
-            passes,
+            passes: covered.passes,
             version: env!("CARGO_PKG_VERSION").into(),
             models: entries.iter().map(|(entry, _)| entry.clone()).collect(),
         }

@@ -1,62 +1,63 @@
 //! Chain: a label for each position of a sequence.
 
-use super::{Problem, check_labels};
-use crate::args::{ChainArgs, Common};
-use crate::report::Outcomes;
-use dualgap::data::{Folds, Sequences};
-use dualgap::model::{Model, Plan, fit_chain_with};
-use dualgap::run::Report;
-use dualgap::structure::Hamming;
-use dualgap::term::Free;
-use dualgap::{Error, Result};
-use std::path::Path;
+use crate::choices::Hamming;
+use crate::tasks::{TaskOptions, Verb};
+use clap::Args;
+use dualgap::Result;
+use dualgap::structure::Chain;
 
 /// How wrong labels are counted is all there is to choose.
-#[derive(Clone, Debug)]
-pub struct ChainProblem {
-    hamming: Hamming,
+#[derive(Args, Debug)]
+pub struct ChainArgs {
+    /// Count the wrong labels of a sequence, or their fraction.
+    #[arg(long, value_enum, default_value = "normalized", help_heading = "Problem")]
+    pub hamming: Hamming,
 }
 
-impl ChainProblem {
-    pub fn new(args: &ChainArgs, common: Common<'_>) -> Result<Self> {
-        if common.within()?.is_some() {
-            return Err(Error::setting(
-                "--ball is for binary, regression, multiclass, multilabel and multioutput",
-            ));
+impl TaskOptions for ChainArgs {
+    type Structure = Chain;
+    const COMMAND: &'static str = "chain";
+    const ABOUT: &'static str = "A label for each position of a sequence, by a first-order chain.";
+    const REFUSES: &'static [(&'static str, &'static str)] = {
+        const BALL: &str =
+            "weights in a ball are for binary, regression, multiclass, multilabel and multioutput";
+        const CSV: &str = "it is for csv files, and those have no sequences";
+        &[
+            ("ball", BALL),
+            ("radius", BALL),
+            ("mu", BALL),
+            ("method", BALL),
+            ("steps", BALL),
+            ("q-norm", "it is for binary and regression"),
+            ("label", CSV),
+            ("categorical", CSV),
+        ]
+    };
+
+    fn examples(verb: Verb) -> &'static str {
+        match verb {
+            Verb::Train => {
+                "\
+Examples:
+  dualgap train chain TRAIN.txt --test TEST.txt -o tagger.dualgap
+  dualgap train chain TRAIN.txt --features TEMPLATES --min-count 2 --average weighted --passes 10
+  dualgap train chain letter.data.gz --train-folds 1-9 --test-folds 0 --witness -o m.dualgap"
+            }
+            Verb::Cv => {
+                "\
+Examples:
+  dualgap cv chain TRAIN.txt --test TEST.txt --average weighted --passes 10 -o tagger.dualgap
+  dualgap cv chain letter.data.gz --given-folds --train-folds 1-9 --test-folds 0"
+            }
+            Verb::Path => {
+                "\
+Examples:
+  dualgap path chain TRAIN.txt --from 100/n --to 10/n --tolerance 0.05 --test TEST.txt -o FOLDER"
+            }
         }
-        Ok(Self { hamming: args.hamming.into() })
-    }
-}
-
-impl Problem for ChainProblem {
-    type Data = Sequences;
-    const PURE_L1: bool = false;
-
-    fn task(&self) -> &'static str {
-        "chain"
     }
 
-    fn constant(&self) -> bool {
-        false
-    }
-
-    fn meet(&mut self, file: &Path, data: &Sequences) -> Result<()> {
-        check_labels(file, data.alphabet(), "labels")
-    }
-
-    fn free(&self, _: &Sequences) -> Result<Option<Free>> {
-        Ok(None)
-    }
-
-    fn fit(&self, data: &Sequences, plan: Plan<'_, Sequences>) -> Result<Report<Model>> {
-        fit_chain_with(data, self.hamming, plan)
-    }
-
-    fn folds(&self, data: &Sequences, count: usize, seed: u64) -> Result<Folds> {
-        Folds::plain(data.len(), count, seed)
-    }
-
-    fn evaluate(&self, model: &Model, data: &Sequences) -> Result<Outcomes> {
-        Ok(model.evaluate_sequences(data).into())
+    fn structure(&self) -> Result<Chain> {
+        Ok(Chain::new(self.hamming.into()))
     }
 }

@@ -1,130 +1,137 @@
 //! Multiclass: one label out of several for each example.
 
-use super::linear::{by_class, check_option, check_smooth};
-use super::{Problem, check_labels};
-use crate::args::{ClassesArgs, Common, check_steps};
+use super::{ClassWeightArgs, ColumnArgs, check_smooth};
+use crate::args::values::parse_positive;
+use crate::args::{Common, check_option, check_steps};
 use crate::choices::{ClassesLoss, SdcaOption, Solver, Step};
-use crate::report::Outcomes;
-use dualgap::data::{ClassWeights, Examples, Folds, Scaling, Source, tables};
-use dualgap::model::{
-    InBall, Model, Plan, fit_classes_in_ball, fit_multiclass_with, fit_vector_with,
-};
-use dualgap::run::Report;
-use dualgap::structure::Choice;
-use dualgap::term::{Costs, Free, MulticlassLoss};
+use crate::tasks::{TaskOptions, Verb};
+use clap::Args;
+use dualgap::data::{Examples, Source, tables};
+use dualgap::structure::{Choice, Multiclass};
+use dualgap::task::{PenaltySpec, TaskSpec};
+use dualgap::term::{Costs, MulticlassLoss};
 use dualgap::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// A loss of several scores, and what goes with it.
-#[derive(Clone, Debug)]
-pub struct ClassesProblem {
-    loss: MulticlassLoss,
-    /// Of Prox-SDCA; the hinge without any takes the steps of block-coordinate Frank-Wolfe.
-    choice: Option<Choice>,
-    within: Option<InBall>,
-    class_weights: Option<ClassWeights>,
-    /// Known when the labels are.
-    costs: Costs,
-    costs_file: Option<PathBuf>,
-    intercept: bool,
-    scale: Scaling,
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Problem")]
+pub struct ClassesArgs {
+    /// What wrong or narrow scores cost [default: hinge, in a ball smooth-hinge].
+    #[arg(long, value_enum)]
+    pub loss: Option<ClassesLoss>,
+    /// Of the smooth hinge: over which width its corners are rounded off [default: 1].
+    #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
+    pub width: Option<f64>,
+    /// How the step of an example is chosen: an option of the Prox-SDCA paper. For the hinge, auto is
+    /// block-coordinate Frank-Wolfe.
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Method")]
+    pub option: SdcaOption,
+    /// Add a feature that is always 1; its weights are penalised like the others.
+    #[arg(long)]
+    pub intercept: bool,
+    /// What each mistake costs: a table with the labels as its first line and first column.
+    #[arg(long, value_name = "FILE")]
+    pub costs: Option<PathBuf>,
+    #[command(flatten)]
+    pub classes: ClassWeightArgs,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
 }
 
-impl ClassesProblem {
-    /// Returns the problem, or an error for options that the loss does not have and would silently ignore.
-    pub fn new(args: &ClassesArgs, common: Common<'_>) -> Result<Self> {
-        let (method, within) = (common.method, common.within()?);
-        let ClassesArgs { option, width, .. } = *args;
-        let default = within.map_or(ClassesLoss::Hinge, |_| ClassesLoss::SmoothHinge);
-        let loss = match args.loss.unwrap_or(default) {
+impl ClassesArgs {
+    fn loss(&self, in_ball: bool) -> MulticlassLoss {
+        let default = if in_ball { ClassesLoss::SmoothHinge } else { ClassesLoss::Hinge };
+        match self.loss.unwrap_or(default) {
             ClassesLoss::Hinge => MulticlassLoss::Hinge,
-            ClassesLoss::SmoothHinge => MulticlassLoss::SmoothHinge { width: width.unwrap_or(1.0) },
+            ClassesLoss::SmoothHinge => {
+                MulticlassLoss::SmoothHinge { width: self.width.unwrap_or(1.0) }
+            }
             ClassesLoss::Softmax => MulticlassLoss::Softmax,
-        };
-        let choice = (option != SdcaOption::Auto).then(|| option.into());
-        if width.is_some() && !matches!(loss, MulticlassLoss::SmoothHinge { .. }) {
+        }
+    }
+}
+
+impl TaskOptions for ClassesArgs {
+    type Structure = Multiclass;
+    const COMMAND: &'static str = "multiclass";
+    const ABOUT: &'static str = "One label out of several for each example.";
+    const REFUSES: &'static [(&'static str, &'static str)] =
+        &[("q-norm", "it is for binary and regression")];
+
+    fn examples(verb: Verb) -> &'static str {
+        match verb {
+            Verb::Train => {
+                "\
+Examples:
+  dualgap train multiclass DATA.svm --lambda 1/n --tolerance 0.01 -o model.dualgap
+  dualgap train multiclass DATA.svm --test TEST.svm --c 1 --average weighted --passes 20"
+            }
+            Verb::Cv => {
+                "\
+Examples:
+  dualgap cv multiclass DATA.svm -o model.dualgap
+  dualgap cv multiclass TABLE.csv --label species --loss softmax --tolerance 1e-3 --json"
+            }
+            Verb::Path => {
+                "\
+Examples:
+  dualgap path multiclass DATA.svm --tolerance 0.05 --test TEST.svm -o FOLDER"
+            }
+        }
+    }
+
+    fn structure(&self) -> Result<Multiclass> {
+        Ok(Multiclass::new(self.loss(false)))
+    }
+
+    /// Returns the problem, or an error for options that the loss does not have and would silently ignore.
+    fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Multiclass>> {
+        let penalty = common.penalty(Self::DEFAULT_MU)?;
+        let in_ball = matches!(penalty, PenaltySpec::Ball { .. });
+        let loss = self.loss(in_ball);
+        let chosen = self.option != SdcaOption::Auto;
+        if self.width.is_some() && !matches!(loss, MulticlassLoss::SmoothHinge { .. }) {
             return Err(Error::setting("--width is for the loss smooth-hinge"));
         }
-        if choice.is_some() && method.solver == Solver::Fw {
+        if chosen && common.method.solver == Solver::Fw {
             return Err(Error::setting(
                 "--option is about steps of one example, not those of --solver fw",
             ));
         }
-        if let Some(within) = within {
-            check_option(option)?;
+        if in_ball {
+            check_option(self.option)?;
             check_smooth(loss.smoothness(), "smooth-hinge or softmax")?;
-            check_steps(within, loss.conditioning())?;
+            check_steps(common, loss.conditioning())?;
         }
-        let hinge = loss == MulticlassLoss::Hinge && choice.is_none();
-        if !hinge && method.step == Step::Predefined {
+        let hinge = loss == MulticlassLoss::Hinge && !chosen;
+        if !hinge && common.method.step == Step::Predefined {
             return Err(Error::setting(
                 "--step is for the hinge without --option; --option chooses steps here",
             ));
         }
-        Ok(Self {
-            loss,
-            choice,
-            within,
-            class_weights: args.classes.class_weights.clone(),
-            costs: Costs::ZeroOne,
-            costs_file: args.costs.clone(),
-            intercept: args.intercept,
-            scale: args.columns.scale.into(),
+        Ok(TaskSpec {
+            scaling: self.columns.scale.into(),
+            class_weights: self.classes.class_weights.clone(),
+            ..TaskSpec::new(Multiclass::new(loss), penalty)
         })
     }
-}
 
-impl Problem for ClassesProblem {
-    type Data = Examples;
-    const PURE_L1: bool = false;
-
-    fn task(&self) -> &'static str {
-        "multiclass"
+    fn option(&self) -> Option<Choice> {
+        let hinge = self.loss(false) == MulticlassLoss::Hinge;
+        (self.option != SdcaOption::Auto || !hinge).then(|| self.option.into())
     }
 
     fn constant(&self) -> bool {
         self.intercept
     }
 
-    fn meet(&mut self, file: &Path, data: &Examples) -> Result<()> {
-        let alphabet = data.classes()?.alphabet();
-        check_labels(file, alphabet, "classes")?;
-        if let Some(path) = &self.costs_file {
-            self.costs = Costs::Matrix(tables::read_costs(Source::open(path)?, alphabet)?);
+    fn meet(&self, spec: &mut TaskSpec<Multiclass>, _: &Path, data: &Examples) -> Result<()> {
+        if let Some(path) = &self.costs {
+            let alphabet = data.classes()?.alphabet();
+            spec.structure.costs =
+                Costs::Matrix(tables::read_costs(Source::open(path)?, alphabet)?);
         }
         Ok(())
-    }
-
-    fn weigh(&self, data: &Examples) -> Result<Option<Vec<f64>>> {
-        by_class(self.class_weights.as_ref(), data)
-    }
-
-    fn free(&self, _: &Examples) -> Result<Option<Free>> {
-        Ok(None)
-    }
-
-    fn within(&self) -> Option<InBall> {
-        self.within
-    }
-
-    fn fit(&self, data: &Examples, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
-        let plan = Plan { scale: self.scale, ..plan };
-        if let Some(within) = self.within {
-            return fit_classes_in_ball(data, &self.costs, self.loss, within, plan);
-        }
-        match (self.loss, self.choice) {
-            (MulticlassLoss::Hinge, None) => fit_multiclass_with(data, &self.costs, plan),
-            (loss, choice) => {
-                fit_vector_with(data, &self.costs, loss, choice.unwrap_or_default(), plan)
-            }
-        }
-    }
-
-    fn folds(&self, data: &Examples, count: usize, seed: u64) -> Result<Folds> {
-        Folds::stratified(data.classes()?.numbers(), count, seed)
-    }
-
-    fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {
-        Ok(model.evaluate_examples(data)?.into())
     }
 }

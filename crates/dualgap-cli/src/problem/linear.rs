@@ -1,235 +1,208 @@
 //! Binary and regression: a number for each example, or the sign of one.
 
-use super::Problem;
-use crate::args::{
-    BinaryArgs, Common, LinearArgs, MethodArgs, RegressionArgs, check_steps, refuse_given,
+use super::{ClassWeightArgs, ColumnArgs, binary_loss, check_smooth, regression_loss};
+use crate::args::values::{parse_positive, parse_tolerance};
+use crate::args::{Common, check_option, check_steps, refuse_given};
+use crate::choices::{
+    Average, BallName, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step,
 };
-use crate::choices::{Average, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step};
-use crate::report::Outcomes;
-use dualgap::data::{ClassWeights, Examples, Folds, Scaling, TargetKind};
-use dualgap::model::{InBall, Model, Plan, fit_linear_in_ball, fit_linear_with};
-use dualgap::run::Report;
-use dualgap::structure::Choice;
-use dualgap::term::{Ball, Free, Loss, ScalarLoss};
+use crate::tasks::{TaskOptions, Verb};
+use clap::Args;
+use dualgap::structure::{Choice, Linear};
+use dualgap::task::{PenaltySpec, TaskSpec};
+use dualgap::term::{Loss, ScalarLoss};
 use dualgap::{Error, Result};
-use std::path::Path;
 
-/// A loss of one number, and what goes with it.
-#[derive(Clone, Debug)]
-pub struct LinearProblem {
-    loss: ScalarLoss,
-    choice: Choice,
-    within: Option<InBall>,
-    intercept: Option<Intercept>,
-    scale: Scaling,
-    class_weights: Option<ClassWeights>,
+/// A loss of two classes, and what goes with it.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Problem")]
+pub struct BinaryArgs {
+    /// What a wrong or narrow score costs [default: hinge, in a ball smooth-hinge].
+    #[arg(long, value_enum)]
+    pub loss: Option<BinaryLoss>,
+    /// Of the smooth hinge: over which width its corner is rounded off [default: 1].
+    #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
+    pub width: Option<f64>,
+    #[command(flatten)]
+    pub classes: ClassWeightArgs,
+    #[command(flatten)]
+    pub linear: LinearArgs,
 }
 
-impl LinearProblem {
-    /// Returns the problem of two classes.
-    pub fn binary(args: &BinaryArgs, common: Common<'_>) -> Result<Self> {
-        let BinaryArgs { loss, width, classes, linear } = args;
-        let within = common.within()?;
-        let default = within.map_or(BinaryLoss::Hinge, |_| BinaryLoss::SmoothHinge);
-        let loss = binary_loss(loss.unwrap_or(default), *width)?;
-        let class_weights = classes.class_weights.clone();
-        Ok(Self { class_weights, ..Self::new(loss, linear, common.method, within)? })
+/// A loss of numbers, and what goes with it.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Problem")]
+pub struct RegressionArgs {
+    /// What a number that is off costs.
+    #[arg(long, value_enum, default_value = "squared")]
+    pub loss: RegressionLoss,
+    /// Of Huber's loss: how far from the target it is squared [default: 1].
+    #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
+    pub width: Option<f64>,
+    /// Of the epsilon-insensitive loss: what is forgiven [default: 0.1].
+    #[arg(long, value_name = "E", value_parser = parse_tolerance, allow_hyphen_values = true)]
+    pub epsilon: Option<f64>,
+    #[command(flatten)]
+    pub linear: LinearArgs,
+}
+
+/// What the tasks of linear models have in common.
+#[derive(Args, Debug)]
+pub struct LinearArgs {
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+    /// Add a feature that is always 1. Its weight is not penalised, or like any other: --intercept=penalised.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "free", value_name = "KIND", help_heading = "Problem")]
+    pub intercept: Option<Intercept>,
+    /// How the step of an example is chosen: an option of the Prox-SDCA paper.
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Method")]
+    pub option: SdcaOption,
+}
+
+/// The options of structural tasks; the engine says what linear models make of them.
+const STRUCTURAL: &[&str] = &["step", "direction", "cache"];
+
+impl TaskOptions for BinaryArgs {
+    type Structure = Linear;
+    const COMMAND: &'static str = "binary";
+    const ABOUT: &'static str = "One of two classes for each example, by the sign of a score.";
+    const HIDES: &'static [&'static str] = STRUCTURAL;
+
+    fn examples(verb: Verb) -> &'static str {
+        match verb {
+            Verb::Train => {
+                "\
+Examples:
+  dualgap train binary DATA.svm --loss hinge --lambda 1e-4 --tolerance 1e-4 -o model.dualgap
+  dualgap train binary DATA.svm --loss logistic --l1 0.001 --test TEST.svm
+  dualgap train binary DATA.svm --ball l1 --radius 10 --test TEST.svm"
+            }
+            Verb::Cv => {
+                "\
+Examples:
+  dualgap cv binary DATA.svm --loss logistic -o model.dualgap
+  dualgap cv binary DATA.svm --folds 10 --lambdas 1/n,0.1/n,0.01/n --one-standard-error"
+            }
+            Verb::Path => {
+                "\
+Examples:
+  dualgap path binary DATA.svm --from 0.1 --to 1e-4 -o FOLDER
+  dualgap path binary DATA.svm --loss logistic --l1 0.001 --test TEST.svm --witness -o FOLDER
+  dualgap certify FOLDER DATA.svm"
+            }
+        }
     }
 
-    /// Returns the problem of regression.
-    pub fn regression(args: &RegressionArgs, common: Common<'_>) -> Result<Self> {
-        let RegressionArgs { loss, width, epsilon, linear } = args;
-        let loss = regression_loss(*loss, *width, *epsilon)?;
-        Self::new(loss, linear, common.method, common.within()?)
+    fn structure(&self) -> Result<Linear> {
+        Ok(Linear::new(binary_loss(self.loss.unwrap_or(BinaryLoss::Hinge), self.width)?))
     }
 
-    fn new(
-        loss: ScalarLoss,
-        linear: &LinearArgs,
-        method: &MethodArgs,
-        within: Option<InBall>,
-    ) -> Result<Self> {
-        if let Some(within) = within {
-            if matches!(within.ball, Ball::Trace { .. }) {
+    fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Linear>> {
+        let in_ball = common.ball.is_some_and(|ball| ball.ball.is_some());
+        let default = if in_ball { BinaryLoss::SmoothHinge } else { BinaryLoss::Hinge };
+        let loss = binary_loss(self.loss.unwrap_or(default), self.width)?;
+        let class_weights = self.classes.class_weights.clone();
+        Ok(TaskSpec { class_weights, ..self.linear.spec(loss, common)? })
+    }
+
+    fn option(&self) -> Option<Choice> {
+        Some(self.linear.option.into())
+    }
+
+    fn constant(&self) -> bool {
+        self.linear.intercept.is_some()
+    }
+}
+
+impl TaskOptions for RegressionArgs {
+    type Structure = Linear;
+    const COMMAND: &'static str = "regression";
+    const ABOUT: &'static str = "A number for each example.";
+    const HIDES: &'static [&'static str] = STRUCTURAL;
+
+    fn examples(verb: Verb) -> &'static str {
+        match verb {
+            Verb::Train => {
+                "\
+Examples:
+  dualgap train regression DATA.svm --loss squared --lambda 0.01 --intercept -o model.dualgap
+  dualgap train regression TABLE.csv --label price --loss huber --width 10 --l1 0.1"
+            }
+            Verb::Cv => {
+                "\
+Examples:
+  dualgap cv regression DATA.svm --intercept --from 1 --to 1e-4 --count 9 -o model.dualgap
+  dualgap cv regression TABLE.csv --label price --scale rms --table errors.tsv"
+            }
+            Verb::Path => {
+                "\
+Examples:
+  dualgap path regression DATA.svm --from 100/n --to 1/n --intercept --test TEST.svm -o FOLDER"
+            }
+        }
+    }
+
+    fn structure(&self) -> Result<Linear> {
+        Ok(Linear::new(regression_loss(self.loss, self.width, self.epsilon)?))
+    }
+
+    fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Linear>> {
+        self.linear.spec(self.structure()?.loss, common)
+    }
+
+    fn option(&self) -> Option<Choice> {
+        Some(self.linear.option.into())
+    }
+
+    fn constant(&self) -> bool {
+        self.linear.intercept.is_some()
+    }
+}
+
+impl LinearArgs {
+    /// Returns the task, or an error for options that do not go together.
+    fn spec(&self, loss: ScalarLoss, common: &Common<'_>) -> Result<TaskSpec<Linear>> {
+        let penalty = common.penalty(BinaryArgs::DEFAULT_MU)?;
+        let free = self.intercept == Some(Intercept::Free);
+        if let PenaltySpec::Ball { .. } = penalty {
+            if common.ball.is_some_and(|ball| ball.ball == Some(BallName::Trace)) {
                 return Err(Error::setting(
                     "--ball trace is for multiclass, multilabel and multioutput: one output has weights of rank one whatever they are; \
                      take --ball l1, or a penalty",
                 ));
             }
-            check_option(linear.option)?;
+            check_option(self.option)?;
             let smooth = if loss.is_binary() {
                 "smooth-hinge, squared-hinge or logistic"
             } else {
                 "squared or huber"
             };
             check_smooth(loss.smoothness(), smooth)?;
-            check_steps(within, loss.conditioning())?;
-            let free = linear.intercept == Some(Intercept::Free);
+            check_steps(common, loss.conditioning())?;
             refuse_given(&[("--intercept", free, "--intercept=penalised counts it in the ball")])?;
         }
+        let method = common.method;
         if method.step == Step::Predefined {
             return Err(Error::setting(
                 "--step is for structural tasks; --option chooses steps here",
             ));
         }
-        if method.solver == Solver::Fw && linear.option != SdcaOption::Auto {
+        if method.solver == Solver::Fw && self.option != SdcaOption::Auto {
             return Err(Error::setting(
                 "--option is about steps of one example, not those of --solver fw",
             ));
         }
         let averaged = method.average != Average::None || method.solver == Solver::Fw;
-        if averaged && linear.intercept == Some(Intercept::Free) {
+        if averaged && free {
             return Err(Error::setting(
                 "an intercept without penalty goes with neither averages nor --solver fw; \
                  --intercept=penalised does",
             ));
         }
-        Ok(Self {
-            loss,
-            choice: linear.option.into(),
-            within,
-            intercept: linear.intercept,
-            scale: linear.columns.scale.into(),
-            class_weights: None,
+        Ok(TaskSpec {
+            free_intercept: free,
+            scaling: self.columns.scale.into(),
+            ..TaskSpec::new(Linear::new(loss), penalty)
         })
     }
-}
-
-impl Problem for LinearProblem {
-    type Data = Examples;
-    const PURE_L1: bool = true;
-
-    fn task(&self) -> &'static str {
-        if self.loss.is_binary() { "binary" } else { "regression" }
-    }
-
-    fn constant(&self) -> bool {
-        self.intercept.is_some()
-    }
-
-    fn target(&self) -> TargetKind {
-        if self.loss.is_binary() { TargetKind::Class } else { TargetKind::Number }
-    }
-
-    fn meet(&mut self, file: &Path, data: &Examples) -> Result<()> {
-        if !self.loss.is_binary() {
-            return Ok(()); // whoever reads numbers finds what is wrong with them, and where
-        }
-        let remedy = "`dualgap train multiclass` takes any number of classes";
-        data.signs().map(drop).map_err(|error| Error::file(file, error.to_string(), remedy))
-    }
-
-    fn weigh(&self, data: &Examples) -> Result<Option<Vec<f64>>> {
-        by_class(self.class_weights.as_ref(), data)
-    }
-
-    fn free(&self, data: &Examples) -> Result<Option<Free>> {
-        match self.intercept {
-            Some(Intercept::Free) => {
-                let last = data.rows().width() - 1;
-                Ok(Some(if self.loss.is_binary() {
-                    Free::intercept(last, &data.signs()?)
-                } else {
-                    Free::intercept(last, data.numbers()?)
-                }))
-            }
-            Some(Intercept::Penalised) | None => Ok(None),
-        }
-    }
-
-    fn within(&self) -> Option<InBall> {
-        self.within
-    }
-
-    fn fit(&self, data: &Examples, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
-        let plan = Plan { scale: self.scale, ..plan };
-        match self.within {
-            Some(within) => fit_linear_in_ball(data, self.loss, within, plan),
-            None => fit_linear_with(data, self.loss, self.choice, plan),
-        }
-    }
-
-    fn has_labels(&self) -> bool {
-        self.loss.is_binary()
-    }
-
-    fn folds(&self, data: &Examples, count: usize, seed: u64) -> Result<Folds> {
-        if self.has_labels() {
-            Folds::stratified(data.classes()?.numbers(), count, seed)
-        } else {
-            Folds::plain(data.len(), count, seed)
-        }
-    }
-
-    fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {
-        Ok(if self.loss.is_binary() {
-            model.evaluate_examples(data)?.into()
-        } else {
-            model.evaluate_numbers(data)?.into()
-        })
-    }
-}
-
-/// Returns a loss of numbers by its name.
-pub fn regression_loss(
-    name: RegressionLoss,
-    width: Option<f64>,
-    epsilon: Option<f64>,
-) -> Result<ScalarLoss> {
-    let loss = match name {
-        RegressionLoss::Squared => ScalarLoss::Squared,
-        RegressionLoss::Absolute => ScalarLoss::Absolute,
-        RegressionLoss::EpsilonInsensitive => {
-            ScalarLoss::EpsilonInsensitive { epsilon: epsilon.unwrap_or(0.1) }
-        }
-        RegressionLoss::Huber => ScalarLoss::Huber { width: width.unwrap_or(1.0) },
-    };
-    check_widths(loss, width, epsilon)?;
-    Ok(loss)
-}
-
-/// Returns a loss of two classes by its name.
-pub fn binary_loss(name: BinaryLoss, width: Option<f64>) -> Result<ScalarLoss> {
-    let loss = match name {
-        BinaryLoss::Hinge => ScalarLoss::Hinge,
-        BinaryLoss::SmoothHinge => ScalarLoss::SmoothHinge { width: width.unwrap_or(1.0) },
-        BinaryLoss::SquaredHinge => ScalarLoss::SquaredHinge,
-        BinaryLoss::Logistic => ScalarLoss::Logistic,
-    };
-    check_widths(loss, width, None)?;
-    Ok(loss)
-}
-
-/// Returns an error for `--option`, which chooses the steps of the engine and not those of a ball.
-pub fn check_option(option: SdcaOption) -> Result<()> {
-    let given = option != SdcaOption::Auto;
-    refuse_given(&[("--option", given, "--method and --steps choose how a ball is trained in")])
-}
-
-/// Returns an error unless the loss is smooth, as a ball requires; `names` are the losses that are.
-pub fn check_smooth(smoothness: f64, names: &str) -> Result<()> {
-    if smoothness > 0.0 {
-        return Ok(());
-    }
-    Err(Error::setting(format!("--ball needs a smooth loss: give --loss {names}")))
-}
-
-/// Returns the sample weights times the class weights.
-pub fn by_class(classes: Option<&ClassWeights>, data: &Examples) -> Result<Option<Vec<f64>>> {
-    match classes {
-        Some(classes) => classes.examples(data, data.weights()).map(Some),
-        None => Ok(data.weights().map(<[f64]>::to_vec)),
-    }
-}
-
-/// Returns an error for a width of a loss that has none and would silently ignore it.
-fn check_widths(loss: ScalarLoss, width: Option<f64>, epsilon: Option<f64>) -> Result<()> {
-    let wide = matches!(loss, ScalarLoss::SmoothHinge { .. } | ScalarLoss::Huber { .. });
-    if width.is_some() && !wide {
-        return Err(Error::setting("--width is for the losses smooth-hinge and huber"));
-    }
-    if epsilon.is_some() && !matches!(loss, ScalarLoss::EpsilonInsensitive { .. }) {
-        return Err(Error::setting("--epsilon is for the loss epsilon-insensitive"));
-    }
-    Ok(())
 }

@@ -1,133 +1,161 @@
 //! Multi-label and multi-output: any number of labels for each example, or several numbers, in a ball.
 
-use super::Problem;
-use super::linear::{binary_loss, check_smooth, regression_loss};
-use crate::args::{Common, LabelsArgs, OutputsArgs, SeveralArgs, check_steps};
-use crate::choices::BinaryLoss;
-use crate::report::Outcomes;
-use dualgap::data::{Examples, Folds, Scaling, TargetKind};
-use dualgap::model::{InBall, Model, Plan, fit_labels_in_ball, fit_outputs_in_ball};
-use dualgap::run::Report;
-use dualgap::term::{Free, Loss, ScalarLoss};
+use super::{ColumnArgs, binary_loss, check_smooth, regression_loss};
+use crate::args::values::parse_positive;
+use crate::args::{Common, check_steps};
+use crate::choices::{BinaryLoss, RegressionLoss};
+use crate::tasks::{TaskOptions, Verb};
+use clap::Args;
+use dualgap::structure::{MultiLabel, MultiOutput, Structure};
+use dualgap::task::{PenaltySpec, TaskSpec};
+use dualgap::term::Loss;
 use dualgap::{Error, Result};
-use std::path::Path;
 
-/// A loss of every score, and what goes with it: of two classes for labels, which are there or not, else of numbers.
-#[derive(Clone, Debug)]
-pub struct SeveralProblem {
-    loss: ScalarLoss,
-    within: InBall,
-    intercept: bool,
-    scale: Scaling,
+/// The loss of every label, and what goes with it.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Problem")]
+pub struct LabelsArgs {
+    /// What a wrong or narrow score of a label costs, which must be smooth [default: smooth-hinge].
+    #[arg(long, value_enum)]
+    pub loss: Option<BinaryLoss>,
+    /// Of the smooth hinge: over which width its corner is rounded off [default: 1].
+    #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
+    pub width: Option<f64>,
+    #[command(flatten)]
+    pub several: SeveralArgs,
 }
 
-impl SeveralProblem {
-    /// Returns the problem of label sets.
-    pub fn labels(args: &LabelsArgs, common: Common<'_>) -> Result<Self> {
-        let LabelsArgs { loss, width, several } = args;
-        let within = within(common, "multilabel", "label", "binary")?;
-        let loss = binary_loss(loss.unwrap_or(BinaryLoss::SmoothHinge), *width)?;
-        check_smooth(loss.smoothness(), "smooth-hinge, squared-hinge or logistic")?;
-        check_steps(within, loss.conditioning())?;
-        Ok(Self::new(loss, within, several))
-    }
-
-    /// Returns the problem of several numbers.
-    pub fn outputs(args: &OutputsArgs, common: Common<'_>) -> Result<Self> {
-        let OutputsArgs { loss, width, several } = args;
-        let within = within(common, "multioutput", "number", "regression")?;
-        let loss = regression_loss(*loss, *width, None)?;
-        check_smooth(loss.smoothness(), "squared or huber")?;
-        Ok(Self::new(loss, within, several))
-    }
-
-    fn new(loss: ScalarLoss, within: InBall, several: &SeveralArgs) -> Self {
-        let SeveralArgs { intercept, columns } = several;
-        Self { loss, within, intercept: *intercept, scale: columns.scale.into() }
-    }
+/// The loss of every number, and what goes with it.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Problem")]
+pub struct OutputsArgs {
+    /// What a number that is off costs, which must be smooth: squared or huber.
+    #[arg(long, value_enum, default_value = "squared")]
+    pub loss: RegressionLoss,
+    /// Of Huber's loss: how far from the target it is squared [default: 1].
+    #[arg(long, value_name = "W", value_parser = parse_positive, allow_hyphen_values = true)]
+    pub width: Option<f64>,
+    #[command(flatten)]
+    pub several: SeveralArgs,
 }
 
-/// Returns the ball, or an error without one: every label or number would then be a separate problem.
-fn within(common: Common<'_>, task: &str, one: &str, single: &str) -> Result<InBall> {
-    if common.ball.is_none() {
-        return Err(Error::setting(format!(
-            "{task} is trained in a ball, and cv and path are about lambda: \
-             take `dualgap train {task}`, and compare radii with --test"
-        )));
-    }
-    common.within()?.ok_or_else(|| {
-        Error::setting(format!(
-            "{task} is trained in a ball: give --ball l1 or --ball trace, and --radius; \
-             under a penalty every {one} is a problem of its own, for `dualgap train {single}`"
-        ))
-    })
+/// What the tasks of several outputs in a ball have in common.
+#[derive(Args, Debug)]
+pub struct SeveralArgs {
+    /// Add a feature that is always 1; its weights count in the ball like the others.
+    #[arg(long, help_heading = "Problem")]
+    pub intercept: bool,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
 }
 
-impl Problem for SeveralProblem {
-    type Data = Examples;
-    const PURE_L1: bool = false;
+/// The options of penalties and of the engine, which a task in a ball has no use for.
+const OF_PENALTIES: &[(&str, &str)] = {
+    const MU: &str = "give --mu in its place";
+    const RADIUS: &str = "--radius says how many weights become zero";
+    const STEPS: &str = "--method and --steps choose how a ball is trained in";
+    &[
+        ("lambda", MU),
+        ("c", MU),
+        ("l1", RADIUS),
+        ("q-norm", "leave it out"),
+        ("nonnegative", "leave it out"),
+        ("solver", STEPS),
+        ("step", STEPS),
+        ("direction", STEPS),
+        ("cache", STEPS),
+        ("sampling", STEPS),
+        ("acceleration", STEPS),
+        ("shrinking", STEPS),
+        ("no-shrinking", STEPS),
+        ("average", STEPS),
+        ("batch", STEPS),
+        ("warm-start", "begin the run anew"),
+    ]
+};
 
-    fn task(&self) -> &'static str {
-        if self.loss.is_binary() { "multilabel" } else { "multioutput" }
+impl TaskOptions for LabelsArgs {
+    type Structure = MultiLabel;
+    const COMMAND: &'static str = "multilabel";
+    const ABOUT: &'static str =
+        "Any number of labels for each example, none included, with weights in a ball.";
+    const REFUSES: &'static [(&'static str, &'static str)] = OF_PENALTIES;
+    const NO_LAMBDA: Option<&'static str> = Some(
+        "multilabel is trained in a ball: take `dualgap train multilabel`, and compare radii with --test",
+    );
+
+    fn examples(_: Verb) -> &'static str {
+        "\
+Examples:
+  dualgap train multilabel DATA.svm --ball trace --radius 20 --loss logistic -o model.dualgap
+  dualgap train multilabel TABLE.csv --label topics --ball l1 --radius 50 --test TEST.csv"
+    }
+
+    fn structure(&self) -> Result<MultiLabel> {
+        let name = self.loss.unwrap_or(BinaryLoss::SmoothHinge);
+        Ok(MultiLabel::new(binary_loss(name, self.width)?))
+    }
+
+    fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<MultiLabel>> {
+        let structure = self.structure()?;
+        let spec = self.several.spec(structure, common, ("multilabel", "label", "binary"))?;
+        check_smooth(structure.loss.smoothness(), "smooth-hinge, squared-hinge or logistic")?;
+        check_steps(common, structure.loss.conditioning())?;
+        Ok(spec)
     }
 
     fn constant(&self) -> bool {
-        self.intercept
+        self.several.intercept
+    }
+}
+
+impl TaskOptions for OutputsArgs {
+    type Structure = MultiOutput;
+    const COMMAND: &'static str = "multioutput";
+    const ABOUT: &'static str = "Several numbers for each example, with weights in a ball.";
+    const REFUSES: &'static [(&'static str, &'static str)] = OF_PENALTIES;
+    const NO_LAMBDA: Option<&'static str> = Some(
+        "multioutput is trained in a ball: take `dualgap train multioutput`, and compare radii with --test",
+    );
+
+    fn examples(_: Verb) -> &'static str {
+        "\
+Examples:
+  dualgap train multioutput DATA.svm --ball trace --radius 20 --intercept -o model.dualgap
+  dualgap train multioutput TABLE.csv --label price,weight --ball l1 --radius 50 --test TEST.csv"
     }
 
-    fn target(&self) -> TargetKind {
-        if self.loss.is_binary() { TargetKind::Set } else { TargetKind::Outputs }
+    fn structure(&self) -> Result<MultiOutput> {
+        Ok(MultiOutput::new(regression_loss(self.loss, self.width, None)?))
     }
 
-    fn meet(&mut self, file: &Path, data: &Examples) -> Result<()> {
-        if self.target() == TargetKind::Outputs {
-            return Ok(()); // whoever reads numbers finds what is wrong with them, and where
+    fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<MultiOutput>> {
+        let structure = self.structure()?;
+        let spec = self.several.spec(structure, common, ("multioutput", "number", "regression"))?;
+        check_smooth(structure.loss.smoothness(), "squared or huber")?;
+        Ok(spec)
+    }
+
+    fn constant(&self) -> bool {
+        self.several.intercept
+    }
+}
+
+impl SeveralArgs {
+    /// Returns the task, or an error without a ball: every label or number would then be a separate problem.
+    fn spec<S: Structure>(
+        &self,
+        structure: S,
+        common: &Common<'_>,
+        (task, one, single): (&str, &str, &str),
+    ) -> Result<TaskSpec<S>> {
+        let penalty = common.penalty(LabelsArgs::DEFAULT_MU)?;
+        if !matches!(penalty, PenaltySpec::Ball { .. }) {
+            return Err(Error::setting(format!(
+                "{task} is trained in a ball: give --ball l1 or --ball trace, and --radius; \
+                 under a penalty every {one} is a problem of its own, for `dualgap train {single}`"
+            )));
         }
-        match data.sets()?.signs().1.names() {
-            [] => Err(Error::file(
-                file,
-                "has no labels at all",
-                "a line has its labels in front, with commas between them: 1,3 1:0.5 2:1",
-            )),
-            [only] => Err(Error::file(
-                file,
-                format!("has a single label, {only}"),
-                "whether it is there or not is a question of two classes: `dualgap train binary`",
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    fn free(&self, _: &Examples) -> Result<Option<Free>> {
-        Ok(None)
-    }
-
-    fn within(&self) -> Option<InBall> {
-        Some(self.within)
-    }
-
-    fn fit(&self, data: &Examples, plan: Plan<'_, Examples>) -> Result<Report<Model>> {
-        let plan = Plan { scale: self.scale, ..plan };
-        if self.loss.is_binary() {
-            fit_labels_in_ball(data, self.loss, self.within, plan)
-        } else {
-            fit_outputs_in_ball(data, self.loss, self.within, plan)
-        }
-    }
-
-    fn has_labels(&self) -> bool {
-        false // those of the data are sets or numbers, and no two of them need to be told apart
-    }
-
-    fn folds(&self, data: &Examples, count: usize, seed: u64) -> Result<Folds> {
-        Folds::plain(data.len(), count, seed)
-    }
-
-    fn evaluate(&self, model: &Model, data: &Examples) -> Result<Outcomes> {
-        Ok(if self.loss.is_binary() {
-            Outcomes::Sets(model.evaluate_sets(data)?)
-        } else {
-            Outcomes::Outputs(model.evaluate_outputs(data)?)
-        })
+        Ok(TaskSpec { scaling: self.columns.scale.into(), ..TaskSpec::new(structure, penalty) })
     }
 }

@@ -48,6 +48,13 @@ pub struct Report<M> {
 }
 
 impl<M> Report<M> {
+    /// Returns the model, and the report without it.
+    pub fn split(self) -> (M, Report<()>) {
+        let mut model = None;
+        let report = self.map(|own| model = Some(own));
+        (model.expect("the form is called once"), report)
+    }
+
     /// Returns the same report with another form of the model.
     pub fn map<N>(self, form: impl FnOnce(M) -> N) -> Report<N> {
         Report {

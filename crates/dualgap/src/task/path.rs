@@ -81,6 +81,8 @@ pub struct Covered {
     pub from: Option<f64>,
     /// Why the path ended.
     pub ending: Ending,
+    /// Passes over the data, of all runs.
+    pub passes: f64,
 }
 
 /// Why a path ended.
@@ -161,18 +163,19 @@ fn path<S: Structure>(
     tolerance.check()?;
     budget.check()?;
     let begin = Instant::now();
+    let mut passes = 0.0;
     // The last piece of the covered part, and the pieces below a hole, with the largest λ at the end.
     let (mut last, mut ahead): (Option<Piece<S>>, Vec<Piece<S>>) = (None, Vec::new());
     loop {
         let left = last.as_ref().map_or(within.to, |piece| piece.interval.from);
         let covered = last.as_ref().map(|_| left);
         if covered.is_some() && left <= within.from {
-            return Ok(Covered { from: covered, ending: Ending::Whole });
+            return Ok(Covered { from: covered, ending: Ending::Whole, passes });
         }
         if let Some(piece) = ahead.pop_if(|piece| piece.interval.to >= left) {
             if last.is_some() && piece.interval.from >= left {
                 let ending = Ending::Short { lambda: piece.lambda(), stop: piece.report.stop };
-                return Ok(Covered { from: covered, ending });
+                return Ok(Covered { from: covered, ending, passes });
             }
             ahead.retain(|below| below.interval.from < piece.interval.from); // the others add nothing
             each(&piece)?;
@@ -185,15 +188,16 @@ fn path<S: Structure>(
             (None, None) => within.to,
         };
         if let Some(stop) = over(budget, begin) {
-            return Ok(Covered { from: covered, ending: Ending::Short { lambda, stop } });
+            return Ok(Covered { from: covered, ending: Ending::Short { lambda, stop }, passes });
         }
         let near = last.as_ref().or(ahead.last()).map(|piece| &piece.report.model);
         let report = fit(lambda, &of_one_model(wanted, begin), near)?;
+        passes += report.passes;
         let reach = reach(&report.model)?;
         let proved = reach.interval(*within, *tolerance);
         let Some(interval) = proved.filter(|proved| proved.contains(lambda)) else {
             let ending = Ending::Short { lambda, stop: report.stop };
-            return Ok(Covered { from: covered, ending });
+            return Ok(Covered { from: covered, ending, passes });
         };
         ahead.push(Piece { report, reach, interval });
     }

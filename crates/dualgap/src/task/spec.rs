@@ -14,6 +14,8 @@ pub enum Strength {
     Value(f64),
     /// So many times 1/n, with n the total weight of the examples.
     PerExample(f64),
+    /// 1/(C·n), for this C.
+    OneOver(f64),
 }
 
 impl Strength {
@@ -27,6 +29,7 @@ impl Strength {
         match self {
             Self::Value(value) => value,
             Self::PerExample(times) => times / total,
+            Self::OneOver(c) => 1.0 / (c * total),
         }
     }
 }

@@ -1,19 +1,14 @@
 //! The reports about models of ratings.
 
-use crate::report::{number, number_rows, thousands};
+use crate::words::{number, number_rows, thousands};
 use dualgap::data::Format;
 use dualgap::data::ratings::HeldOut;
-use dualgap::model::evaluation::NumberErrors;
-use dualgap::model::{Centring, Model, Strangers, Structure};
+use dualgap::structure::Completion;
+use dualgap::structure::completion::Centring;
+use dualgap::structure::evaluation::{RatingErrors, Strangers};
+use dualgap::task::{AnyModel, Model};
 use serde::Serialize;
 use std::fmt::Write;
-
-/// How a model of ratings did on others, and how the mean alone would have done.
-pub struct Rated {
-    pub errors: NumberErrors,
-    pub of_mean: NumberErrors,
-    pub strangers: Strangers,
-}
 
 /// What only models of ratings have.
 #[derive(Serialize)]
@@ -25,21 +20,26 @@ pub struct RatingsJson {
     held_out: Option<HeldOut>,
 }
 
+/// Returns the structure of a model of ratings, or `None` for others.
+pub fn completion(model: &dyn AnyModel) -> Option<&Completion> {
+    model.as_any().downcast_ref::<Model<Completion>>().map(|model| &model.task.structure)
+}
+
 impl RatingsJson {
-    pub fn of(model: &Model) -> Option<Self> {
-        let Structure::Completion { items, centre, .. } = &model.structure else { return None };
-        let held_out = match model.provenance.recipe.as_ref().map(|recipe| &recipe.format) {
+    pub fn of(model: &dyn AnyModel) -> Option<Self> {
+        let Completion { centre, items, .. } = completion(model)?;
+        let held_out = match model.provenance().recipe.as_ref().map(|recipe| &recipe.format) {
             Some(Format::Ratings(recipe)) => recipe.held_out,
             _ => None,
         };
-        let (users, items) = (model.features, items.len());
+        let (users, items) = (model.names().features, items.len());
         Some(Self { users, items, centre: centre.centring, mean: centre.mean, held_out })
     }
 }
 
 /// Returns the row of a table about the centre of a model of ratings.
-pub fn centre_row(model: &Model) -> Option<(&'static str, String)> {
-    let Structure::Completion { centre, .. } = &model.structure else { return None };
+pub fn centre_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
+    let centre = &completion(model)?.centre;
     let told = match centre.centring {
         Centring::None => "none".into(),
         Centring::Mean => format!("the mean, {}", number(centre.mean)),
@@ -51,13 +51,14 @@ pub fn centre_row(model: &Model) -> Option<(&'static str, String)> {
 }
 
 /// Returns the rows of a table about predicted ratings, beside those of the mean alone.
-pub fn rated_rows(rated: &Rated) -> Vec<(&'static str, String)> {
-    let Rated { errors, of_mean, strangers } = rated;
+pub fn rated_rows(rated: &RatingErrors) -> Vec<(&'static str, String)> {
+    let RatingErrors { errors, of_mean, unknown } = rated;
     let mut rows = number_rows(errors);
-    for ((_, told), mean) in rows.iter_mut().zip([of_mean.rmse, of_mean.mae]) {
+    let of_mean = of_mean.iter().flat_map(|errors| [errors.rmse, errors.mae]);
+    for ((_, told), mean) in rows.iter_mut().zip(of_mean) {
         let _ = write!(told, "; {} if the mean were predicted", number(mean));
     }
-    rows.extend(strangers_row(*strangers));
+    rows.extend(strangers_row(*unknown));
     rows
 }
 

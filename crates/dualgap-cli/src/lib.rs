@@ -1,0 +1,136 @@
+//! The `dualgap` program as a library: a structure of the user's own gets a program of its own.
+//!
+//! ```no_run
+//! use clap::Args;
+//! use dualgap::Result;
+//! use dualgap::structure::Chain;
+//! use dualgap_cli::{TaskOptions, Tasks, main_with};
+//!
+//! /// The options of the task.
+//! #[derive(Args, Debug)]
+//! struct Tagging {}
+//!
+//! impl TaskOptions for Tagging {
+//!     type Structure = Chain;
+//!     const COMMAND: &'static str = "tagging";
+//!     const ABOUT: &'static str = "A label for each word.";
+//!
+//!     fn structure(&self) -> Result<Chain> {
+//!         Ok(Chain::default())
+//!     }
+//! }
+//!
+//! fn main() -> std::process::ExitCode {
+//!     main_with(&Tasks::builtin().with::<Tagging>())
+//! }
+//! ```
+
+mod args;
+mod ball;
+mod certify;
+mod choices;
+mod convert;
+mod curve;
+mod cv;
+mod demo;
+mod eval;
+mod formats;
+mod help;
+mod inspect;
+mod interrupt;
+mod job;
+mod outputs;
+mod path;
+mod places;
+mod predict;
+mod problem;
+mod progress;
+mod ratings;
+mod report;
+mod tasks;
+mod train;
+mod weights;
+mod words;
+
+pub use args::Common;
+pub use tasks::{TaskOptions, Tasks, Verb};
+
+use args::{Cli, Command};
+use clap::FromArgMatches;
+use dualgap::Result;
+use dualgap::data::Sink;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How the program ends when nothing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// What was asked for has been reached: exit code 0.
+    Reached,
+    /// The run is sound, but a tolerance was not reached, or a report or a checkpoint was lost: exit code 1.
+    NotReached,
+}
+
+/// Whether something was done less than asked for, though nothing is wrong with what was done.
+static INCOMPLETE: AtomicBool = AtomicBool::new(false);
+
+/// Runs the program with these tasks: reads the arguments, does what they ask for, and returns the exit code.
+pub fn main_with(tasks: &Tasks) -> ExitCode {
+    interrupt::listen();
+    let matches = tasks.command().get_matches();
+    let outcome = match tasks.run(&matches) {
+        Some(outcome) => outcome,
+        None => match Cli::from_arg_matches(&matches) {
+            Ok(cli) => run(cli.command, tasks),
+            Err(error) => error.exit(),
+        },
+    };
+    match outcome {
+        Ok(Outcome::Reached) if !INCOMPLETE.load(Ordering::Relaxed) => ExitCode::SUCCESS,
+        Ok(Outcome::Reached | Outcome::NotReached) => ExitCode::from(1),
+        Err(error) => {
+            let help = error.remedy().map_or(String::new(), |help| format!("\n  help: {help}"));
+            // A failure to write to standard error cannot be reported anywhere.
+            let _ = writeln!(std::io::stderr(), "error: {error}{help}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs a command that is not about a task.
+fn run(command: Command, tasks: &Tasks) -> Result<Outcome> {
+    match command {
+        Command::Convert(args) => convert::run(&args),
+        Command::Certify(args) => certify::run(&args, tasks),
+        Command::Demo(args) => demo::run(&args),
+        Command::Predict(args) => predict::run(&args, tasks),
+        Command::Eval(args) => eval::run(&args, tasks),
+        Command::Inspect(args) => inspect::run(&args, tasks),
+        Command::Help { about } => help::run(&about, tasks),
+        Command::Completions { shell } => help::completions(shell, tasks),
+        Command::Man { output } => help::manual(output.as_deref(), tasks),
+    }
+}
+
+/// Reports what could not be done of the user's request: the exit code will be 1 instead of 0.
+pub(crate) fn incomplete(message: &str) {
+    INCOMPLETE.store(true, Ordering::Relaxed);
+    // A failure to write to standard error cannot be reported anywhere.
+    let _ = writeln!(std::io::stderr(), "incomplete: {message}");
+}
+
+/// Prints a report to standard output. A reader that has closed the pipe, such as `head`, is not an error. If the
+/// report cannot be written for lack of space it is lost, but the work that it describes is done.
+#[allow(clippy::unnecessary_wraps)] // printing is one step of many that can fail
+pub(crate) fn print(text: &str) -> Result<()> {
+    let write = || -> Result<()> {
+        let mut sink = Sink::create("-".as_ref())?;
+        sink.text(text)?;
+        sink.finish()
+    };
+    if let Err(error) = write() {
+        incomplete(&format!("the report is lost, and all else was done: {error}"));
+    }
+    Ok(())
+}

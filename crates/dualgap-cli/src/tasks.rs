@@ -1,0 +1,323 @@
+//! The tasks of the program: what each adds to the commands that train, and how a command finds its task.
+
+use crate::Outcome;
+use crate::args::{Cli, Common, CvArgs, PathArgs, TrainArgs, Work};
+use crate::path::check::Claim;
+use crate::problem::builtin;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, CommandFactory};
+use dualgap::data::{Loaded, Source};
+use dualgap::structure::{Choice, Structure};
+use dualgap::task::{Description, Registry, Strength, TaskSpec};
+use dualgap::{Error, Result};
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::path::Path;
+
+/// A command that trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// `dualgap train`.
+    Train,
+    /// `dualgap cv`.
+    Cv,
+    /// `dualgap path`.
+    Path,
+}
+
+impl Verb {
+    const ALL: [Self; 3] = [Self::Train, Self::Cv, Self::Path];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Cv => "cv",
+            Self::Path => "path",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Self::Train => "Train a model until its certified gap is small enough",
+            Self::Cv => "Find the regularisation that predicts best, by cross-validation",
+            Self::Path => {
+                "Train models for every lambda of an interval, each certified on a part of it"
+            }
+        }
+    }
+}
+
+/// The options of a task, and the structure that they name. A task has the options of its command besides its own.
+pub trait TaskOptions: Args + Debug {
+    /// What is trained.
+    type Structure: Structure;
+
+    /// The name of the task on the command line.
+    const COMMAND: &'static str;
+
+    /// What the task is about, in a sentence.
+    const ABOUT: &'static str;
+
+    /// The options of commands that the task refuses, by their long names, and what to do in their place. They are not
+    /// shown in its help.
+    const REFUSES: &'static [(&'static str, &'static str)] = &[];
+
+    /// Options that are not shown in the help of the task, because it has only one choice.
+    const HIDES: &'static [&'static str] = &[];
+
+    /// Why the task has no λ to search for, and what to do in the place of `cv` and `path`; `None` if it has one.
+    const NO_LAMBDA: Option<&'static str> = None;
+
+    /// μ in a ball, unless it is given.
+    const DEFAULT_MU: Strength = Strength::PerExample(1.0);
+
+    /// Returns examples of a command, which are shown below its options.
+    fn examples(_verb: Verb) -> &'static str {
+        ""
+    }
+
+    /// Returns the structure.
+    fn structure(&self) -> Result<Self::Structure>;
+
+    /// Returns the task, or an error for options that do not go together.
+    fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Self::Structure>> {
+        Ok(TaskSpec::new(self.structure()?, common.penalty(Self::DEFAULT_MU)?))
+    }
+
+    /// Returns how Prox-SDCA chooses its steps, if the task has such an option.
+    fn option(&self) -> Option<Choice> {
+        None
+    }
+
+    /// Whether to append a constant feature to the data.
+    fn constant(&self) -> bool {
+        false
+    }
+
+    /// Completes the task with what its options say about the labels of the training data.
+    fn meet(
+        &self,
+        _spec: &mut TaskSpec<Self::Structure>,
+        _file: &Path,
+        _data: &<Self::Structure as Structure>::Data,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns the data to train on and those to test on, if an option of the task splits them.
+    #[allow(clippy::type_complexity)]
+    fn split(
+        &self,
+        train: Loaded<<Self::Structure as Structure>::Data>,
+        _common: &Common<'_>,
+    ) -> Result<(
+        Loaded<<Self::Structure as Structure>::Data>,
+        Option<Loaded<<Self::Structure as Structure>::Data>>,
+    )> {
+        Ok((train, None))
+    }
+}
+
+/// The tasks that a program knows.
+pub struct Tasks {
+    known: Vec<Box<dyn AnyTask>>,
+    registry: Registry,
+}
+
+impl Tasks {
+    /// Returns the tasks of this program.
+    pub fn builtin() -> Self {
+        builtin(Self { known: Vec::new(), registry: Registry::builtin() })
+    }
+
+    /// Adds a task, and its structure to those that models may have.
+    #[must_use]
+    pub fn with<T: TaskOptions + 'static>(mut self) -> Self {
+        self.known.push(Box::new(Of::<T>(PhantomData)));
+        self.registry = self.registry.with::<T::Structure>();
+        self
+    }
+
+    /// Returns the structures that models may have.
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Returns the declaration of all commands and options.
+    pub(crate) fn command(&self) -> Command {
+        let verbs = Verb::ALL.map(|verb| {
+            Command::new(verb.name())
+                .about(verb.about())
+                .subcommand_required(true)
+                .arg_required_else_help(true)
+                .disable_help_subcommand(true)
+                .display_order(0)
+                .subcommands(self.known.iter().map(|task| task.command(verb)))
+        });
+        Cli::command().subcommands(verbs)
+    }
+
+    /// Runs a command that trains, or returns `None` for any other.
+    pub(crate) fn run(&self, matches: &ArgMatches) -> Option<Result<Outcome>> {
+        let (verb, matches) = matches.subcommand()?;
+        let verb = Verb::ALL.into_iter().find(|known| known.name() == verb)?;
+        let (name, matches) = matches.subcommand()?;
+        let task = self.known.iter().find(|task| task.name() == name)?;
+        Some(task.run(verb, matches))
+    }
+
+    /// Verifies the path that a folder claims to have.
+    pub(crate) fn check_path(
+        &self,
+        structure: &str,
+        claim: &Claim<'_>,
+        source: Source<'_>,
+    ) -> Result<(usize, Description)> {
+        match self.known.iter().find(|task| task.structure() == structure) {
+            Some(task) => task.check_path(claim, source),
+            None => Err(Error::UnknownStructure {
+                file: claim.folder.display().to_string(),
+                structure: structure.into(),
+            }),
+        }
+    }
+}
+
+/// A task whose type is not known.
+trait AnyTask {
+    fn name(&self) -> &'static str;
+    fn structure(&self) -> &'static str;
+    fn command(&self, verb: Verb) -> Command;
+    fn run(&self, verb: Verb, matches: &ArgMatches) -> Result<Outcome>;
+    fn check_path(&self, claim: &Claim<'_>, source: Source<'_>) -> Result<(usize, Description)>;
+}
+
+struct Of<T>(PhantomData<T>);
+
+impl<T: TaskOptions> AnyTask for Of<T> {
+    fn name(&self) -> &'static str {
+        T::COMMAND
+    }
+
+    fn structure(&self) -> &'static str {
+        T::Structure::NAME
+    }
+
+    fn command(&self, verb: Verb) -> Command {
+        let command = Command::new(T::COMMAND)
+            .about(T::ABOUT.trim_end_matches('.').to_string())
+            .after_help(T::examples(verb));
+        if T::NO_LAMBDA.is_some() && verb != Verb::Train {
+            // Known, and not shown, so that the error can say what to do.
+            let any = clap::Arg::new("options")
+                .num_args(0..)
+                .trailing_var_arg(true)
+                .allow_hyphen_values(true)
+                .hide(true);
+            return command.arg(any).hide(true).disable_help_flag(true);
+        }
+        let command = match verb {
+            Verb::Train => TrainArgs::augment_args(command),
+            Verb::Cv => CvArgs::augment_args(command),
+            Verb::Path => PathArgs::augment_args(command),
+        };
+        let command = T::augment_args(command);
+        let unseen = T::REFUSES.iter().map(|(name, _)| *name).chain(T::HIDES.iter().copied());
+        unseen.fold(command, |command, name| match id_of(&command, name) {
+            Some(id) => command.mut_arg(id, |argument| argument.hide(true)),
+            None => command,
+        })
+    }
+
+    fn run(&self, verb: Verb, matches: &ArgMatches) -> Result<Outcome> {
+        if let Some(why) = T::NO_LAMBDA
+            && verb != Verb::Train
+        {
+            return Err(Error::setting(format!("`{}` is about lambda, and {why}", verb.name())));
+        }
+        let command = self.command(verb);
+        for (name, remedy) in T::REFUSES {
+            let given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+            if id_of(&command, name).is_some_and(|id| given(&id)) {
+                let task = T::COMMAND;
+                return Err(Error::setting(format!("--{name} does not go with {task}: {remedy}")));
+            }
+        }
+        match verb {
+            Verb::Train => go::<TrainArgs, T>(matches),
+            Verb::Cv => go::<CvArgs, T>(matches),
+            Verb::Path => go::<PathArgs, T>(matches),
+        }
+    }
+
+    fn check_path(&self, claim: &Claim<'_>, source: Source<'_>) -> Result<(usize, Description)> {
+        claim.check::<T::Structure>(source)
+    }
+}
+
+fn go<W: Work, T: TaskOptions>(matches: &ArgMatches) -> Result<Outcome> {
+    // The same declaration has parsed them.
+    let broken = |error: clap::Error| Error::setting(error.to_string());
+    let (work, task) = (
+        W::from_arg_matches(matches).map_err(broken)?,
+        T::from_arg_matches(matches).map_err(broken)?,
+    );
+    work.run(&task)
+}
+
+/// Returns clap's name of an option.
+fn id_of(command: &Command, long: &str) -> Option<String> {
+    let argument = command.get_arguments().find(|argument| argument.get_long() == Some(long))?;
+    Some(argument.get_id().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_declaration_of_the_options_is_consistent() {
+        Tasks::builtin().command().debug_assert();
+    }
+
+    #[test]
+    fn the_book_has_every_option() {
+        let book = include_str!("../../../docs/command-line.md");
+        let mut commands = vec![Tasks::builtin().command()];
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands().cloned());
+            for option in command.get_arguments().filter_map(|argument| argument.get_long()) {
+                let named = book.contains(&format!("--{option}"));
+                assert!(named || option == "help" || option == "version", "--{option}");
+            }
+        }
+    }
+
+    /// An option that a task refuses and that no command has would be refused by nobody.
+    #[test]
+    fn every_option_that_a_task_refuses_is_one() {
+        let command = Tasks::builtin().command();
+        for task in command.find_subcommand("train").unwrap().get_subcommands() {
+            let hidden = task.get_arguments().filter(|argument| argument.is_hide_set()).count();
+            let expected = refused_by(task.get_name());
+            assert_eq!(hidden, expected, "{}", task.get_name());
+        }
+    }
+
+    fn refused_by(name: &str) -> usize {
+        use crate::problem::*;
+        fn of<T: TaskOptions>() -> usize {
+            T::REFUSES.len() + T::HIDES.len()
+        }
+        match name {
+            "binary" => of::<BinaryArgs>(),
+            "regression" => of::<RegressionArgs>(),
+            "multiclass" => of::<ClassesArgs>(),
+            "multilabel" => of::<LabelsArgs>(),
+            "multioutput" => of::<OutputsArgs>(),
+            "chain" => of::<ChainArgs>(),
+            "completion" => of::<CompletionArgs>(),
+            other => panic!("{other}"),
+        }
+    }
+}
