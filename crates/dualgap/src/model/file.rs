@@ -258,12 +258,11 @@ impl Reading<'_> {
         );
         let in_factors = several && provenance.ball.is_some_and(InBall::is_trace);
         let mut low_rank = in_factors.then(|| self.low_rank(f, k)).transpose()?;
-        let matrix = || if in_factors { Ok(Vec::new()) } else { self.file.f64("weights", &[f, k]) };
+        let matrix = || if in_factors { Ok(Vec::new()) } else { self.floats("weights", &[f, k]) };
         let (structure, weights) = match *task {
             Task::Multiclass { loss } => {
                 loss.check()?;
-                let costs =
-                    self.file.has("costs").then(|| self.file.f64("costs", &[k, k])).transpose()?;
+                let costs = self.has("costs").then(|| self.floats("costs", &[k, k])).transpose()?;
                 (Structure::Multiclass { costs, loss }, matrix()?)
             }
             Task::MultiLabel { loss } => {
@@ -282,7 +281,7 @@ impl Reading<'_> {
             }
             Task::Linear { loss } => {
                 loss.check_width()?;
-                (Structure::Linear { loss }, self.file.f64("weights", &[f])?)
+                (Structure::Linear { loss }, self.floats("weights", &[f])?)
             }
             Task::Completion { loss, centre, mean } => {
                 loss.check_width()?;
@@ -293,14 +292,14 @@ impl Reading<'_> {
             }
             Task::Chain { hamming } => {
                 Layout::new(f, k)?;
-                let mut weights = self.file.f64("emissions", &[f, k])?;
+                let mut weights = self.floats("emissions", &[f, k])?;
                 let mut others = vec![
-                    self.file.f64("start", &[k])?,
-                    self.file.f64("end", &[k])?,
-                    self.file.f64("transitions", &[k, k])?,
+                    self.floats("start", &[k])?,
+                    self.floats("end", &[k])?,
+                    self.floats("transitions", &[k, k])?,
                 ];
                 if e > 0 {
-                    others.push(self.file.f64("pairs", &[e, k, k])?);
+                    others.push(self.floats("pairs", &[e, k, k])?);
                 }
                 let count = others.iter().map(Vec::len).sum();
                 weights.try_reserve_exact(count).map_err(|_| "has no room in memory")?;
@@ -309,13 +308,10 @@ impl Reading<'_> {
             }
         };
         let n = provenance.examples;
-        let sample_weights = self
-            .file
-            .has("sample_weights")
-            .then(|| self.file.f64("sample_weights", &[n]))
-            .transpose()?;
-        let witness = self.file.has("witness.starts").then(|| self.witness()).transpose()?;
-        let named = self.file.has("names.text") || matches!(task, Task::Completion { .. });
+        let sample_weights =
+            self.has("sample_weights").then(|| self.floats("sample_weights", &[n])).transpose()?;
+        let witness = self.has("witness.starts").then(|| self.witness()).transpose()?;
+        let named = self.has("names.text") || matches!(task, Task::Completion { .. });
         let dictionary = if named {
             self.dictionary("names", Some(f.saturating_add(e)))?
         } else {
@@ -339,9 +335,9 @@ impl Reading<'_> {
     /// Reads weights in factors. It does not expand them: the matrix could need far more memory than the file.
     fn low_rank(&self, features: usize, labels: usize) -> Result<LowRank, Fault> {
         let rank = self.file.side("low_rank.s").unwrap_or(0);
-        let s = self.file.f64("low_rank.s", &[rank])?;
-        let u = self.file.f64("low_rank.u", &[features, rank])?;
-        let v = self.file.f64("low_rank.v", &[labels, rank])?;
+        let s = self.floats("low_rank.s", &[rank])?;
+        let u = self.floats("low_rank.u", &[features, rank])?;
+        let v = self.floats("low_rank.v", &[labels, rank])?;
         LowRank::new(features, labels, u, s, v).map_err(|error| Fault::caused("has factors", error))
     }
 
@@ -355,7 +351,7 @@ impl Reading<'_> {
     ) -> Result<Centre, Fault> {
         let (users, items) = match centring {
             Centring::Effects => {
-                (self.file.f64("centre.users", &[users])?, self.file.f64("centre.items", &[items])?)
+                (self.floats("centre.users", &[users])?, self.floats("centre.items", &[items])?)
             }
             Centring::None | Centring::Mean => (Vec::new(), Vec::new()),
         };
@@ -387,7 +383,15 @@ impl Reading<'_> {
 
     fn witness(&self) -> Result<Witness, Fault> {
         let (starts, keys) = (self.file.u64("witness.starts")?, self.file.u64("witness.keys")?);
-        let weights = self.file.f64("witness.weights", &[keys.len()])?;
+        let weights = self.floats("witness.weights", &[keys.len()])?;
         Ok(Witness { starts, keys, weights })
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.file.has(name)
+    }
+
+    fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, Fault> {
+        self.file.f64(name, shape)
     }
 }
