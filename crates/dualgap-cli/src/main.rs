@@ -22,6 +22,7 @@ mod predict;
 mod problem;
 mod progress;
 mod report;
+mod spelling;
 mod train;
 mod weights;
 
@@ -66,9 +67,8 @@ fn main() -> ExitCode {
         Ok(Outcome::Reached) if !INCOMPLETE.load(Ordering::Relaxed) => ExitCode::SUCCESS,
         Ok(Outcome::Reached | Outcome::NotReached) => ExitCode::from(1),
         Err(error) => {
-            let help = error.remedy().map_or(String::new(), |help| format!("\n  help: {help}"));
             // A failure to write to standard error cannot be reported anywhere.
-            let _ = writeln!(std::io::stderr(), "error: {error}{help}");
+            let _ = writeln!(std::io::stderr(), "error: {}", spelling::of_error(&error));
             ExitCode::from(2)
         }
     }
@@ -89,7 +89,7 @@ fn other<W: Work>(command: &str, task: &OtherTask<W>) -> Result<Outcome> {
 pub fn incomplete(message: &str) {
     INCOMPLETE.store(true, Ordering::Relaxed);
     // A failure to write to standard error cannot be reported anywhere.
-    let _ = writeln!(std::io::stderr(), "incomplete: {message}");
+    let _ = writeln!(std::io::stderr(), "incomplete: {}", spelling::in_options(message));
 }
 
 /// Prints a report to standard output. A reader that has closed the pipe, such as `head`, is not an error. If the

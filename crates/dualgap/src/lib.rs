@@ -53,4 +53,4 @@ pub mod run;
 pub mod structure;
 pub mod term;
 
-pub use error::{Error, Result};
+pub use error::{Error, Result, Setting, Source};

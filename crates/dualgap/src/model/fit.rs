@@ -12,7 +12,7 @@ use crate::structure::{
     ChainBlocks, Choice, Hamming, LinearBlocks, MulticlassBlocks, ScoreBlocks, train_pure_l1_from,
 };
 use crate::term::{Costs, Loss, MulticlassLoss, ScalarLoss};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use std::path::Path;
 
 /// Trains a multiclass model.
@@ -489,9 +489,10 @@ fn warm_points<B: Witnessed>(
     point: impl Fn(&Model, usize, &[(u64, f64)]) -> Option<Vec<(u64, f64)>>,
 ) -> Result<Vec<B::Point>> {
     let Some(witness) = &old.witness else {
-        return Err(Error::setting(
-            "a warm start needs a model with its witness: train that one with --witness",
-        ));
+        return Err(Error::setting(format!(
+            "a warm start needs a model with its witness: train that one with {}",
+            Setting::Witness
+        )));
     };
     (0..blocks.len())
         .map(|i| match witness.entries(i).and_then(|entries| point(old, i, &entries)) {

@@ -11,7 +11,7 @@ use crate::linalg::Measured;
 use crate::run::{Certificate, Reach};
 use crate::structure::{ChainBlocks, Choice, LinearBlocks, MulticlassBlocks, ScoreBlocks};
 use crate::term::{Costs, MulticlassLoss, ScalarLoss};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 
 /// The evidence for the dual value of a verified certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,9 +126,10 @@ impl Proof for AtEveryLambda {
             return Err(Error::setting("pure l1 has no λ: its model is not one of several"));
         }
         let Some(witness) = &model.witness else {
-            return Err(Error::setting(
-                "without its witness a model proves nothing at another λ: train it with --witness",
-            ));
+            return Err(Error::setting(format!(
+                "without its witness a model proves nothing at another λ: train it with {}",
+                Setting::Witness
+            )));
         };
         let weights = factors.scaled(&model.weights);
         let points = witness.points(blocks)?;
