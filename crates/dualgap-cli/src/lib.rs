@@ -47,6 +47,7 @@ mod problem;
 mod progress;
 mod ratings;
 mod report;
+mod spelling;
 mod tasks;
 mod train;
 mod weights;
@@ -90,9 +91,8 @@ pub fn main_with(tasks: &Tasks) -> ExitCode {
         Ok(Outcome::Reached) if !INCOMPLETE.load(Ordering::Relaxed) => ExitCode::SUCCESS,
         Ok(Outcome::Reached | Outcome::NotReached) => ExitCode::from(1),
         Err(error) => {
-            let help = error.remedy().map_or(String::new(), |help| format!("\n  help: {help}"));
             // A failure to write to standard error cannot be reported anywhere.
-            let _ = writeln!(std::io::stderr(), "error: {error}{help}");
+            let _ = writeln!(std::io::stderr(), "error: {}", spelling::of_error(&error));
             ExitCode::from(2)
         }
     }
@@ -117,7 +117,7 @@ fn run(command: Command, tasks: &Tasks) -> Result<Outcome> {
 pub(crate) fn incomplete(message: &str) {
     INCOMPLETE.store(true, Ordering::Relaxed);
     // A failure to write to standard error cannot be reported anywhere.
-    let _ = writeln!(std::io::stderr(), "incomplete: {message}");
+    let _ = writeln!(std::io::stderr(), "incomplete: {}", spelling::in_options(message));
 }
 
 /// Prints a report to standard output. A reader that has closed the pipe, such as `head`, is not an error. If the

@@ -5,11 +5,19 @@ use std::path::Path;
 /// What every fallible function of the library returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// The error behind an [`Error`]: of the system, of a parser, of a file format.
+pub type Source = Box<dyn std::error::Error + Send + Sync>;
+
 /// What went wrong, and, through [`Error::remedy`], what to do about it.
+///
+/// A message contains the words of the error behind it, which [`source`](std::error::Error::source) returns for those who
+/// look for more than words, such as its kind.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A line of a data file is not what its format asks for.
     #[error("{file}:{line}: {message}")]
+    #[non_exhaustive]
     Line {
         /// The file as the user named it.
         file: String,
@@ -19,9 +27,12 @@ pub enum Error {
         message: String,
         /// What to do about it.
         remedy: String,
+        /// The error behind it, if there is one.
+        source: Option<Source>,
     },
     /// A file as a whole cannot be used.
     #[error("{file}: {message}")]
+    #[non_exhaustive]
     File {
         /// The file as the user named it.
         file: String,
@@ -29,6 +40,8 @@ pub enum Error {
         message: String,
         /// What to do about it.
         remedy: String,
+        /// The error behind it, if there is one.
+        source: Option<Source>,
     },
     /// A model file is of a structure that is not registered.
     #[error("{file}: is a model of the structure `{structure}`, which this program does not know")]
@@ -40,12 +53,16 @@ pub enum Error {
     },
     /// A setting is out of range, or two settings contradict each other.
     #[error("{message}")]
+    #[non_exhaustive]
     Setting {
         /// Which setting, and what it must be.
         message: String,
+        /// The error behind it, if there is one.
+        source: Option<Source>,
     },
     /// More memory is needed than there is.
     #[error("not enough memory: {message}")]
+    #[non_exhaustive]
     Memory {
         /// What needs it, and how much.
         message: String,
@@ -70,6 +87,7 @@ pub enum Error {
     },
     /// A model file's certificate does not hold for the data at hand.
     #[error("refused: {message}")]
+    #[non_exhaustive]
     Refused {
         /// What does not agree.
         message: String,
@@ -84,6 +102,67 @@ pub enum Error {
     },
 }
 
+/// A setting that messages of the library name. Each interface to the library has a spelling of its own for it: a field
+/// here, an option of the program. Where an interface shows a message, it puts its spelling in the place of this one.
+///
+/// ```
+/// # use dualgap::Setting;
+/// assert_eq!(Setting::MinCount.to_string(), "the setting `min_count`");
+/// let message = format!("lower {}", Setting::MinCount);
+/// let spelt = message.replace(&Setting::MinCount.to_string(), "--min-count");
+/// assert_eq!(spelt, "lower --min-count");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Setting {
+    /// The columns of a csv file whose cells are names.
+    Categorical,
+    /// The format of a data file.
+    Format,
+    /// The column of a csv file that is to be predicted, or several of them.
+    Label,
+    /// How often a feature must occur.
+    MinCount,
+    /// The checkpoint that a run goes on from.
+    Resume,
+    /// Where a conversion is saved.
+    SaveMap,
+    /// Whether a model is saved with its dual point.
+    Witness,
+}
+
+impl Setting {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Categorical,
+        Self::Format,
+        Self::Label,
+        Self::MinCount,
+        Self::Resume,
+        Self::SaveMap,
+        Self::Witness,
+    ];
+
+    /// Its name, in lower case with underscores.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Categorical => "categorical",
+            Self::Format => "format",
+            Self::Label => "label",
+            Self::MinCount => "min_count",
+            Self::Resume => "resume",
+            Self::SaveMap => "save_map",
+            Self::Witness => "witness",
+        }
+    }
+}
+
+impl std::fmt::Display for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the setting `{}`", self.name())
+    }
+}
+
 /// A number of things, as a person would say it.
 pub(crate) fn count_of(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
@@ -92,16 +171,63 @@ pub(crate) fn count_of(n: usize, thing: &str) -> String {
 impl Error {
     /// A bad setting.
     pub fn setting(message: impl Into<String>) -> Self {
-        Self::Setting { message: message.into() }
+        Self::Setting { message: message.into(), source: None }
     }
 
     /// A file that cannot be used.
     pub fn file(file: &Path, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::in_file(file.display().to_string(), message, remedy)
+    }
+
+    /// [`file`](Self::file) for one that is known by a name, such as standard input.
+    pub(crate) fn in_file(
+        file: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
         Self::File {
-            file: file.display().to_string(),
+            file: file.into(),
             message: message.into(),
             remedy: remedy.into(),
+            source: None,
         }
+    }
+
+    /// A line of a file that is not what it should be.
+    pub(crate) fn line(
+        file: impl Into<String>,
+        line: u64,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self::Line {
+            file: file.into(),
+            line,
+            message: message.into(),
+            remedy: remedy.into(),
+            source: None,
+        }
+    }
+
+    /// Adds the error behind this one, where it is one of a line, a file or a setting.
+    ///
+    /// ```
+    /// # use dualgap::Error;
+    /// # use std::error::Error as _;
+    /// let missing = std::fs::read("no/such/file").unwrap_err();
+    /// let error = Error::file("a.svm".as_ref(), "cannot be read", "check the path").caused_by(missing);
+    /// let source = error.source().unwrap().downcast_ref::<std::io::Error>().unwrap();
+    /// assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
+    /// ```
+    #[must_use]
+    pub fn caused_by(mut self, error: impl Into<Source>) -> Self {
+        if let Self::Line { source, .. }
+        | Self::File { source, .. }
+        | Self::Setting { source, .. } = &mut self
+        {
+            *source = Some(error.into());
+        }
+        self
     }
 
     /// What the user can do about it, where there is more to say than the message does.

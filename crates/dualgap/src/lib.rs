@@ -53,4 +53,4 @@ pub mod structure;
 pub mod task;
 pub mod term;
 
-pub use error::{Error, Result};
+pub use error::{Error, Result, Setting, Source};

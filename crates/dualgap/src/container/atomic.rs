@@ -72,7 +72,7 @@ pub fn check_link(path: &Path) -> Result<()> {
 
 pub(crate) fn unwritable(path: &Path, error: std::io::Error) -> Error {
     let message = format!("cannot be written: {error}");
-    Error::file(path, message, "is there space, and may you write there?")
+    Error::file(path, message, "is there space, and may you write there?").caused_by(error)
 }
 
 /// Writes a file atomically.

@@ -1,6 +1,6 @@
 //! What is wrong with the bytes of a sealed file.
 
-use crate::Error;
+use crate::{Error, Source};
 use std::path::Path;
 
 /// What is wrong with the bytes of a file, as the rest of a sentence that begins with its name, and the error behind it
@@ -15,22 +15,23 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Fault {
     message: String,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Source>,
 }
 
 impl Fault {
     /// A fault that another error has caused, whose words come at the end of the message.
-    pub fn caused(
-        message: &str,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
+    pub fn caused(message: &str, source: impl Into<Source>) -> Self {
         let source = source.into();
         Self { message: format!("{message}: {source}"), source: Some(source) }
     }
 
     /// Turns it into an error that names the file and what to do about it.
     pub fn in_file(self, path: &Path, remedy: impl Into<String>) -> Error {
-        Error::file(path, self.message, remedy)
+        let error = Error::file(path, self.message, remedy);
+        match self.source {
+            Some(source) => error.caused_by(source),
+            None => error,
+        }
     }
 }
 

@@ -208,14 +208,17 @@ fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
 /// which will be read from them.
 pub fn read_file(path: &Path, numbers: usize) -> Result<Vec<u8>> {
     let unreadable = |error: std::io::Error| {
-        Error::file(path, format!("cannot be read: {error}"), "check the path and the permissions")
+        let message = format!("cannot be read: {error}");
+        Error::file(path, message, "check the path and the permissions").caused_by(error)
     };
     // Anything else, such as a device, might never end.
     if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err(Error::file(path, "is not a file", "name a file that was written by dualgap"));
     }
-    let in_file =
-        |error: Error| Error::file(path, error.to_string(), error.remedy().unwrap_or_default());
+    let in_file = |error: Error| {
+        let remedy = error.remedy().unwrap_or_default().to_string();
+        Error::file(path, error.to_string(), remedy).caused_by(error)
+    };
     let bytes = std::fs::read(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::OutOfMemory => in_file(short_of("the file has no room")),
         _ => unreadable(error),

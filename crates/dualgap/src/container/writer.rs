@@ -1,7 +1,7 @@
 //! From tensors to a sealed file.
 
 use super::{Digest, Form, Kind, write_atomically};
-use crate::{Error, Result};
+use crate::{Error, Result, Source};
 use safetensors::tensor::{Dtype, TensorView};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -122,7 +122,7 @@ impl<'h, H: Serialize> Writer<'h, H> {
             |(name, tensor): &'_ (String, Tensor)| (name.clone(), Digest::of(&tensor.bytes));
         let digests: BTreeMap<String, String> = self.tensors.iter().map(digest).collect();
         if digests.len() < self.tensors.len() {
-            return Err(self.unwritable(&"two tensors have the same name"));
+            return Err(self.unwritable("two tensors have the same name"));
         }
         let sealed = self.sealed(&OfTensors {
             format_version: self.kind.version,
@@ -136,15 +136,15 @@ impl<'h, H: Serialize> Writer<'h, H> {
                 TensorView::new(t.dtype, t.shape.clone(), &t.bytes).map(|view| (&name[..], view))
             })
             .collect::<Result<_, _>>()
-            .map_err(|error| self.unwritable(&error))?;
+            .map_err(|error| self.unwritable(error))?;
         let metadata = HashMap::from([(self.kind.key(), sealed)]);
-        safetensors::serialize(views, Some(metadata)).map_err(|error| self.unwritable(&error))
+        safetensors::serialize(views, Some(metadata)).map_err(|error| self.unwritable(error))
     }
 
     fn as_lines(&self) -> Result<Vec<u8>> {
         let body = match &self.tensors[..] {
             [(name, Tensor { dtype: Dtype::U8, bytes, .. })] if name == "body" => bytes,
-            _ => return Err(self.unwritable(&"it has other tensors than `body`, of bytes")),
+            _ => return Err(self.unwritable("it has other tensors than `body`, of bytes")),
         };
         let sealed = self.sealed(&OfLines { fields: self.header, digest: Digest::of(body) })?;
         let mut bytes = format!("{}{sealed}\n", self.kind.first_line()).into_bytes();
@@ -154,12 +154,14 @@ impl<'h, H: Serialize> Writer<'h, H> {
 
     /// Returns the header and its seal as text.
     fn sealed(&self, header: &impl Serialize) -> Result<String> {
-        let header = serde_json::value::to_raw_value(header).map_err(|e| self.unwritable(&e))?;
+        let header = serde_json::value::to_raw_value(header).map_err(|e| self.unwritable(e))?;
         let sealed = Sealed { seal: Digest::of(header.get().as_bytes()), header };
-        serde_json::to_string(&sealed).map_err(|error| self.unwritable(&error))
+        serde_json::to_string(&sealed).map_err(|error| self.unwritable(error))
     }
 
-    fn unwritable(&self, error: &dyn std::fmt::Display) -> Error {
+    fn unwritable(&self, error: impl Into<Source>) -> Error {
+        let error = error.into();
         Error::setting(format!("the {} cannot be written: {error}", self.kind.name))
+            .caused_by(error)
     }
 }

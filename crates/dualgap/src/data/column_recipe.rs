@@ -145,11 +145,8 @@ impl ColumnRecipe {
 }
 
 fn parse(name: &str, templates: &str) -> Result<Templates> {
-    Templates::parse(templates).map_err(|(line, message)| Error::Line {
-        file: name.into(),
-        line,
-        message,
-        remedy: "a template is a line such as U00:%x[0,0]".into(),
+    Templates::parse(templates).map_err(|(line, message)| {
+        Error::line(name, line, message, "a template is a line such as U00:%x[0,0]")
     })
 }
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::error::count_of;
 use crate::linalg::Rows;
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use rayon::prelude::*;
 
 /// The sentences of one part, with features numbered within it.
@@ -79,7 +79,7 @@ pub(super) fn read_training_as(
         recipe.templates = ColumnRecipe::standard(columns);
     }
     let templates = recipe.parse().map_err(|error| match error {
-        Error::Setting { message } => portions.file_error(
+        Error::Setting { message, .. } => portions.file_error(
             format!("does not have the columns for its features: {message}"),
             "take other features, or pick other columns",
         ),
@@ -129,7 +129,7 @@ pub(super) fn read_training_as(
     if features.is_empty() {
         return Err(portions.file_error(
             format!("no feature occurs {} times", recipe.min_count),
-            "lower --min-count",
+            format!("lower {}", Setting::MinCount),
         ));
     }
     let widths = [features.len(), pairs.len()];
@@ -335,12 +335,8 @@ impl<'a> Portions<'a> {
                     "the last column has the numbers that are to be predicted: repair it, or take the token out",
                 ),
             };
-            return Err(Error::Line {
-                file: self.reader.source().name().into(),
-                line: sentence.line(t),
-                message,
-                remedy: remedy.into(),
-            });
+            let file = self.reader.source().name();
+            return Err(Error::line(file, sentence.line(t), message, remedy));
         }
         Ok(())
     }

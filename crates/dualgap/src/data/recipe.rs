@@ -6,7 +6,7 @@ use super::{
     ColumnRecipe, CsvRecipe, DataSet, Examples, Ratings, RatingsRecipe, Sequences, Source,
     TargetKind, Targets, Unseen, Vocabulary, csv, letters, libsvm,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use std::iter::repeat_n;
 
@@ -241,7 +241,10 @@ impl Recipe {
             Format::Libsvm | Format::Csv(_) | Format::Ratings(_) | Format::Own => Err(source
                 .file_error(
                     format!("a {} file has no sequences", self.format.name()),
-                    "chains are trained on column files (--format columns) and letters",
+                    format!(
+                        "chains are trained on column files ({} columns) and letters",
+                        Setting::Format
+                    ),
                 )),
         }
     }
@@ -348,13 +351,12 @@ impl Recipe {
                 let name = source.name().to_string();
                 let sequences = self.sequences(source, known)?;
                 if sequences.data.edges.is_some() {
-                    return Err(Error::File {
-                        file: name,
-                        message: "the templates have features of label pairs, and examples on \
-                                  their own have no pairs"
-                            .into(),
-                        remedy: "train a chain, or leave out the templates B…%x[…]".into(),
-                    });
+                    return Err(Error::in_file(
+                        name,
+                        "the templates have features of label pairs, and examples on \
+                         their own have no pairs",
+                        "train a chain, or leave out the templates B…%x[…]",
+                    ));
                 }
                 let of = sequences.data.rows.len();
                 let examples = self.positions(&name, sequences)?;
@@ -389,10 +391,9 @@ impl Recipe {
             return Ok(loaded);
         }
         if let Targets::Classes(classes) = &loaded.data.targets {
-            let numbers = classes.to_numbers().map_err(|error| Error::File {
-                file: name.into(),
-                message: error.to_string(),
-                remedy: "regression is for labels that are numbers: take another task".into(),
+            let numbers = classes.to_numbers().map_err(|error| {
+                let remedy = "regression is for labels that are numbers: take another task";
+                Error::in_file(name, error.to_string(), remedy).caused_by(error)
             })?;
             loaded.data.targets = numbers.into();
         }
@@ -431,11 +432,11 @@ impl Recipe {
         let chosen = words.in_folds(folds);
         if chosen.is_empty() {
             let folds: Vec<String> = folds.iter().map(ToString::to_string).collect();
-            return Err(Error::File {
-                file: name.into(),
-                message: format!("no word is in fold {}", folds.join(", ")),
-                remedy: "folds are 0 to 9; the sixth column of the file has them".into(),
-            });
+            return Err(Error::in_file(
+                name,
+                format!("no word is in fold {}", folds.join(", ")),
+                "folds are 0 to 9; the sixth column of the file has them",
+            ));
         }
         Ok(chosen)
     }
@@ -443,11 +444,11 @@ impl Recipe {
     fn no_folds(&self, name: &str) -> Result<()> {
         match self.folds {
             None => Ok(()),
-            Some(_) => Err(Error::File {
-                file: name.into(),
-                message: format!("a {} file has no folds", self.format.name()),
-                remedy: "leave the folds out, or name a file of the letters format".into(),
-            }),
+            Some(_) => Err(Error::in_file(
+                name,
+                format!("a {} file has no folds", self.format.name()),
+                "leave the folds out, or name a file of the letters format",
+            )),
         }
     }
 }

@@ -36,6 +36,10 @@ pub struct Source<'a> {
 /// What is wrong with a line and its remedy; the source adds file and line.
 pub(super) type Complaint = (String, &'static str);
 
+/// The remedy for bytes that are no text.
+pub(super) const NOT_TEXT: &str =
+    "convert the file to UTF-8, and check that it is not a binary one";
+
 /// The first bytes of compressed files.
 const MAGIC: [(&[u8], Compression); 3] = [
     (&[0x1f, 0x8b], Compression::Gzip),
@@ -63,11 +67,8 @@ impl<'a> Source<'a> {
             return Source::new("standard input".into(), std::io::stdin().lock());
         }
         let unreadable = |error: std::io::Error| {
-            Error::file(
-                path,
-                format!("cannot be read: {error}"),
-                "check the path and the permissions",
-            )
+            let message = format!("cannot be read: {error}");
+            Error::file(path, message, "check the path and the permissions").caused_by(error)
         };
         if path.is_dir() {
             return Err(Error::file(path, "is a folder", "name a file in it"));
@@ -82,10 +83,9 @@ impl<'a> Source<'a> {
     }
 
     fn new(name: String, mut reader: impl BufRead + 'a) -> Result<Self> {
-        let unreadable = |error: std::io::Error| Error::File {
-            file: name.clone(),
-            message: format!("cannot be read: {error}"),
-            remedy: "check the path and the permissions".into(),
+        let unreadable = |error: std::io::Error| {
+            let message = format!("cannot be read: {error}");
+            Error::in_file(&name, message, "check the path and the permissions").caused_by(error)
         };
         let head = reader.fill_buf().map_err(unreadable)?;
         let compression =
@@ -105,10 +105,9 @@ impl<'a> Source<'a> {
     /// Returns the beginning of the text without consuming it, as far as it is buffered: enough to recognise the
     /// format.
     pub fn head(&mut self) -> Result<String> {
-        let head = self.reader.fill_buf().map_err(|error| Error::File {
-            file: self.name.clone(),
-            message: format!("cannot be read: {error}"),
-            remedy: "is the file cut off or damaged?".into(),
+        let head = self.reader.fill_buf().map_err(|error| {
+            let message = format!("cannot be read: {error}");
+            Error::in_file(&self.name, message, "is the file cut off or damaged?").caused_by(error)
         })?;
         Ok(String::from_utf8_lossy(head.strip_prefix(BOM).unwrap_or(head)).into())
     }
@@ -129,15 +128,12 @@ impl<'a> Source<'a> {
     pub fn next_line(&mut self) -> Result<Option<&str>> {
         self.line.clear();
         self.number += 1;
-        let read = self.fill_line().map_err(|error| Error::Line {
-            file: self.name.clone(),
-            line: self.number,
-            message: format!("cannot be read: {error}"),
-            remedy: match error.kind() {
+        let read = self.fill_line().map_err(|error| {
+            let remedy = match error.kind() {
                 ErrorKind::OutOfMemory => "take a part of the file; is the memory limited?",
                 _ => "is the file cut off or damaged?",
-            }
-            .into(),
+            };
+            self.error(format!("cannot be read: {error}"), remedy).caused_by(error)
         })?;
         if read == 0 {
             return Ok(None);
@@ -151,12 +147,7 @@ impl<'a> Source<'a> {
         let bom = if self.number == 1 && self.line.starts_with(BOM) { BOM.len() } else { 0 };
         match std::str::from_utf8(&self.line[bom..]) {
             Ok(line) => Ok(Some(line)),
-            Err(_) => Err(Error::Line {
-                file: self.name.clone(),
-                line: self.number,
-                message: "is not UTF-8 text".into(),
-                remedy: "convert the file to UTF-8, and check that it is not a binary one".into(),
-            }),
+            Err(error) => Err(self.error("is not UTF-8 text", NOT_TEXT).caused_by(error)),
         }
     }
 
@@ -188,17 +179,12 @@ impl<'a> Source<'a> {
 
     /// Returns an error at the line that was read last.
     pub fn error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::Line {
-            file: self.name.clone(),
-            line: self.number,
-            message: message.into(),
-            remedy: remedy.into(),
-        }
+        Error::line(&self.name, self.number, message, remedy)
     }
 
     /// Returns an error about the file as a whole.
     pub fn file_error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::File { file: self.name.clone(), message: message.into(), remedy: remedy.into() }
+        Error::in_file(&self.name, message, remedy)
     }
 }
 

@@ -53,11 +53,9 @@ pub struct Engine<'a, B: Blocks, L> {
 
 /// Starts a pool with the number of threads that the settings ask for.
 pub(crate) fn pool(settings: &Settings) -> Result<Arc<rayon::ThreadPool>> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(settings.threads)
-        .build()
-        .map(Arc::new)
-        .map_err(|error| Error::setting(format!("no threads can be started: {error}")))
+    rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().map(Arc::new).map_err(
+        |error| Error::setting(format!("no threads can be started: {error}")).caused_by(error),
+    )
 }
 
 /// An upper bound on the number of steps: no run has time for this many, so a state that claims more is invalid.

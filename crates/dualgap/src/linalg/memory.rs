@@ -8,7 +8,7 @@
 //! The number of copies of the weights that a solver holds at its peak was measured, from the size of the process in
 //! long and short runs of every method; the counts here are these measurements, rounded up.
 
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use std::num::NonZero;
 
 /// The largest number of weights, 2 GiB a vector. More of them are most likely a mistake in the data, such as one
@@ -26,9 +26,14 @@ const HEADROOM: usize = 1 << 26;
 /// The bytes of a number.
 const NUMBER: usize = 8;
 
-/// The remedy that every error about memory suggests.
-const REMEDY: &str = "number the features from 1 on without gaps, leave out rare ones (--min-count) or map them to \
-                      fewer, or take fewer labels; is the memory limited (ulimit -v), or in use by others?";
+/// Returns the remedy that every error about memory suggests.
+fn remedy() -> String {
+    format!(
+        "number the features from 1 on without gaps, leave out rare ones ({}) or map them to fewer, or take fewer \
+         labels; is the memory limited (ulimit -v), or in use by others?",
+        Setting::MinCount
+    )
+}
 
 /// Returns an error unless the system has room for this many 64-bit numbers, in addition to what is in use.
 ///
@@ -52,7 +57,7 @@ pub(crate) fn has_headroom() -> bool {
 
 /// Returns an error about memory, with its remedy.
 pub(crate) fn short_of(message: &str) -> Error {
-    Error::Memory { message: message.into(), remedy: REMEDY.into() }
+    Error::Memory { message: message.into(), remedy: remedy() }
 }
 
 /// Returns the number of weights, features times outputs, or an error if there are too many.

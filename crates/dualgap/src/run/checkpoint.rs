@@ -21,16 +21,18 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Returns a checkpoint of a solver and the loop.
     pub(crate) fn of<S: Resumable>(solver: &S, run: &RunState) -> Result<Self> {
-        let solver = postcard::to_stdvec(&solver.state())
-            .map_err(|error| Error::setting(format!("the state cannot be stored: {error}")))?;
+        let solver = postcard::to_stdvec(&solver.state()).map_err(|error| {
+            Error::setting(format!("the state cannot be stored: {error}")).caused_by(error)
+        })?;
         Ok(Self { run: run.clone(), solver })
     }
 
     /// Returns the solver's state, or an error if the bytes are malformed. The solver checks whether the state fits its
     /// problem.
     pub(crate) fn state<T: DeserializeOwned>(&self) -> Result<T> {
-        postcard::from_bytes(&self.solver)
-            .map_err(|error| Error::setting(format!("the state makes no sense: {error}")))
+        postcard::from_bytes(&self.solver).map_err(|error| {
+            Error::setting(format!("the state makes no sense: {error}")).caused_by(error)
+        })
     }
 }
 

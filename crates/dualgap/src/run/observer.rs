@@ -130,10 +130,10 @@ impl<W: Write + Send> Observer for JsonLines<W> {
             .map_err(std::io::Error::from)
             .and_then(|()| self.out.write_all(b"\n"))
             .and_then(|()| self.out.flush())
-            .map_err(|error| Error::File {
-                file: self.name.clone(),
-                message: format!("the trace cannot be written: {error}"),
-                remedy: "is there space, and may you write there?".into(),
+            .map_err(|error| {
+                let message = format!("the trace cannot be written: {error}");
+                Error::in_file(&self.name, message, "is there space, and may you write there?")
+                    .caused_by(error)
             })
     }
 }

@@ -356,9 +356,9 @@ fn in_parallel<T: Send>(
     };
     let mut done = thread::scope(|scope| {
         let more = (1..threads.min(count)).map(|_| {
-            thread::Builder::new()
-                .spawn_scoped(scope, share)
-                .map_err(|error| Error::setting(format!("no threads can be started: {error}")))
+            thread::Builder::new().spawn_scoped(scope, share).map_err(|error| {
+                Error::setting(format!("no threads can be started: {error}")).caused_by(error)
+            })
         });
         let more = more.collect::<Result<Vec<_>>>();
         let mut done = share()?;

@@ -28,7 +28,6 @@
 use super::checkpoint::CHECKPOINT;
 use super::version1::upgrade;
 use super::{Model, Provenance, Task};
-use crate::Result;
 use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer, read_file, write_atomically};
 use crate::data::Alphabet;
 use crate::dual::Witness;
@@ -37,6 +36,7 @@ use crate::linalg::{LowRank, Operator};
 use crate::run::Certificate;
 use crate::structure::names::{put_names, take_names};
 use crate::structure::{Names, Structure};
+use crate::{Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
@@ -263,7 +263,7 @@ impl<S: Structure> Model<S> {
 /// Returns the error for a file that is no model, or a damaged one.
 pub(super) fn in_file(fault: Fault, path: &Path) -> crate::Error {
     let remedy = if CHECKPOINT.is_that_of(path) {
-        "a run that resumes from it saves the model"
+        &format!("a run that goes on from it ({}) saves the model", Setting::Resume)
     } else {
         "the file is damaged, was altered, or is no dualgap model (which comes before the data)"
     };

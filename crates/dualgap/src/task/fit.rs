@@ -13,7 +13,7 @@ use crate::structure::in_ball::{self, StoredLosses};
 use crate::structure::{Choice, LinearBlocks, Structure, Visitor, train_pure_l1_from};
 use crate::term::ball::l1;
 use crate::term::{Ball, Loss, Penalty};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use std::time::Instant;
 
 /// Trains the model of a posed problem.
@@ -278,7 +278,10 @@ fn warm_points<S: Structure, B: Witnessed>(
         return Err(Error::setting("a warm start needs a model of the same task"));
     }
     let Some(witness) = &old.witness else {
-        return Err(Error::setting("a warm start needs a model with its witness"));
+        return Err(Error::setting(format!(
+            "a warm start needs a model with its witness: train that one with {}",
+            Setting::Witness
+        )));
     };
     (0..blocks.len())
         .map(|i| {

@@ -10,7 +10,7 @@ use crate::run::{Certificate, Reach};
 use crate::structure::in_ball::StoredLosses;
 use crate::structure::{Fitted, LinearBlocks, Structure, Visitor};
 use crate::term::{Ball, Loss, Penalty};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 
 /// The evidence for the dual value of a verified certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +173,10 @@ impl<S: Structure> Visitor for AtEveryLambda<'_, S> {
             return Err(refused("the file names a ball for a problem under a penalty"));
         };
         let Some(witness) = &self.model.witness else {
-            return Err(Error::setting("without its witness a model proves nothing at another λ"));
+            return Err(Error::setting(format!(
+                "without its witness a model proves nothing at another λ: train it with {}",
+                Setting::Witness
+            )));
         };
         let Fitted { weights, .. } = self.model.fitted();
         let (weights, points) = (self.factors.scaled(weights), witness.points(blocks)?);

@@ -6,6 +6,7 @@
 //! see `circles`.
 
 mod circles;
+mod flags;
 mod source;
 
 use source::{Token, files, is_test_module, modules, tokens, without_tests};
@@ -17,7 +18,8 @@ const FLOORS: [&str; 10] =
     ["error", "linalg", "container", "data", "term", "run", "dual", "ball", "structure", "model"];
 
 /// What the crate's root offers under another name, and the room it comes from.
-const AT_THE_ROOT: [(&str, &str); 2] = [("Error", "error"), ("Result", "error")];
+const AT_THE_ROOT: [(&str, &str); 4] =
+    [("Error", "error"), ("Result", "error"), ("Setting", "error"), ("Source", "error")];
 
 /// A path that leads upward.
 #[derive(Debug, PartialEq)]

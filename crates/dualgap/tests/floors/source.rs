@@ -12,6 +12,17 @@ pub struct Token {
 
 /// The source as tokens, without comments, and with strings and characters left out.
 pub fn tokens(source: &str) -> Vec<Token> {
+    scan(source).0
+}
+
+/// The strings of the source with their quotes, and the line that each begins in.
+pub fn strings(source: &str) -> Vec<Token> {
+    scan(source).1
+}
+
+/// The tokens, and the strings.
+fn scan(source: &str) -> (Vec<Token>, Vec<Token>) {
+    let mut strings = Vec::new();
     let text: Vec<char> = source.chars().collect();
     let (mut tokens, mut line, mut k) = (Vec::new(), 1, 0);
     let at = |k: usize| text.get(k).copied().unwrap_or('\0');
@@ -35,8 +46,13 @@ pub fn tokens(source: &str) -> Vec<Token> {
             }
             ('r', '"' | '#') if raw_string(&text[k..]).is_some() => {
                 k += raw_string(&text[k..]).unwrap_or(1);
+                strings.push(Token { text: text[start..k].iter().collect(), line });
             }
-            ('"', _) => k += quoted(&text[k..], '"'),
+            ('"', _) => {
+                k += quoted(&text[k..], '"');
+                let end = k.min(text.len());
+                strings.push(Token { text: text[start..end].iter().collect(), line });
+            }
             // A character, or a lifetime: that has no closing quote behind its first letter.
             ('\'', '\\') => k += quoted(&text[k..], '\''),
             ('\'', _) if at(k + 2) == '\'' => k += 3,
@@ -57,7 +73,7 @@ pub fn tokens(source: &str) -> Vec<Token> {
         }
         line += text[start..k.min(text.len())].iter().filter(|&&c| c == '\n').count();
     }
-    tokens
+    (tokens, strings)
 }
 
 /// The length of a text in quotes, escapes included.

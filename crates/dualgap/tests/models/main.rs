@@ -6,6 +6,7 @@
 //! - `warm_starts`: runs that begin with an older model's witness.
 //! - `cross_validation`: many of them, on parts of the data.
 //! - `paths`: structural models for every λ of an interval.
+//! - `sources`: the errors behind errors.
 //! - `typed_data`: data with weights and without targets; files with recipes of earlier programs.
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
@@ -19,5 +20,6 @@ mod forgeries;
 mod pairs;
 mod paths;
 mod resumed;
+mod sources;
 mod typed_data;
 mod warm_starts;

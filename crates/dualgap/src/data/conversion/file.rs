@@ -5,7 +5,7 @@ use super::Conversion;
 use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer};
 use crate::data::random_binning::Sizes;
 use crate::data::{Alphabet, RandomBinning, Recipe, Sink};
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -41,10 +41,10 @@ impl Conversion {
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|error| {
             let message = format!("cannot be read: {error}");
-            Error::file(path, message, "check the path and the permissions")
+            Error::file(path, message, "check the path and the permissions").caused_by(error)
         })?;
         Self::from_bytes(&bytes).map_err(|fault| {
-            fault.in_file(path, "name a map that `dualgap convert --save-map` has written")
+            fault.in_file(path, format!("name a map that was saved as {} says", Setting::SaveMap))
         })
     }
 

@@ -97,7 +97,7 @@ impl Conversion {
                 count_of(self.features, "feature")
             );
             let remedy = "take the map that was saved with the data that this file belongs to";
-            return Err(Error::File { file: name, message, remedy: remedy.into() });
+            return Err(Error::in_file(name, message, remedy));
         }
         Ok(loaded)
     }

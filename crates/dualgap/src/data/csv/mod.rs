@@ -249,7 +249,7 @@ fn clash(columns: &[CsvColumn]) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Error;
+    use crate::{Error, Setting};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
     use std::io::Write;
@@ -415,7 +415,7 @@ mod tests {
         let late = format!("{text}many,b\n");
         let error = train(&late, &CsvRecipe::default()).unwrap_err();
         assert!(error.to_string().starts_with("t.csv:1002: `many` in the column `n`"), "{error}");
-        assert!(error.remedy().unwrap().contains("--categorical n"));
+        assert!(error.remedy().unwrap().contains(&format!("{} n", Setting::Categorical)));
         let recipe = CsvRecipe { categorical: vec!["n".into()], ..CsvRecipe::default() };
         assert_eq!(train(&late, &recipe).unwrap().0.dictionary.len(), BEGINNING + 1);
         let early = text.replace("\n999,", "\nmany,");

@@ -3,9 +3,10 @@
 use super::{CsvColumn, Kind};
 use crate::data::labels::Labels;
 use crate::data::sets::parse_set;
+use crate::data::source::NOT_TEXT;
 use crate::data::{Source, Unseen};
 use crate::linalg::Rows;
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use ::csv::{ReaderBuilder, StringRecord, Terminator};
 use std::collections::{HashSet, VecDeque};
 use std::io::{BufRead, Chain, Read};
@@ -214,7 +215,7 @@ impl<'a> Table<'a> {
             let more = self.reader.read_byte_record(&mut bytes).map_err(|error| {
                 let line = self.reader.position().line();
                 let message = format!("cannot be read: {error}");
-                self.error(line, message, "is the file cut off or damaged?")
+                self.error(line, message, "is the file cut off or damaged?").caused_by(error)
             })?;
             let last = bytes.iter().next_back().unwrap_or_default();
             if !more || (bytes.len() == 1 && last == END.trim_ascii()) {
@@ -235,12 +236,8 @@ impl<'a> Table<'a> {
                 break;
             }
         }
-        record.cells = StringRecord::from_byte_record(bytes).map_err(|_| {
-            self.error(
-                record.line,
-                "is not UTF-8 text",
-                "convert the file to UTF-8, and check that it is not a binary one",
-            )
+        record.cells = StringRecord::from_byte_record(bytes).map_err(|error| {
+            self.error(record.line, "is not UTF-8 text", NOT_TEXT).caused_by(error)
         })?;
         let (found, needed) = (record.cells.len(), self.names.len());
         if needed > 0 && found != needed {
@@ -356,7 +353,10 @@ impl<'a> Table<'a> {
         self.error(
             line,
             format!("the label is missing: the column `{}` has none", self.names[label]),
-            "fill it, or take the line out; another column is chosen with --label",
+            format!(
+                "fill it, or take the line out; another column is chosen with {}",
+                Setting::Label
+            ),
         )
     }
 
@@ -367,8 +367,8 @@ impl<'a> Table<'a> {
 
     fn no_target(&self, line: u64, cell: &str, place: usize, columns: usize) -> Error {
         let other = match columns {
-            1 => "name another column with --label",
-            _ => "leave the column out of --label",
+            1 => format!("name another column with {}", Setting::Label),
+            _ => format!("leave the column out of {}", Setting::Label),
         };
         self.error(
             line,
@@ -385,19 +385,18 @@ impl<'a> Table<'a> {
             not_finite(cell, column),
             format!(
                 "repair the cell, or leave it empty; \
-                 if the column has names, train with --categorical {column}"
+                 if the column has names, train with {} {column}",
+                Setting::Categorical
             ),
         )
     }
 
     fn error(&self, line: u64, message: impl Into<String>, remedy: impl Into<String>) -> Error {
-        let file = self.file.clone();
-        Error::Line { file, line, message: message.into(), remedy: remedy.into() }
+        Error::line(&self.file, line, message, remedy)
     }
 
     pub fn file_error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
-        let file = self.file.clone();
-        Error::File { file, message: message.into(), remedy: remedy.into() }
+        Error::in_file(&self.file, message, remedy)
     }
 }
 

@@ -7,7 +7,7 @@ use super::CsvRecipe;
 use super::table::{SHOWN, Table, Wanted};
 use crate::data::TargetKind;
 use crate::data::outputs::twice;
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use ::csv::{ReaderBuilder, StringRecord, WriterBuilder};
 
 /// The target columns by name, and their places in a file that has them.
@@ -30,7 +30,7 @@ impl TargetColumns {
             (None, TargetKind::Outputs) => {
                 return Err(table.file_error(
                     "has several columns, and it was not said which of them are to be predicted",
-                    "name them with commas between them: --label price,weight",
+                    format!("name them with commas between them: {} price,weight", Setting::Label),
                 ));
             }
             (None, _) => table.names.last().cloned().into_iter().collect(),
@@ -39,7 +39,7 @@ impl TargetColumns {
         if places.len() == table.names.len() {
             return Err(table.file_error(
                 "has no column to predict by: all are to be predicted",
-                "leave some out of --label",
+                format!("leave some out of {}", Setting::Label),
             ));
         }
         Ok(Self { names, places, kind })
@@ -93,20 +93,24 @@ fn check(table: &Table<'_>, recipe: &CsvRecipe, names: &[String]) -> Result<()> 
     if let [only] = names {
         return Err(table.file_error(
             format!("is to predict a single number, `{only}`"),
-            "one number an example is for `dualgap train regression`; \
-             several have commas between them: --label price,weight",
+            format!(
+                "one number an example is for `dualgap train regression`; \
+                 several have commas between them: {} price,weight",
+                Setting::Label
+            ),
         ));
     }
     if let Some(name) = twice(names) {
         return Err(table.file_error(
             format!("is to predict `{name}` twice"),
-            "name every column once in --label",
+            format!("name every column once in {}", Setting::Label),
         ));
     }
     if let Some(name) = names.iter().find(|name| recipe.categorical.contains(name)) {
         return Err(table.file_error(
             format!(
-                "is to predict the numbers of `{name}`, and --categorical says that it has names"
+                "is to predict the numbers of `{name}`, and {} says that it has names",
+                Setting::Categorical
             ),
             "leave the column out of one of the two",
         ));
@@ -232,7 +236,7 @@ mod tests {
         ] {
             let error = read(text, None).unwrap_err();
             assert!(error.to_string().starts_with(words), "{error}");
-            assert!(error.remedy().unwrap().contains("--label"), "{error:?}");
+            assert!(error.remedy().unwrap().contains(&Setting::Label.to_string()), "{error:?}");
         }
     }
 
@@ -258,11 +262,11 @@ mod tests {
         assert!(error.remedy().unwrap().ends_with("x,\"h, cm\",b"), "{error:?}");
         let plain = CsvRecipe::default();
         let error = read_training_as(source(text), &plain, TargetKind::Outputs).unwrap_err();
-        assert!(error.remedy().unwrap().contains("--label"), "{error}");
+        assert!(error.remedy().unwrap().contains(&Setting::Label.to_string()), "{error}");
         let categorical = vec!["b".into()];
         let recipe = CsvRecipe { label: Some("a,b".into()), categorical, ..plain };
         let error = read_training_as(source(text), &recipe, TargetKind::Outputs).unwrap_err();
-        assert!(error.to_string().contains("--categorical"), "{error}");
+        assert!(error.to_string().contains(&Setting::Categorical.to_string()), "{error}");
     }
 
     #[test]

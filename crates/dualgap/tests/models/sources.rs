@@ -1,0 +1,91 @@
+//! An error keeps the one behind it, for programs that ask for more than words.
+
+use dualgap::container::{Form, Kind, Reader, Writer};
+use dualgap::data::csv::{CsvRecipe, read_training};
+use dualgap::data::{Conversion, Source};
+use dualgap::model::Model;
+use dualgap::{Error, Result};
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The error behind the one that was returned.
+#[track_caller]
+fn behind<E: std::error::Error + 'static, T>(result: Result<T>, look: impl FnOnce(&E)) {
+    let Some(error) = result.err() else { panic!("there is nothing wrong") };
+    let source =
+        std::error::Error::source(&error).unwrap_or_else(|| panic!("nothing behind {error}"));
+    look(source.downcast_ref().unwrap_or_else(|| panic!("another error: {source:?}")));
+}
+
+#[test]
+fn a_missing_file_is_one_of_the_system() {
+    let missing = Path::new("no/such/file");
+    let not_found = |error: &std::io::Error| assert_eq!(error.kind(), ErrorKind::NotFound);
+    behind(Source::open(missing), not_found);
+    behind(Model::load(missing), not_found);
+    behind(Conversion::load(missing), not_found);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_one_of_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "n".repeat(3000);
+    let result = dualgap::data::write_atomically(&folder.path().join(name), b"");
+    behind(result, |error: &std::io::Error| assert_ne!(error.kind(), ErrorKind::NotFound));
+}
+
+#[test]
+fn text_that_is_none_is_one_of_its_decoder() {
+    let mut source = Source::from_bytes("data", b"1 1:2\n1 \xff\n").unwrap();
+    source.next_line().unwrap();
+    let at = |error: &std::str::Utf8Error| assert_eq!(error.valid_up_to(), 2);
+    behind(source.next_line().map(|_| ()), at);
+    let source = Source::from_bytes("a.csv", b"a,b\n1,2\n3,\xff\n").unwrap();
+    behind(read_training(source, &CsvRecipe::default()), |error: &csv::FromUtf8Error| {
+        assert_eq!(error.utf8_error().field(), 1);
+    });
+}
+
+#[test]
+fn compressed_data_that_break_off_are_one_of_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv.gz");
+    let mut sink = dualgap::data::Sink::create_named(&path).unwrap();
+    (0..5000_u64).for_each(|k| sink.text(&format!("{},{}\n", k * k % 977, k % 2)).unwrap());
+    sink.finish().unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let source = Source::from_bytes("cut", &bytes[..bytes.len() / 2]).unwrap();
+    let cut = |error: &csv::Error| assert!(error.is_io_error());
+    behind(read_training(source, &CsvRecipe::default()), cut);
+}
+
+#[test]
+fn a_header_that_is_broken_is_one_of_its_parser() {
+    const MODEL: Kind =
+        Kind { name: "model", form: Form::Tensors { main: true }, oldest: 1, version: 1 };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    // The container is in order, and the header has nothing of a model.
+    Writer::new(&MODEL, &serde_json::json!({ "task": 1 })).write(&path).unwrap();
+    let of_data = |error: &serde_json::Error| assert!(error.is_data());
+    behind(Model::load(&path), of_data);
+    let fault = Model::from_bytes(&std::fs::read(&path).unwrap()).unwrap_err();
+    assert!(std::error::Error::source(&fault).unwrap().is::<serde_json::Error>());
+    // No container at all.
+    std::fs::write(&path, [0xff; 64]).unwrap();
+    behind(Model::load(&path), |_: &safetensors::SafeTensorError| ());
+    // A map whose line of a header is no JSON.
+    std::fs::write(&path, "dualgap map 1\n{\nbody").unwrap();
+    behind(Conversion::load(&path), |error: &serde_json::Error| assert!(error.is_eof()));
+}
+
+#[test]
+fn an_error_of_its_own_has_nothing_behind_it() {
+    let error = Error::setting("λ must be positive");
+    assert!(std::error::Error::source(&error).is_none());
+    let altered = Reader::new(
+        b"dualgap map 1\n",
+        &Kind { name: "map", form: Form::Lines, oldest: 1, version: 1 },
+    );
+    assert!(std::error::Error::source(&altered.err().unwrap()).is_none());
+}
