@@ -167,23 +167,19 @@ impl Common<'_> {
     pub fn penalty(&self, default_mu: Strength) -> Result<PenaltySpec> {
         let PenaltyArgs { l1, q_norm, nonnegative } = *self.penalty;
         let lambda = self.lambda;
-        match self.ball.and_then(|ball| ball.ball) {
-            Some(ball) => self.in_ball(ball, default_mu),
-            None => {
-                self.ball.map_or(Ok(()), BallArgs::check_absent)?;
-                Ok(match lambda {
-                    Strength::Value(0.0) if l1 > 0.0 && !q_norm => {
-                        PenaltySpec::Given(Penalty::Lasso { sigma: l1, nonnegative, free: None })
-                    }
-                    Strength::Value(0.0) => {
-                        return Err(Error::setting(
-                            "--lambda must be positive; 0 is for binary and regression with --l1",
-                        ));
-                    }
-                    lambda if q_norm => PenaltySpec::QNorm { lambda, l1 },
-                    lambda => PenaltySpec::Ridge { lambda, l1, nonnegative },
-                })
+        if let Some(ball) = self.ball.and_then(|ball| ball.ball) {
+            return self.in_ball(ball, default_mu);
+        }
+        self.ball.map_or(Ok(()), BallArgs::check_absent)?;
+        match lambda {
+            Strength::Value(0.0) if l1 > 0.0 && !q_norm => {
+                Ok(PenaltySpec::Given(Penalty::Lasso { sigma: l1, nonnegative, free: None }))
             }
+            Strength::Value(0.0) => Err(Error::setting(
+                "--lambda must be positive; 0 is for binary and regression with --l1",
+            )),
+            lambda if q_norm => Ok(PenaltySpec::QNorm { lambda, l1 }),
+            lambda => Ok(PenaltySpec::Ridge { lambda, l1, nonnegative }),
         }
     }
 

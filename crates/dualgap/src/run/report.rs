@@ -50,24 +50,46 @@ pub struct Report<M> {
 impl<M> Report<M> {
     /// Returns the model, and the report without it.
     pub fn split(self) -> (M, Report<()>) {
-        let mut model = None;
-        let report = self.map(|own| model = Some(own));
-        (model.expect("the form is called once"), report)
+        let Self { model, certificate, stop, work, passes, solve_seconds, .. } = self;
+        let Self { certify_seconds, tactics, counters, history, .. } = self;
+        let report = Report {
+            model: (),
+            certificate,
+            stop,
+            work,
+            passes,
+            solve_seconds,
+            certify_seconds,
+            tactics,
+            counters,
+            history,
+        };
+        (model, report)
     }
 
     /// Returns the same report with another form of the model.
     pub fn map<N>(self, form: impl FnOnce(M) -> N) -> Report<N> {
+        let (model, report) = self.split();
+        report.with(form(model))
+    }
+}
+
+impl Report<()> {
+    /// Returns the report of this model.
+    fn with<M>(self, model: M) -> Report<M> {
+        let Self { model: (), certificate, stop, work, passes, solve_seconds, .. } = self;
+        let Self { certify_seconds, tactics, counters, history, .. } = self;
         Report {
-            model: form(self.model),
-            certificate: self.certificate,
-            stop: self.stop,
-            work: self.work,
-            passes: self.passes,
-            solve_seconds: self.solve_seconds,
-            certify_seconds: self.certify_seconds,
-            tactics: self.tactics,
-            counters: self.counters,
-            history: self.history,
+            model,
+            certificate,
+            stop,
+            work,
+            passes,
+            solve_seconds,
+            certify_seconds,
+            tactics,
+            counters,
+            history,
         }
     }
 }

@@ -77,7 +77,7 @@ pub struct Table {
 
 impl Table {
     /// Returns a table of rows that all have this length.
-    pub(crate) fn of(columns: usize, rows: Vec<Vec<f64>>) -> Self {
+    pub(crate) fn of(columns: usize, rows: &[Vec<f64>]) -> Self {
         Self { columns, values: rows.concat() }
     }
 

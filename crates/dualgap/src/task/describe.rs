@@ -179,10 +179,8 @@ fn class_weights_line<S>(model: &Model<S>, weights: Option<&[f64]>) -> Line {
 
 fn penalty(penalty: Penalty) -> Vec<(&'static str, String)> {
     let norm = |lambda: f64, norm: &str, l1: f64| {
-        let penalty = match l1 > 0.0 {
-            true => format!("lambda·{norm} + {}·‖w‖₁", exact(l1)),
-            false => format!("lambda·{norm}"),
-        };
+        let l1 = if l1 > 0.0 { format!(" + {}·‖w‖₁", exact(l1)) } else { String::new() };
+        let penalty = format!("lambda·{norm}{l1}");
         vec![("lambda", exact(lambda)), ("penalty", penalty)]
     };
     let mut lines = match penalty {

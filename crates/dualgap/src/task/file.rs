@@ -29,7 +29,7 @@ use super::checkpoint::CHECKPOINT;
 use super::version1::upgrade;
 use super::{Model, Provenance, Task};
 use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer, read_file, write_atomically};
-use crate::data::Alphabet;
+use crate::data::{Alphabet, Dictionary};
 use crate::dual::Witness;
 use crate::linalg::memory::Need;
 use crate::linalg::{LowRank, Operator};
@@ -148,9 +148,10 @@ impl RawModel {
             alphabet: labels.clone(),
             features: *features,
             pair_features: *pair_features,
-            dictionary: match named {
-                true => take_names(&file, "names", Some(all))?,
-                false => Default::default(),
+            dictionary: if named {
+                take_names(&file, "names", Some(all))?
+            } else {
+                Dictionary::default()
             },
         };
         if !names.are_distinct() {
@@ -211,20 +212,17 @@ impl<S: Structure> Model<S> {
 
     /// Hands over the tensors by name.
     fn tensors(&self, put: &mut dyn FnMut(&str, Tensor)) {
-        match &self.low_rank {
-            Some(x) => {
-                let rank = x.rank();
-                put("low_rank.u", Tensor::f64(&[x.rows(), rank], x.u()));
-                put("low_rank.s", Tensor::f64(&[rank], x.s()));
-                put("low_rank.v", Tensor::f64(&[x.columns(), rank], x.v()));
-            }
-            None => {
-                let mut rest = &self.weights[..];
-                for (name, shape) in self.task.structure.layout(&self.names) {
-                    let part;
-                    (part, rest) = rest.split_at(shape.iter().product::<usize>().min(rest.len()));
-                    put(name, Tensor::f64(&shape, part));
-                }
+        if let Some(x) = &self.low_rank {
+            let rank = x.rank();
+            put("low_rank.u", Tensor::f64(&[x.rows(), rank], x.u()));
+            put("low_rank.s", Tensor::f64(&[rank], x.s()));
+            put("low_rank.v", Tensor::f64(&[x.columns(), rank], x.v()));
+        } else {
+            let mut rest = &self.weights[..];
+            for (name, shape) in self.task.structure.layout(&self.names) {
+                let part;
+                (part, rest) = rest.split_at(shape.iter().product::<usize>().min(rest.len()));
+                put(name, Tensor::f64(&shape, part));
             }
         }
         self.task.structure.put(put);
@@ -282,9 +280,7 @@ fn factors(file: &Reader<'_>, rows: usize, columns: usize) -> Result<LowRank, Fa
 fn witness(file: &Reader<'_>) -> Result<Witness, Fault> {
     let (starts, keys) = (file.u64("witness.starts")?, file.u64("witness.keys")?);
     let weights = file.f64("witness.weights", &[keys.len()])?;
-    let outputs = match file.has("witness.outputs") {
-        true => file.bytes("witness.outputs")?.to_vec(),
-        false => Vec::new(),
-    };
+    let has_outputs = file.has("witness.outputs");
+    let outputs = if has_outputs { file.bytes("witness.outputs")?.to_vec() } else { Vec::new() };
     Ok(Witness { starts, keys, weights, outputs })
 }

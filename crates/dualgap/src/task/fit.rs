@@ -140,10 +140,10 @@ type Trained<B> = Result<Report<Solution<<B as dual::Blocks>::Point>>>;
 
 impl<S: Structure> Fit<'_, '_, S> {
     /// Runs the engine, and returns the model of its result.
-    fn engine<'b, B: Witnessed>(
+    fn engine<B: Witnessed>(
         self,
-        blocks: &'b B,
-        sides: &dyn Fn() -> Result<Box<dyn Sides + 'b>>,
+        blocks: &B,
+        sides: &dyn Fn() -> Result<Box<dyn Sides + '_>>,
         train: impl FnOnce(
             &Settings,
             Begin<B::Point>,

@@ -49,8 +49,8 @@ pub(super) fn reach<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<Re
 }
 
 /// Poses the problem that a model says it solves, after the check that the data are its training data.
-fn prove<'m, S: Structure, V: Visitor>(
-    model: &'m Model<S>,
+fn prove<S: Structure, V: Visitor>(
+    model: &Model<S>,
     data: &S::Data,
     proof: impl FnOnce(Option<Vec<f64>>, Factors) -> V,
 ) -> Result<V::Output> {

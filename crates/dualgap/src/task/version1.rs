@@ -54,22 +54,21 @@ pub(super) fn upgrade(old: &Value) -> Result<Value, Fault> {
             json!({ "name": "ridge", "lambda": lambda, "l1": l1, "nonnegative": nonnegative, "free": free })
         }
     };
-    let method = match &ball {
-        Some(ball) => json!({
+    let method = if let Some(ball) = &ball {
+        json!({
             "family": "ball",
             "method": ball.get("method").cloned().unwrap_or(json!("pdbfw")),
             "steps": ball.get("steps").cloned().unwrap_or(json!({ "name": "search" })),
             "seed": was("seed"),
-        }),
-        None => {
-            let mut method = json!({ "family": "dual" });
-            for name in SETTINGS {
-                if let Some(value) = was(name) {
-                    method[name] = value;
-                }
+        })
+    } else {
+        let mut method = json!({ "family": "dual" });
+        for name in SETTINGS {
+            if let Some(value) = was(name) {
+                method[name] = value;
             }
-            method
         }
+        method
     };
     let mut provenance = json!({ "method": method });
     for name in ["program", "stop", "passes", "oracle_calls", "examples", "recipe", "fingerprint"] {

@@ -171,15 +171,15 @@ impl Penalty {
 
     /// Returns an error if a number of the penalty is out of its range.
     pub fn check(self) -> Result<()> {
-        let positive = |name: &str, x: f64| match x > 0.0 && x.is_finite() {
-            true => Ok(()),
-            false => Err(Error::setting(format!("{name} must be a positive number, not {x}"))),
+        let refused = |name: &str, what: &str, x: f64| {
+            Err(Error::setting(format!("{name} must be {what}, not {x}")))
         };
-        let not_negative = |name: &str, x: f64| match x >= 0.0 && x.is_finite() {
-            true => Ok(()),
-            false => Err(Error::setting(format!(
-                "{name} must be a number that is not negative, not {x}"
-            ))),
+        let positive = |name: &str, x: f64| {
+            if x > 0.0 && x.is_finite() { Ok(()) } else { refused(name, "a positive number", x) }
+        };
+        let not_negative = |name: &str, x: f64| {
+            let fits = x >= 0.0 && x.is_finite();
+            if fits { Ok(()) } else { refused(name, "a number that is not negative", x) }
         };
         match self {
             Self::Ridge { lambda, l1, .. } | Self::QNorm { lambda, l1 } => {

@@ -164,12 +164,12 @@ impl Structure for Completion {
     }
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
-        match penalty.is_low_rank() {
-            true => Ok(()),
-            false => Err(Error::setting(
-                "ratings are completed in the trace ball, which takes the place of other regularisers",
-            )),
+        if penalty.is_low_rank() {
+            return Ok(());
         }
+        Err(Error::setting(
+            "ratings are completed in the trace ball, which takes the place of other regularisers",
+        ))
     }
 
     fn pose<V: Visitor>(

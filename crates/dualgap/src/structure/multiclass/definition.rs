@@ -75,7 +75,7 @@ pub(crate) mod by_label {
 
     pub fn scores(fitted: Fitted<'_>, rows: &Rows) -> Result<Table> {
         let scores = fitted.each(rows, |row| fitted.scores(row))?;
-        Ok(Table::of(fitted.names.alphabet.len(), scores))
+        Ok(Table::of(fitted.names.alphabet.len(), &scores))
     }
 }
 
@@ -169,9 +169,10 @@ impl Structure for Multiclass {
 
     fn take(self, file: &Reader<'_>, names: &Names) -> Result<Self, Fault> {
         let classes = names.alphabet.len();
-        let costs = match file.has("costs") {
-            true => Costs::Matrix(file.f64("costs", &[classes, classes])?),
-            false => Costs::ZeroOne,
+        let costs = if file.has("costs") {
+            Costs::Matrix(file.f64("costs", &[classes, classes])?)
+        } else {
+            Costs::ZeroOne
         };
         Ok(Self { costs, ..self })
     }
