@@ -199,8 +199,8 @@ fn two_classes_are_two_classes() {
 // Blocks say by their types what they can do; settings are values, so what they ask for in vain is refused.
 #[test]
 fn what_blocks_cannot_do_is_refused_and_what_they_can_is_done() {
-    fn does(blocks: &impl Blocks, settings: Settings) -> bool {
-        dual::train(blocks, &settings, &Budget::passes(3), &mut ()).is_ok()
+    fn does(blocks: &impl Blocks, settings: &Settings) -> bool {
+        dual::train(blocks, settings, &Budget::passes(3), &mut ()).is_ok()
     }
     let inputs = [vec![1.0, 0.5], vec![0.2, 1.0], vec![0.6, 0.1]];
     let data = Examples::from_dense(&inputs, &["a", "b", "c"]).unwrap();
@@ -213,19 +213,19 @@ fn what_blocks_cannot_do_is_refused_and_what_they_can_is_done() {
     let plain = Settings::plain();
     for direction in [Direction::Away, Direction::Pairwise] {
         let settings = Settings { direction, ..plain.clone() };
-        let did = (does(&linear, settings.clone()), does(&scores, settings.clone()));
+        let did = (does(&linear, &settings), does(&scores, &settings));
         assert_eq!(did, (false, false), "{direction:?}");
-        assert!(does(&classes, settings), "{direction:?}");
+        assert!(does(&classes, &settings), "{direction:?}");
     }
     let cached = Settings { cache: Cache::On, ..plain.clone() };
-    assert!(!does(&linear, cached.clone()) && !does(&scores, cached.clone()));
-    assert!(does(&classes, cached));
+    assert!(!does(&linear, &cached) && !does(&scores, &cached));
+    assert!(does(&classes, &cached));
 
     let free = |column| {
         let regulariser =
             Regulariser { free: Some(Free { column, bound: 1e3 }), ..plain.regulariser };
         Settings { regulariser, ..plain.clone() }
     };
-    assert!(does(&linear, free(1)));
-    assert!(!does(&classes, free(1)) && !does(&scores, free(1)));
+    assert!(does(&linear, &free(1)));
+    assert!(!does(&classes, &free(1)) && !does(&scores, &free(1)));
 }
