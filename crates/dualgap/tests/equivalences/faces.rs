@@ -2,7 +2,7 @@
 
 use crate::common::explicit::{Corner, dot};
 use crate::common::{Kind, Small, distance, with_blocks, with_oracle};
-use dualgap::dual::{ActiveSetBlocks, Mixture};
+use dualgap::dual::{ActiveSetBlocks, Blocks, Mixture};
 use dualgap::linalg::Random;
 use dualgap::structure::{ChainBlocks, MulticlassBlocks, Oracle, OracleBlocks};
 
