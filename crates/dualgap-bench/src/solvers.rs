@@ -112,24 +112,25 @@ pub fn run(options: &Options) -> Result<()> {
 fn chain(data: &Sequences, options: &Options) -> Result<()> {
     let blocks = ChainBlocks::new(data, Hamming::Normalized)?;
     match options.oracle_ms {
-        Some(ms) => compare(&blocks.with_oracle_work(ms * 1e6), options),
-        None => compare(&blocks, options),
+        Some(ms) => compare(&blocks.with_oracle_work(ms * 1e6), true, options),
+        None => compare(&blocks, true, options),
     }
 }
 
 fn linear(file: &'static str, loss: ScalarLoss, options: &Options) -> Result<()> {
     let data = options.folder.libsvm(file)?;
     let targets = Problem::targets(&data)?;
-    compare(&LinearBlocks::new(data.rows(), targets, loss, Choice::I)?, options)
+    compare(&LinearBlocks::new(data.rows(), targets, loss, Choice::I)?, false, options)
 }
 
-fn compare<B: Blocks>(blocks: &B, options: &Options) -> Result<()> {
+/// Compares the settings on these blocks, leaving out steps between known corners unless the blocks have an active set.
+fn compare<B: Blocks>(blocks: &B, active_set: bool, options: &Options) -> Result<()> {
     let lambda = options.lambda.unwrap_or(options.lambda_n / blocks.len() as f64);
     let wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
     for (name, settings) in settings().into_iter().filter(|(name, _)| wanted(name)) {
         let on_corners = settings.cache == Cache::On
             || matches!(settings.direction, Direction::Away | Direction::Pairwise);
-        if on_corners && !B::FACES {
+        if on_corners && !active_set {
             continue;
         }
         let settings = Settings { lambda, threads: options.threads, ..settings };

@@ -7,6 +7,7 @@
 //! after each such failure. At every visit, further steps between known corners may follow the first. Their largest
 //! number grows while they gain at least as much per unit of work as first steps do, and shrinks otherwise.
 
+use crate::Error;
 use serde::{Deserialize, Serialize};
 
 /// The most cached passes in a row: a larger limit saves oracle calls, a smaller one finds new corners sooner.
@@ -29,7 +30,7 @@ const PROBE: u64 = 8;
 
 /// The dual gain of some steps, and their work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Tally {
+pub struct Tally {
     pub gain: f64,
     pub work: f64,
 }
@@ -48,7 +49,7 @@ impl Tally {
 
 /// The state of the cache policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct CachePolicy {
+pub struct CachePolicy {
     /// Whether this pass is cached, without the oracle.
     cached: bool,
     /// Visits left in this pass.
@@ -74,13 +75,18 @@ pub(super) struct CachePolicy {
 
 /// When the settings allow cached passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub enum Use {
     /// Never: every step calls the oracle.
     Never,
     /// As long as they pay.
     Paying,
     /// At least one after every oracle pass, and more as long as they pay.
     Once,
+}
+
+/// Returns the error for settings that ask for a cache where there is none.
+pub(super) fn no_cache() -> Error {
+    Error::setting("corners are kept for structural blocks and steps by line search only")
 }
 
 impl CachePolicy {

@@ -11,16 +11,16 @@
 //!
 //! With [`Settings::plain`] and a batch of one this is the paper's algorithm, in a new random order for every pass.
 //! With other settings, blocks that know their corners also take away and pairwise steps (`visit`) and cached steps
-//! without the oracle (`cache_policy`), and shrinking (`sampling`) visits blocks less often whose visits change
+//! without the oracle (`cache_policy`), and shrinking (`shrinking`) visits blocks less often whose visits change
 //! nothing. Everything that influences the iterates depends on the seed and the batch size, never on the number of
 //! threads, the clock or where a run pauses.
 
 use super::average::Averages;
 use super::best::{Best, Solution};
-use super::cache_policy::{CachePolicy, Tally, Use};
+use super::cache_policy::CachePolicy;
 use super::sampling::Order;
-use super::visit::{Mover, Slot};
-use super::{Average, Blocks, Cache, Direction, Primal, Problem, Settings, Step, View};
+use super::visit::{Slot, Visit, Visits};
+use super::{Average, Blocks, Direction, Primal, Problem, Settings, Step, View};
 use crate::linalg::parallel;
 use crate::run::{Certificate, Certified, Quota, Solver, Work};
 use crate::term::Link;
@@ -33,9 +33,7 @@ use std::sync::Arc;
 pub struct Engine<'a, B: Blocks, L> {
     problem: Problem<'a, B, L>,
     step: Step,
-    direction: Direction,
-    cache: Use,
-    cache_policy: CachePolicy,
+    visits: B::Visits,
     pool: Arc<rayon::ThreadPool>,
     /// k, the number of steps so far, and its value when the points were last tidied.
     steps: u64,
@@ -77,7 +75,8 @@ pub struct State<P> {
     steps: u64,
     tidied: u64,
     order: Order,
-    cache_policy: CachePolicy,
+    /// Present if the blocks know their corners.
+    cache_policy: Option<CachePolicy>,
     /// Stored, not recomputed from the points: its rounding error is part of the state that must resume bit for bit.
     v: Vec<f64>,
     /// The numbers that a coupled link needs besides v, stored for the same reason.
@@ -85,13 +84,6 @@ pub struct State<P> {
     points: Vec<P>,
     averages: Option<Averages<P>>,
     best: Best<P>,
-}
-
-impl<P> State<P> {
-    /// Whether the next visits are cached and an oracle pass takes much more work than a cached one.
-    pub(super) fn spares_much(&self) -> bool {
-        self.cache_policy.spares_much()
-    }
 }
 
 impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
@@ -112,7 +104,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             steps: 0,
             tidied: 0,
             order: Order::new(settings.sampling, points.len(), settings.seed, shrinking(settings)),
-            cache_policy: CachePolicy::new(points.len() as u64),
+            cache_policy: B::Visits::policy(points.len() as u64),
             coupling: Primal::new(&problem.link, start.v.clone()).coupling(),
             v: start.v,
             averages: (settings.average != Average::None)
@@ -139,7 +131,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         };
         let sound = *steps <= MOST_STEPS
             && order.is_sound(settings.sampling, n, shrinking(settings))
-            && cache_policy.is_sound(n as u64)
+            && cache_policy.is_some() == B::Visits::KNOWS_CORNERS
+            && cache_policy.as_ref().is_none_or(|policy| policy.is_sound(n as u64))
             && finite(v)
             && coupling.iter().all(|x| x.is_finite())
             && averaged
@@ -180,23 +173,10 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let blocks = problem.blocks;
         let State { steps, tidied, mut order, cache_policy, v, coupling, points, averages, best } =
             state;
-        let direction = settings.direction(B::FACES)?;
-        let cache = match settings.cache {
-            Cache::On if !B::FACES || settings.step == Step::Predefined => {
-                return Err(Error::setting(
-                    "corners are kept for structural blocks and steps by line search only",
-                ));
-            }
-            Cache::On => Use::Once,
-            Cache::Auto if direction != Direction::Toward => Use::Paying,
-            Cache::Auto | Cache::Off => Use::Never,
-        };
         order.weigh(|i| blocks.importance(i));
         Ok(Self {
             step: settings.step,
-            direction,
-            cache,
-            cache_policy,
+            visits: B::Visits::planned(settings, cache_policy)?,
             pool: pool(settings)?,
             steps,
             tidied,
@@ -218,7 +198,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             steps: self.steps,
             tidied: self.tidied,
             order: self.order.clone(),
-            cache_policy: self.cache_policy.clone(),
+            cache_policy: self.visits.current_policy().cloned(),
             v: self.primal.v().to_vec(),
             coupling: self.primal.coupling(),
             points: self.points.clone(),
@@ -255,7 +235,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
 
     /// Whether the next visits are cached and an oracle pass takes much more work than a cached one.
     pub(super) fn spares_much(&self) -> bool {
-        self.cache != Use::Never && self.cache_policy.spares_much()
+        self.visits.spares_much()
     }
 
     /// Starts counting the dual gain of every step; slightly slower for blocks without known corners.
@@ -276,16 +256,16 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
 
     /// Returns the number of visits left before the cache policy decides again.
     pub(super) fn steps_left_in_pass(&self) -> u64 {
-        self.cache_policy.ahead().1
+        self.visits.ahead().1
     }
 
     /// Returns the thread pool that the engine runs on.
-    pub(super) fn pool(&self) -> Arc<rayon::ThreadPool> {
+    pub(crate) fn pool(&self) -> Arc<rayon::ThreadPool> {
         Arc::clone(&self.pool)
     }
 
     /// Returns the offset that the engine was last centred at; empty if it never was.
-    pub(crate) fn centre(&self) -> &[f64] {
+    pub(crate) fn offset(&self) -> &[f64] {
         &self.problem.offset
     }
 
@@ -298,15 +278,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     /// Tidies the points, because steps that remove weight leave more rounding error than steps that only add it.
     /// Points are tidied at most once between two steps, however often they are certified.
     pub(super) fn tidy(&mut self) {
-        if self.direction != Direction::Toward && self.tidied != self.steps {
+        if self.tidied != self.steps {
             self.tidied = self.steps;
-            let (blocks, points) = (self.problem.blocks, &mut self.points);
-            let tidy = |(): &mut (), i: usize, at: &mut B::Point| {
-                blocks.tidy(i, at);
-                Ok(())
-            };
-            // The closure never returns an error.
-            let _ = parallel::map_mut(points, || (), tidy);
+            self.visits.tidy(self.problem.blocks, &mut self.points);
         }
     }
 
@@ -322,28 +296,20 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
 
     /// Finds the corners of a mini-batch, all at the current w, then takes the steps in order.
     fn step_batch(&mut self, size: usize, cached: bool) -> Result<()> {
-        let Self { problem, slots, order, primal, points, direction, .. } = self;
+        let Self { problem, slots, order, primal, points, visits, .. } = self;
         let slots = &mut slots[..size];
         let (blocks, view) = (problem.blocks, primal.view(1.0, true));
-        let (leaves, by_gaps) = (*direction != Direction::Toward, order.wants_gaps() && !cached);
+        let by_gaps = order.wants_gaps() && !cached;
+        let visits = &*visits;
         let find = |slot: &mut Slot<B>| -> Result<()> {
             let at = &points[slot.block];
             let view = View { scale: problem.scales[slot.block], ..view };
-            if cached {
-                blocks.recall(slot.block, at, view.w, &mut slot.scratch);
-            } else {
-                blocks.aim(slot.block, at, &view, &mut slot.to, &mut slot.scratch)?;
-            }
+            visits.aim(blocks, at, &view, cached, slot)?;
             if by_gaps {
                 let gap = blocks.gap(slot.block, at, view.w, &slot.to, &mut slot.scratch);
                 slot.gap = problem.masses[slot.block] * gap;
             }
-            if cached || leaves {
-                slot.look_over(blocks, at, view.w);
-            }
-            if cached {
-                std::mem::swap(&mut slot.to, &mut slot.known);
-            }
+            visits.look_over(blocks, at, view.w, cached, slot);
             Ok(())
         };
         for slot in &mut *slots {
@@ -359,16 +325,26 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
 
     /// Steps on the block of a slot, after its corners have been found.
     fn visit(&mut self, place: usize, cached: bool) -> Result<()> {
-        let i = self.slots[place].block;
-        let moved = if self.direction == Direction::Toward && self.cache == Use::Never {
-            self.step_toward(place)?
-        } else {
-            self.step_on_face(place, cached)?
+        let Self { problem, slots, primal, points, averages, visits, gained, .. } = self;
+        let slot = &mut slots[place];
+        let i = slot.block;
+        let visit = Visit {
+            problem,
+            primal,
+            at: &mut points[i],
+            averages: averages.as_mut(),
+            steps: self.steps,
+            step: self.step,
+            // From the second slot on, earlier steps of this batch have moved w.
+            fresh: place == 0,
+            gained,
+            counts: self.counts,
         };
+        let moved = visits.step(visit, slot, cached)?;
         if cached {
             self.order.passed(i, moved);
         } else {
-            self.order.visited(i, moved, self.slots[place].gap);
+            self.order.visited(i, moved, slot.gap);
         }
         self.steps += 1;
         if let Some(averages) = &mut self.averages {
@@ -377,83 +353,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         Ok(())
     }
 
-    /// Steps on a block that knows its corners; returns whether the point changed.
-    fn step_on_face(&mut self, place: usize, cached: bool) -> Result<bool> {
-        let Self { problem, slots, primal, points, cache_policy, direction, cache, .. } = self;
-        let (slot, blocks) = (&mut slots[place], problem.blocks);
-        let at = &mut points[slot.block];
-        if let Some(averages) = &mut self.averages {
-            averages.cover(blocks, slot.block, self.steps, at);
-        }
-        // From the second slot on, earlier steps of this batch have moved w.
-        let mut mover = Mover { problem, direction: *direction, primal, fresh: place == 0 };
-        if *cache == Use::Never {
-            let taken = mover.step(slot, at)?;
-            self.gained += taken.as_ref().map_or(0.0, |taken| taken.gain);
-            return Ok(taken.is_some());
-        }
-        let [again, known] = blocks.face_work(slot.block, at);
-        let found = if cached { again } else { blocks.oracle_work(slot.block) };
-        let mut first = Tally { gain: 0.0, work: found + known };
-        let mut further = Tally::default();
-        let taken = mover.step(slot, at)?;
-        let moved = taken.is_some();
-        if let Some(taken) = taken {
-            first.gain = taken.gain;
-            further = mover.further(slot, at, cache_policy.depth(), taken)?;
-        }
-        self.gained += first.gain + further.gain;
-        cache_policy.visited(first, further, blocks.len() as u64, *cache);
-        Ok(moved)
-    }
-
-    /// Steps toward the target of a block; returns whether the point changed.
-    fn step_toward(&mut self, place: usize) -> Result<bool> {
-        let Self { problem, slots, primal, points, averages, .. } = self;
-        let Slot { block, to, scratch, .. } = &mut slots[place];
-        let (i, blocks) = (*block, problem.blocks);
-        let scale = problem.scales[i];
-        let gamma = match self.step {
-            Step::LineSearch => {
-                let view = primal.view(scale, place == 0);
-                blocks.step_length(i, &points[i], to, &view, scratch)
-            }
-            Step::Predefined => {
-                blocks.difference(i, &points[i], to, scratch);
-                let n = blocks.len() as f64;
-                2.0 * n / (self.steps as f64 + 2.0 * n)
-            }
-        };
-        if gamma.is_nan() {
-            let message = format!("the gap of example {i} is no number");
-            return Err(Error::Unsound { message });
-        }
-        if gamma > 0.0 && self.counts {
-            // A concave dual term lies above its chord, so this is a lower bound on the gain.
-            let rise = blocks.difference(i, &points[i], to, scratch);
-            let gap = rise - blocks.slope(i, primal.view(scale, true).w, scratch);
-            let curvature = scale * blocks.curvature(i, scratch);
-            self.gained += problem.masses[i] * gamma * (gap - 0.5 * gamma * curvature);
-        }
-        if gamma > 0.0 {
-            if let Some(averages) = averages {
-                averages.cover(blocks, i, self.steps, &points[i]);
-            }
-            blocks.displace(i, gamma * scale, primal, scratch);
-            primal.settle();
-            blocks.mix(i, gamma, &mut points[i], to);
-        }
-        Ok(gamma > 0.0)
-    }
-
     fn advance_in_pool(&mut self, quota: &Quota<'_>) -> Result<Work> {
         let per_call = self.problem.blocks.calls_per_step();
         let mut done = Work::default();
         loop {
-            let (cached, of_these) = match self.cache {
-                Use::Never => (false, u64::MAX),
-                _ => self.cache_policy.ahead(),
-            };
+            let (cached, of_these) = self.visits.ahead();
             let calls = if cached { 0 } else { per_call };
             if !quota.allows(done, calls) {
                 return Ok(done);
@@ -527,13 +431,14 @@ impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {
     }
 
     fn tactics(&self) -> Vec<String> {
-        let mut said = match self.direction {
+        let mut said = match self.visits.direction() {
             Direction::Pairwise => vec!["pairwise steps".to_string()],
             Direction::Away => vec!["toward and away steps".to_string()],
             Direction::Auto | Direction::Toward => Vec::new(),
         };
-        if self.cache_policy.visits > 0 {
-            let share = 100.0 * self.cache_policy.visits as f64 / self.steps as f64;
+        let cached = self.visits.current_policy().map_or(0, |policy| policy.visits);
+        if cached > 0 {
+            let share = 100.0 * cached as f64 / self.steps as f64;
             said.push(format!("{share:.0} % of the visits without the oracle"));
         }
         said

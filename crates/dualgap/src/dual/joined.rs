@@ -4,7 +4,7 @@
 //! Algorithm 2 of the BCFW paper, with the same averages, certificates and witnesses as Algorithm 4.
 
 use super::problem::masses;
-use super::{Audit, Blocks, Found};
+use super::{Audit, Blocks, Found, NoIntercept, Plain};
 use crate::linalg::kernels::dot;
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Accumulate, Sum, UNDERFLOW, parallel};
@@ -32,6 +32,8 @@ pub struct JoinedScratch<S> {
 }
 
 impl<B: Blocks> Blocks for Joined<'_, B> {
+    type Visits = Plain;
+    type Intercept = NoIntercept;
     type Corner = Vec<B::Corner>;
     type Point = Vec<B::Point>;
     type Scratch = JoinedScratch<B::Scratch>;

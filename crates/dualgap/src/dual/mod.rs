@@ -5,17 +5,19 @@
 //! D(α) = Σ mass_i · dual_i(α_i) − λ g*(v)         v = (1/λ) Σ mass_i X_i α_i,   w = ∇g*(v)
 //! ```
 //!
-//! - [`blocks`]: what a block is: the trait that every problem implements.
+//! - [`blocks`]: what a block is: the trait that every problem implements, and two traits for what some blocks can do
+//!   besides.
 //! - [`problem`]: blocks, masses, λ and link together, and the primal and the dual value of the certificate.
 //! - [`engine`]: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
-//! - `visit`, `cache_policy`, `gaps`: steps between the known corners of a block, when to take them without the oracle,
-//!   and draws in proportion to the gaps.
+//! - `visit`, `cache_policy`: one visit to a block, plain or with its active set, and when to visit without the oracle.
+//! - `intercept`: whether a weight may go without a penalty.
 //! - [`train`](mod@train): runs of the engine, from the start, from given points or from a checkpoint.
-//! - [`rounds`]: the engine around a moving centre: acceleration, and a weight that is not penalised.
+//! - `proximal_point`: the engine around a moving centre: acceleration, a weight that is not penalised, and pure l1.
 //! - [`joined`]: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
 //! - [`mixture`]: a sparse mixture of corners, the dual point of most blocks.
-//! - [`settings`], [`average`], [`sampling`]: the settings of the engine, averages of iterates, and the order of the
-//!   blocks.
+//! - [`settings`], [`average`]: the settings of the engine, and averages of iterates.
+//! - [`sampling`], `gaps`, `shrinking`: the order of the blocks, draws in proportion to their gaps, and blocks that are
+//!   visited less often because their visits change nothing.
 //! - [`primal`]: v and w, updated together.
 //! - `best`: the best pair of a run.
 //! - [`reach`](mod@reach): what weights and points prove at every λ.
@@ -27,14 +29,16 @@ pub mod blocks;
 mod cache_policy;
 pub mod engine;
 mod gaps;
+mod intercept;
 pub mod joined;
 pub mod mixture;
 pub mod primal;
 pub mod problem;
+pub(crate) mod proximal_point;
 pub mod reach;
-pub mod rounds;
 pub mod sampling;
 pub mod settings;
+mod shrinking;
 pub mod train;
 mod visit;
 pub mod witness;
@@ -42,9 +46,9 @@ pub mod witness;
 pub use average::Average;
 pub(crate) use best::Best;
 pub use best::Solution;
-pub use blocks::{Audit, Blocks, Found, View};
+pub use blocks::{ActiveSetBlocks, Audit, Blocks, Found, InterceptBlocks, View};
 pub use engine::Engine;
-pub(crate) use engine::State;
+pub use intercept::{FreeIntercept, NoIntercept};
 pub use joined::Joined;
 pub use mixture::Mixture;
 pub use primal::Primal;
@@ -53,4 +57,5 @@ pub use reach::reach;
 pub use sampling::Sampling;
 pub use settings::{Acceleration, Cache, Direction, Method, Settings, Step};
 pub use train::{Begin, train, train_from, train_q_norm_from, train_with};
+pub use visit::{ActiveSet, Plain};
 pub use witness::{Witness, Witnessed};

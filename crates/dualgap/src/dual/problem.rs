@@ -5,7 +5,7 @@ use crate::linalg::kernels::dot;
 use crate::linalg::memory::Need;
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma, parallel};
-use crate::term::{Free, Link, Unpenalised};
+use crate::term::Link;
 use crate::{Error, Result};
 
 /// The blocks, their masses, λ, and the regulariser's link.
@@ -267,26 +267,5 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v += offset);
         let distance = (reach + product_above(2.0 * UNIT_ROUNDOFF, norm_above(&v))) * 1.000_001;
         Ok(MeanDual { mean: Mean { sum, magnitude }, v, distance })
-    }
-}
-
-impl<B: Blocks, L: Link> Problem<'_, B, Unpenalised<L>> {
-    /// Returns the best value of the free weight with the others fixed, or its current value if the blocks cannot
-    /// compute it.
-    pub(crate) fn best_free(&self, w: &[f64], free: Free) -> f64 {
-        let best = self.blocks.best_free(w, &self.masses, free.column);
-        best.unwrap_or(w[free.column]).clamp(-free.bound, free.bound)
-    }
-
-    /// Returns points near these that the dual of the problem allows, or `None` if no weight is free. Returns an error
-    /// if the blocks cannot compute such points.
-    pub(crate) fn balanced(&self, points: &[B::Point]) -> Result<Option<Vec<B::Point>>> {
-        let Some(free) = self.link.free else { return Ok(None) };
-        match self.blocks.balanced(points, &self.masses, free.column) {
-            None => Err(Error::setting(
-                "a weight can be without penalty in linear models only, and if its column is nowhere negative",
-            )),
-            balanced => Ok(balanced),
-        }
     }
 }

@@ -1,6 +1,7 @@
-//! The order in which the engine visits blocks, and shrinking.
+//! The order in which the engine visits blocks.
 
 use super::gaps::Gaps;
+use super::shrinking::Shrinking;
 use crate::linalg::Random;
 use serde::{Deserialize, Serialize};
 
@@ -34,119 +35,12 @@ pub struct Order {
     /// The blocks of this round, and the position of the next one.
     sequence: Vec<usize>,
     next: usize,
-    sleep: Option<Sleep>,
+    shrinking: Option<Shrinking>,
     /// For sampling by gap: the gaps, and how many draws are left before the next permuted pass.
     gaps: Option<(Gaps, usize)>,
     /// The cumulative importance of the blocks; not part of a checkpoint, but recomputed.
     #[serde(skip)]
     ends: Vec<f64>,
-}
-
-/// Shrinking: a block whose visits change nothing is left out of the next rounds, twice as many each time, until a
-/// visit changes something. No block is left out for good, and certificates cover all blocks, so shrinking affects the
-/// speed of a run and nothing else.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Sleep {
-    round: u64,
-    /// The number of consecutive visits to each block that changed nothing, with the bit `WAITS` if it waits for the
-    /// oracle.
-    idle: Vec<u8>,
-    /// The blocks that return in each later round: a ring buffer, indexed by the number of the round.
-    back: Vec<Vec<usize>>,
-    /// Blocks that gain nothing from their known corners and wait for the oracle.
-    waiting: Vec<usize>,
-}
-
-impl Sleep {
-    /// Shrinking leaves a block out after more consecutive visits without change than this. A larger number wastes
-    /// visits on idle blocks, a smaller one leaves out blocks that would soon move again.
-    const PATIENCE: u8 = 2;
-    /// Shrinking leaves a block out of at most `2^LONGEST` rounds in a row. A larger limit saves visits, a smaller one
-    /// notices sooner that the block moves again.
-    const LONGEST: u8 = 9;
-    /// The bit of `idle` that marks a block that waits for the oracle.
-    const WAITS: u8 = 0x80;
-    /// The length of the ring: every block returns within fewer rounds.
-    const RING: usize = 2 << Self::LONGEST;
-
-    fn new(blocks: usize) -> Self {
-        let back = vec![Vec::new(); Self::RING];
-        Self { round: 0, idle: vec![0; blocks], back, waiting: Vec::new() }
-    }
-
-    fn visited(&mut self, i: usize, moved: bool) {
-        if moved {
-            self.idle[i] = 0;
-            return;
-        }
-        self.idle[i] = (self.idle[i] + 1).min(Self::PATIENCE + Self::LONGEST + 1);
-        if self.idle[i] > Self::PATIENCE {
-            let left_out = 1 << (self.idle[i] - Self::PATIENCE - 1);
-            self.back[(self.round as usize + 1 + left_out) % Self::RING].push(i);
-        }
-    }
-
-    /// Records a cached visit that changed nothing: the block waits for the next oracle pass.
-    fn passed(&mut self, i: usize) {
-        if self.idle[i] & Self::WAITS == 0 {
-            self.idle[i] |= Self::WAITS;
-            self.waiting.push(i);
-        }
-    }
-
-    /// Puts the blocks that wait for the oracle into the next round.
-    fn ask_again(&mut self) {
-        let Self { round, idle, back, waiting } = self;
-        waiting.iter().for_each(|&i| idle[i] &= !Self::WAITS);
-        back[(*round as usize + 1) % Self::RING].append(waiting);
-    }
-
-    /// Puts all blocks into the next round.
-    fn wake_all(&mut self, sequence: &mut Vec<usize>) {
-        self.back.iter_mut().for_each(Vec::clear);
-        self.waiting.clear();
-        self.idle.iter_mut().for_each(|idle| *idle &= !Self::WAITS);
-        sequence.clear();
-        sequence.extend(0..self.idle.len());
-    }
-
-    /// Fills `sequence` with the blocks of the next round that has any, after all blocks of this one were visited.
-    fn wake(&mut self, sequence: &mut Vec<usize>) {
-        sequence.retain(|&i| self.idle[i] <= Self::PATIENCE);
-        // Every block that shrinking left out returns within one cycle of the ring.
-        for _ in 0..Self::RING {
-            self.round += 1;
-            sequence.append(&mut self.back[self.round as usize % Self::RING]);
-            if !sequence.is_empty() {
-                return;
-            }
-        }
-        // All other blocks wait for the oracle, or a state from an untrusted file has left all of them out for longer.
-        self.wake_all(sequence);
-    }
-
-    /// Whether the state is consistent and every block will be visited again.
-    fn is_sound(&self, blocks: usize, sequence: &[usize]) -> bool {
-        let mut seen = vec![false; blocks];
-        sequence.iter().for_each(|&i| seen[i] = true);
-        let asleep = || self.back.iter().flatten().chain(&self.waiting);
-        let waits = |i: usize| self.idle[i] & Self::WAITS != 0;
-        self.round < 1 << 60
-            && self.idle.len() == blocks
-            && self
-                .idle
-                .iter()
-                .all(|&idle| idle & !Self::WAITS <= Self::PATIENCE + Self::LONGEST + 1)
-            && self.back.len() == Self::RING
-            && asleep().count() <= blocks
-            && asleep().all(|&i| i < blocks)
-            && self.waiting.iter().all(|&i| waits(i))
-            && (0..blocks).filter(|&i| waits(i)).count() == self.waiting.len()
-            && {
-                asleep().for_each(|&i| seen[i] = true);
-                seen.iter().all(|&seen| seen)
-            }
-    }
 }
 
 impl Order {
@@ -159,7 +53,7 @@ impl Order {
             blocks,
             sequence: (0..blocks).collect(),
             next: blocks, // the first permutation is drawn with the first step
-            sleep: (rounds && shrinking).then(|| Sleep::new(blocks)),
+            shrinking: (rounds && shrinking).then(|| Shrinking::new(blocks)),
             gaps: (sampling == Sampling::Gap).then(|| (Gaps::from(vec![0.0; blocks]), 0)),
             ends: Vec::new(),
         }
@@ -173,8 +67,8 @@ impl Order {
     /// Records a visit: whether it changed anything, and the block's gap if the sampling uses it.
     #[inline]
     pub(super) fn visited(&mut self, i: usize, moved: bool, gap: f64) {
-        if let Some(sleep) = &mut self.sleep {
-            sleep.visited(i, moved);
+        if let Some(shrinking) = &mut self.shrinking {
+            shrinking.visited(i, moved);
         }
         if let Some((gaps, _)) = &mut self.gaps {
             gaps.set(i, gap);
@@ -183,24 +77,19 @@ impl Order {
 
     /// Records a cached visit. If it changed nothing, the oracle may still find a better corner.
     pub(super) fn passed(&mut self, i: usize, moved: bool) {
-        match &mut self.sleep {
-            Some(sleep) if moved => sleep.visited(i, true),
-            Some(sleep) => sleep.passed(i),
+        match &mut self.shrinking {
+            Some(shrinking) if moved => shrinking.visited(i, true),
+            Some(shrinking) => shrinking.passed(i),
             None => {}
         }
     }
 
     /// Ends a series of cached visits: the blocks that wait for the oracle return.
     pub(super) fn ask_again(&mut self) {
-        if let Some(sleep) = &mut self.sleep
-            && !sleep.waiting.is_empty()
+        if let Some(shrinking) = &mut self.shrinking
+            && shrinking.ask_again(&mut self.sequence, self.next)
         {
-            // The blocks that are left in this round join them.
-            let rest = self.sequence.split_off(self.next);
-            sleep.back[(sleep.round as usize + 1) % Sleep::RING].extend(rest);
-            self.sequence.retain(|&i| sleep.idle[i] & Sleep::WAITS == 0);
             self.next = self.sequence.len();
-            sleep.ask_again();
         }
     }
 
@@ -220,19 +109,19 @@ impl Order {
     /// Whether this is a valid order of `blocks` blocks: a state from a file may contain anything.
     pub(super) fn is_sound(&self, sampling: Sampling, blocks: usize, shrinking: bool) -> bool {
         let mut seen = vec![false; blocks];
-        let sleeps = Self::new(sampling, blocks, 0, shrinking).sleep.is_some();
+        let shrinks = Self::new(sampling, blocks, 0, shrinking).shrinking.is_some();
         self.sampling == sampling
             && self.blocks == blocks
             && self.sequence.len() <= blocks
             && self.next <= self.sequence.len()
-            && self.sleep.is_some() == sleeps
+            && self.shrinking.is_some() == shrinks
             && self.gaps.is_some() == (sampling == Sampling::Gap)
             && self.gaps.as_ref().is_none_or(|(gaps, draws)| {
                 gaps.is_sound(blocks) && *draws <= DRAWN_PASSES * blocks
             })
             && self.sequence.iter().all(|&i| i < blocks && !std::mem::replace(&mut seen[i], true))
-            && match &self.sleep {
-                Some(sleep) => sleep.is_sound(blocks, &self.sequence),
+            && match &self.shrinking {
+                Some(shrinking) => shrinking.is_sound(blocks, &self.sequence),
                 None => self.sequence.len() == blocks,
             }
     }
@@ -275,8 +164,8 @@ impl Order {
 
     /// Starts a round of all blocks, if there is shrinking.
     pub(super) fn wake_all(&mut self) {
-        if let Some(sleep) = &mut self.sleep {
-            sleep.wake_all(&mut self.sequence);
+        if let Some(shrinking) = &mut self.shrinking {
+            shrinking.wake_all(&mut self.sequence);
             self.next = 0;
             if self.sampling == Sampling::Permuted {
                 self.random.shuffle(&mut self.sequence);
@@ -286,8 +175,8 @@ impl Order {
 
     fn begin_round(&mut self) {
         self.next = 0;
-        if let Some(sleep) = &mut self.sleep {
-            sleep.wake(&mut self.sequence);
+        if let Some(shrinking) = &mut self.shrinking {
+            shrinking.wake(&mut self.sequence);
         }
         if self.sampling != Sampling::Cyclic {
             self.random.shuffle(&mut self.sequence);
@@ -296,7 +185,7 @@ impl Order {
 
     /// Returns how many blocks can be drawn before the order needs to know what their visits changed.
     pub(super) fn known_ahead(&mut self) -> usize {
-        if self.sleep.is_none() {
+        if self.shrinking.is_none() {
             return usize::MAX;
         }
         if self.next == self.sequence.len() {

@@ -1,7 +1,7 @@
 //! Runs of the engine: from the start, from given points or from a checkpoint, by settings or by a link.
 
 use super::engine::State;
-use super::rounds::{self, Momentum, Rounds, RoundsState};
+use super::proximal_point::{self, InRounds, Momentum};
 use super::{Acceleration, Average, Blocks, Engine, Joined, Method, Problem, Settings, Solution};
 use crate::linalg::memory::Need;
 use crate::run::{
@@ -85,8 +85,8 @@ where
     train_under(blocks, &link, settings, begin, budget, observer, sink)
 }
 
-/// [`train_from`] under the q-norm, which not all blocks support: those that do not need not be compiled for it. Under
-/// the q-norm there is no acceleration and no batch Frank-Wolfe.
+/// [`train_from`] under the q-norm, for blocks whose steps use the factor of the weights ([`Blocks::SEES_FACTOR`]);
+/// others do not compile. Under the q-norm there is no acceleration and no batch Frank-Wolfe.
 pub fn train_q_norm_from<B: Blocks>(
     blocks: &B,
     settings: &Settings,
@@ -98,6 +98,7 @@ pub fn train_q_norm_from<B: Blocks>(
 where
     B::Point: Serialize + DeserializeOwned,
 {
+    const { assert!(B::SEES_FACTOR, "under the q-norm, steps must use the factor of the weights") };
     check(blocks, settings)?;
     if settings.method == Method::Fw {
         return Err(Error::setting("the q-norm goes with steps of one block"));
@@ -120,7 +121,7 @@ fn refuse_q_norm(settings: &Settings) -> Result<()> {
 /// Returns an error for settings that no run supports.
 fn check<B: Blocks>(blocks: &B, settings: &Settings) -> Result<()> {
     settings.regulariser.check(blocks.dim())?;
-    if settings.regulariser.free.is_some() && !rounds::possible(settings) {
+    if settings.regulariser.free.is_some() && !proximal_point::possible(settings) {
         return Err(Error::setting(
             "a weight without penalty goes with steps of one block and no average only",
         ));
@@ -143,7 +144,7 @@ fn train_fresh<B: Blocks, L: Link>(
         Method::Bcfw => {
             let momentum = momentum(blocks, &link, settings);
             if momentum.is_some() || settings.regulariser.free.is_some() {
-                let rounds = Rounds::new(blocks, &link, momentum, settings, None)?;
+                let rounds = InRounds::start(blocks, &link, momentum, settings, None)?;
                 return run(rounds, budget, observer);
             }
             let problem = Problem::new(blocks, link, settings.lambda, weights)?;
@@ -163,7 +164,7 @@ fn train_fresh<B: Blocks, L: Link>(
 /// link is the identity; and for a checkpoint the state, its bytes, and the bytes of the file.
 fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, stored: bool) -> Result<()> {
     let rounds = settings.acceleration != Acceleration::Off || settings.regulariser.free.is_some();
-    let copies = if rounds && rounds::possible(settings) { 11 } else { 7 }
+    let copies = if rounds && proximal_point::possible(settings) { 11 } else { 7 }
         + if L::IDENTITY { 0 } else { 2 }
         + if stored { 3 } else { 0 };
     // The points, the best of them, and those of an average.
@@ -175,7 +176,7 @@ fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, stored: boo
 /// Returns how to accelerate, or `None` if the settings or the link rule it out.
 fn momentum<B: Blocks, L: Link>(blocks: &B, link: &L, settings: &Settings) -> Option<Momentum> {
     let strengthened = |m: &Momentum| link.strengthened(settings.lambda, m.kappa).is_some();
-    rounds::momentum(blocks, settings).filter(strengthened)
+    proximal_point::momentum(blocks, settings).filter(strengthened)
 }
 
 /// Trains under `link`, which belongs to the settings' regulariser.
@@ -234,14 +235,14 @@ fn begin_rounds<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(
     momentum: Option<Momentum>,
     settings: &Settings,
     begin: Begin<B::Point>,
-) -> Result<(Rounds<'a, B, L>, RunState)> {
-    let new = |points| Rounds::new(blocks, link, momentum, settings, points);
+) -> Result<(InRounds<'a, B, L>, RunState)> {
+    let new = |points| InRounds::start(blocks, link, momentum, settings, points);
     Ok(match begin {
         Begin::Fresh => (new(None)?, RunState::default()),
         Begin::Points(points) => (new(Some(points))?, RunState::default()),
         Begin::At(checkpoint) => {
             let state = checkpoint.state()?;
-            (Rounds::resumed(blocks, link, momentum, settings, state)?, checkpoint.run)
+            (InRounds::resume(blocks, link, momentum, settings, state)?, checkpoint.run)
         }
     })
 }
@@ -250,14 +251,6 @@ impl<B: Blocks<Point: Serialize>, L: Link> Resumable for Engine<'_, B, L> {
     type State = State<B::Point>;
 
     fn state(&self) -> State<B::Point> {
-        self.state()
-    }
-}
-
-impl<B: Blocks<Point: Serialize>, L: Link> Resumable for Rounds<'_, B, L> {
-    type State = RoundsState<B::Point>;
-
-    fn state(&self) -> RoundsState<B::Point> {
         self.state()
     }
 }

@@ -10,7 +10,7 @@ pub struct State<P> {
     pub steps: u64,
     pub tidied: u64,
     pub order: Order,
-    pub recall: Recall,
+    pub recall: Option<Recall>,
     pub v: Vec<f64>,
     pub coupling: [f64; 2],
     pub points: Vec<P>,
@@ -29,7 +29,7 @@ pub struct Order {
     pub gaps: Option<(Vec<f64>, usize)>,
 }
 
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Recall {
     pub cached: bool,
     pub left: u64,
@@ -69,29 +69,29 @@ pub struct Best<P> {
     pub points: Option<Vec<P>>,
 }
 
-/// That of rounds.
+/// That of the engine around a centre, in rounds.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Rounds<P> {
     pub engine: State<P>,
-    pub memory: Memory<P>,
+    pub offset: Vec<f64>,
+    pub kappa: f64,
+    pub quiet: u32,
+    pub best: Best<P>,
+    pub memory: Memory,
 }
 
-/// What rounds remember beside the engine's memory.
+/// What rounds remember beside that.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Memory<P> {
+pub struct Memory {
     pub accelerated: bool,
-    pub kappa: f64,
     pub gained: f64,
     pub last: Vec<f64>,
-    pub offset: Vec<f64>,
     pub passes: u64,
     pub left: u64,
     pub calls: u64,
     pub changes: Vec<u64>,
     pub primal: f64,
     pub trial: Option<Trial>,
-    pub quiet: u32,
-    pub best: Best<P>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]

@@ -2,12 +2,12 @@
 
 use crate::common::explicit::{Corner, dot};
 use crate::common::{Kind, Small, distance, with_blocks, with_oracle};
-use dualgap::dual::{Blocks, Mixture};
+use dualgap::dual::{ActiveSetBlocks, Blocks, Mixture};
 use dualgap::linalg::Random;
 use dualgap::structure::{ChainBlocks, MulticlassBlocks, Oracle, OracleBlocks};
 
 /// What a judge must know of a structure's corners and points.
-trait Judged: Blocks {
+trait Judged: ActiveSetBlocks {
     /// The output that a corner is of.
     fn output(corner: &Self::Corner) -> Vec<u16>;
 

@@ -4,12 +4,12 @@ use crate::case::{Case, LOSSES, REGULARISERS, choices, is_binary};
 use crate::common::cases;
 use dualgap::Error;
 use dualgap::data::Examples;
-use dualgap::dual::Settings;
+use dualgap::dual::{self, Blocks, Cache, Direction, Settings};
 use dualgap::linalg::Rows;
 use dualgap::model::fit_linear;
 use dualgap::run::{Budget, Stop};
-use dualgap::structure::{Choice, LinearBlocks};
-use dualgap::term::{Regulariser, ScalarLoss};
+use dualgap::structure::{Choice, LinearBlocks, MulticlassBlocks, ScoreBlocks};
+use dualgap::term::{Costs, Free, MulticlassLoss, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
 fn case(loss: ScalarLoss, rows: &[[f64; 2]], targets: &[f64]) -> Case {
@@ -194,4 +194,38 @@ fn two_classes_are_two_classes() {
         let result = fit_linear(&data, ScalarLoss::Hinge, Choice::I, &settings, &budget, &mut ());
         assert!(matches!(result, Err(Error::Setting { .. })), "{names:?}");
     }
+}
+
+// Blocks say by their types what they can do; settings are values, so what they ask for in vain is refused.
+#[test]
+fn what_blocks_cannot_do_is_refused_and_what_they_can_is_done() {
+    fn does(blocks: &impl Blocks, settings: &Settings) -> bool {
+        dual::train(blocks, settings, &Budget::passes(3), &mut ()).is_ok()
+    }
+    let inputs = [vec![1.0, 0.5], vec![0.2, 1.0], vec![0.6, 0.1]];
+    let data = Examples::from_dense(&inputs, &["a", "b", "c"]).unwrap();
+    let linear =
+        LinearBlocks::new(data.rows(), vec![1.0, -1.0, 1.0], ScalarLoss::Hinge, Choice::I).unwrap();
+    let classes = MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
+    let softmax = MulticlassLoss::Softmax;
+    let scores = ScoreBlocks::new(&data, &Costs::ZeroOne, softmax, Choice::I).unwrap();
+
+    let plain = Settings::plain();
+    for direction in [Direction::Away, Direction::Pairwise] {
+        let settings = Settings { direction, ..plain.clone() };
+        let did = (does(&linear, &settings), does(&scores, &settings));
+        assert_eq!(did, (false, false), "{direction:?}");
+        assert!(does(&classes, &settings), "{direction:?}");
+    }
+    let cached = Settings { cache: Cache::On, ..plain.clone() };
+    assert!(!does(&linear, &cached) && !does(&scores, &cached));
+    assert!(does(&classes, &cached));
+
+    let free = |column| {
+        let regulariser =
+            Regulariser { free: Some(Free { column, bound: 1e3 }), ..plain.regulariser };
+        Settings { regulariser, ..plain.clone() }
+    };
+    assert!(does(&linear, &free(1)));
+    assert!(!does(&classes, &free(1)) && !does(&scores, &free(1)));
 }

@@ -3,7 +3,7 @@
 
 use crate::accelerated::ill_conditioned;
 use crate::case::{Case, LOSSES, REGULARISERS};
-use crate::common::memory::Rounds;
+use crate::common::memory::{Recall, Rounds};
 use crate::rounding::{dual, primal};
 use crate::survival::{Fit, bits};
 use dualgap::Result;
@@ -140,41 +140,40 @@ fn a_forged_memory_of_rounds_is_refused_or_does_no_harm() {
         assert!(!spoilt(&|_| ()));
         for bad in [f64::NAN, f64::INFINITY] {
             assert!(spoilt(&|s| s.memory.last[1] = bad));
-            assert!(spoilt(&|s| s.memory.offset[1] = bad));
+            assert!(spoilt(&|s| s.offset[1] = bad));
             assert!(spoilt(&|s| s.engine.v[1] = bad));
             assert!(spoilt(&|s| s.engine.points[1] = bad));
-            assert!(spoilt(&|s| s.memory.best.points.as_mut().unwrap()[1] = bad));
-            assert!(spoilt(&|s| s.memory.best.primal.as_mut().unwrap().2[1] = bad));
+            assert!(spoilt(&|s| s.best.points.as_mut().unwrap()[1] = bad));
+            assert!(spoilt(&|s| s.best.primal.as_mut().unwrap().2[1] = bad));
         }
         assert!(spoilt(&|s| s.memory.last.push(0.0)), "last weights that are too long");
-        assert!(spoilt(&|s| s.memory.offset.clear()), "a centre of nothing");
+        assert!(spoilt(&|s| s.offset.push(0.0)), "a centre that is too long");
+        assert!(spoilt(&|s| s.offset.truncate(1)), "a centre that is too short");
         assert!(spoilt(&|s| s.memory.left = u64::MAX), "a round that never ends");
         assert!(spoilt(&|s| s.memory.left = 0), "a round without a step");
-        assert!(spoilt(&|s| s.engine.recall.left = 0), "a pass without a visit");
-        assert!(spoilt(&|s| s.engine.recall.depth = u32::MAX), "visits that never end");
+        assert!(spoilt(&|s| s.engine.recall = Some(Recall::default())), "a cache of no corners");
         assert!(spoilt(&|s| s.engine.order.gaps = Some((vec![1.0], 3))), "gaps nobody asked for");
         assert!(spoilt(&|s| s.memory.calls = u64::MAX - 5), "more calls than any run has");
-        assert!(spoilt(&|s| s.memory.best.points = None), "no best points");
-        assert!(spoilt(&|s| s.memory.best.points.as_mut().unwrap().truncate(1)), "too few");
-        assert!(spoilt(&|s| s.memory.best.primal.as_mut().unwrap().2.push(0.0)), "too long");
+        assert!(spoilt(&|s| s.best.points = None), "no best points");
+        assert!(spoilt(&|s| s.best.points.as_mut().unwrap().truncate(1)), "too few");
+        assert!(spoilt(&|s| s.best.primal.as_mut().unwrap().2.push(0.0)), "too long");
         assert!(spoilt(&|s| s.engine.points.truncate(3)), "too few points");
         // Lies that could be true.
         let claim = |value| Measured { value, error: 0.0 };
         for lie in [1e3, -1e3, f64::NAN, f64::INFINITY] {
-            spoilt(&|s| s.memory.best.dual = claim(lie));
-            spoilt(&|s| s.memory.best.primal.as_mut().unwrap().0 = claim(lie));
+            spoilt(&|s| s.best.dual = claim(lie));
+            spoilt(&|s| s.best.primal.as_mut().unwrap().0 = claim(lie));
             spoilt(&|s| s.memory.primal = lie);
             spoilt(&|s| s.memory.trial.as_mut().unwrap().rival = Some(lie));
             spoilt(&|s| s.memory.trial.as_mut().unwrap().floor = lie);
             spoilt(&|s| s.memory.trial.as_mut().unwrap().window = lie);
-            spoilt(&|s| s.engine.recall.lap = (lie, lie));
-            spoilt(&|s| s.engine.recall.further = (lie, 0.0));
             spoilt(&|s| s.memory.trial.as_mut().unwrap().seen = Some((0, lie)));
         }
-        spoilt(&|s| s.memory.best.primal.as_mut().unwrap().1 = false);
-        spoilt(&|s| s.memory.best.primal = None);
-        spoilt(&|s| s.memory.best.points.as_mut().unwrap().fill(0.0));
-        spoilt(&|s| s.memory.offset.fill(1e6));
+        spoilt(&|s| s.best.primal.as_mut().unwrap().1 = false);
+        spoilt(&|s| s.best.primal = None);
+        spoilt(&|s| s.best.points.as_mut().unwrap().fill(0.0));
+        spoilt(&|s| s.offset.fill(1e6));
+        spoilt(&|s| s.offset.clear());
         spoilt(&|s| s.memory.last.fill(-1e6));
         spoilt(&|s| s.engine.v.fill(3.0));
         spoilt(&|s| s.memory.accelerated = false);

@@ -1,7 +1,7 @@
 //! A checkpoint of another run is refused by name, a damaged one is refused, and whatever a forged one claims, a run
 //! that goes on from it ends with a certificate that holds.
 
-use crate::common::memory::{Averages, State};
+use crate::common::memory::{Averages, Recall, State};
 use crate::common::{Kind, Small, cases, of, small, ways};
 use crate::fitting::{Fit, assert_true, refusal};
 use dualgap::data::Digest;
@@ -284,6 +284,11 @@ proptest! {
         prop_assert!(refused(&|s| s.order.next = small.len() + 1), "a place beyond the order");
         prop_assert!(refused(&|s| s.order.blocks += 1), "an order of more blocks");
         prop_assert!(refused(&|s| s.coupling[i % 2] = f64::NAN), "weights that are no numbers");
+        prop_assert!(refused(&|s| s.recall = None), "corners, and no cache policy");
+        let policy = |spoil: &dyn Fn(&mut Recall)| refused(&|s| spoil(s.recall.as_mut().unwrap()));
+        prop_assert!(policy(&|r| r.left = 0), "a pass without a visit");
+        prop_assert!(policy(&|r| r.depth = u32::MAX), "visits that never end");
+        prop_assert!(policy(&|r| r.lap.0 = f64::NAN), "a gain that is no number");
         prop_assert!(refused(&|s| match &mut s.order.sleep {
             Some(sleep) if i.is_multiple_of(3) => sleep.back[i].push(small.len()),
             Some(sleep) if i % 3 == 1 => sleep.idle.push(0),

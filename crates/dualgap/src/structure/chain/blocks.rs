@@ -21,8 +21,8 @@ use super::geometry::Geometry;
 pub use super::scratch::ChainScratch;
 use crate::data::{Sequence, Sequences};
 use crate::dual::witness::{DEFECT, Witnessed};
-use crate::dual::{Audit, Blocks, Found, Mixture};
-use crate::linalg::kernels::{add_scaled, dot};
+use crate::dual::{ActiveSet, Audit, Blocks, Found, Mixture, NoIntercept};
+use crate::linalg::kernels::dot;
 use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
@@ -37,8 +37,8 @@ const NEGLIGIBLE: f64 = 1e-13;
 
 /// The properties of a sequence that are computed before training.
 #[derive(Debug)]
-struct Shape {
-    geometry: Geometry,
+pub(super) struct Shape {
+    pub geometry: Geometry,
     /// `Σ_t ‖x_t‖₁ + ‖e_t‖₁`.
     norm1: f64,
     /// `Σ_t length(t)`.
@@ -46,11 +46,8 @@ struct Shape {
     /// The most features of a position and its pair.
     stored: usize,
     /// All features of all positions and pairs.
-    features: usize,
+    pub features: usize,
 }
-
-/// The cost of fetching a feature's weights from memory, in multiplications.
-const GATHER: f64 = 8.0;
 
 /// Returns `‖x_t‖₂ + ‖e_{t+1}‖₂ + 3`, a bound on the norm of the vector that a position and its pair with the next can
 /// make; a position also has a transition, and perhaps start and end.
@@ -74,12 +71,12 @@ fn length(x: Sequence<'_>, t: usize) -> f64 {
 /// ```
 #[derive(Debug)]
 pub struct ChainBlocks<'a> {
-    data: &'a Sequences,
-    layout: Layout,
+    pub(super) data: &'a Sequences,
+    pub(super) layout: Layout,
     hamming: Hamming,
-    shapes: Vec<Shape>,
+    pub(super) shapes: Vec<Shape>,
     /// The work of an oracle call, if it was set.
-    oracle_work: Option<f64>,
+    pub(super) oracle_work: Option<f64>,
 }
 
 impl<'a> ChainBlocks<'a> {
@@ -130,7 +127,7 @@ impl<'a> ChainBlocks<'a> {
         self.layout
     }
 
-    fn sequence(&self, i: usize) -> Sequence<'a> {
+    pub(super) fn sequence(&self, i: usize) -> Sequence<'a> {
         self.data.sequence(i)
     }
 
@@ -156,14 +153,14 @@ impl<'a> ChainBlocks<'a> {
     }
 
     /// Returns the true labels, and the cost of each other label.
-    fn loss(&self, i: usize) -> (&'a [Label], f64) {
+    pub(super) fn loss(&self, i: usize) -> (&'a [Label], f64) {
         (self.data.truth(i), self.cost(i))
     }
 }
 
 impl Blocks for ChainBlocks<'_> {
-    const FACES: bool = true;
-
+    type Visits = ActiveSet;
+    type Intercept = NoIntercept;
     type Corner = Vec<u64>;
     type Point = Mixture;
     type Scratch = ChainScratch;
@@ -302,113 +299,6 @@ impl Blocks for ChainBlocks<'_> {
 
     fn mix(&self, _: usize, gamma: f64, at: &mut Mixture, to: &Vec<u64>) {
         at.step(gamma, to);
-    }
-
-    fn recall(&self, i: usize, at: &Mixture, w: &[f64], scratch: &mut ChainScratch) {
-        let ChainScratch { viterbi, .. } = scratch;
-        let (x, labels) = (self.sequence(i), self.layout.labels);
-        if self.layout.pairs > 0 || 2 * at.len() > x.len() * labels {
-            viterbi.score(self.layout, w, x, Some(self.loss(i)));
-            return;
-        }
-        viterbi.nodes.resize(x.len() * labels, 0.0);
-        let mut before = None;
-        for (key, _) in at.iter() {
-            let (t, y, _) = edge_of(key);
-            if before.replace((t, y)) != Some((t, y)) {
-                viterbi.score_label(self.layout, w, x, self.loss(i), t, y);
-            }
-        }
-    }
-
-    fn extremes(
-        &self,
-        _: usize,
-        at: &Mixture,
-        w: &[f64],
-        worst: &mut Vec<u64>,
-        best: &mut Vec<u64>,
-        scratch: &mut ChainScratch,
-    ) {
-        let ChainScratch { face, viterbi, .. } = scratch;
-        let transitions = |t| viterbi.transitions(self.layout, w, t);
-        face.search(self.layout.labels, at, &viterbi.nodes, transitions);
-        face.worst(worst);
-        face.best(best);
-    }
-
-    fn weight(&self, _: usize, at: &Mixture, corner: &Vec<u64>) -> f64 {
-        at.least(corner)
-    }
-
-    fn between(&self, i: usize, from: &Vec<u64>, to: &Vec<u64>, scratch: &mut ChainScratch) -> f64 {
-        let (truth, cost) = self.loss(i);
-        scratch.swap(self.layout.labels, truth, from, to, self.layout.pairs > 0);
-        let costs = |t: usize, y: Label| if y == truth[t] { 0.0 } else { cost };
-        let rise = |&(t, left, new): &(usize, Label, Label)| costs(t, new) - costs(t, left);
-        scratch.rise = scratch.swaps.iter().map(rise).sum();
-        scratch.rise
-    }
-
-    fn shift(&self, _: usize, amount: f64, at: &mut Mixture, from: &Vec<u64>, to: &Vec<u64>) {
-        at.shift(amount, from, to);
-    }
-
-    fn follow(&self, i: usize, w: &[f64], own: Option<f64>, scratch: &mut ChainScratch) {
-        let (x, labels) = (self.sequence(i), self.layout.labels);
-        let ChainScratch { viterbi, active, d, .. } = scratch;
-        let gram = self.shapes[i].geometry.gram_rows();
-        let (Some(factor), 0, Some(gram)) = (own, self.layout.pairs, gram) else {
-            viterbi.score(self.layout, w, x, Some(self.loss(i)));
-            return;
-        };
-        for &t in &*active {
-            let d = &d[t * labels..(t + 1) * labels];
-            for (s, nodes) in viterbi.nodes.chunks_exact_mut(labels).enumerate() {
-                // A position shares its start and end weights only with itself.
-                let ends = u8::from(t == 0) + u8::from(t + 1 == x.len());
-                let ends = if s == t { f64::from(ends) } else { 0.0 };
-                add_scaled(d, factor * (gram.product(s, t) + ends), nodes);
-            }
-        }
-    }
-
-    /// Replaces the point by the chain with the same first labels and the same conditional next labels.
-    fn tidy(&self, i: usize, at: &mut Mixture) {
-        let (labels, length) = (self.layout.labels, self.data.truth(i).len());
-        let mut leaving = vec![0.0; labels * length];
-        for (key, weight) in at.iter() {
-            let (t, y, _) = edge_of(key);
-            leaving[t * labels + y as usize] += weight;
-        }
-        let first: f64 = leaving.iter().take(labels).sum();
-        let mut arriving: Vec<f64> = vec![0.0; labels * length];
-        arriving.iter_mut().zip(&leaving).take(labels).for_each(|(to, out)| *to = out / first);
-        at.rescale(|key, weight| {
-            let (t, y, next) = edge_of(key);
-            let here = t * labels + y as usize;
-            let factor = arriving[here] / leaving[here];
-            if next != END {
-                arriving[(t + 1) * labels + next as usize] += factor * weight;
-            }
-            factor
-        });
-    }
-
-    fn oracle_work(&self, i: usize) -> f64 {
-        let (labels, length) = (self.layout.labels as f64, self.data.truth(i).len() as f64);
-        let scores = self.shapes[i].features as f64 * (labels + GATHER);
-        self.oracle_work.unwrap_or(scores + length * labels * labels)
-    }
-
-    fn face_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
-        let Shape { features, .. } = self.shapes[i];
-        let (edges, labels) = (at.len() as f64, self.layout.labels as f64);
-        let length = self.data.truth(i).len() as f64;
-        let (features, per_position) = (features as f64, edges / length.max(1.0));
-        // Scoring label by label takes twice as long as scoring all labels of a feature in a row.
-        let scores = features * (2.0 * per_position + GATHER);
-        [scores, 24.0 * edges + 8.0 * length * labels + 4.0 * features]
     }
 
     fn blend(&self, _: usize, share: f64, into: &mut Mixture, from: &Mixture) {

@@ -14,7 +14,7 @@
 
 use super::balance::{balance, root_of_rising};
 use crate::dual::witness::{DEFECT, Witnessed};
-use crate::dual::{Audit, Blocks, Found, View};
+use crate::dual::{Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, View};
 use crate::linalg::kernels::score;
 use crate::linalg::underflow::{product_above, root_above, size_of_product};
 use crate::linalg::{Accumulate, Measured, Row, Rows, gamma};
@@ -170,6 +170,8 @@ pub struct LinearScratch {
 impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     const SEES_FACTOR: bool = true;
 
+    type Visits = Plain;
+    type Intercept = FreeIntercept;
     type Corner = f64;
     type Point = f64;
     type Scratch = LinearScratch;
@@ -292,29 +294,6 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         *into = if share >= 1.0 { *from } else { *into + share * (from - *into) };
     }
 
-    fn balanced(&self, points: &[f64], masses: &[f64], column: usize) -> Option<Vec<f64>> {
-        let shares: Vec<f64> =
-            masses.iter().enumerate().map(|(i, m)| m * self.rows.row(i).get(column)).collect();
-        let domains = self.targets.iter().map(|&y| self.loss.domain(y)).collect::<Vec<_>>();
-        balance(points, &shares, &domains)
-    }
-
-    fn best_free(&self, w: &[f64], masses: &[f64], column: usize) -> Option<f64> {
-        // The predictions without this weight, and its coefficient in each.
-        let parts: Vec<(f64, f64)> = (0..self.targets.len())
-            .map(|i| {
-                let (row, x) = (self.rows.row(i), self.rows.row(i).get(column));
-                (score(row, w) - x * w[column], x)
-            })
-            .collect();
-        // The slope of the mean loss, which rises with the weight.
-        let slope = |b: f64| -> f64 {
-            let each = parts.iter().zip(masses).zip(&self.targets);
-            each.map(|((&(a, x), mass), &y)| -mass * x * self.loss.corner(a + x * b, y)).sum()
-        };
-        Some(root_of_rising(slope, w[column]))
-    }
-
     fn add(
         &self,
         i: usize,
@@ -357,6 +336,31 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         // The prediction's rounding times the steepest slope, and that of the loss itself.
         let steepness = self.loss.steepness(a.abs() + off, y);
         (product_above(steepness, off) + self.loss.value(a, y).error) * (1.0 + 1e-9)
+    }
+}
+
+impl<L: Loss> InterceptBlocks for LinearBlocks<'_, L> {
+    fn balanced(&self, points: &[f64], masses: &[f64], column: usize) -> Option<Vec<f64>> {
+        let shares: Vec<f64> =
+            masses.iter().enumerate().map(|(i, m)| m * self.rows.row(i).get(column)).collect();
+        let domains = self.targets.iter().map(|&y| self.loss.domain(y)).collect::<Vec<_>>();
+        balance(points, &shares, &domains)
+    }
+
+    fn best_free(&self, w: &[f64], masses: &[f64], column: usize) -> f64 {
+        // The predictions without this weight, and its coefficient in each.
+        let parts: Vec<(f64, f64)> = (0..self.targets.len())
+            .map(|i| {
+                let (row, x) = (self.rows.row(i), self.rows.row(i).get(column));
+                (score(row, w) - x * w[column], x)
+            })
+            .collect();
+        // The slope of the mean loss, which rises with the weight.
+        let slope = |b: f64| -> f64 {
+            let each = parts.iter().zip(masses).zip(&self.targets);
+            each.map(|((&(a, x), mass), &y)| -mass * x * self.loss.corner(a + x * b, y)).sum()
+        };
+        root_of_rising(slope, w[column])
     }
 }
 

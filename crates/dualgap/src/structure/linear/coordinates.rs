@@ -12,13 +12,17 @@
 
 use super::LinearBlocks;
 use super::l1_certificate::L1Certificate;
-use crate::dual::{Best, Solution};
-use crate::linalg::Columns;
+use crate::Result;
+use crate::dual::engine::pool;
+use crate::dual::proximal_point::foreign_state;
+use crate::dual::{Best, Settings, Solution};
 use crate::linalg::kernels::score;
+use crate::linalg::{Columns, parallel};
 use crate::run::{Certificate, Certified, Quota, Resumable, Solver, Work};
 use crate::term::Loss;
-use crate::{Error, Result};
+use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The working set is solved when its largest violation of optimality is at most this share of the largest violation of
 /// all weights when the set was chosen.
@@ -34,6 +38,8 @@ const MOST_CYCLES: usize = 100;
 pub(super) struct Coordinates<'a, 'b, L: Loss> {
     blocks: &'a LinearBlocks<'b, L>,
     certificate: L1Certificate<'a, 'b, L>,
+    best: Best<f64>,
+    pool: Arc<ThreadPool>,
     columns: Columns,
     masses: Vec<f64>,
     /// L_j.
@@ -71,14 +77,17 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
         blocks: &'a LinearBlocks<'b, L>,
         certificate: L1Certificate<'a, 'b, L>,
         masses: Vec<f64>,
-    ) -> Self {
+        settings: &Settings,
+    ) -> Result<Self> {
         let columns = Columns::of(blocks.rows());
         let width = blocks.rows().width();
         let curvature = |j: usize| {
             let squares = columns.column(j).iter().map(|&(i, x)| masses[i as usize] * x * x);
             squares.sum::<f64>() / blocks.loss().smoothness()
         };
-        Self {
+        Ok(Self {
+            best: certificate.start()?,
+            pool: pool(settings)?,
             curvatures: (0..width).map(curvature).collect(),
             walk: Walk {
                 w: vec![0.0; width],
@@ -89,7 +98,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
             certificate,
             columns,
             masses,
-        }
+        })
     }
 
     /// Returns the entries of a pass. An empty matrix counts as one entry, so that every check of all weights counts as
@@ -181,7 +190,7 @@ impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
 
 impl<L: Loss> Coordinates<'_, '_, L> {
     /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.
-    pub fn resume(&mut self, (walk, best): (Walk, Best<f64>)) -> Result<()> {
+    pub fn resume(&mut self, (walk, mut best): (Walk, Best<f64>)) -> Result<()> {
         let finite = |x: &[f64], len| x.len() == len && x.iter().all(|x| x.is_finite());
         // A weight without curvature has no step to take.
         let steps = |&j: &usize| self.curvatures.get(j).is_some_and(|&curvature| curvature > 0.0);
@@ -190,12 +199,13 @@ impl<L: Loss> Coordinates<'_, '_, L> {
             && walk.turn <= walk.set.len()
             && walk.set.iter().all(steps)
             && walk.cycles < MOST_CYCLES
-            && walk.touched <= self.entries();
+            && walk.touched <= self.entries()
+            && best.is_sound(self.walk.w.len(), true);
         if !sound {
-            return Err(Error::setting("the state is not one of this problem and these settings"));
+            return Err(foreign_state());
         }
-        self.certificate.resume(best)?;
-        self.walk = walk;
+        parallel::install(&self.pool, || self.certificate.prove(&mut best))?;
+        (self.walk, self.best) = (walk, best);
         Ok(())
     }
 }
@@ -204,7 +214,7 @@ impl<L: Loss> Resumable for Coordinates<'_, '_, L> {
     type State = (Walk, Best<f64>);
 
     fn state(&self) -> (Walk, Best<f64>) {
-        (self.walk.clone(), self.certificate.best().clone())
+        (self.walk.clone(), self.best.clone())
     }
 }
 
@@ -230,7 +240,7 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
-        self.certificate.best().certificate()
+        self.best.certificate()
     }
 
     fn certify(&mut self) -> Result<Certified> {
@@ -240,15 +250,18 @@ impl<L: Loss> Solver for Coordinates<'_, '_, L> {
         let (loss, targets) = (self.blocks.loss(), self.blocks.targets());
         let points: Vec<f64> =
             self.walk.a.iter().zip(targets).map(|(&a, &y)| loss.corner(a, y)).collect();
-        self.certificate.certify(&self.walk.w, &points)
+        let (w, Self { certificate, best, pool, .. }) = (self.walk.w.clone(), self);
+        let iterate = parallel::install(pool, || certificate.certify(w, &points, best))?;
+        let model = best.certificate().transpose()?.unwrap_or(iterate);
+        Ok(Certified { model, iterate })
     }
 
     fn weights(&self) -> &[f64] {
-        self.certificate.weights().unwrap_or(&self.walk.w)
+        self.best.weights().unwrap_or(&self.walk.w)
     }
 
     fn into_model(self) -> Solution<f64> {
-        self.certificate.into_solution(self.walk.w)
+        self.best.into_solution(|| self.walk.w, Vec::new())
     }
 }
 

@@ -8,27 +8,25 @@
 //! ```
 //!
 //! (α ∈ dom φ* and 0 ∈ dom φ*, so θ ∈ dom φ*). Smooth losses are solved weight by weight (`coordinates.rs`). The others
-//! need strong convexity. The paper adds a small `λ/2‖w‖²`; here it is `λ/2‖w − z‖²` around a centre z (the proximal
-//! point method). The centre moves to the weights as soon as the gap of that problem is well below the gap of the l1
-//! problem. The square vanishes in the limit, so λ need not be small, and it shrinks only if the moves gain little.
+//! need strong convexity. The paper adds a small `λ/2‖w‖²`; here it is `κ/2‖w − z‖²` around a centre z (the proximal
+//! point method of `dual/proximal_point`). The centre moves to the weights as soon as the gap of that problem is well
+//! below the gap of the l1 problem. The square vanishes in the limit, so κ need not be small, and it shrinks only if the
+//! moves gain little.
 
 use super::LinearBlocks;
 use super::coordinates::Coordinates;
 use super::l1_certificate::L1Certificate;
 use crate::dual::problem::masses;
-use crate::dual::{
-    Average, Best, Blocks, Engine, Method, Problem, Settings, Solution, State, Step,
-};
+use crate::dual::proximal_point::{Centred, ProximalPoint, ProximalState, Rule};
+use crate::dual::{Average, Best, Blocks, Engine, Method, Problem, Settings, Solution, Step};
 use crate::linalg::memory::Need;
 use crate::run::{
-    Budget, Certificate, Certified, Checkpoint, CheckpointSink, Observer, Quota, Report, Resumable,
-    Solver, Work, run_from,
+    Budget, Certificate, Checkpoint, CheckpointSink, Observer, Report, Solver, run_from,
 };
-use crate::term::{ElasticNet, Free, Loss, PureL1, Regulariser, Unpenalised};
+use crate::term::{ElasticNet, Loss, Regulariser};
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
 
-/// λ is divided by this when it shrinks, ...
+/// κ is divided by this when it shrinks, ...
 const SHRINK: f64 = 4.0;
 
 /// ... which it does when a move of the centre leaves more than this share of the gap.
@@ -37,11 +35,7 @@ const SLOW: f64 = 0.5;
 /// The problem around a centre counts as solved when its gap is below this share of the l1 problem's.
 const SOLVED: f64 = 0.25;
 
-/// While λ can still shrink, a run stalls only after more consecutive certifications without progress than this: the
-/// gap rests while the problem around a new centre is solved.
-const QUIET: u32 = 100;
-
-/// λ shrinks no further once it is this small: w = soft(v, σ/λ) would be nothing but rounding.
+/// κ shrinks no further once it is this small: w = soft(v, σ/κ) would be nothing but rounding.
 const SMALLEST: f64 = 1e-13;
 
 /// Trains with `σ‖w‖₁` alone; the settings' λ is not used.
@@ -96,150 +90,101 @@ pub fn train_pure_l1_from<L: Loss>(
         ));
     }
     let weights = settings.sample_weights.as_deref();
-    let Regulariser { nonnegative, free, .. } = settings.regulariser;
     settings.regulariser.check(blocks.dim())?;
-    let link = Unpenalised { link: PureL1 { nonnegative }, free };
     // The numbers of copies were measured: coordinate descent stores the matrix by columns, the other solver an engine
     // around a centre.
     let smooth = blocks.loss().smoothness() > 0.0;
     let copies = if smooth { 10 } else { 13 } + if sink.is_some() { 3 } else { 0 };
     let others = if smooth { 2 * blocks.rows().stored() } else { 0 };
     Need { weights: blocks.dim(), copies, others }.check()?;
-    let certificate = L1Certificate::new(blocks, sigma, link, settings)?;
+    let certificate = L1Certificate::new(blocks, settings)?;
     let n = blocks.targets().len();
     let begin = from.as_ref().map(|from| from.run.clone()).unwrap_or_default();
     if blocks.loss().smoothness() > 0.0 {
-        let mut solver = Coordinates::new(blocks, certificate, masses(n, weights)?);
+        let mut solver = Coordinates::new(blocks, certificate, masses(n, weights)?, settings)?;
         if let Some(from) = from {
             solver.resume(from.state()?)?;
         }
         return run_from(solver, begin, budget, observer, sink);
     }
-    let solver = match from {
-        Some(from) => ProximalPoint::resumed(blocks, certificate, settings, from.state()?)?,
-        None => ProximalPoint::new(blocks, certificate, settings)?,
+    let mut rule = CloseGap::new(certificate, settings.regulariser);
+    let inner = |kappa: f64| {
+        let link = settings.regulariser.link(kappa)?;
+        Problem::new(blocks, link, kappa, settings.sample_weights.as_deref())
+    };
+    let solver = if let Some(from) = from {
+        let state: ProximalState<f64, f64> = from.state()?;
+        ProximalPoint::resumed(inner(state.kappa)?, settings, state, |gap, _| {
+            rule.gap = gap;
+            Ok(rule)
+        })?
+    } else {
+        // At this κ a block's own curvature is about that of its loss, so no step is slow.
+        let kappa = (blocks.largest_squared_norm() / blocks.len() as f64).max(1e-12);
+        let best = rule.certificate.start()?;
+        ProximalPoint::new(Engine::new(inner(kappa)?, settings)?, kappa, best, rule)
     };
     run_from(solver, begin, budget, observer, sink)
 }
 
-/// The elastic net around a moving centre.
-struct ProximalPoint<'a, 'b, L: Loss> {
-    engine: Engine<'a, LinearBlocks<'b, L>, ElasticNet>,
+/// The elastic net around a centre.
+type AroundCentre<'a, 'b, L> = Centred<'a, LinearBlocks<'b, L>, ElasticNet>;
+
+/// The rule of the elastic net around a moving centre: the centre moves when the gap around it is closed.
+struct CloseGap<'a, 'b, L: Loss> {
     certificate: L1Certificate<'a, 'b, L>,
     regulariser: Regulariser,
-    lambda: f64,
     /// The gap of the l1 problem when the centre last moved.
     gap: f64,
-    /// Consecutive certifications without progress.
-    quiet: u32,
+    /// The gap of the problem around the centre, at the last certification.
+    inner: f64,
 }
 
-/// What a run resumes from.
-#[derive(Serialize, Deserialize)]
-struct ProximalState {
-    engine: State<f64>,
-    centre: Vec<f64>,
-    lambda: f64,
-    gap: f64,
-    quiet: u32,
-    best: Best<f64>,
-}
-
-impl<'a, 'b, L: Loss> ProximalPoint<'a, 'b, L> {
-    fn new(
-        blocks: &'a LinearBlocks<'b, L>,
-        certificate: L1Certificate<'a, 'b, L>,
-        settings: &Settings,
-    ) -> Result<Self> {
-        let regulariser = settings.regulariser;
-        // At this λ a block's own curvature is about that of its loss, so no step is slow.
-        let lambda = (blocks.largest_squared_norm() / blocks.len() as f64).max(1e-12);
-        let weights = settings.sample_weights.as_deref();
-        let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
-        let engine = Engine::new(inner, settings)?;
-        Ok(Self { engine, certificate, regulariser, lambda, gap: f64::INFINITY, quiet: 0 })
-    }
-
-    fn resumed(
-        blocks: &'a LinearBlocks<'b, L>,
-        mut certificate: L1Certificate<'a, 'b, L>,
-        settings: &Settings,
-        state: ProximalState,
-    ) -> Result<Self> {
-        let ProximalState { engine, centre, lambda, gap, quiet, best } = state;
-        let regulariser = settings.regulariser;
-        let weights = settings.sample_weights.as_deref();
-        let inner = Problem::new(blocks, regulariser.link(lambda)?, lambda, weights)?;
-        let engine = Engine::resumed(inner.centred(centre)?, settings, engine)?;
-        certificate.resume(best)?;
-        Ok(Self { engine, certificate, regulariser, lambda, gap, quiet })
+impl<'a, 'b, L: Loss> CloseGap<'a, 'b, L> {
+    fn new(certificate: L1Certificate<'a, 'b, L>, regulariser: Regulariser) -> Self {
+        Self { certificate, regulariser, gap: f64::INFINITY, inner: f64::INFINITY }
     }
 }
 
-impl<L: Loss> Resumable for ProximalPoint<'_, '_, L> {
-    type State = ProximalState;
+impl<'a, 'b, L: Loss> Rule<'a, LinearBlocks<'b, L>, ElasticNet> for CloseGap<'a, 'b, L> {
+    type Memory = f64;
 
-    fn state(&self) -> ProximalState {
-        ProximalState {
-            engine: self.engine.state(),
-            centre: self.engine.centre().to_vec(),
-            lambda: self.lambda,
-            gap: self.gap,
-            quiet: self.quiet,
-            best: self.certificate.best().clone(),
-        }
-    }
-}
-
-impl<L: Loss> Solver for ProximalPoint<'_, '_, L> {
-    type Model = Solution<f64>;
-
-    fn calls_per_pass(&self) -> u64 {
-        self.engine.calls_per_pass()
+    fn memory(&self) -> &f64 {
+        &self.gap
     }
 
-    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
-        self.engine.advance(quota)
+    fn prove(&self, best: &mut Best<f64>) -> Result<()> {
+        self.certificate.prove(best)
     }
 
-    fn certify(&mut self) -> Result<Certified> {
-        let inner = self.engine.certify()?;
-        let before = self.certificate.best().certificate().transpose()?.map(|best| best.gap());
+    fn certify(&mut self, centred: &mut AroundCentre<'a, 'b, L>) -> Result<Certificate> {
+        let Centred { engine, best, .. } = centred;
+        self.inner = engine.certify()?.iterate.gap();
         // The current weights, not the engine's best: because the centre moves, the current ones are nearer to the
         // solution.
-        let certified = self.certificate.certify(&self.engine.weights(), self.engine.points())?;
-        let gap = certified.model.gap();
-        self.quiet = if before == Some(gap) { self.quiet.saturating_add(1) } else { 0 };
-        if inner.iterate.gap() <= SOLVED * gap {
-            let mut centre = self.engine.weights();
-            if gap > SLOW * self.gap && self.lambda > SMALLEST {
-                self.lambda /= SHRINK;
-                self.engine.retune(self.regulariser.link(self.lambda)?, self.lambda)?;
+        self.certificate.certify(engine.weights(), engine.points(), best)
+    }
+
+    fn certified(
+        &mut self,
+        centred: &mut AroundCentre<'a, 'b, L>,
+        model: &Certificate,
+    ) -> Result<()> {
+        let gap = model.gap();
+        if self.inner <= SOLVED * gap {
+            let centre = self.certificate.bounded(centred.engine.weights());
+            if gap > SLOW * self.gap && self.moves(centred) {
+                centred.kappa /= SHRINK;
+                let link = self.regulariser.link(centred.kappa)?;
+                centred.engine.retune(link, centred.kappa)?;
             }
             self.gap = gap;
-            if let Some(Free { column, bound }) = self.certificate.free() {
-                centre[column] = centre[column].clamp(-bound, bound);
-            }
-            self.engine.recentre(centre);
+            centred.engine.recentre(centre);
         }
-        Ok(certified)
+        Ok(())
     }
 
-    fn proved(&self) -> Option<Result<Certificate>> {
-        self.certificate.best().certificate()
-    }
-
-    /// Around a new centre the gap of the l1 problem makes no progress until the new inner problem is solved.
-    fn may_stall(&self) -> bool {
-        self.lambda <= SMALLEST || self.quiet > QUIET
-    }
-
-    fn weights(&self) -> &[f64] {
-        self.certificate.weights().unwrap_or(&[])
-    }
-
-    fn into_model(self) -> Solution<f64> {
-        let current = self.engine.weights();
-        self.certificate.into_solution(current)
+    fn moves(&self, centred: &AroundCentre<'a, 'b, L>) -> bool {
+        centred.kappa > SMALLEST
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
-use crate::dual::{Audit, Blocks, Found, Mixture};
+use crate::dual::{ActiveSet, ActiveSetBlocks, Audit, Blocks, Found, Mixture, NoIntercept};
 use crate::linalg::kernels::{add_scores, argmax};
 use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::{product_above, root_above};
@@ -114,8 +114,8 @@ impl MulticlassScratch {
 }
 
 impl Blocks for MulticlassBlocks<'_> {
-    const FACES: bool = true;
-
+    type Visits = ActiveSet;
+    type Intercept = NoIntercept;
     type Corner = u64;
     type Point = Mixture;
     type Scratch = MulticlassScratch;
@@ -187,6 +187,63 @@ impl Blocks for MulticlassBlocks<'_> {
         at.step(gamma, &[*to]);
     }
 
+    fn blend(&self, _: usize, share: f64, into: &mut Mixture, from: &Mixture) {
+        into.blend(share, from);
+    }
+
+    fn add(
+        &self,
+        i: usize,
+        at: &Mixture,
+        factor: f64,
+        out: &mut impl Accumulate,
+        scratch: &mut MulticlassScratch,
+    ) {
+        scratch.subtract(at, self.truth(i));
+        scratch.add_outer(self.data.rows().row(i), self.classes, -factor, out);
+    }
+
+    fn audit(&self, i: usize, at: &Mixture, _: &mut MulticlassScratch) -> Result<Audit> {
+        let mut dual = Sum::default();
+        for (y, weight) in at.iter() {
+            if y >= self.classes as u64 {
+                let message = format!("there is no class {y} of {}", self.classes);
+                return Err(Error::Witness { example: i, message });
+            }
+            let cost = self.cost(i, y as usize);
+            if cost > 0.0 {
+                dual.add_measured(Measured::rounded(weight * cost, 1));
+            }
+        }
+        let defect = distribution(i, at.iter().map(|(_, weight)| weight))?;
+        let mut dual = dual.total();
+        dual.error += product_above(defect, self.largest_cost);
+        // `add` rounds each term four times: the weight, minus one, times the factor, times x; the
+        // entries of d add up to two at most.
+        let rounding = gamma(6) * 2.0;
+        let stored = self.data.rows().row(i).stored();
+        let length = root_above(self.squared_norms[i], stored);
+        // Underflow of the factor, of its product with each entry of d, and of that with each entry of x.
+        let terms = (at.len() + 1) as f64;
+        let span = length * (2.0 + terms) + stored as f64 * terms;
+        Ok(Audit { dual, reach: product_above(length, defect + rounding), span })
+    }
+
+    fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
+        let row = self.data.rows().row(i);
+        // The loss compares two scores, each with a cost, and a product and a sum per stored entry.
+        let magnitude = self.largest_cost + product_above(row.norm1(), largest_weight);
+        let vanished = row.stored() as f64 * UNDERFLOW;
+        2.0 * (product_above(gamma(row.stored() + 3), magnitude) + vanished) * (1.0 + 1e-9)
+    }
+}
+
+impl ActiveSetBlocks for MulticlassBlocks<'_> {
+    /// It takes no longer to compute the scores of all classes than those of some.
+    fn recall(&self, i: usize, _: &Mixture, w: &[f64], scratch: &mut MulticlassScratch) {
+        self.rescore(i, w, scratch);
+    }
+
     fn extremes(
         &self,
         _: usize,
@@ -242,60 +299,9 @@ impl Blocks for MulticlassBlocks<'_> {
         self.data.rows().row(i).stored() as f64 * self.classes as f64
     }
 
-    /// It takes no longer to compute the scores of all classes than those of some.
-    fn face_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
+    fn cached_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
         let stored = self.data.rows().row(i).stored() as f64;
         [stored * self.classes as f64, 4.0 * at.len() as f64 + 2.0 * stored]
-    }
-
-    fn blend(&self, _: usize, share: f64, into: &mut Mixture, from: &Mixture) {
-        into.blend(share, from);
-    }
-
-    fn add(
-        &self,
-        i: usize,
-        at: &Mixture,
-        factor: f64,
-        out: &mut impl Accumulate,
-        scratch: &mut MulticlassScratch,
-    ) {
-        scratch.subtract(at, self.truth(i));
-        scratch.add_outer(self.data.rows().row(i), self.classes, -factor, out);
-    }
-
-    fn audit(&self, i: usize, at: &Mixture, _: &mut MulticlassScratch) -> Result<Audit> {
-        let mut dual = Sum::default();
-        for (y, weight) in at.iter() {
-            if y >= self.classes as u64 {
-                let message = format!("there is no class {y} of {}", self.classes);
-                return Err(Error::Witness { example: i, message });
-            }
-            let cost = self.cost(i, y as usize);
-            if cost > 0.0 {
-                dual.add_measured(Measured::rounded(weight * cost, 1));
-            }
-        }
-        let defect = distribution(i, at.iter().map(|(_, weight)| weight))?;
-        let mut dual = dual.total();
-        dual.error += product_above(defect, self.largest_cost);
-        // `add` rounds each term four times: the weight, minus one, times the factor, times x; the
-        // entries of d add up to two at most.
-        let rounding = gamma(6) * 2.0;
-        let stored = self.data.rows().row(i).stored();
-        let length = root_above(self.squared_norms[i], stored);
-        // Underflow of the factor, of its product with each entry of d, and of that with each entry of x.
-        let terms = (at.len() + 1) as f64;
-        let span = length * (2.0 + terms) + stored as f64 * terms;
-        Ok(Audit { dual, reach: product_above(length, defect + rounding), span })
-    }
-
-    fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
-        let row = self.data.rows().row(i);
-        // The loss compares two scores, each with a cost, and a product and a sum per stored entry.
-        let magnitude = self.largest_cost + product_above(row.norm1(), largest_weight);
-        let vanished = row.stored() as f64 * UNDERFLOW;
-        2.0 * (product_above(gamma(row.stored() + 3), magnitude) + vanished) * (1.0 + 1e-9)
     }
 }
 

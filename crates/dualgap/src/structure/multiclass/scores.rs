@@ -13,7 +13,7 @@
 use super::segment::best_share;
 use crate::data::Examples;
 use crate::dual::witness::{Witnessed, distribution};
-use crate::dual::{Audit, Blocks, Found, View};
+use crate::dual::{Audit, Blocks, Found, NoIntercept, Plain, View};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::memory::{check_weights, reserve_check};
 use crate::linalg::underflow::{product_above, root_above};
@@ -143,6 +143,8 @@ pub struct VectorScratch {
 }
 
 impl Blocks for ScoreBlocks<'_> {
+    type Visits = Plain;
+    type Intercept = NoIntercept;
     type Corner = Vec<f64>;
     type Point = Vec<f64>;
     type Scratch = VectorScratch;

@@ -4,7 +4,9 @@
 //! faster. They need nothing from a user but an [`Oracle`], and they check the oracle's contract.
 
 use crate::dual::witness::distribution;
-use crate::dual::{Audit, Blocks, Found, Witnessed};
+use crate::dual::{
+    ActiveSet, ActiveSetBlocks, Audit, Blocks, Found, NoIntercept, Witnessed,
+};
 use crate::linalg::accumulate::Collected;
 use crate::linalg::underflow::{product_above, root_above, size_of_product};
 use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNDERFLOW, gamma};
@@ -220,8 +222,8 @@ pub struct OracleScratch<S> {
 }
 
 impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
-    const FACES: bool = true;
-
+    type Visits = ActiveSet;
+    type Intercept = NoIntercept;
     type Corner = Option<Arc<Plane<O::Output>>>;
     type Point = OraclePoint<O::Output>;
     type Scratch = OracleScratch<O::Scratch>;
@@ -326,6 +328,73 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         }
     }
 
+    fn blend(&self, _: usize, share: f64, into: &mut Self::Point, from: &Self::Point) {
+        let corners = from.corners.iter().map(|(plane, weight)| (plane, *weight));
+        into.move_toward(share, corners, &from.psi, from.loss);
+    }
+
+    fn add(
+        &self,
+        _: usize,
+        at: &Self::Point,
+        factor: f64,
+        out: &mut impl Accumulate,
+        _: &mut Self::Scratch,
+    ) {
+        for (plane, weight) in &at.corners {
+            plane.psi.add_to(factor * weight, out);
+        }
+    }
+
+    fn audit(&self, i: usize, at: &Self::Point, _: &mut Self::Scratch) -> Result<Audit> {
+        let defect = distribution(i, at.corners.iter().map(|(_, weight)| *weight))?;
+        let mut dual = Sum::default();
+        let (mut largest_loss, mut largest_psi) = (0.0_f64, 0.0_f64);
+        let (mut rounding, mut span) = (0.0, 0.0);
+        // A point of a checkpoint may say anything.
+        let beyond = |psi: &SparseVec| psi.entries().iter().any(|&(j, _)| j >= self.dim());
+        if beyond(&at.psi) || at.spare.iter().any(|(plane, _)| beyond(&plane.psi)) {
+            let message = "it has a feature that there is not".into();
+            return Err(Error::Witness { example: i, message });
+        }
+        for (plane, weight) in &at.corners {
+            if beyond(&plane.psi) {
+                let message = "it has a feature that there is not".into();
+                return Err(Error::Witness { example: i, message });
+            }
+            if plane.example != i {
+                let message = format!("it has an output of example {}", plane.example);
+                return Err(Error::Witness { example: i, message });
+            }
+            if plane.loss > 0.0 {
+                dual.add_measured(Measured::rounded(weight * plane.loss, 1));
+            }
+            let entries = plane.psi.entries().len();
+            let norm =
+                if entries == 0 { 0.0 } else { root_above(plane.psi.squared_norm(), entries) };
+            let norm = norm + plane.off;
+            (largest_loss, largest_psi) = (largest_loss.max(plane.loss), largest_psi.max(norm));
+            // Rounding of mass/λ, of its products with the weight and with ψ, and of ψ itself.
+            rounding += product_above(*weight, plane.off + product_above(gamma(8), norm));
+            span += norm * (1.0 + weight) + entries as f64;
+        }
+        let mut dual = dual.total();
+        dual.error += product_above(defect, largest_loss);
+        let reach = (product_above(defect, largest_psi) + rounding) * (1.0 + 1e-9);
+        Ok(Audit { dual, reach, span })
+    }
+
+    // The bounds above include the rounding of the outputs that were scored. The rounding of the oracle on all others
+    // can be bounded only if the oracle knows its extent.
+    fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
+        self.oracle.extent(&self.examples[i].0).map_or(0.0, |Extent { terms, norm1, loss }| {
+            let magnitude = product_above(norm1, largest_weight) + loss;
+            2.0 * (product_above(gamma(terms + 4), magnitude) + terms as f64 * UNDERFLOW)
+        })
+    }
+}
+
+impl<O: Oracle> ActiveSetBlocks for OracleBlocks<'_, O> {
     // There are no stored scores: `extremes` scores the corners.
     fn recall(&self, _: usize, _: &Self::Point, _: &[f64], _: &mut Self::Scratch) {}
 
@@ -410,76 +479,11 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         self.oracle.work(&self.examples[i].0)
     }
 
-    fn face_work(&self, _: usize, at: &Self::Point) -> [f64; 2] {
+    fn cached_work(&self, _: usize, at: &Self::Point) -> [f64; 2] {
         let planes = at.corners.iter().map(|(plane, _)| plane);
         let planes = planes.chain(at.spare.iter().map(|(plane, _)| plane));
         let stored: usize = planes.map(|plane| plane.psi.entries().len()).sum();
         [0.0, 2.0 * stored as f64 + 6.0 * at.psi.entries().len() as f64]
-    }
-
-    fn blend(&self, _: usize, share: f64, into: &mut Self::Point, from: &Self::Point) {
-        let corners = from.corners.iter().map(|(plane, weight)| (plane, *weight));
-        into.move_toward(share, corners, &from.psi, from.loss);
-    }
-
-    fn add(
-        &self,
-        _: usize,
-        at: &Self::Point,
-        factor: f64,
-        out: &mut impl Accumulate,
-        _: &mut Self::Scratch,
-    ) {
-        for (plane, weight) in &at.corners {
-            plane.psi.add_to(factor * weight, out);
-        }
-    }
-
-    fn audit(&self, i: usize, at: &Self::Point, _: &mut Self::Scratch) -> Result<Audit> {
-        let defect = distribution(i, at.corners.iter().map(|(_, weight)| *weight))?;
-        let mut dual = Sum::default();
-        let (mut largest_loss, mut largest_psi) = (0.0_f64, 0.0_f64);
-        let (mut rounding, mut span) = (0.0, 0.0);
-        // A point of a checkpoint may say anything.
-        let beyond = |psi: &SparseVec| psi.entries().iter().any(|&(j, _)| j >= self.dim());
-        if beyond(&at.psi) || at.spare.iter().any(|(plane, _)| beyond(&plane.psi)) {
-            let message = "it has a feature that there is not".into();
-            return Err(Error::Witness { example: i, message });
-        }
-        for (plane, weight) in &at.corners {
-            if beyond(&plane.psi) {
-                let message = "it has a feature that there is not".into();
-                return Err(Error::Witness { example: i, message });
-            }
-            if plane.example != i {
-                let message = format!("it has an output of example {}", plane.example);
-                return Err(Error::Witness { example: i, message });
-            }
-            if plane.loss > 0.0 {
-                dual.add_measured(Measured::rounded(weight * plane.loss, 1));
-            }
-            let entries = plane.psi.entries().len();
-            let norm =
-                if entries == 0 { 0.0 } else { root_above(plane.psi.squared_norm(), entries) };
-            let norm = norm + plane.off;
-            (largest_loss, largest_psi) = (largest_loss.max(plane.loss), largest_psi.max(norm));
-            // Rounding of mass/λ, of its products with the weight and with ψ, and of ψ itself.
-            rounding += product_above(*weight, plane.off + product_above(gamma(8), norm));
-            span += norm * (1.0 + weight) + entries as f64;
-        }
-        let mut dual = dual.total();
-        dual.error += product_above(defect, largest_loss);
-        let reach = (product_above(defect, largest_psi) + rounding) * (1.0 + 1e-9);
-        Ok(Audit { dual, reach, span })
-    }
-
-    // The bounds above include the rounding of the outputs that were scored. The rounding of the oracle on all others
-    // can be bounded only if the oracle knows its extent.
-    fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
-        self.oracle.extent(&self.examples[i].0).map_or(0.0, |Extent { terms, norm1, loss }| {
-            let magnitude = product_above(norm1, largest_weight) + loss;
-            2.0 * (product_above(gamma(terms + 4), magnitude) + terms as f64 * UNDERFLOW)
-        })
     }
 }
 

@@ -1,7 +1,9 @@
 //! Tests the counted gains, by which κ adapts, against the dual value itself; and where κ converges.
 
+use super::adapt::PASSES;
 use super::*;
 use crate::data::Examples;
+use crate::dual::{Acceleration, Cache, Direction, Settings};
 use crate::linalg::{Random, Rows};
 use crate::structure::{Choice, LinearBlocks, MulticlassBlocks};
 use crate::term::{Costs, L2, ScalarLoss};
@@ -71,13 +73,13 @@ fn at_rest(lambda: f64, begin: f64) -> (f64, f64) {
     let settings = Settings { lambda, acceleration: Acceleration::On, ..Settings::plain() };
     let momentum = momentum(&blocks, &settings).unwrap();
     let momentum = Momentum { kappa: (begin - 1.0) * lambda, ..momentum };
-    let mut rounds = Rounds::new(&blocks, &L2, Some(momentum), &settings, None).unwrap();
+    let mut rounds = InRounds::start(&blocks, &L2, Some(momentum), &settings, None).unwrap();
     rounds.advance(&everything(40 * 300)).unwrap();
     let (mut logs, mut passes) = (0.0, 0.0);
     for _ in 0..40 {
         rounds.advance(&everything(300)).unwrap();
-        logs += (1.0 + rounds.memory.kappa / lambda).ln() / 40.0;
-        passes += rounds.memory.passes as f64 / 40.0;
+        logs += (1.0 + rounds.centred.kappa / lambda).ln() / 40.0;
+        passes += rounds.rule.memory.passes as f64 / 40.0;
     }
     (logs.exp(), passes)
 }

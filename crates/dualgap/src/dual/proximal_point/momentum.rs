@@ -1,6 +1,7 @@
 //! Chooses κ, which acceleration adds to λ, and when acceleration begins.
 
 use crate::dual::problem::masses;
+use crate::dual::visit::Visits;
 use crate::dual::{Acceleration, Average, Blocks, Method, Settings, Step};
 
 /// Acceleration is considered if λ' would be at least this many times λ: closer to λ, it has little to gain.
@@ -49,10 +50,11 @@ pub(in crate::dual) fn momentum<B: Blocks>(blocks: &B, settings: &Settings) -> O
         // This λ' makes the second term one.
         (condition / smooth, on)
     } else {
-        (RATIO, on || (B::FACES && condition >= AT_ONCE))
+        (RATIO, on || (B::Visits::KNOWS_CORNERS && condition >= AT_ONCE))
     };
-    let worth_it =
-        on || B::FACES || condition >= WORTH_IT * if smooth > 0.0 { smooth } else { 1.0 };
+    let worth_it = on
+        || B::Visits::KNOWS_CORNERS
+        || condition >= WORTH_IT * if smooth > 0.0 { smooth } else { 1.0 };
     let kappa = (ratio - 1.0) * lambda;
     let window = if smooth > 0.0 { 1.0 } else { UNSTEADY };
     let sensible = worth_it && kappa > 0.0 && kappa.is_finite();

@@ -1,9 +1,10 @@
 //! Tests that rounds which pause, are stored in a checkpoint and resume at any moment equal uninterrupted rounds bit
 //! for bit.
 
+use super::rounds::Memory;
 use super::*;
 use crate::data::{Examples, Sequences};
-use crate::dual::{Sampling, Witnessed};
+use crate::dual::{Acceleration, Cache, Direction, Sampling, Witnessed};
 use crate::linalg::Random;
 use crate::structure::{
     ChainBlocks, Choice, Hamming, LinearBlocks, MulticlassBlocks, MulticlassOracle as Classes,
@@ -28,7 +29,7 @@ fn trace<B: Blocks>(
     mut trouble: Option<Random>,
 ) -> Trace {
     let momentum = momentum(blocks, settings);
-    let mut rounds = Rounds::new(blocks, &L2, momentum, settings, None).unwrap();
+    let mut rounds = InRounds::start(blocks, &L2, momentum, settings, None).unwrap();
     let pass = rounds.calls_per_pass();
     let (mut seen, mut fitted) = (Vec::new(), Vec::new());
     let mut calls = 0;
@@ -48,17 +49,18 @@ fn trace<B: Blocks>(
             calls += rounds.advance(&quota).unwrap().oracle_calls;
             if trouble.as_mut().is_some_and(|random| random.below(2) == 0) {
                 let state = rounds.state();
-                rounds = Rounds::resumed(blocks, &L2, momentum, settings, state).unwrap();
+                rounds = InRounds::resume(blocks, &L2, momentum, settings, state).unwrap();
             }
         }
         let Certified { model, iterate } = rounds.certify().unwrap();
-        let Memory { kappa, passes, left, calls, gained, .. } = rounds.memory;
+        let (centred, memory) = (&rounds.centred, &rounds.rule.memory);
+        let (kappa, &Memory { passes, left, calls, gained, .. }) = (centred.kappa, memory);
         let values = [model.primal, model.dual, iterate.primal, iterate.dual, kappa, gained];
         let mut bits: Vec<u64> = values.map(f64::to_bits).to_vec();
         bits.extend([passes, left, calls]);
-        bits.extend(rounds.engine.weights().iter().chain(rounds.weights()).map(|x| x.to_bits()));
-        bits.extend(rounds.engine.points().iter().flat_map(&bits_of));
-        bits.extend(rounds.memory.best.points().unwrap().iter().flat_map(&bits_of));
+        bits.extend(centred.engine.weights().iter().chain(rounds.weights()).map(|x| x.to_bits()));
+        bits.extend(centred.engine.points().iter().flat_map(&bits_of));
+        bits.extend(centred.best.points().unwrap().iter().flat_map(&bits_of));
         seen.push(bits);
         fitted.push((kappa.to_bits(), passes));
     }

@@ -1,0 +1,118 @@
+//! Shrinking: which blocks the next round visits.
+
+use serde::{Deserialize, Serialize};
+
+/// Shrinking: a block whose visits change nothing is left out of the next rounds, twice as many each time, until a
+/// visit changes something. No block is left out for good, and certificates cover all blocks, so shrinking affects the
+/// speed of a run and nothing else.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Shrinking {
+    round: u64,
+    /// The number of consecutive visits to each block that changed nothing, with the bit `WAITS` if it waits for the
+    /// oracle.
+    idle: Vec<u8>,
+    /// The blocks that return in each later round: a ring buffer, indexed by the number of the round.
+    back: Vec<Vec<usize>>,
+    /// Blocks that gain nothing from their known corners and wait for the oracle.
+    waiting: Vec<usize>,
+}
+
+impl Shrinking {
+    /// Shrinking leaves a block out after more consecutive visits without change than this. A larger number wastes
+    /// visits on idle blocks, a smaller one leaves out blocks that would soon move again.
+    const PATIENCE: u8 = 2;
+    /// Shrinking leaves a block out of at most `2^LONGEST` rounds in a row. A larger limit saves visits, a smaller one
+    /// notices sooner that the block moves again.
+    const LONGEST: u8 = 9;
+    /// The bit of `idle` that marks a block that waits for the oracle.
+    const WAITS: u8 = 0x80;
+    /// The length of the ring: every block returns within fewer rounds.
+    const RING: usize = 2 << Self::LONGEST;
+
+    pub fn new(blocks: usize) -> Self {
+        let back = vec![Vec::new(); Self::RING];
+        Self { round: 0, idle: vec![0; blocks], back, waiting: Vec::new() }
+    }
+
+    pub fn visited(&mut self, i: usize, moved: bool) {
+        if moved {
+            self.idle[i] = 0;
+            return;
+        }
+        self.idle[i] = (self.idle[i] + 1).min(Self::PATIENCE + Self::LONGEST + 1);
+        if self.idle[i] > Self::PATIENCE {
+            let left_out = 1 << (self.idle[i] - Self::PATIENCE - 1);
+            self.back[(self.round as usize + 1 + left_out) % Self::RING].push(i);
+        }
+    }
+
+    /// Records a cached visit that changed nothing: the block waits for the next oracle pass.
+    pub fn passed(&mut self, i: usize) {
+        if self.idle[i] & Self::WAITS == 0 {
+            self.idle[i] |= Self::WAITS;
+            self.waiting.push(i);
+        }
+    }
+
+    /// Puts the blocks that wait for the oracle into the next round, if there are any, and with them what is left of this
+    /// round, which ends here; returns whether it did.
+    pub fn ask_again(&mut self, sequence: &mut Vec<usize>, next: usize) -> bool {
+        let Self { round, idle, back, waiting } = self;
+        if waiting.is_empty() {
+            return false;
+        }
+        let ahead = &mut back[(*round as usize + 1) % Self::RING];
+        ahead.extend(sequence.split_off(next));
+        sequence.retain(|&i| idle[i] & Self::WAITS == 0);
+        waiting.iter().for_each(|&i| idle[i] &= !Self::WAITS);
+        ahead.append(waiting);
+        true
+    }
+
+    /// Puts all blocks into the next round.
+    pub fn wake_all(&mut self, sequence: &mut Vec<usize>) {
+        self.back.iter_mut().for_each(Vec::clear);
+        self.waiting.clear();
+        self.idle.iter_mut().for_each(|idle| *idle &= !Self::WAITS);
+        sequence.clear();
+        sequence.extend(0..self.idle.len());
+    }
+
+    /// Fills `sequence` with the blocks of the next round that has any, after all blocks of this one were visited.
+    pub fn wake(&mut self, sequence: &mut Vec<usize>) {
+        sequence.retain(|&i| self.idle[i] <= Self::PATIENCE);
+        // Every block that shrinking left out returns within one cycle of the ring.
+        for _ in 0..Self::RING {
+            self.round += 1;
+            sequence.append(&mut self.back[self.round as usize % Self::RING]);
+            if !sequence.is_empty() {
+                return;
+            }
+        }
+        // All other blocks wait for the oracle, or a state from an untrusted file has left all of them out for longer.
+        self.wake_all(sequence);
+    }
+
+    /// Whether the state is consistent and every block will be visited again.
+    pub fn is_sound(&self, blocks: usize, sequence: &[usize]) -> bool {
+        let mut seen = vec![false; blocks];
+        sequence.iter().for_each(|&i| seen[i] = true);
+        let left_out = || self.back.iter().flatten().chain(&self.waiting);
+        let waits = |i: usize| self.idle[i] & Self::WAITS != 0;
+        self.round < 1 << 60
+            && self.idle.len() == blocks
+            && self
+                .idle
+                .iter()
+                .all(|&idle| idle & !Self::WAITS <= Self::PATIENCE + Self::LONGEST + 1)
+            && self.back.len() == Self::RING
+            && left_out().count() <= blocks
+            && left_out().all(|&i| i < blocks)
+            && self.waiting.iter().all(|&i| waits(i))
+            && (0..blocks).filter(|&i| waits(i)).count() == self.waiting.len()
+            && {
+                left_out().for_each(|&i| seen[i] = true);
+                seen.iter().all(|&seen| seen)
+            }
+    }
+}

@@ -1,0 +1,70 @@
+//! A step toward the target of a block, as all kinds of visits can take it.
+
+use super::Slot;
+use crate::dual::average::Averages;
+use crate::dual::{Blocks, Primal, Problem, Step};
+use crate::term::Link;
+use crate::{Error, Result};
+
+/// What a visit needs besides its slot.
+pub struct Visit<'e, 'a, B: Blocks, L> {
+    pub problem: &'e Problem<'a, B, L>,
+    pub primal: &'e mut Primal<L>,
+    /// The point of the block.
+    pub at: &'e mut B::Point,
+    pub(in crate::dual) averages: Option<&'e mut Averages<B::Point>>,
+    /// k, the number of steps so far.
+    pub steps: u64,
+    pub step: Step,
+    /// Whether the scores in the scratch belong to the current w.
+    pub fresh: bool,
+    /// The running sum of the dual gains of the steps. Steps toward a point are counted only if `counts` is set.
+    pub gained: &'e mut f64,
+    pub counts: bool,
+}
+
+impl<B: Blocks, L: Link> Visit<'_, '_, B, L> {
+    /// Steps toward the target of the slot; returns whether the point changed.
+    #[inline]
+    pub fn toward(self, slot: &mut Slot<B>) -> Result<bool> {
+        let Self { problem, primal, at, averages, steps, step, fresh, gained, counts } = self;
+        let Slot { block, to, scratch, .. } = slot;
+        let (i, blocks) = (*block, problem.blocks);
+        let scale = problem.scales[i];
+        let gamma = match step {
+            Step::LineSearch => {
+                let view = primal.view(scale, fresh);
+                blocks.step_length(i, at, to, &view, scratch)
+            }
+            Step::Predefined => {
+                blocks.difference(i, at, to, scratch);
+                let n = blocks.len() as f64;
+                2.0 * n / (steps as f64 + 2.0 * n)
+            }
+        };
+        if gamma.is_nan() {
+            return Err(no_number(i));
+        }
+        if gamma > 0.0 && counts {
+            // A concave dual term lies above its chord, so this is a lower bound on the gain.
+            let rise = blocks.difference(i, at, to, scratch);
+            let gap = rise - blocks.slope(i, primal.view(scale, true).w, scratch);
+            let curvature = scale * blocks.curvature(i, scratch);
+            *gained += problem.masses[i] * gamma * (gap - 0.5 * gamma * curvature);
+        }
+        if gamma > 0.0 {
+            if let Some(averages) = averages {
+                averages.cover(blocks, i, steps, at);
+            }
+            blocks.displace(i, gamma * scale, primal, scratch);
+            primal.settle();
+            blocks.mix(i, gamma, at, to);
+        }
+        Ok(gamma > 0.0)
+    }
+}
+
+/// Returns the error of a block whose gap is NaN.
+pub(super) fn no_number(example: usize) -> Error {
+    Error::Unsound { message: format!("the gap of example {example} is no number") }
+}
