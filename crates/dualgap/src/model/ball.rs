@@ -15,7 +15,7 @@ use super::fit::{
 use super::scaled::{self, recertify};
 use super::sides::{Sides, refused};
 use super::{Model, Provenance, Structure, low_rank};
-use crate::ball::{self, Classes, Losses, Method, PerOutput, Problem, Solution, Steps};
+use crate::ball::{self, Classes, Losses, Method, PerOutput, Problem, Solution, Steps, Table};
 use crate::data::{Alphabet, Examples, Factors};
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
@@ -252,18 +252,18 @@ fn l1_sides<'a, L: Stored>(
         return Err(refused("the file names another regulariser beside a ball"));
     }
     let weights = model.sample_weights.as_deref();
-    Ok(L1Sides { problem: Problem::new(rows, losses, lambda, within.ball, weights)? })
+    Ok(L1Sides { problem: Problem::l1(rows, losses, lambda, within.ball.radius(), weights)? })
 }
 
 struct L1Sides<'a, L> {
-    problem: Problem<'a, L>,
+    problem: Problem<Table<'a>, L>,
 }
 
 impl<L: Stored> Sides for L1Sides<'_, L> {
     fn primal(&self, model: &Model, factors: &Factors) -> Result<PrimalValue> {
-        let weights = factors.scaled(&model.weights);
+        let weights = factors.scaled(&model.weights).into_owned();
         let value = self.problem.primal(&weights)?;
-        if value.value == f64::INFINITY && !l1::contains(&weights, self.problem.ball().radius()) {
+        if value.value == f64::INFINITY && !l1::contains(&weights, self.problem.radius()) {
             return Err(refused("the weights are not in the ball that the file names"));
         }
         Ok(PrimalValue { value, certified: true })

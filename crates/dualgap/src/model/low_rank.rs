@@ -9,8 +9,8 @@ use super::fit::{Plan, named};
 use super::scaled::recertify;
 use super::sides::{Sides, refused};
 use super::{InBall, Model, Provenance, Structure, checkpoint};
-use crate::ball::trace::{Features, LARGEST, LowRankProblem, Map, Proving};
-use crate::ball::{self, trace};
+use crate::ball::trace::{Features, LARGEST, Map, Proving};
+use crate::ball::{self, Problem};
 use crate::data::Factors;
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
@@ -39,7 +39,7 @@ pub(super) fn fit<M: Map, L: Stored, D>(
     let sink = file.as_mut().map(|file| file as &mut dyn CheckpointSink);
     let InBall { method, steps, .. } = within;
     let solver = ball::Settings { method, steps, seed: settings.seed };
-    let report = trace::train_map_from(&sides.problem, &solver, from, budget, observer, sink)?;
+    let report = ball::train_from(&sides.problem, &solver, from, budget, observer, sink)?;
     let witness = witness(sides.problem.losses(), &report.model.points);
     let x = sides.raw_inside(&report.model.weights, factors)?;
     let mut report = named(report, untrained, |_| Vec::new());
@@ -67,7 +67,7 @@ pub(super) fn sides<'a, L: Stored>(
 
 /// The two sides of the certificate of weights in factors, for any map from the matrix to the predictions.
 pub(super) struct LowRankSides<M, L> {
-    problem: LowRankProblem<M, L>,
+    problem: Problem<M, L>,
 }
 
 impl<M: Map, L: Stored> LowRankSides<M, L> {
@@ -78,7 +78,7 @@ impl<M: Map, L: Stored> LowRankSides<M, L> {
             return Err(refused("the file names another regulariser beside a ball"));
         }
         let (radius, weights) = (within.ball.radius(), model.sample_weights.as_deref());
-        Ok(Self { problem: LowRankProblem::new(map, losses, lambda, radius, weights)? })
+        Ok(Self { problem: Problem::new(map, losses, lambda, radius, weights)? })
     }
 
     /// Returns the weights for the unscaled data. Scaling and unscaling round, so it shrinks them until they are in
