@@ -2,9 +2,10 @@
 
 use dualgap::ball::trace::{Map, Proving, Sampled};
 use dualgap::ball::{Constants, Method, PerOutput, Problem, Settings, Steps, train, train_from};
-use dualgap::linalg::{LowRank, Operator, Random};
+use dualgap::linalg::{LowRank, Operator, Random, Search};
 use dualgap::run::{Budget, InMemory, Interrupt, Stop};
 use dualgap::term::ScalarLoss;
+use dualgap::term::ball::trace::{Ranks, top};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Entries of a matrix that count the products of steps, and raise a flag after so many of them.
@@ -192,6 +193,28 @@ fn a_dual_value_that_is_cut_short_is_a_bound_all_the_same() {
         let further = looks.load(Ordering::Relaxed).saturating_sub(after);
         assert!(further <= 16, "{further} looks after {after}");
     }
+}
+
+// A search finds at most as many equal values as its block has vectors, and those that follow are below the threshold of
+// the values that it has found.
+#[test]
+fn all_of_many_equal_singular_values_are_found() {
+    let problem = diagonal(200);
+    let y: Vec<f64> = (0..200).map(|i| f64::from(i % 5) - 2.0).collect();
+    let image = problem.map().image(&y, 0);
+    let proved = problem.dual(&y, &Proving::default()).unwrap().ball.unwrap();
+    for first in [1, 8, 22, 30, 60, 79, 80, 81, 200] {
+        let ranks = Ranks { first, ..Ranks::default() };
+        let found = top(&*image, 10.0, ranks, None, &Search::default()).unwrap();
+        // 80 values of two: θ = 2 − 10/80.
+        assert!(found.complete && (found.threshold - 1.875).abs() < 1e-12, "{first}: {found:?}");
+        assert_eq!(found.beyond().rank(), 80, "{first}");
+        // The values found are the warm start of the next search.
+        let warm = found.found.with_values(&found.found.s()[..22.min(found.found.rank())]);
+        let again = top(&*image, 10.0, ranks, Some(&warm), &Search::default()).unwrap();
+        assert_eq!(again.beyond().rank(), 80, "{first}, from a warm start");
+    }
+    assert_eq!(proved.top.beyond().rank(), 80);
 }
 
 #[test]
