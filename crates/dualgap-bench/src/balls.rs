@@ -11,7 +11,7 @@ use dualgap::Result;
 use dualgap::ball::{self, Method, PerOutput};
 use dualgap::data::RandomBinning;
 use dualgap::linalg::Rows;
-use dualgap::term::{Ball, ScalarLoss};
+use dualgap::term::ScalarLoss;
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
@@ -110,8 +110,7 @@ fn compare((file, class, how, radius): Set, options: &Options) -> Result<String>
     let mut curves = String::new();
     for &mu_n in &options.mu_n {
         let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets.clone(), 1)?;
-        let ball = Ball::L1 { radius };
-        let problem = ball::Problem::new(&rows, losses, mu_n / n, ball, None)?;
+        let problem = ball::Problem::l1(&rows, losses, mu_n / n, radius, None)?;
         curves += &race(
             &Method::BASELINES,
             &options.goal,

@@ -12,9 +12,10 @@ use crate::folder::Folder;
 use crate::race::{Goal, race};
 use clap::Args;
 use dualgap::Result;
-use dualgap::ball::{Classes, Losses, Method, PerOutput, Problem, trace};
+use dualgap::ball::trace::Features;
+use dualgap::ball::{self, Classes, Losses, Method, PerOutput, Problem};
 use dualgap::linalg::{Random, Rows};
-use dualgap::term::{Ball, Costs, MulticlassLoss, ScalarLoss};
+use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
 
 const EXAMPLES: usize = 1000;
 const FEATURES: usize = 800;
@@ -89,8 +90,7 @@ fn compare(rank: usize, goal: &Goal) -> Result<String> {
     let targets = product(&product(&a, &left, FEATURES), &right, rank);
     let rows = Rows::dense(&a.chunks(FEATURES).map(<[f64]>::to_vec).collect::<Vec<_>>())?;
     let losses = PerOutput::new(ScalarLoss::Squared, targets, OUTPUTS)?;
-    let ball = Ball::Trace { radius: rank as f64 };
-    let problem = Problem::new(&rows, losses, 10.0 / EXAMPLES as f64, ball, None)?;
+    let problem = Problem::trace(&rows, losses, 10.0 / EXAMPLES as f64, rank as f64, None)?;
     measure(&problem, &format!("rank {rank}"), goal)
 }
 
@@ -106,15 +106,19 @@ fn classes(
     println!("  {file}: {n} x {}, {classes} classes, r = {radius}", rows.width());
     let hinge = MulticlassLoss::SmoothHinge { width: 1.0 };
     let losses = Classes::new(hinge, labels.numbers(), classes, &Costs::ZeroOne)?;
-    let problem = Problem::new(&rows, losses, 1.0 / n as f64, Ball::Trace { radius }, None)?;
+    let problem = Problem::trace(&rows, losses, 1.0 / n as f64, radius, None)?;
     measure(&problem, &format!("{file}, r = {radius}"), goal)
 }
 
-fn measure<L: Losses>(problem: &Problem<'_, L>, name: &str, goal: &Goal) -> Result<String> {
+fn measure<L: Losses>(
+    problem: &Problem<Features<'_>, L>,
+    name: &str,
+    goal: &Goal,
+) -> Result<String> {
     race(
         &Method::LOW_RANK_BASELINES,
         goal,
-        |settings, budget| trace::train(problem, settings, budget, &mut ()),
+        |settings, budget| ball::train(problem, settings, budget, &mut ()),
         |best| format!("{name}, X of rank {}", best.model.weights.rank()),
     )
 }

@@ -77,6 +77,7 @@ fn options_of_other_tasks_are_refused_with_a_way_out() {
         "--average weighted",
         "--batch 2",
         "--option i",
+        "--threads 2",
         "--warm-start model",
     ] {
         let name = option.split(' ').next().unwrap();

@@ -5,43 +5,43 @@
 //! ```
 //!
 //! - [`losses`]: one trait for losses of one output, of several, and of classes.
-//! - [`problem`]: rows, losses, μ and the ball together, and the primal and dual values of a certificate.
-//! - [`best_pair`]: the best weights and the best dual point of a run.
+//! - [`weights`]: the two forms of X, a plain vector in the l1 ball and factors in the trace ball.
+//! - [`problem`]: data, losses, μ and the radius together, and the values of a certificate.
 //! - [`settings`]: the settings of a run.
-//! - [`ascent`], `visit`, `shrinking`, `soft_threshold`, `centre`: the default method, which has nothing to tune.
-//! - `handover`, `handover_policy`: the switch to gradients of all examples when the gap of the ascent stalls.
-//! - [`theorem`]: Algorithm 1 with constant steps.
-//! - [`baselines`]: other methods for the same problems.
-//! - [`trace`]: weights of low rank, in factors.
+//! - [`solver`]: the solver around every method, which certifies and has checkpoints.
+//! - `handover`: the switch to gradients of all examples when the gap of the ascent stalls.
+//! - `theorem`: what the paper's algorithms with constant steps have in either ball.
+//! - `centre`, `shrinking`: what the ascent has in either ball. `schedule`: the constants of sliding in either ball.
+//! - [`l1`], [`trace`]: the data and the steps of each ball: the default method, which has nothing to tune, the paper's
+//!   algorithm with constant steps, and baselines.
 
-pub mod ascent;
-pub mod baselines;
-pub mod best_pair;
 mod centre;
 mod handover;
-mod handover_policy;
+pub mod l1;
 pub mod losses;
 pub mod problem;
+mod schedule;
 pub mod settings;
 mod shrinking;
-mod soft_threshold;
-pub mod theorem;
+mod solver;
+mod theorem;
 pub mod trace;
-mod visit;
+pub mod weights;
 
-pub use ascent::Ascent;
-pub use best_pair::{BestPair, Solution};
+pub use l1::{DualValue, MeanDual, Table};
 pub use losses::{Classes, Losses, PerOutput};
-pub use problem::{DualValue, MeanDual, Problem};
+pub use problem::{Design, Problem};
 pub use settings::{Constants, Method, Settings, Steps};
-pub use theorem::Theorem;
+pub use solver::Session;
+pub use weights::Weights;
 
-use crate::linalg::memory::Need;
-use crate::run::{Budget, Checkpoint, CheckpointSink, Counters, Observer, Report, run, run_from};
-use crate::term::Ball;
-use crate::{Error, Result};
-use handover::Handover;
+use crate::Result;
+use crate::run::{self, Budget, Checkpoint, CheckpointSink, Counters, Observer, Report};
 use serde::{Deserialize, Serialize};
+
+/// The result of a run: X, feature by feature, c numbers for each, or in factors; it is proved to be in the ball. α,
+/// example by example, c numbers for each, is the witness of the dual value.
+pub type Solution<W = Vec<f64>> = run::Solution<W, f64>;
 
 /// Counts of work beyond the number of steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,77 +68,79 @@ impl Touched {
     }
 }
 
-/// Trains in the l1 ball.
+/// A problem in a ball that can be solved: [`Problem`] with the data of either ball.
+pub trait Train {
+    /// The form of the weights.
+    type Weights: Weights;
+
+    /// Trains; [`train`] and [`train_from`] call it.
+    fn train_in(
+        &self,
+        settings: &Settings,
+        session: Session<'_, '_>,
+    ) -> Result<Report<Solution<Self::Weights>>>;
+}
+
+/// Trains in a ball: in the l1 ball if the data are a [`Table`], in the trace ball if they are a [`trace::Map`].
 ///
 /// ```
 /// use dualgap::linalg::Rows;
-/// use dualgap::ball::{self, PerOutput, Problem, Settings};
+/// use dualgap::ball::{self, Method, PerOutput, Problem, Settings};
 /// use dualgap::run::Budget;
-/// use dualgap::term::{Ball, ScalarLoss};
+/// use dualgap::term::ScalarLoss;
 /// let rows = Rows::dense(&[vec![1.0, 0.2], vec![0.8, 0.1], vec![-1.0, 0.3]])?;
 /// let losses = PerOutput::new(ScalarLoss::Logistic, vec![1.0, 1.0, -1.0], 1)?;
-/// let problem = Problem::new(&rows, losses, 0.1, Ball::L1 { radius: 1.0 }, None)?;
+/// let problem = Problem::l1(&rows, losses, 0.1, 1.0, None)?;
 /// let report = ball::train(&problem, &Settings::default(), &Budget::relative(1e-9), &mut ())?;
 /// assert!(report.certificate.relative_gap() <= 1e-9);
 /// assert!(report.model.weights[0] > 0.9 && report.model.weights[1] == 0.0);
+/// for method in Method::BASELINES {
+///     let settings = Settings { method, ..Settings::default() };
+///     let report = ball::train(&problem, &settings, &Budget::relative(1e-3), &mut ())?;
+///     assert!(report.model.weights[0] > 0.9, "{method:?}");
+/// }
+/// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 2.0, 0.5, 1.0, -1.0, -2.0], 2)?;
+/// let problem = Problem::trace(&rows, losses, 0.1, 1.0, None)?;
+/// let report = ball::train(&problem, &Settings::default(), &Budget::relative(1e-9), &mut ())?;
+/// assert!(report.certificate.relative_gap() <= 1e-9);
+/// assert_eq!(report.model.weights.rank(), 1);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
-pub fn train<L: Losses>(
-    problem: &Problem<'_, L>,
+pub fn train<P: Train>(
+    problem: &P,
     settings: &Settings,
     budget: &Budget,
     observer: &mut dyn Observer,
-) -> Result<Report<Solution>> {
+) -> Result<Report<Solution<P::Weights>>> {
     train_from(problem, settings, None, budget, observer, None)
 }
 
 /// [`train`] that resumes from a checkpoint, if one is given, and writes checkpoints to the sink. The baselines have no
 /// checkpoints.
-pub fn train_from<L: Losses>(
-    problem: &Problem<'_, L>,
+///
+/// ```
+/// use dualgap::ball::trace::Sampled;
+/// use dualgap::ball::{PerOutput, Problem, Settings, train, train_from};
+/// use dualgap::run::{Budget, InMemory};
+/// use dualgap::term::ScalarLoss;
+/// let map = Sampled::new(2, 2, vec![(0, 0), (0, 1), (1, 0)])?;
+/// let losses = PerOutput::new(ScalarLoss::Squared, vec![2.0, 1.0, -1.0], 1)?;
+/// let problem = Problem::new(map, losses, 0.1, 1.5, None)?;
+/// let (settings, mut memory) = (Settings::default(), InMemory::default());
+/// train_from(&problem, &settings, None, &Budget::passes(4), &mut (), Some(&mut memory))?;
+/// let more = train_from(&problem, &settings, memory.last, &Budget::passes(9), &mut (), None)?;
+/// let whole = train(&problem, &settings, &Budget::passes(9), &mut ())?;
+/// assert_eq!(more.model, whole.model);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn train_from<P: Train>(
+    problem: &P,
     settings: &Settings,
     from: Option<Checkpoint>,
     budget: &Budget,
     observer: &mut dyn Observer,
     sink: Option<&mut dyn CheckpointSink>,
-) -> Result<Report<Solution>> {
-    if matches!(problem.ball(), Ball::Trace { .. }) {
-        return Err(Error::setting("weights of low rank are no plain vector: use trace::train"));
-    }
+) -> Result<Report<Solution<P::Weights>>> {
     settings.check_resumable(from.is_some() || sink.is_some())?;
-    let copies = settings.copies() + if sink.is_some() { 3 } else { 0 };
-    let others = 4 * problem.len().saturating_mul(problem.outputs());
-    Need { weights: problem.dim(), copies, others }.check()?;
-    let begin = from.as_ref().map(|from| from.run.clone()).unwrap_or_default();
-    let seed = settings.seed;
-    match settings.method {
-        Method::Pdbfw => match settings.steps {
-            Steps::Search => {
-                let mut solver = Handover::new(Ascent::new(problem, seed)?);
-                if let Some(from) = from {
-                    solver.resume(from.state()?)?;
-                }
-                run_from(solver, begin, budget, observer, sink)
-            }
-            Steps::Theorem(constants) => {
-                let mut solver = Theorem::new(problem, constants)?;
-                if let Some(from) = from {
-                    solver.resume(from.state()?)?;
-                }
-                run_from(solver, begin, budget, observer, sink)
-            }
-        },
-        Method::ProjectedGradient => {
-            run(baselines::projected_gradient(problem, seed)?, budget, observer)
-        }
-        Method::FrankWolfe => run(baselines::frank_wolfe(problem, seed)?, budget, observer),
-        Method::AwaySteps => run(baselines::away_steps(problem, seed)?, budget, observer),
-        Method::Pairwise => run(baselines::pairwise(problem, seed)?, budget, observer),
-        Method::Svrg => run(baselines::svrg(problem, seed)?, budget, observer),
-        Method::Scgs => run(baselines::scgs(problem, seed)?, budget, observer),
-        Method::Storc => run(baselines::storc(problem, seed)?, budget, observer),
-        Method::BlockFrankWolfe | Method::StochasticFrankWolfe => {
-            Err(Error::setting("this method is for the trace ball"))
-        }
-    }
+    problem.train_in(settings, Session { from, budget, observer, sink })
 }

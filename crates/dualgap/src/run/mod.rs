@@ -1,6 +1,6 @@
 //! The one training loop, and what it needs to know when to stop.
 //!
-//! - [`certificate`]: what a certified gap is.
+//! - [`certificate`]: what a certified gap is. [`best_pair`]: the best weights and the best dual point of a run.
 //! - [`budget`]: tolerances, limits, and the flag that Ctrl-C raises.
 //! - [`solver`]: the trait of all solvers, which only step and certify.
 //! - [`checkpoint`]: what a run needs to resume later, and where it is stored.
@@ -9,6 +9,7 @@
 //! - [`train`]: the loop itself.
 //! - [`reach`]: at which other λ a certificate still holds.
 
+pub mod best_pair;
 pub mod budget;
 pub mod certificate;
 pub mod checkpoint;
@@ -18,6 +19,8 @@ pub mod report;
 pub mod solver;
 pub mod train;
 
+pub(crate) use best_pair::BestPair;
+pub use best_pair::Solution;
 pub use budget::{Budget, Interrupt};
 pub use certificate::Certificate;
 pub use checkpoint::{Checkpoint, CheckpointSink, InMemory, Resumable};

@@ -4,7 +4,7 @@ use super::checkpoint::{self, CheckpointFile, Identity};
 use super::sides::{LowRankSides, Sides, certificate, l1_sides, linear_sides, sides};
 use super::{Keep, Method, Model, Plan, Provenance, Resume};
 use crate::ball::trace::{Features, Map};
-use crate::ball::{self, trace};
+use crate::ball;
 use crate::data::Factors;
 use crate::dual::{self, Begin, Settings, Solution, Witness, Witnessed};
 use crate::linalg::{LowRank, Rows};
@@ -92,7 +92,7 @@ impl<S: Structure> Visitor for Fit<'_, '_, S> {
                 })?;
                 let witness = in_ball::witness(sides.problem.losses(), &report.model.points);
                 let weights =
-                    |solution: ball::Solution| raw_inside(solution.weights, ball, factors);
+                    |solution: ball::Solution<Vec<f64>>| raw_inside(solution.weights, ball, factors);
                 let mut report = named(report, untrained, weights);
                 if !factors.are_none() {
                     recertify(&mut report, &witness, &sides, factors, &budget)?;
@@ -123,7 +123,7 @@ impl<S: Structure> Visitor for Fit<'_, '_, S> {
         let nobody = &mut ();
         let observer = observer.unwrap_or(nobody);
         let report =
-            trace::train_map_from(&sides.problem, &settings, from, &budget, observer, sink)?;
+            ball::train_from(&sides.problem, &settings, from, &budget, observer, sink)?;
         let witness = in_ball::witness(sides.problem.losses(), &report.model.points);
         let x: LowRank = sides.raw_inside(&report.model.weights, factors)?;
         let mut report = named(report, untrained, |_| Vec::new());
@@ -140,10 +140,10 @@ type Trained<B> = Result<Report<Solution<<B as dual::Blocks>::Point>>>;
 
 impl<S: Structure> Fit<'_, '_, S> {
     /// Runs the engine, and returns the model of its result.
-    fn engine<B: Witnessed>(
+    fn engine<'b, B: Witnessed>(
         self,
         blocks: &B,
-        sides: &dyn Fn() -> Result<Box<dyn Sides + '_>>,
+        sides: &dyn Fn() -> Result<Box<dyn Sides + 'b>>,
         train: impl FnOnce(
             &Settings,
             Begin<B::Point>,

@@ -1,8 +1,8 @@
 //! The two sides of a model's certificate, its primal and its dual value, computed from the data. Training, stored
 //! files and verification all use this code.
 
-use crate::ball::Problem as BallProblem;
-use crate::ball::trace::{LowRankProblem, Map, Proving};
+use crate::ball::trace::{Map, Proving};
+use crate::ball::{Problem as BallProblem, Table};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::{Problem, Witness, Witnessed};
@@ -119,7 +119,7 @@ pub(super) fn linear_sides<'a, L: Loss>(
 
 /// The sides of a problem in the l1 ball.
 pub(super) struct L1Sides<'a, L> {
-    pub problem: BallProblem<'a, L>,
+    pub problem: BallProblem<Table<'a>, L>,
 }
 
 /// Returns the sides of a problem in the l1 ball.
@@ -130,14 +130,14 @@ pub(super) fn l1_sides<'a, L: StoredLosses>(
     rows: &'a Rows,
     losses: L,
 ) -> Result<L1Sides<'a, L>> {
-    Ok(L1Sides { problem: BallProblem::new(rows, losses, mu, ball, weights)? })
+    Ok(L1Sides { problem: BallProblem::l1(rows, losses, mu, ball.radius(), weights)? })
 }
 
 impl<L: StoredLosses> Sides for L1Sides<'_, L> {
     fn primal(&self, fitted: Fitted<'_>, factors: &Factors) -> Result<PrimalValue> {
-        let weights = factors.scaled(fitted.weights);
+        let weights = factors.scaled(fitted.weights).into_owned();
         let value = self.problem.primal(&weights)?;
-        if value.value == f64::INFINITY && !l1::contains(&weights, self.problem.ball().radius()) {
+        if value.value == f64::INFINITY && !l1::contains(&weights, self.problem.radius()) {
             return Err(refused("the weights are not in the ball that the file names"));
         }
         Ok(PrimalValue { value, certified: true })
@@ -150,12 +150,12 @@ impl<L: StoredLosses> Sides for L1Sides<'_, L> {
 
 /// The sides of a problem in the trace ball, for any map from the matrix to the predictions.
 pub(super) struct LowRankSides<M, L> {
-    pub problem: LowRankProblem<M, L>,
+    pub problem: BallProblem<M, L>,
 }
 
 impl<M: Map, L: StoredLosses> LowRankSides<M, L> {
     pub fn new(ball: Ball, mu: f64, weights: Option<&[f64]>, map: M, losses: L) -> Result<Self> {
-        Ok(Self { problem: LowRankProblem::new(map, losses, mu, ball.radius(), weights)? })
+        Ok(Self { problem: BallProblem::new(map, losses, mu, ball.radius(), weights)? })
     }
 
     /// Returns the weights for the unscaled data. Scaling and unscaling round, so it shrinks them until they are in

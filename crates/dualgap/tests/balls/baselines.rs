@@ -10,7 +10,7 @@ use crate::judge::judge;
 use dualgap::ball::{self, Method, PerOutput, Problem, Settings, Solution};
 use dualgap::linalg::Rows;
 use dualgap::run::{Budget, Certificate, Observer, Progress, Report, Stop};
-use dualgap::term::{Ball, ScalarLoss};
+use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
 
 /// Looks at every certificate of a run: it is never negative, never worse than the one before, and of a feasible X.
@@ -174,8 +174,7 @@ fn a_pairwise_step_costs_its_columns_and_their_rows() {
     }
     let targets: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
     let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets, 1).unwrap();
-    let ball = Ball::L1 { radius: 50.0 };
-    let problem = Problem::new(&rows, losses, 1e-3, ball, None).unwrap();
+    let problem = Problem::l1(&rows, losses, 1e-3, 50.0, None).unwrap();
     let settings = Settings { method: Method::Pairwise, ..Settings::default() };
     let report = ball::train(&problem, &settings, &Budget::passes(20), &mut ()).unwrap();
     // Columns have four entries or so: two of them, and as many rows of two, are eight rows' worth at most.
@@ -194,7 +193,7 @@ fn what_cannot_be_learned_from_is_refused_or_solved() {
         let settings = Settings { method, ..Settings::default() };
         for (mu, rows) in [(0.0, &zeros), (0.1, &zeros), (0.0, &empty), (0.1, &empty)] {
             let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), 1).unwrap();
-            let problem = Problem::new(rows, losses, mu, Ball::L1 { radius: 1.0 }, None).unwrap();
+            let problem = Problem::l1(rows, losses, mu, 1.0, None).unwrap();
             let report = ball::train(&problem, &settings, &within(1e-6, 1000), &mut ()).unwrap();
             assert!((report.certificate.primal - 0.5).abs() < 1e-6, "{method:?} {mu}");
         }

@@ -55,23 +55,21 @@ pub struct Case {
     pub weights: Option<Vec<f64>>,
 }
 
-/// Makes the library's problem of a [`Case`], whichever losses it has, in the l1 ball or another, and evaluates an
+/// Makes the library's problem of a [`Case`], whichever losses it has, in the l1 ball or the trace ball, and evaluates an
 /// expression with it.
 macro_rules! with_problem {
-    ($case:expr, |$problem:ident| $body:expr) => {{
-        let ball = ::dualgap::term::Ball::L1 { radius: $case.radius };
-        $crate::case::with_problem!($case, ball, |$problem| $body)
-    }};
-    ($case:expr, $ball:expr, |$problem:ident| $body:expr) => {{
+    ($case:expr, |$problem:ident| $body:expr) => {{ $crate::case::with_problem!($case, l1, |$problem| $body) }};
+    ($case:expr, $ball:ident, |$problem:ident| $body:expr) => {{
         let case: &$crate::case::Case = $case;
-        let (rows, ball) = (case.matrix(), $ball);
+        let (rows, radius) = (case.matrix(), case.radius);
         let weights = case.weights.as_deref();
         match case.kind {
             $crate::case::Kind::Outputs(loss, c) => {
                 let losses =
                     ::dualgap::ball::PerOutput::new(loss, case.targets.clone(), c).unwrap();
                 let $problem =
-                    ::dualgap::ball::Problem::new(&rows, losses, case.mu, ball, weights).unwrap();
+                    ::dualgap::ball::Problem::$ball(&rows, losses, case.mu, radius, weights)
+                        .unwrap();
                 $body
             }
             $crate::case::Kind::Classes(loss, c) => {
@@ -79,7 +77,8 @@ macro_rules! with_problem {
                 let costs = ::dualgap::term::Costs::ZeroOne;
                 let losses = ::dualgap::ball::Classes::new(loss, &labels, c, &costs).unwrap();
                 let $problem =
-                    ::dualgap::ball::Problem::new(&rows, losses, case.mu, ball, weights).unwrap();
+                    ::dualgap::ball::Problem::$ball(&rows, losses, case.mu, radius, weights)
+                        .unwrap();
                 $body
             }
         }

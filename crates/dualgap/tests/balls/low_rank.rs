@@ -5,9 +5,9 @@
 use crate::case::{Case, Kind, with_problem};
 use crate::common::cases;
 use crate::judge::judge_low_rank;
-use dualgap::ball::{Method, Settings, trace};
+use dualgap::ball::{self, Method, Settings};
 use dualgap::run::{Budget, Certificate, Stop};
-use dualgap::term::{Ball, MulticlassLoss, ScalarLoss};
+use dualgap::term::{MulticlassLoss, ScalarLoss};
 use proptest::prelude::*;
 
 /// Any loss, with matrices of one row, of one column and of two of both; perhaps with weights.
@@ -37,9 +37,8 @@ fn agrees(case: &Case, method: Method, gap: f64, passes: u64) -> Result<(), Test
     let optimum = judge_low_rank(case);
     let settings = Settings { method, ..Settings::default() };
     let budget = Budget { absolute: Some(gap), ..Budget::passes(passes) };
-    let ball = Ball::Trace { radius: case.radius };
-    let (certificate, stop) = with_problem!(case, ball, |problem| {
-        let report = trace::train(&problem, &settings, &budget, &mut ()).unwrap();
+    let (certificate, stop) = with_problem!(case, trace, |problem| {
+        let report = ball::train(&problem, &settings, &budget, &mut ()).unwrap();
         (report.certificate, report.stop)
     });
     let Certificate { primal, dual, rounding_error, .. } = certificate;

@@ -3,12 +3,10 @@
 use crate::case::{Case, Kind, with_problem};
 use crate::common::cases;
 use crate::judge::judge;
-use dualgap::ball::{
-    self, Ascent, Constants, Losses, Method, PerOutput, Problem, Settings, Steps, Theorem, Touched,
-};
+use dualgap::ball::{self, Constants, Losses, Method, PerOutput, Problem, Settings, Steps, Table};
 use dualgap::linalg::{Random, Rows};
-use dualgap::run::{Budget, Certificate, Quota, Report, Solver, Stop};
-use dualgap::term::{Ball, ScalarLoss};
+use dualgap::run::{Budget, Certificate, Report, Stop};
+use dualgap::term::ScalarLoss;
 use proptest::prelude::*;
 
 fn train(case: &Case, settings: &Settings, budget: &Budget) -> Report<ball::Solution> {
@@ -26,7 +24,7 @@ fn theorem(constants: Constants) -> Settings {
 
 /// The constants for as many examples as there are, with a δ for losses that the theorem has none for: that of one
 /// with β/α = 1.
-fn constants<L: Losses>(problem: &Problem<'_, L>) -> Constants {
+fn constants<L: Losses>(problem: &Problem<Table<'_>, L>) -> Constants {
     let (n, largest) = (problem.len() as f64, problem.squared_norms().iter().copied());
     let curvature = 12.5 * largest.fold(0.0, f64::max) / (problem.mu() * n);
     let delta = 1.0 / (problem.losses().smoothness() + curvature);
@@ -122,19 +120,12 @@ fn sparse(n: usize, d: usize, stored: usize, seed: u64) -> (Rows, Vec<f64>) {
 fn touched(n: usize, d: usize, settings: Settings) -> (f64, f64) {
     let (rows, targets) = sparse(n, d, 10, 1);
     let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, targets, 1).unwrap();
-    let problem = Problem::new(&rows, losses, 0.01, Ball::L1 { radius: 5.0 }, None).unwrap();
-    let quota =
-        Quota { oracle_calls: 5 * n as u64, steps: u64::MAX, pause: u64::MAX, halted: &|| false };
-    let (work, Touched { entries, selected }) = match settings.steps {
-        Steps::Search => {
-            let mut solver = Ascent::new(&problem, 0).unwrap();
-            (solver.advance(&quota).unwrap(), solver.touched())
-        }
-        Steps::Theorem(constants) => {
-            let mut solver = Theorem::new(&problem, constants).unwrap();
-            (solver.advance(&quota).unwrap(), solver.touched())
-        }
-    };
+    let problem = Problem::l1(&rows, losses, 0.01, 5.0, None).unwrap();
+    let budget = Budget { certify_share: 1e-9, ..Budget::passes(5) };
+    let report = ball::train(&problem, &settings, &budget, &mut ()).unwrap();
+    let [entries, selected] =
+        ["entries_touched", "numbers_selected"].map(|name| report.counters[name]);
+    let work = report.work;
     (entries as f64 / work.steps as f64, selected as f64 / work.steps as f64)
 }
 
@@ -159,7 +150,7 @@ fn the_logarithm_of_the_gap_is_straight() {
     for (by_theorem, mu, share) in [(false, 0.002, 0.25), (true, 1.0, 0.25)] {
         let (rows, targets) = sparse(300, 60, 8, 3);
         let losses = PerOutput::new(ScalarLoss::Logistic, targets, 1).unwrap();
-        let problem = Problem::new(&rows, losses, mu, Ball::L1 { radius: 3.0 }, None).unwrap();
+        let problem = Problem::l1(&rows, losses, mu, 3.0, None).unwrap();
         let settings = if by_theorem { theorem(constants(&problem)) } else { Settings::default() };
         let budget = Budget { certify_share: share, ..within(1e-12, 4000) };
         let report = ball::train(&problem, &settings, &budget, &mut ()).unwrap();

@@ -3,14 +3,14 @@
 
 use crate::common::far::{Far, far};
 use crate::common::{Kind, MOST_WEIGHTS, Small, cases, small, with_blocks};
-use dualgap::ball::trace::{Features, LowRankProblem, Map, Matrices, Proving, Sampled};
+use dualgap::ball::trace::{Features, Map, Matrices, Proving, Sampled};
 use dualgap::ball::{self, PerOutput};
 use dualgap::dual::problem::masses;
 use dualgap::dual::{Mixture, Problem, Settings, reach};
 use dualgap::linalg::{LowRank, Measured, Rows};
 use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::structure::{self, Choice, Hamming, LinearBlocks};
-use dualgap::term::{Ball, L2, Link, PureL1, Regulariser, ScalarLoss};
+use dualgap::term::{L2, Link, PureL1, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
 /// Powers of ten of this size at most, all of them as likely, and some that are known to be hard.
@@ -278,7 +278,7 @@ proptest! {
         let x = all(&x, radius / 8.0);
         let data = Rows::dense(&rows).unwrap();
         let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), 1).unwrap();
-        let problem = ball::Problem::new(&data, losses, mu, Ball::L1 { radius }, None).unwrap();
+        let problem = ball::Problem::l1(&data, losses, mu, radius, None).unwrap();
         let plain = Plain { loss: ScalarLoss::Squared, rows, targets, lambda: mu, l1: 0.0 };
         let primal = problem.primal(&x).unwrap();
         prop_assert!(is_within(primal, plain.primal(&x)), "{primal:?} {:?}", plain.primal(&x));
@@ -359,7 +359,7 @@ fn check_trace(
     alpha: &[f64],
     (exact_primal, exact_dual): (Far, Far),
 ) -> Result<(), TestCaseError> {
-    let problem = LowRankProblem::new(map, losses, mu, radius, None).unwrap();
+    let problem = ball::Problem::new(map, losses, mu, radius, None).unwrap();
     let primal = problem.primal(x).unwrap();
     prop_assert!(is_within(primal, exact_primal), "{primal:?} {exact_primal:?}");
     for tight in [true, false] {

@@ -184,10 +184,6 @@ impl House {
 /// Files that are still on a circle. The list may only get shorter: a file that has left its circle must leave the list too.
 const STILL: [&[&str]; 2] = [
     &[
-        "ball/baselines/apg",
-        "ball/baselines/common",
-        "ball/trace/checkpoint",
-        "ball/trace/common",
         "model/ball",
         "model/checkpoint",
         "model/completion",

@@ -2,13 +2,17 @@
 
 use crate::Case;
 use crate::runs::{LOSSES, assert_optimal, assert_straight, optimum, run};
-use dualgap::ball::{Classes, Losses, Method, PerOutput, Problem, Settings, Solution, trace};
+use dualgap::ball::trace::Features;
+use dualgap::ball::{self, Classes, Losses, Method, PerOutput, Problem, Settings, Solution};
 use dualgap::linalg::{LowRank, Operator, Random};
 use dualgap::run::{Budget, Report};
-use dualgap::term::{Ball, Costs, MulticlassLoss, ScalarLoss};
+use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
 
 /// A run that took blocks, as its report says.
-fn in_blocks<L: Losses>(problem: &Problem<'_, L>, relative: f64) -> Report<Solution<LowRank>> {
+fn in_blocks<L: Losses>(
+    problem: &Problem<Features<'_>, L>,
+    relative: f64,
+) -> Report<Solution<LowRank>> {
     let report = run(problem, Settings::default(), relative, 20_000);
     assert!(report.tactics[0].starts_with("blocks of"), "{:?}", report.tactics);
     assert!(report.certificate.relative_gap() <= relative, "{:?}", report.certificate);
@@ -45,7 +49,7 @@ fn without_mu_it_goes_around_a_centre_to_the_same_optimum() {
 }
 
 /// All examples at once, with all singular values.
-fn by_gradients<L: Losses>(problem: &Problem<'_, L>) -> f64 {
+fn by_gradients<L: Losses>(problem: &Problem<Features<'_>, L>) -> f64 {
     let settings = Settings { method: Method::ProjectedGradient, ..Settings::default() };
     let report = run(problem, settings, 1e-10, 20_000);
     assert!(report.certificate.relative_gap() <= 1e-10, "{:?}", report.certificate);
@@ -64,8 +68,7 @@ fn classes_end_where_gradients_of_all_examples_end() {
         let rows = case.matrix();
         for (mu, radius) in [(0.05, 1.0), (1e-3, 6.0)] {
             let losses = Classes::new(loss, &case.labels(), 3, costs).unwrap();
-            let ball = Ball::Trace { radius };
-            let problem = Problem::new(&rows, losses, mu, ball, None).unwrap();
+            let problem = Problem::trace(&rows, losses, mu, radius, None).unwrap();
             let (found, best) = (in_blocks(&problem, 1e-9), by_gradients(&problem));
             assert!(
                 (found.certificate.primal - best).abs() <= 2e-9 * best.abs(),
@@ -81,15 +84,14 @@ fn weights_are_numbers_of_examples() {
     let case = Case { mu: 0.01, ..many(8, 4, 3) };
     let weights: Vec<f64> = (0..case.rows.len()).map(|i| (i % 3) as f64).collect();
     let rows = case.matrix();
-    let ball = Ball::Trace { radius: 2.0 };
     let losses = PerOutput::new(ScalarLoss::Squared, case.targets.clone(), 3).unwrap();
-    let weighed = Problem::new(&rows, losses, 0.01, ball, Some(&weights)).unwrap();
+    let weighed = Problem::trace(&rows, losses, 0.01, 2.0, Some(&weights)).unwrap();
     let places: Vec<usize> =
         (0..case.rows.len()).flat_map(|i| vec![i; weights[i] as usize]).collect();
     let repeated = rows.select(places.iter().copied());
     let targets = places.iter().flat_map(|&i| case.targets[3 * i..][..3].to_vec()).collect();
     let losses = PerOutput::new(ScalarLoss::Squared, targets, 3).unwrap();
-    let counted = Problem::new(&repeated, losses, 0.01, ball, None).unwrap();
+    let counted = Problem::trace(&repeated, losses, 0.01, 2.0, None).unwrap();
     let [one, two] = [&weighed, &counted].map(|problem| in_blocks(problem, 1e-10));
     let away = (one.certificate.primal - two.certificate.primal).abs();
     assert!(away <= 2e-10 * one.certificate.primal, "{one:?} {two:?}");
@@ -116,7 +118,7 @@ fn the_gap_falls_at_a_linear_rate() {
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Squared);
     let budget = Budget { certify_share: 1.0, ..Budget::relative(1e-11) };
-    let report = trace::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+    let report = ball::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
     assert!(report.tactics[0].starts_with("blocks of"), "{:?}", report.tactics);
     assert_straight(&report);
 }
@@ -155,7 +157,7 @@ fn any_scale_of_the_data_is_certified() {
 }
 
 /// How many passes a run took that ended as near as was asked for.
-fn passes<L: Losses>(problem: &Problem<'_, L>, relative: f64) -> f64 {
+fn passes<L: Losses>(problem: &Problem<Features<'_>, L>, relative: f64) -> f64 {
     let report = in_blocks(problem, relative);
     report.history.last().unwrap().passes
 }

@@ -5,8 +5,10 @@ use crate::Case;
 use crate::common::cases;
 use crate::runs::{norm, phi};
 use dualgap::Result;
-use dualgap::ball::trace::{self, LowRankProblem, Sampled, train_map_from};
-use dualgap::ball::{Constants, Method, PerOutput, Settings, Solution, Steps};
+use dualgap::ball::trace::Sampled;
+use dualgap::ball::{
+    Constants, Method, PerOutput, Problem, Settings, Solution, Steps, train, train_from,
+};
 use dualgap::linalg::{LowRank, Operator, Random};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, Report};
 use dualgap::term::ScalarLoss;
@@ -81,18 +83,18 @@ impl Variant {
             Data::Rows(case, loss) => {
                 let rows = case.matrix();
                 let problem = case.problem(&rows, *loss);
-                train_map_from(&problem.low_rank()?, settings, kept, budget, &mut (), sink)
+                train_from(&problem, settings, kept, budget, &mut (), sink)
             }
             Data::Classes(case) => {
                 let rows = case.matrix();
                 let problem = case.classes(&rows);
-                train_map_from(&problem.low_rank()?, settings, kept, budget, &mut (), sink)
+                train_from(&problem, settings, kept, budget, &mut (), sink)
             }
             Data::Entries { shape, places, targets } => {
                 let map = Sampled::new(shape.0, shape.1, places.clone())?;
                 let losses = PerOutput::new(ScalarLoss::Squared, targets.clone(), 1)?;
-                let problem = LowRankProblem::new(map, losses, MU, RADIUS, None)?;
-                train_map_from(&problem, settings, kept, budget, &mut (), sink)
+                let problem = Problem::new(map, losses, MU, RADIUS, None)?;
+                train_from(&problem, settings, kept, budget, &mut (), sink)
             }
         }
     }
@@ -241,15 +243,14 @@ fn baselines_cannot_be_kept() {
     let case = Case::random(3, 12, 4, 3);
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Squared);
-    let problem = problem.low_rank().unwrap();
     for method in Method::LOW_RANK_BASELINES {
         let settings = Settings { method, ..Settings::default() };
         let (budget, mut drawer) = (Budget::passes(2), Drawer(1, Vec::new()));
-        let run = train_map_from(&problem, &settings, None, &budget, &mut (), Some(&mut drawer));
+        let run = train_from(&problem, &settings, None, &budget, &mut (), Some(&mut drawer));
         assert!(run.unwrap_err().to_string().contains("pdbfw"), "{method:?}");
         let kept = Some(Checkpoint::default());
-        assert!(train_map_from(&problem, &settings, kept, &budget, &mut (), None).is_err());
-        assert!(trace::train_map(&problem, &settings, &budget, &mut ()).is_ok());
+        assert!(train_from(&problem, &settings, kept, &budget, &mut (), None).is_err());
+        assert!(train(&problem, &settings, &budget, &mut ()).is_ok());
     }
 }
 

@@ -16,9 +16,10 @@ mod models;
 mod outputs;
 mod runs;
 
+use dualgap::ball::trace::Features;
 use dualgap::ball::{Classes, PerOutput, Problem};
 use dualgap::linalg::{Random, Rows};
-use dualgap::term::{Ball, Costs, MulticlassLoss, ScalarLoss};
+use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
 use faer::Mat;
 
 /// A small random problem: rows, targets that they explain in part, μ and the radius.
@@ -71,9 +72,13 @@ impl Case {
         self.targets.iter().map(sign).collect()
     }
 
-    fn problem<'a>(&self, rows: &'a Rows, loss: ScalarLoss) -> Problem<'a, PerOutput<ScalarLoss>> {
+    fn problem<'a>(
+        &self,
+        rows: &'a Rows,
+        loss: ScalarLoss,
+    ) -> Problem<Features<'a>, PerOutput<ScalarLoss>> {
         let losses = PerOutput::new(loss, self.targets(loss), self.outputs).unwrap();
-        Problem::new(rows, losses, self.mu, Ball::Trace { radius: self.radius }, None).unwrap()
+        Problem::trace(rows, losses, self.mu, self.radius, None).unwrap()
     }
 
     /// The mean over examples of the losses of all outputs, and its gradient at X. The loss is given with its slope.
@@ -103,10 +108,9 @@ impl Case {
         self.targets.chunks(self.outputs).map(best).collect()
     }
 
-    fn classes<'a>(&self, rows: &'a Rows) -> Problem<'a, Classes> {
+    fn classes<'a>(&self, rows: &'a Rows) -> Problem<Features<'a>, Classes> {
         let losses =
             Classes::new(MulticlassLoss::Softmax, &self.labels(), self.outputs, &Costs::ZeroOne);
-        let ball = Ball::Trace { radius: self.radius };
-        Problem::new(rows, losses.unwrap(), self.mu, ball, None).unwrap()
+        Problem::trace(rows, losses.unwrap(), self.mu, self.radius, None).unwrap()
     }
 }

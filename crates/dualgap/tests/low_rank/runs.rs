@@ -2,7 +2,8 @@
 
 use crate::Case;
 use crate::judge::Judge;
-use dualgap::ball::{Constants, Losses, Method, Problem, Settings, Solution, Steps, trace};
+use dualgap::ball::trace::Features;
+use dualgap::ball::{self, Constants, Losses, Method, Problem, Settings, Solution, Steps};
 use dualgap::linalg::{LowRank, Operator};
 use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::term::ScalarLoss;
@@ -65,13 +66,13 @@ pub fn optimum(case: &Case, loss: ScalarLoss) -> f64 {
 }
 
 pub fn run<L: Losses>(
-    problem: &Problem<'_, L>,
+    problem: &Problem<Features<'_>, L>,
     settings: Settings,
     relative: f64,
     passes: u64,
 ) -> Report<Solution<LowRank>> {
     let budget = Budget { passes: Some(passes), ..Budget::relative(relative) };
-    trace::train(problem, &settings, &budget, &mut ()).unwrap()
+    ball::train(problem, &settings, &budget, &mut ()).unwrap()
 }
 
 /// By all singular values of the matrix that the factors make.
@@ -170,7 +171,7 @@ fn every_baseline_reaches_the_same_optimum() {
             assert!(norm(&report.model.weights) <= 0.8 * (1.0 + 1e-13), "{told}");
         }
         let settings = Settings { method: Method::Pairwise, ..Settings::default() };
-        assert!(trace::train(&problem, &settings, &Budget::passes(1), &mut ()).is_err());
+        assert!(ball::train(&problem, &settings, &Budget::passes(1), &mut ()).is_err());
     }
 }
 
@@ -200,7 +201,7 @@ fn the_gap_falls_at_a_linear_rate() {
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Squared);
     let budget = Budget { certify_share: 1.0, ..Budget::relative(1e-11) };
-    let report = trace::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
+    let report = ball::train(&problem, &Settings::default(), &budget, &mut ()).unwrap();
     assert_straight(&report);
 }
 

@@ -11,11 +11,11 @@
 //! are not formed where products with a few vectors are cheaper; the predictions of Y are a combination of those of the
 //! two X. The momentum restarts whenever it points uphill.
 
-use super::checkpoint::Resumes;
-use super::common::{Looked, Moves};
-use super::{LowRankProblem, Map};
+use super::Map;
 use crate::Result;
-use crate::ball::{Losses, Touched};
+use crate::ball::handover::TakesOver;
+use crate::ball::solver::{Looked, Moves, Resumes};
+use crate::ball::{Losses, Problem, Touched, Weights};
 use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::term::ball::trace::{Ranks, top_until};
 use serde::{Deserialize, Serialize};
@@ -46,12 +46,11 @@ pub(super) struct Ascent {
     at: Place,
     /// Whether every step computes all singular values, as a textbook projection does.
     whole: bool,
-    /// The workspace of steps: predictions and corners of Y, the m_i α_i of V, predictions and corners of X_next.
+    /// The workspace of steps: predictions and corners of Y, the m_i α_i of V, predictions of X_next.
     a_at: Vec<f64>,
     alpha: Vec<f64>,
     y: Vec<f64>,
     a_next: Vec<f64>,
-    alpha_next: Vec<f64>,
 }
 
 /// The state of the method: all that a run needs to resume.
@@ -75,7 +74,7 @@ pub(super) struct Place {
 }
 
 impl Ascent {
-    pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>) -> Self {
         let (rows, columns) = problem.map().shape();
         let known = problem.map().steepness(problem.masses());
         let steep = known.unwrap_or_else(|| {
@@ -107,52 +106,18 @@ impl Ascent {
             a_at: numbers.clone(),
             alpha: numbers.clone(),
             y: numbers.clone(),
-            a_next: numbers.clone(),
-            alpha_next: numbers,
+            a_next: numbers,
         }
-    }
-
-    /// Starts from this X, which is in the ball, in the place of zero.
-    pub fn beginning_at<M: Map, L: Losses>(
-        mut self,
-        problem: &LowRankProblem<M, L>,
-        x: LowRank,
-    ) -> Self {
-        problem.map().predict(&x, &mut self.at.a);
-        self.at.a_before.copy_from_slice(&self.at.a);
-        self.at.before.clone_from(&x);
-        self.at.x = x;
-        self
     }
 
     /// The same method with all singular values in every step: accelerated projected gradient, a baseline.
-    pub fn whole<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+    pub fn whole<M: Map, L: Losses>(problem: &Problem<M, L>) -> Self {
         Self { whole: true, ..Self::new(problem) }
-    }
-
-    /// Returns ⟨∇f(X_next) − ∇f(Y), Δ⟩ of the mean loss f.
-    fn along<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) -> f64 {
-        problem.corners(&self.a_next, &mut self.alpha_next);
-        let c = problem.map().outputs();
-        let mut sum = 0.0;
-        for (i, mass) in problem.masses().iter().enumerate() {
-            let part = i * c..(i + 1) * c;
-            let alphas = self.alpha[part.clone()].iter().zip(&self.alpha_next[part.clone()]);
-            let moves = self.a_next[part.clone()].iter().zip(&self.a_at[part]);
-            let product: f64 =
-                alphas.zip(moves).map(|((at, to), (next, a))| (at - to) * (next - a)).sum();
-            sum += mass * product;
-        }
-        sum
     }
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Ascent {
-    fn step(
-        &mut self,
-        problem: &LowRankProblem<M, L>,
-        halted: Halted<'_>,
-    ) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let mu = problem.mu();
         let t = f64::midpoint(1.0, (1.0 + 4.0 * self.at.t * self.at.t).sqrt());
         let beta = (self.at.t - 1.0) / t;
@@ -213,7 +178,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
             let square = nn - 2.0 * ny + yy;
             // ⟨Y − X_next, X_next − X⟩.
             let cross = ny - nn - ((1.0 + beta) * xx - beta * xb) + nx;
-            let along = self.along(problem);
+            let along = problem.curvature_along(&self.a_at, &self.alpha, &self.a_next);
             let size = found.found.s().first().copied().unwrap_or(0.0);
             if size > 0.0 {
                 let relative = square.max(0.0).sqrt() / size;
@@ -249,7 +214,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Ascent {
         Ok(Some(Looked::Products(products)))
     }
 
-    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.at.x.clone())
     }
 
@@ -273,19 +238,31 @@ impl<M: Map, L: Losses> Resumes<M, L> for Ascent {
         self.at.clone()
     }
 
-    fn resume(&mut self, problem: &LowRankProblem<M, L>, at: Place) -> bool {
+    fn resume(&mut self, problem: &Problem<M, L>, at: Place) -> Result<bool> {
         // Nesterov's t grows by at most one per step.
         let sound = problem.has_near(&at.x)
             && problem.has_near(&at.before)
             && problem.has_numbers(&at.a)
             && problem.has_numbers(&at.a_before)
-            && at.warm.as_ref().is_none_or(|warm| problem.fits(warm))
+            && at.warm.as_ref().is_none_or(|warm| warm.fits(problem.map().shape()))
             && (SMALLEST_TOLERANCE..=LARGEST_TOLERANCE).contains(&at.tolerance)
             && (at.t >= 1.0 && at.t <= 1.0 + at.steps as f64)
             && (at.ell > 0.0 && at.ell.is_finite());
         if sound {
             self.at = at;
         }
-        sound
+        Ok(sound)
+    }
+}
+
+impl<M: Map, L: Losses> TakesOver<M, L> for Ascent {
+    fn begin(problem: &Problem<M, L>, x: Option<&LowRank>) -> Result<Self> {
+        let mut ascent = Self::new(problem);
+        if let Some(x) = x {
+            problem.map().predict(x, &mut ascent.at.a);
+            ascent.at.a_before.copy_from_slice(&ascent.at.a);
+            (ascent.at.before, ascent.at.x) = (x.clone(), x.clone());
+        }
+        Ok(ascent)
     }
 }

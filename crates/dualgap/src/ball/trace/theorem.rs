@@ -10,15 +10,14 @@
 //! The δ_i are equal if the masses are: [`Constants`]. The α of the library is −y of the paper. Line 8 needs no code: V
 //! is an operator that is applied to vectors, and is not stored.
 
-use super::checkpoint::Resumes;
-use super::common::{Looked, Moves};
-use super::{LowRankProblem, Map};
-use crate::ball::settings::DualSteps;
-use crate::ball::{Constants, Losses, Touched};
+use super::Map;
+use crate::Result;
+use crate::ball::solver::{Looked, Moves, Resumes};
+use crate::ball::theorem::DualHalf;
+use crate::ball::{Constants, Losses, Problem, Touched, Weights};
 use crate::linalg::singular::top_singular_until;
 use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::term::ball::trace::threshold;
-use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The tolerance of the singular vectors of a step; the paper asks for far less accuracy.
@@ -26,19 +25,11 @@ const TOLERANCE: f64 = 1e-6;
 
 /// The algorithm; see the module's head.
 pub(super) struct Theorem<S> {
-    s: usize,
-    k: usize,
-    eta: f64,
-    delta: f64,
-    /// 1/(m_i δ_i).
-    q: Vec<f64>,
+    half: DualHalf<S>,
     at: Place,
-    /// The workspace of steps: m_i α_i; the predictions of X̃; α̃, and how far it is from α for each example.
+    /// The workspace of steps: m_i α_i, and the predictions of X̃.
     y: Vec<f64>,
     a: Vec<f64>,
-    to: Vec<f64>,
-    moves: Vec<(f64, u32)>,
-    scratch: S,
 }
 
 /// The state of the algorithm: all that a run needs to resume.
@@ -54,63 +45,35 @@ pub(super) struct Place {
 
 impl<S: Default> Theorem<S> {
     /// Starts from X = 0 and α = 0. μ must be positive.
-    pub fn new<M: Map, L: Losses>(
-        problem: &LowRankProblem<M, L>,
-        constants: Constants,
-    ) -> Result<Self> {
-        constants.check()?;
-        let (mu, map) = (problem.mu(), problem.map());
-        if mu <= 0.0 {
-            return Err(Error::setting(
-                "the theorem's steps need mu to be positive; the default steps do not",
-            ));
-        }
-        let ((rows, columns), n) = (map.shape(), map.len());
-        let s = constants.s.unwrap_or(usize::MAX).min(rows.min(columns));
-        let balanced = n as f64 * s as f64 * (1.0 / rows as f64 + 1.0 / columns as f64);
-        let k = constants.k.unwrap_or(balanced as usize).clamp(1, n);
-        let counts = problem.masses().iter().enumerate().filter(|(_, mass)| **mass > 0.0);
-        let squares = counts.map(|(i, _)| map.squared_norm(i));
-        let (all, largest) =
-            squares.fold((0.0, 0.0_f64), |(all, largest), x| (all + x, largest.max(x)));
-        let of_block = all.min(k as f64 * largest);
-        let (q, delta) = constants.dual_steps(&DualSteps {
-            masses: problem.masses(),
-            k,
-            smoothness: problem.losses().smoothness(),
-            conditioning: problem.losses().conditioning(),
-            curvature: 22.5 * of_block / mu,
-        })?;
+    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>, constants: Constants) -> Result<Self> {
+        let ((rows, columns), n) = (problem.map().shape(), problem.len());
+        let balanced = |s: f64| n as f64 * s * (1.0 / rows as f64 + 1.0 / columns as f64);
+        let curvature = |k: f64, all: f64, largest: f64| 22.5 * all.min(k * largest);
+        let most = rows.min(columns);
+        let half = DualHalf::new(problem, constants, most, balanced, curvature)?;
         let numbers = vec![0.0; problem.numbers()];
         Ok(Self {
-            s,
-            k,
-            eta: constants.eta.unwrap_or(0.5),
-            delta,
-            q,
             at: Place {
                 x: LowRank::zero(rows, columns),
                 p: numbers.clone(),
                 alpha: numbers.clone(),
                 warm: None,
-                products: 6 * s,
+                products: 6 * half.s,
                 touched: Touched::default(),
             },
+            half,
             y: numbers.clone(),
-            a: numbers.clone(),
-            to: numbers,
-            moves: Vec::with_capacity(n),
-            scratch: S::default(),
+            a: numbers,
         })
     }
 
     /// Lines 4 and 5; returns how many products with a vector they took, or none if they were halted.
     fn step_primal<M: Map, L: Losses>(
         &mut self,
-        problem: &LowRankProblem<M, L>,
+        problem: &Problem<M, L>,
         halted: Halted<'_>,
     ) -> Result<Option<u64>> {
-        let eta = self.eta;
+        let eta = self.half.eta;
         problem.weigh(&self.at.alpha, &mut self.y);
         let image = problem.map().image(&self.y, self.at.products);
         let terms: Vec<(f64, &dyn crate::linalg::Operator)> =
@@ -118,7 +81,7 @@ impl<S: Default> Theorem<S> {
         let search = Search { tolerance: TOLERANCE, ..Search::default() };
         let (terms, warm) = (Combination::new(terms), self.at.warm.as_ref());
         let all = |_: &[f64]| f64::NEG_INFINITY;
-        let found = top_singular_until(&terms, self.s, warm, &search, &all, halted)?;
+        let found = top_singular_until(&terms, self.half.s, warm, &search, &all, halted)?;
         if halted() {
             return Ok(None);
         }
@@ -136,40 +99,18 @@ impl<S: Default> Theorem<S> {
     }
 
     /// Lines 6 and 7.
-    fn step_dual<M: Map, L: Losses<Scratch = S>>(&mut self, problem: &LowRankProblem<M, L>) {
-        let c = problem.map().outputs();
-        self.moves.clear();
-        for (i, &mass) in problem.masses().iter().enumerate() {
+    fn step_dual<M: Map, L: Losses<Scratch = S>>(&mut self, problem: &Problem<M, L>) {
+        let c = problem.outputs();
+        self.half.choose(problem, (1.0, &self.at.p), &self.at.alpha);
+        for i in self.half.chosen() {
             let part = i * c..(i + 1) * c;
-            let (p, alpha) = (&self.at.p[part.clone()], &self.at.alpha[part.clone()]);
-            let to = &mut self.to[part];
-            if mass > 0.0 {
-                problem.losses().maximizer(i, p, alpha, self.q[i], to, &mut self.scratch);
-            } else {
-                to.copy_from_slice(alpha);
-            }
-            let far: f64 = to.iter().zip(alpha).map(|(to, at)| (to - at) * (to - at)).sum();
-            self.moves.push((mass * self.q[i] * far, i as u32));
-        }
-        if self.k < self.moves.len() {
-            let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-            self.moves.select_nth_unstable_by(self.k, order);
-        }
-        // If α̃ is not finite, the step has overflowed, and the α of the example does not move.
-        for &(_, i) in self.moves[..self.k].iter().filter(|(far, _)| *far > 0.0 && far.is_finite())
-        {
-            let part = i as usize * c..(i as usize + 1) * c;
-            self.at.alpha[part.clone()].copy_from_slice(&self.to[part]);
+            self.at.alpha[part.clone()].copy_from_slice(&self.half.to[part]);
         }
     }
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
-    fn step(
-        &mut self,
-        problem: &LowRankProblem<M, L>,
-        halted: Halted<'_>,
-    ) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let Some(products) = self.step_primal(problem, halted)? else { return Ok(None) };
         let (rows, columns) = problem.map().shape();
         let rank = self.at.warm.as_ref().map_or(0, LowRank::rank);
@@ -178,7 +119,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
         Ok(Some(Looked::Products(products)))
     }
 
-    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.at.x.clone())
     }
 
@@ -191,8 +132,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Theorem<L::Scratch> {
     }
 
     fn tactics(&self) -> Vec<String> {
-        let Self { s, k, eta, delta, at, .. } = self;
-        vec![format!("s {s}, k {k}, eta {eta}, delta {delta:.3e}, rank {}", at.x.rank())]
+        vec![format!("{}, rank {}", self.half.describe(), self.at.x.rank())]
     }
 }
 
@@ -203,15 +143,15 @@ impl<M: Map, L: Losses> Resumes<M, L> for Theorem<L::Scratch> {
         self.at.clone()
     }
 
-    fn resume(&mut self, problem: &LowRankProblem<M, L>, at: Place) -> bool {
+    fn resume(&mut self, problem: &Problem<M, L>, at: Place) -> Result<bool> {
         let sound = problem.has_near(&at.x)
             && problem.has_numbers(&at.p)
             && problem.has_numbers(&at.alpha)
-            && at.warm.as_ref().is_none_or(|warm| problem.fits(warm));
+            && at.warm.as_ref().is_none_or(|warm| warm.fits(problem.map().shape()));
         if sound {
             self.at = at;
         }
-        sound
+        Ok(sound)
     }
 }
 
@@ -283,7 +223,7 @@ mod tests {
     fn an_example_whose_step_overflows_stays_where_it_is() {
         let map = Sampled::new(2, 2, vec![(0, 0), (0, 1), (1, 1)]).unwrap();
         let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, -1.0, 2.0], 1).unwrap();
-        let problem = LowRankProblem::new(map, Overflowing(losses), 0.1, 1.0, None).unwrap();
+        let problem = Problem::new(map, Overflowing(losses), 0.1, 1.0, None).unwrap();
         let mut moves = Theorem::new(&problem, Constants::default()).unwrap();
         for _ in 0..3 {
             Moves::step(&mut moves, &problem, &never).unwrap();

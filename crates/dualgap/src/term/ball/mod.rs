@@ -1,11 +1,9 @@
 //! Norm balls: constraints on the weights in the place of a penalty.
 //!
 //! - [`l1`]: sparse weights; the projection and its soft threshold, the s largest entries.
-//! - [`region`]: a ball as gradient methods need it: projections and corners.
 //! - [`trace`]: weights of low rank; the projection, and a proven bound on the dual.
 
 pub mod l1;
-pub mod region;
 pub mod trace;
 
 use crate::{Error, Result};

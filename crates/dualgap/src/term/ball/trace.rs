@@ -149,7 +149,12 @@ pub fn top_until(
         // A search from a block of vectors finds as many of equal values as the block has vectors, and stops: fewer values than it
         // asked for do not mean that the others are zero.
         let fewer = found.rank() < k && vanishes_beside(matrix, &found);
-        let complete = !cut && !dear && (fewer || k >= all || last <= theta);
+        let ended = !cut && !dear && (fewer || k >= all || last <= theta);
+        let missed = ended && !fewer && k < all && is_cluster(found.s(), theta) && {
+            applications += 2 * POWERS;
+            exceeds_beside(matrix, &found, theta)
+        };
+        let complete = ended && !missed;
         let found = if took_all { with_spare(&found, theta) } else { found };
         if complete || cut || (k >= most && !dear) {
             let threshold = theta;
@@ -159,7 +164,7 @@ pub fn top_until(
         let more = if warm.is_some_and(|warm| warm.rank() > 1) { (k / 4).max(8) } else { k };
         known = Some(found);
         k = (k + more).min(most);
-        if whole || dear || ONE_IN * k > all {
+        if whole || dear || missed || ONE_IN * k > all {
             (k, took_all) = (most, true);
         }
     }
@@ -178,6 +183,44 @@ fn vanishes_beside(matrix: &dyn Operator, found: &LowRank) -> bool {
     let whole = dot(&left, &left);
     found.add_apply(-1.0, &x, 1, &mut left);
     dot(&left, &left) <= VANISHED * VANISHED * whole
+}
+
+/// Values whose relative distance is at most this count as equal: far above the rounding of a converged search.
+const EQUAL: f64 = 1e-9;
+
+/// The number of power iterations that look for a missed value: enough to tell values of a cluster from those below the
+/// threshold where these are a third smaller, and few beside the products of the search.
+const POWERS: usize = 8;
+
+/// Whether the smallest value above the threshold is one of several equal ones. A search finds at most as many of them as
+/// its block has vectors, so there may be more.
+fn is_cluster(values: &[f64], theta: f64) -> bool {
+    let above = values.iter().take_while(|&&s| s > theta).count();
+    above >= 2 && values[above - 2] - values[above - 1] <= EQUAL * values[above - 1]
+}
+
+/// Returns whether power iterations find a value above the threshold beside the part that was found. ‖Ex‖ of a unit
+/// vector is never above the largest value of the rest E, so that a full decomposition is not made in vain.
+fn exceeds_beside(matrix: &dyn Operator, found: &LowRank, theta: f64) -> bool {
+    let mut random = Random::new(found.rank() as u64);
+    let mut x: Vec<f64> = (0..matrix.columns()).map(|_| 2.0 * random.unit() - 1.0).collect();
+    let mut value = 0.0;
+    for _ in 0..POWERS {
+        let norm = dot(&x, &x).sqrt();
+        if norm <= 0.0 {
+            break;
+        }
+        x.iter_mut().for_each(|x| *x /= norm);
+        let mut image = vec![0.0; matrix.rows()];
+        matrix.add_apply(1.0, &x, 1, &mut image);
+        found.add_apply(-1.0, &x, 1, &mut image);
+        value = dot(&image, &image).sqrt();
+        x.fill(0.0);
+        matrix.add_transposed(1.0, &image, 1, &mut x);
+        found.add_transposed(-1.0, &image, 1, &mut x);
+    }
+    let rounding = VANISHED * found.s().first().copied().unwrap_or(0.0);
+    value > theta + rounding
 }
 
 /// Returns the values above the threshold, and about as many below it as a search would also have found.

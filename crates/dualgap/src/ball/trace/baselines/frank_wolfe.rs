@@ -7,16 +7,87 @@
 //!
 //! BlockFW (Allen-Zhu et al. 2017) takes γ = η, and the user has to tune η, β and the rank. Here the rank is the number
 //! of singular values above the projection's threshold, β is the largest curvature met so far, the line search finds γ,
-//! and η follows γ.
+//! and η follows γ. Along a direction D of predictions δ = 𝒜(D),
+//!
+//! ```text
+//! P'(γ) = μ(⟨X, D⟩ + γ‖D‖²) − Σ m_i ⟨corner(a_i + γδ_i), δ_i⟩
+//! ```
 
 use super::corner;
-use super::line::Line;
 use crate::Result;
-use crate::ball::Losses;
-use crate::ball::trace::common::{Looked, Moves};
-use crate::ball::trace::{LowRankProblem, Map};
+use crate::ball::solver::{Looked, Moves};
+use crate::ball::trace::Map;
+use crate::ball::{Losses, Problem};
 use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::term::ball::trace::{Ranks, top_until};
+
+/// The search ends when the slope is below this share of the slope at the beginning.
+const FLAT: f64 = 1e-3;
+
+/// The search ends after this many evaluations of the slope, each of which is a loop over all predictions.
+const LOOKS: usize = 16;
+
+/// A direction D whose predictions δ = 𝒜(D) are known.
+struct Line<'a> {
+    a: &'a [f64],
+    delta: &'a [f64],
+    /// ⟨X, D⟩ and ‖D‖².
+    along: f64,
+    square: f64,
+}
+
+impl Line<'_> {
+    fn slope<M: Map, L: Losses>(&self, problem: &Problem<M, L>, gamma: f64) -> f64 {
+        let (c, mut scratch) = (problem.map().outputs(), L::Scratch::default());
+        let (mut at, mut to, mut sum) = (vec![0.0; c], vec![0.0; c], 0.0);
+        for (i, mass) in problem.masses().iter().enumerate() {
+            let (a, delta) = (&self.a[i * c..][..c], &self.delta[i * c..][..c]);
+            at.iter_mut().zip(a).zip(delta).for_each(|((at, a), delta)| *at = a + gamma * delta);
+            problem.losses().corner(i, &at, &mut to, &mut scratch);
+            sum += mass * to.iter().zip(delta).map(|(to, delta)| to * delta).sum::<f64>();
+        }
+        problem.mu() * (self.along + gamma * self.square) - sum
+    }
+
+    /// An upper bound on P'': the curvature that the losses' γ allows, plus that of μ.
+    fn curvature<M: Map, L: Losses>(&self, problem: &Problem<M, L>) -> f64 {
+        let c = problem.map().outputs();
+        let squares = self.delta.chunks_exact(c).zip(problem.masses());
+        let sum: f64 = squares.map(|(d, mass)| mass * d.iter().map(|d| d * d).sum::<f64>()).sum();
+        sum / problem.losses().smoothness() + problem.mu() * self.square
+    }
+
+    /// Returns the best γ in [0, 1], up to the tolerance of the search.
+    fn search<M: Map, L: Losses>(&self, problem: &Problem<M, L>) -> f64 {
+        let begin = self.slope(problem, 0.0);
+        if begin >= 0.0 || begin.is_nan() {
+            return 0.0;
+        }
+        let (mut low, mut high): ((f64, f64), Option<(f64, f64)>) = ((0.0, begin), None);
+        // This step does not pass the minimum, and for a squared loss it is the minimum.
+        let mut gamma = (-begin / self.curvature(problem)).clamp(0.0, 1.0);
+        for _ in 0..LOOKS {
+            let slope = self.slope(problem, gamma);
+            if slope.abs() <= -FLAT * begin || (slope < 0.0 && gamma >= 1.0) || slope.is_nan() {
+                return gamma;
+            }
+            if slope < 0.0 {
+                low = (gamma, slope);
+            } else {
+                high = Some((gamma, slope));
+            }
+            gamma = match high {
+                None => (4.0 * gamma).min(1.0),
+                Some((end, rise)) => {
+                    let secant = low.0 - low.1 * (end - low.0) / (rise - low.1);
+                    // Stay away from both ends, so that the interval shrinks from both sides.
+                    secant.clamp(low.0 + 0.1 * (end - low.0), low.0 + 0.9 * (end - low.0))
+                }
+            };
+        }
+        low.0
+    }
+}
 
 /// X, its predictions, their corners, and the y of V: the state before a step.
 struct Standing {
@@ -28,7 +99,7 @@ struct Standing {
 }
 
 impl Standing {
-    fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+    fn new<M: Map, L: Losses>(problem: &Problem<M, L>) -> Self {
         let (rows, columns) = problem.map().shape();
         let numbers = vec![0.0; problem.numbers()];
         Self {
@@ -40,7 +111,7 @@ impl Standing {
         }
     }
 
-    fn weigh<M: Map, L: Losses>(&mut self, problem: &LowRankProblem<M, L>) {
+    fn weigh<M: Map, L: Losses>(&mut self, problem: &Problem<M, L>) {
         problem.corners(&self.a, &mut self.alpha);
         problem.weigh(&self.alpha, &mut self.y);
     }
@@ -48,7 +119,7 @@ impl Standing {
     /// Moves X toward S by line search; returns γ, the curvature and ‖S − X‖².
     fn toward<M: Map, L: Losses>(
         &mut self,
-        problem: &LowRankProblem<M, L>,
+        problem: &Problem<M, L>,
         s: &LowRank,
     ) -> Result<(f64, f64, f64)> {
         problem.map().predict(s, &mut self.delta);
@@ -72,17 +143,13 @@ pub(in crate::ball::trace) struct FrankWolfe {
 }
 
 impl FrankWolfe {
-    pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>) -> Self {
         Self { at: Standing::new(problem), warm: None }
     }
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for FrankWolfe {
-    fn step(
-        &mut self,
-        problem: &LowRankProblem<M, L>,
-        halted: Halted<'_>,
-    ) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         self.at.weigh(problem);
         let (s, products) = {
             let image = problem.map().image(&self.at.y, 16);
@@ -97,7 +164,7 @@ impl<M: Map, L: Losses> Moves<M, L> for FrankWolfe {
         Ok(Some(Looked::Products(products as u64 + 1)))
     }
 
-    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.at.x.clone())
     }
 
@@ -119,7 +186,7 @@ pub(in crate::ball::trace) struct BlockFrankWolfe {
 }
 
 impl BlockFrankWolfe {
-    pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>) -> Self {
+    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>) -> Self {
         Self {
             at: Standing::new(problem),
             warm: None,
@@ -133,11 +200,7 @@ impl BlockFrankWolfe {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
-    fn step(
-        &mut self,
-        problem: &LowRankProblem<M, L>,
-        halted: Halted<'_>,
-    ) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         self.at.weigh(problem);
         if self.beta == 0.0 {
             let smoothness = super::smoothness(problem, halted)?;
@@ -172,7 +235,7 @@ impl<M: Map, L: Losses> Moves<M, L> for BlockFrankWolfe {
         Ok(Some(Looked::Products(products as u64)))
     }
 
-    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.at.x.clone())
     }
 

@@ -1,26 +1,25 @@
 //! Other methods in the trace ball, each with the certificate of the corners of its predictions.
 //!
-//! - `frank_wolfe`: toward the best corner, and toward several at once; `line`: the line search of both.
+//! - `frank_wolfe`: toward the best corner, and toward several at once, with line search.
 //! - `stochastic`: Frank-Wolfe with the gradients of samples. `svrg`: projected SVRG. `sliding`: SCGS and STORC.
 //!
 //! None has anything to tune. Accelerated projected gradient is the ascent of the parent module with full
 //! decompositions.
 
 mod frank_wolfe;
-mod line;
 mod sliding;
 mod stochastic;
 mod svrg;
 
+use super::Map;
 use super::ascent::Ascent;
-use super::common::{LowRankSolver, Moves};
-use super::{LowRankProblem, Map};
-use crate::ball::baselines::schedule;
-use crate::ball::{Losses, Method, Settings, Solution};
+use crate::ball::schedule;
+use crate::ball::solver::{Session, first_gap};
+use crate::ball::{Losses, Method, Problem, Settings, Solution};
 use crate::linalg::halt::never;
 use crate::linalg::singular::top_singular_until;
 use crate::linalg::{Halted, LowRank, Operator, Search};
-use crate::run::{Budget, Observer, Report, run};
+use crate::run::Report;
 use crate::{Error, Result};
 use frank_wolfe::{BlockFrankWolfe, FrankWolfe};
 use sliding::Sliding;
@@ -29,33 +28,23 @@ use svrg::Svrg;
 
 /// Trains with the method that the settings name.
 pub(super) fn train<M: Map, L: Losses>(
-    problem: &LowRankProblem<M, L>,
+    problem: &Problem<M, L>,
     settings: &Settings,
-    budget: &Budget,
-    observer: &mut dyn Observer,
+    session: Session<'_, '_>,
 ) -> Result<Report<Solution<LowRank>>> {
-    /// Runs the training loop with this method.
-    fn with<M: Map, L: Losses, D: Moves<M, L>>(
-        problem: &LowRankProblem<M, L>,
-        moves: D,
-        budget: &Budget,
-        observer: &mut dyn Observer,
-    ) -> Result<Report<Solution<LowRank>>> {
-        run(LowRankSolver::new(problem, moves)?, budget, observer)
-    }
     let seed = settings.seed;
     match settings.method {
-        Method::ProjectedGradient => with(problem, Ascent::whole(problem), budget, observer),
-        Method::FrankWolfe => with(problem, FrankWolfe::new(problem), budget, observer),
-        Method::BlockFrankWolfe => with(problem, BlockFrankWolfe::new(problem), budget, observer),
+        Method::ProjectedGradient => session.run(problem, Ascent::whole(problem)),
+        Method::FrankWolfe => session.run(problem, FrankWolfe::new(problem)),
+        Method::BlockFrankWolfe => session.run(problem, BlockFrankWolfe::new(problem)),
         Method::StochasticFrankWolfe => {
-            with(problem, StochasticFrankWolfe::new(problem, seed), budget, observer)
+            session.run(problem, StochasticFrankWolfe::new(problem, seed))
         }
-        Method::Svrg => with(problem, Svrg::new(problem, seed)?, budget, observer),
+        Method::Svrg => session.run(problem, Svrg::new(problem, seed)?),
         Method::Scgs | Method::Storc => {
-            let gap = problem.best_pair()?.certificate()?.gap();
+            let gap = first_gap(problem)?;
             let reduced = settings.method == Method::Storc;
-            with(problem, Sliding::new(problem, reduced, gap, seed)?, budget, observer)
+            session.run(problem, Sliding::new(problem, reduced, gap, seed)?)
         }
         Method::AwaySteps | Method::Pairwise => {
             Err(Error::setting("this method is for the l1 ball, which has finitely many corners"))
@@ -82,10 +71,7 @@ fn corner(
 }
 
 /// The expected smoothness of a mean over a batch of this size.
-fn smoothness_of_batch<M: Map, L: Losses>(
-    problem: &LowRankProblem<M, L>,
-    batch: usize,
-) -> Result<f64> {
+fn smoothness_of_batch<M: Map, L: Losses>(problem: &Problem<M, L>, batch: usize) -> Result<f64> {
     let n = problem.map().len();
     let each = problem.masses().iter().enumerate();
     let largest = each.map(|(i, m)| m * problem.map().squared_norm(i)).fold(0.0, f64::max);
@@ -95,10 +81,7 @@ fn smoothness_of_batch<M: Map, L: Losses>(
 
 /// Estimates the smoothness of the mean loss: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one,
 /// divided by γ. The result is unusable if the search was halted.
-fn smoothness<M: Map, L: Losses>(
-    problem: &LowRankProblem<M, L>,
-    halted: Halted<'_>,
-) -> Result<f64> {
+fn smoothness<M: Map, L: Losses>(problem: &Problem<M, L>, halted: Halted<'_>) -> Result<f64> {
     const POWERS: usize = 6;
     const BEYOND: f64 = 1.2;
     let (map, (rows, columns)) = (problem.map(), problem.map().shape());

@@ -6,13 +6,12 @@
 use super::stochastic::changes;
 use super::{corner, smoothness, smoothness_of_batch};
 use crate::Result;
-use crate::ball::Losses;
-use crate::ball::baselines::schedule::{BATCH, Measures, Rates, Schedule};
-use crate::ball::trace::common::{Looked, Moves};
-use crate::ball::trace::{LowRankProblem, Map};
+use crate::ball::schedule::{BATCH, Measures, Rates, Schedule, slide_step};
+use crate::ball::solver::{Looked, Moves};
+use crate::ball::trace::Map;
+use crate::ball::{Losses, Problem};
 use crate::linalg::halt::never;
 use crate::linalg::{Combination, Halted, LowRank, Operator, Random, Search, top_singular};
-use crate::term::ball::region::slide_step;
 
 /// The largest number of corners for one X_k, so that every step ends.
 const MOST_CORNERS: u64 = 500;
@@ -40,7 +39,7 @@ pub(in crate::ball::trace) struct Sliding {
 impl Sliding {
     /// Starts at X = 0, where the gap is `gap`.
     pub fn new<M: Map, L: Losses>(
-        problem: &LowRankProblem<M, L>,
+        problem: &Problem<M, L>,
         reduced: bool,
         gap: f64,
         seed: u64,
@@ -91,7 +90,7 @@ impl Sliding {
     /// Begins a phase, with a new snapshot for STORC; returns how many products that took, or none if it was halted.
     fn begin_phase<M: Map, L: Losses>(
         &mut self,
-        problem: &LowRankProblem<M, L>,
+        problem: &Problem<M, L>,
         halted: Halted<'_>,
     ) -> Result<Option<u64>> {
         self.x = self.y.clone();
@@ -157,11 +156,7 @@ fn slide(
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Sliding {
-    fn step(
-        &mut self,
-        problem: &LowRankProblem<M, L>,
-        halted: Halted<'_>,
-    ) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let (n, mu) = (problem.map().len(), problem.mu());
         let mut products = 0;
         if self.schedule.is_over() {
@@ -200,7 +195,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Sliding {
         Ok(Some(Looked::Products(products + seen as u64)))
     }
 
-    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.y.clone())
     }
 

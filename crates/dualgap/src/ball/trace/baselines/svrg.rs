@@ -11,9 +11,9 @@
 use super::smoothness_of_batch;
 use super::stochastic::changes;
 use crate::Result;
-use crate::ball::Losses;
-use crate::ball::trace::common::{Looked, Moves};
-use crate::ball::trace::{LowRankProblem, Map};
+use crate::ball::solver::{Looked, Moves};
+use crate::ball::trace::Map;
+use crate::ball::{Losses, Problem};
 use crate::linalg::{Combination, Halted, LowRank, Random, Search};
 use crate::term::ball::trace::{Ranks, top_until};
 
@@ -44,7 +44,7 @@ pub(in crate::ball::trace) struct Svrg {
 }
 
 impl Svrg {
-    pub fn new<M: Map, L: Losses>(problem: &LowRankProblem<M, L>, seed: u64) -> Result<Self> {
+    pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>, seed: u64) -> Result<Self> {
         let ((rows, columns), n) = (problem.map().shape(), problem.map().len());
         let batch = n.div_ceil(SHARE);
         let smoothness = smoothness_of_batch(problem, batch)? + problem.mu();
@@ -67,11 +67,7 @@ impl Svrg {
 }
 
 impl<M: Map, L: Losses> Moves<M, L> for Svrg {
-    fn step(
-        &mut self,
-        problem: &LowRankProblem<M, L>,
-        halted: Halted<'_>,
-    ) -> Result<Option<Looked>> {
+    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
         let n = problem.map().len();
         let mut products = 0;
         if self.left == 0 {
@@ -113,7 +109,7 @@ impl<M: Map, L: Losses> Moves<M, L> for Svrg {
         Ok(Some(Looked::Products(products as u64)))
     }
 
-    fn iterate(&mut self, _: &LowRankProblem<M, L>) -> Result<LowRank> {
+    fn iterate(&mut self, _: &Problem<M, L>, _: Option<&()>) -> Result<LowRank> {
         Ok(self.x.clone())
     }
 

@@ -1,11 +1,12 @@
 //! The state of the ascent in blocks.
 
 use super::{Blocks, LONGEST, WEAKEST};
+use crate::Result;
 use crate::ball::centre::Centre;
 use crate::ball::shrinking::Shrinking;
-use crate::ball::trace::checkpoint::Resumes;
-use crate::ball::trace::{LowRankProblem, Map};
-use crate::ball::{Losses, Touched};
+use crate::ball::solver::Resumes;
+use crate::ball::trace::Map;
+use crate::ball::{Losses, Problem, Touched};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +76,7 @@ impl<M: Map, L: Losses> Resumes<M, L> for Blocks<L::Scratch> {
         self.at.clone()
     }
 
-    fn resume(&mut self, problem: &LowRankProblem<M, L>, at: Place) -> bool {
+    fn resume(&mut self, problem: &Problem<M, L>, at: Place) -> Result<bool> {
         let strongest = self.size as f64; // as many as pull together
         let sound = at.is_sound(&self.at, problem.mu())
             && (1..=LONGEST).contains(&at.round)
@@ -83,7 +84,7 @@ impl<M: Map, L: Losses> Resumes<M, L> for Blocks<L::Scratch> {
         if sound {
             self.at = at;
         }
-        sound
+        Ok(sound)
     }
 }
 

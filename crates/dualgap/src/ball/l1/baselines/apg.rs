@@ -8,10 +8,13 @@
 //! The predictions of Y are a combination of those of the two X, and those of X need its nonzero columns only. So a
 //! step costs one loop over the rows and one over those columns; each increase of ℓ costs the columns again.
 
-use super::common::{Common, Descent, Standing};
-use crate::ball::Losses;
+use super::common::{Baseline, Common, Descent, Standing};
+use crate::Result;
+use crate::ball::handover::TakesOver;
+use crate::ball::l1::table::{L1Problem, Table};
+use crate::ball::solver::Resumes;
+use crate::ball::{Losses, Touched};
 use crate::linalg::Halted;
-use crate::term::ball::region::Region;
 use serde::{Deserialize, Serialize};
 
 /// Every step first tries an ℓ smaller by this factor: the curvature is lower in some regions than in others. A smaller
@@ -31,7 +34,6 @@ pub(in crate::ball) struct ProjectedGradient {
     at: Standing,
     next: Vec<f64>,
     a_next: Vec<f64>,
-    to: Vec<f64>,
     t: f64,
     ell: f64,
     restarts: u64,
@@ -48,38 +50,14 @@ pub(in crate::ball) struct Place {
     t: f64,
     ell: f64,
     restarts: u64,
+    /// Entries that are not yet counted as work, and those that are.
+    owed: u64,
+    touched: Touched,
 }
 
 impl ProjectedGradient {
-    /// Returns the state for a checkpoint.
-    pub fn place(&self) -> Place {
-        let Self { x, before, a, a_before, t, ell, restarts, .. } = self;
-        let [x, before, a, a_before] = [x, before, a, a_before].map(Clone::clone);
-        Place { x, before, a, a_before, t: *t, ell: *ell, restarts: *restarts }
-    }
-
-    /// Resumes from a checkpoint; returns whether it is valid for this problem.
-    pub fn resume(&mut self, place: Place) -> bool {
-        let Place { x, before, a, a_before, t, ell, restarts } = place;
-        let finite =
-            |x: &[f64], own: &[f64]| x.len() == own.len() && x.iter().all(|x| x.is_finite());
-        let sound = [&x, &before].iter().all(|x| finite(x, &self.x))
-            && [&a, &a_before].iter().all(|a| finite(a, &self.a))
-            && (t >= 1.0 && t.is_finite())
-            && (ell > 0.0 && ell.is_finite());
-        if sound {
-            (self.x, self.before, self.a, self.a_before) = (x, before, a, a_before);
-            (self.t, self.ell, self.restarts) = (t, ell, restarts);
-        }
-        sound
-    }
-
     /// Starts from this X, which is in the ball, in the place of zero.
-    pub fn beginning_at<L: Losses, R: Region>(
-        mut self,
-        common: &mut Common<'_, '_, L, R>,
-        x: &[f64],
-    ) -> Self {
+    pub fn beginning_at<L: Losses>(mut self, common: &mut Common<'_, '_, L>, x: &[f64]) -> Self {
         self.x.copy_from_slice(x);
         self.before.copy_from_slice(x);
         common.predict(x, &mut self.a);
@@ -87,7 +65,7 @@ impl ProjectedGradient {
         self
     }
 
-    pub fn new<L: Losses, R: Region>(common: &mut Common<'_, '_, L, R>) -> Self {
+    pub fn new<L: Losses>(common: &mut Common<'_, '_, L>) -> Self {
         let problem = common.problem;
         let at = Standing::zero(problem);
         let squares = problem.masses().iter().zip(problem.squared_norms());
@@ -102,29 +80,11 @@ impl ProjectedGradient {
             a_before: at.a.clone(),
             next: at.x.clone(),
             a_next: at.a.clone(),
-            to: vec![0.0; problem.outputs()],
             at,
             t: 1.0,
             ell: if ell > 0.0 { ell } else { 1.0 },
             restarts: 0,
         }
-    }
-
-    /// Returns ⟨∇P(X_next) − ∇P(Y), Δ⟩ and ‖Δ‖².
-    fn curvature<L: Losses, R: Region>(&mut self, common: &mut Common<'_, '_, L, R>) -> (f64, f64) {
-        let (problem, mut along) = (common.problem, 0.0);
-        for i in 0..problem.len() {
-            let (next, a) = (problem.of(i, &self.a_next), problem.of(i, &self.at.a));
-            problem.losses().corner(i, next, &mut self.to, &mut common.scratch);
-            let changes = self.to.iter().zip(problem.of(i, &self.at.alpha));
-            let product: f64 = changes
-                .zip(next.iter().zip(a))
-                .map(|((to, alpha), (next, a))| (alpha - to) * (next - a))
-                .sum();
-            along += problem.masses()[i] * product;
-        }
-        let square: f64 = self.next.iter().zip(&self.at.x).map(|(x, y)| (x - y) * (x - y)).sum();
-        (along + problem.mu() * square, square)
     }
 }
 
@@ -135,9 +95,9 @@ fn ahead(to: &mut [f64], x: &[f64], before: &[f64], beta: f64) {
     }
 }
 
-impl<L: Losses, R: Region> Descent<L, R> for ProjectedGradient {
-    fn step(&mut self, common: &mut Common<'_, '_, L, R>, halted: Halted<'_>) -> bool {
-        let (mu, c) = (common.problem.mu(), common.problem.outputs());
+impl<L: Losses> Descent<L> for ProjectedGradient {
+    fn step(&mut self, common: &mut Common<'_, '_, L>, halted: Halted<'_>) -> bool {
+        let mu = common.problem.mu();
         let t = f64::midpoint(1.0, (1.0 + 4.0 * self.t * self.t).sqrt());
         let beta = (self.t - 1.0) / t;
         ahead(&mut self.at.x, &self.x, &self.before, beta);
@@ -156,9 +116,12 @@ impl<L: Losses, R: Region> Descent<L, R> for ProjectedGradient {
             for ((next, &y), &v) in self.next.iter_mut().zip(&self.at.x).zip(&self.at.v) {
                 *next = y + inverse * (v - mu * y);
             }
-            common.region.project(&mut self.next, c);
+            common.ball.project(&mut self.next);
             common.predict(&self.next, &mut self.a_next);
-            let (along, square) = self.curvature(common);
+            let moves = self.next.iter().zip(&self.at.x);
+            let square: f64 = moves.map(|(x, y)| (x - y) * (x - y)).sum();
+            let Standing { a, alpha, .. } = &self.at;
+            let along = common.problem.curvature_along(a, alpha, &self.a_next) + mu * square;
             // Backtracking also ends at NaN, or where only rounding is left.
             if along <= self.ell * square
                 || along.is_nan()
@@ -192,5 +155,50 @@ impl<L: Losses, R: Region> Descent<L, R> for ProjectedGradient {
 
     fn tactics(&self) -> Vec<String> {
         vec![format!("{} new starts, the last step 1/{:e}", self.restarts, self.ell)]
+    }
+}
+
+/// The method as the one that takes over from the ascent: it counts what it touches, and has checkpoints.
+pub(in crate::ball) type Gradients<S> = Baseline<ProjectedGradient, S>;
+
+impl<'a, L: Losses> Resumes<Table<'a>, L> for Gradients<L::Scratch> {
+    type State = Place;
+
+    fn state(&self) -> Place {
+        let ProjectedGradient { x, before, a, a_before, t, ell, restarts, .. } = &self.descent;
+        let [x, before, a, a_before] = [x, before, a, a_before].map(Clone::clone);
+        let (owed, touched) = (self.room.touched, self.touched.unwrap_or_default());
+        Place { x, before, a, a_before, t: *t, ell: *ell, restarts: *restarts, owed, touched }
+    }
+
+    fn resume(&mut self, problem: &L1Problem<'a, L>, place: Place) -> Result<bool> {
+        let Place { x, before, a, a_before, t, ell, restarts, owed, touched } = place;
+        let finite = |x: &[f64]| x.len() == problem.dim() && x.iter().all(|x| x.is_finite());
+        let sound = [&x, &before].iter().all(|x| finite(x))
+            && [&a, &a_before].iter().all(|a| problem.has_numbers(a))
+            && (t >= 1.0 && t.is_finite())
+            && (ell > 0.0 && ell.is_finite())
+            && owed <= problem.rows().stored() as u64;
+        if sound {
+            let own = &mut self.descent;
+            (own.x, own.before, own.a, own.a_before) = (x, before, a, a_before);
+            (own.t, own.ell, own.restarts) = (t, ell, restarts);
+            (self.room.touched, self.touched) = (owed, Some(touched));
+        }
+        Ok(sound)
+    }
+}
+
+impl<'a, L: Losses> TakesOver<Table<'a>, L> for Gradients<L::Scratch> {
+    fn begin(problem: &L1Problem<'a, L>, x: Option<&Vec<f64>>) -> Result<Self> {
+        // It takes no random numbers.
+        let new = Baseline::new(problem, 0, |common| {
+            let new = ProjectedGradient::new(common);
+            Ok(match x {
+                Some(x) => new.beginning_at(common, x),
+                None => new,
+            })
+        })?;
+        Ok(Self { touched: Some(Touched::default()), ..new })
     }
 }

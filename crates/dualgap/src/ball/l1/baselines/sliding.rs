@@ -10,12 +10,11 @@
 //! a batch; STORC reduces its variance by a snapshot at the beginning of the phase. `schedule` has the constants.
 
 use super::common::{Common, Descent, Standing};
-use super::schedule::{BATCH, Measures, Rates, Schedule};
 use super::svrg::predict_row;
 use crate::ball::Losses;
+use crate::ball::schedule::{BATCH, Measures, Rates, Schedule};
 use crate::linalg::Halted;
 use crate::linalg::kernels::dot;
-use crate::term::ball::region::{Corner, Region};
 
 /// Both methods; see the module's head.
 pub(super) struct Sliding {
@@ -28,7 +27,6 @@ pub(super) struct Sliding {
     /// Z; its `v` holds −G at Z.
     z: Standing,
     base: Vec<f64>,
-    corner: Corner,
     schedule: Schedule,
     a: Vec<f64>,
     to: Vec<f64>,
@@ -36,11 +34,7 @@ pub(super) struct Sliding {
 }
 
 impl Sliding {
-    pub fn new<L: Losses, R: Region>(
-        common: &mut Common<'_, '_, L, R>,
-        reduced: bool,
-        gap: f64,
-    ) -> Self {
+    pub fn new<L: Losses>(common: &mut Common<'_, '_, L>, reduced: bool, gap: f64) -> Self {
         let (problem, c, n) = (common.problem, common.problem.outputs(), common.problem.len());
         let mut of_mean = common.smoothness();
         if reduced {
@@ -59,7 +53,7 @@ impl Sliding {
             reduced,
             mu: problem.mu(),
             smoothness: of_mean + problem.mu(),
-            radius: common.region.radius(),
+            radius: common.ball.radius,
             variance: (mean - dot(&z.v, &z.v)).max(0.0),
             gap,
         };
@@ -69,7 +63,6 @@ impl Sliding {
             y: z.x.clone(),
             from: z.clone(),
             base: z.x.clone(),
-            corner: Corner::default(),
             schedule: Schedule::new(of),
             z,
             a: vec![0.0; c],
@@ -78,7 +71,7 @@ impl Sliding {
         }
     }
 
-    fn begin_phase<L: Losses, R: Region>(&mut self, common: &mut Common<'_, '_, L, R>) {
+    fn begin_phase<L: Losses>(&mut self, common: &mut Common<'_, '_, L>) {
         let mu = common.problem.mu();
         self.x.copy_from_slice(&self.y);
         let mut gap = 0.0;
@@ -91,17 +84,16 @@ impl Sliding {
             for ((d, v), x) in descent.iter_mut().zip(&self.from.v).zip(&self.from.x) {
                 *d = v - mu * x;
             }
-            let c = common.problem.outputs();
-            common.region.corner(descent, c, &mut self.corner);
-            gap = self.corner.dot(descent, c) - dot(descent, &self.from.x);
+            let corner = common.ball.corner(descent);
+            gap = corner.value * descent[corner.at] - dot(descent, &self.from.x);
         }
         self.schedule.begin_phase(gap);
     }
 
     /// Computes −G at Z and stores it as Z's V; the result is incomplete if the computation was halted.
-    fn gradient<L: Losses, R: Region>(
+    fn gradient<L: Losses>(
         &mut self,
-        common: &mut Common<'_, '_, L, R>,
+        common: &mut Common<'_, '_, L>,
         batch: usize,
         halted: Halted<'_>,
     ) {
@@ -124,7 +116,7 @@ impl Sliding {
                 }
                 let i = common.random.below(n);
                 predict_row(common, i, x, &mut self.a);
-                problem.losses().corner(i, &self.a, &mut self.to, &mut common.scratch);
+                problem.losses().corner(i, &self.a, &mut self.to, common.scratch);
                 if self.reduced {
                     let old = problem.of(i, &self.from.alpha);
                     self.to.iter_mut().zip(old).for_each(|(to, old)| *to -= old);
@@ -138,8 +130,8 @@ impl Sliding {
     }
 }
 
-impl<L: Losses, R: Region> Descent<L, R> for Sliding {
-    fn step(&mut self, common: &mut Common<'_, '_, L, R>, halted: Halted<'_>) -> bool {
+impl<L: Losses> Descent<L> for Sliding {
+    fn step(&mut self, common: &mut Common<'_, '_, L>, halted: Halted<'_>) -> bool {
         if self.schedule.is_over() {
             self.begin_phase(common);
         }
@@ -151,11 +143,10 @@ impl<L: Losses, R: Region> Descent<L, R> for Sliding {
         if halted() {
             return false;
         }
-        let c = common.problem.outputs();
         for ((base, v), x) in self.base.iter_mut().zip(&self.z.v).zip(&self.x) {
             *base = v + beta * x;
         }
-        self.corners += common.region.slide(&self.base, (beta, eta), &mut self.x, c, halted);
+        self.corners += common.ball.slide(&self.base, (beta, eta), &mut self.x, halted);
         if halted() {
             return false;
         }

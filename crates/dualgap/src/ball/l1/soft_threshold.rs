@@ -4,7 +4,7 @@
 //! the other entries, as long as τ stays above a bound that no unlisted entry exceeds. A step that lifts an entry above
 //! the bound adds it to the list.
 
-use super::Touched;
+use crate::ball::Touched;
 use crate::term::ball::l1;
 use serde::{Deserialize, Serialize};
 

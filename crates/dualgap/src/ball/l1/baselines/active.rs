@@ -12,10 +12,12 @@
 //! the examples in them.
 
 use super::common::{Common, Descent, Standing};
+use super::l1_ball::Corner;
 use super::line::Direction;
 use crate::ball::Losses;
+use crate::ball::l1::table::Table;
+use crate::ball::solver::Told;
 use crate::linalg::Halted;
-use crate::term::ball::region::{Corner, L1, Region};
 
 /// The methods; see the module's head.
 pub(super) struct ActiveSet {
@@ -24,7 +26,6 @@ pub(super) struct ActiveSet {
     direction: Direction,
     /// V − μX, the direction of steepest descent.
     descent: Vec<f64>,
-    corner: Corner,
     /// The weights λ of the corners r e_j and −r e_j.
     weights: Vec<[f64; 2]>,
     /// The entries j where one of the two weights is not zero.
@@ -41,16 +42,15 @@ fn sign((_, side): Vertex) -> f64 {
 }
 
 impl ActiveSet {
-    pub fn new<L: Losses>(common: &mut Common<'_, '_, L, L1>, pairwise: bool) -> Self {
+    pub fn new<L: Losses>(common: &mut Common<'_, '_, L>, pairwise: bool) -> Self {
         let problem = common.problem;
         let mut at = Standing::zero(problem);
         common.image(&at.alpha, &mut at.v);
         // Start from the best corner at X = 0.
-        let mut corner = Corner::default();
-        common.region.corner(&at.v, problem.outputs(), &mut corner);
-        let first = vertex(&corner, problem.outputs());
-        corner.add_to(&mut at.x, problem.outputs(), 1.0);
-        common.add_corner(&corner, 1.0, &mut at.a);
+        let corner = common.ball.corner(&at.v);
+        let first = vertex(corner);
+        at.x[corner.at] += corner.value;
+        common.add_corner(corner, &mut at.a);
         problem.corners(&at.a, &mut at.alpha);
         common.image(&at.alpha, &mut at.v);
         let mut weights = vec![[0.0; 2]; problem.dim()];
@@ -60,7 +60,6 @@ impl ActiveSet {
             at,
             direction: Direction::new(problem.len(), problem.outputs()),
             descent: vec![0.0; problem.dim()],
-            corner,
             weights,
             active: vec![first.0 as u32],
             moved: vec![false; problem.len()],
@@ -106,8 +105,8 @@ impl ActiveSet {
     }
 
     /// Sets the direction to S − W, with its predictions.
-    fn swap<L: Losses>(&mut self, common: &mut Common<'_, '_, L, L1>, best: Vertex, away: Vertex) {
-        let (problem, r, c) = (common.problem, common.region.radius(), common.problem.outputs());
+    fn swap<L: Losses>(&mut self, common: &mut Common<'_, '_, L>, best: Vertex, away: Vertex) {
+        let (problem, r, c) = (common.problem, common.ball.radius, common.problem.outputs());
         let Direction { delta, rows, along, square, .. } = &mut self.direction;
         for &i in rows.iter() {
             self.moved[i as usize] = false;
@@ -116,7 +115,7 @@ impl ActiveSet {
         rows.clear();
         for (vertex, factor) in [(best, r * sign(best)), (away, -r * sign(away))] {
             let column = problem.columns().column(vertex.0 / c);
-            common.touched += column.len() as u64;
+            *common.touched += column.len() as u64;
             for &(i, x) in column {
                 delta[i as usize * c + vertex.0 % c] += factor * x;
                 if !std::mem::replace(&mut self.moved[i as usize], true) {
@@ -132,14 +131,14 @@ impl ActiveSet {
 
     fn pairwise_step<L: Losses>(
         &mut self,
-        common: &mut Common<'_, '_, L, L1>,
+        common: &mut Common<'_, '_, L>,
         best: Vertex,
         away: Vertex,
     ) {
         self.swap(common, best, away);
         let most = self.weights[away.0][away.1];
         let gamma = self.direction.search(common, &self.at, most);
-        let radius = common.region.radius();
+        let radius = common.ball.radius;
         self.shift(away, if gamma < most { -gamma } else { -1.0 }, radius);
         self.shift(best, gamma, radius);
         self.direction.follow(common, &mut self.at, gamma);
@@ -148,11 +147,11 @@ impl ActiveSet {
     /// Takes the step X + γ(T − X) toward a corner T, or away from it with γ < 0.
     fn step_along<L: Losses>(
         &mut self,
-        common: &mut Common<'_, '_, L, L1>,
+        common: &mut Common<'_, '_, L>,
         vertex: Vertex,
         away: bool,
     ) {
-        let (radius, c) = (common.region.radius(), common.problem.outputs());
+        let (radius, c) = (common.ball.radius, common.problem.outputs());
         let way = if away { -1.0 } else { 1.0 };
         if self.direction.rows.len() < common.problem.len() {
             self.direction.rows.clear();
@@ -163,7 +162,7 @@ impl ActiveSet {
         for &(i, x) in common.problem.columns().column(vertex.0 / c) {
             delta[i as usize * c + vertex.0 % c] += way * radius * sign(vertex) * x;
         }
-        common.touched += common.problem.columns().column(vertex.0 / c).len() as u64;
+        *common.touched += common.problem.columns().column(vertex.0 / c).len() as u64;
         let own: f64 = self.active.iter().map(|&j| self.at.x[j as usize].powi(2)).sum();
         let cross = radius * sign(vertex) * self.at.x[vertex.0];
         self.direction.along = way * (cross - own);
@@ -182,29 +181,27 @@ impl ActiveSet {
 }
 
 /// Returns the index and the sign of a corner of the l1 ball.
-fn vertex(corner: &Corner, outputs: usize) -> Vertex {
-    let first = |side: &[(u32, f64)]| side.first().copied().unwrap_or_default();
-    let ((j, _), (k, value)) = (first(&corner.left), first(&corner.right));
-    (j as usize * outputs + k as usize, usize::from(value < 0.0))
+fn vertex(corner: Corner) -> Vertex {
+    (corner.at, usize::from(corner.value < 0.0))
 }
 
-impl<L: Losses> Descent<L, L1> for ActiveSet {
-    fn step(&mut self, common: &mut Common<'_, '_, L, L1>, _: Halted<'_>) -> bool {
-        let (mu, c) = (common.problem.mu(), common.problem.outputs());
+impl<L: Losses> Descent<L> for ActiveSet {
+    fn step(&mut self, common: &mut Common<'_, '_, L>, _: Halted<'_>) -> bool {
+        let mu = common.problem.mu();
         self.descent.copy_from_slice(&self.at.v);
         for &j in &self.active {
             self.descent[j as usize] -= mu * self.at.x[j as usize];
         }
-        common.region.corner(&self.descent, c, &mut self.corner);
-        let best = vertex(&self.corner, c);
+        let corner = common.ball.corner(&self.descent);
+        let best = vertex(corner);
         let (away, least) = self.worst();
         if self.pairwise {
             self.pairwise_step(common, best, away);
         } else {
             let own: f64 =
                 self.active.iter().map(|&j| self.at.x[j as usize] * self.descent[j as usize]).sum();
-            let radius = common.region.radius();
-            let toward = self.corner.dot(&self.descent, c) - own;
+            let radius = common.ball.radius;
+            let toward = corner.value * self.descent[corner.at] - own;
             let is_away = own - radius * least > toward;
             self.step_along(common, if is_away { away } else { best }, is_away);
         }
@@ -215,7 +212,7 @@ impl<L: Losses> Descent<L, L1> for ActiveSet {
         &self.at.x
     }
 
-    fn refresh(&mut self, certified: &Standing) {
+    fn refresh(&mut self, certified: &Told<'_, Table<'_>>) {
         self.at.copy(certified);
         // The weights have to add up to one, which rounding may have changed.
         let total: f64 = self.active.iter().flat_map(|&j| self.weights[j as usize]).sum();

@@ -16,11 +16,7 @@
 
 /// Returns the expected smoothness of a mean over a batch (Gower et al. 2019), between that of one example and that of
 /// the mean over all.
-pub(in crate::ball) fn smoothness_of_batch(
-    (n, batch): (usize, usize),
-    of_mean: f64,
-    of_one: f64,
-) -> f64 {
+pub(super) fn smoothness_of_batch((n, batch): (usize, usize), of_mean: f64, of_one: f64) -> f64 {
     if batch >= n {
         return of_mean;
     }
@@ -28,15 +24,22 @@ pub(in crate::ball) fn smoothness_of_batch(
     (n * (b - 1.0) * of_mean + (n - b) * of_one) / (b * (n - 1.0))
 }
 
+/// Returns the exact step of the inner Frank-Wolfe toward a corner, for this Frank-Wolfe gap and this squared distance of
+/// the corner; none if the gap is at most η, or only rounding is left of it.
+pub(super) fn slide_step(gap: f64, eta: f64, own: f64, beta: f64, far: f64) -> Option<f64> {
+    let rounding = 1e-15 * (own.abs() + gap.abs());
+    (gap > eta.max(rounding) && far > 0.0).then(|| (gap / (beta * far)).min(1.0))
+}
+
 /// The batch of STORC's experiments.
-pub(in crate::ball) const BATCH: usize = 100;
+pub(super) const BATCH: usize = 100;
 
 /// A phase that would be longer than this never ends; as a finite number it also keeps η and the batch finite.
 const LONGEST: f64 = 1e9;
 
 /// The quantities that the constants depend on.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ball) struct Measures {
+pub(super) struct Measures {
     /// Whether gradients are variance-reduced by a snapshot: STORC.
     pub reduced: bool,
     pub mu: f64,
@@ -51,7 +54,7 @@ pub(in crate::ball) struct Measures {
 
 /// The current phase and step; see the module's head.
 #[derive(Clone, Debug)]
-pub(in crate::ball) struct Schedule {
+pub(super) struct Schedule {
     of: Measures,
     k: f64,
     phase: i32,
@@ -61,7 +64,7 @@ pub(in crate::ball) struct Schedule {
 }
 
 /// The constants of one step.
-pub(in crate::ball) struct Rates {
+pub(super) struct Rates {
     pub gamma: f64,
     pub beta: f64,
     pub eta: f64,

@@ -12,8 +12,9 @@
 //!
 //! With several outputs, q is m/μ times the largest ‖x_S‖² of any output.
 
-use super::Losses;
 use super::ascent::{Ascent, Room};
+use super::table::L1Problem;
+use crate::ball::Losses;
 use crate::term::ball::l1;
 
 /// Returns x if u is positive, else −x.
@@ -34,10 +35,14 @@ fn again(q: f64, own: f64, met: f64, whole: f64, smoothness: f64) -> Option<f64>
     (!fine).then_some(next)
 }
 
-impl<L: Losses> Ascent<'_, '_, L> {
+impl<S> Ascent<S> {
     /// Takes the step of an example with one output; returns how many entries of A it read.
-    pub(super) fn visit_one(&mut self, i: usize) -> u64 {
-        let (problem, losses) = (self.problem, self.problem.losses());
+    pub(super) fn visit_one<L: Losses<Scratch = S>>(
+        &mut self,
+        problem: &L1Problem<'_, L>,
+        i: usize,
+    ) -> u64 {
+        let losses = problem.losses();
         let (row, mass) = (problem.rows().row(i), problem.masses()[i]);
         let (walk, scratch) = (&mut self.walk, &mut self.room.losses);
         let (level, inverse, from) = (walk.level.tau, 1.0 / walk.centre.strength(), walk.alpha[i]);
@@ -87,8 +92,12 @@ impl<L: Losses> Ascent<'_, '_, L> {
     }
 
     /// Takes the step of an example with several outputs; returns how many entries of A it read.
-    pub(super) fn visit_all(&mut self, i: usize) -> u64 {
-        let (problem, losses, c) = (self.problem, self.problem.losses(), self.problem.outputs());
+    pub(super) fn visit_all<L: Losses<Scratch = S>>(
+        &mut self,
+        problem: &L1Problem<'_, L>,
+        i: usize,
+    ) -> u64 {
+        let (losses, c) = (problem.losses(), problem.outputs());
         let (row, mass) = (problem.rows().row(i), problem.masses()[i]);
         let walk = &mut self.walk;
         let (level, inverse) = (walk.level.tau, 1.0 / walk.centre.strength());

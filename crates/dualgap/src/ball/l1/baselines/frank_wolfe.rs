@@ -4,10 +4,12 @@
 //! whose dual variables change.
 
 use super::common::{Common, Descent, Standing};
+use super::l1_ball::Corner;
 use super::line::Direction;
 use crate::ball::Losses;
+use crate::ball::l1::table::Table;
+use crate::ball::solver::Told;
 use crate::linalg::Halted;
-use crate::term::ball::region::{Corner, Region};
 
 /// The method; see the module's head.
 pub(super) struct FrankWolfe {
@@ -15,39 +17,39 @@ pub(super) struct FrankWolfe {
     direction: Direction,
     /// V − μX, the direction of steepest descent.
     descent: Vec<f64>,
-    corner: Corner,
 }
 
 impl FrankWolfe {
-    pub fn new<L: Losses, R: Region>(common: &mut Common<'_, '_, L, R>) -> Self {
+    pub fn new<L: Losses>(common: &mut Common<'_, '_, L>) -> Self {
         let problem = common.problem;
         let mut at = Standing::zero(problem);
         common.image(&at.alpha, &mut at.v);
         let mut direction = Direction::new(problem.len(), problem.outputs());
         direction.rows.extend(0..problem.len() as u32);
         let descent = vec![0.0; problem.dim()];
-        Self { at, direction, descent, corner: Corner::default() }
+        Self { at, direction, descent }
     }
 }
 
-impl<L: Losses, R: Region> Descent<L, R> for FrankWolfe {
-    fn step(&mut self, common: &mut Common<'_, '_, L, R>, _: Halted<'_>) -> bool {
-        let (mu, c) = (common.problem.mu(), common.problem.outputs());
-        let Self { at, direction, descent, corner } = self;
+impl<L: Losses> Descent<L> for FrankWolfe {
+    fn step(&mut self, common: &mut Common<'_, '_, L>, _: Halted<'_>) -> bool {
+        let mu = common.problem.mu();
+        let Self { at, direction, descent } = self;
         let mut own = 0.0;
         for ((to, &v), &x) in descent.iter_mut().zip(&at.v).zip(&at.x) {
             *to = v - mu * x;
             own += x * x;
         }
-        common.region.corner(descent, c, corner);
+        let corner = common.ball.corner(descent);
         direction.delta.iter_mut().zip(&at.a).for_each(|(delta, a)| *delta = -a);
-        common.add_corner(corner, 1.0, &mut direction.delta);
-        let cross = corner.dot(&at.x, c);
+        common.add_corner(corner, &mut direction.delta);
+        let Corner { at: entry, value } = corner;
+        let cross = value * at.x[entry];
         direction.along = cross - own;
-        direction.square = corner.squared_norm() - 2.0 * cross + own;
+        direction.square = value * value - 2.0 * cross + own;
         let gamma = direction.search(common, at, 1.0);
         at.x.iter_mut().for_each(|x| *x *= 1.0 - gamma);
-        corner.add_to(&mut at.x, c, gamma);
+        at.x[entry] += gamma * value;
         direction.follow(common, at, gamma);
         true
     }
@@ -56,7 +58,7 @@ impl<L: Losses, R: Region> Descent<L, R> for FrankWolfe {
         &self.at.x
     }
 
-    fn refresh(&mut self, certified: &Standing) {
+    fn refresh(&mut self, certified: &Told<'_, Table<'_>>) {
         self.at.copy(certified);
     }
 }

@@ -14,7 +14,6 @@ use super::common::{Common, Descent, Standing};
 use crate::ball::Losses;
 use crate::linalg::Halted;
 use crate::linalg::kernels::{add_scores, score};
-use crate::term::ball::region::Region;
 
 /// The number of passes between two snapshots: more leave a staler snapshot, fewer spend more time on full gradients.
 const PASSES: usize = 2;
@@ -38,7 +37,7 @@ pub(super) struct Svrg {
 }
 
 impl Svrg {
-    pub fn new<L: Losses, R: Region>(common: &mut Common<'_, '_, L, R>) -> Self {
+    pub fn new<L: Losses>(common: &mut Common<'_, '_, L>) -> Self {
         let (problem, c) = (common.problem, common.problem.outputs());
         let (n, stored) = (problem.len(), problem.rows().stored().max(1));
         let batch = (problem.features() * n).div_ceil(stored).clamp(1, n);
@@ -57,7 +56,7 @@ impl Svrg {
         }
     }
 
-    fn snapshot<L: Losses, R: Region>(&mut self, common: &mut Common<'_, '_, L, R>) {
+    fn snapshot<L: Losses>(&mut self, common: &mut Common<'_, '_, L>) {
         self.from.x.copy_from_slice(&self.x);
         common.predict(&self.x, &mut self.from.a);
         common.problem.corners(&self.from.a, &mut self.from.alpha);
@@ -67,14 +66,14 @@ impl Svrg {
 }
 
 /// X'a_i.
-pub(super) fn predict_row<L: Losses, R: Region>(
-    common: &mut Common<'_, '_, L, R>,
+pub(super) fn predict_row<L: Losses>(
+    common: &mut Common<'_, '_, L>,
     i: usize,
     x: &[f64],
     a: &mut [f64],
 ) {
     let row = common.problem.rows().row(i);
-    common.touched += row.stored() as u64;
+    *common.touched += row.stored() as u64;
     if let [a] = a {
         *a = score(row, x);
     } else {
@@ -83,13 +82,13 @@ pub(super) fn predict_row<L: Losses, R: Region>(
     }
 }
 
-impl<L: Losses, R: Region> Descent<L, R> for Svrg {
-    fn step(&mut self, common: &mut Common<'_, '_, L, R>, halted: Halted<'_>) -> bool {
+impl<L: Losses> Descent<L> for Svrg {
+    fn step(&mut self, common: &mut Common<'_, '_, L>, halted: Halted<'_>) -> bool {
         if self.left == 0 {
             self.snapshot(common);
         }
         self.left -= 1;
-        let (problem, n, c) = (common.problem, common.problem.len(), common.problem.outputs());
+        let (problem, n) = (common.problem, common.problem.len());
         let share = n as f64 / self.batch as f64;
         for _ in 0..self.batch {
             if halted() {
@@ -97,7 +96,7 @@ impl<L: Losses, R: Region> Descent<L, R> for Svrg {
             }
             let i = common.random.below(n);
             predict_row(common, i, &self.x, &mut self.a);
-            problem.losses().corner(i, &self.a, &mut self.to, &mut common.scratch);
+            problem.losses().corner(i, &self.a, &mut self.to, common.scratch);
             let old = problem.of(i, &self.from.alpha);
             self.to.iter_mut().zip(old).for_each(|(to, old)| *to -= old);
             if self.to.iter().any(|&to| to != 0.0) {
@@ -109,7 +108,7 @@ impl<L: Losses, R: Region> Descent<L, R> for Svrg {
             *x += eta * (v + *change - mu * *x);
             *change = 0.0;
         }
-        common.region.project(&mut self.x, c);
+        common.ball.project(&mut self.x);
         true
     }
 

@@ -14,13 +14,15 @@
 //! Shrinking skips examples that hardly change for a few passes (`shrinking.rs`). Where the gap falls slowly, or μ = 0,
 //! the ascent is regularised toward a centre (`centre.rs`).
 
-use super::centre::Centre;
-use super::shrinking::Shrinking;
 use super::soft_threshold::SoftThreshold;
-use super::{BestPair, Losses, Problem, Solution, Touched};
-use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
+use super::table::{DualValue, L1Problem, Table};
+use crate::Result;
+use crate::ball::centre::Centre;
+use crate::ball::shrinking::Shrinking;
+use crate::ball::solver::{Looked, Moves, Resumes, Told};
+use crate::ball::{Losses, Touched};
+use crate::linalg::Halted;
 use crate::term::ball::l1;
-use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The ascent takes a centre if the gap is still more than this share of the gap at the last certification.
@@ -31,16 +33,14 @@ const SLOW: f64 = 0.1;
 const TOO_MANY: u32 = 4;
 
 /// The ascent; see the module's head.
-pub struct Ascent<'p, 'a, L: Losses> {
-    pub(super) problem: &'p Problem<'a, L>,
-    pub(super) best_pair: BestPair,
+pub(in crate::ball) struct Ascent<S> {
     pub(super) walk: Walk,
-    pub(super) room: Room<L::Scratch>,
+    pub(super) room: Room<S>,
 }
 
 /// The state of the ascent: all that a run needs to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Walk {
+pub(in crate::ball) struct Walk {
     /// α.
     pub(super) alpha: Vec<f64>,
     /// V + κz, with the centre z.
@@ -70,13 +70,11 @@ pub(super) struct Room<S> {
     sizes: Vec<f64>,
 }
 
-impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
+impl<S: Default> Ascent<S> {
     /// Starts from α = 0.
-    pub fn new(problem: &'p Problem<'a, L>, seed: u64) -> Result<Self> {
+    pub fn new<L: Losses>(problem: &L1Problem<'_, L>, seed: u64) -> Self {
         let (n, c, dim) = (problem.len(), problem.outputs(), problem.dim());
         let mut ascent = Self {
-            problem,
-            best_pair: BestPair::new(problem)?,
             walk: Walk {
                 alpha: vec![0.0; n * c],
                 u: vec![0.0; dim],
@@ -99,55 +97,53 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
         if problem.mu() == 0.0 {
             let squares = problem.masses().iter().zip(problem.squared_norms());
             let mean = squares.map(|(mass, square)| mass * square).sum::<f64>() / n as f64;
-            ascent.recentre(mean);
+            ascent.recentre(problem, mean);
         }
-        Ok(ascent)
-    }
-
-    /// Returns what the steps have touched.
-    pub fn touched(&self) -> Touched {
-        self.walk.touched
+        ascent
     }
 
     /// Sets a centre, if by this mean curvature of the examples it helps.
-    fn recentre(&mut self, curvature: f64) {
-        let wanted = curvature / self.problem.losses().smoothness();
+    fn recentre<L: Losses>(&mut self, problem: &L1Problem<'_, L>, curvature: f64) {
+        let wanted = curvature / problem.losses().smoothness();
         let Walk { centre, u, level, .. } = &mut self.walk;
         let tau = level.tau;
         centre.begin(wanted, u, |_, u, inverse| l1::soft(u, tau) * inverse);
-        self.relevel();
+        self.relevel(problem.radius());
     }
 
     /// Recomputes the soft threshold from all of u.
-    fn relevel(&mut self) {
+    fn relevel(&mut self, radius: f64) {
         let Walk { u, level, centre, touched, .. } = &mut self.walk;
-        let radius = centre.strength() * self.problem.ball().radius();
-        level.find(u, radius, &mut self.room.sizes, touched);
+        level.find(u, centre.strength() * radius, &mut self.room.sizes, touched);
     }
 
     /// Records work on `entries` entries, and recomputes the soft threshold if that is due.
-    fn keep_level(&mut self, entries: u64) {
-        let pass = 2 * (self.problem.rows().stored() * self.problem.outputs()) as u64;
+    fn keep_level<L: Losses>(&mut self, problem: &L1Problem<'_, L>, entries: u64) {
+        let pass = 2 * (problem.rows().stored() * problem.outputs()) as u64;
         let Walk { u, level, centre, touched, .. } = &mut self.walk;
-        let radius = centre.strength() * self.problem.ball().radius();
+        let radius = centre.strength() * problem.radius();
         level.keep(entries, pass, u, radius, &mut self.room.sizes, touched);
     }
 
     /// Returns to the best α, restarts the momentum, and fixes τ between recomputations.
-    fn return_to_best(&mut self) -> Result<()> {
+    fn return_to_best<L: Losses>(
+        &mut self,
+        problem: &L1Problem<'_, L>,
+        best: &[f64],
+    ) -> Result<()> {
         let walk = &mut self.walk;
         walk.falls = 0;
-        walk.alpha.copy_from_slice(&self.best_pair.best().points);
-        walk.u.copy_from_slice(&self.problem.mean_dual(&walk.alpha)?.v);
+        walk.alpha.copy_from_slice(best);
+        walk.u.copy_from_slice(&problem.mean_dual(&walk.alpha)?.v);
         walk.level.be_still();
         walk.centre.rest();
         walk.centre.add_to(&mut walk.u);
-        self.relevel();
+        self.relevel(problem.radius());
         Ok(())
     }
 
     /// Returns the next example to visit; between two passes, moves the centre.
-    fn next(&mut self) -> usize {
+    fn next(&mut self, radius: f64) -> usize {
         loop {
             if let Some(i) = self.walk.shrinking.next() {
                 return i;
@@ -156,108 +152,88 @@ impl<'p, 'a, L: Losses> Ascent<'p, 'a, L> {
             if shrinking.begin_pass() && centre.is_set() {
                 let tau = level.tau;
                 centre.advance(u, |_, u, inverse| l1::soft(u, tau) * inverse);
-                self.relevel();
+                self.relevel(radius);
             }
         }
     }
 }
 
-impl<L: Losses> Ascent<'_, '_, L> {
-    /// Resumes from a checkpoint; recomputes the values that a certificate will rest on.
-    pub(super) fn resume(&mut self, (walk, best_pair): (Walk, BestPair)) -> Result<()> {
-        let finite = |x: &[f64], len| x.len() == len && x.iter().all(|x| x.is_finite());
-        let sound = finite(&walk.alpha, self.walk.alpha.len())
-            && finite(&walk.u, self.walk.u.len())
-            && walk.level.is_sound(&self.walk.level)
-            && walk.centre.is_sound(self.problem.mu(), walk.u.len())
-            && walk.shrinking.is_sound(self.problem.len());
-        if !sound {
-            return Err(Error::setting("the state is not one of this problem and these settings"));
+impl<'a, L: Losses> Moves<Table<'a>, L> for Ascent<L::Scratch> {
+    /// Ignores the halt flag: a visit is little work.
+    fn step(&mut self, problem: &L1Problem<'a, L>, _: Halted<'_>) -> Result<Option<Looked>> {
+        let i = self.next(problem.radius());
+        let c = problem.outputs();
+        let entries = if c == 1 { self.visit_one(problem, i) } else { self.visit_all(problem, i) };
+        self.walk.touched.add(entries as usize, 0);
+        self.keep_level(problem, entries * c as u64);
+        Ok(Some(Looked::Calls(1)))
+    }
+
+    fn iterate(
+        &mut self,
+        problem: &L1Problem<'a, L>,
+        dual: Option<&DualValue>,
+    ) -> Result<Vec<f64>> {
+        let Walk { centre, u, .. } = &mut self.walk;
+        if let Some(dual) = dual {
+            // The exact V removes the rounding error that many steps have accumulated.
+            u.copy_from_slice(&dual.v);
+            centre.add_to(u);
+            self.relevel(problem.radius());
         }
-        self.best_pair = best_pair.proved(self.problem)?;
-        self.walk = walk;
+        let Walk { centre, u, level, .. } = &self.walk;
+        Ok(match dual {
+            Some(dual) if !centre.is_set() => dual.x.clone(),
+            _ => u.iter().map(|&u| l1::soft(u, level.tau) / centre.strength()).collect(),
+        })
+    }
+
+    fn alpha(&self) -> Option<&[f64]> {
+        Some(&self.walk.alpha)
+    }
+
+    fn certified(&mut self, problem: &L1Problem<'a, L>, told: Told<'_, Table<'a>>) -> Result<()> {
+        if !self.walk.centre.is_set() && told.gap > SLOW * self.walk.gap {
+            self.recentre(problem, self.walk.shrinking.mean_curvature());
+        }
+        self.walk.gap = told.gap;
+        self.walk.falls = if told.fell { self.walk.falls.saturating_add(1) } else { 0 };
+        if self.walk.falls >= TOO_MANY {
+            self.return_to_best(problem, told.best.1)?;
+        }
         Ok(())
     }
-}
 
-impl<L: Losses> Resumable for Ascent<'_, '_, L> {
-    type State = (Walk, BestPair);
-
-    fn state(&self) -> (Walk, BestPair) {
-        (self.walk.clone(), self.best_pair.clone())
-    }
-}
-
-impl<L: Losses> Solver for Ascent<'_, '_, L> {
-    type Model = Solution;
-
-    fn calls_per_pass(&self) -> u64 {
-        self.problem.len() as u64
-    }
-
-    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
-        let mut done = Work::default();
-        while quota.allows(done, 1) {
-            let i = self.next();
-            let entries =
-                if self.problem.outputs() == 1 { self.visit_one(i) } else { self.visit_all(i) };
-            self.walk.touched.add(entries as usize, 0);
-            self.keep_level(entries * self.problem.outputs() as u64);
-            done += Work { steps: 1, oracle_calls: 1 };
-        }
-        Ok(done)
-    }
-
-    fn certify(&mut self) -> Result<Certified> {
-        let dual = self.problem.dual(&self.walk.alpha)?;
-        let Walk { centre, u, .. } = &mut self.walk;
-        // The exact V removes the rounding error that many steps have accumulated.
-        u.copy_from_slice(&dual.v);
-        centre.add_to(u);
-        self.relevel();
-        let Walk { centre, u, level, .. } = &self.walk;
-        let mut x = dual.x;
-        if centre.is_set() {
-            x.iter_mut().zip(u).for_each(|(x, &u)| *x = l1::soft(u, level.tau) / centre.strength());
-        }
-        l1::bring_inside(&mut x, self.problem.ball().radius());
-        let primal = self.problem.primal(&x)?;
-        let certified = self.best_pair.certify((primal, &x), (dual.value, &self.walk.alpha))?;
-        let gap = certified.model.gap();
-        if !self.walk.centre.is_set() && gap > SLOW * self.walk.gap {
-            self.recentre(self.walk.shrinking.mean_curvature());
-        }
-        self.walk.gap = gap;
-        let fell = certified.iterate.dual < certified.model.dual;
-        self.walk.falls = if fell { self.walk.falls.saturating_add(1) } else { 0 };
-        if self.walk.falls >= TOO_MANY {
-            self.return_to_best()?;
-        }
-        Ok(certified)
-    }
-
-    fn proved(&self) -> Option<Result<Certificate>> {
-        Some(self.best_pair.certificate())
-    }
-
-    fn weights(&self) -> &[f64] {
-        &self.best_pair.best().weights
+    fn touched(&self) -> Option<Touched> {
+        Some(self.walk.touched)
     }
 
     fn tactics(&self) -> Vec<String> {
-        let Walk { touched, centre, level, .. } = &self.walk;
-        let mut tactics =
-            vec![format!("the projection has {} entries", level.count), touched.describe()];
+        let Walk { centre, level, .. } = &self.walk;
+        let mut tactics = vec![format!("the projection has {} entries", level.count)];
         tactics.extend(centre.describe());
         tactics
     }
+}
 
-    fn counters(&self) -> Counters {
-        self.walk.touched.counters()
+impl<'a, L: Losses> Resumes<Table<'a>, L> for Ascent<L::Scratch> {
+    type State = Walk;
+
+    fn state(&self) -> Walk {
+        self.walk.clone()
     }
 
-    fn into_model(self) -> Solution {
-        self.best_pair.into_best()
+    fn resume(&mut self, problem: &L1Problem<'a, L>, walk: Walk) -> Result<bool> {
+        let finite = |x: &[f64], len| x.len() == len && x.iter().all(|x| x.is_finite());
+        let sound = problem.has_numbers(&walk.alpha)
+            && finite(&walk.u, problem.dim())
+            && walk.level.is_sound(&self.walk.level)
+            && walk.centre.is_sound(problem.mu(), walk.u.len())
+            && walk.shrinking.is_sound(problem.len());
+        if sound {
+            self.walk = walk;
+        }
+        Ok(sound)
     }
 }
 
@@ -265,8 +241,10 @@ impl<L: Losses> Solver for Ascent<'_, '_, L> {
 mod tests {
     use super::*;
     use crate::ball::PerOutput;
+    use crate::ball::solver::BallSolver;
     use crate::linalg::{Random, Rows};
-    use crate::term::{Ball, ScalarLoss};
+    use crate::run::{Quota, Solver};
+    use crate::term::ScalarLoss;
 
     #[test]
     fn a_walk_that_has_fallen_behind_returns_to_the_best_and_goes_on_from_there() {
@@ -277,32 +255,31 @@ mod tests {
         let matrix = Rows::dense(&rows).unwrap();
         for mu in [0.0, 0.01] {
             let losses = PerOutput::new(ScalarLoss::Logistic, targets.clone(), 1).unwrap();
-            let ball = Ball::L1 { radius: 3.0 };
-            let problem = Problem::new(&matrix, losses, mu, ball, None).unwrap();
-            let mut ascent = Ascent::new(&problem, 0).unwrap();
+            let problem = L1Problem::l1(&matrix, losses, mu, 3.0, None).unwrap();
+            let mut solver = BallSolver::new(&problem, Ascent::<()>::new(&problem, 0)).unwrap();
             let quota = Quota { oracle_calls: 400, steps: 400, pause: u64::MAX, halted: &|| false };
-            ascent.advance(&quota).unwrap();
-            let before = ascent.certify().unwrap().model;
+            solver.advance(&quota).unwrap();
+            let before = solver.certify().unwrap().model;
             // α = 0 is far worse than the best, and one certification short of the limit.
-            ascent.walk.alpha.fill(0.0);
-            ascent.walk.falls = TOO_MANY - 1;
-            let after = ascent.certify().unwrap();
+            solver.moves.walk.alpha.fill(0.0);
+            solver.moves.walk.falls = TOO_MANY - 1;
+            let after = solver.certify().unwrap();
             assert!(after.iterate.dual < before.dual, "{after:?} {before:?}");
             assert_eq!(after.model.dual, before.dual);
             assert_eq!(
-                (&ascent.walk.alpha, ascent.walk.falls),
-                (&ascent.best_pair.best().points, 0)
+                (&solver.moves.walk.alpha[..], solver.moves.walk.falls),
+                (solver.best_pair.points().unwrap(), 0)
             );
-            for (j, u) in ascent.walk.u.iter().enumerate() {
-                let each = ascent.walk.alpha.iter().zip(&rows).map(|(alpha, x)| alpha * x[j]);
+            for (j, u) in solver.moves.walk.u.iter().enumerate() {
+                let each = solver.moves.walk.alpha.iter().zip(&rows).map(|(alpha, x)| alpha * x[j]);
                 let v = each.sum::<f64>() / 40.0;
                 assert!(mu == 0.0 || (u - v).abs() < 1e-12, "{u} and {v} in column {j}");
             }
             for _ in 0..200 {
-                ascent.advance(&quota).unwrap();
-                ascent.certify().unwrap();
+                solver.advance(&quota).unwrap();
+                solver.certify().unwrap();
             }
-            assert!(ascent.best_pair.certificate().unwrap().relative_gap() < 1e-6);
+            assert!(solver.proved().unwrap().unwrap().relative_gap() < 1e-6);
         }
     }
 }

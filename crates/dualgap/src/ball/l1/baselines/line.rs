@@ -10,7 +10,6 @@
 
 use super::common::{Common, Standing};
 use crate::ball::Losses;
-use crate::term::ball::region::Region;
 
 /// The search ends when the slope is below this share of the slope at the beginning. The possible gain that it leaves
 /// is about the square of this share.
@@ -50,9 +49,9 @@ impl Direction {
     }
 
     /// P'(γ).
-    fn slope<L: Losses, R: Region>(
+    fn slope<L: Losses>(
         &mut self,
-        common: &mut Common<'_, '_, L, R>,
+        common: &mut Common<'_, '_, L>,
         at: &Standing,
         gamma: f64,
     ) -> f64 {
@@ -62,7 +61,7 @@ impl Direction {
             for &i in &self.rows {
                 let i = i as usize;
                 let (delta, mut to) = (self.delta[i], [0.0]);
-                losses.corner(i, &[at.a[i] + gamma * delta], &mut to, &mut common.scratch);
+                losses.corner(i, &[at.a[i] + gamma * delta], &mut to, common.scratch);
                 sum += masses[i] * to[0] * delta;
             }
             return problem.mu() * (self.along + gamma * self.square) - sum;
@@ -73,7 +72,7 @@ impl Direction {
             for ((shifted, a), delta) in self.shifted.iter_mut().zip(a).zip(delta) {
                 *shifted = a + gamma * delta;
             }
-            problem.losses().corner(i, &self.shifted, &mut self.to, &mut common.scratch);
+            problem.losses().corner(i, &self.shifted, &mut self.to, common.scratch);
             let product: f64 = self.to.iter().zip(delta).map(|(alpha, delta)| alpha * delta).sum();
             sum += problem.masses()[i] * product;
         }
@@ -81,9 +80,9 @@ impl Direction {
     }
 
     /// Returns the best γ in [0, `most`], up to the tolerance of the search.
-    pub fn search<L: Losses, R: Region>(
+    pub fn search<L: Losses>(
         &mut self,
-        common: &mut Common<'_, '_, L, R>,
+        common: &mut Common<'_, '_, L>,
         at: &Standing,
         most: f64,
     ) -> f64 {
@@ -136,9 +135,9 @@ impl Direction {
     }
 
     /// Updates the predictions and the corners after a step γ, and V for the examples whose corners have changed.
-    pub fn follow<L: Losses, R: Region>(
+    pub fn follow<L: Losses>(
         &mut self,
-        common: &mut Common<'_, '_, L, R>,
+        common: &mut Common<'_, '_, L>,
         at: &mut Standing,
         gamma: f64,
     ) {
@@ -147,7 +146,7 @@ impl Direction {
             let i = i as usize;
             let a = &mut at.a[i * c..][..c];
             a.iter_mut().zip(&self.delta[i * c..]).for_each(|(a, delta)| *a += gamma * delta);
-            problem.losses().corner(i, a, &mut self.to, &mut common.scratch);
+            problem.losses().corner(i, a, &mut self.to, common.scratch);
             let alpha = &mut at.alpha[i * c..][..c];
             let mut changed = false;
             for ((alpha, to), change) in alpha.iter_mut().zip(&self.to).zip(&mut self.shifted) {
@@ -156,7 +155,7 @@ impl Direction {
                 *alpha = *to;
             }
             if changed {
-                common.touched += problem.add_example(i, &self.shifted, 1.0, &mut at.v);
+                *common.touched += problem.add_example(i, &self.shifted, 1.0, &mut at.v);
             }
         }
     }

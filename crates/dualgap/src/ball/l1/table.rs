@@ -1,0 +1,298 @@
+//! The data in the l1 ball, and the dual value of a certificate, computed from scratch.
+//!
+//! ```text
+//! a_i = X'x_i for a row x_i of the data,      V = Σ m_i x_i ⊗ α_i,      h(V) is attained at the projection of V/μ
+//! ```
+//!
+//! X and V are laid out feature by feature, c numbers for each. The data A are stored by rows, as given, and by columns:
+//! X has few nonzero rows, and predictions need only the columns of those features.
+
+use crate::ball::problem::{Design, Known, Proved};
+use crate::ball::{Losses, Problem};
+use crate::linalg::kernels::add_outer;
+use crate::linalg::memory::{Need, check_weights};
+use crate::linalg::underflow::{norm_above, product_above, root_above, size_of_product};
+use crate::linalg::{
+    Columns, CompensatedVec, Halted, Measured, Row, Rows, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma,
+};
+use crate::term::ball::l1;
+use crate::{Error, Result};
+
+/// Data by rows and by columns, with c outputs; see the module's head.
+#[derive(Clone, Debug)]
+pub struct Table<'a> {
+    rows: &'a Rows,
+    columns: Columns,
+    outputs: usize,
+    /// ‖x_i‖².
+    squared_norms: Vec<f64>,
+}
+
+impl<'a> Table<'a> {
+    /// Sorts the entries of these rows by columns, too.
+    pub fn new(rows: &'a Rows, outputs: usize) -> Result<Self> {
+        let weights = check_weights(rows.width().checked_mul(outputs))?;
+        // The four copies: V as a compensated sum (two) and rounded, and X. Each column has a start, two while the
+        // columns are built, and each of their entries takes two numbers.
+        let numbers = rows.len().saturating_mul(outputs);
+        let others = 2 * rows.width() + 2 * rows.stored() + numbers;
+        Need { weights, copies: 4, others }.check()?;
+        let squared_norms: Vec<f64> = (0..rows.len()).map(|i| rows.row(i).squared_norm()).collect();
+        if let Some(i) = squared_norms.iter().position(|square| !square.is_finite()) {
+            return Err(Error::setting(format!(
+                "row {i} has a value that is not finite or is huge"
+            )));
+        }
+        Ok(Self { rows, columns: Columns::of(rows), outputs, squared_norms })
+    }
+}
+
+/// A problem in the l1 ball.
+pub type L1Problem<'a, L> = Problem<Table<'a>, L>;
+
+/// The dual value of a certificate, with the V and the X of the dual point.
+#[derive(Clone, Debug)]
+pub struct DualValue {
+    /// D(α), or a lower bound on it that differs by rounding only.
+    pub value: Measured,
+    /// V, summed anew with compensation.
+    pub v: Vec<f64>,
+    /// The projection of V/μ, the X that belongs to α; zero if μ = 0, where this X is not unique.
+    pub x: Vec<f64>,
+}
+
+/// The dual value without h.
+#[derive(Clone, Debug)]
+pub struct MeanDual {
+    /// −Σ m_i f_i*(−α_i).
+    pub value: Measured,
+    /// V, summed anew with compensation.
+    pub v: Vec<f64>,
+    /// A bound on the distance of V from the exact one in the Euclidean norm, and so in every entry.
+    pub distance: f64,
+}
+
+impl Design for Table<'_> {
+    type Weights = Vec<f64>;
+    type Dual = DualValue;
+    type Way = ();
+
+    const DUAL_FIRST: bool = true;
+
+    fn shape(&self) -> (usize, usize) {
+        (self.rows.width(), self.outputs)
+    }
+
+    fn examples(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn squared_norm(&self, i: usize) -> f64 {
+        self.squared_norms[i]
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.rows.is_empty() {
+            return Err(Error::setting("there is no example to train on"));
+        }
+        Ok(())
+    }
+
+    fn predict_measured(&self, x: &Vec<f64>, a: &mut [f64], off: &mut [f64]) {
+        a.fill(0.0);
+        off.fill(0.0);
+        let (c, mut terms) = (self.outputs, vec![0_u32; self.rows.len()]);
+        for (j, weights) in x.chunks_exact(c).enumerate() {
+            if weights.iter().all(|&w| w == 0.0) {
+                continue;
+            }
+            for &(i, value) in self.columns.column(j) {
+                let i = i as usize;
+                terms[i] += 1;
+                for (k, weight) in weights.iter().enumerate() {
+                    a[i * c + k] += value * weight;
+                    off[i * c + k] += size_of_product(value, *weight);
+                }
+            }
+        }
+        for (sizes, &terms) in off.chunks_exact_mut(c).zip(&terms) {
+            // Roundings of the products, of their sum, and of the sum of their sizes.
+            let share = gamma(2 * terms as usize + 2);
+            sizes.iter_mut().for_each(|size| *size *= share);
+        }
+    }
+
+    fn products_per_pass(&self) -> u64 {
+        1
+    }
+
+    fn first_way() {}
+
+    fn is_sound(&self, (): &()) -> bool {
+        true
+    }
+
+    fn prove<L: Losses>(
+        problem: &Problem<Self, L>,
+        alpha: &[f64],
+        _: &Known<'_, Vec<f64>>,
+        _: Halted<'_>,
+    ) -> Result<Proved<Self>> {
+        let dual = problem.dual(alpha)?;
+        Ok(Proved { value: dual.value, way: (), warm: None, dual })
+    }
+
+    fn prove_again<L: Losses>(
+        problem: &Problem<Self, L>,
+        alpha: &[f64],
+        (): &(),
+    ) -> Result<Measured> {
+        Ok(problem.dual(alpha)?.value)
+    }
+}
+
+impl<'a, L: Losses> Problem<Table<'a>, L> {
+    /// The problem of a linear model in the l1 ball; see [`Problem::new`].
+    pub fn l1(
+        rows: &'a Rows,
+        losses: L,
+        mu: f64,
+        radius: f64,
+        sample_weights: Option<&[f64]>,
+    ) -> Result<Self> {
+        Self::new(Table::new(rows, losses.outputs())?, losses, mu, radius, sample_weights)
+    }
+
+    /// d, the number of features.
+    pub fn features(&self) -> usize {
+        self.rows().width()
+    }
+
+    /// d·c, the number of weights.
+    pub fn dim(&self) -> usize {
+        self.features() * self.outputs()
+    }
+
+    /// A by rows.
+    pub fn rows(&self) -> &'a Rows {
+        self.map().rows
+    }
+
+    /// A by columns.
+    pub fn columns(&self) -> &Columns {
+        &self.map().columns
+    }
+
+    /// ‖x_i‖².
+    pub fn squared_norms(&self) -> &[f64] {
+        &self.map().squared_norms
+    }
+
+    /// Computes X'x_i for every example from the columns of the features where X is not zero; returns how many entries
+    /// of A it read.
+    pub fn predict(&self, x: &[f64], a: &mut [f64]) -> u64 {
+        a.fill(0.0);
+        let c = self.outputs();
+        let mut entries = 0;
+        for (j, weights) in x.chunks_exact(c).enumerate() {
+            if weights.iter().all(|&w| w == 0.0) {
+                continue;
+            }
+            entries += self.add_column(j, weights, a);
+        }
+        entries
+    }
+
+    /// Adds to the predictions the contribution of feature j with these c weights; returns how many entries of A it
+    /// read.
+    #[inline]
+    pub fn add_column(&self, j: usize, weights: &[f64], a: &mut [f64]) -> u64 {
+        let column = self.columns().column(j);
+        if let [weight] = weights {
+            column.iter().for_each(|&(i, value)| a[i as usize] += value * weight);
+        } else {
+            let c = weights.len();
+            for &(i, value) in column {
+                let at = &mut a[i as usize * c..][..c];
+                at.iter_mut().zip(weights).for_each(|(a, weight)| *a += value * weight);
+            }
+        }
+        column.len() as u64
+    }
+
+    /// Computes V = Σ m_i x_i ⊗ α_i for steps, without compensation. The gradient of P at X is μX − V at the corners of
+    /// X.
+    pub fn image(&self, alpha: &[f64], v: &mut [f64]) {
+        v.fill(0.0);
+        for (i, alpha) in alpha.chunks_exact(self.outputs()).enumerate() {
+            self.add_example(i, alpha, 1.0, v);
+        }
+    }
+
+    /// `v += factor · m_i x_i ⊗ α`; returns how many entries of A it read.
+    #[inline]
+    pub fn add_example(&self, i: usize, alpha: &[f64], factor: f64, v: &mut [f64]) -> u64 {
+        let (row, factor) = (self.rows().row(i), factor * self.masses()[i]);
+        if let [alpha] = alpha {
+            let factor = factor * alpha;
+            row.for_each(|j, x| v[j] += factor * x);
+        } else {
+            add_outer(row, alpha, factor, v);
+        }
+        row.stored() as u64
+    }
+
+    /// Returns the dual value without h, or an error if an α_i is infeasible.
+    pub fn mean_dual(&self, alpha: &[f64]) -> Result<MeanDual> {
+        let c = self.outputs();
+        let mut v = CompensatedVec::zeros(self.dim());
+        let (mut distance, mut scaled) = (0.0, vec![0.0; c]);
+        let value = self.mean_conjugate(alpha, |i, alpha, off| {
+            let (row, size, mass) = (self.rows().row(i), norm_above(alpha), self.masses()[i]);
+            // Roundings of the mass, of its product with α, and of the product with the entry; the products may
+            // underflow.
+            let off = off + product_above(gamma(6), size);
+            let length = root_above(self.squared_norms()[i], row.stored());
+            distance += product_above(mass, product_above(length, off));
+            if size > 0.0 {
+                let terms = length * c as f64 + (row.stored() * c) as f64;
+                distance += product_above(UNDERFLOW, terms);
+            }
+            scaled.iter_mut().zip(alpha).for_each(|(s, alpha)| *s = mass * alpha);
+            add_compensated(row, &scaled, &mut v);
+        })?;
+        let v = v.round();
+        let rounding = product_above(2.0 * UNIT_ROUNDOFF, norm_above(&v));
+        let distance = (distance + rounding) * 1.000_001;
+        Ok(MeanDual { value, v, distance })
+    }
+
+    /// Returns D(α) with V summed anew, or an error if an α_i is infeasible.
+    pub fn dual(&self, alpha: &[f64]) -> Result<DualValue> {
+        let MeanDual { value, v, distance } = self.mean_dual(alpha)?;
+        let l1::Conjugate { bound, shrunk: mut x } = l1::conjugate(&v, self.radius(), self.mu());
+        let mut sum = Sum::default();
+        sum.add_measured(value);
+        // h changes by at most the radius times the largest change of an entry.
+        let error = bound.error + product_above(self.radius(), distance) * 1.000_001;
+        sum.add_measured(Measured { value: -bound.value, error });
+        if self.mu() > 0.0 {
+            x.iter_mut().for_each(|x| *x /= self.mu());
+        }
+        Ok(DualValue { value: sum.total(), v, x })
+    }
+}
+
+/// `v += x ⊗ d`, with compensation.
+fn add_compensated(row: Row<'_>, d: &[f64], v: &mut CompensatedVec) {
+    use crate::linalg::Accumulate;
+    if let [d] = d {
+        row.for_each(|j, x| v.add(j, x * d));
+    } else {
+        v.add_outer(row, d, 1.0);
+    }
+}

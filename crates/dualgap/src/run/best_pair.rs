@@ -1,0 +1,108 @@
+//! The best pair: the best weights and the best dual point among all certified iterates of a run. Weak duality makes any
+//! such pair a valid certificate, whichever iterates the two come from.
+
+use super::{Certificate, Certified};
+use crate::Result;
+use crate::linalg::Measured;
+use serde::{Deserialize, Serialize};
+
+/// What a run ends with: weights, and a feasible dual point as their witness.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Solution<W, P> {
+    /// The weights that the certificate's primal value is of.
+    pub weights: W,
+    /// The dual point that the certificate's dual value is of, block by block or example by example.
+    pub points: Vec<P>,
+}
+
+/// The best pair of a run, and its values.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct BestPair<W, P> {
+    /// The primal value, whether it is certified, and its weights.
+    pub primal: Option<(Measured, bool, W)>,
+    pub dual: Measured,
+    /// Stored only if the dual value can fall; otherwise the current point is the best one.
+    pub points: Option<Vec<P>>,
+}
+
+impl<W, P: Clone> BestPair<W, P> {
+    /// Starts with a dual value, and with its point if points are stored; there are no weights yet.
+    pub fn new(dual: Measured, points: Option<Vec<P>>) -> Self {
+        Self { primal: None, dual, points }
+    }
+
+    /// Starts with a pair and its values.
+    pub fn of(primal: Measured, dual: Measured, best: Solution<W, P>) -> Self {
+        Self { primal: Some((primal, true, best.weights)), dual, points: Some(best.points) }
+    }
+
+    /// Returns the best weights, if there are any yet.
+    pub fn best_weights(&self) -> Option<&W> {
+        self.primal.as_ref().map(|(_, _, weights)| weights)
+    }
+
+    /// Returns the best dual point, if it is stored.
+    pub fn points(&self) -> Option<&[P]> {
+        self.points.as_deref()
+    }
+
+    /// Stores weights if they are better: a certified upper bound beats a value that bounds nothing.
+    pub fn offer_weights(&mut self, value: Measured, certified: bool, weights: impl FnOnce() -> W) {
+        let key = |value: Measured, certified: bool| (!certified, value.value + value.error);
+        let better = self.primal.as_ref().is_none_or(|(best, was_certified, _)| {
+            key(value, certified) < key(*best, *was_certified)
+        });
+        if better {
+            self.primal = Some((value, certified, weights()));
+        }
+    }
+
+    /// Stores a dual point if it is better; if the dual never falls, stores its value alone.
+    pub fn offer_dual(&mut self, dual: Measured, points: &[P]) {
+        let floor = |dual: Measured| dual.value - dual.error;
+        match &mut self.points {
+            Some(kept) if floor(dual) > floor(self.dual) => {
+                self.dual = dual;
+                kept.clear();
+                kept.extend_from_slice(points);
+            }
+            Some(_) => {}
+            None => self.dual = dual,
+        }
+    }
+
+    /// Returns the certificate of the best pair, or `None` before any weights were offered.
+    pub fn certificate(&self) -> Option<Result<Certificate>> {
+        let (primal, certified, _) = self.primal.as_ref()?;
+        Some(Certificate::new(*primal, self.dual, *certified))
+    }
+
+    /// Offers weights and a dual point with these certified values; returns the certificates of these two and of the
+    /// best pair.
+    pub fn certify(
+        &mut self,
+        (primal, weights): (Measured, &W),
+        (dual, points): (Measured, &[P]),
+    ) -> Result<Certified>
+    where
+        W: Clone,
+    {
+        let iterate = Certificate::new(primal, dual, true)?;
+        self.offer_weights(primal, true, || weights.clone());
+        self.offer_dual(dual, points);
+        let model = self.certificate().unwrap_or(Ok(iterate))?;
+        Ok(Certified { model, iterate })
+    }
+
+    /// Forgets both values and the weights, because the problem has changed.
+    pub fn forget(&mut self) {
+        self.primal = None;
+        self.dual = Measured { value: f64::NEG_INFINITY, error: 0.0 };
+    }
+
+    /// Returns the best pair as a model, with the current weights and points in place of those that are not stored.
+    pub fn into_solution(self, weights: impl FnOnce() -> W, points: Vec<P>) -> Solution<W, P> {
+        let weights = self.primal.map_or_else(weights, |(_, _, weights)| weights);
+        Solution { weights, points: self.points.unwrap_or(points) }
+    }
+}
