@@ -8,7 +8,7 @@
 //! - [`weights`]: the two forms of X, a plain vector in the l1 ball and factors in the trace ball.
 //! - [`problem`]: data, losses, μ and the radius together, and the values of a certificate.
 //! - [`settings`]: the settings of a run.
-//! - [`solver`]: the solver around every method, which certifies and has checkpoints.
+//! - `solver`: the solver around every method, which certifies and has checkpoints.
 //! - `handover`: the switch to gradients of all examples when the gap of the ascent stalls.
 //! - `theorem`: what the paper's algorithms with constant steps have in either ball.
 //! - `centre`, `shrinking`: what the ascent has in either ball. `schedule`: the constants of sliding in either ball.

@@ -14,13 +14,23 @@
 //! examples or more is all of them. STORC's batch is that of its experiments (its theorem asks for more than n on the
 //! data here), and its D_t follows from the Frank-Wolfe gap, which the snapshot's gradient gives at no extra cost.
 
-/// Returns the expected smoothness of a mean over a batch (Gower et al. 2019), between that of one example and that of
-/// the mean over all.
-pub(super) fn smoothness_of_batch((n, batch): (usize, usize), of_mean: f64, of_one: f64) -> f64 {
-    if batch >= n {
+use super::problem::Design;
+use super::{Losses, Problem};
+
+/// Returns the expected smoothness of a mean over a batch (Gower et al. 2019), between that of the steepest example and
+/// that of the mean over all.
+pub(super) fn smoothness_of_batch<M: Design, L: Losses>(
+    problem: &Problem<M, L>,
+    batch: usize,
+    of_mean: f64,
+) -> f64 {
+    if batch >= problem.len() {
         return of_mean;
     }
-    let (n, b) = (n as f64, batch as f64);
+    let (n, b) = (problem.len() as f64, batch as f64);
+    let each = problem.masses().iter().enumerate();
+    let largest = each.map(|(i, mass)| mass * problem.map().squared_norm(i)).fold(0.0, f64::max);
+    let of_one = largest * n / problem.losses().smoothness();
     (n * (b - 1.0) * of_mean + (n - b) * of_one) / (b * (n - 1.0))
 }
 

@@ -43,7 +43,7 @@ impl Settings {
     }
 }
 
-/// The method: primal-dual block Frank-Wolfe, or a baseline to compare it with (see [`super::baselines`]).
+/// The method: primal-dual block Frank-Wolfe, or a baseline to compare it with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {

@@ -2,7 +2,6 @@
 
 use super::l1_ball::{Corner, L1Ball};
 use crate::ball::l1::table::{DualValue, L1Problem, Table};
-use crate::ball::schedule::smoothness_of_batch;
 use crate::ball::solver::{Looked, Moves, Told};
 use crate::ball::{Losses, Touched};
 use crate::linalg::{Halted, Random};
@@ -158,18 +157,6 @@ impl<L: Losses> Common<'_, '_, L> {
             *self.touched += rows.stored() as u64;
         }
         (BEYOND * found).clamp(largest, all.max(largest)) / problem.losses().smoothness()
-    }
-
-    /// The smoothness of the least smooth example's loss, n m_i‖a_i‖²/γ.
-    pub fn steepest(&self) -> f64 {
-        let problem = self.problem;
-        let each = problem.masses().iter().zip(problem.squared_norms()).map(|(m, s)| m * s);
-        each.fold(0.0, f64::max) * problem.len() as f64 / problem.losses().smoothness()
-    }
-
-    /// The expected smoothness of a mean over a batch of this size.
-    pub fn smoothness_of_batch(&self, batch: usize, of_mean: f64) -> f64 {
-        smoothness_of_batch((self.problem.len(), batch), of_mean, self.steepest())
     }
 }
 

@@ -12,7 +12,7 @@
 use super::common::{Common, Descent, Standing};
 use super::svrg::predict_row;
 use crate::ball::Losses;
-use crate::ball::schedule::{BATCH, Measures, Rates, Schedule};
+use crate::ball::schedule::{BATCH, Measures, Rates, Schedule, smoothness_of_batch};
 use crate::linalg::Halted;
 use crate::linalg::kernels::dot;
 
@@ -38,7 +38,7 @@ impl Sliding {
         let (problem, c, n) = (common.problem, common.problem.outputs(), common.problem.len());
         let mut of_mean = common.smoothness();
         if reduced {
-            of_mean = common.smoothness_of_batch(BATCH.min(n), of_mean);
+            of_mean = smoothness_of_batch(problem, BATCH.min(n), of_mean);
         }
         let mut z = Standing::zero(problem);
         common.image(&z.alpha, &mut z.v);

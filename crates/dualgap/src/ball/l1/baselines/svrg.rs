@@ -12,6 +12,7 @@
 
 use super::common::{Common, Descent, Standing};
 use crate::ball::Losses;
+use crate::ball::schedule::smoothness_of_batch;
 use crate::linalg::Halted;
 use crate::linalg::kernels::{add_scores, score};
 
@@ -42,7 +43,7 @@ impl Svrg {
         let (n, stored) = (problem.len(), problem.rows().stored().max(1));
         let batch = (problem.features() * n).div_ceil(stored).clamp(1, n);
         let of_mean = common.smoothness();
-        let smoothness = common.smoothness_of_batch(batch, of_mean) + problem.mu();
+        let smoothness = smoothness_of_batch(problem, batch, of_mean) + problem.mu();
         let from = Standing::zero(problem);
         Self {
             x: from.x.clone(),

@@ -13,10 +13,8 @@ mod svrg;
 
 use super::Map;
 use super::ascent::Ascent;
-use crate::ball::schedule;
 use crate::ball::solver::{Session, first_gap};
 use crate::ball::{Losses, Method, Problem, Settings, Solution};
-use crate::linalg::halt::never;
 use crate::linalg::singular::top_singular_until;
 use crate::linalg::{Halted, LowRank, Operator, Search};
 use crate::run::Report;
@@ -68,15 +66,6 @@ fn corner(
     let one =
         if found.found.rank() == 0 { found.found } else { found.found.with_values(&[radius]) };
     Ok((one, found.applications))
-}
-
-/// The expected smoothness of a mean over a batch of this size.
-fn smoothness_of_batch<M: Map, L: Losses>(problem: &Problem<M, L>, batch: usize) -> Result<f64> {
-    let n = problem.map().len();
-    let each = problem.masses().iter().enumerate();
-    let largest = each.map(|(i, m)| m * problem.map().squared_norm(i)).fold(0.0, f64::max);
-    let of_one = largest * n as f64 / problem.losses().smoothness();
-    Ok(schedule::smoothness_of_batch((n, batch), smoothness(problem, &never)?, of_one))
 }
 
 /// Estimates the smoothness of the mean loss: the largest eigenvalue of Σ m_i 𝒜_i*𝒜_i among matrices of rank one,

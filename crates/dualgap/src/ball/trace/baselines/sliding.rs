@@ -4,9 +4,9 @@
 //! more product, and the update of the factors.
 
 use super::stochastic::changes;
-use super::{corner, smoothness, smoothness_of_batch};
+use super::{corner, smoothness};
 use crate::Result;
-use crate::ball::schedule::{BATCH, Measures, Rates, Schedule, slide_step};
+use crate::ball::schedule::{BATCH, Measures, Rates, Schedule, slide_step, smoothness_of_batch};
 use crate::ball::solver::{Looked, Moves};
 use crate::ball::trace::Map;
 use crate::ball::{Losses, Problem};
@@ -50,11 +50,10 @@ impl Sliding {
         let (mut alpha, mut whole) = (a.clone(), a.clone());
         problem.corners(&a, &mut alpha);
         problem.weigh(&alpha, &mut whole);
-        let of_mean = if reduced {
-            smoothness_of_batch(problem, BATCH.min(n))?
-        } else {
-            smoothness(problem, &never)?
-        };
+        let mut of_mean = smoothness(problem, &never)?;
+        if reduced {
+            of_mean = smoothness_of_batch(problem, BATCH.min(n), of_mean);
+        }
         let each = whole.chunks_exact(problem.map().outputs()).enumerate();
         let squares: f64 = each
             .map(|(i, y)| problem.map().squared_norm(i) * y.iter().map(|y| y * y).sum::<f64>())

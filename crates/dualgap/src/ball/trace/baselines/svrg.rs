@@ -8,12 +8,14 @@
 //! A batch is a tenth of the examples, because a projection costs more than a few examples do. η is a quarter of what
 //! the smoothness of such a batch allows.
 
-use super::smoothness_of_batch;
+use super::smoothness;
 use super::stochastic::changes;
 use crate::Result;
+use crate::ball::schedule::smoothness_of_batch;
 use crate::ball::solver::{Looked, Moves};
 use crate::ball::trace::Map;
 use crate::ball::{Losses, Problem};
+use crate::linalg::halt::never;
 use crate::linalg::{Combination, Halted, LowRank, Random, Search};
 use crate::term::ball::trace::{Ranks, top_until};
 
@@ -47,7 +49,8 @@ impl Svrg {
     pub fn new<M: Map, L: Losses>(problem: &Problem<M, L>, seed: u64) -> Result<Self> {
         let ((rows, columns), n) = (problem.map().shape(), problem.map().len());
         let batch = n.div_ceil(SHARE);
-        let smoothness = smoothness_of_batch(problem, batch)? + problem.mu();
+        let smoothness =
+            smoothness_of_batch(problem, batch, smoothness(problem, &never)?) + problem.mu();
         let numbers = vec![0.0; problem.numbers()];
         Ok(Self {
             x: LowRank::zero(rows, columns),
