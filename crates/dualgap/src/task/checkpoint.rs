@@ -126,7 +126,8 @@ fn fields(whole: &str, value: &impl Serialize) -> Identity {
         Value::Object(fields) => fields
             .into_iter()
             .map(|(name, value)| match &name[..] {
-                "name" | "family" => (whole.to_string(), value),
+                "name" => (whole.to_string(), value),
+                "family" => ("family of solvers".into(), value),
                 _ => (name, value),
             })
             .collect(),
