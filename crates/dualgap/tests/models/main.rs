@@ -6,18 +6,26 @@
 //! - `warm_starts`: runs that begin with an older model's witness.
 //! - `cross_validation`: many of them, on parts of the data.
 //! - `paths`: structural models for every λ of an interval.
-//! - `typed_data`: data with weights and without targets; files with recipes of earlier programs.
+//! - `typed_data`: data with weights and without targets.
+//! - `versions`: files of the first version.
+//! - `predictions`: predictions, probabilities and evaluations beside their formulas.
+//! - `own`: a structure of a user's own, with everything that a built-in one has.
+//! - `cancelled`: runs that other threads watch, store and end.
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cancelled;
 mod cross_validation;
 mod fitting;
 mod forgeries;
+mod own;
 mod pairs;
 mod paths;
+mod predictions;
 mod resumed;
 mod typed_data;
+mod versions;
 mod warm_starts;
