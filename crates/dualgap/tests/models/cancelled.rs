@@ -10,7 +10,7 @@ use std::thread;
 
 /// Hands every checkpoint to another thread, and waits until it has been taken care of.
 struct Elsewhere {
-    out: SyncSender<Checkpoint>,
+    out: SyncSender<Option<Checkpoint>>,
     done: Receiver<()>,
 }
 
@@ -21,7 +21,7 @@ impl CheckpointSink for Elsewhere {
 
     fn store(&mut self, checkpoint: Checkpoint) -> Result<()> {
         let gone = |_| Error::setting("nobody stores it");
-        self.out.send(checkpoint).map_err(|_| Error::setting("nobody takes it"))?;
+        self.out.send(Some(checkpoint)).map_err(|_| Error::setting("nobody takes it"))?;
         self.done.recv().map_err(gone)
     }
 }
@@ -42,24 +42,25 @@ fn a_run_is_stored_and_ended_from_other_threads_and_goes_on_as_if_it_never_had_b
     let interrupt = budget.interrupt.clone();
     let (out, checkpoints) = sync_channel(0);
     let (go_on, done) = sync_channel(0);
+    let ended = out.clone();
+    // The plan is made here, and the run takes it along.
+    let mut sink = Elsewhere { out, done };
+    let mut fit = asked(&budget);
+    fit.plan.checkpoints = Some(Keep::Sink(&mut sink));
     let (report, last) = thread::scope(|scope| {
-        let mut fit = asked(&budget);
-        // The plan is made here, and the run takes it along.
-        let run = scope.spawn({
-            let data = &data;
-            move || {
-                let mut sink = Elsewhere { out, done };
-                fit.plan.checkpoints = Some(Keep::Sink(&mut sink));
-                fit.run(data)
-            }
+        let run = scope.spawn(|| {
+            let report = fit.run(&data);
+            ended.send(None).unwrap();
+            report
         });
         let mut last = None;
-        for (k, checkpoint) in checkpoints.iter().enumerate() {
-            last = Some(checkpoint);
-            if k == 2 {
+        let mut count = 0;
+        while let Some(checkpoint) = checkpoints.recv().unwrap() {
+            (last, count) = (Some(checkpoint), count + 1);
+            if count == 3 {
                 interrupt.raise();
             }
-            let _ = go_on.send(());
+            go_on.send(()).unwrap();
         }
         (run.join().unwrap().unwrap(), last.unwrap())
     });

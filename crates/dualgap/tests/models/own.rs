@@ -319,30 +319,34 @@ fn outputs_that_are_none_of_an_example_s_are_refused() {
     assert_eq!(model.predict(&unlabelled).unwrap().len(), 1);
 }
 
+/// A run of so many passes by this method.
+fn by<'a>(method: &DualMethod, passes: u64) -> Plan<'a, Own> {
+    Plan { method: method.clone().into(), ..plan(Budget::passes(passes)) }
+}
+
 #[test]
 fn a_resumed_run_is_bit_for_bit_the_run_that_went_through() {
     let own = data(6, 20).with_weights(weights(20)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run");
     for method in [DualMethod::default(), DualMethod::plain()] {
-        let asked = |passes| Plan { method: method.clone().into(), ..plan(Budget::passes(passes)) };
-        let whole = task(0.02).fit(&own, asked(12)).unwrap();
+        let whole = task(0.02).fit(&own, by(&method, 12)).unwrap();
         let mut memory = InMemory::default();
-        let kept = Plan { checkpoints: Some(Keep::Sink(&mut memory)), ..asked(5) };
+        let kept = Plan { checkpoints: Some(Keep::Sink(&mut memory)), ..by(&method, 5) };
         task(0.02).fit(&own, kept).unwrap();
         let resume = memory.last.map(Resume::Checkpoint);
-        let resumed = task(0.02).fit(&own, Plan { resume, ..asked(12) }).unwrap();
+        let resumed = task(0.02).fit(&own, Plan { resume, ..by(&method, 12) }).unwrap();
         assert_eq!(bits(&resumed), bits(&whole));
 
         let checkpoints = || Some(Keep::File(Checkpoints { file: file.clone(), every: 0.7 }));
-        task(0.02).fit(&own, Plan { checkpoints: checkpoints(), ..asked(5) }).unwrap();
+        task(0.02).fit(&own, Plan { checkpoints: checkpoints(), ..by(&method, 5) }).unwrap();
         let from = || Some(Resume::File(&file));
-        let resumed = task(0.02).fit(&own, Plan { resume: from(), ..asked(12) }).unwrap();
+        let resumed = task(0.02).fit(&own, Plan { resume: from(), ..by(&method, 12) }).unwrap();
         assert_eq!(bits(&resumed), bits(&whole));
         resumed.model.certify(&own).unwrap();
         // The checkpoint is of this run and no other.
         let refused = |task: &Task<Own>, own: &Data| {
-            task.fit(own, Plan { resume: from(), ..asked(12) }).unwrap_err().to_string()
+            task.fit(own, Plan { resume: from(), ..by(&method, 12) }).unwrap_err().to_string()
         };
         let mut other = task(0.02);
         other.structure.oracle.ranks += 1;

@@ -165,7 +165,7 @@ fn rows_of_pairs_that_do_not_fit_are_refused_and_too_many_features_are_left_out(
     let model = fitted(&small, &data);
     let mut wider = small.clone();
     wider.edges.iter_mut().flatten().for_each(|row| row.push(100.0));
-    assert_eq!(model.predict(&wider.sequences()).unwrap(), model.predict(&data)).unwrap();
+    assert_eq!(model.predict(&wider.sequences()).unwrap(), model.predict(&data).unwrap());
     let zeros = |kept: usize| {
         let mut narrow = small.clone();
         narrow.edges.iter_mut().flatten().for_each(|row| row[kept..].fill(0.0));
