@@ -139,7 +139,11 @@ fn models_of_the_first_version_are_read() {
     let softmax = Multiclass::new(dualgap::term::MulticlassLoss::Softmax);
     assert_read(&in_ball(softmax, Penalty::trace_ball(1.0, 0.1), &data), &data);
 
-    let (rows, plain) = (data.rows().clone(), Regulariser::PLAIN);
+    let plain = Regulariser::PLAIN;
+    let row = |i: usize| {
+        [&data.rows().row(i).iter().map(|(_, x)| x).collect::<Vec<_>>()[..2], &[1.0]].concat()
+    };
+    let rows = Rows::dense(&(0..6).map(row).collect::<Vec<_>>()).unwrap();
     let numbers = Numbers::new(vec![1.0, -1.0, 0.5, 2.0, 0.0, 4.0]).unwrap();
     let data = Examples::new(rows.clone(), numbers).unwrap();
     let squared = ScalarLoss::Squared;
