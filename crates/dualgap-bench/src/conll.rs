@@ -4,10 +4,11 @@ use crate::folder::Folder;
 use clap::Args;
 use dualgap::data::ColumnRecipe;
 use dualgap::data::features::{Extractor, read_training};
-use dualgap::dual::{Average, Settings};
-use dualgap::model::fit_chain;
+use dualgap::dual::Average;
 use dualgap::run::Budget;
-use dualgap::structure::Hamming;
+use dualgap::structure::{Chain, Hamming};
+use dualgap::task::{DualMethod, Plan, Task};
+use dualgap::term::Penalty;
 use dualgap::{Error, Result};
 use std::time::Instant;
 
@@ -48,12 +49,13 @@ pub fn run(options: &Options) -> Result<()> {
     let (test, ..) = extractor.read(folder.open("conll2000/test.txt.gz")?)?;
 
     let lambda = lambda_n / sequences.len() as f64;
-    let settings =
-        Settings { lambda, threads: 1, average: Average::Weighted, ..Settings::default() };
     let hamming = if plain { Hamming::Plain } else { Hamming::Normalized };
-    let report = fit_chain(&sequences, hamming, &settings, &Budget::passes(passes), &mut ())?;
-    let evaluation = report.model.evaluate_sequences(&test);
-    let f1 = evaluation.chunks().map_or(f64::NAN, |chunks| chunks.overall().figures().f1);
+    let task = Task::new(Chain::new(hamming), Penalty::ridge(lambda));
+    let method = DualMethod { average: Average::Weighted, ..DualMethod::default() };
+    let budget = Budget::passes(passes);
+    let plan = Plan { method: method.into(), threads: 1, ..Plan::new(budget) };
+    let report = task.fit(&sequences, plan)?;
+    let f1 = report.model.evaluate(&test)?.f1().unwrap_or(f64::NAN);
     println!(
         "  n = {}, d = {}; {:.2} s solving, {:.2} s certifying; primal {:.6}, dual {:.6}; F1 {:.2}\n",
         sequences.len(),

@@ -1,11 +1,12 @@
 //! From rows to a model file, and back to a certificate that was computed again from the data.
 
 use dualgap::data::Examples;
-use dualgap::dual::{Average, Settings};
+use dualgap::dual::Average;
 use dualgap::linalg::Random;
-use dualgap::model::{DualEvidence, Model, fit_multiclass, verify_examples};
 use dualgap::run::Budget;
-use dualgap::term::Costs;
+use dualgap::structure::Multiclass;
+use dualgap::task::{DualEvidence, DualMethod, Model, Plan, Task};
+use dualgap::term::Penalty;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Three clouds in the plane.
@@ -19,17 +20,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let data = Examples::from_dense(&rows, &labels)?;
 
-    let settings = Settings { lambda: 0.001, average: Average::Weighted, ..Settings::default() };
-    let budget = Budget::relative(0.01);
-    let report = fit_multiclass(&data, &Costs::ZeroOne, &settings, &budget, &mut ())?;
+    let task = Task::new(Multiclass::default(), Penalty::ridge(0.001));
+    let method = DualMethod { average: Average::Weighted, ..DualMethod::default() };
+    let report =
+        task.fit(&data, Plan { method: method.into(), ..Plan::new(Budget::relative(0.01)) })?;
 
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("clouds.dualgap");
     report.model.save(&path)?;
 
     // Someone else, with the file and the data:
-    let model = Model::load(&path)?;
-    let verified = verify_examples(&model, &data)?;
+    let model = Model::<Multiclass>::load(&path)?;
+    let verified = model.certify(&data)?;
     assert_eq!(verified.evidence, DualEvidence::Witness);
     println!(
         "primal {:.6}, dual {:.6}: a gap of at most {:.2} % of the primal value, proved again",
@@ -37,6 +39,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         verified.certificate.dual,
         100.0 * verified.certificate.relative_gap()
     );
-    println!("training accuracy {:.3}", model.evaluate_examples(&data)?.accuracy());
+    println!("training accuracy {:.3}", 1.0 - model.evaluate(&data)?.error());
     Ok(())
 }

@@ -209,10 +209,14 @@ pub(super) fn load(path: &Path, identity: &Identity) -> Result<Checkpoint> {
     let (header, solver) = parts().map_err(|fault: Fault| {
         fault.in_file(path, "name a checkpoint of this program, or begin anew without it")
     })?;
-    for (name, here) in identity {
-        let there = header.identity.iter().find(|(other, _)| other == name).map(|(_, value)| value);
-        if there != Some(here) {
-            let there = there.unwrap_or(&Value::Null);
+    let value = |of: &Identity, name: &str| {
+        let entry = of.iter().find(|(other, _)| other == name);
+        entry.map_or(Value::Null, |(_, value)| value.clone())
+    };
+    // What only one of the two has, such as a matrix of costs, is a difference, too.
+    for (name, _) in identity.iter().chain(&header.identity) {
+        let (there, here) = (value(&header.identity, name), value(identity, name));
+        if there != here {
             return Err(Error::file(
                 path,
                 format!("is of another run: its {name} is {there}, and here it is {here}"),

@@ -2,10 +2,10 @@
 
 use super::checkpoint::{self, CheckpointFile, Identity};
 use super::sides::{LowRankSides, Sides, certificate, l1_sides, linear_sides, sides};
-use super::{Keep, Method, Model, Plan, Provenance, Resume};
-use crate::ball::trace::{Features, Map};
+use super::{Keep, Method, Model, Plan, Provenance, Resume, Task};
 use crate::ball;
-use crate::data::Factors;
+use crate::ball::trace::{Features, Map};
+use crate::data::{DataSet, Factors};
 use crate::dual::{self, Begin, Settings, Solution, Witness, Witnessed};
 use crate::linalg::{LowRank, Rows};
 use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Progress, Report, Stop};
@@ -16,16 +16,36 @@ use crate::term::{Ball, Loss, Penalty};
 use crate::{Error, Result, Setting};
 use std::time::Instant;
 
+impl<S: Structure> Task<S> {
+    /// Trains a model.
+    pub fn fit(&self, data: &S::Data, plan: Plan<'_, S>) -> Result<Report<Model<S>>> {
+        self.check()?;
+        let method = plan.method.clone().for_penalty(&self.penalty)?;
+        let structure = self.structure.clone().resolve(data)?;
+        let names = structure.names(data)?;
+        structure.check(&names)?;
+        let task = Self { structure, ..self.clone() };
+        let weights = task.weigh(data, data.weights())?;
+        let (factors, scaled) = data.scaled(self.scaling)?;
+        let own = data.weights().map(<[f64]>::to_vec);
+        let untrained = Model::untrained(task, names, data.len(), data.fingerprint(), method, own);
+        let (structure, penalty) = (untrained.task.structure.clone(), self.penalty);
+        let names = untrained.names.clone();
+        let fit = Fit { untrained, weights, factors: &factors, data, plan };
+        structure.pose(&names, &scaled, &penalty, fit)
+    }
+}
+
 /// Trains the model of a posed problem.
-pub(super) struct Fit<'f, 'a, S: Structure> {
+struct Fit<'f, 'a, S: Structure> {
     /// The model, with everything that is known before training.
-    pub untrained: Model<S>,
+    untrained: Model<S>,
     /// The weight of each example in the objective.
-    pub weights: Option<Vec<f64>>,
-    pub factors: &'f Factors,
+    weights: Option<Vec<f64>>,
+    factors: &'f Factors,
     /// The data, unscaled.
-    pub data: &'f S::Data,
-    pub plan: Plan<'a, S>,
+    data: &'f S::Data,
+    plan: Plan<'a, S>,
 }
 
 impl<S: Structure> Visitor for Fit<'_, '_, S> {
@@ -91,8 +111,9 @@ impl<S: Structure> Visitor for Fit<'_, '_, S> {
                     ball::train_from(&sides.problem, &settings, from, &budget, observer, sink)
                 })?;
                 let witness = in_ball::witness(sides.problem.losses(), &report.model.points);
-                let weights =
-                    |solution: ball::Solution<Vec<f64>>| raw_inside(solution.weights, ball, factors);
+                let weights = |solution: ball::Solution<Vec<f64>>| {
+                    raw_inside(solution.weights, ball, factors)
+                };
                 let mut report = named(report, untrained, weights);
                 if !factors.are_none() {
                     recertify(&mut report, &witness, &sides, factors, &budget)?;
@@ -122,8 +143,7 @@ impl<S: Structure> Visitor for Fit<'_, '_, S> {
         let sink = kept.as_mut().map(Kept::sink);
         let nobody = &mut ();
         let observer = observer.unwrap_or(nobody);
-        let report =
-            ball::train_from(&sides.problem, &settings, from, &budget, observer, sink)?;
+        let report = ball::train_from(&sides.problem, &settings, from, &budget, observer, sink)?;
         let witness = in_ball::witness(sides.problem.losses(), &report.model.points);
         let x: LowRank = sides.raw_inside(&report.model.weights, factors)?;
         let mut report = named(report, untrained, |_| Vec::new());

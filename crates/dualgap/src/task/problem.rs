@@ -1,10 +1,6 @@
 //! A task: an optimisation problem as a value.
 
-use super::fit::Fit;
-use super::prove::{self, Verified};
-use super::{Model, Plan};
-use crate::data::{ClassWeights, DataSet, Scaling};
-use crate::run::{Reach, Report};
+use crate::data::{ClassWeights, Scaling};
 use crate::structure::Structure;
 use crate::term::Penalty;
 use crate::{Error, Result};
@@ -62,24 +58,6 @@ impl<S: Structure> Task<S> {
         self.structure.allows(&self.penalty)
     }
 
-    /// Trains a model.
-    pub fn fit(&self, data: &S::Data, plan: Plan<'_, S>) -> Result<Report<Model<S>>> {
-        self.check()?;
-        let method = plan.method.clone().for_penalty(&self.penalty)?;
-        let structure = self.structure.clone().resolve(data)?;
-        let names = structure.names(data)?;
-        structure.check(&names)?;
-        let task = Self { structure, ..self.clone() };
-        let weights = task.weigh(data, data.weights())?;
-        let (factors, scaled) = data.scaled(self.scaling)?;
-        let own = data.weights().map(<[f64]>::to_vec);
-        let untrained = Model::untrained(task, names, data.len(), data.fingerprint(), method, own);
-        let (structure, penalty) = (untrained.task.structure.clone(), self.penalty);
-        let names = untrained.names.clone();
-        let fit = Fit { untrained, weights, factors: &factors, data, plan };
-        structure.pose(&names, &scaled, &penalty, fit)
-    }
-
     /// Returns the weight of each example in the objective: its own times that of its class. `None` stands for equal
     /// weights.
     pub(super) fn weigh(&self, data: &S::Data, own: Option<&[f64]>) -> Result<Option<Vec<f64>>> {
@@ -88,33 +66,5 @@ impl<S: Structure> Task<S> {
             Some(classes) => weights.weigh(classes, own).map(Some),
             None => Err(Error::setting("class weights are for examples with one class each")),
         }
-    }
-}
-
-impl<S: Structure> Model<S> {
-    /// Verifies the certificate against the training data: recomputes it without trusting a number in the model.
-    pub fn certify(&self, data: &S::Data) -> Result<Verified> {
-        prove::certify(self, data)
-    }
-
-    /// Returns the bound that the model and its witness prove at every λ, computed from its training data.
-    ///
-    /// ```
-    /// use dualgap::data::Examples;
-    /// use dualgap::run::{Budget, Interval, Tolerance};
-    /// use dualgap::structure::Linear;
-    /// use dualgap::task::{Plan, Task};
-    /// use dualgap::term::{Penalty, ScalarLoss};
-    ///
-    /// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 6.0])?;
-    /// let task = Task::new(Linear::new(ScalarLoss::Squared), Penalty::ridge(0.1));
-    /// let model = task.fit(&data, Plan::new(Budget::relative(0.001)))?.model;
-    /// let reach = model.reach(&data)?;
-    /// let proved = reach.interval(Interval::new(1e-3, 10.0)?, Tolerance::Relative(0.01)).unwrap();
-    /// assert!(proved.from < 0.1 && proved.to > 0.1, "the model will do for other λ too");
-    /// # Ok::<(), dualgap::Error>(())
-    /// ```
-    pub fn reach(&self, data: &S::Data) -> Result<Reach> {
-        prove::reach(self, data)
     }
 }

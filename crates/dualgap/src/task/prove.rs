@@ -30,22 +30,40 @@ pub struct Verified {
     pub evidence: DualEvidence,
 }
 
-/// Verifies the certificate of a model against its training data.
-pub(super) fn certify<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<Verified> {
-    prove(model, data, |weights, factors| Certify { model, weights, factors })
-}
-
-/// Returns the bound that a model and its witness prove at every λ.
-pub(super) fn reach<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<Reach> {
-    if model.task.penalty.lambda().is_none() {
-        return Err(Error::setting(match model.task.penalty {
-            Penalty::Ball { .. } => {
-                "a model in a ball is for its own μ and radius, and for no others"
-            }
-            _ => "pure l1 has no λ: its model is not one of several",
-        }));
+impl<S: Structure> Model<S> {
+    /// Verifies the certificate against the training data: recomputes it without trusting a number in the model.
+    pub fn certify(&self, data: &S::Data) -> Result<Verified> {
+        prove(self, data, |weights, factors| Certify { model: self, weights, factors })
     }
-    prove(model, data, |weights, factors| AtEveryLambda { model, weights, factors })
+
+    /// Returns the bound that the model and its witness prove at every λ, computed from its training data.
+    ///
+    /// ```
+    /// use dualgap::data::Examples;
+    /// use dualgap::run::{Budget, Interval, Tolerance};
+    /// use dualgap::structure::Linear;
+    /// use dualgap::task::{Plan, Task};
+    /// use dualgap::term::{Penalty, ScalarLoss};
+    ///
+    /// let data = Examples::from_dense_numbers(&[vec![1.0], vec![2.0], vec![3.0]], &[2.0, 4.0, 6.0])?;
+    /// let task = Task::new(Linear::new(ScalarLoss::Squared), Penalty::ridge(0.1));
+    /// let model = task.fit(&data, Plan::new(Budget::relative(0.001)))?.model;
+    /// let reach = model.reach(&data)?;
+    /// let proved = reach.interval(Interval::new(1e-3, 10.0)?, Tolerance::Relative(0.01)).unwrap();
+    /// assert!(proved.from < 0.1 && proved.to > 0.1, "the model will do for other λ too");
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn reach(&self, data: &S::Data) -> Result<Reach> {
+        if self.task.penalty.lambda().is_none() {
+            return Err(Error::setting(match self.task.penalty {
+                Penalty::Ball { .. } => {
+                    "a model in a ball is for its own μ and radius, and for no others"
+                }
+                _ => "pure l1 has no λ: its model is not one of several",
+            }));
+        }
+        prove(self, data, |weights, factors| AtEveryLambda { model: self, weights, factors })
+    }
 }
 
 /// Poses the problem that a model says it solves, after the check that the data are its training data.

@@ -77,7 +77,6 @@ pub(super) fn upgrade(old: &Value) -> Result<Value, Fault> {
     of_numbers(&name, &structure, &mut provenance);
     let scaling = was("scale").unwrap_or(json!("none"));
     let mut new = old.clone();
-    new["format_version"] = json!(super::file::FORMAT_VERSION);
     new["structure"] = name;
     new["task"] = json!({ "structure": structure, "penalty": penalty, "scaling": scaling });
     new["provenance"] = provenance;

@@ -120,6 +120,7 @@ fn edges_that_only_add_up_over_all_positions_are_refused() {
         starts: vec![0, 4],
         keys: vec![edge(0, 0, 0), edge(1, 0, 0), edge(1, 1, 1), edge(2, 0, END)],
         weights: vec![1.0, 0.5, 0.5, 1.0],
+        ..Witness::default()
     };
     let data = small.sequences();
     let blocks = ChainBlocks::new(&data, Hamming::Plain).unwrap();
@@ -143,6 +144,7 @@ fn edges_that_only_add_up_over_all_positions_are_refused() {
             .map(|(t, y, next)| edge(t, y, next))
             .to_vec(),
         weights: vec![0.5, 0.5, 0.5, 0.5, 1.0],
+        ..Witness::default()
     };
     // D = ½ − ½·‖(1, −½, −½)‖²
     let value = judge(&small, &honest).unwrap();
@@ -159,6 +161,7 @@ fn edges_of_a_chain_that_lead_nowhere_are_refused() {
                 starts: vec![0, edges.len() as u64],
                 keys: edges.iter().map(|&(t, y, next)| edge(t, y, next)).collect(),
                 weights: vec![1.0; edges.len()],
+                ..Witness::default()
             },
         )
     };
@@ -209,7 +212,7 @@ fn keys_that_do_not_ascend_make_no_point() {
     let data = Sequences::from_dense(&[vec![vec![1.0]]], &[vec![0]], &["a", "b"].map(String::from))
         .unwrap();
     let blocks = ChainBlocks::new(&data, Hamming::Plain).unwrap();
-    let point = |keys: [u64; 2]| blocks.point(0, keys.map(|key| (key, 0.5)).to_vec());
+    let point = |keys: [u64; 2]| blocks.point(0, keys.map(|key| (key, 0.5)).to_vec(), &[]);
     let (low, high) = (edge(0, 0, END), edge(0, 1, END));
     let both: Mixture = point([low, high]).unwrap();
     assert!(both.iter().eq([(low, 0.5), (high, 0.5)]));

@@ -9,6 +9,7 @@
 
 pub mod explicit;
 pub mod far;
+pub mod fits;
 pub mod losses;
 pub mod memory;
 pub mod quadratic;

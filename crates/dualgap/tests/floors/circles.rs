@@ -182,21 +182,8 @@ impl House {
 }
 
 /// Files that are still on a circle. The list may only get shorter: a file that has left its circle must leave the list too.
-const STILL: [&[&str]; 2] = [
-    &[
-        "model/ball",
-        "model/checkpoint",
-        "model/completion",
-        "model/fit",
-        "model/fitted",
-        "model/low_rank",
-        "model/multi_output",
-        "model/scaled",
-        "model/sides",
-        "model/verify",
-    ],
-    &["args/ball", "args/common", "ball", "completion/report", "outputs", "report"],
-];
+const STILL: [&[&str]; 2] =
+    [&[], &["args/ball", "args/common", "ball", "completion/report", "outputs", "report"]];
 
 #[test]
 fn no_other_files_import_each_other_in_a_circle() {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// From the ground up. A room may import itself and whatever stands before it.
 const FLOORS: [&str; 10] =
-    ["error", "linalg", "container", "data", "term", "run", "dual", "ball", "structure", "model"];
+    ["error", "linalg", "container", "data", "term", "run", "dual", "ball", "structure", "task"];
 
 /// What the crate's root offers under another name, and the room it comes from.
 const AT_THE_ROOT: [(&str, &str); 4] =
@@ -160,7 +160,7 @@ fn the_scanner_sees_every_form_of_a_path_that_leads_upward() {
     );
     assert_eq!(seen("term/link.rs", "fn f() { let x = crate :: run::best(); }"), upward(1, "run"));
     assert_eq!(seen("run/train.rs", "use super::super::dual::Blocks;"), upward(1, "dual"));
-    assert_eq!(seen("run/mod.rs", "use super::{data, model::Model};"), upward(1, "model"));
+    assert_eq!(seen("run/mod.rs", "use super::{data, task::Model};"), upward(1, "task"));
     assert_eq!(seen("error.rs", "use super::linalg::Sum;"), upward(1, "linalg"));
     assert_eq!(
         seen("dual/engine.rs", "pub(in crate::dual) fn f() -> crate::ball::X {}"),
@@ -168,31 +168,31 @@ fn the_scanner_sees_every_form_of_a_path_that_leads_upward() {
     );
     assert_eq!(seen("dual/mod.rs", "use crate::attic::Box;"), upward(1, "attic"));
     let after_a_string =
-        "const A: &str = \"a \\\" //\"; const B: char = '\"'; use crate::model::Model;";
-    assert_eq!(seen("run/train.rs", after_a_string), upward(1, "model"));
-    let after_tests = "#[cfg(test)]\nmod tests { use crate::model::A; }\nuse crate::model::B;";
-    assert_eq!(seen("run/train.rs", after_tests), upward(3, "model"));
+        "const A: &str = \"a \\\" //\"; const B: char = '\"'; use crate::task::Model;";
+    assert_eq!(seen("run/train.rs", after_a_string), upward(1, "task"));
+    let after_tests = "#[cfg(test)]\nmod tests { use crate::task::A; }\nuse crate::task::B;";
+    assert_eq!(seen("run/train.rs", after_tests), upward(3, "task"));
 }
 
 #[test]
 fn the_scanner_lets_pass_what_leads_downward_or_is_no_code() {
     let fine = [
-        ("structure/chain.rs", "use crate::{Error, Result, dual::{Blocks, model}, linalg::sum};"),
+        ("structure/chain.rs", "use crate::{Error, Result, dual::{Blocks, task}, linalg::sum};"),
         (
             "structure/chain.rs",
-            "use super::witness::{model, Witness}; use super::super::linalg::rows;",
+            "use super::witness::{task, Witness}; use super::super::linalg::rows;",
         ),
         (
             "structure/mod.rs",
-            "use self::chain::Chain; use structure::model; use crate::structure::chain;",
+            "use self::chain::Chain; use structure::task; use crate::structure::chain;",
         ),
-        ("linalg/sum.rs", "//! use crate::model::Model;\n/// [`crate::run`]\n// crate::dual"),
-        ("linalg/sum.rs", "/* crate::model /* nested */ crate::run */ fn f<'a>(x: &'a str) {}"),
-        ("linalg/sum.rs", "const A: &str = \"crate::model\"; const B: &str = r#\"\"crate::run\"#;"),
+        ("linalg/sum.rs", "//! use crate::task::Model;\n/// [`crate::run`]\n// crate::dual"),
+        ("linalg/sum.rs", "/* crate::task /* nested */ crate::run */ fn f<'a>(x: &'a str) {}"),
+        ("linalg/sum.rs", "const A: &str = \"crate::task\"; const B: &str = r#\"\"crate::run\"#;"),
         ("linalg/sum.rs", "#[cfg(test)]\nmod tests { fn f() { use crate::data::Examples; } }"),
         ("linalg/sum.rs", "#[cfg(test)]\nuse crate::data::Examples;\nuse crate::Result;"),
         ("data/mod.rs", "pub(crate) fn f() {} pub(super) fn g() {}"),
-        ("data/mod.rs", "fn f() { other::crate_name::model(); let supers = 1; }"),
+        ("data/mod.rs", "fn f() { other::crate_name::task(); let supers = 1; }"),
     ];
     for (file, source) in fine {
         assert_eq!(violations(Path::new(file), source), [], "{source}");

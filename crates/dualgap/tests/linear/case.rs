@@ -7,13 +7,14 @@
 //!
 //! A weight that is free is in no norm, and may be negative.
 
+use crate::common::fits;
 use dualgap::Result;
 use dualgap::data::{Classes, Examples, Numbers};
 use dualgap::dual::{Settings, Solution};
 use dualgap::linalg::{Random, Rows};
-use dualgap::model::{Model, fit_linear};
 use dualgap::run::{Budget, Report};
-use dualgap::structure::{self, Choice, LinearBlocks};
+use dualgap::structure::{self, Choice, Linear, LinearBlocks};
+use dualgap::task::Model;
 use dualgap::term::{Free, Regulariser, ScalarLoss};
 
 /// Every loss, and those with a width with two of them.
@@ -222,8 +223,8 @@ impl Case {
         Examples::new(rows, Classes::named(&names)).unwrap()
     }
 
-    pub fn fit(&self, settings: &Settings, budget: &Budget) -> Report<Model> {
-        fit_linear(&self.examples(), self.loss, Choice::I, settings, budget, &mut ()).unwrap()
+    pub fn fit(&self, settings: &Settings, budget: &Budget) -> Report<Model<Linear>> {
+        fits::linear(self.loss, Choice::I, settings, budget).run(&self.examples()).unwrap()
     }
 }
 

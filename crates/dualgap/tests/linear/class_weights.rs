@@ -1,13 +1,14 @@
 //! A class that counts three times as much is one whose examples are there three times.
 
 use crate::case::{Case, LOSSES, is_binary};
+use crate::common::fits;
 use dualgap::data::{ClassWeights, Examples};
 use dualgap::dual::Settings;
 use dualgap::linalg::Random;
-use dualgap::model::{Model, Plan, fit_linear, fit_vector_with, verify_examples, verify_linear};
 use dualgap::run::{Budget, Report};
-use dualgap::structure::Choice;
-use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
+use dualgap::structure::{Choice, Linear, Multiclass};
+use dualgap::task::Model;
+use dualgap::term::{MulticlassLoss, ScalarLoss};
 
 const GAP: f64 = 1e-5;
 
@@ -25,28 +26,36 @@ fn three_classes(seed: u64) -> (Vec<Vec<f64>>, Vec<&'static str>) {
     (rows, (0..14).map(name).collect())
 }
 
+fn settings() -> Settings {
+    Settings { lambda: 0.1, threads: 1, ..Settings::default() }
+}
+
 fn fit_classes(
     data: &Examples,
     loss: MulticlassLoss,
-    sample_weights: Option<Vec<f64>>,
-) -> Report<Model> {
-    let settings = Settings { lambda: 0.1, threads: 1, sample_weights, ..Settings::default() };
-    let (budget, mut nobody) = (budget(), ());
-    let plan = Plan::new(&settings, &budget, &mut nobody);
-    let report = fit_vector_with(data, &Costs::ZeroOne, loss, Choice::I, plan).unwrap();
-    verify_examples(&report.model, data).unwrap();
+    weights: Option<&ClassWeights>,
+) -> Report<Model<Multiclass>> {
+    let mut fit = fits::classes(Multiclass::new(loss), Choice::I, &settings(), &budget());
+    fit.task.class_weights = weights.cloned();
+    let report = fit.run(data).unwrap();
+    report.model.certify(data).unwrap();
     report
 }
 
-fn fit_two(data: &Examples, loss: ScalarLoss, sample_weights: Option<Vec<f64>>) -> Report<Model> {
-    let settings = Settings { lambda: 0.1, threads: 1, sample_weights, ..Settings::default() };
-    let report = fit_linear(data, loss, Choice::I, &settings, &budget(), &mut ()).unwrap();
-    verify_linear(&report.model, data).unwrap();
+fn fit_two(
+    data: &Examples,
+    loss: ScalarLoss,
+    weights: Option<&ClassWeights>,
+) -> Report<Model<Linear>> {
+    let mut fit = fits::linear(loss, Choice::I, &settings(), &budget());
+    fit.task.class_weights = weights.cloned();
+    let report = fit.run(data).unwrap();
+    report.model.certify(data).unwrap();
     report
 }
 
 /// Both are near one optimum, which is not that of `other`.
-fn assert_same(a: &Report<Model>, b: &Report<Model>, other: &Report<Model>, what: &str) {
+fn assert_same<M>(a: &Report<M>, b: &Report<M>, other: &Report<M>, what: &str) {
     let (p, q) = (a.certificate.primal, b.certificate.primal);
     assert!(a.certificate.gap() <= GAP && b.certificate.gap() <= GAP, "{what}");
     assert!((p - q).abs() <= GAP, "{what}: {p} {q}");
@@ -80,7 +89,7 @@ fn whole_weights_of_classes_are_duplicates() {
     for loss in
         [MulticlassLoss::Hinge, MulticlassLoss::SmoothHinge { width: 0.5 }, MulticlassLoss::Softmax]
     {
-        let weighted = fit_classes(&data, loss, Some(three.examples(&data, None).unwrap()));
+        let weighted = fit_classes(&data, loss, Some(&three));
         let copied = fit_classes(&copies, loss, None);
         assert_same(&weighted, &copied, &fit_classes(&data, loss, None), &format!("{loss:?}"));
     }
@@ -91,7 +100,7 @@ fn whole_weights_of_classes_are_duplicates() {
         let labels: Vec<&str> = (0..data.len()).map(|i| data.classes().unwrap().name(i)).collect();
         let (more, names) = repeated(&case.rows, &labels, |y| if y == "yes" { 4 } else { 1 });
         let copies = Examples::from_dense(&more, &names).unwrap();
-        let weighted = fit_two(&data, loss, Some(two.examples(&data, None).unwrap()));
+        let weighted = fit_two(&data, loss, Some(&two));
         let copied = fit_two(&copies, loss, None);
         assert_same(&weighted, &copied, &fit_two(&data, loss, None), &format!("{loss:?}"));
     }

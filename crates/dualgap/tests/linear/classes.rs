@@ -1,12 +1,12 @@
 //! Losses of several scores: the certified interval contains the optimum that a search over the plane finds, the dual
 //! never falls, and two classes under softmax are the logistic loss.
 
+use crate::common::fits;
 use dualgap::data::Examples;
 use dualgap::dual::{self, Acceleration, Average, Blocks, Sampling, Settings, View};
 use dualgap::linalg::Rows;
-use dualgap::model::{Plan, fit_vector_with, verify_examples};
 use dualgap::run::Budget;
-use dualgap::structure::{self, Choice, LinearBlocks, MulticlassBlocks, ScoreBlocks};
+use dualgap::structure::{self, Choice, LinearBlocks, Multiclass, MulticlassBlocks, ScoreBlocks};
 use dualgap::term::{Costs, MulticlassLoss, Norm, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
@@ -237,20 +237,18 @@ fn models_are_verified_and_altered_ones_are_not() {
     let settings = Settings { lambda: 0.1, ..Settings::default() };
     let budget = Budget::relative(1e-4);
     for loss in [MulticlassLoss::SmoothHinge { width: 0.5 }, MulticlassLoss::Softmax] {
-        let mut nobody = ();
-        let plan = Plan::new(&settings, &budget, &mut nobody);
-        let report = fit_vector_with(&data, &Costs::ZeroOne, loss, Choice::I, plan);
-        let model = report.unwrap().model;
-        let back = dualgap::model::Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-        assert!(verify_examples(&back, &data).unwrap().certificate.relative_gap() <= 1e-4);
+        let fit = fits::classes(Multiclass::new(loss), Choice::I, &settings, &budget);
+        let model = fit.run(&data).unwrap().model;
+        let back = fits::stored(&model);
+        assert!(back.certify(&data).unwrap().certificate.relative_gap() <= 1e-4);
         let mut altered = model.clone();
         altered.weights[1] += 0.1;
-        assert!(verify_examples(&altered, &data).is_err());
+        assert!(altered.certify(&data).is_err());
         let mut altered = model.clone();
         if let Some(witness) = &mut altered.witness {
             witness.weights[0] += 1e-3;
         }
-        assert!(verify_examples(&altered, &data).is_err());
+        assert!(altered.certify(&data).is_err());
     }
     let costs = Costs::Matrix(vec![0.0; 9]);
     assert!(ScoreBlocks::new(&data, &costs, MulticlassLoss::Softmax, Choice::I).is_err());

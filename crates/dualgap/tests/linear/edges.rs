@@ -1,12 +1,11 @@
 //! Data that nobody would wish for.
 
 use crate::case::{Case, LOSSES, REGULARISERS, choices, is_binary};
-use crate::common::cases;
+use crate::common::{cases, fits};
 use dualgap::Error;
 use dualgap::data::Examples;
 use dualgap::dual::{self, Blocks, Cache, Direction, Settings};
 use dualgap::linalg::Rows;
-use dualgap::model::fit_linear;
 use dualgap::run::{Budget, Stop};
 use dualgap::structure::{Choice, LinearBlocks, MulticlassBlocks, ScoreBlocks};
 use dualgap::term::{Costs, Free, MulticlassLoss, Regulariser, ScalarLoss};
@@ -134,14 +133,8 @@ fn targets_that_are_no_numbers_are_refused() {
     // Names are no numbers, even where they look like them.
     for names in [["1", "three"], ["1", "2"]] {
         let data = Examples::from_dense(&[vec![1.0], vec![2.0]], &names).unwrap();
-        let result = fit_linear(
-            &data,
-            ScalarLoss::Squared,
-            Choice::I,
-            &Settings::default(),
-            &Budget::passes(1),
-            &mut (),
-        );
+        let (settings, budget) = (Settings::default(), Budget::passes(1));
+        let result = fits::linear(ScalarLoss::Squared, Choice::I, &settings, &budget).run(&data);
         assert!(matches!(result, Err(Error::Setting { .. })), "{names:?}");
     }
 }
@@ -171,7 +164,7 @@ fn settings_that_make_no_sense_are_refused() {
     }
     let fit = |loss| {
         let (settings, budget) = (case.settings(), Budget::passes(1));
-        fit_linear(&case.examples(), loss, Choice::I, &settings, &budget, &mut ())
+        fits::linear(loss, Choice::I, &settings, &budget).run(&case.examples())
     };
     for width in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(fit(ScalarLoss::Huber { width }), Err(Error::Setting { .. })));
@@ -191,7 +184,7 @@ fn two_classes_are_two_classes() {
         let rows = [vec![1.0], vec![2.0], vec![3.0]];
         let data = Examples::from_dense(&rows, &names).unwrap();
         let (settings, budget) = (Settings::default(), Budget::passes(1));
-        let result = fit_linear(&data, ScalarLoss::Hinge, Choice::I, &settings, &budget, &mut ());
+        let result = fits::linear(ScalarLoss::Hinge, Choice::I, &settings, &budget).run(&data);
         assert!(matches!(result, Err(Error::Setting { .. })), "{names:?}");
     }
 }

@@ -2,11 +2,15 @@
 //! a witness that is out of balance nor another free weight makes a certificate that the stated problem contradicts.
 
 use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
+use crate::common::fits;
 use crate::rounding::dual;
 use crate::solvers::quadratic_program;
-use dualgap::model::{DualEvidence, Model, verify_linear};
 use dualgap::run::Budget;
+use dualgap::structure::Linear;
+use dualgap::task::DualEvidence;
 use dualgap::term::{Free, Regulariser};
+
+type Model = dualgap::task::Model<Linear>;
 
 fn cases() -> impl Iterator<Item = Case> {
     LOSSES.into_iter().enumerate().flat_map(|(k, loss)| {
@@ -32,15 +36,15 @@ fn a_model_is_verified_with_and_without_its_witness_and_after_it_was_stored() {
         for case in [case, pure] {
             for passes in [0, 1, 30] {
                 let model = case.fit(&case.settings(), &Budget::passes(passes)).model;
-                let stored = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-                assert_eq!(stored.provenance.regulariser, case.regulariser);
+                let stored = fits::stored(&model);
+                assert_eq!(fits::parts(stored.task.penalty).1, case.regulariser);
                 for model in [model, stored] {
-                    let verified = verify_linear(&model, &case.examples()).unwrap();
+                    let verified = model.certify(&case.examples()).unwrap();
                     assert_eq!(verified.evidence, DualEvidence::Witness);
                     let (c, own) = (verified.certificate, case.primal(&model.weights));
                     assert!((own - c.primal).abs() <= 1e-12 + c.rounding_error, "{own} {c:?}");
                     let without = Model { witness: None, ..model };
-                    let verified = verify_linear(&without, &case.examples()).unwrap();
+                    let verified = without.certify(&case.examples()).unwrap();
                     assert_eq!(verified.evidence, DualEvidence::Word);
                 }
             }
@@ -50,7 +54,7 @@ fn a_model_is_verified_with_and_without_its_witness_and_after_it_was_stored() {
 
 /// What clarabel finds for the problem that a model states, the bound of its free weight included.
 fn optimum(case: &Case, model: &Model) -> Option<f64> {
-    let stated = Case { regulariser: model.provenance.regulariser, ..case.clone() };
+    let stated = Case { regulariser: fits::parts(model.task.penalty).1, ..case.clone() };
     let mut within = vec![(f64::NEG_INFINITY, f64::INFINITY); stated.rows[0].len()];
     // Bounds that nothing comes near would only be in clarabel's way.
     if let Some(Free { column, bound }) = stated.regulariser.free.filter(|free| free.bound < 100.0)
@@ -62,10 +66,10 @@ fn optimum(case: &Case, model: &Model) -> Option<f64> {
 
 /// Whether a model is refused; one that is not has a certificate that contains the optimum of what it states.
 fn refused(case: &Case, model: &Model) -> bool {
-    let Ok(verified) = verify_linear(model, &case.examples()) else { return true };
+    let Ok(verified) = model.certify(&case.examples()) else { return true };
     let c = verified.certificate;
     if let Some(optimum) = optimum(case, model) {
-        let what = format!("{c:?} {optimum} {:?} {case:?}", model.provenance.regulariser);
+        let what = format!("{c:?} {optimum} {:?} {case:?}", model.task.penalty);
         assert!(c.dual - c.rounding_error <= optimum + 1e-8, "{what}");
         assert!(optimum <= c.primal + c.rounding_error + 1e-6, "{what}");
     }
@@ -109,11 +113,12 @@ fn another_free_weight_or_another_bound_is_refused_or_true() {
         for column in 0..4 {
             for bound in bounds {
                 let mut model = honest.clone();
-                model.provenance.regulariser.free = Some(Free { column, bound });
+                fits::alter(&mut model, |_, r| r.free = Some(Free { column, bound }));
                 let believed = !refused(&case, &model);
                 assert!(!believed || model.weights[column].abs() <= bound, "beyond its bound");
                 // What a forger would state of it.
-                let stated = Case { regulariser: model.provenance.regulariser, ..case.clone() };
+                let stated =
+                    Case { regulariser: fits::parts(model.task.penalty).1, ..case.clone() };
                 model.certificate.primal = stated.primal(&model.weights);
                 for claim in [
                     model.certificate.primal,
@@ -132,11 +137,11 @@ fn another_free_weight_or_another_bound_is_refused_or_true() {
             Free { column: 3, bound: f64::INFINITY },
         ] {
             let mut model = honest.clone();
-            model.provenance.regulariser.free = Some(free);
+            fits::alter(&mut model, |_, r| r.free = Some(free));
             assert!(refused(&case, &model), "{free:?}");
         }
         let mut model = honest.clone();
-        model.provenance.regulariser.free = None;
+        fits::alter(&mut model, |_, r| r.free = None);
         // A constant that is as good as zero has no penalty either way.
         assert!(refused(&case, &model) || intercept < 1e-3, "{:?}", honest.weights);
     }

@@ -3,13 +3,13 @@
 
 use crate::accelerated::ill_conditioned;
 use crate::case::{Case, LOSSES, REGULARISERS};
+use crate::common::fits;
 use crate::common::memory::{Recall, Rounds};
 use crate::rounding::{dual, primal};
 use crate::survival::{Fit, bits};
 use dualgap::Result;
 use dualgap::dual::{Acceleration, Begin, Sampling, Settings, Solution, train_from};
 use dualgap::linalg::Measured;
-use dualgap::model::{Plan, fit_linear_with};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report, RunState};
 use dualgap::structure::{Choice, LinearBlocks};
 use dualgap::term::{Free, Regulariser, ScalarLoss};
@@ -62,9 +62,8 @@ fn a_checkpoint_of_other_rounds_is_refused() {
     Fit { case: &case, choice: Choice::I, settings: &settings }.run(3, Some(&file), None);
     let budget = Budget::passes(5);
     let resumes = |settings: &Settings| {
-        let mut nobody = ();
-        let plan = Plan { resume: Some(&file), ..Plan::new(settings, &budget, &mut nobody) };
-        fit_linear_with(&case.examples(), case.loss, Choice::I, plan).is_ok()
+        let fit = fits::linear(case.loss, Choice::I, settings, &budget).resumed(Some(&file));
+        fit.run(&case.examples()).is_ok()
     };
     assert!(resumes(&settings));
     for acceleration in [Acceleration::Auto, Acceleration::Off] {

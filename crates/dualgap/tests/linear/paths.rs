@@ -2,42 +2,36 @@
 //! it and are far tighter.
 
 use crate::case::{Case, REGULARISERS};
+use crate::common::fits;
 use crate::q_norms;
 use crate::scaling::{SCALINGS, factors, scaled, uneven};
 use dualgap::data::Scaling;
 use dualgap::linalg::Random;
-use dualgap::model::path::{Covered, Ending, PathPlan, Piece, check_path, path};
-use dualgap::model::{Model, Plan, fit_linear_with, reach_linear};
 use dualgap::run::{Budget, Interval, Stop, Tolerance};
-use dualgap::structure::Choice;
+use dualgap::structure::{Choice, Linear};
+use dualgap::task::{Covered, Ending, PathPlan, check_path};
 use dualgap::term::{Regulariser, ScalarLoss};
 use dualgap::{Error, Result};
+
+type Model = dualgap::task::Model<Linear>;
+type Piece = dualgap::task::Piece<Linear>;
 
 const WITHIN: Interval = Interval { from: 1e-3, to: 1.0 };
 
 fn wanted(tolerance: Tolerance) -> PathPlan {
     let budget = Budget { passes: Some(20_000), ..Budget::default() };
-    PathPlan { within: WITHIN, tolerance, budget }
+    PathPlan { budget, ..PathPlan::new(WITHIN, tolerance) }
 }
 
 fn walked(case: &Case, scale: Scaling, wanted: &PathPlan) -> Result<(Covered, Vec<Piece>)> {
-    let data = case.examples();
+    let fit = fits::linear(case.loss, Choice::I, &case.settings(), &wanted.budget).scaled(scale);
     let mut pieces = Vec::new();
-    let covered = path(
-        wanted,
-        |lambda, budget, near| {
-            let settings = Case { lambda, ..case.clone() }.settings();
-            let mut nobody = ();
-            let plan =
-                Plan { scale, warm_start: near, ..Plan::new(&settings, budget, &mut nobody) };
-            fit_linear_with(&data, case.loss, Choice::I, plan)
-        },
-        |model| reach_linear(model, &data),
-        |piece| {
-            pieces.push(piece.clone());
-            Ok(())
-        },
-    )?;
+    let wanted = PathPlan { method: fit.plan.method, threads: fit.plan.threads, ..wanted.clone() };
+    let keep = |piece: &Piece| {
+        pieces.push(piece.clone());
+        Ok(())
+    };
+    let covered = fit.task.path(&case.examples(), &wanted, |_| None, keep)?;
     Ok((covered, pieces))
 }
 
@@ -177,16 +171,13 @@ fn a_path_is_proved_again_and_a_forged_one_is_not() {
         pieces.iter().map(|piece| (piece.report.model.clone(), piece.interval)).collect();
     let check = |claims: &[(Model, Interval)]| {
         let claims = claims.iter().cloned().map(Ok);
-        check_path(claims, WITHIN, tolerance, |model| reach_linear(model, &data))
+        check_path(claims, WITHIN, tolerance, |model| model.reach(&data))
     };
     assert!(claims.len() > 3);
     check(&claims).unwrap();
     // Stored and read again the models prove the same.
-    let stored: Vec<(Model, Interval)> = (claims.iter())
-        .map(|(model, interval)| {
-            (Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), *interval)
-        })
-        .collect();
+    let stored: Vec<(Model, Interval)> =
+        (claims.iter()).map(|(model, interval)| (fits::stored(model), *interval)).collect();
     check(&stored).unwrap();
     for k in 0..claims.len() {
         let mut missing = claims.clone();
@@ -200,7 +191,7 @@ fn a_path_is_proved_again_and_a_forged_one_is_not() {
         worse[k].0.weights[0] += 3.0;
         assert!(check(&worse).is_err(), "other weights in model {k}");
         let mut other = claims.clone();
-        other[k].0.provenance.regulariser.nonnegative = true;
+        fits::alter(&mut other[k].0, |_, r| r.nonnegative = true);
         assert!(check(&other).is_err(), "model {k} is of another problem");
     }
     assert!(check(&[]).is_err());

@@ -7,17 +7,17 @@
 
 use crate::ascent::{assert_never_falls, watched};
 use crate::case::{Case, LOSSES, choices, phi};
-use crate::common::cases;
 use crate::common::losses::{self, dual_term};
 use crate::common::wide::{Wide, exp, ln, wide};
+use crate::common::{cases, fits};
 use crate::rounding::masses;
 use crate::survival::{Fit, bits};
 use dualgap::dual::{
     Acceleration, Average, Begin, Method, Sampling, Settings, Solution, train_from,
 };
-use dualgap::model::{DualEvidence, Model, fit_multiclass, verify_linear};
 use dualgap::run::{Budget, Report};
-use dualgap::structure::{Choice, MulticlassBlocks, ScoreBlocks};
+use dualgap::structure::{Choice, Multiclass, MulticlassBlocks, ScoreBlocks};
+use dualgap::task::DualEvidence;
 use dualgap::term::{Costs, Free, MulticlassLoss, Regulariser, ScalarLoss};
 use proptest::prelude::*;
 
@@ -189,13 +189,13 @@ fn a_resumed_run_is_bit_for_bit_the_run_that_went_through_and_its_model_is_verif
             fit.run(8, Some(&file), Some(&file));
             let resumed = fit.run(17, Some(&file), Some(&file));
             assert_eq!(bits(&resumed), bits(&whole), "{loss:?} {choice:?}");
-            let stored = Model::from_bytes(&whole.model.to_bytes().unwrap()).unwrap();
-            let verified = verify_linear(&stored, &case.examples()).unwrap();
+            let stored = fits::stored(&whole.model);
+            let verified = stored.certify(&case.examples()).unwrap();
             assert_eq!(verified.evidence, DualEvidence::Witness);
             let mut other = stored.clone();
-            other.provenance.regulariser.q_norm = false;
+            fits::alter(&mut other, |_, r| r.q_norm = false);
             let zero = stored.weights.iter().all(|&w| w == 0.0);
-            assert!(zero || verify_linear(&other, &case.examples()).is_err(), "{loss:?}");
+            assert!(zero || other.certify(&case.examples()).is_err(), "{loss:?}");
         }
     }
 }
@@ -226,7 +226,7 @@ fn what_the_q_norm_does_not_go_with_is_refused() {
         let (data, settings, budget) = (case.examples(), case.settings(), Budget::passes(1));
         let blocks = MulticlassBlocks::new(&data, &Costs::ZeroOne).unwrap();
         assert!(train_from(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err());
-        assert!(fit_multiclass(&data, &Costs::ZeroOne, &settings, &budget, &mut ()).is_err());
+        assert!(fits::Fit::new(Multiclass::default(), &settings, &budget).run(&data).is_err());
         let blocks =
             ScoreBlocks::new(&data, &Costs::ZeroOne, MulticlassLoss::Softmax, Choice::I).unwrap();
         assert!(train_from(&blocks, &settings, Begin::Fresh, &budget, &mut (), None).is_err());

@@ -4,9 +4,11 @@
 use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
 use crate::q_norms;
 use crate::rounding::{dual, primal};
-use dualgap::model::{Model, reach_linear, verify_linear};
 use dualgap::run::{Budget, Interval, Tolerance};
+use dualgap::structure::Linear;
 use dualgap::term::{Regulariser, ScalarLoss};
+
+type Model = dualgap::task::Model<Linear>;
 
 const WITHIN: Interval = Interval { from: 1e-4, to: 30.0 };
 
@@ -47,7 +49,7 @@ fn alpha(model: &Model) -> &[f64] {
 
 /// The interval holds what it should, for a judge that knows both values at a λ up to so much.
 fn assert_interval(case: &Case, model: &Model, judge: impl Fn(f64) -> (f64, f64), known: f64) {
-    let reach = reach_linear(model, &case.examples()).unwrap();
+    let reach = model.reach(&case.examples()).unwrap();
     for tolerance in TOLERANCES {
         let room = |lambda: f64| {
             let (primal, dual) = judge(lambda);
@@ -79,7 +81,7 @@ fn assert_values(case: &Case, model: &Model) {
         let case = at(case, lambda);
         (primal(&case, &model.weights), dual(&case, alpha(model)))
     };
-    let reach = reach_linear(model, &case.examples()).unwrap();
+    let reach = model.reach(&case.examples()).unwrap();
     for lambda in lambdas() {
         let (c, (primal, dual)) = (reach.certificate(lambda).unwrap(), exact(lambda));
         let off = (primal - c.primal.into()).abs() + (dual - c.dual.into()).abs();
@@ -118,7 +120,7 @@ fn the_q_norm_reaches_as_far_as_its_formulas_say() {
                 let case = at(&case, lambda);
                 (q_norms::primal(&case, &model.weights), q_norms::dual(&case, alpha(&model)))
             };
-            let reach = reach_linear(&model, &case.examples()).unwrap();
+            let reach = model.reach(&case.examples()).unwrap();
             for lambda in lambdas() {
                 let (c, (primal, dual)) = (reach.certificate(lambda).unwrap(), judge(lambda));
                 let allowed = c.rounding_error + 1e-12 * (1.0 + primal + dual.abs());
@@ -134,8 +136,8 @@ fn at_its_own_lambda_a_model_proves_what_its_certificate_says() {
     for case in problems() {
         let model = case.fit(&case.settings(), &Budget::relative(0.01)).model;
         let data = case.examples();
-        let c = verify_linear(&model, &data).unwrap().certificate;
-        let own = reach_linear(&model, &data).unwrap().certificate(case.lambda).unwrap();
+        let c = model.certify(&data).unwrap().certificate;
+        let own = model.reach(&data).unwrap().certificate(case.lambda).unwrap();
         let allowed = c.rounding_error + own.rounding_error;
         assert!((c.primal - own.primal).abs() <= allowed && (c.dual - own.dual).abs() <= allowed);
     }
@@ -150,7 +152,7 @@ fn a_forged_model_proves_less_or_nothing() {
         let data = case.examples();
         let honest = case.fit(&case.settings(), &Budget::relative(1e-6)).model;
         let length = |model: &Model| {
-            let proved = reach_linear(model, &data).ok()?.interval(WITHIN, tolerance)?;
+            let proved = model.reach(&data).ok()?.interval(WITHIN, tolerance)?;
             Some((proved.to / proved.from).ln())
         };
         let whole = length(&honest).unwrap();
@@ -164,14 +166,14 @@ fn a_forged_model_proves_less_or_nothing() {
         let mut outside = honest.clone();
         outside.witness.as_mut().unwrap().weights[3] *= 100.0;
         if loss != ScalarLoss::SquaredHinge {
-            assert!(reach_linear(&outside, &data).is_err(), "no feasible point");
+            assert!(outside.reach(&data).is_err(), "no feasible point");
         }
         let without = Model { witness: None, ..honest.clone() };
-        assert!(reach_linear(&without, &data).unwrap_err().to_string().contains("witness"));
+        assert!(without.reach(&data).unwrap_err().to_string().contains("witness"));
         let mut other = case.clone();
         other.targets[0] = -other.targets[0];
         let other = other.examples();
-        assert!(reach_linear(&honest, &other).is_err(), "other data");
+        assert!(honest.reach(&other).is_err(), "other data");
     }
 }
 
@@ -183,7 +185,7 @@ fn weights_that_are_not_allowed_prove_nothing() {
         let case = plain.with_intercept();
         let honest = case.fit(&case.settings(), &Budget::relative(1e-4)).model;
         let proved = |model: &Model| {
-            let reach = reach_linear(model, &case.examples()).unwrap();
+            let reach = model.reach(&case.examples()).unwrap();
             reach.interval(WITHIN, Tolerance::Relative(0.05))
         };
         assert!(proved(&honest).is_some());
@@ -200,5 +202,5 @@ fn pure_l1_has_no_other_lambda() {
     let regulariser = Regulariser { l1: 0.05, ..Regulariser::PLAIN };
     let case = Case { lambda: 0.0, regulariser, ..Case::random(1, ScalarLoss::Logistic, 20, 3) };
     let model = case.fit(&case.settings(), &Budget::relative(0.01)).model;
-    assert!(reach_linear(&model, &case.examples()).unwrap_err().to_string().contains("l1"));
+    assert!(model.reach(&case.examples()).unwrap_err().to_string().contains("l1"));
 }

@@ -1,17 +1,15 @@
 //! Scaled columns under losses of several scores, where a feature has a weight for every class; chains have none.
 
-use crate::common::{Kind, Small};
+use crate::common::{Kind, Small, fits};
 use crate::scaling::{SCALINGS, divided, factors};
 use dualgap::Error;
 use dualgap::data::{Examples, Scaling};
 use dualgap::dual::Settings;
 use dualgap::linalg::Random;
-use dualgap::model::{
-    Model, Plan, fit_chain, fit_chain_with, fit_vector_with, verify_examples, verify_sequences,
-};
 use dualgap::run::{Budget, Report};
-use dualgap::structure::{Choice, Hamming};
-use dualgap::term::{Costs, MulticlassLoss, Regulariser};
+use dualgap::structure::{Chain, Choice, Hamming, Multiclass};
+use dualgap::task::Model;
+use dualgap::term::{MulticlassLoss, Regulariser};
 
 const LOSSES: [MulticlassLoss; 3] =
     [MulticlassLoss::Hinge, MulticlassLoss::SmoothHinge { width: 0.7 }, MulticlassLoss::Softmax];
@@ -33,11 +31,10 @@ fn fit(
     loss: MulticlassLoss,
     scale: Scaling,
     regulariser: Regulariser,
-) -> Report<Model> {
+) -> Report<Model<Multiclass>> {
     let settings = Settings { lambda: 0.05, regulariser, threads: 1, ..Settings::default() };
-    let (budget, mut nobody) = (Budget::passes(6), ());
-    let plan = Plan { scale, ..Plan::new(&settings, &budget, &mut nobody) };
-    fit_vector_with(data, &Costs::ZeroOne, loss, Choice::I, plan).unwrap()
+    let fit = fits::classes(Multiclass::new(loss), Choice::I, &settings, &Budget::passes(6));
+    fit.scaled(scale).run(data).unwrap()
 }
 
 #[test]
@@ -69,8 +66,8 @@ fn every_class_of_a_feature_is_scaled_back() {
                     assert!(*w >= 0.0 || !regulariser.nonnegative, "{what}");
                 }
                 // Predictions are made on the data as they are.
-                let predicted = one.model.predict_examples(&data);
-                assert_eq!(predicted, other.model.predict_examples(&beforehand), "{what}");
+                let predicted = one.model.predict(&data).unwrap();
+                assert_eq!(predicted, other.model.predict(&beforehand).unwrap(), "{what}");
             }
         }
     }
@@ -83,12 +80,12 @@ fn a_scaled_model_of_classes_is_verified_and_another_scale_is_not_believed() {
     for loss in LOSSES {
         for scaling in [Scaling::None, Scaling::Max, Scaling::Rms] {
             let model = fit(&data, loss, scaling, Regulariser::default()).model;
-            let stored = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+            let stored = fits::stored(&model);
             for claimed in [Scaling::None, Scaling::Max, Scaling::Rms] {
                 for witness in [model.witness.clone(), None] {
                     let mut model = Model { witness, ..stored.clone() };
-                    model.provenance.scale = claimed;
-                    match verify_examples(&model, &data) {
+                    model.task.scaling = claimed;
+                    match model.certify(&data) {
                         Ok(_) => assert_eq!(claimed, scaling, "{loss:?}"),
                         Err(Error::Refused { .. }) => assert_ne!(claimed, scaling, "{loss:?}"),
                         Err(error) => panic!("{error}"),
@@ -104,13 +101,11 @@ fn sequences_are_not_scaled() {
     let small = Small::random(3, Kind::Chain(Hamming::Plain), 5, 2, 3);
     let (data, settings, budget) = (small.sequences(), small.settings(), Budget::passes(2));
     for scale in SCALINGS {
-        let mut nobody = ();
-        let plan = Plan { scale, ..Plan::new(&settings, &budget, &mut nobody) };
-        assert!(matches!(fit_chain_with(&data, Hamming::Plain, plan), Err(Error::Setting { .. })));
-        let mut model =
-            fit_chain(&data, Hamming::Plain, &settings, &budget, &mut ()).unwrap().model;
-        verify_sequences(&model, &data).unwrap();
-        model.provenance.scale = scale;
-        assert!(matches!(verify_sequences(&model, &data), Err(Error::Refused { .. })));
+        let fit = || fits::Fit::new(Chain::new(Hamming::Plain), &settings, &budget);
+        assert!(matches!(fit().scaled(scale).run(&data), Err(Error::Setting { .. })));
+        let mut model = fit().run(&data).unwrap().model;
+        model.certify(&data).unwrap();
+        model.task.scaling = scale;
+        assert!(matches!(model.certify(&data), Err(Error::Refused { .. })));
     }
 }

@@ -1,14 +1,16 @@
 //! Observers, checkpoints, warm starts and tolerances of runs on scaled columns.
 
 use crate::case::{Case, LOSSES};
+use crate::common::fits;
 use crate::scaling::{SCALINGS, fit, scaled, uneven};
 use dualgap::Result;
 use dualgap::data::Scaling;
-use dualgap::model::{Checkpoints, Model, Plan, fit_linear_with, verify_linear};
 use dualgap::run::{Budget, Observer, Progress, Report, Stop};
-use dualgap::structure::Choice;
+use dualgap::structure::{Choice, Linear};
 use dualgap::term::{Regulariser, ScalarLoss};
 use std::path::Path;
+
+type Model = dualgap::task::Model<Linear>;
 
 /// Where a run is kept, and what it begins with.
 #[derive(Default)]
@@ -19,15 +21,9 @@ struct Kept<'a> {
 }
 
 fn try_fit(case: &Case, scale: Scaling, budget: &Budget, kept: &Kept<'_>) -> Result<Report<Model>> {
-    let (settings, mut nobody) = (case.settings(), ());
-    let plan = Plan {
-        scale,
-        checkpoints: kept.keep.map(|file| Checkpoints { file: file.into(), every: 1.0 }),
-        resume: kept.resume,
-        warm_start: kept.warm_start,
-        ..Plan::new(&settings, budget, &mut nobody)
-    };
-    fit_linear_with(&case.examples(), case.loss, Choice::I, plan)
+    let fit = fits::linear(case.loss, Choice::I, &case.settings(), budget).scaled(scale);
+    let fit = fit.kept(kept.keep, 1.0).resumed(kept.resume).warm(kept.warm_start);
+    fit.run(&case.examples())
 }
 
 /// Everything that an observer was told.
@@ -52,17 +48,15 @@ fn observers_are_told_of_weights_for_the_data_as_they_are() {
         for scaling in SCALINGS {
             let (settings, budget, mut notes) =
                 (case.settings(), Budget::passes(5), Notes::default());
-            let plan = Plan {
-                scale: scaling,
-                watch: Some(&test),
-                ..Plan::new(&settings, &budget, &mut notes)
-            };
-            let model = fit_linear_with(&case.examples(), loss, Choice::I, plan).unwrap().model;
+            let fit = fits::linear(loss, Choice::I, &settings, &budget).scaled(scaling);
+            let fit = fit.watching(&test).observed(&mut notes);
+            let model = fit.run(&case.examples()).unwrap().model;
             let (error, weights) = notes.0.last().unwrap();
             assert_eq!(*weights, model.weights);
+            let evaluation = model.evaluate(&test).unwrap();
             let own = match loss {
-                ScalarLoss::Squared => model.evaluate_numbers(&test).unwrap().rmse,
-                _ => model.evaluate_examples(&test).unwrap().error(),
+                ScalarLoss::Squared => evaluation.numbers().unwrap().rmse,
+                _ => evaluation.labels().unwrap().error(),
             };
             assert_eq!(*error, Some(own));
         }
@@ -107,7 +101,7 @@ fn a_warm_start_may_come_from_another_scale() {
             let warm = |passes| try_fit(&case, to, &Budget::passes(passes), &from).unwrap().model;
             assert_eq!(warm(0).witness, old.witness, "{loss:?}");
             let model = warm(50);
-            verify_linear(&model, &case.examples()).unwrap();
+            model.certify(&case.examples()).unwrap();
             let (a, b) = (model.certificate, fit(&case, to, &Budget::passes(50)).certificate);
             let error = a.rounding_error + b.rounding_error;
             assert!(a.dual <= b.primal + error && b.dual <= a.primal + error, "{loss:?}");

@@ -1,13 +1,15 @@
 //! A run on scaled columns is a run on data that someone else has scaled, and its model one for the data as they are.
 
 use crate::case::{Case, LOSSES, REGULARISERS};
+use crate::common::fits;
 use dualgap::Error;
 use dualgap::data::{Examples, Scaling};
 use dualgap::linalg::Rows;
-use dualgap::model::{Model, Plan, fit_linear_with, verify_linear};
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::structure::Choice;
+use dualgap::structure::{Choice, Linear};
 use dualgap::term::{Regulariser, ScalarLoss};
+
+type Model = dualgap::task::Model<Linear>;
 
 pub const SCALINGS: [Scaling; 2] = [Scaling::Max, Scaling::Rms];
 
@@ -42,9 +44,8 @@ pub fn scaled(case: &Case, scaling: Scaling) -> (Case, Vec<f64>) {
 }
 
 pub fn fit(case: &Case, scale: Scaling, budget: &Budget) -> Report<Model> {
-    let (settings, mut nobody) = (case.settings(), ());
-    let plan = Plan { scale, ..Plan::new(&settings, budget, &mut nobody) };
-    fit_linear_with(&case.examples(), case.loss, Choice::I, plan).unwrap()
+    let fit = fits::linear(case.loss, Choice::I, &case.settings(), budget).scaled(scale);
+    fit.run(&case.examples()).unwrap()
 }
 
 /// Every loss under every regulariser, and without λ.
@@ -93,10 +94,10 @@ fn a_model_of_scaled_columns_is_verified_and_another_scale_is_not_believed() {
     for case in problems() {
         for scaling in SCALINGS {
             let model = fit(&case, scaling, &Budget::passes(3)).model;
-            let stored = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-            assert_eq!(stored.provenance.scale, scaling);
+            let stored = fits::stored(&model);
+            assert_eq!(stored.task.scaling, scaling);
             for model in [model.clone(), Model { witness: None, ..model.clone() }, stored] {
-                let verified = verify_linear(&model, &case.examples()).unwrap().certificate;
+                let verified = model.certify(&case.examples()).unwrap().certificate;
                 let error = verified.rounding_error + model.certificate.rounding_error;
                 assert!((verified.gap() - model.certificate.gap()).abs() <= error);
             }
@@ -106,8 +107,8 @@ fn a_model_of_scaled_columns_is_verified_and_another_scale_is_not_believed() {
             for other in [Scaling::None, Scaling::Max, Scaling::Rms] {
                 for witness in [model.witness.clone(), None] {
                     let mut forged = Model { witness, ..model.clone() };
-                    forged.provenance.scale = other;
-                    let refused = verify_linear(&forged, &case.examples());
+                    forged.task.scaling = other;
+                    let refused = forged.certify(&case.examples());
                     let refused = matches!(refused, Err(Error::Refused { .. }));
                     assert_eq!(refused, other != scaling, "{other:?} {scaling:?} {case:?}");
                 }
@@ -160,13 +161,9 @@ fn columns_of_extreme_sizes_are_learnt_from_and_certified() {
                 let report = fit(&case, scaling, &Budget::relative(0.01));
                 assert_eq!(report.stop, Stop::GapReached, "{size:e} {loss:?} {scaling:?}");
                 let model = &report.model;
-                verify_linear(model, &case.examples()).unwrap();
-                Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-                assert_eq!(
-                    model.evaluate_examples(&case.examples()).unwrap().error(),
-                    0.0,
-                    "{size:e}"
-                );
+                model.certify(&case.examples()).unwrap();
+                fits::stored(model);
+                assert_eq!(model.evaluate(&case.examples()).unwrap().error(), 0.0, "{size:e}");
             }
         }
     }
@@ -187,9 +184,8 @@ fn sparse_rows_stay_sparse() {
         // What is stored makes no difference to the run.
         let (settings, budget) = (case.settings(), Budget::passes(4));
         let weights = |data: &Examples| {
-            let mut nobody = ();
-            let plan = Plan { scale: scaling, ..Plan::new(&settings, &budget, &mut nobody) };
-            fit_linear_with(data, case.loss, Choice::I, plan).unwrap().model.weights
+            let fit = fits::linear(case.loss, Choice::I, &settings, &budget).scaled(scaling);
+            fit.run(data).unwrap().model.weights
         };
         let off = crate::common::distance(&weights(&data), &weights(&case.examples()));
         assert!(off < 1e-9, "{off}");

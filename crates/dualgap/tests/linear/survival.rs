@@ -2,11 +2,13 @@
 //! begin at.
 
 use crate::case::{Case, LOSSES, REGULARISERS, choices};
+use crate::common::fits;
 use dualgap::dual::{Average, Method, Sampling, Settings};
-use dualgap::model::{Checkpoints, Model, Plan, fit_linear_with, verify_linear};
 use dualgap::run::{Budget, Report};
-use dualgap::structure::Choice;
+use dualgap::structure::{Choice, Linear};
 use std::path::Path;
+
+type Model = dualgap::task::Model<Linear>;
 
 pub struct Fit<'a> {
     pub case: &'a Case,
@@ -17,10 +19,8 @@ pub struct Fit<'a> {
 impl Fit<'_> {
     pub fn run(&self, passes: u64, keep: Option<&Path>, resume: Option<&Path>) -> Report<Model> {
         let budget = Budget::passes(passes);
-        let checkpoints = keep.map(|file| Checkpoints { file: file.into(), every: 0.7 });
-        let mut nobody = ();
-        let plan = Plan { checkpoints, resume, ..Plan::new(self.settings, &budget, &mut nobody) };
-        fit_linear_with(&self.case.examples(), self.case.loss, self.choice, plan).unwrap()
+        let fit = fits::linear(self.case.loss, self.choice, self.settings, &budget);
+        fit.kept(keep, 0.7).resumed(resume).run(&self.case.examples()).unwrap()
     }
 }
 
@@ -78,9 +78,8 @@ fn a_checkpoint_of_another_problem_is_refused() {
     let (settings, budget) = (case.settings(), Budget::passes(4));
     Fit { case: &case, choice: Choice::I, settings: &settings }.run(2, Some(&file), None);
     let resume = |case: &Case, settings: &Settings, choice| {
-        let mut nobody = ();
-        let plan = Plan { resume: Some(&file), ..Plan::new(settings, &budget, &mut nobody) };
-        fit_linear_with(&case.examples(), case.loss, choice, plan).is_ok()
+        let fit = fits::linear(case.loss, choice, settings, &budget).resumed(Some(&file));
+        fit.run(&case.examples()).is_ok()
     };
     assert!(resume(&case, &settings, Choice::I));
     assert!(!resume(&Case { loss: LOSSES[0], ..case.clone() }, &settings, Choice::I), "loss");
@@ -103,9 +102,8 @@ fn a_warm_start_begins_at_the_dual_point_of_another_lambda() {
             let near = Settings { lambda: 0.11, ..case.settings() };
             let run = |settings: &Settings, warm_start, passes| {
                 let budget = Budget::passes(passes);
-                let mut nobody = ();
-                let plan = Plan { warm_start, ..Plan::new(settings, &budget, &mut nobody) };
-                fit_linear_with(&case.examples(), loss, Choice::I, plan).unwrap()
+                let fit = fits::linear(loss, Choice::I, settings, &budget).warm(warm_start);
+                fit.run(&case.examples()).unwrap()
             };
             // Where it begins is where the old run ended.
             let same = run(&case.settings(), Some(&old), 0).certificate;
@@ -118,7 +116,7 @@ fn a_warm_start_begins_at_the_dual_point_of_another_lambda() {
             let (a, b) = (warm.certificate, cold.certificate);
             let error = a.rounding_error + b.rounding_error;
             assert!(a.dual <= b.primal + error && b.dual <= a.primal + error, "{loss:?}");
-            verify_linear(&warm.model, &case.examples()).unwrap();
+            warm.model.certify(&case.examples()).unwrap();
         }
     }
 }

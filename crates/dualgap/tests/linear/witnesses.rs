@@ -1,12 +1,15 @@
 //! Models are verified from their data, and whatever is altered in them is refused.
 
 use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
+use crate::common::fits;
 use dualgap::Error;
 use dualgap::dual::{Average, Problem, Settings, Witness};
-use dualgap::model::{DualEvidence, Model, Structure, verify_linear};
 use dualgap::run::Budget;
-use dualgap::structure::{Choice, LinearBlocks};
+use dualgap::structure::{Choice, Linear, LinearBlocks};
+use dualgap::task::DualEvidence;
 use dualgap::term::{L2, ScalarLoss};
+
+type Model = dualgap::task::Model<Linear>;
 
 /// Far enough from the optimum for every change to be one of values.
 fn trained(case: &Case) -> Model {
@@ -37,14 +40,14 @@ fn a_model_is_verified_with_and_without_an_intercept_and_after_it_was_stored() {
                 for average in [Average::None, Average::Weighted, Average::Suffix] {
                     let settings = Settings { average, ..case.settings() };
                     let model = case.fit(&settings, &Budget::passes(7)).model;
-                    let stored = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+                    let stored = fits::stored(&model);
                     for model in [model, stored] {
-                        let verified = verify_linear(&model, &case.examples()).unwrap();
+                        let verified = model.certify(&case.examples()).unwrap();
                         assert_eq!(verified.evidence, DualEvidence::Witness);
                         let own = case.primal(&model.weights);
                         assert!((own - verified.certificate.primal).abs() < 1e-12);
                         let without = Model { witness: None, ..model };
-                        let verified = verify_linear(&without, &case.examples()).unwrap();
+                        let verified = without.certify(&case.examples()).unwrap();
                         assert_eq!(verified.evidence, DualEvidence::Word);
                     }
                 }
@@ -58,7 +61,7 @@ fn refused(case: &Case, model: &Model, change: impl FnOnce(&mut Model)) -> bool 
     let mut changed = model.clone();
     change(&mut changed);
     matches!(
-        verify_linear(&changed, &case.examples()),
+        changed.certify(&case.examples()),
         Err(Error::Refused { .. } | Error::Witness { .. } | Error::Unsound { .. })
     )
 }
@@ -67,7 +70,7 @@ fn refused(case: &Case, model: &Model, change: impl FnOnce(&mut Model)) -> bool 
 fn infeasible(case: &Case, model: &Model, alpha: f64) -> bool {
     let mut forged = model.clone();
     forged.witness.as_mut().unwrap().weights[0] = alpha;
-    matches!(verify_linear(&forged, &case.examples()), Err(Error::Witness { example: 0, .. }))
+    matches!(forged.certify(&case.examples()), Err(Error::Witness { example: 0, .. }))
 }
 
 #[test]
@@ -84,8 +87,8 @@ fn whatever_is_altered_in_a_model_is_refused() {
             let spoilt = |change: &dyn Fn(&mut Model)| refused(&case, &model, change);
             assert!(spoilt(&|m| m.weights.iter_mut().for_each(|w| *w += 0.01)), "weights");
             assert!(spoilt(&|m| m.weights[1] = f64::NAN), "a weight that is no number");
-            assert!(spoilt(&|m| m.provenance.lambda *= 1.001), "lambda");
-            assert!(spoilt(&|m| m.provenance.regulariser.l1 += 1e-3), "l1");
+            assert!(spoilt(&|m| fits::alter(m, |lambda, _| *lambda *= 1.001)), "lambda");
+            assert!(spoilt(&|m| fits::alter(m, |_, r| r.l1 += 1e-3)), "l1");
             assert!(spoilt(&|m| m.certificate.dual += 1e-6), "the dual value");
             assert!(spoilt(&|m| m.certificate.primal -= 1e-6), "the primal value");
             assert!(spoilt(&|m| m.sample_weights = Some((1..=9).map(f64::from).collect())));
@@ -109,7 +112,7 @@ fn whatever_is_altered_in_a_model_is_refused() {
                     tube(a) == tube(b)
                 };
                 if !same(loss, other) && is_binary(loss) == is_binary(other) {
-                    let change = |m: &mut Model| m.structure = Structure::Linear { loss: other };
+                    let change = |m: &mut Model| m.task.structure.loss = other;
                     assert!(spoilt(&change), "{loss:?} is taken for {other:?}");
                 }
             }
@@ -123,11 +126,11 @@ fn a_sign_of_the_weights_that_was_not_asked_for_is_refused() {
         let case = Case::random(40 + k as u64, loss, 9, 3);
         let free = trained(&case);
         assert!(free.weights.iter().any(|w| *w < 0.0), "{loss:?} has something to lose");
-        assert!(refused(&case, &free, |m| m.provenance.regulariser.nonnegative = true));
+        assert!(refused(&case, &free, |m| fits::alter(m, |_, r| r.nonnegative = true)));
         let bound = Case { regulariser: REGULARISERS[2], ..case };
         let model = trained(&bound);
         assert!(model.weights.contains(&0.0), "{loss:?} meets its bound");
-        assert!(refused(&bound, &model, |m| m.provenance.regulariser.nonnegative = false));
+        assert!(refused(&bound, &model, |m| fits::alter(m, |_, r| r.nonnegative = false)));
     }
 }
 
@@ -202,11 +205,12 @@ fn other_data_and_other_classes_are_refused() {
         let model = trained(&case);
         let mut other = case.clone();
         other.rows[3][1] += 1e-9;
-        assert!(verify_linear(&model, &other.examples()).is_err());
+        assert!(model.certify(&other.examples()).is_err());
         let mut other = case.clone();
         other.targets[3] = if is_binary(loss) { -other.targets[3] } else { 2.0 };
-        assert!(verify_linear(&model, &other.examples()).is_err());
-        let narrow = Model { features: 1, ..model };
-        assert!(verify_linear(&narrow, &case.examples()).is_err());
+        assert!(model.certify(&other.examples()).is_err());
+        let mut narrow = model;
+        narrow.names.features = 1;
+        assert!(narrow.certify(&case.examples()).is_err());
     }
 }

@@ -1,18 +1,20 @@
 //! Models of ratings: fitted, stored, verified from their ratings, and refused when anything in them was altered.
 
+use crate::common::fits::{self, Fit};
 use crate::judge::Judge;
-use dualgap::ball::Method;
+use dualgap::ball::{Method, Settings};
 use dualgap::data::{Dictionary, Ratings, Scaling, Source};
-use dualgap::dual::Settings;
 use dualgap::linalg::{LowRank, Random};
-use dualgap::model::{
-    Centre, Centring, DualEvidence, InBall, Model, Plan, Strangers, Structure, fit_completion,
-    reach_examples, verify_completion, verify_examples, verify_linear,
-};
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::term::ScalarLoss;
+use dualgap::structure::completion::{Centre, Centring};
+use dualgap::structure::evaluation::Strangers;
+use dualgap::structure::{Completion, Linear, Multiclass};
+use dualgap::task::{DualEvidence, RawModel};
+use dualgap::term::{Penalty, ScalarLoss};
 use dualgap::{Error, Result};
 use faer::Mat;
+
+type Model = dualgap::task::Model<Completion>;
 
 const USERS: usize = 8;
 const ITEMS: usize = 6;
@@ -51,22 +53,31 @@ fn fit(
     data: &Ratings,
     loss: ScalarLoss,
     centring: Centring,
-    within: InBall,
-    settings: &Settings,
+    ball: Penalty,
     budget: &Budget,
 ) -> Result<Report<Model>> {
-    fit_completion(data, loss, centring, within, Plan::new(settings, budget, &mut ()))
+    let completion = Completion::new(loss, centring);
+    Fit::in_ball(completion, ball, Settings::default(), budget).run(data)
 }
 
 fn squared(centring: Centring, radius: f64, mu: f64, budget: &Budget) -> Report<Model> {
-    let settings = Settings { lambda: mu, ..Settings::default() };
-    let within = InBall::trace(radius);
-    fit(&data(), ScalarLoss::Squared, centring, within, &settings, budget).unwrap()
+    let ball = Penalty::trace_ball(radius, mu);
+    fit(&data(), ScalarLoss::Squared, centring, ball, budget).unwrap()
 }
 
 fn centre(model: &Model) -> &Centre {
-    let Structure::Completion { centre, .. } = &model.structure else { panic!("no ratings") };
-    centre
+    &model.task.structure.centre
+}
+
+/// The predictions of a model, and the names that it does not know.
+fn pairs(model: &Model, data: &Ratings) -> (Vec<f64>, Strangers) {
+    model.task.structure.predict_pairs(model.fitted(), data.pairs()).unwrap()
+}
+
+/// The rating that a model predicts for a pair of names.
+fn rating(model: &Model, user: &str, item: &str) -> f64 {
+    let pair = Ratings::from_triples(&[(user, item, 0.0)]).unwrap();
+    model.predict(&pair).unwrap()[0]
 }
 
 fn reversed(names: &Dictionary) -> Dictionary {
@@ -97,9 +108,8 @@ fn a_fitted_model_is_at_the_optimum_of_the_whole_matrix_problem() {
     let mu = 0.02;
     for (loss, huber) in [(ScalarLoss::Squared, None), (HUBER, Some(0.3))] {
         for radius in [1.0, 4.0, 100.0] {
-            let settings = Settings { lambda: mu, ..Settings::default() };
-            let (within, budget) = (InBall::trace(radius), Budget::relative(1e-9));
-            let report = fit(&data, loss, Centring::Mean, within, &settings, &budget).unwrap();
+            let (ball, budget) = (Penalty::trace_ball(radius, mu), Budget::relative(1e-9));
+            let report = fit(&data, loss, Centring::Mean, ball, &budget).unwrap();
             assert_eq!(report.stop, Stop::GapReached);
             let smoothness = 4.0 / triples.len() as f64;
             let of = |x: &Mat<f64>| mean_loss(&triples, huber, x);
@@ -108,8 +118,8 @@ fn a_fitted_model_is_at_the_optimum_of_the_whole_matrix_problem() {
             assert!((report.certificate.primal - best).abs() < 1e-7, "{loss:?} {radius}: {best}");
             for i in 0..USERS {
                 for j in 0..ITEMS {
-                    let own = report.model.predict_rating(&format!("u{i}"), &format!("m{j}"));
-                    assert!((own.unwrap() - mean - x[(i, j)]).abs() < 1e-3, "{loss:?} {radius}");
+                    let own = rating(&report.model, &format!("u{i}"), &format!("m{j}"));
+                    assert!((own - mean - x[(i, j)]).abs() < 1e-3, "{loss:?} {radius}");
                 }
             }
         }
@@ -120,19 +130,16 @@ fn a_fitted_model_is_at_the_optimum_of_the_whole_matrix_problem() {
 #[test]
 fn one_entry_has_a_closed_form() {
     let data = Ratings::from_triples(&[("a", "b", 2.0), ("a", "b", 6.0)]).unwrap();
-    let settings = Settings { lambda: 1.0, ..Settings::default() };
     for (radius, expected) in [(5.0, 2.0), (1.5, 1.5)] {
-        let (within, budget) = (InBall::trace(radius), Budget::relative(1e-12));
-        let report =
-            fit(&data, ScalarLoss::Squared, Centring::None, within, &settings, &budget).unwrap();
-        assert!((report.model.predict_rating("a", "b").unwrap() - expected).abs() < 1e-6);
-        assert!(report.model.predict_rating("a", "c").unwrap() == 0.0);
+        let (ball, budget) = (Penalty::trace_ball(radius, 1.0), Budget::relative(1e-12));
+        let report = fit(&data, ScalarLoss::Squared, Centring::None, ball, &budget).unwrap();
+        assert!((rating(&report.model, "a", "b") - expected).abs() < 1e-6);
+        assert!(rating(&report.model, "a", "c") == 0.0);
     }
     // Of the mean nothing is left to learn but noise.
-    let within = InBall::trace(1.0);
-    let report =
-        fit(&data, ScalarLoss::Squared, Centring::Mean, within, &settings, &Budget::default());
-    assert!((report.unwrap().model.predict_rating("a", "b").unwrap() - 4.0).abs() < 1e-9);
+    let ball = Penalty::trace_ball(1.0, 1.0);
+    let report = fit(&data, ScalarLoss::Squared, Centring::Mean, ball, &Budget::default());
+    assert!((rating(&report.unwrap().model, "a", "b") - 4.0).abs() < 1e-9);
 }
 
 #[test]
@@ -164,14 +171,14 @@ fn a_model_is_verified_also_after_it_was_stored() {
         for passes in [1, 30] {
             let model = squared(centring, 3.0, 0.01, &Budget::passes(passes)).model;
             let bytes = model.to_bytes().unwrap();
-            let stored = Model::from_bytes(&bytes).unwrap();
-            assert_eq!((&stored.structure, &stored.low_rank), (&model.structure, &model.low_rank));
+            let stored = fits::stored(&model);
+            assert_eq!((&stored.task, &stored.low_rank), (&model.task, &model.low_rank));
             assert_eq!((stored.to_bytes().unwrap(), stored.dim()), (bytes, USERS * ITEMS));
-            let verified = verify_completion(&stored, &data).unwrap();
+            let verified = stored.certify(&data).unwrap();
             assert_eq!(verified.evidence, DualEvidence::Witness);
             assert_eq!(verified.certificate, model.certificate);
             let without = Model { witness: None, ..stored };
-            let verified = verify_completion(&without, &data).unwrap();
+            let verified = without.certify(&data).unwrap();
             assert_eq!(verified.evidence, DualEvidence::Word);
         }
     }
@@ -183,7 +190,7 @@ fn predictions_are_the_centre_and_the_matrix_written_out() {
     for centring in [Centring::None, Centring::Mean, Centring::Effects] {
         let model = squared(centring, 3.0, 0.01, &Budget::relative(1e-6)).model;
         let x = model.low_rank.as_ref().unwrap().to_dense();
-        let (predicted, strangers) = model.predict_pairs(data.pairs()).unwrap();
+        let (predicted, strangers) = pairs(&model, &data);
         assert_eq!(strangers, Strangers::default());
         let mut square = 0.0;
         for ((&(i, j), &y), p) in data.pairs().places().iter().zip(data.values()).zip(predicted) {
@@ -192,8 +199,10 @@ fn predictions_are_the_centre_and_the_matrix_written_out() {
             assert!((own - p).abs() < 1e-12);
             square += (y - own).powi(2);
         }
-        let (errors, _) = model.evaluate_ratings(&data).unwrap();
-        assert!((errors.rmse - (square / data.len() as f64).sqrt()).abs() < 1e-12);
+        let errors = model.evaluate(&data).unwrap();
+        assert!(
+            (errors.numbers().unwrap().rmse - (square / data.len() as f64).sqrt()).abs() < 1e-12
+        );
     }
 }
 
@@ -202,76 +211,55 @@ fn names_that_are_not_known_get_what_is_known() {
     let model = squared(Centring::Effects, 3.0, 0.01, &Budget::relative(1e-3)).model;
     let others = [("u1", "new", 3.0), ("who", "m1", 3.0), ("who", "new", 3.0), ("u1", "m1", 3.0)];
     let others = Ratings::from_triples(&others).unwrap();
-    let (predicted, strangers) = model.predict_pairs(others.pairs()).unwrap();
+    let (predicted, strangers) = pairs(&model, &others);
     assert_eq!(strangers, Strangers { pairs: 3, users: 1, items: 1 });
     let centre = centre(&model);
     assert_eq!(predicted[0], centre.at(Some(1), None));
     assert_eq!(predicted[1], centre.at(None, Some(1)));
     assert_eq!(predicted[2], centre.mean);
-    assert_eq!(predicted[3], model.predict_rating("u1", "m1").unwrap());
+    assert_eq!(predicted[3], rating(&model, "u1", "m1"));
     assert_ne!(predicted[3], centre.at(Some(1), Some(1)));
 }
 
 #[test]
-fn a_weight_of_two_is_a_rating_that_is_there_twice() {
-    let all = triples(5, 20);
-    let twice: Vec<(usize, usize, f64)> =
-        all.iter().enumerate().flat_map(|(k, &t)| vec![t; 1 + usize::from(k == 3)]).collect();
-    let weights = (0..all.len()).map(|k| if k == 3 { 2.0 } else { 1.0 }).collect();
-    let budget = Budget::relative(1e-10);
-    let value = |data: &Ratings, sample_weights| {
-        let settings = Settings { lambda: 0.05, sample_weights, ..Settings::default() };
-        let within = InBall::trace(2.0);
-        fit(data, ScalarLoss::Squared, Centring::None, within, &settings, &budget)
-    };
-    let (a, b) = (value(&ratings(&all), Some(weights)), value(&ratings(&twice), None));
-    let (a, b) = (a.unwrap().certificate.primal, b.unwrap().certificate.primal);
-    assert!((a - b).abs() < 1e-8 * a, "{a} {b}");
-}
-
-#[test]
 fn every_method_of_the_trace_ball_makes_a_model_that_holds() {
-    let (data, settings) = (data(), Settings { lambda: 0.05, ..Settings::default() });
+    let (data, ball) = (data(), Penalty::trace_ball(2.0, 0.05));
     for method in [Method::Pdbfw].into_iter().chain(Method::LOW_RANK_BASELINES) {
-        let within = InBall { method, ..InBall::trace(2.0) };
-        let budget = Budget::passes(10);
-        let model = fit(&data, HUBER, Centring::Mean, within, &settings, &budget).unwrap().model;
-        verify_completion(&model, &data).unwrap();
+        let (completion, budget) = (Completion::new(HUBER, Centring::Mean), Budget::passes(10));
+        let settings = Settings { method, ..Settings::default() };
+        let model = Fit::in_ball(completion, ball, settings, &budget).run(&data).unwrap().model;
+        model.certify(&data).unwrap();
     }
 }
 
 #[test]
 fn what_does_not_go_with_ratings_is_refused() {
-    let (data, settings, budget) = (data(), Settings::default(), Budget::passes(1));
-    let fails = |loss, within| {
-        assert!(fit(&data, loss, Centring::Mean, within, &settings, &budget).is_err());
-    };
+    let (data, budget, trace) = (data(), Budget::passes(1), Penalty::trace_ball(1.0, 0.1));
+    let fails = |loss, ball| assert!(fit(&data, loss, Centring::Mean, ball, &budget).is_err());
     for loss in [ScalarLoss::Logistic, ScalarLoss::Absolute, ScalarLoss::Huber { width: -1.0 }] {
-        fails(loss, InBall::trace(1.0));
+        fails(loss, trace);
     }
-    fails(ScalarLoss::Squared, InBall::l1(1.0));
-    fails(ScalarLoss::Squared, InBall::trace(f64::NAN));
-    fails(ScalarLoss::Squared, InBall { method: Method::Pairwise, ..InBall::trace(1.0) });
+    fails(ScalarLoss::Squared, Penalty::l1_ball(1.0, 0.1));
+    fails(ScalarLoss::Squared, Penalty::ridge(0.1));
+    fails(ScalarLoss::Squared, Penalty::trace_ball(f64::NAN, 0.1));
     let model = squared(Centring::Mean, 1.0, 0.1, &budget).model;
-    let nobody = &mut ();
-    let mut plan = Plan::new(&settings, &budget, nobody);
-    plan.scale = Scaling::Max;
-    let within = InBall::trace(1.0);
-    assert!(fit_completion(&data, ScalarLoss::Squared, Centring::Mean, within, plan).is_err());
-    let nobody = &mut ();
-    let mut plan = Plan::new(&settings, &budget, nobody);
-    plan.warm_start = Some(&model);
-    assert!(fit_completion(&data, ScalarLoss::Squared, Centring::Mean, within, plan).is_err());
-    let nobody = &mut ();
-    let mut plan = Plan::new(&settings, &budget, nobody);
-    plan.watch = Some(&data);
-    assert!(fit_completion(&data, ScalarLoss::Squared, Centring::Mean, within, plan).is_err());
+    let asked = |method| {
+        let completion = Completion::new(ScalarLoss::Squared, Centring::Mean);
+        Fit::in_ball(completion, trace, Settings { method, ..Settings::default() }, &budget)
+    };
+    assert!(asked(Method::Pdbfw).run(&data).is_ok());
+    assert!(asked(Method::Pairwise).run(&data).is_err());
+    assert!(asked(Method::Pdbfw).scaled(Scaling::Max).run(&data).is_err());
+    assert!(asked(Method::Pdbfw).warm(Some(&model)).run(&data).is_err());
+    assert!(asked(Method::Pdbfw).watching(&data).run(&data).is_err());
+    let weights = Some(vec![1.0; data.len()]);
+    assert!(asked(Method::Pdbfw).weighed(weights).run(&data).is_err(), "ratings have no weights");
     let huge = Ratings::from_triples(&[("a", "b", 1e308), ("a", "c", 1e308)]).unwrap();
     for centring in [Centring::None, Centring::Mean, Centring::Effects] {
-        assert!(fit(&huge, ScalarLoss::Squared, centring, within, &settings, &budget).is_err());
+        assert!(fit(&huge, ScalarLoss::Squared, centring, trace, &budget).is_err());
     }
     let none = Ratings::default();
-    assert!(fit(&none, HUBER, Centring::Effects, within, &settings, &budget).is_err());
+    assert!(fit(&none, HUBER, Centring::Effects, trace, &budget).is_err());
     assert!(Ratings::from_triples(&[("a", "b", f64::NAN)]).is_err());
 }
 
@@ -280,11 +268,11 @@ fn whatever_is_altered_is_refused() {
     let data = data();
     for centring in [Centring::None, Centring::Mean, Centring::Effects] {
         let model = squared(centring, 2.0, 0.05, &Budget::passes(2)).model;
-        verify_completion(&model, &data).unwrap();
+        model.certify(&data).unwrap();
         let refused = |change: &dyn Fn(&mut Model)| {
             let mut changed = model.clone();
             change(&mut changed);
-            let found = verify_completion(&changed, &data);
+            let found = changed.certify(&data);
             assert!(
                 matches!(
                     found,
@@ -299,21 +287,19 @@ fn whatever_is_altered_is_refused() {
         refused(&|m| m.low_rank = Some(scaled(0.5)));
         refused(&|m| m.low_rank = Some(LowRank::zero(USERS, ITEMS)));
         refused(&|m| m.low_rank = None);
-        refused(&|m| m.provenance.ball = Some(InBall::trace(1.0)));
-        refused(&|m| m.provenance.ball = Some(InBall::trace(3.0)));
-        refused(&|m| m.provenance.ball = Some(InBall::l1(2.0)));
-        refused(&|m| m.provenance.ball = None);
-        refused(&|m| m.provenance.lambda *= 2.0);
-        refused(&|m| m.provenance.scale = Scaling::Max);
+        refused(&|m| m.task.penalty = Penalty::trace_ball(1.0, 0.05));
+        refused(&|m| m.task.penalty = Penalty::trace_ball(3.0, 0.05));
+        refused(&|m| m.task.penalty = Penalty::l1_ball(2.0, 0.05));
+        refused(&|m| m.task.penalty = Penalty::ridge(0.05));
+        refused(&|m| m.task.penalty = Penalty::trace_ball(2.0, 0.1));
+        refused(&|m| m.task.scaling = Scaling::Max);
         refused(&|m| m.certificate.primal *= 0.99);
         refused(&|m| m.certificate.dual *= 1.01);
         refused(&|m| m.witness.as_mut().unwrap().weights[0] += 1e-3);
         refused(&|m| m.witness.as_mut().unwrap().keys[0] = 1);
         let with = |change: &dyn Fn(&mut ScalarLoss, &mut Dictionary, &mut Centre)| {
             refused(&|m| {
-                let Structure::Completion { loss, items, centre } = &mut m.structure else {
-                    panic!("no ratings")
-                };
+                let Completion { loss, items, centre } = &mut m.task.structure;
                 change(loss, items, centre);
             });
         };
@@ -329,23 +315,22 @@ fn whatever_is_altered_is_refused() {
             with(&|_, _, centre| centre.users[0] += 1e-9);
             with(&|_, _, centre| centre.items[1] = 0.0);
         }
-        refused(&|m| m.dictionary = reversed(&m.dictionary));
-        refused(&|m| m.features -= 1);
+        refused(&|m| m.names.dictionary = reversed(&m.names.dictionary));
+        refused(&|m| m.names.features -= 1);
         // Other ratings, other names, another order.
         let mut triples = triples(1, 22);
         triples[3].2 += 1e-9;
-        assert!(verify_completion(&model, &ratings(&triples)).is_err());
+        assert!(model.certify(&ratings(&triples)).is_err());
         triples[3].2 -= 1e-9;
         triples.swap(0, 9);
-        assert!(verify_completion(&model, &ratings(&triples)).is_err());
+        assert!(model.certify(&ratings(&triples)).is_err());
         let renamed = b"u0 m0 3\n";
         let renamed = Ratings::read(Source::from_bytes("other", renamed).unwrap()).unwrap();
-        assert!(verify_completion(&model, &renamed).is_err());
+        assert!(model.certify(&renamed).is_err());
         // And what is for others is not for it.
-        let examples = dualgap::data::Examples::from_dense(&[vec![1.0]], &["1"]).unwrap();
-        assert!(verify_examples(&model, &examples).is_err());
-        assert!(verify_linear(&model, &examples).is_err());
-        assert!(reach_examples(&model, &examples).is_err());
+        let raw = RawModel::from_bytes(model.to_bytes().unwrap()).unwrap();
+        assert!(raw.read::<Multiclass>().is_err() && raw.read::<Linear>().is_err());
+        assert!(model.reach(&data).is_err());
     }
 }
 
@@ -358,14 +343,13 @@ fn broken_files_are_refused() {
         Model::from_bytes(&changed.to_bytes().unwrap())
     };
     assert!(changed(&|_| {}).is_ok());
-    assert!(changed(&|m| m.dictionary = Dictionary::default()).is_err());
-    assert!(changed(&|m| m.dictionary = m.dictionary.first(2)).is_err());
+    assert!(changed(&|m| m.names.dictionary = Dictionary::default()).is_err());
+    assert!(changed(&|m| m.names.dictionary = m.names.dictionary.first(2)).is_err());
     assert!(changed(&|m| m.low_rank = None).is_err());
     assert!(changed(&|m| m.low_rank = Some(LowRank::zero(USERS, ITEMS + 1))).is_err());
     let centre = |change: &dyn Fn(&mut Centre)| {
         changed(&|m| {
-            let Structure::Completion { centre, .. } = &mut m.structure else { panic!() };
-            change(centre);
+            change(&mut m.task.structure.centre);
         })
     };
     assert!(centre(&|c| c.users.truncate(1)).is_err());

@@ -1,18 +1,19 @@
 //! Models of label sets whose weights are in factors.
 
 use crate::Case;
+use crate::common::fits::{self, Fit};
 use crate::judge::Judge;
+use dualgap::ball;
 use dualgap::data::{Examples, Scaling, Sets};
-use dualgap::dual::Settings;
 use dualgap::linalg::{LowRank, Rows};
-use dualgap::model::{
-    DualEvidence, InBall, Model, Plan, fit_classes_in_ball, fit_labels_in_ball, verify_examples,
-    verify_labels, verify_linear,
-};
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
+use dualgap::structure::{Linear, MultiLabel, Multiclass};
+use dualgap::task::{DualEvidence, RawModel};
+use dualgap::term::{Penalty, ScalarLoss};
 use dualgap::{Error, Result};
 use faer::Mat;
+
+type Model = dualgap::task::Model<MultiLabel>;
 
 const LOSSES: [ScalarLoss; 3] =
     [ScalarLoss::SmoothHinge { width: 0.5 }, ScalarLoss::SquaredHinge, ScalarLoss::Logistic];
@@ -37,10 +38,9 @@ fn with_sets<S: AsRef<str>>(rows: &[Vec<f64>], sets: &[Vec<S>]) -> Examples {
 }
 
 fn fit(case: &Case, loss: ScalarLoss, scale: Scaling, budget: &Budget) -> Result<Report<Model>> {
-    let settings = Settings { lambda: case.mu, ..Settings::default() };
-    let nobody = &mut ();
-    let plan = Plan { scale, ..Plan::new(&settings, budget, nobody) };
-    fit_labels_in_ball(&examples(case), loss, InBall::trace(case.radius), plan)
+    let ball = Penalty::trace_ball(case.radius, case.mu);
+    let fit = Fit::in_ball(MultiLabel::new(loss), ball, ball::Settings::default(), budget);
+    fit.scaled(scale).run(&examples(case))
 }
 
 /// A loss and its slope at a score times ±1.
@@ -96,24 +96,26 @@ fn a_model_is_stored_verified_and_applied() {
         let case = case();
         let data = examples(&case);
         let model = fit(&case, loss, scale, &Budget::relative(1e-3)).unwrap().model;
-        let stored = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-        assert_eq!((&stored.low_rank, &stored.structure), (&model.low_rank, &model.structure));
-        let verified = verify_labels(&stored, &data).unwrap();
+        let stored = fits::stored(&model);
+        assert_eq!((&stored.low_rank, &stored.task), (&model.low_rank, &model.task));
+        let verified = stored.certify(&data).unwrap();
         assert_eq!(verified.evidence, DualEvidence::Witness);
         assert_eq!(verified.certificate, model.certificate);
-        assert!(verify_linear(&stored, &data).is_err() && verify_examples(&stored, &data).is_err());
+        let raw = RawModel::from_bytes(model.to_bytes().unwrap()).unwrap();
+        assert!(raw.read::<Linear>().is_err() && raw.read::<Multiclass>().is_err());
+        let sets = stored.predict(&data).unwrap();
         let x = stored.low_rank.as_ref().unwrap().to_dense();
         let (mut wrong, mut whole) = (0, 0);
         for (i, (row, y)) in case.rows.iter().zip(case.targets.chunks(4)).enumerate() {
             let score =
                 |k: usize| row.iter().enumerate().map(|(j, a)| a * x[j * 4 + k]).sum::<f64>();
             let set: Vec<usize> = (0..4).filter(|&k| score(k) > 0.0).collect();
-            assert_eq!(stored.predict_set(data.rows().row(i)), set);
+            assert_eq!(sets[i], set);
             let off = (0..4).filter(|k| (y[*k] > 0.0) != set.contains(k)).count();
             wrong += off;
             whole += usize::from(off == 0);
         }
-        let figures = stored.evaluate_sets(&data).unwrap().figures();
+        let figures = stored.evaluate(&data).unwrap().sets().unwrap().figures();
         assert!((figures.hamming_loss - wrong as f64 / 120.0).abs() < 1e-15);
         assert!((figures.subset_accuracy - whole as f64 / 30.0).abs() < 1e-15);
     }
@@ -128,36 +130,38 @@ fn whatever_is_altered_is_refused() {
         let mut changed = model.clone();
         change(&mut changed);
         matches!(
-            verify_labels(&changed, &data),
+            changed.certify(&data),
             Err(Error::Refused { .. } | Error::Witness { .. } | Error::Unsound { .. })
         )
     };
     let doubled = |m: &mut Model| m.low_rank = m.low_rank.take().map(|x| x.scaled(2.0));
     assert!(refused(&doubled));
     assert!(refused(&|m| m.low_rank = Some(LowRank::zero(5, 4))));
-    assert!(refused(&|m| m.provenance.ball = Some(InBall::trace(1.5))));
-    assert!(refused(&|m| m.provenance.ball = None));
-    assert!(refused(&|m| m.provenance.lambda *= 2.0));
+    assert!(refused(&|m| m.task.penalty = Penalty::trace_ball(1.5, case.mu)));
+    assert!(refused(&|m| m.task.penalty = Penalty::ridge(case.mu)));
+    assert!(refused(&|m| m.task.penalty = Penalty::trace_ball(case.radius, 2.0 * case.mu)));
     assert!(refused(&|m| m.witness.as_mut().unwrap().weights[0] = -3.0));
     assert!(refused(&|m| m.witness.as_mut().unwrap().keys[1] = 0));
     let names = ["a", "b", "c", "d"].map(String::from);
-    assert!(refused(&|m| m.alphabet = names.to_vec().into()));
+    assert!(refused(&|m| m.names.alphabet = names.to_vec().into()));
     // A set that has changed is another data set.
     let mut other = self::case();
     other.targets[0] = -other.targets[0];
     let other = examples(&other);
-    assert!(verify_labels(&model, &other).is_err());
+    assert!(model.certify(&other).is_err());
 }
 
 #[test]
 fn what_makes_no_label_sets_is_refused() {
     let rows = [vec![1.0], vec![-1.0]];
-    let settings = Settings { lambda: 0.1, ..Settings::default() };
+    let fit = |data: &Examples, loss| {
+        let (ball, settings) = (Penalty::l1_ball(1.0, 0.1), ball::Settings::default());
+        let fit = Fit::in_ball(MultiLabel::new(loss), ball, settings, &Budget::passes(1));
+        fit.run(data).map(|_| ())
+    };
     let try_with = |sets: [&[&str]; 2], loss| {
         let sets = sets.map(<[&str]>::to_vec);
-        let (data, nobody, budget) = (with_sets(&rows, &sets), &mut (), Budget::passes(1));
-        let plan = Plan::new(&settings, &budget, nobody);
-        fit_labels_in_ball(&data, loss, InBall::l1(1.0), plan).map(|_| ())
+        fit(&with_sets(&rows, &sets), loss)
     };
     assert!(try_with([&["a", "b"], &[]], ScalarLoss::Logistic).is_ok());
     for sets in [[&["a"][..], &[]], [&[], &[]], [&["a"], &["a"]]] {
@@ -168,9 +172,5 @@ fn what_makes_no_label_sets_is_refused() {
     }
     // Classes are no sets.
     let data = Examples::from_dense(&rows, &["a", "b"]).unwrap();
-    let (nobody, budget) = (&mut (), Budget::passes(1));
-    let plan = Plan::new(&settings, &budget, nobody);
-    let loss = MulticlassLoss::Softmax;
-    let model = fit_classes_in_ball(&data, &Costs::ZeroOne, loss, InBall::trace(1.0), plan);
-    assert!(verify_labels(&model.unwrap().model, &data).is_err());
+    assert!(fit(&data, ScalarLoss::Logistic).is_err());
 }

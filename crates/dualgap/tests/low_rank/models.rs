@@ -2,19 +2,19 @@
 //! them was altered.
 
 use crate::Case;
+use crate::common::fits::{self, Fit};
 use crate::judge::Judge;
-use dualgap::ball::Method;
+use dualgap::ball::{self, Method};
 use dualgap::data::{Examples, Scaling};
-use dualgap::dual::Settings;
 use dualgap::linalg::LowRank;
-use dualgap::model::{
-    DualEvidence, InBall, Model, Plan, Provenance, Verified, fit_classes_in_ball, reach_examples,
-    verify_examples,
-};
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::term::{Costs, MulticlassLoss};
+use dualgap::structure::Multiclass;
+use dualgap::task::{DualEvidence, Method as Solver, Verified};
+use dualgap::term::{MulticlassLoss, Penalty};
 use dualgap::{Error, Result};
 use faer::Mat;
+
+type Model = dualgap::task::Model<Multiclass>;
 
 /// Four classes of five features.
 fn case() -> Case {
@@ -29,24 +29,23 @@ fn examples(case: &Case) -> Examples {
 
 fn fit(
     case: &Case,
-    within: InBall,
+    method: Method,
     loss: MulticlassLoss,
     scale: Scaling,
     budget: &Budget,
 ) -> Result<Report<Model>> {
-    let settings = Settings { lambda: case.mu, ..Settings::default() };
-    let nobody = &mut ();
-    let plan = Plan { scale, ..Plan::new(&settings, budget, nobody) };
-    fit_classes_in_ball(&examples(case), &Costs::ZeroOne, loss, within, plan)
+    let ball = Penalty::trace_ball(case.radius, case.mu);
+    let settings = ball::Settings { method, ..ball::Settings::default() };
+    let fit = Fit::in_ball(Multiclass::new(loss), ball, settings, budget).scaled(scale);
+    fit.run(&examples(case))
 }
 
 fn softmax(case: &Case, budget: &Budget) -> Report<Model> {
-    let within = InBall::trace(case.radius);
-    fit(case, within, MulticlassLoss::Softmax, Scaling::None, budget).unwrap()
+    fit(case, Method::Pdbfw, MulticlassLoss::Softmax, Scaling::None, budget).unwrap()
 }
 
 fn verify(case: &Case, model: &Model) -> Result<Verified> {
-    verify_examples(model, &examples(case))
+    model.certify(&examples(case))
 }
 
 fn factors(model: &Model) -> &LowRank {
@@ -95,10 +94,9 @@ fn a_model_is_verified_also_after_it_was_stored() {
     let case = case();
     let losses = [MulticlassLoss::Softmax, MulticlassLoss::SmoothHinge { width: 0.5 }];
     for (loss, passes) in losses.into_iter().flat_map(|loss| [(loss, 1), (loss, 30)]) {
-        let within = InBall::trace(case.radius);
-        let model = fit(&case, within, loss, Scaling::None, &Budget::passes(passes)).unwrap().model;
-        let bytes = model.to_bytes().unwrap();
-        let stored = Model::from_bytes(&bytes).unwrap();
+        let budget = Budget::passes(passes);
+        let model = fit(&case, Method::Pdbfw, loss, Scaling::None, &budget).unwrap().model;
+        let (bytes, stored) = (model.to_bytes().unwrap(), fits::stored(&model));
         assert_eq!(stored.low_rank, model.low_rank);
         assert_eq!((stored.to_bytes().unwrap(), stored.dim()), (bytes, 20));
         assert!(stored.weights.is_empty());
@@ -106,8 +104,8 @@ fn a_model_is_verified_also_after_it_was_stored() {
         assert_eq!(verified.evidence, DualEvidence::Witness);
         assert_eq!(verified.certificate, model.certificate);
         let zero = Model { low_rank: Some(LowRank::zero(5, 4)), ..stored.clone() };
-        let zero = Model::from_bytes(&zero.to_bytes().unwrap()).unwrap();
-        assert_eq!((factors(&zero).rank(), zero.predict_examples(&examples(&case))[0]), (0, 0));
+        let zero = fits::stored(&zero);
+        assert_eq!((factors(&zero).rank(), zero.predict(&examples(&case)).unwrap()[0]), (0, 0));
         let without = Model { witness: None, ..stored };
         assert_eq!(verify(&case, &without).unwrap().evidence, DualEvidence::Word);
     }
@@ -118,9 +116,9 @@ fn predictions_are_those_of_the_matrix_written_out() {
     let case = case();
     let mut model = softmax(&case, &Budget::relative(1e-4)).model;
     let (data, x) = (examples(&case), factors(&model).to_dense());
+    let table = model.scores(&data).unwrap();
     for (i, row) in case.rows.iter().enumerate() {
-        let scores = model.class_scores(data.rows().row(i));
-        for (k, score) in scores.iter().enumerate() {
+        for (k, score) in table.row(i).iter().enumerate() {
             let own: f64 = row.iter().enumerate().map(|(j, a)| a * x[j * 4 + k]).sum();
             assert!((score - own).abs() < 1e-13);
         }
@@ -128,7 +126,7 @@ fn predictions_are_those_of_the_matrix_written_out() {
     let wide: Vec<Vec<f64>> = case.rows.iter().map(|row| [&row[..], &[7.0]].concat()).collect();
     let names = vec!["0"; wide.len()];
     let wide = Examples::from_dense(&wide, &names).unwrap();
-    assert_eq!(model.predict_examples(&wide), model.predict_examples(&data));
+    assert_eq!(model.predict(&wide).unwrap(), model.predict(&data).unwrap());
     model.write_out().unwrap();
     assert_eq!(model.weights, x);
 }
@@ -138,14 +136,14 @@ fn every_method_of_the_trace_ball_makes_a_model_that_holds() {
     let case = case();
     let (loss, budget) = (MulticlassLoss::Softmax, Budget::passes(10));
     for method in [Method::Pdbfw].into_iter().chain(Method::LOW_RANK_BASELINES) {
-        let within = InBall { method, ..InBall::trace(case.radius) };
-        let model = fit(&case, within, loss, Scaling::None, &budget).unwrap().model;
-        assert_eq!(model.provenance.ball, Some(within));
+        let model = fit(&case, method, loss, Scaling::None, &budget).unwrap().model;
+        let Solver::Ball(settings) = model.provenance.method else { panic!("no solver of a ball") };
+        assert_eq!(settings.method, method);
+        assert_eq!(model.task.penalty, Penalty::trace_ball(case.radius, case.mu));
         verify(&case, &model).unwrap();
     }
     for method in [Method::AwaySteps, Method::Pairwise] {
-        let within = InBall { method, ..InBall::trace(case.radius) };
-        assert!(fit(&case, within, loss, Scaling::None, &budget).is_err(), "{method:?}");
+        assert!(fit(&case, method, loss, Scaling::None, &budget).is_err(), "{method:?}");
     }
 }
 
@@ -155,9 +153,10 @@ fn scaled_columns_stay_in_the_ball_on_their_way_back() {
     case.rows.iter_mut().for_each(|row| row[1] *= 1234.567);
     for scale in [Scaling::Max, Scaling::Rms] {
         for radius in [0.1, 1.0 / 3.0, 1.0] {
-            let within = InBall::trace(radius);
-            let budget = Budget::relative(1e-4);
-            let report = fit(&case, within, MulticlassLoss::Softmax, scale, &budget).unwrap();
+            let case =
+                Case { radius, rows: case.rows.clone(), targets: case.targets.clone(), ..case };
+            let (budget, loss) = (Budget::relative(1e-4), MulticlassLoss::Softmax);
+            let report = fit(&case, Method::Pdbfw, loss, scale, &budget).unwrap();
             assert_eq!(report.stop, Stop::GapReached);
             verify(&case, &report.model).unwrap();
         }
@@ -193,17 +192,19 @@ fn whatever_is_altered_is_refused() {
     );
     // In a huge ball the rounding alone could be anything, which excuses nothing.
     for radius in [0.5, 2.0, 1e16, 1e300] {
-        assert!(refused(&|m| m.provenance.ball = Some(InBall::trace(radius))), "{radius}");
+        let ball = Penalty::trace_ball(radius, case.mu);
+        assert!(refused(&|m| m.task.penalty = ball), "{radius}");
     }
     for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let ball = Some(InBall::trace(radius));
-        let provenance = Provenance { ball, ..model.provenance.clone() };
-        assert!(verify(&case, &Model { provenance, ..model.clone() }).is_err(), "{radius}");
+        let mut changed = model.clone();
+        changed.task.penalty = Penalty::trace_ball(radius, case.mu);
+        assert!(verify(&case, &changed).is_err(), "{radius}");
     }
-    assert!(refused(&|m| m.provenance.lambda *= 2.0));
+    let ball = Penalty::trace_ball(case.radius, 2.0 * case.mu);
+    assert!(refused(&|m| m.task.penalty = ball));
     assert!(refused(&|m| m.certificate.primal *= 0.99));
     assert!(refused(&|m| m.certificate.dual *= 1.01));
     assert!(refused(&|m| m.witness.as_mut().unwrap().weights[0] += 1e-3));
     assert!(refused(&|m| m.witness.as_mut().unwrap().keys[0] = 17));
-    assert!(reach_examples(&model, &examples(&case)).is_err());
+    assert!(model.reach(&examples(&case)).is_err());
 }

@@ -1,18 +1,20 @@
 //! Cross-validation judged by runs of their own: every trial is that of a run which knows nothing of the fold.
 
-use crate::common::{Kind, Small};
+use crate::common::{Kind, Small, fits};
 use crate::fitting::{Fit, Trace};
-use dualgap::data::Folds;
+use dualgap::Result;
+use dualgap::data::{ClassWeights, DataSet, Examples, Folds};
 use dualgap::dual::Settings;
-use dualgap::model::{CrossValidation, Evaluation, Model, Score, cross_validate};
-use dualgap::run::{Budget, Interrupt, Report, Stop};
-use dualgap::{Error, Result};
-use std::sync::Mutex;
+use dualgap::linalg::Random;
+use dualgap::run::{Budget, Interrupt, Stop};
+use dualgap::structure::{Chain, Hamming, Linear, Multiclass, Structure};
+use dualgap::task::{
+    CrossValidation, Model, PenaltySpec, Plan, Score, Strength, Task, TaskSpec, TrialPlan,
+};
+use dualgap::term::{Penalty, ScalarLoss};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const LAMBDAS: [f64; 3] = [1.0, 0.1, 0.02];
-
-/// What a fold that cannot be prepared would have been fitted with.
-type Never = fn(f64, Option<&Model>) -> Result<(Report<Model>, Score)>;
 
 fn problems() -> impl Iterator<Item = Small> {
     let kinds = Kind::all(3).into_iter().enumerate();
@@ -23,33 +25,39 @@ fn settings(lambda: f64, seed: u64) -> Settings {
     Settings { lambda, seed, threads: 1, ..Settings::default() }
 }
 
-/// How a model does on a small problem, whatever its kind.
-fn score(model: &Model, test: &Small) -> Score {
-    let evaluation: Evaluation = match test.kind {
-        Kind::Chain(_) => model.evaluate_sequences(&test.sequences()),
-        Kind::Multiclass(_) => model.evaluate_examples(&test.examples()).unwrap(),
-    };
-    (&evaluation).into()
-}
-
 fn validated(
     small: &Small,
     folds: &Folds,
     threads: usize,
     budget: &Budget,
 ) -> Result<Option<CrossValidation>> {
-    cross_validate(folds.count(), &LAMBDAS, threads, |fold| {
-        let (rest, test) = (small.select(&folds.outside(fold)), small.select(&folds.inside(fold)));
-        Ok(move |lambda: f64, before: Option<&Model>| {
-            let fit = Fit::new(&settings(lambda, 5), budget.clone());
-            let report = match before {
-                Some(model) => fit.warm(model).run(&rest)?,
-                None => fit.run(&rest)?,
-            };
-            let score = score(&report.model, &test);
-            Ok((report, score))
-        })
-    })
+    fn run<S: Structure>(
+        fit: fits::Fit<'_, S>,
+        data: &S::Data,
+        folds: &Folds,
+        threads: usize,
+    ) -> Result<Option<CrossValidation>> {
+        let fits::Fit { task, plan, .. } = fit;
+        let plan = TrialPlan { method: plan.method, threads, ..TrialPlan::new(plan.budget) };
+        let ended = AtomicUsize::new(0);
+        let count = || _ = ended.fetch_add(1, Ordering::Relaxed);
+        let found = task.cross_validate(data, folds, &LAMBDAS, &plan, count)?;
+        let all = folds.count() * LAMBDAS.len();
+        assert!(found.is_none() || ended.into_inner() == all, "one for every run");
+        Ok(found)
+    }
+    let settings = settings(77.0, 5); // the λ of the task does not matter
+    match &small.kind {
+        Kind::Chain(hamming) => {
+            let fit = fits::Fit::new(Chain::new(*hamming), &settings, budget);
+            run(fit, &small.sequences(), folds, threads)
+        }
+        Kind::Multiclass(costs) => {
+            let structure = Multiclass::with_costs(costs.clone());
+            let fit = fits::Fit::new(structure, &settings, budget);
+            run(fit, &small.examples(), folds, threads)
+        }
+    }
 }
 
 /// Without the seconds.
@@ -92,22 +100,66 @@ fn the_number_of_threads_changes_nothing() {
     }
 }
 
+/// Two classes with an elastic net, which without λ is pure l1.
+fn linear() -> (Examples, TaskSpec<Linear>) {
+    let mut random = Random::new(4);
+    let mut signed = || 2.0 * random.unit() - 1.0;
+    let rows: Vec<Vec<f64>> = (0..12).map(|_| vec![signed(), signed(), 1.0]).collect();
+    let label = |row: &Vec<f64>| if row[0] + 0.3 * row[1] > 0.3 { "yes" } else { "no" };
+    let labels: Vec<&str> = rows.iter().map(label).collect();
+    let lambda = Strength::Value(5.0);
+    let penalty = PenaltySpec::Ridge { lambda, l1: 0.01, nonnegative: false };
+    let spec = TaskSpec::new(Linear::new(ScalarLoss::Logistic), penalty);
+    (Examples::from_dense(&rows, &labels).unwrap(), spec)
+}
+
 #[test]
 fn each_lambda_begins_with_the_one_above_and_zero_with_none() {
-    let small = problems().next().unwrap();
-    let calls = Mutex::new(Vec::new());
-    let budget = Budget::passes(1);
-    cross_validate(2, &[0.1, 0.0, 2.0, 0.1], 1, |fold| {
-        let (calls, small, budget) = (&calls, &small, &budget);
-        Ok(move |lambda: f64, before: Option<&Model>| {
-            calls.lock().unwrap().push((fold, lambda, before.map(|model| model.provenance.lambda)));
-            let fit = Fit::new(&settings(lambda.max(1e-3), 0), budget.clone());
-            Ok((fit.run(small)?, Score { error: 0.0, f1: None }))
-        })
-    })
-    .unwrap();
-    let of = |fold| [(fold, 2.0, None), (fold, 0.1, Some(2.0)), (fold, 0.0, None)];
-    assert_eq!(calls.into_inner().unwrap(), [of(0), of(1)].concat());
+    let (data, spec) = linear();
+    let (folds, budget) = (Folds::plain(12, 2, 0).unwrap(), Budget::passes(3));
+    let plan = TrialPlan { threads: 1, ..TrialPlan::new(budget.clone()) };
+    let found = spec.cross_validate(&data, &folds, &[0.1, 0.0, 2.0, 0.1], &plan, || ());
+    let found = found.unwrap().unwrap();
+    let lambdas: Vec<f64> = found.candidates.iter().map(|candidate| candidate.lambda).collect();
+    assert_eq!(lambdas, [2.0, 0.1, 0.0]);
+    for fold in 0..2 {
+        let (train, test) = (data.subset(&folds.outside(fold)), data.subset(&folds.inside(fold)));
+        let mut before: Option<Model<Linear>> = None;
+        for candidate in &found.candidates {
+            let task = spec.at_lambda(candidate.lambda).unwrap().resolve(&train).unwrap();
+            let warm_start = before.as_ref().filter(|_| candidate.lambda > 0.0);
+            let plan = Plan { threads: 1, warm_start, ..Plan::new(budget.clone()) };
+            let report = task.fit(&train, plan).unwrap();
+            let trial = &candidate.trials[fold];
+            assert_eq!(trial.certificate, report.certificate, "{} {fold}", candidate.lambda);
+            assert_eq!(trial.score, Score::from(&report.model.evaluate(&test).unwrap()));
+            before = Some(report.model);
+        }
+        assert_eq!(before.unwrap().task.penalty, Penalty::lasso(0.01));
+    }
+}
+
+// Balanced weights and 1/n are those of the examples outside the fold.
+#[test]
+fn what_depends_on_the_data_depends_on_the_other_folds() {
+    let (data, spec) = linear();
+    let spec = TaskSpec { class_weights: Some(ClassWeights::Balanced), ..spec };
+    let folds = Folds::plain(12, 3, 1).unwrap();
+    let plan = TrialPlan { threads: 2, ..TrialPlan::new(Budget::relative(1e-3)) };
+    let found = spec.cross_validate(&data, &folds, &[0.1], &plan, || ()).unwrap().unwrap();
+    let mut differ = 0;
+    for fold in 0..3 {
+        let train = data.subset(&folds.outside(fold));
+        let weights = ClassWeights::Balanced.weigh(train.classes().unwrap(), None).unwrap();
+        let weighed = train.clone().with_weights(weights).unwrap();
+        let task = Task::new(spec.structure, Penalty::elastic_net(0.1, 0.01));
+        let by_hand = task.fit(&weighed, Plan::new(Budget::relative(1e-3))).unwrap().certificate;
+        let trial = found.candidates[0].trials[fold].certificate;
+        assert!(trial.dual <= by_hand.primal + 1e-12 && by_hand.dual <= trial.primal + 1e-12);
+        let plain = task.fit(&train, Plan::new(Budget::relative(1e-3))).unwrap().certificate;
+        differ += usize::from(plain.dual > trial.primal || plain.primal < trial.dual);
+    }
+    assert!(differ > 0, "the weights matter");
 }
 
 #[test]
@@ -119,14 +171,19 @@ fn a_run_that_is_interrupted_leaves_no_result_and_an_error_is_passed_on() {
     let budget = Budget { interrupt, ..Budget::relative(1e-3) };
     assert_eq!(validated(&small, &folds, 2, &budget).unwrap(), None);
 
-    let refused = |count, lambdas: &[f64]| {
-        let open = |_| Err::<Never, _>(Error::setting("closed"));
-        cross_validate(count, lambdas, 2, open).unwrap_err().to_string()
+    let (data, plan) = (small.sequences(), TrialPlan::new(Budget::passes(1)));
+    let chain = Task::new(Chain::new(Hamming::Plain), Penalty::ridge(1.0));
+    let weighed = Task { class_weights: Some(ClassWeights::Balanced), ..chain.clone() };
+    let refused = |task: &Task<Chain>, lambdas: &[f64]| {
+        let found = task.cross_validate(&data, &folds, lambdas, &plan, || ());
+        found.unwrap_err().to_string()
     };
-    assert_eq!(refused(3, &[1.0]), "closed");
-    for (count, lambdas) in [(1, &[1.0][..]), (0, &[1.0]), (3, &[]), (3, &[f64::NAN]), (3, &[-1.0])]
-    {
-        assert_ne!(refused(count, lambdas), "closed", "{count} {lambdas:?}");
+    assert!(refused(&weighed, &[1.0]).contains("class weights"));
+    for lambdas in [&[][..], &[f64::NAN], &[-1.0]] {
+        assert!(refused(&chain, lambdas).contains("lambda"), "{lambdas:?}");
+    }
+    for count in [0, 1, 13] {
+        assert!(chain.folds(&data, count, 0).is_err(), "{count} folds");
     }
 }
 
@@ -140,6 +197,7 @@ fn the_first_lambda_is_a_run_like_any_other() {
         let trial = found.candidates[0].trials[1];
         assert_eq!(trial.certificate, alone.certificate);
         assert_eq!((trial.passes, trial.stop), (alone.passes, Trace::of(&alone).stop));
-        assert_eq!(trial.score, score(&alone.model, &small.select(&folds.inside(1))));
+        let test = small.select(&folds.inside(1));
+        assert_eq!(trial.score, Score::from(&alone.model.evaluate(&test)));
     }
 }

@@ -8,18 +8,26 @@
 //! - `paths`: structural models for every λ of an interval.
 //! - `sources`: the errors behind errors.
 //! - `typed_data`: data with weights and without targets; files with recipes of earlier programs.
+//! - `versions`: files of the first version.
+//! - `predictions`: predictions, probabilities and evaluations beside their formulas.
+//! - `own`: a structure of a user's own, with everything that a built-in one has.
+//! - `cancelled`: runs that other threads watch, store and end.
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cancelled;
 mod cross_validation;
 mod fitting;
 mod forgeries;
+mod own;
 mod pairs;
 mod paths;
+mod predictions;
 mod resumed;
 mod sources;
 mod typed_data;
+mod versions;
 mod warm_starts;

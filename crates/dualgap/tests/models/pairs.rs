@@ -1,13 +1,15 @@
 //! Model files with features of label pairs and with names of features: they come back as they were, verify, and
 //! are refused with anything else.
 
-use crate::common::{Kind, Small};
-use crate::fitting::assert_true;
+use crate::common::{Kind, Small, fits};
+use crate::fitting::{Fitted, assert_true};
 use dualgap::Result;
 use dualgap::data::{Dictionary, Sequences};
-use dualgap::model::{Model, Verified, fit_chain, verify_sequences};
 use dualgap::run::Budget;
-use dualgap::structure::Hamming;
+use dualgap::structure::{Chain, Hamming, Names};
+use dualgap::task::Verified;
+
+type Model = dualgap::task::Model<Chain>;
 
 /// Names that a careless format would trip over: nothing, line ends, quotes, braces, a zero.
 const NAMES: [&str; 5] = ["", "a\nb\r\n", "\"}{\\", "\0", "naïve 日本 "];
@@ -28,13 +30,17 @@ fn without_pairs(data: &Sequences) -> Sequences {
 }
 
 fn fitted(small: &Small, data: &Sequences) -> Model {
-    let settings = small.settings();
-    fit_chain(data, Hamming::Normalized, &settings, &Budget::passes(10), &mut ()).unwrap().model
+    let chain = Chain::new(Hamming::Normalized);
+    fits::Fit::new(chain, &small.settings(), &Budget::passes(10)).run(data).unwrap().model
+}
+
+fn with_names(model: &Model, dictionary: Dictionary) -> Model {
+    Model { names: Names { dictionary, ..model.names.clone() }, ..model.clone() }
 }
 
 /// Through the bytes of a file.
 fn verify(model: &Model, data: &Sequences) -> Result<Verified> {
-    verify_sequences(&Model::from_bytes(&model.to_bytes()?).unwrap(), data)
+    Model::from_bytes(&model.to_bytes()?).unwrap().certify(data)
 }
 
 #[test]
@@ -42,10 +48,10 @@ fn a_model_with_pairs_and_names_comes_back_from_its_file_as_it_was() {
     let small = problem();
     let data = named(&small);
     let model = fitted(&small, &data);
-    assert_true(&small, &Model { dictionary: Dictionary::default(), ..model.clone() });
-    let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-    assert!(back.dictionary.names().eq(NAMES));
-    assert_eq!((back.features, back.pair_features), (3, 2));
+    assert_true(&small, &Fitted::Chain(with_names(&model, Dictionary::default())));
+    let back = fits::stored(&model);
+    assert!(back.names.dictionary.names().eq(NAMES));
+    assert_eq!((back.names.features, back.names.pair_features), (3, 2));
     assert_eq!(back.weights.len(), small.dim());
     let bits = |model: &Model| model.weights.iter().map(|w| w.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&back), bits(&model));
@@ -54,7 +60,7 @@ fn a_model_with_pairs_and_names_comes_back_from_its_file_as_it_was() {
         (model.witness.clone(), model.certificate)
     );
     assert!(verify(&model, &data).is_ok());
-    assert_eq!(back.predict_sequences(&data), model.predict_sequences(&data));
+    assert_eq!(back.predict(&data).unwrap(), model.predict(&data).unwrap());
 }
 
 // One name, and that is nothing: the text of all names is then empty.
@@ -64,8 +70,8 @@ fn a_single_empty_name_comes_back_too() {
     small.inputs.iter_mut().flatten().for_each(|row| row.truncate(1));
     let data = small.sequences().with_dictionary([""].into_iter().collect()).unwrap();
     let model = fitted(&small, &data);
-    let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-    assert!(back.dictionary.names().eq([""]));
+    let back = fits::stored(&model);
+    assert!(back.names.dictionary.names().eq([""]));
     assert!(verify(&model, &data).is_ok());
 }
 
@@ -80,14 +86,14 @@ fn altered_pairs_names_and_data_are_refused() {
         assert!(verify(&altered, &data).is_err(), "weight {at}");
     }
     let renamed = |names: [&str; 5]| {
-        let altered = Model { dictionary: names.into_iter().collect(), ..model.clone() };
+        let altered = with_names(&model, names.into_iter().collect());
         verify(&altered, &data).is_err()
     };
     let [a, b, c, d, e] = NAMES;
     assert!(!renamed(NAMES));
     assert!(renamed([b, a, c, d, e]) && renamed([a, b, c, e, d]), "names in another order");
     assert!(renamed([a, b, c, d, "another"]));
-    assert!(verify(&Model { dictionary: Dictionary::default(), ..model.clone() }, &data).is_err());
+    assert!(verify(&with_names(&model, Dictionary::default()), &data).is_err());
     assert!(verify(&model, &small.sequences()).is_err(), "data without names");
 
     for (i, t) in [(0, 0), (1, 0), (7, 0)] {
@@ -97,10 +103,11 @@ fn altered_pairs_names_and_data_are_refused() {
     }
     // As many weights, laid out differently: K more features of a position for one less of a pair.
     let bare = small.sequences();
-    let nameless = Model { dictionary: Dictionary::default(), ..model.clone() };
+    let mut nameless = with_names(&model, Dictionary::default());
     assert!(verify(&nameless, &bare).is_ok());
-    let (features, pair_features) = (model.features + 3, model.pair_features - 1);
-    assert!(verify(&Model { features, pair_features, ..nameless }, &bare).is_err());
+    nameless.names.features += 3;
+    nameless.names.pair_features -= 1;
+    assert!(verify(&nameless, &bare).is_err());
     let without = without_pairs(&data);
     assert!(verify(&model, &without).is_err());
     // The data are said to be these, and are not: the values give it away.
@@ -108,7 +115,7 @@ fn altered_pairs_names_and_data_are_refused() {
     other.edges.iter_mut().flatten().for_each(|row| row.swap(0, 1));
     let other = named(&other);
     let mut forged = model.clone();
-    forged.provenance.fingerprint = dualgap::data::fingerprint(&other);
+    forged.provenance.fingerprint = dualgap::data::DataSet::fingerprint(&other);
     assert!(verify(&forged, &other).is_err());
 }
 
@@ -118,7 +125,7 @@ fn names_that_are_not_one_for_every_feature_are_refused_by_the_reader() {
     let model = fitted(&small, &named(&small));
     for count in [1, 3, 4, 6] {
         let dictionary = (0..count).map(|k| k.to_string()).collect();
-        let bytes = Model { dictionary, ..model.clone() }.to_bytes().unwrap();
+        let bytes = with_names(&model, dictionary).to_bytes().unwrap();
         assert!(Model::from_bytes(&bytes).is_err(), "{count} names");
     }
 }
@@ -127,9 +134,9 @@ fn names_that_are_not_one_for_every_feature_are_refused_by_the_reader() {
 fn a_file_with_any_byte_altered_is_refused_or_says_the_same() {
     let small = Small::random(5, Kind::Chain(Hamming::Plain), 2, 2, 2).with_pairs(5, 2);
     let data = named(&small);
-    let model = fit_chain(&data, Hamming::Plain, &small.settings(), &Budget::passes(3), &mut ())
-        .unwrap()
-        .model;
+    let chain = Chain::new(Hamming::Plain);
+    let fit = fits::Fit::new(chain, &small.settings(), &Budget::passes(3));
+    let model = fit.run(&data).unwrap().model;
     let bytes = model.to_bytes().unwrap();
     for at in 0..bytes.len() {
         for bit in [0, 3, 6] {
@@ -137,7 +144,7 @@ fn a_file_with_any_byte_altered_is_refused_or_says_the_same() {
             altered[at] ^= 1 << bit;
             if let Ok(read) = Model::from_bytes(&altered) {
                 // The name of a tensor that is not needed, or space between the parts of the header.
-                assert!(verify_sequences(&read, &data).is_err() || read.weights == model.weights);
+                assert!(read.certify(&data).is_err() || read.weights == model.weights);
             }
         }
     }
@@ -158,15 +165,15 @@ fn rows_of_pairs_that_do_not_fit_are_refused_and_too_many_features_are_left_out(
     let model = fitted(&small, &data);
     let mut wider = small.clone();
     wider.edges.iter_mut().flatten().for_each(|row| row.push(100.0));
-    assert_eq!(model.predict_sequences(&wider.sequences()), model.predict_sequences(&data));
+    assert_eq!(model.predict(&wider.sequences()).unwrap(), model.predict(&data).unwrap());
     let zeros = |kept: usize| {
         let mut narrow = small.clone();
         narrow.edges.iter_mut().flatten().for_each(|row| row[kept..].fill(0.0));
-        model.predict_sequences(&narrow.sequences())
+        model.predict(&narrow.sequences()).unwrap()
     };
     let mut narrower = small.clone();
     narrower.edges.iter_mut().flatten().for_each(|row| row.truncate(1));
-    assert_eq!(model.predict_sequences(&narrower.sequences()), zeros(1));
+    assert_eq!(model.predict(&narrower.sequences()).unwrap(), zeros(1));
     let without = without_pairs(&data);
-    assert_eq!(model.predict_sequences(&without), zeros(0));
+    assert_eq!(model.predict(&without).unwrap(), zeros(0));
 }

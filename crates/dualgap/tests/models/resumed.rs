@@ -1,10 +1,9 @@
 //! A run that was interrupted, killed or ended early and then resumed from its checkpoint is, bit for bit, the run
 //! that was never interrupted.
 
-use crate::common::{Kind, Small, cases, of, small, ways};
-use crate::fitting::{Fit, Trace};
+use crate::common::{Kind, Small, cases, fits, of, small, ways};
+use crate::fitting::{Fit, Fitted, Trace};
 use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Settings};
-use dualgap::model::{Model, fit_chain_with, verify_sequences};
 use dualgap::run::{Budget, Interrupt, Observer, Progress, Stop};
 use dualgap::structure::Hamming;
 use dualgap::{Error, Result};
@@ -257,18 +256,20 @@ fn a_sequence_without_positions_survives_checkpoints_witnesses_and_warm_starts()
     let file = folder.path().join("run");
     for method in [Method::Bcfw, Method::Fw] {
         let settings = Settings { method, average: Average::Weighted, ..small.settings() };
-        let run =
-            |fit: Fit<'_>| fit_chain_with(&data, Hamming::Normalized, fit.plan(&mut ())).unwrap();
+        let run = |fit: Fit<'_>| fit.chain(&data, Hamming::Normalized, &mut ()).unwrap();
         let fit = |passes| Fit::new(&settings, Budget::passes(passes));
         run(fit(3).kept(&file, 0.5));
         let (resumed, whole) = (run(fit(9).resumed(&file)), run(fit(9)));
         assert_eq!(Trace::of(&resumed), Trace::of(&whole));
-        let stored = Model::from_bytes(&resumed.model.to_bytes().unwrap()).unwrap();
-        assert!(verify_sequences(&stored, &data).is_ok());
-        let warm = run(fit(2).warm(&stored));
-        assert!(verify_sequences(&warm.model, &data).is_ok());
-        let error = warm.certificate.rounding_error + stored.certificate.rounding_error;
-        assert!(warm.certificate.dual >= stored.certificate.dual - error);
+        let Fitted::Chain(model) = &resumed.model else { panic!("not a chain") };
+        let stored = fits::stored(model);
+        assert!(stored.certify(&data).is_ok());
+        let before = stored.certificate;
+        let warm = run(fit(2).warm(&Fitted::Chain(stored)));
+        let Fitted::Chain(model) = &warm.model else { panic!("not a chain") };
+        assert!(model.certify(&data).is_ok());
+        let error = warm.certificate.rounding_error + before.rounding_error;
+        assert!(warm.certificate.dual >= before.dual - error);
     }
 }
 

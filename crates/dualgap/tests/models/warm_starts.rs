@@ -3,23 +3,20 @@
 
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, cases, of, small, ways, with_blocks};
-use crate::fitting::{Fit, assert_true, exact_dual};
+use crate::fitting::{Fit, Fitted, assert_true, exact_dual};
 use dualgap::data::{Alphabet, Classes, Examples, Sequences};
 use dualgap::dual::{Average, Method, Settings, Step};
-use dualgap::model::{
-    Model, fit_chain_with, fit_multiclass_with, verify_examples, verify_sequences,
-};
 use dualgap::run::Budget;
 use dualgap::term::Costs;
 use proptest::prelude::*;
 
 /// A model after six passes.
-fn trained(small: &Small) -> Model {
+fn trained(small: &Small) -> Fitted {
     Fit::new(&small.settings(), Budget::passes(6)).run(small).unwrap().model
 }
 
 /// What a run of so many passes comes to that begins with a model's witness.
-fn warmed(small: &Small, way: &Settings, old: &Model, passes: u64) -> Model {
+fn warmed(small: &Small, way: &Settings, old: &Fitted, passes: u64) -> Fitted {
     let fit = Fit::new(&of(way, small), Budget::passes(passes)).warm(old);
     let model = fit.run(small).unwrap().model;
     assert_true(small, &model);
@@ -41,9 +38,9 @@ fn dual_of(small: &Small, known: &[Option<Vec<Wide>>]) -> f64 {
 }
 
 /// The distributions of a model's witness over the outputs of its own problem.
-fn distributions(small: &Small, model: &Model) -> Vec<Option<Vec<Wide>>> {
+fn distributions(small: &Small, model: &Fitted) -> Vec<Option<Vec<Wide>>> {
     with_blocks!(small, |blocks| {
-        let points = model.witness.as_ref().unwrap().points(&blocks).unwrap();
+        let points = model.witness().points(&blocks).unwrap();
         small.distributions(&points).into_iter().map(Some).collect()
     })
 }
@@ -63,10 +60,10 @@ proptest! {
     ) {
         let old = trained(&small);
         let at_once = warmed(&small, &way, &old, 0);
-        prop_assert!(near(at_once.certificate.dual, old.certificate.dual));
-        let later = warmed(&small, &way, &old, passes).certificate;
-        let error = later.rounding_error + old.certificate.rounding_error;
-        prop_assert!(later.dual >= old.certificate.dual - error, "{later:?} {:?}", old.certificate);
+        prop_assert!(near(at_once.certificate().dual, old.certificate().dual));
+        let later = warmed(&small, &way, &old, passes).certificate();
+        let error = later.rounding_error + old.certificate().rounding_error;
+        prop_assert!(later.dual >= old.certificate().dual - error, "{later:?} {:?}", old.certificate());
     }
 
     #[test]
@@ -79,7 +76,7 @@ proptest! {
         let other = Small { lambda: small.lambda * factor, ..small };
         let model = warmed(&other, &way, &old, 0);
         let expected = exact_dual(&other, &old).float();
-        prop_assert!((model.certificate.dual - expected).abs() <= model.certificate.rounding_error);
+        prop_assert!((model.certificate().dual - expected).abs() <= model.certificate().rounding_error);
         warmed(&other, &way, &old, 5);
     }
 
@@ -93,10 +90,10 @@ proptest! {
         let part = small.select(&some[..some.len().min(small.len())]);
         for (old, new) in [(&part, &small), (&small, &part)] {
             let model = trained(old);
-            let begun = warmed(new, &way, &model, 0).certificate;
+            let begun = warmed(new, &way, &model, 0).certificate();
             let expected = dual_of(new, &distributions(old, &model));
             prop_assert!(near(begun.dual, expected), "{begun:?} {expected}");
-            let later = warmed(new, &way, &model, 3).certificate;
+            let later = warmed(new, &way, &model, 3).certificate();
             prop_assert!(later.dual >= expected - later.rounding_error - 1e-9 * expected.abs().max(1.0));
         }
     }
@@ -115,7 +112,7 @@ proptest! {
             new.edges.get_mut(i).map(Vec::pop);
         }
         let old = trained(&small);
-        let begun = warmed(&new, &way, &old, 0).certificate;
+        let begun = warmed(&new, &way, &old, 0).certificate();
         let mut known = distributions(&small, &old);
         for (i, alpha) in known.iter_mut().enumerate() {
             if new.truths[i].len() != small.truths[i].len() {
@@ -149,9 +146,10 @@ proptest! {
                         Some(edges) => renamed.with_edges(edges.clone()).unwrap(),
                         None => renamed,
                     };
-                    let model = fit_chain_with(&data, *hamming, fit.plan(&mut ())).unwrap().model;
-                    prop_assert!(verify_sequences(&model, &data).is_ok());
-                    model
+                    let report = fit.chain(&data, *hamming, &mut ()).unwrap();
+                    let Fitted::Chain(model) = &report.model else { panic!("not a chain") };
+                    prop_assert!(model.certify(&data).is_ok());
+                    report.model
                 }
                 Kind::Multiclass(costs) => {
                     let data = small.examples();
@@ -159,12 +157,13 @@ proptest! {
                     let labels = labels.map(|&y| other(y as u16).into()).collect();
                     let classes = Classes::new(labels, alphabet.clone()).unwrap();
                     let data = Examples::new(data.rows().clone(), classes).unwrap();
-                    let model = fit_multiclass_with(&data, costs, fit.plan(&mut ())).unwrap().model;
-                    prop_assert!(verify_examples(&model, &data).is_ok());
-                    model
+                    let report = fit.classes(&data, costs, &mut ()).unwrap();
+                    let Fitted::Classes(model) = &report.model else { panic!("a chain") };
+                    prop_assert!(model.certify(&data).is_ok());
+                    report.model
                 }
             };
-            let (c, before) = (model.certificate, old.certificate);
+            let (c, before) = (model.certificate(), old.certificate());
             prop_assert!(c.dual >= before.dual - c.rounding_error - before.rounding_error);
             prop_assert!(passes > 0 || near(c.dual, before.dual), "{c:?} {before:?}");
         }
@@ -179,9 +178,9 @@ proptest! {
         amount in prop_oneof![1e-6..1.0_f64, -1.0..-1e-6_f64, Just(f64::NAN), Just(f64::INFINITY)],
     ) {
         let old = trained(&small);
-        let count = old.witness.as_ref().unwrap().keys.len();
+        let count = old.witness().keys.len();
         let k = (place * count as f64) as usize;
-        let begins = |spoil: &dyn Fn(&mut Model)| {
+        let begins = |spoil: &dyn Fn(&mut Fitted)| {
             let mut hostile = old.clone();
             spoil(&mut hostile);
             let fit = Fit::new(&of(&way, &small), Budget::passes(2)).warm(&hostile);
@@ -191,12 +190,12 @@ proptest! {
             ($spoil:expr) => {
                 begins(&|model| {
                     let spoil: &dyn Fn(&mut dualgap::dual::Witness) = &$spoil;
-                    spoil(model.witness.as_mut().unwrap());
+                    spoil(model.witness_mut().as_mut().unwrap());
                 })
             };
         }
         prop_assert!(!witness!(|w| w.weights[k] += amount), "another weight");
-        prop_assert!(!begins(&|model| model.witness = None), "no witness");
+        prop_assert!(!begins(&|model| *model.witness_mut() = None), "no witness");
         // What cannot be read is left out, and what can be is proved.
         witness!(|w| w.keys[k] = number);
         witness!(|w| w.keys[k] ^= 1 << (number % 64));
@@ -208,16 +207,17 @@ proptest! {
         witness!(|w| w.starts[1] = number);
         witness!(|w| w.starts.reverse());
         witness!(|w| w.starts.fill(0));
-        begins(&|model| model.alphabet = Alphabet::from(vec!["label 0".to_string(); 3]));
-        begins(&|model| model.alphabet = Alphabet::from(vec!["another".to_string()]));
-        begins(&|model| model.alphabet = Alphabet::from(Vec::new()));
+        begins(&|model| model.names_mut().alphabet = Alphabet::from(vec!["label 0".to_string(); 3]));
+        begins(&|model| model.names_mut().alphabet = Alphabet::from(vec!["another".to_string()]));
+        begins(&|model| model.names_mut().alphabet = Alphabet::from(Vec::new()));
     }
 }
 
 #[test]
 fn a_warm_start_without_a_witness_says_what_is_missing() {
     let small = Small::random(1, Kind::Multiclass(Costs::ZeroOne), 4, 3, 1);
-    let bare = Model { witness: None, ..trained(&small) };
+    let mut bare = trained(&small);
+    *bare.witness_mut() = None;
     let fit = Fit::new(&small.settings(), Budget::passes(2)).warm(&bare);
     assert!(fit.run(&small).unwrap_err().to_string().contains("witness"));
 }

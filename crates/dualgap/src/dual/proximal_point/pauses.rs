@@ -95,7 +95,10 @@ fn rows(n: usize, classes: usize) -> (Vec<Vec<f64>>, Vec<usize>) {
 }
 
 fn entries<B: Witnessed>(blocks: &B) -> impl Fn(&B::Point) -> Vec<u64> + '_ {
-    |at| blocks.entries(at).into_iter().flat_map(|(key, weight)| [key, weight.to_bits()]).collect()
+    |at| {
+        let entries = blocks.entries(at, &mut Vec::new()).into_iter();
+        entries.flat_map(|(key, weight)| [key, weight.to_bits()]).collect()
+    }
 }
 
 /// Compares runs of every structure, users' oracles included, under the same settings; returns how many changed κ or

@@ -157,6 +157,11 @@ impl Structure for Completion {
                 "ratings are numbers under a smooth loss: take the loss squared or huber",
             ));
         }
+        if names.dictionary.len() != names.features {
+            return Err(Error::setting(
+                "every user must have a name, by which it is predicted for",
+            ));
+        }
         match names.alphabet.len() {
             0 => Ok(()),
             _ => Err(Error::setting("numbers have no names")),

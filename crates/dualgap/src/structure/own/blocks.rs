@@ -4,9 +4,7 @@
 //! faster. They need nothing from a user but an [`Oracle`], and they check the oracle's contract.
 
 use crate::dual::witness::distribution;
-use crate::dual::{
-    ActiveSet, ActiveSetBlocks, Audit, Blocks, Found, NoIntercept, Witnessed,
-};
+use crate::dual::{ActiveSet, ActiveSetBlocks, Audit, Blocks, Found, NoIntercept, Witnessed};
 use crate::linalg::accumulate::Collected;
 use crate::linalg::underflow::{product_above, root_above, size_of_product};
 use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNDERFLOW, gamma};

@@ -2,8 +2,10 @@
 
 pub mod blocks;
 pub(crate) mod definition;
+pub(crate) mod examples;
 pub mod oracle;
 
 pub use blocks::{OracleBlocks, OraclePoint, Plane};
-pub use definition::{OwnExamples, OwnOracle, OwnStructure};
-pub use oracle::{Bound, Decoded, Extent, Oracle};
+pub use definition::OwnStructure;
+pub use examples::OwnExamples;
+pub use oracle::{Bound, Decoded, Extent, Oracle, OwnOracle};

@@ -1,7 +1,12 @@
 //! The max-oracle: all that a structure needs to provide.
 
+use super::examples::OwnExamples;
 use crate::Result;
+use crate::data::Source;
 use crate::linalg::Accumulate;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
 use std::hash::Hash;
 
 /// How good a decoded output is known to be.
@@ -127,4 +132,37 @@ pub trait Oracle: Sync {
         against: Option<&Self::Output>,
         scratch: &mut Self::Scratch,
     ) -> Result<Decoded<Self::Output>>;
+}
+
+/// An oracle that can be a structure of its own: its parameters, inputs and outputs have a byte form through serde.
+///
+/// [`OwnStructure`](super::OwnStructure) makes a [`Structure`](crate::structure::Structure) of it: witnesses, checkpoints, warm starts, model files, verification, paths
+/// and cross-validation, in the library and in a program. `examples/own_structure.rs` has one.
+pub trait OwnOracle:
+    Oracle<Input: Clone + Debug + Serialize + Send, Output: Debug + Serialize + DeserializeOwned>
+    + Clone
+    + Debug
+    + PartialEq
+    + Serialize
+    + DeserializeOwned
+    + Send
+    + 'static
+{
+    /// The name of the structure in model files.
+    const NAME: &'static str;
+
+    /// Whether `y` is one of the outputs of `x`. A witness comes from a file, which may say anything: the other methods
+    /// are called only with outputs that this one admits.
+    fn admits(&self, x: &Self::Input, y: &Self::Output) -> bool;
+
+    /// Returns an output as text.
+    fn spell(&self, y: &Self::Output) -> String {
+        format!("{y:?}")
+    }
+
+    /// Reads inputs and their outputs, or inputs alone, from a file.
+    fn read(&self, source: Source<'_>) -> Result<OwnExamples<Self::Input, Self::Output>> {
+        Err(source
+            .file_error("cannot be read: this structure has no file format", "use the library"))
+    }
 }
