@@ -4,6 +4,7 @@ use crate::args::LayoutArgs;
 use crate::choices;
 use dualgap::data::{ColumnRecipe, CsvRecipe, Format, Source};
 use dualgap::{Error, Result};
+use std::path::Path;
 
 /// Returns the format that the user asked for, or the one that the file looks like, with its options.
 pub fn format(args: &LayoutArgs, guess: Format) -> Result<Format> {
@@ -71,4 +72,13 @@ fn column_recipe(args: &LayoutArgs) -> Result<ColumnRecipe> {
     recipe.lowercase |= args.lowercase;
     recipe.pick.clone_from(&args.columns);
     Ok(recipe)
+}
+
+/// Returns the error for a model whose data were no file.
+pub fn from_memory(path: &Path) -> Error {
+    Error::file(
+        path,
+        "does not say how its data file is read: it was trained from memory",
+        "use it from the library, where its data are",
+    )
 }

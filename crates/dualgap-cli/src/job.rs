@@ -2,7 +2,7 @@
 
 use crate::args::Common;
 use crate::formats::format;
-use crate::tasks::TaskOptions;
+use crate::options::TaskOptions;
 use crate::weights;
 use dualgap::data::{DataSet, Loaded, Recipe, Source, Unseen};
 use dualgap::run::Report;

@@ -39,6 +39,7 @@ mod help;
 mod inspect;
 mod interrupt;
 mod job;
+mod options;
 mod outputs;
 mod path;
 mod places;
@@ -54,7 +55,8 @@ mod weights;
 mod words;
 
 pub use args::Common;
-pub use tasks::{TaskOptions, Tasks, Verb};
+pub use options::{TaskOptions, Verb};
+pub use tasks::Tasks;
 
 use args::{Cli, Command};
 use clap::FromArgMatches;

@@ -1,14 +1,15 @@
 //! `dualgap predict`: predicts labels or numbers with a model.
 
 use crate::args::PredictArgs;
+use crate::formats::from_memory;
 use crate::places::check_not_read;
 use crate::ratings::strangers_row;
 use crate::report::unseen_row;
 use crate::{Outcome, Tasks};
+use dualgap::Result;
 use dualgap::data::{Sink, Source};
 use dualgap::structure::evaluation::Strangers;
 use dualgap::task::{AnyModel, Request};
-use dualgap::{Error, Result};
 use std::io::Write;
 use std::path::Path;
 
@@ -46,13 +47,4 @@ pub fn load(path: &Path, tasks: &Tasks) -> Result<Box<dyn AnyModel>> {
         Some(_) => Ok(model),
         None => Err(from_memory(path)),
     }
-}
-
-/// Returns the error for a model whose data were no file.
-pub fn from_memory(path: &Path) -> Error {
-    Error::file(
-        path,
-        "does not say how its data file is read: it was trained from memory",
-        "use it from the library, where its data are",
-    )
 }

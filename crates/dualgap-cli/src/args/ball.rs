@@ -1,6 +1,6 @@
 //! The options of a ball, which constrains the weights instead of a penalty.
 
-use super::common::{Common, MethodArgs, PenaltyArgs};
+use super::common::{MethodArgs, PenaltyArgs};
 use super::values::{parse_lambda, parse_positive};
 use crate::choices::{Average, BallMethod, BallName, Sampling, SdcaOption, Solver, Step};
 use clap::Args;
@@ -38,9 +38,10 @@ impl BallArgs {
         &self,
         name: BallName,
         default_mu: Strength,
-        common: &Common<'_>,
+        penalty: &PenaltyArgs,
+        method: &MethodArgs,
     ) -> Result<PenaltySpec> {
-        check_alone(common.penalty, common.method)?;
+        check_alone(penalty, method)?;
         if self.ball.is_some() && self.radius.is_none() {
             return Err(Error::setting("--ball needs a radius: give --radius"));
         }
@@ -100,8 +101,8 @@ fn check_method(ball: Ball, method: Method) -> Result<()> {
 }
 
 /// Returns an error if the theorem's steps have no default δ: the loss is not strongly convex where it is curved.
-pub fn check_steps(common: &Common<'_>, conditioning: Option<f64>) -> Result<()> {
-    match common.ball.and_then(|ball| ball.steps) {
+pub fn check_steps(ball: Option<&BallArgs>, conditioning: Option<f64>) -> Result<()> {
+    match ball.and_then(|ball| ball.steps) {
         Some(Steps::Theorem(Constants { delta: None, .. })) if conditioning.is_none() => {
             Err(Error::setting(
                 "--steps theorem has no delta for this --loss, which is not strongly convex anywhere: give one, as in \

@@ -1,34 +1,14 @@
 //! The options of every command that trains: the data, the penalty, the method, and when a run stops.
 
-use super::BallArgs;
 use super::values::{
     Folds, parse_column, parse_count, parse_folds, parse_threads, parse_tolerance,
 };
 use crate::Outcome;
-use crate::choices::{
-    Acceleration, Average, BallName, Cache, Direction, Format, Sampling, Solver, Step,
-};
+use crate::choices::{Acceleration, Average, Cache, Direction, Format, Sampling, Solver, Step};
 use clap::Args;
-use dualgap::data::source::is_stdin;
 use dualgap::dual::{self, Settings};
 use dualgap::run::{Budget, Stop};
-use dualgap::structure::Choice;
-use dualgap::task::{DualMethod, Method, PenaltySpec, Strength};
-use dualgap::term::Penalty;
-use dualgap::{Error, Result};
 use std::path::PathBuf;
-
-/// What a problem and its solver are made from, whatever the command.
-#[derive(Clone, Copy, Debug)]
-pub struct Common<'a> {
-    pub(crate) data: &'a DataArgs,
-    pub(crate) penalty: &'a PenaltyArgs,
-    pub(crate) method: &'a MethodArgs,
-    /// Of the commands that train in one.
-    pub(crate) ball: Option<&'a BallArgs>,
-    /// Of the commands that train at one λ.
-    pub(crate) lambda: Strength,
-}
 
 /// Which data, and how they are read.
 #[derive(Args, Debug)]
@@ -160,79 +140,6 @@ pub struct StopArgs {
     /// Stop after so many seconds.
     #[arg(long, value_name = "S", value_parser = parse_tolerance, allow_hyphen_values = true)]
     pub time: Option<f64>,
-}
-
-impl Common<'_> {
-    /// Returns the penalty that the options name, or the ball in its place.
-    pub fn penalty(&self, default_mu: Strength) -> Result<PenaltySpec> {
-        let PenaltyArgs { l1, q_norm, nonnegative } = *self.penalty;
-        let lambda = self.lambda;
-        if let Some(ball) = self.ball.and_then(|ball| ball.ball) {
-            return self.in_ball(ball, default_mu);
-        }
-        self.ball.map_or(Ok(()), BallArgs::check_absent)?;
-        match lambda {
-            Strength::Value(0.0) if l1 > 0.0 && !q_norm => {
-                Ok(PenaltySpec::Given(Penalty::Lasso { sigma: l1, nonnegative, free: None }))
-            }
-            Strength::Value(0.0) => Err(Error::setting(
-                "--lambda must be positive; 0 is for binary and regression with --l1",
-            )),
-            lambda if q_norm => Ok(PenaltySpec::QNorm { lambda, l1 }),
-            lambda => Ok(PenaltySpec::Ridge { lambda, l1, nonnegative }),
-        }
-    }
-
-    /// Returns the ball, or an error if another option does not go with it. Without a radius it is zero.
-    pub(crate) fn in_ball(&self, ball: BallName, default_mu: Strength) -> Result<PenaltySpec> {
-        match self.ball {
-            Some(args) => args.penalty(ball, default_mu, self),
-            None => Err(Error::setting("weights in a ball have no lambda to search for")),
-        }
-    }
-
-    /// Returns the solver and its settings; `option` is the task's.
-    pub(crate) fn solver(&self, option: Option<Choice>, in_ball: bool) -> Method {
-        match self.ball.filter(|_| in_ball) {
-            Some(ball) => ball.settings(self.method.seed).into(),
-            None => DualMethod { option, ..self.method.settings().into() }.into(),
-        }
-    }
-
-    /// Checks what can be checked before any file is read; λ = 0 is pure l1.
-    pub(crate) fn check(self, pure_l1: bool) -> Result<()> {
-        let Self { data, penalty, method, .. } = self;
-        if let (Some(train), Some(test)) = (&data.train_folds, &data.test_folds)
-            && let Some(fold) = train.0.iter().find(|fold| test.0.contains(fold))
-        {
-            return Err(Error::setting(format!(
-                "fold {fold} is both trained on and tested on; a test needs other data"
-            )));
-        }
-        if data.test_folds.is_some() && data.train_folds.is_none() {
-            return Err(Error::setting(
-                "--test-folds without --train-folds would test on what was trained on; \
-                 name the folds to train on",
-            ));
-        }
-        let plain = method.solver != Solver::Fw
-            && method.step == Step::LineSearch
-            && method.average == Average::None
-            && !penalty.q_norm
-            && !pure_l1;
-        if method.acceleration == Some(Acceleration::On) && !plain {
-            return Err(Error::setting(
-                "--acceleration on goes with steps of one example, by line search, without averages, \
-                 the q-norm and pure l1",
-            ));
-        }
-        let inputs = [Some(&data.data), data.test.as_ref(), data.sample_weights.as_ref()];
-        let from_stdin = inputs.into_iter().flatten().filter(|path| is_stdin(path)).count();
-        if from_stdin > 1 || (from_stdin > 0 && data.test_folds.is_some()) {
-            return Err(Error::setting("standard input can be read only once: name a file"));
-        }
-        Ok(())
-    }
 }
 
 impl MethodArgs {

@@ -1,6 +1,6 @@
 //! The options of the program, each declared once for parsing and help.
 //!
-//! A command that trains has the options of [`common`] and its own, such as those of [`train`], [`cv`] and [`path`], and
+//! A command that trains has the options of [`common`], joined in [`joint`], and its own, such as those of [`train`], [`cv`] and [`path`], and
 //! those of its task: `problem` has them. [`models`] has the commands that take a model, and [`convert`] converts one data
 //! file to another.
 
@@ -9,21 +9,23 @@ mod common;
 mod convert;
 mod cv;
 mod grid;
+mod joint;
 mod models;
 mod path;
 mod train;
 pub mod values;
 
 pub use ball::{BallArgs, check_option, check_steps, refuse_given};
-pub use common::{Common, DataArgs, LayoutArgs, StopArgs};
+pub use common::{DataArgs, LayoutArgs, StopArgs};
 pub use convert::ConvertArgs;
 pub use cv::CvArgs;
+pub use joint::Common;
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
 pub use train::{KeptArgs, OutputArgs, TrainArgs};
 
 use crate::Outcome;
-use crate::tasks::TaskOptions;
+use crate::options::TaskOptions;
 use clap::Args;
 use clap::{Parser, Subcommand};
 use dualgap::Result;

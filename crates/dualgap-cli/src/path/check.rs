@@ -1,14 +1,15 @@
 //! `dualgap certify FOLDER DATA`: verifies a whole path without trusting a number in its files.
 
-use super::told::{Entry, JSON, Told};
+use super::claim::{Claim, place};
+use super::told::{JSON, Told};
 use crate::args::CertifyArgs;
 use crate::report::notes;
 use crate::words::{aligned, thousands, to_json};
 use crate::{Outcome, Tasks, print};
-use dualgap::data::{Recipe, Source};
+use dualgap::data::Source;
 use dualgap::run::{Interval, Tolerance};
-use dualgap::structure::{Purpose, Remark, Structure};
-use dualgap::task::{Description, Model, RawModel, check_path};
+use dualgap::structure::Remark;
+use dualgap::task::{Description, RawModel};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -41,14 +42,9 @@ pub fn run(args: &CertifyArgs, tasks: &Tasks) -> Result<Outcome> {
     };
     let interval = Interval::new(from, told.to)?;
     let raw = RawModel::open(&place(folder, &first.file)?)?;
-    let recipe = recipe_of(&raw, &place(folder, &first.file)?)?;
-    let claim = Claim { folder, told: &told, interval, recipe };
+    let claim = Claim::new(folder, &told, interval, &raw)?;
     let (bare, problem) = tasks.check_path(raw.structure(), &claim, Source::open(&args.data)?)?;
     tell(args, &claim, bare, problem.at_every_lambda())
-}
-
-fn recipe_of(raw: &RawModel, file: &Path) -> Result<Recipe> {
-    raw.provenance().recipe.clone().ok_or_else(|| crate::predict::from_memory(file))
 }
 
 fn read(folder: &Path) -> Result<Told> {
@@ -64,81 +60,6 @@ fn read(folder: &Path) -> Result<Told> {
     serde_json::from_str(&text).map_err(|error| {
         Error::file(&file, format!("is not the file of a path: {error}"), "train the path again")
     })
-}
-
-/// Returns the path of a model, which must be in the folder itself.
-fn place(folder: &Path, file: &str) -> Result<std::path::PathBuf> {
-    if Path::new(file).file_name().is_some_and(|name| name == file) {
-        return Ok(folder.join(file));
-    }
-    Err(Error::file(&folder.join(JSON), format!("names a model `{file}`"), "train the path again"))
-}
-
-/// What a folder says that is to be proved.
-pub struct Claim<'a> {
-    pub folder: &'a Path,
-    told: &'a Told,
-    interval: Interval,
-    /// Of the first model, and so of all.
-    recipe: Recipe,
-}
-
-impl Claim<'_> {
-    fn load<S: Structure>(&self, entry: &Entry) -> Result<Model<S>> {
-        let file = place(self.folder, &entry.file)?;
-        let model: Model<S> = Model::load(&file)?;
-        if model.provenance.recipe.as_ref() == Some(&self.recipe) {
-            return Ok(model);
-        }
-        Err(Error::file(
-            &file,
-            "was trained on other data than the first model",
-            "the path is worth nothing",
-        ))
-    }
-
-    /// Verifies every model by itself and, if all have a witness, as a part of the path. Returns the number of models
-    /// without one, whose intervals cannot be proved, and the problem of the first model, with the recipe that the data
-    /// were read with.
-    pub fn check<S: Structure>(&self, source: Source<'_>) -> Result<(usize, Description)> {
-        let Told { models, tolerance, .. } = self.told;
-        let mut first: Model<S> = self.load(&models[0])?;
-        let loaded = first.task.structure.read(&self.recipe, source, Purpose::Train)?;
-        let data = &loaded.data;
-        let mut bare = 0;
-        for entry in models {
-            bare += usize::from(self.load::<S>(entry)?.witness.is_none());
-        }
-        if bare > 0 {
-            self.verify_each::<S>(data)?;
-        } else {
-            let claims = models.iter().map(|entry| Ok((self.load::<S>(entry)?, entry.interval)));
-            check_path(claims, self.interval, *tolerance, |model| {
-                model.certify(data)?;
-                model.reach(data)
-            })?;
-        }
-        first.provenance.recipe = Some(loaded.recipe.clone());
-        Ok((bare, first.describe(Some(data))))
-    }
-
-    /// Checks what can be checked without witnesses: every model by itself, and that all solve the same problem.
-    fn verify_each<S: Structure>(&self, data: &S::Data) -> Result<()> {
-        let mut first = None;
-        for entry in &self.told.models {
-            let model: Model<S> = self.load(entry)?;
-            let problem = model.describe(None).at_every_lambda().json;
-            if *first.get_or_insert_with(|| problem.clone()) != problem {
-                return Err(Error::file(
-                    &place(self.folder, &entry.file)?,
-                    "is of another problem than the first model",
-                    "the path is worth nothing",
-                ));
-            }
-            model.certify(data)?;
-        }
-        Ok(())
-    }
 }
 
 fn tell(

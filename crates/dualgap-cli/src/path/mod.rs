@@ -3,9 +3,10 @@
 //! - [`folder`]: the folder for all of it.
 //! - [`told`]: the reports of a path: the object of `path.json`, `path.tsv`, and the table on the terminal.
 //! - [`plot`]: the drawing of `path.svg`.
-//! - [`check`]: the verification of a path by `dualgap certify FOLDER DATA`.
+//! - [`check`]: the verification of a path by `dualgap certify FOLDER DATA`; [`claim`]: what there is to verify.
 
 pub mod check;
+pub mod claim;
 mod folder;
 mod plot;
 mod told;
@@ -13,8 +14,8 @@ mod told;
 use crate::args::{Common, PathArgs, Work};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
+use crate::options::TaskOptions;
 use crate::progress::Bar;
-use crate::tasks::TaskOptions;
 use crate::words::to_json;
 use crate::{Outcome, places, print};
 use dualgap::Result;

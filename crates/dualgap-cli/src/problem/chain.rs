@@ -1,7 +1,7 @@
 //! Chain: a label for each position of a sequence.
 
 use crate::choices::Hamming;
-use crate::tasks::{TaskOptions, Verb};
+use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::Result;
 use dualgap::structure::Chain;

@@ -4,7 +4,7 @@ use super::{ClassWeightArgs, ColumnArgs, check_smooth};
 use crate::args::values::parse_positive;
 use crate::args::{Common, check_option, check_steps};
 use crate::choices::{ClassesLoss, SdcaOption, Solver, Step};
-use crate::tasks::{TaskOptions, Verb};
+use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::data::{Examples, Source, tables};
 use dualgap::structure::{Choice, Multiclass};
@@ -102,7 +102,7 @@ Examples:
         if in_ball {
             check_option(self.option)?;
             check_smooth(loss.smoothness(), "smooth-hinge or softmax")?;
-            check_steps(common, loss.conditioning())?;
+            check_steps(common.ball, loss.conditioning())?;
         }
         let hinge = loss == MulticlassLoss::Hinge && !chosen;
         if !hinge && common.method.step == Step::Predefined {

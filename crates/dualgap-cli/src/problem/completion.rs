@@ -4,7 +4,7 @@ use super::regression_loss;
 use crate::args::Common;
 use crate::args::values::{parse_positive, parse_share};
 use crate::choices::{BallName, CentreName, RegressionLoss};
-use crate::tasks::{TaskOptions, Verb};
+use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::data::ratings::HeldOut;
 use dualgap::data::{Format, Loaded, Ratings};

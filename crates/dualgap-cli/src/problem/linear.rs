@@ -6,7 +6,7 @@ use crate::args::{Common, check_option, check_steps, refuse_given};
 use crate::choices::{
     Average, BallName, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step,
 };
-use crate::tasks::{TaskOptions, Verb};
+use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::structure::{Choice, Linear};
 use dualgap::task::{PenaltySpec, TaskSpec};
@@ -178,7 +178,7 @@ impl LinearArgs {
                 "squared or huber"
             };
             check_smooth(loss.smoothness(), smooth)?;
-            check_steps(common, loss.conditioning())?;
+            check_steps(common.ball, loss.conditioning())?;
             refuse_given(&[("--intercept", free, "--intercept=penalised counts it in the ball")])?;
         }
         let method = common.method;

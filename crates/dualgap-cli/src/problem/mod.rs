@@ -1,6 +1,6 @@
 //! The tasks of the program: the options of each, and the problem that they name.
 //!
-//! A task is one file here; [`builtin`] lists them.
+//! A task is one file here, and one line of `Tasks::builtin`.
 
 mod chain;
 mod classes;
@@ -14,25 +14,12 @@ pub use completion::CompletionArgs;
 pub use linear::{BinaryArgs, RegressionArgs};
 pub use several::{LabelsArgs, OutputsArgs};
 
-use crate::Tasks;
 use crate::choices::{BinaryLoss, RegressionLoss, Scale};
 use crate::weights::parse_class_weights;
 use clap::Args;
 use dualgap::data::ClassWeights;
 use dualgap::term::ScalarLoss;
 use dualgap::{Error, Result};
-
-/// Adds the tasks of this program, in the order in which its help has them.
-pub fn builtin(tasks: Tasks) -> Tasks {
-    tasks
-        .with::<BinaryArgs>()
-        .with::<RegressionArgs>()
-        .with::<ClassesArgs>()
-        .with::<LabelsArgs>()
-        .with::<OutputsArgs>()
-        .with::<ChainArgs>()
-        .with::<CompletionArgs>()
-}
 
 /// What the tasks of classes have in common.
 #[derive(Args, Debug)]

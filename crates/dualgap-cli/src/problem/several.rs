@@ -4,7 +4,7 @@ use super::{ColumnArgs, binary_loss, check_smooth, regression_loss};
 use crate::args::values::parse_positive;
 use crate::args::{Common, check_steps};
 use crate::choices::{BinaryLoss, RegressionLoss};
-use crate::tasks::{TaskOptions, Verb};
+use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::structure::{MultiLabel, MultiOutput, Structure};
 use dualgap::task::{PenaltySpec, TaskSpec};
@@ -100,7 +100,7 @@ Examples:
         let structure = self.structure()?;
         let spec = self.several.spec(structure, common, ("multilabel", "label", "binary"))?;
         check_smooth(structure.loss.smoothness(), "smooth-hinge, squared-hinge or logistic")?;
-        check_steps(common, structure.loss.conditioning())?;
+        check_steps(common.ball, structure.loss.conditioning())?;
         Ok(spec)
     }
 

@@ -181,21 +181,16 @@ impl House {
     }
 }
 
-/// Files that are still on a circle. The list may only get shorter: a file that has left its circle must leave the list too.
-const STILL: [&[&str]; 2] =
-    [&[], &["args/ball", "args/common", "ball", "completion/report", "outputs", "report"]];
-
 #[test]
-fn no_other_files_import_each_other_in_a_circle() {
+fn no_files_import_each_other_in_a_circle() {
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dualgap-cli/src");
-    for (folder, still) in [library, program].iter().zip(STILL) {
-        let house = House::of(folder);
+    for folder in [library, program] {
+        let house = House::of(&folder);
         let arrows: usize = house.arrows().values().map(BTreeSet::len).sum();
         assert!(arrows > 100, "only {arrows} imports were seen: is the scanner blind?");
         let circles = house.circles();
-        let on_one: Vec<&str> = circles.iter().filter_map(|way| way.split(" → ").next()).collect();
-        assert_eq!(on_one, still, "{} has circles:\n{}", folder.display(), circles.join("\n"));
+        assert!(circles.is_empty(), "{} has circles:\n{}", folder.display(), circles.join("\n"));
     }
 }
 

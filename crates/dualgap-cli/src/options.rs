@@ -1,0 +1,114 @@
+//! What a task adds to the commands that train: its options, and the structure that they name.
+
+use crate::args::Common;
+use clap::Args;
+use dualgap::Result;
+use dualgap::data::Loaded;
+use dualgap::structure::{Choice, Structure};
+use dualgap::task::{Strength, TaskSpec};
+use std::fmt::Debug;
+use std::path::Path;
+
+/// A command that trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// `dualgap train`.
+    Train,
+    /// `dualgap cv`.
+    Cv,
+    /// `dualgap path`.
+    Path,
+}
+
+impl Verb {
+    pub(crate) const ALL: [Self; 3] = [Self::Train, Self::Cv, Self::Path];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Cv => "cv",
+            Self::Path => "path",
+        }
+    }
+
+    pub(crate) fn about(self) -> &'static str {
+        match self {
+            Self::Train => "Train a model until its certified gap is small enough",
+            Self::Cv => "Find the regularisation that predicts best, by cross-validation",
+            Self::Path => {
+                "Train models for every lambda of an interval, each certified on a part of it"
+            }
+        }
+    }
+}
+
+/// The options of a task, and the structure that they name. A task has the options of its command besides its own.
+pub trait TaskOptions: Args + Debug {
+    /// What is trained.
+    type Structure: Structure;
+
+    /// The name of the task on the command line.
+    const COMMAND: &'static str;
+
+    /// What the task is about, in a sentence.
+    const ABOUT: &'static str;
+
+    /// The options of commands that the task refuses, by their long names, and what to do in their place. They are not
+    /// shown in its help.
+    const REFUSES: &'static [(&'static str, &'static str)] = &[];
+
+    /// Options that are not shown in the help of the task, because it has only one choice.
+    const HIDES: &'static [&'static str] = &[];
+
+    /// Why the task has no λ to search for, and what to do in the place of `cv` and `path`; `None` if it has one.
+    const NO_LAMBDA: Option<&'static str> = None;
+
+    /// μ in a ball, unless it is given.
+    const DEFAULT_MU: Strength = Strength::PerExample(1.0);
+
+    /// Returns examples of a command, which are shown below its options.
+    fn examples(_verb: Verb) -> &'static str {
+        ""
+    }
+
+    /// Returns the structure.
+    fn structure(&self) -> Result<Self::Structure>;
+
+    /// Returns the task, or an error for options that do not go together.
+    fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Self::Structure>> {
+        Ok(TaskSpec::new(self.structure()?, common.penalty(Self::DEFAULT_MU)?))
+    }
+
+    /// Returns how Prox-SDCA chooses its steps, if the task has such an option.
+    fn option(&self) -> Option<Choice> {
+        None
+    }
+
+    /// Whether to append a constant feature to the data.
+    fn constant(&self) -> bool {
+        false
+    }
+
+    /// Completes the task with what its options say about the labels of the training data.
+    fn meet(
+        &self,
+        _spec: &mut TaskSpec<Self::Structure>,
+        _file: &Path,
+        _data: &<Self::Structure as Structure>::Data,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns the data to train on and those to test on, if an option of the task splits them.
+    #[allow(clippy::type_complexity)]
+    fn split(
+        &self,
+        train: Loaded<<Self::Structure as Structure>::Data>,
+        _common: &Common<'_>,
+    ) -> Result<(
+        Loaded<<Self::Structure as Structure>::Data>,
+        Option<Loaded<<Self::Structure as Structure>::Data>>,
+    )> {
+        Ok((train, None))
+    }
+}
