@@ -6,6 +6,7 @@ test: lint unit
 lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --lib --no-default-features --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --package dualgap --no-deps --locked
 
 # Unit, property, documentation and command-line tests; the examples are run, not only compiled.

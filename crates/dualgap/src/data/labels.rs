@@ -46,6 +46,7 @@ impl Labels {
     }
 
     /// Returns the labels under other names; labels with equal new names are merged.
+    #[cfg(any(test, feature = "csv"))]
     pub fn renamed(self, name: impl Fn(&str) -> String) -> Self {
         let mut names = Dictionary::default();
         let numbers: Vec<u32> = self.names.names().map(|old| names.number(&name(old))).collect();

@@ -32,6 +32,8 @@ pub mod features;
 pub mod fingerprint;
 pub mod folds;
 mod labels;
+#[cfg(not(all(feature = "bzip2", feature = "csv", feature = "zstd")))]
+mod lacking;
 pub mod letters;
 pub mod libsvm;
 pub mod lock;

@@ -172,6 +172,7 @@ pub(super) fn parse_set(
 }
 
 /// Returns the set under other names.
+#[cfg(feature = "csv")]
 pub(super) fn renamed(set: &str, name: impl Fn(&str) -> String) -> String {
     // The parser of the set finds names that have become equal.
     split(set).map(name).collect::<Vec<_>>().join(",")

@@ -64,10 +64,10 @@ impl Sink {
 
     fn file(
         given: &Path,
-        pack: fn(&Path, tempfile::NamedTempFile) -> std::io::Result<Packed>,
+        pack: fn(&Path, tempfile::NamedTempFile) -> Result<Packed>,
     ) -> Result<Self> {
         let Begun { place, file, temporary } = Begun::new(given)?;
-        let file = pack(given, file).map_err(|error| unwritable(given, error))?;
+        let file = pack(given, file)?;
         Ok(Self { name: place, to: To::File(Box::new(file), temporary) })
     }
 

@@ -2,7 +2,6 @@
 
 use crate::linalg::memory::has_headroom;
 use crate::{Error, Result};
-use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -93,10 +92,16 @@ impl<'a> Source<'a> {
         let boxed: Box<dyn BufRead + 'a> = match compression {
             None => Box::new(reader),
             Some(Compression::Gzip) => buffered(MultiGzDecoder::new(reader)),
-            Some(Compression::Bzip2) => buffered(MultiBzDecoder::new(reader)),
+            #[cfg(feature = "bzip2")]
+            Some(Compression::Bzip2) => buffered(bzip2::bufread::MultiBzDecoder::new(reader)),
+            #[cfg(not(feature = "bzip2"))]
+            Some(Compression::Bzip2) => return Err(packed(&name, "bzip2")),
+            #[cfg(feature = "zstd")]
             Some(Compression::Zstd) => {
                 buffered(zstd::stream::read::Decoder::with_buffer(reader).map_err(unreadable)?)
             }
+            #[cfg(not(feature = "zstd"))]
+            Some(Compression::Zstd) => return Err(packed(&name, "zstd")),
         };
         let reader = Box::new(Guarded { inner: boxed, unchecked: 0 });
         Ok(Self { name, reader, line: Vec::new(), number: 0 })
@@ -120,6 +125,7 @@ impl<'a> Source<'a> {
     }
 
     /// Returns the remaining bytes, for readers that find the lines themselves.
+    #[cfg(feature = "csv")]
     pub(super) fn into_reader(self) -> Box<dyn BufRead + 'a> {
         self.reader
     }
@@ -226,6 +232,13 @@ impl<R: BufRead> Read for Guarded<R> {
     }
 }
 
+/// Returns the error for a file whose compression needs a feature that is not there.
+#[cfg(not(all(feature = "bzip2", feature = "zstd")))]
+fn packed(file: &str, feature: &str) -> Error {
+    let what = format!("is compressed with {feature}");
+    super::lacking::lacking(file, &what, feature, "decompress the file first")
+}
+
 fn buffered<'a>(reader: impl Read + 'a) -> Box<dyn BufRead + 'a> {
     Box::new(BufReader::with_capacity(BUFFER, reader))
 }
@@ -245,18 +258,31 @@ mod tests {
         Ok(lines)
     }
 
+    /// A function that compresses.
+    type Compress = fn(&[u8]) -> Vec<u8>;
+
+    const COMPRESSIONS: &[Compress] = &[
+        gzip,
+        #[cfg(feature = "bzip2")]
+        bzip2,
+        #[cfg(feature = "zstd")]
+        zstd,
+    ];
+
     fn gzip(text: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(text).unwrap();
         encoder.finish().unwrap()
     }
 
+    #[cfg(feature = "bzip2")]
     fn bzip2(text: &[u8]) -> Vec<u8> {
         let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
         encoder.write_all(text).unwrap();
         encoder.finish().unwrap()
     }
 
+    #[cfg(feature = "zstd")]
     fn zstd(text: &[u8]) -> Vec<u8> {
         zstd::encode_all(text, 1).unwrap()
     }
@@ -265,7 +291,7 @@ mod tests {
     fn plain_and_compressed_files_give_the_same_lines() {
         let text = b"\xef\xbb\xbfa 1\r\n\nb 2";
         assert_eq!(lines(text).unwrap(), ["a 1", "", "b 2"]);
-        for compress in [gzip, bzip2, zstd] {
+        for compress in COMPRESSIONS {
             assert_eq!(lines(&compress(text)).unwrap(), ["a 1", "", "b 2"]);
             let two_members = [compress(b"x\n"), compress(b"y\n")].concat();
             assert_eq!(lines(&two_members).unwrap(), ["x", "y"]);
@@ -278,7 +304,7 @@ mod tests {
 
     #[test]
     fn damaged_files_name_the_line() {
-        for compress in [gzip, bzip2, zstd] {
+        for compress in COMPRESSIONS {
             let whole = compress("good\n".repeat(10_000).as_bytes());
             let error = lines(&whole[..whole.len() - 20]).unwrap_err();
             assert!(error.to_string().starts_with("test:"), "{error}");
