@@ -8,6 +8,7 @@ pub(super) fn lacking(file: &str, what: &str, feature: &str, otherwise: &str) ->
         file: file.into(),
         message: format!("{what}, and this build of dualgap lacks the feature `{feature}`"),
         remedy: format!("build dualgap with `--features {feature}`, or {otherwise}"),
+        source: None,
     }
 }
 
