@@ -57,7 +57,12 @@ impl Desk {
     }
 
     pub fn run_with(&self, arguments: &[&str]) -> Run {
-        let mut program = assert_cmd::Command::new(program());
+        self.run_program(&program(), arguments)
+    }
+
+    /// Runs another program than `dualgap` here.
+    pub fn run_program(&self, program: &Path, arguments: &[&str]) -> Run {
+        let mut program = assert_cmd::Command::new(program);
         let output = program.current_dir(self.folder()).timeout(HANGS).args(arguments).output();
         let output = output.unwrap();
         Run {
