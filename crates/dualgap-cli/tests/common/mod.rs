@@ -57,7 +57,7 @@ impl Desk {
     }
 
     pub fn run_with(&self, arguments: &[&str]) -> Run {
-        self.run_program(&program(), arguments)
+        self.run_program(Path::new(program()), arguments)
     }
 
     /// Runs another program than `dualgap` here.
