@@ -4,29 +4,29 @@
 //! P(X) = Σ m_i f_i(X'a_i) + μ/2‖X‖²      for ‖X‖ ≤ r in the l1 or the trace norm, X of d features and c outputs
 //! ```
 //!
-//! - [`losses`]: one trait for losses of one output, of several, and of classes.
-//! - [`weights`]: the two forms of X, a plain vector in the l1 ball and factors in the trace ball.
-//! - [`problem`]: data, losses, μ and the radius together, and the values of a certificate.
-//! - [`settings`]: the settings of a run.
+//! - `losses`: one trait for losses of one output, of several, and of classes.
+//! - `weights`: the two forms of X, a plain vector in the l1 ball and factors in the trace ball.
+//! - `problem`: data, losses, μ and the radius together, and the values of a certificate.
+//! - `settings`: the settings of a run.
 //! - `solver`: the solver around every method, which certifies and has checkpoints.
 //! - `handover`: the switch to gradients of all examples when the gap of the ascent stalls.
 //! - `theorem`: what the paper's algorithms with constant steps have in either ball.
 //! - `centre`, `shrinking`: what the ascent has in either ball. `schedule`: the constants of sliding in either ball.
-//! - [`l1`], [`trace`]: the data and the steps of each ball: the default method, which has nothing to tune, the paper's
+//! - `l1`, [`trace`]: the data and the steps of each ball: the default method, which has nothing to tune, the paper's
 //!   algorithm with constant steps, and baselines.
 
 mod centre;
 mod handover;
-pub mod l1;
-pub mod losses;
-pub mod problem;
+mod l1;
+mod losses;
+mod problem;
 mod schedule;
-pub mod settings;
+mod settings;
 mod shrinking;
 mod solver;
 mod theorem;
 pub mod trace;
-pub mod weights;
+mod weights;
 
 pub use l1::{DualValue, MeanDual, Table};
 pub use losses::{Classes, Losses, PerOutput};

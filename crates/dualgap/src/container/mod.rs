@@ -15,18 +15,18 @@
 //! missing, comes twice, has another shape or another digest than the header says. It allocates memory only in
 //! proportion to the file.
 //!
-//! - [`writer`], [`reader`]: from tensors to bytes and back; [`kind`]: what a file is.
-//! - [`digest`]: SHA-256; [`fault`]: what is wrong with a file.
-//! - [`atomic`]: files that are written whole or not at all; [`temporary`]: files to remove when the program ends.
+//! - `writer`, `reader`: from tensors to bytes and back; `kind`: what a file is.
+//! - `digest`: SHA-256; `fault`: what is wrong with a file.
+//! - `atomic`: files that are written whole or not at all; [`temporary`]: files to remove when the program ends.
 
-pub mod atomic;
-pub mod digest;
-pub mod fault;
-pub mod kind;
-pub mod reader;
+pub(crate) mod atomic;
+mod digest;
+mod fault;
+mod kind;
+mod reader;
 pub mod temporary;
 mod twins;
-pub mod writer;
+mod writer;
 
 pub use atomic::{check_link, write_atomically};
 pub use digest::Digest;

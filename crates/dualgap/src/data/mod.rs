@@ -1,56 +1,56 @@
 //! Data sets, their readers and their files.
 //!
-//! - [`examples`]: rows with a target each; [`sequences`]: sequences of labelled rows.
-//! - [`dataset`]: the interface of all data sets.
-//! - [`targets`]: what to predict: classes, numbers, [`sets`] of labels, or several numbers, [`outputs`].
-//! - [`alphabet`], [`dictionary`]: names of labels and of features, and their numbers.
-//! - [`class_weights`]: weights by class; [`scaling`]: columns of equal size.
-//! - [`folds`]: which examples are held out together.
+//! - `examples`: rows with a target each; `sequences`: sequences of labelled rows.
+//! - `dataset`: the interface of all data sets.
+//! - `targets`: what to predict: classes, numbers, `sets` of labels, or several numbers, `outputs`.
+//! - `alphabet`, `dictionary`: names of labels and of features, and their numbers.
+//! - `class_weights`: weights by class; `scaling`: columns of equal size.
+//! - `folds`: which examples are held out together.
 //! - [`source`]: files, plain or compressed, line by line, with errors that name the line.
-//! - [`sink`]: standard output, or files that are written atomically.
+//! - `sink`: standard output, or files that are written atomically.
 //! - [`lock`]: files that one program at a time can lock.
 //! - [`random_binning`]: features whose inner product is a kernel.
 //! - [`conversion`]: conversion to LIBSVM files, with the same numbers for several files.
 //! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`tables`]: readers.
-//! - [`columns`], [`templates`], [`column_recipe`], [`features`]: column files, and how their cells become
+//! - `columns`, [`templates`], `column_recipe`, [`features`]: column files, and how their cells become
 //!   features.
-//! - [`vocabulary`]: the names that a model knows, and what it does not know.
-//! - [`recipe`]: how a file becomes a data set, in a form that a model file stores.
-//! - [`fingerprint`](mod@fingerprint): digests that identify data sets.
+//! - `vocabulary`: the names that a model knows, and what it does not know.
+//! - `recipe`: how a file becomes a data set, in a form that a model file stores.
+//! - `fingerprint`: digests that identify data sets.
 
-pub mod alphabet;
+mod alphabet;
 mod checks;
-pub mod class_weights;
-pub mod column_recipe;
-pub mod columns;
+mod class_weights;
+mod column_recipe;
+mod columns;
 pub mod conversion;
 pub mod csv;
-pub mod dataset;
-pub mod dictionary;
-pub mod examples;
+mod dataset;
+mod dictionary;
+mod examples;
 pub mod features;
-pub mod fingerprint;
-pub mod folds;
+pub(crate) mod fingerprint;
+mod folds;
 mod labels;
 #[cfg(not(all(feature = "bzip2", feature = "csv", feature = "zstd")))]
 mod lacking;
 pub mod letters;
 pub mod libsvm;
 pub mod lock;
-pub mod outputs;
+mod outputs;
 mod packed;
 pub mod random_binning;
 pub mod ratings;
-pub mod recipe;
-pub mod scaling;
-pub mod sequences;
-pub mod sets;
-pub mod sink;
+mod recipe;
+mod scaling;
+mod sequences;
+mod sets;
+mod sink;
 pub mod source;
 pub mod tables;
-pub mod targets;
+mod targets;
 pub mod templates;
-pub mod vocabulary;
+mod vocabulary;
 
 pub use crate::container::{Digest, check_link, temporary, write_atomically};
 pub use alphabet::Alphabet;
@@ -62,7 +62,7 @@ pub use csv::CsvRecipe;
 pub use dataset::DataSet;
 pub use dictionary::Dictionary;
 pub use examples::Examples;
-pub use fingerprint::fingerprint;
+pub use fingerprint::{Fingerprint, fingerprint};
 pub use folds::Folds;
 pub use outputs::Outputs;
 pub use random_binning::RandomBinning;

@@ -5,43 +5,43 @@
 //! D(α) = Σ mass_i · dual_i(α_i) − λ g*(v)         v = (1/λ) Σ mass_i X_i α_i,   w = ∇g*(v)
 //! ```
 //!
-//! - [`blocks`]: what a block is: the trait that every problem implements, and two traits for what some blocks can do
+//! - `blocks`: what a block is: the trait that every problem implements, and two traits for what some blocks can do
 //!   besides.
 //! - [`problem`]: blocks, masses, λ and link together, and the primal and the dual value of the certificate.
-//! - [`engine`]: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
+//! - `engine`: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
 //! - `visit`, `cache_policy`: one visit to a block, plain or with its active set, and when to visit without the oracle.
 //! - `intercept`: whether a weight may go without a penalty.
-//! - [`train`](mod@train): runs of the engine, from the start, from given points or from a checkpoint.
+//! - `train`: runs of the engine, from the start, from given points or from a checkpoint.
 //! - `proximal_point`: the engine around a moving centre: acceleration, a weight that is not penalised, and pure l1.
-//! - [`joined`]: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
-//! - [`mixture`]: a sparse mixture of corners, the dual point of most blocks.
-//! - [`settings`], [`average`]: the settings of the engine, and averages of iterates.
-//! - [`sampling`], `gaps`, `shrinking`: the order of the blocks, draws in proportion to their gaps, and blocks that are
+//! - `joined`: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
+//! - `mixture`: a sparse mixture of corners, the dual point of most blocks.
+//! - `settings`, `average`: the settings of the engine, and averages of iterates.
+//! - `sampling`, `gaps`, `shrinking`: the order of the blocks, draws in proportion to their gaps, and blocks that are
 //!   visited less often because their visits change nothing.
-//! - [`primal`]: v and w, updated together.
+//! - `primal`: v and w, updated together.
 //! - `best`: the best pair of a run.
-//! - [`reach`](mod@reach): what weights and points prove at every λ.
-//! - [`witness`]: dual points that can be stored, and proved feasible when they are loaded.
+//! - `reach`: what weights and points prove at every λ.
+//! - `witness`: dual points that can be stored, and proved feasible when they are loaded.
 
-pub mod average;
+mod average;
 mod best;
-pub mod blocks;
+mod blocks;
 mod cache_policy;
-pub mod engine;
+pub(crate) mod engine;
 mod gaps;
 mod intercept;
-pub mod joined;
-pub mod mixture;
-pub mod primal;
+mod joined;
+mod mixture;
+mod primal;
 pub mod problem;
 pub(crate) mod proximal_point;
-pub mod reach;
-pub mod sampling;
-pub mod settings;
+mod reach;
+mod sampling;
+mod settings;
 mod shrinking;
-pub mod train;
+mod train;
 mod visit;
-pub mod witness;
+pub(crate) mod witness;
 
 pub use average::Average;
 pub(crate) use best::Best;

@@ -1,36 +1,36 @@
 //! Linear algebra: rows, kernels, sums with error bounds, the random generator, and low-rank matrices.
 //!
-//! - [`rows`]: sparse and dense rows behind one interface; [`buffer`]: their arrays, owned or shared.
-//! - [`columns`]: the same by columns.
+//! - `rows`: sparse and dense rows behind one interface; `buffer`: their arrays, owned or shared.
+//! - `columns`: the same by columns.
 //! - `halt`: the question whether long computations should stop.
 //! - [`kernels`]: the few inner loops that take most of the time.
 //! - [`sum`]: compensated sums and numbers with an error bound.
 //! - [`underflow`]: bounds that hold where products underflow.
-//! - [`accumulate`]: targets that a feature vector can be added to.
+//! - `accumulate`: targets that a feature vector can be added to.
 //! - [`memory`]: checks that there is enough memory for a run.
-//! - [`random`]: the only generator, reproducible across platforms and versions.
+//! - `random`: the only generator, reproducible across platforms and versions.
 //! - [`parallel`]: work shared among threads, with results in order.
-//! - [`operator`]: matrices defined by their products with a block of vectors.
-//! - [`low_rank`]: matrices in factors, recompressed, with proven norms.
-//! - [`singular`]: the largest singular values of an operator, warm-started.
-//! - [`spectral`]: a proven upper bound on a spectral norm.
+//! - `operator`: matrices defined by their products with a block of vectors.
+//! - `low_rank`: matrices in factors, recompressed, with proven norms.
+//! - `singular`: the largest singular values of an operator, warm-started.
+//! - `spectral`: a proven upper bound on a spectral norm.
 
-pub mod accumulate;
-pub mod buffer;
-pub mod columns;
+pub(crate) mod accumulate;
+mod buffer;
+mod columns;
 mod csr;
 pub(crate) mod dense;
 mod gram;
 pub(crate) mod halt;
 pub mod kernels;
-pub mod low_rank;
+mod low_rank;
 pub mod memory;
-pub mod operator;
+pub(crate) mod operator;
 pub mod parallel;
-pub mod random;
-pub mod rows;
-pub mod singular;
-pub mod spectral;
+mod random;
+mod rows;
+pub(crate) mod singular;
+pub(crate) mod spectral;
 pub mod sum;
 pub mod underflow;
 

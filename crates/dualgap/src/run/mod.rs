@@ -1,23 +1,23 @@
 //! The one training loop, and what it needs to know when to stop.
 //!
-//! - [`certificate`]: what a certified gap is. [`best_pair`]: the best weights and the best dual point of a run.
-//! - [`budget`]: tolerances, limits, and the flag that Ctrl-C raises.
-//! - [`solver`]: the trait of all solvers, which only step and certify.
-//! - [`checkpoint`]: what a run needs to resume later, and where it is stored.
-//! - [`observer`]: observers of a run; the JSON-lines trace.
-//! - [`report`]: the state of a run, and what it ends with.
-//! - [`train`]: the loop itself.
-//! - [`reach`]: at which other λ a certificate still holds.
+//! - `certificate`: what a certified gap is. `best_pair`: the best weights and the best dual point of a run.
+//! - `budget`: tolerances, limits, and the flag that Ctrl-C raises.
+//! - `solver`: the trait of all solvers, which only step and certify.
+//! - `checkpoint`: what a run needs to resume later, and where it is stored.
+//! - `observer`: observers of a run; the JSON-lines trace.
+//! - `report`: the state of a run, and what it ends with.
+//! - `train`: the loop itself.
+//! - `reach`: at which other λ a certificate still holds.
 
-pub mod best_pair;
-pub mod budget;
-pub mod certificate;
-pub mod checkpoint;
-pub mod observer;
-pub mod reach;
-pub mod report;
-pub mod solver;
-pub mod train;
+mod best_pair;
+mod budget;
+mod certificate;
+mod checkpoint;
+mod observer;
+mod reach;
+mod report;
+mod solver;
+mod train;
 
 pub(crate) use best_pair::BestPair;
 pub use best_pair::Solution;

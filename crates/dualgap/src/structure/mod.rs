@@ -10,35 +10,36 @@
 //!
 //! [`Structure`] is the trait that all of them implement; a structure of the user's own does so too.
 //!
-//! - [`linear`]: a number for each example, or the sign of one.
-//! - [`multiclass`]: one label out of several.
+//! - `linear`: a number for each example, or the sign of one.
+//! - `multiclass`: one label out of several.
 //! - [`chain`]: a label for each position of a sequence.
-//! - [`multi_label`]: any number of labels, and [`multi_output`]: several numbers, in a ball.
+//! - `multi_label`: any number of labels, and `multi_output`: several numbers, in a ball.
 //! - [`completion`]: ratings of items by users, in the trace ball.
 //! - [`own`]: a user's own structure, given by its max-oracle.
-//! - [`definition`]: the trait; [`names`], [`fitted`], [`words`], [`remarks`], [`in_ball`]: what it speaks of.
+//! - `definition`: the trait; `names`, `fitted`, `words`, `remarks`, `in_ball`: what it speaks of.
 //! - [`evaluation`]: comparison of predictions with the truth.
 
 pub mod chain;
 pub mod completion;
-pub mod definition;
+mod definition;
 pub mod evaluation;
-pub mod fitted;
-pub mod in_ball;
-pub mod linear;
-pub mod multi_label;
-pub mod multi_output;
-pub mod multiclass;
-pub mod names;
+mod fitted;
+pub(crate) mod in_ball;
+mod linear;
+mod multi_label;
+mod multi_output;
+mod multiclass;
+pub(crate) mod names;
 pub mod own;
-pub mod remarks;
-pub mod words;
+pub(crate) mod remarks;
+pub(crate) mod words;
 
 pub use chain::{Chain, ChainBlocks, ChainOracle, Hamming};
 pub use completion::Completion;
 pub use definition::{Purpose, Structure, Visitor, WeightOf};
 pub use evaluation::Evaluation;
 pub use fitted::{Fitted, Table};
+pub use in_ball::StoredLosses;
 pub use linear::{Choice, Linear, LinearBlocks, train_linear, train_pure_l1, train_pure_l1_from};
 pub use multi_label::MultiLabel;
 pub use multi_output::MultiOutput;

@@ -4,32 +4,32 @@
 //! data → TaskSpec → Task → fit → Report { Model, Certificate } → predict, evaluate, save, certify
 //! ```
 //!
-//! - [`problem`]: [`Task`]: a structure, a penalty, scaling and class weights; [`spec`]: the same before the data are seen.
-//! - [`plan`], [`method`]: how to fit a model; `fit`: training; [`checkpoint`]: runs that can resume.
-//! - [`model`]: a fitted model: predict, scores, probabilities, evaluate.
-//! - [`file`](mod@file): the model file; `version1`: files of the first version.
-//! - [`prove`]: verification of a stored certificate; `sides`: its primal and its dual value.
-//! - [`describe`]: the problem behind a certificate, in words and as JSON.
-//! - [`path`](mod@path): models that together are within a tolerance at every λ of an interval.
-//! - [`cross_validation`]: the λ that predicts best.
-//! - [`predict`](mod@predict): predictions for a file.
-//! - [`registry`]: models whose structure is known only when their file is read.
+//! - `problem`: [`Task`]: a structure, a penalty, scaling and class weights; `spec`: the same before the data are seen.
+//! - `plan`, `method`: how to fit a model; `fit`: training; `checkpoint`: runs that can resume.
+//! - `model`: a fitted model: predict, scores, probabilities, evaluate.
+//! - `file`: the model file; `version1`: files of the first version.
+//! - `prove`: verification of a stored certificate; `sides`: its primal and its dual value.
+//! - `describe`: the problem behind a certificate, in words and as JSON.
+//! - `path`: models that together are within a tolerance at every λ of an interval.
+//! - `cross_validation`: the λ that predicts best.
+//! - `predict`: predictions for a file.
+//! - `registry`: models whose structure is known only when their file is read.
 
-pub mod checkpoint;
-pub mod cross_validation;
-pub mod describe;
-pub mod file;
+mod checkpoint;
+mod cross_validation;
+mod describe;
+mod file;
 mod fit;
-pub mod method;
-pub mod model;
-pub mod path;
-pub mod plan;
-pub mod predict;
-pub mod problem;
-pub mod prove;
-pub mod registry;
+mod method;
+mod model;
+mod path;
+mod plan;
+mod predict;
+mod problem;
+mod prove;
+mod registry;
 mod sides;
-pub mod spec;
+mod spec;
 mod version1;
 
 pub use checkpoint::Checkpoints;

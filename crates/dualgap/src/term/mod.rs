@@ -2,15 +2,15 @@
 //! regulariser.
 
 pub mod ball;
-pub mod costs;
-pub mod elastic_net;
-pub mod link;
-pub mod loss;
-pub mod penalty;
-pub mod pure_l1;
-pub mod q_norm;
-pub mod regulariser;
-pub mod unpenalised;
+mod costs;
+mod elastic_net;
+mod link;
+mod loss;
+mod penalty;
+mod pure_l1;
+mod q_norm;
+mod regulariser;
+mod unpenalised;
 
 pub use ball::Ball;
 pub use costs::{CheckedCosts, Costs};

@@ -1,6 +1,6 @@
 //! The l1 ball: weights are a plain vector, of which few are not zero.
 //!
-//! - [`table`]: the data, by rows and by columns, and the dual value of a certificate.
+//! - `table`: the data, by rows and by columns, and the dual value of a certificate.
 //! - `ascent`, `visit`, `soft_threshold`: the default method, which has nothing to tune.
 //! - `theorem`: Algorithm 1 with constant steps.
 //! - `baselines`: other methods for the same problems.
@@ -8,7 +8,7 @@
 mod ascent;
 mod baselines;
 mod soft_threshold;
-pub mod table;
+mod table;
 mod theorem;
 mod visit;
 

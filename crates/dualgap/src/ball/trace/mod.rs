@@ -1,8 +1,8 @@
 //! The trace ball: weights of low rank, in factors.
 //!
-//! - [`map`]: the linear map from X to the predictions; the linear model is one.
-//! - [`sampled`]: some entries of X, for matrix completion. [`matrices`]: inner products with given matrices.
-//! - [`dual`]: the dual value of a certificate.
+//! - `map`: the linear map from X to the predictions; the linear model is one.
+//! - `sampled`: some entries of X, for matrix completion. `matrices`: inner products with given matrices.
+//! - `dual`: the dual value of a certificate.
 //! - `ascent`, `blocks`: the default method, which has nothing to tune, on all examples at once or in blocks.
 //! - `theorem`: Algorithm 2 with constant steps.
 //! - `baselines`: other methods for the same problems.
@@ -10,10 +10,10 @@
 mod ascent;
 mod baselines;
 mod blocks;
-pub mod dual;
-pub mod map;
-pub mod matrices;
-pub mod sampled;
+mod dual;
+mod map;
+mod matrices;
+mod sampled;
 mod theorem;
 
 pub use dual::{LowRankDual, Proving};

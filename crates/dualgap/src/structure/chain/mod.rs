@@ -1,16 +1,16 @@
 //! One label for each position of a sequence, first order.
 //!
-//! - [`blocks`]: edge marginals of a sequence; `active_set` has its steps between known
+//! - `blocks`: edge marginals of a sequence; `active_set` has its steps between known
 //!   labelings; `scratch`, `edges`, `face` and `geometry` are what steps need.
-//! - [`oracle`]: Viterbi's algorithm, the layout of the weights, and the max-oracle.
+//! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle.
 
 mod active_set;
-pub mod blocks;
+mod blocks;
 pub(crate) mod definition;
 pub(crate) mod edges;
 mod face;
 mod geometry;
-pub mod oracle;
+mod oracle;
 mod scratch;
 
 pub use blocks::{ChainBlocks, ChainScratch};

@@ -1,14 +1,14 @@
 //! Comparison of predictions with the truth.
 //!
-//! - [`labels`]: a label, or a sequence of them; [`chunks`]: the same for chunk labels.
-//! - [`numbers`]: a number; [`outputs`]: several numbers.
-//! - [`sets`]: a set of labels.
+//! - `labels`: a label, or a sequence of them; [`chunks`]: the same for chunk labels.
+//! - `numbers`: a number; `outputs`: several numbers.
+//! - `sets`: a set of labels.
 
 pub mod chunks;
-pub mod labels;
-pub mod numbers;
-pub mod outputs;
-pub mod sets;
+mod labels;
+mod numbers;
+mod outputs;
+mod sets;
 
 pub use chunks::{ChunkEvaluation, Count, Scores};
 pub use labels::{LabelEvaluation, LabelFigures};

@@ -8,11 +8,11 @@
 //! options differ in how far a step moves it.
 
 mod balance;
-pub mod blocks;
+mod blocks;
 mod coordinates;
 pub(crate) mod definition;
 mod l1_certificate;
-pub mod pure_l1;
+mod pure_l1;
 
 pub use blocks::{Choice, LinearBlocks};
 pub use definition::Linear;

@@ -1,14 +1,14 @@
 //! One label out of several for each example.
 //!
-//! - [`blocks`]: a distribution over classes for each example, under the hinge.
-//! - [`scores`]: the same under any loss of the scores, by the options of Prox-SDCA; `segment` is its search along a
+//! - `blocks`: a distribution over classes for each example, under the hinge.
+//! - `scores`: the same under any loss of the scores, by the options of Prox-SDCA; `segment` is its search along a
 //!   segment.
-//! - [`oracle`]: the max-oracle, for comparison with users' own.
+//! - `oracle`: the max-oracle, for comparison with users' own.
 
-pub mod blocks;
+mod blocks;
 pub(crate) mod definition;
-pub mod oracle;
-pub mod scores;
+mod oracle;
+mod scores;
 mod segment;
 
 pub use blocks::MulticlassBlocks;

@@ -1,9 +1,9 @@
 //! Any output space with a max-oracle: the trait that a user implements, and the blocks that are made of it.
 
-pub mod blocks;
+mod blocks;
 pub(crate) mod definition;
 pub(crate) mod examples;
-pub mod oracle;
+mod oracle;
 
 pub use blocks::{OracleBlocks, OraclePoint, Plane};
 pub use definition::OwnStructure;
