@@ -116,7 +116,7 @@ impl DataSet for Sequences {
     }
 }
 
-/// Every rating is an example; all have the same weight.
+/// Every rating is an example.
 impl DataSet for Ratings {
     fn len(&self) -> usize {
         Ratings::len(self)
@@ -127,7 +127,11 @@ impl DataSet for Ratings {
     }
 
     fn weights(&self) -> Option<&[f64]> {
-        None
+        Ratings::weights(self)
+    }
+
+    fn weighted(self, weights: Vec<f64>) -> Result<Self> {
+        self.with_weights(weights)
     }
 }
 

@@ -334,7 +334,7 @@ fn a_run_that_was_kept_goes_on_bit_for_bit_and_no_other_does() {
             let run = |passes, radius, method, keep: bool, resume: bool| {
                 let budget = Budget { relative: Some(0.0), ..Budget::passes(passes) };
                 let ball = Penalty::l1_ball(radius, case.mu);
-                let fit = asked(structure.clone(), &case, ball, method, &budget);
+                let fit = asked(Clone::clone(&structure), &case, ball, method, &budget);
                 let fit = fit.kept(keep.then_some(&*file), 1.0);
                 let fit = fit.resumed(resume.then_some(&*file));
                 fit.run(&examples(&case)).map(|report| report.model)

@@ -222,6 +222,23 @@ fn names_that_are_not_known_get_what_is_known() {
 }
 
 #[test]
+fn a_weight_of_two_is_a_rating_that_is_there_twice() {
+    let all = triples(5, 20);
+    let twice: Vec<(usize, usize, f64)> =
+        all.iter().enumerate().flat_map(|(k, &t)| vec![t; 1 + usize::from(k == 3)]).collect();
+    let weights = (0..all.len()).map(|k| if k == 3 { 2.0 } else { 1.0 }).collect();
+    let ball = Penalty::trace_ball(2.0, 0.05);
+    let value = |data: &Ratings| {
+        let report = fit(data, ScalarLoss::Squared, Centring::None, ball, &Budget::relative(1e-10));
+        let report = report.unwrap();
+        report.model.certify(data).unwrap();
+        report.certificate.primal
+    };
+    let (a, b) = (value(&ratings(&all).with_weights(weights).unwrap()), value(&ratings(&twice)));
+    assert!((a - b).abs() < 1e-8 * a, "{a} {b}");
+}
+
+#[test]
 fn every_method_of_the_trace_ball_makes_a_model_that_holds() {
     let (data, ball) = (data(), Penalty::trace_ball(2.0, 0.05));
     for method in [Method::Pdbfw].into_iter().chain(Method::LOW_RANK_BASELINES) {
@@ -252,8 +269,6 @@ fn what_does_not_go_with_ratings_is_refused() {
     assert!(asked(Method::Pdbfw).scaled(Scaling::Max).run(&data).is_err());
     assert!(asked(Method::Pdbfw).warm(Some(&model)).run(&data).is_err());
     assert!(asked(Method::Pdbfw).watching(&data).run(&data).is_err());
-    let weights = Some(vec![1.0; data.len()]);
-    assert!(asked(Method::Pdbfw).weighed(weights).run(&data).is_err(), "ratings have no weights");
     let huge = Ratings::from_triples(&[("a", "b", 1e308), ("a", "c", 1e308)]).unwrap();
     for centring in [Centring::None, Centring::Mean, Centring::Effects] {
         assert!(fit(&huge, ScalarLoss::Squared, centring, trace, &budget).is_err());
@@ -345,7 +360,8 @@ fn broken_files_are_refused() {
     assert!(changed(&|_| {}).is_ok());
     assert!(changed(&|m| m.names.dictionary = Dictionary::default()).is_err());
     assert!(changed(&|m| m.names.dictionary = m.names.dictionary.first(2)).is_err());
-    assert!(changed(&|m| m.low_rank = None).is_err());
+    let without = Model { low_rank: None, ..model.clone() };
+    assert!(without.to_bytes().is_err(), "there is nothing to write");
     assert!(changed(&|m| m.low_rank = Some(LowRank::zero(USERS, ITEMS + 1))).is_err());
     let centre = |change: &dyn Fn(&mut Centre)| {
         changed(&|m| {

@@ -10,6 +10,7 @@
 
 mod lines;
 
+use super::checks::{check_weights, select_weights};
 use super::source::Complaint;
 use super::{Dictionary, Source};
 use crate::linalg::{Random, Sum};
@@ -70,6 +71,7 @@ pub struct Ratings {
     pub(crate) pairs: Pairs,
     /// The rating of each pair; empty if the pairs are only there to predict.
     pub(crate) values: Vec<f64>,
+    weights: Option<Vec<f64>>,
 }
 
 /// How a file of ratings is read.
@@ -163,7 +165,19 @@ impl Ratings {
             part.pairs.push(user, item);
             part.values.extend(self.values.get(i));
         }
+        part.weights = select_weights(self.weights.as_ref(), chosen);
         part
+    }
+
+    /// Sets the training weight of each rating, a nonnegative number. The centre of the ratings does not depend on it.
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        check_weights(&weights, self.len())?;
+        Ok(Self { weights: Some(weights), ..self })
+    }
+
+    /// The weight of each rating, unless all are the same.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
     }
 
     /// Returns the number of pairs.
@@ -215,7 +229,7 @@ impl Ratings {
 
 impl From<Pairs> for Ratings {
     fn from(pairs: Pairs) -> Self {
-        Self { pairs, values: Vec::new() }
+        Self { pairs, values: Vec::new(), weights: None }
     }
 }
 

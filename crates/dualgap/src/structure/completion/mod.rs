@@ -158,9 +158,7 @@ impl Structure for Completion {
             ));
         }
         if names.dictionary.len() != names.features {
-            return Err(Error::setting(
-                "every user must have a name, by which it is predicted for",
-            ));
+            return Err(Error::setting("every user must have a name"));
         }
         match names.alphabet.len() {
             0 => Ok(()),
