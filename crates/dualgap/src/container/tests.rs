@@ -212,7 +212,7 @@ fn versions_beyond_those_that_are_read_are_refused_before_all_else() {
         assert_eq!(read_all(&other).unwrap(), header());
     }
     let none = with_header(&bytes, |header| {
-        drop(header.as_object_mut().unwrap().remove("format_version"))
+        drop(header.as_object_mut().unwrap().remove("format_version"));
     });
     assert!(told(read_all(&none)).contains("without a version"));
     let later = [b"dualgap lines 2", &lines(b"body")[15..]].concat();

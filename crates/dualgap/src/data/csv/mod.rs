@@ -66,8 +66,9 @@ pub enum Kind {
 
 #[cfg(all(test, feature = "csv"))]
 mod tests {
+    use super::read::BEGINNING;
     use super::*;
-    use crate::data::{Examples, Source, Vocabulary};
+    use crate::data::{Examples, Source, TargetKind, Unseen};
     use crate::{Error, Result, Setting};
     use proptest::prelude::*;
     use std::collections::BTreeMap;

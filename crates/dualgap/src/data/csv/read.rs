@@ -13,7 +13,7 @@ use crate::data::{
 use std::collections::HashSet;
 
 /// The number of records that decide which columns are numbers and which are names.
-const BEGINNING: usize = 1000;
+pub(super) const BEGINNING: usize = 1000;
 
 /// Reads training data and returns the recipe with everything that the file decided.
 ///

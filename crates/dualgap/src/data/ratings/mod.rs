@@ -358,7 +358,7 @@ mod tests {
             "u1::m2::3::978300760\nu2::m2::4.5\r\n",
             "\u{feff}u1 m2 3\nu2 m2 45e-1\n",
         ] {
-            let Ratings { pairs, values } = read(text).unwrap();
+            let Ratings { pairs, values, .. } = read(text).unwrap();
             assert_eq!((names(&pairs.users), names(&pairs.items)), (vec!["u1", "u2"], vec!["m2"]));
             assert_eq!((&pairs.places[..], &values[..]), (&[(0, 0), (1, 0)][..], &[3.0, 4.5][..]));
         }
@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn names_may_be_in_quotes() {
         let text = "7,\"Good, Bad\",5\n7, \"say \"\"hi\"\"\" ,\"4\"\n\"7\",plain,3,\"odd\n";
-        let Ratings { pairs, values } = read(text).unwrap();
+        let Ratings { pairs, values, .. } = read(text).unwrap();
         assert_eq!(names(&pairs.users), ["7"]);
         assert_eq!(names(&pairs.items), ["Good, Bad", "say \"hi\"", "plain"]);
         assert_eq!(values, [5.0, 4.0, 3.0]);
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn the_same_pair_may_be_rated_twice() {
-        let Ratings { pairs, values } = read("a b 1\na b 2\n").unwrap();
+        let Ratings { pairs, values, .. } = read("a b 1\na b 2\n").unwrap();
         assert_eq!((&pairs.places[..], &values[..]), (&[(0, 0), (0, 0)][..], &[1.0, 2.0][..]));
     }
 
