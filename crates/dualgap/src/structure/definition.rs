@@ -1,15 +1,11 @@
 //! What a structure is: the one trait behind which everything that depends on the kind of output lives.
 
 use super::evaluation::{Evaluation, Strangers};
-use super::in_ball::StoredLosses;
-use super::linear::{Choice, LinearBlocks};
+use super::posed::{Posed, Posing};
 use super::{Fitted, Names, Table, Words};
-use crate::ball::trace::Map;
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, DataSet, Format, Loaded, Recipe, Sequences, Source, TargetKind};
-use crate::dual::Witnessed;
-use crate::linalg::Rows;
-use crate::term::{Loss, Penalty};
+use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,15 +55,9 @@ pub trait Structure:
         refuse_all_but_ridge(penalty)
     }
 
-    /// Makes the optimisation problem of the data under the penalty, and returns what the visitor makes of it. Exactly
-    /// one method of the visitor is to be called.
-    fn pose<V: Visitor>(
-        &self,
-        names: &Names,
-        data: &Self::Data,
-        penalty: &Penalty,
-        visitor: V,
-    ) -> Result<V::Output>;
+    /// Makes the optimisation problem of the data, by one of the functions of [`posed`](super::posed).
+    fn pose<'d>(&'d self, data: &'d Self::Data, posing: &Posing<'_>)
+    -> Result<Box<dyn Posed + 'd>>;
 
     /// Whether the dual points of a model of the other structure mean the same in this one, so that a run can start from
     /// them.
@@ -257,27 +247,4 @@ pub struct WeightOf {
     pub from: Option<usize>,
     /// The number of the label among those that [`Structure::weighted`] returns.
     pub label: Option<usize>,
-}
-
-/// What is done with a posed problem, such as training or a proof.
-pub trait Visitor: Sized {
-    /// What comes of it.
-    type Output;
-
-    /// Returns how Prox-SDCA chooses its steps, if that was asked for.
-    fn choice(&self) -> Option<Choice> {
-        None
-    }
-
-    /// Receives a penalised problem as blocks of the engine.
-    fn blocks<B: Witnessed>(self, blocks: &B) -> Result<Self::Output>;
-
-    /// Receives a penalised problem of one output, for which there are more penalties.
-    fn linear<L: Loss>(self, blocks: &LinearBlocks<'_, L>) -> Result<Self::Output>;
-
-    /// Receives the rows and losses of a problem in a ball.
-    fn rows<L: StoredLosses>(self, rows: &Rows, losses: L) -> Result<Self::Output>;
-
-    /// Receives a problem in the trace ball whose predictions are any linear map of the matrix.
-    fn map<M: Map, L: StoredLosses>(self, map: M, losses: L) -> Result<Self::Output>;
 }

@@ -16,7 +16,8 @@
 //! - `multi_label`: any number of labels, and `multi_output`: several numbers, in a ball.
 //! - [`completion`]: ratings of items by users, in the trace ball.
 //! - [`own`]: a user's own structure, given by its max-oracle.
-//! - `definition`: the trait; `names`, `fitted`, `words`, `remarks`, `in_ball`: what it speaks of.
+//! - `definition`: the trait; [`posed`]: optimisation problems that can be solved and proved; `names`, `fitted`, `words`,
+//!   `remarks`: what the trait speaks of.
 //! - [`evaluation`]: comparison of predictions with the truth.
 
 pub mod chain;
@@ -24,22 +25,21 @@ pub mod completion;
 mod definition;
 pub mod evaluation;
 mod fitted;
-pub(crate) mod in_ball;
 mod linear;
 mod multi_label;
 mod multi_output;
 mod multiclass;
 pub(crate) mod names;
 pub mod own;
+pub mod posed;
 pub(crate) mod remarks;
 pub(crate) mod words;
 
 pub use chain::{Chain, ChainBlocks, ChainOracle, Hamming};
 pub use completion::Completion;
-pub use definition::{Purpose, Structure, Visitor, WeightOf};
+pub use definition::{Purpose, Structure, WeightOf};
 pub use evaluation::Evaluation;
 pub use fitted::{Fitted, Table};
-pub use in_ball::StoredLosses;
 pub use linear::{Choice, Linear, LinearBlocks, train_linear, train_pure_l1, train_pure_l1_from};
 pub use multi_label::MultiLabel;
 pub use multi_output::MultiOutput;

@@ -3,6 +3,7 @@
 use crate::ball;
 use crate::dual::{self, Acceleration, Average, Cache, Direction, Sampling, Settings, Step};
 use crate::structure::Choice;
+use crate::structure::posed::Solver;
 use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -87,7 +88,7 @@ impl DualMethod {
     }
 
     /// Returns the settings of the engine for a problem.
-    pub(super) fn settings(
+    fn settings(
         &self,
         penalty: Penalty,
         sample_weights: Option<Vec<f64>>,
@@ -142,6 +143,23 @@ impl Method {
                 Err(Error::setting("the solvers of a ball are for weights in one"))
             }
             (method, _) => Ok(method),
+        }
+    }
+
+    /// Returns the solver of a problem, and how Prox-SDCA chooses its steps if that was asked for.
+    pub(super) fn solver(
+        &self,
+        penalty: Penalty,
+        weights: Option<Vec<f64>>,
+        threads: usize,
+    ) -> Result<(Solver, Option<Choice>)> {
+        match self {
+            Self::Ball(settings) => Ok((Solver::Ball(*settings), None)),
+            Self::Dual(method) => {
+                let settings = method.settings(penalty, weights, threads)?;
+                Ok((Solver::Dual(settings), method.option))
+            }
+            Self::Auto => Self::Auto.for_penalty(&penalty)?.solver(penalty, weights, threads),
         }
     }
 

@@ -8,7 +8,7 @@
 //! - `plan`, `method`: how to fit a model; `fit`: training; `checkpoint`: runs that can resume.
 //! - `model`: a fitted model: predict, scores, probabilities, evaluate.
 //! - `file`: the model file; `version1`: files of the first version.
-//! - `prove`: verification of a stored certificate; `sides`: its primal and its dual value.
+//! - `prove`: verification of a stored certificate.
 //! - `describe`: the problem behind a certificate, in words and as JSON.
 //! - `path`: models that together are within a tolerance at every λ of an interval.
 //! - `cross_validation`: the λ that predicts best.
@@ -28,7 +28,6 @@ mod predict;
 mod problem;
 mod prove;
 mod registry;
-mod sides;
 mod spec;
 mod version1;
 

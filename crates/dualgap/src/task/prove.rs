@@ -1,15 +1,12 @@
 //! Verification: recomputes a stored certificate from the data without trusting a number in the file.
 
 use super::Model;
-use super::sides::{LowRankSides, Sides, l1_sides, linear_sides, refused, sides};
-use crate::ball::trace::{Features, Map};
 use crate::data::{DataSet, Factors, Format, TargetKind};
-use crate::dual::{self, Witnessed};
-use crate::linalg::{Measured, Rows};
+use crate::linalg::Measured;
 use crate::run::{Certificate, Reach};
-use crate::structure::in_ball::StoredLosses;
-use crate::structure::{Fitted, LinearBlocks, Structure, Visitor};
-use crate::term::{Ball, Loss, Penalty};
+use crate::structure::Structure;
+use crate::structure::posed::{Posed, Posing, Sides, refused};
+use crate::term::Penalty;
 use crate::{Error, Result, Setting};
 
 /// The evidence for the dual value of a verified certificate.
@@ -33,7 +30,7 @@ pub struct Verified {
 impl<S: Structure> Model<S> {
     /// Verifies the certificate against the training data: recomputes it without trusting a number in the model.
     pub fn certify(&self, data: &S::Data) -> Result<Verified> {
-        prove(self, data, |weights, factors| Certify { model: self, weights, factors })
+        prove(self, data, |posed, factors| certify(self, &*posed.sides()?, factors))
     }
 
     /// Returns the bound that the model and its witness prove at every λ, computed from its training data.
@@ -62,16 +59,23 @@ impl<S: Structure> Model<S> {
                 _ => "pure l1 has no λ: its model is not one of several",
             }));
         }
-        prove(self, data, |weights, factors| AtEveryLambda { model: self, weights, factors })
+        let Some(witness) = &self.witness else {
+            return Err(Error::setting(format!(
+                "without its witness a model proves nothing at another λ: train it with {}",
+                Setting::Witness
+            )));
+        };
+        prove(self, data, |posed, factors| posed.reach(&factors.scaled(&self.weights), witness))
     }
 }
 
-/// Poses the problem that a model says it solves, after the check that the data are its training data.
-fn prove<S: Structure, V: Visitor>(
+/// Poses the problem that a model says it solves, after the check that the data are its training data, and proves
+/// something about it.
+fn prove<S: Structure, R>(
     model: &Model<S>,
     data: &S::Data,
-    proof: impl FnOnce(Option<Vec<f64>>, Factors) -> V,
-) -> Result<V::Output> {
+    proof: impl FnOnce(&dyn Posed, &Factors) -> Result<R>,
+) -> Result<R> {
     let task = &model.task;
     check_data(model, data)?;
     task.check().map_err(|error| refused(format!("the file names another problem: {error}")))?;
@@ -79,8 +83,8 @@ fn prove<S: Structure, V: Visitor>(
     let weights = task.weigh(data, model.sample_weights.as_deref())?;
     let (factors, scaled) =
         data.scaled(task.scaling).map_err(|error| refused(error.to_string()))?;
-    let visitor = proof(weights, factors);
-    task.structure.pose(&model.names, &scaled, &task.penalty, visitor)
+    let posing = Posing { penalty: task.penalty, weights: weights.as_deref(), choice: None };
+    proof(&*task.structure.pose(&scaled, &posing)?, &factors)
 }
 
 /// Returns an error unless these are the data that the model was trained on, with the names that it has.
@@ -112,106 +116,26 @@ fn check_data<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<()> {
 }
 
 /// Proves the stored certificate.
-struct Certify<'m, S> {
-    model: &'m Model<S>,
-    weights: Option<Vec<f64>>,
-    factors: Factors,
-}
-
-impl<S: Structure> Certify<'_, S> {
-    fn sides(&self, sides: &dyn Sides) -> Result<Verified> {
-        let (stored, fitted) = (self.model.certificate, self.model.fitted());
-        let primal = sides.primal(fitted, &self.factors)?;
-        agree("primal", primal.value, stored.primal, &stored)?;
-        if stored.certified != primal.certified {
-            return Err(refused("the file is wrong about whether its primal value is a bound"));
-        }
-        let (dual, evidence) = if let Some(witness) = &self.model.witness {
-            let dual = sides.dual(witness)?;
-            agree("dual", dual, stored.dual, &stored)?;
-            (dual, DualEvidence::Witness)
-        } else {
-            let error = believable(stored.rounding_error, stored.dual);
-            (Measured { value: stored.dual, error }, DualEvidence::Word)
-        };
-        let certificate = Certificate::new(primal.value, dual, primal.certified)?;
-        Ok(Verified { certificate, evidence })
+fn certify<S: Structure>(
+    model: &Model<S>,
+    sides: &dyn Sides,
+    factors: &Factors,
+) -> Result<Verified> {
+    let stored = model.certificate;
+    let primal = sides.primal(model.fitted(), factors)?;
+    agree("primal", primal.value, stored.primal, &stored)?;
+    if stored.certified != primal.certified {
+        return Err(refused("the file is wrong about whether its primal value is a bound"));
     }
-}
-
-impl<S: Structure> Visitor for Certify<'_, S> {
-    type Output = Verified;
-
-    fn blocks<B: Witnessed>(self, blocks: &B) -> Result<Verified> {
-        self.sides(&*sides(self.model.task.penalty, self.weights.as_deref(), blocks)?)
-    }
-
-    fn linear<L: Loss>(self, blocks: &LinearBlocks<'_, L>) -> Result<Verified> {
-        self.sides(&*linear_sides(self.model.task.penalty, self.weights.as_deref(), blocks)?)
-    }
-
-    fn rows<L: StoredLosses>(self, rows: &Rows, losses: L) -> Result<Verified> {
-        let (ball, mu) = ball(self.model.task.penalty)?;
-        match ball {
-            Ball::L1 { .. } => {
-                self.sides(&l1_sides(ball, mu, self.weights.as_deref(), rows, losses)?)
-            }
-            Ball::Trace { .. } => {
-                let features = Features::new(rows, losses.outputs())?;
-                self.map(features, losses)
-            }
-        }
-    }
-
-    fn map<M: Map, L: StoredLosses>(self, map: M, losses: L) -> Result<Verified> {
-        let (ball, mu) = ball(self.model.task.penalty)?;
-        self.sides(&LowRankSides::new(ball, mu, self.weights.as_deref(), map, losses)?)
-    }
-}
-
-fn ball(penalty: Penalty) -> Result<(Ball, f64)> {
-    match penalty {
-        Penalty::Ball { ball, mu } => Ok((ball, mu)),
-        _ => Err(refused("the file names no ball, and weights of its task are kept in one")),
-    }
-}
-
-/// Proves a bound at every λ from the weights and the witness.
-struct AtEveryLambda<'m, S> {
-    model: &'m Model<S>,
-    weights: Option<Vec<f64>>,
-    factors: Factors,
-}
-
-impl<S: Structure> Visitor for AtEveryLambda<'_, S> {
-    type Output = Reach;
-
-    fn blocks<B: Witnessed>(self, blocks: &B) -> Result<Reach> {
-        let Some((_, regulariser)) = self.model.task.penalty.regulariser() else {
-            return Err(refused("the file names a ball for a problem under a penalty"));
-        };
-        let Some(witness) = &self.model.witness else {
-            return Err(Error::setting(format!(
-                "without its witness a model proves nothing at another λ: train it with {}",
-                Setting::Witness
-            )));
-        };
-        let Fitted { weights, .. } = self.model.fitted();
-        let (weights, points) = (self.factors.scaled(weights), witness.points(blocks)?);
-        dual::reach(blocks, regulariser, self.weights.as_deref(), &weights, &points)
-    }
-
-    fn linear<L: Loss>(self, blocks: &LinearBlocks<'_, L>) -> Result<Reach> {
-        self.blocks(blocks)
-    }
-
-    fn rows<L: StoredLosses>(self, _: &Rows, _: L) -> Result<Reach> {
-        Err(Error::setting("a model in a ball is for its own μ and radius, and for no others"))
-    }
-
-    fn map<M: Map, L: StoredLosses>(self, _: M, _: L) -> Result<Reach> {
-        Err(Error::setting("a model in a ball is for its own μ and radius, and for no others"))
-    }
+    let (dual, evidence) = if let Some(witness) = &model.witness {
+        let dual = sides.dual(witness)?;
+        agree("dual", dual, stored.dual, &stored)?;
+        (dual, DualEvidence::Witness)
+    } else {
+        let error = believable(stored.rounding_error, stored.dual);
+        (Measured { value: stored.dual, error }, DualEvidence::Word)
+    };
+    Ok(Verified { certificate: Certificate::new(primal.value, dual, primal.certified)?, evidence })
 }
 
 /// Limits a stored error bound to a millionth of the value: a file could claim any bound to excuse a false value.

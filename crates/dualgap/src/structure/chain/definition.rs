@@ -7,8 +7,8 @@ use crate::data::{Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::parallel;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation};
 use crate::structure::multiclass::definition::too_few;
-use crate::structure::{Fitted, Names, Purpose, Structure, Visitor, WeightOf, Words};
-use crate::term::Penalty;
+use crate::structure::posed::{Posed, Posing, penalised};
+use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -63,14 +63,8 @@ impl Structure for Chain {
         Layout::new(names.features, names.alphabet.len()).map(drop)
     }
 
-    fn pose<V: Visitor>(
-        &self,
-        _: &Names,
-        data: &Sequences,
-        _: &Penalty,
-        visitor: V,
-    ) -> Result<V::Output> {
-        visitor.blocks(&ChainBlocks::new(data, self.hamming)?)
+    fn pose<'d>(&'d self, data: &'d Sequences, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+        Ok(penalised(ChainBlocks::new(data, self.hamming)?, posing))
     }
 
     /// The point of a sequence depends on its positions and labels, and not on the features.

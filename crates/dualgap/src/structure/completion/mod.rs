@@ -20,8 +20,9 @@ use crate::data::{Dictionary, Format, Loaded, Pairs, Ratings, RatingsRecipe, Rec
 use crate::linalg::Operator;
 use crate::structure::evaluation::{Evaluation, NumberErrors, RatingErrors, Strangers};
 use crate::structure::names::{put_names, take_names};
+use crate::structure::posed::{Posed, Posing, mapped};
 use crate::structure::words::{exact, scalar_loss};
-use crate::structure::{Fitted, Names, Purpose, Structure, Visitor, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Words};
 use crate::term::{Loss, Penalty, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -175,16 +176,10 @@ impl Structure for Completion {
         ))
     }
 
-    fn pose<V: Visitor>(
-        &self,
-        _: &Names,
-        data: &Ratings,
-        _: &Penalty,
-        visitor: V,
-    ) -> Result<V::Output> {
+    fn pose<'d>(&'d self, data: &'d Ratings, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
         let pairs = data.pairs();
         let map = Sampled::new(pairs.users().len(), pairs.items().len(), pairs.places().to_vec())?;
-        visitor.map(map, PerOutput::new(self.loss, self.centre.left(data), 1)?)
+        mapped(map, PerOutput::new(self.loss, self.centre.left(data), 1)?, posing)
     }
 
     fn layout(&self, names: &Names) -> Vec<(&'static str, Vec<usize>)> {

@@ -8,8 +8,9 @@ use crate::data::{
 use crate::structure::evaluation::{Evaluation, NumberErrors, log_loss};
 use crate::structure::fitted::logistic;
 use crate::structure::multiclass::definition::compare;
+use crate::structure::posed::{Posed, Posing, in_ball, linear};
 use crate::structure::words::scalar_loss;
-use crate::structure::{Fitted, Names, Purpose, Structure, Table, Visitor, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Ball, Loss, Penalty, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -99,20 +100,14 @@ impl Structure for Linear {
         }
     }
 
-    fn pose<V: Visitor>(
-        &self,
-        _: &Names,
-        data: &Examples,
-        penalty: &Penalty,
-        visitor: V,
-    ) -> Result<V::Output> {
+    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
         let targets = self.targets(data)?;
-        if penalty.ball().is_some() {
-            return visitor.rows(data.rows(), PerOutput::new(self.loss, targets, 1)?);
+        if posing.penalty.ball().is_some() {
+            return in_ball(data.rows(), PerOutput::new(self.loss, targets, 1)?, posing);
         }
         // The choice decides how a run reaches its point, and does not affect the value of a point.
-        let choice = visitor.choice().unwrap_or(Choice::I);
-        visitor.linear(&LinearBlocks::new(data.rows(), targets, self.loss, choice)?)
+        let choice = posing.choice.unwrap_or(Choice::I);
+        Ok(linear(LinearBlocks::new(data.rows(), targets, self.loss, choice)?, posing))
     }
 
     fn is_akin(&self, other: &Self) -> bool {

@@ -12,8 +12,9 @@ use crate::data::{Examples, Format, Loaded, Recipe, Sequences, Source, TargetKin
 use crate::structure::evaluation::{Evaluation, SetEvaluation};
 use crate::structure::fitted::logistic;
 use crate::structure::multiclass::definition::by_label;
+use crate::structure::posed::{Posed, Posing, in_ball};
 use crate::structure::words::scalar_loss;
-use crate::structure::{Fitted, Names, Purpose, Structure, Table, Visitor, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Loss, Penalty, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -102,15 +103,9 @@ impl Structure for MultiLabel {
         refuse_all_but_balls(self.loss, penalty, "label")
     }
 
-    fn pose<V: Visitor>(
-        &self,
-        _: &Names,
-        data: &Examples,
-        _: &Penalty,
-        visitor: V,
-    ) -> Result<V::Output> {
+    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
         let (targets, alphabet) = data.sets()?.signs();
-        visitor.rows(data.rows(), PerOutput::new(self.loss, targets, alphabet.len())?)
+        in_ball(data.rows(), PerOutput::new(self.loss, targets, alphabet.len())?, posing)
     }
 
     fn layout(&self, names: &Names) -> Vec<(&'static str, Vec<usize>)> {

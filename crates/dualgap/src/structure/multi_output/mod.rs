@@ -14,8 +14,9 @@ use crate::data::{
 use crate::structure::evaluation::{Evaluation, OutputEvaluation};
 use crate::structure::multi_label::refuse_all_but_balls;
 use crate::structure::multiclass::definition::by_label;
+use crate::structure::posed::{Posed, Posing, in_ball};
 use crate::structure::words::scalar_loss;
-use crate::structure::{Fitted, Names, Purpose, Structure, Table, Visitor, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Penalty, ScalarLoss};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -94,16 +95,11 @@ impl Structure for MultiOutput {
         refuse_all_but_balls(self.loss, penalty, "number")
     }
 
-    fn pose<V: Visitor>(
-        &self,
-        _: &Names,
-        data: &Examples,
-        _: &Penalty,
-        visitor: V,
-    ) -> Result<V::Output> {
+    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
         let outputs = several(data)?;
         let count = outputs.names().len();
-        visitor.rows(data.rows(), PerOutput::new(self.loss, outputs.values().to_vec(), count)?)
+        let losses = PerOutput::new(self.loss, outputs.values().to_vec(), count)?;
+        in_ball(data.rows(), losses, posing)
     }
 
     fn layout(&self, names: &Names) -> Vec<(&'static str, Vec<usize>)> {

@@ -7,11 +7,10 @@ use crate::data::{Classes, Examples, Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::kernels::argmax;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation, log_loss};
 use crate::structure::fitted::softmax;
+use crate::structure::posed::{Posed, Posing, in_ball, penalised};
 use crate::structure::remarks::{mistakes, on_costs};
 use crate::structure::words::{digest, exact, range};
-use crate::structure::{
-    Choice, Fitted, Names, Purpose, Structure, Table, Visitor, WeightOf, Words,
-};
+use crate::structure::{Choice, Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Costs, MulticlassLoss, Penalty};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -114,26 +113,20 @@ impl Structure for Multiclass {
         }
     }
 
-    fn pose<V: Visitor>(
-        &self,
-        _: &Names,
-        data: &Examples,
-        penalty: &Penalty,
-        visitor: V,
-    ) -> Result<V::Output> {
-        if penalty.ball().is_some() {
+    fn pose<'d>(&'d self, data: &'d Examples, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+        if posing.penalty.ball().is_some() {
             let classes = data.classes()?;
             let (numbers, count) = (classes.numbers(), classes.alphabet().len());
             let losses = ClassLosses::new(self.loss, numbers, count, &self.costs)?;
-            return visitor.rows(data.rows(), losses);
+            return in_ball(data.rows(), losses, posing);
         }
-        match (self.loss, visitor.choice()) {
+        match (self.loss, posing.choice) {
             (MulticlassLoss::Hinge, None) => {
-                visitor.blocks(&MulticlassBlocks::new(data, &self.costs)?)
+                Ok(penalised(MulticlassBlocks::new(data, &self.costs)?, posing))
             }
             (loss, choice) => {
                 let choice = choice.unwrap_or(Choice::I);
-                visitor.blocks(&ScoreBlocks::new(data, &self.costs, loss, choice)?)
+                Ok(penalised(ScoreBlocks::new(data, &self.costs, loss, choice)?, posing))
             }
         }
     }

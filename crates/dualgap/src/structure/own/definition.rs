@@ -6,8 +6,8 @@ use super::oracle::OwnOracle;
 use crate::data::{DataSet, Format, Loaded, Recipe, Source};
 use crate::linalg::parallel;
 use crate::structure::evaluation::Evaluation;
-use crate::structure::{Fitted, Names, Purpose, Structure, Visitor, Words};
-use crate::term::Penalty;
+use crate::structure::posed::{Posed, Posing, penalised};
+use crate::structure::{Fitted, Names, Purpose, Structure, Words};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -36,13 +36,11 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
         Ok(Names::none(self.oracle.dim()))
     }
 
-    fn pose<V: Visitor>(
-        &self,
-        _: &Names,
-        data: &Self::Data,
-        _: &Penalty,
-        visitor: V,
-    ) -> Result<V::Output> {
+    fn pose<'d>(
+        &'d self,
+        data: &'d Self::Data,
+        posing: &Posing<'_>,
+    ) -> Result<Box<dyn Posed + 'd>> {
         if data.labelled.is_empty() {
             return Err(Error::setting("the examples have no outputs to train on"));
         }
@@ -51,7 +49,7 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
             let message = "the truth is none of its outputs".into();
             return Err(Error::Oracle { example, message });
         }
-        visitor.blocks(&OracleBlocks::new(&self.oracle, &data.labelled)?)
+        Ok(penalised(OracleBlocks::new(&self.oracle, &data.labelled)?, posing))
     }
 
     fn predict(&self, fitted: Fitted<'_>, data: &Self::Data) -> Result<Vec<O::Output>> {

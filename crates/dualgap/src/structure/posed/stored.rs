@@ -16,7 +16,7 @@ pub trait StoredLosses: Losses {
 }
 
 /// Returns the witness that stores these dual variables.
-pub(crate) fn witness<L: StoredLosses>(losses: &L, alpha: &[f64]) -> Witness {
+pub(super) fn witness<L: StoredLosses>(losses: &L, alpha: &[f64]) -> Witness {
     let mut witness = Witness { starts: vec![0], ..Witness::default() };
     for (i, alpha) in alpha.chunks_exact(losses.outputs()).enumerate() {
         for (key, weight) in losses.entries(i, alpha) {
@@ -29,7 +29,7 @@ pub(crate) fn witness<L: StoredLosses>(losses: &L, alpha: &[f64]) -> Witness {
 }
 
 /// Returns the dual variables of a stored witness.
-pub(crate) fn points<L: StoredLosses>(losses: &L, witness: &Witness) -> Result<Vec<f64>> {
+pub(super) fn points<L: StoredLosses>(losses: &L, witness: &Witness) -> Result<Vec<f64>> {
     let (n, c) = (losses.len(), losses.outputs());
     witness.check(n)?;
     let mut alpha = vec![0.0; n * c];

@@ -1,0 +1,142 @@
+//! Posed problems: the data of a structure, its loss and a penalty as one optimisation problem.
+//!
+//! A structure poses its problem ([`Structure::pose`](super::Structure::pose)) by one of four functions, and everything
+//! else, training, the two sides of a certificate, the bound at every λ, is the same for all structures:
+//!
+//! - [`penalised`]: blocks of the engine under a ridge; [`linear`]: of one output, for which there are more penalties.
+//! - [`in_ball`]: rows and losses in a ball; [`mapped`]: losses of any linear map of a matrix, in the trace ball.
+//!
+//! A posed problem is behind a pointer, so that the solvers are compiled with the structure that they solve, and not again
+//! for every caller.
+
+mod balls;
+mod penalised;
+mod stored;
+
+pub use balls::{in_ball, mapped};
+pub use penalised::{linear, penalised};
+pub use stored::StoredLosses;
+
+use super::Fitted;
+use super::linear::Choice;
+use crate::data::Factors;
+use crate::dual::problem::PrimalValue;
+use crate::dual::{Settings, Witness};
+use crate::linalg::{LowRank, Measured};
+use crate::run::{Budget, Certificate, Checkpoint, CheckpointSink, Observer, Reach, Report};
+use crate::term::Penalty;
+use crate::{Error, Result, ball};
+
+/// What a structure is told when it poses its problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Posing<'a> {
+    /// The penalty, or the ball in its place.
+    pub penalty: Penalty,
+    /// The weight of each example in the objective; all the same if absent.
+    pub weights: Option<&'a [f64]>,
+    /// How Prox-SDCA chooses its steps, if that was asked for.
+    pub choice: Option<Choice>,
+}
+
+/// An optimisation problem that can be solved, and whose solutions can be proved.
+pub trait Posed {
+    /// Trains. The weights that it returns are for the unscaled data.
+    fn train(&self, run: Run<'_>) -> Result<Report<Trained>>;
+
+    /// Returns the two sides of a certificate.
+    fn sides(&self) -> Result<Box<dyn Sides + '_>>;
+
+    /// Returns the bound that weights for the scaled data and a witness prove at every λ.
+    fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach>;
+
+    /// Whether the certificate of a run is computed again from its weights and its witness.
+    fn is_recertified(&self) -> bool {
+        false
+    }
+}
+
+/// The primal and the dual value of a certificate.
+pub trait Sides {
+    /// Returns the primal value at the weights of a model, which are for the unscaled data.
+    fn primal(&self, fitted: Fitted<'_>, factors: &Factors) -> Result<PrimalValue>;
+
+    /// Returns the dual value of a witness, or an error if it is infeasible.
+    fn dual(&self, witness: &Witness) -> Result<Measured>;
+}
+
+impl dyn Sides + '_ {
+    /// Computes the certificate of weights and a witness.
+    pub(crate) fn certificate(
+        &self,
+        fitted: Fitted<'_>,
+        witness: &Witness,
+        factors: &Factors,
+    ) -> Result<Certificate> {
+        let primal = self.primal(fitted, factors)?;
+        Certificate::new(primal.value, self.dual(witness)?, primal.certified)
+    }
+}
+
+/// A run of a solver.
+pub struct Run<'a> {
+    /// The solver and its settings.
+    pub solver: Solver,
+    /// Where it starts.
+    pub start: Start<'a>,
+    /// What the columns of the data were divided by.
+    pub factors: &'a Factors,
+    /// When it stops.
+    pub budget: &'a Budget,
+    /// The observer that receives its progress.
+    pub observer: &'a mut dyn Observer,
+    /// Where its checkpoints go.
+    pub sink: Option<&'a mut dyn CheckpointSink>,
+}
+
+/// A solver with its settings.
+#[derive(Clone, Debug)]
+pub enum Solver {
+    /// The block-dual engine.
+    Dual(Settings),
+    /// The solvers in a ball.
+    Ball(ball::Settings),
+}
+
+/// Where a run starts.
+pub enum Start<'a> {
+    /// At the default.
+    Fresh,
+    /// At a checkpoint.
+    At(Checkpoint),
+    /// At the dual points with these entries, and at the default where an example has none.
+    Entries {
+        /// The entries of each example.
+        of: Vec<Option<Vec<(u64, f64)>>>,
+        /// The bytes that keys are places in; see [`Witness::outputs`].
+        outputs: &'a [u8],
+    },
+}
+
+/// What a run ends with.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// The weights; empty if they are factors.
+    pub weights: Vec<f64>,
+    /// The weights as factors, in the trace ball.
+    pub low_rank: Option<LowRank>,
+    /// The dual point.
+    pub witness: Witness,
+}
+
+/// Returns the error for a file with a false claim.
+pub(crate) fn refused(message: impl Into<String>) -> Error {
+    Error::Refused {
+        message: message.into(),
+        remedy: "the certificate is worth nothing for this file and these data".into(),
+    }
+}
+
+/// Returns the error for a solver that does not go with the problem.
+fn other_solver() -> Error {
+    Error::setting("weights in a ball have solvers of their own, and penalties the engine")
+}

@@ -1,0 +1,219 @@
+//! Problems under a penalty: blocks of the engine.
+
+use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
+use crate::data::Factors;
+use crate::dual::problem::PrimalValue;
+use crate::dual::{self, Begin, Problem, Solution, Witness, Witnessed};
+use crate::linalg::Measured;
+use crate::run::{Reach, Report};
+use crate::structure::Fitted;
+use crate::structure::linear::{LinearBlocks, train_pure_l1_from};
+use crate::term::{L2, Link, Penalty, PureL1, Regulariser, ScalarLoss, Unpenalised};
+use crate::{Error, Result};
+
+/// Poses a problem under a ridge.
+pub fn penalised<'d, B: Witnessed + 'd>(blocks: B, posing: &Posing<'_>) -> Box<dyn Posed + 'd> {
+    Box::new(Penalised { blocks, penalty: posing.penalty, weights: weights_of(posing) })
+}
+
+/// Poses a problem of one output, which knows more penalties: pure l1, the q-norm, and a free weight.
+pub fn linear<'d>(
+    blocks: LinearBlocks<'d, ScalarLoss>,
+    posing: &Posing<'_>,
+) -> Box<dyn Posed + 'd> {
+    Box::new(OfOneOutput { blocks, penalty: posing.penalty, weights: weights_of(posing) })
+}
+
+fn weights_of(posing: &Posing<'_>) -> Option<Vec<f64>> {
+    posing.weights.map(<[f64]>::to_vec)
+}
+
+struct Penalised<B> {
+    blocks: B,
+    penalty: Penalty,
+    weights: Option<Vec<f64>>,
+}
+
+struct OfOneOutput<'d> {
+    blocks: LinearBlocks<'d, ScalarLoss>,
+    penalty: Penalty,
+    weights: Option<Vec<f64>>,
+}
+
+impl<B: Witnessed> Posed for Penalised<B> {
+    fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
+        let Solver::Dual(settings) = &run.solver else { return Err(other_solver()) };
+        let begin = begin(&self.blocks, run.start)?;
+        let (budget, observer, sink) = (run.budget, run.observer, run.sink);
+        let report = dual::train_from(&self.blocks, settings, begin, budget, observer, sink)?;
+        Ok(trained(&self.blocks, report, run.factors))
+    }
+
+    fn sides(&self) -> Result<Box<dyn Sides + '_>> {
+        sides(self.penalty, self.weights.as_deref(), &self.blocks)
+    }
+
+    fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach> {
+        reach(&self.blocks, self.penalty, self.weights.as_deref(), weights, witness)
+    }
+
+    fn is_recertified(&self) -> bool {
+        B::REBUILT
+    }
+}
+
+impl Posed for OfOneOutput<'_> {
+    fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
+        let Solver::Dual(settings) = &run.solver else { return Err(other_solver()) };
+        let (blocks, begin) = (&self.blocks, begin(&self.blocks, run.start)?);
+        let (budget, observer, sink) = (run.budget, run.observer, run.sink);
+        let report = match self.penalty {
+            Penalty::QNorm { .. } => {
+                dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)
+            }
+            Penalty::Lasso { .. } => {
+                let from = match begin {
+                    Begin::Fresh => None,
+                    Begin::At(checkpoint) => Some(checkpoint),
+                    Begin::Points(_) => {
+                        return Err(Error::setting(
+                            "without lambda a run cannot begin with the dual point of another model",
+                        ));
+                    }
+                };
+                train_pure_l1_from(blocks, settings, from, budget, observer, sink)
+            }
+            _ => dual::train_from(blocks, settings, begin, budget, observer, sink),
+        };
+        Ok(trained(blocks, report?, run.factors))
+    }
+
+    fn sides(&self) -> Result<Box<dyn Sides + '_>> {
+        linear_sides(self.penalty, self.weights.as_deref(), &self.blocks)
+    }
+
+    fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach> {
+        reach(&self.blocks, self.penalty, self.weights.as_deref(), weights, witness)
+    }
+}
+
+/// Returns where the engine begins. Its points are those of the entries where they fit; the engine proves them feasible,
+/// like any others.
+fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> {
+    let (of, outputs) = match start {
+        Start::Fresh => return Ok(Begin::Fresh),
+        Start::At(checkpoint) => return Ok(Begin::At(checkpoint)),
+        Start::Entries { of, outputs } => (of, outputs),
+    };
+    let mut of = of.into_iter();
+    let points = (0..blocks.len()).map(|i| {
+        let entries = of.next().flatten();
+        match entries.map(|entries| blocks.point(i, entries, outputs)) {
+            Some(Ok(point)) => Ok(point),
+            Some(Err(error)) if !B::REBUILT => Err(error),
+            // An output of another example is no reason to stop.
+            _ => Ok(blocks.start(i)),
+        }
+    });
+    Ok(Begin::Points(points.collect::<Result<_>>()?))
+}
+
+fn trained<B: Witnessed>(
+    blocks: &B,
+    report: Report<Solution<B::Point>>,
+    factors: &Factors,
+) -> Report<Trained> {
+    let witness = Witness::of(blocks, &report.model.points);
+    report.map(|solution| Trained {
+        weights: factors.raw(solution.weights).into_owned(),
+        low_rank: None,
+        witness,
+    })
+}
+
+fn reach<B: Witnessed>(
+    blocks: &B,
+    penalty: Penalty,
+    masses: Option<&[f64]>,
+    weights: &[f64],
+    witness: &Witness,
+) -> Result<Reach> {
+    let (_, regulariser) = regulariser(penalty, blocks)?;
+    dual::reach(blocks, regulariser, masses, weights, &witness.points(blocks)?)
+}
+
+struct OfBlocks<'a, B, L> {
+    blocks: &'a B,
+    problem: Problem<'a, B, L>,
+}
+
+impl<'a, B: Witnessed, L: Link + 'a> OfBlocks<'a, B, L> {
+    fn boxed(
+        blocks: &'a B,
+        link: L,
+        lambda: f64,
+        weights: Option<&[f64]>,
+    ) -> Result<Box<dyn Sides + 'a>> {
+        Ok(Box::new(Self { blocks, problem: Problem::new(blocks, link, lambda, weights)? }))
+    }
+}
+
+impl<B: Witnessed, L: Link> Sides for OfBlocks<'_, B, L> {
+    fn primal(&self, fitted: Fitted<'_>, factors: &Factors) -> Result<PrimalValue> {
+        self.problem.primal(&factors.scaled(fitted.weights))
+    }
+
+    fn dual(&self, witness: &Witness) -> Result<Measured> {
+        Ok(self.problem.dual(&witness.points(self.blocks)?)?.value)
+    }
+}
+
+/// Returns the λ and the other terms of a penalty, or an error if a file names what there is not.
+fn regulariser<B: Witnessed>(penalty: Penalty, blocks: &B) -> Result<(f64, Regulariser)> {
+    let Some((lambda, regulariser)) = penalty.regulariser() else {
+        return Err(refused("the file names a ball for a problem under a penalty"));
+    };
+    regulariser.check(blocks.dim())?;
+    Ok((lambda, regulariser))
+}
+
+/// Returns the sides of a problem under a ridge.
+fn sides<'a, B: Witnessed>(
+    penalty: Penalty,
+    weights: Option<&[f64]>,
+    blocks: &'a B,
+) -> Result<Box<dyn Sides + 'a>> {
+    let (lambda, regulariser) = regulariser(penalty, blocks)?;
+    if regulariser.is_plain() {
+        OfBlocks::boxed(blocks, L2, lambda, weights)
+    } else {
+        OfBlocks::boxed(blocks, regulariser.link(lambda)?, lambda, weights)
+    }
+}
+
+/// Returns the sides of a problem of one output, which knows more penalties.
+fn linear_sides<'a>(
+    penalty: Penalty,
+    weights: Option<&[f64]>,
+    blocks: &'a LinearBlocks<'_, ScalarLoss>,
+) -> Result<Box<dyn Sides + 'a>> {
+    let (lambda, regulariser) = regulariser(penalty, blocks)?;
+    let Regulariser { l1, nonnegative, free, .. } = regulariser;
+    match penalty {
+        Penalty::Lasso { .. } => {
+            let link = Unpenalised { link: PureL1 { nonnegative }, free };
+            OfBlocks::boxed(blocks, link, l1, weights)
+        }
+        Penalty::QNorm { .. } => {
+            let link = regulariser.q_norm(lambda, crate::dual::Blocks::dim(blocks))?;
+            OfBlocks::boxed(blocks, link, lambda, weights)
+        }
+        _ if regulariser.is_plain() => {
+            OfBlocks::boxed(blocks, Unpenalised { link: L2, free }, lambda, weights)
+        }
+        _ => {
+            let link = Unpenalised { link: regulariser.link(lambda)?, free };
+            OfBlocks::boxed(blocks, link, lambda, weights)
+        }
+    }
+}
