@@ -1,7 +1,7 @@
 //! Letters files that are none, and folds that are not there.
 
+use crate::bad_input::{desk, fails, refuses};
 use crate::common::{Words, gzip};
-use crate::{desk, fails, refuses};
 
 /// The lines of a good file, one of them changed by columns.
 fn with_column(line: usize, column: usize, value: &str) -> String {

@@ -3,9 +3,6 @@
 //! A mistake ends with exit code 2, an error that names the file and the line and says how to go on,
 //! no result, and the old model file as it was.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod extremes;
 mod letters;
 mod libsvm;
@@ -17,7 +14,7 @@ mod side_files;
 #[cfg(unix)]
 mod streams;
 
-use common::{Desk, Run, Table, Words};
+use crate::common::{Desk, Run, Table, Words};
 
 /// What the model file holds before a run that must not touch it.
 const OLD_MODEL: &[u8] = b"the old model";

@@ -1,6 +1,6 @@
 //! Options that make no sense.
 
-use crate::{desk, refuses};
+use crate::bad_input::{desk, refuses};
 
 #[test]
 fn numbers_out_of_range_are_refused_and_the_option_is_named() {

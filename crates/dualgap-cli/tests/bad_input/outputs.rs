@@ -1,7 +1,7 @@
 //! Models and traces that have nowhere to go.
 
+use crate::bad_input::{OLD_MODEL, desk};
 use crate::common::Desk;
-use crate::{OLD_MODEL, desk};
 
 /// Trains with these outputs, which must be refused before any data are read.
 #[track_caller]

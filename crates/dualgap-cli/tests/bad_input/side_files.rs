@@ -1,6 +1,6 @@
 //! Sample weights and cost tables that do not fit the data.
 
-use crate::{desk, fails, refuses};
+use crate::bad_input::{desk, fails, refuses};
 
 #[test]
 fn sample_weights_that_make_no_sense_are_named_by_their_line() {

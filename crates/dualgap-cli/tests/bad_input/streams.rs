@@ -1,7 +1,7 @@
 //! Standard output and standard error that nobody reads, or that have no room.
 
+use crate::bad_input::desk;
 use crate::common::{Desk, program};
-use crate::desk;
 use std::io::Write;
 use std::process::{Command, ExitStatus, Stdio};
 

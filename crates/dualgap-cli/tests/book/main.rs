@@ -1,9 +1,6 @@
 //! What the book and the help say is true: every command in them is run.
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::{Desk, Dice, Table, Words, gzip};
+use crate::common::{Desk, Dice, Table, Words, gzip};
 use std::fmt::Write;
 
 const GETTING_STARTED: &str = include_str!("../../../../docs/getting-started.md");

@@ -1,7 +1,7 @@
 //! Files that somebody wrote who wants to be believed.
 
 use crate::common::forge::ModelFile;
-use crate::{csv, desk, triples};
+use crate::completion::{csv, desk, triples};
 
 #[test]
 fn forged_models_are_refused() {
@@ -85,7 +85,7 @@ fn altered_ratings_are_refused() {
     let desk = desk();
     desk.train("completion ratings.csv --radius 4 --passes 2 --witness -o model");
     let all = triples(70, 1);
-    let refuses = |change: &dyn Fn(&mut crate::Triples)| {
+    let refuses = |change: &dyn Fn(&mut crate::completion::Triples)| {
         let mut changed = all.clone();
         change(&mut changed);
         desk.write("changed.csv", csv(&changed));

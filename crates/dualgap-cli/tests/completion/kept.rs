@@ -1,7 +1,7 @@
 //! Runs that are kept, and taken up again.
 
 use crate::common::number;
-use crate::{csv, desk, triples};
+use crate::completion::{csv, desk, triples};
 
 const LINE: &str = "train completion ratings.csv --radius 9 --tolerance 0";
 

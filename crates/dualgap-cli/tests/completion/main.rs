@@ -2,16 +2,13 @@
 //!
 //! Objectives, predictions and errors are computed here again, from the factors that `inspect` writes.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod forgeries;
 mod kept;
 mod models;
 mod refusals;
 mod training;
 
-use common::{Desk, Dice};
+use crate::common::{Desk, Dice};
 use std::collections::HashMap;
 use std::fmt::Write;
 

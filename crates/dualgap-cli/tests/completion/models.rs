@@ -1,7 +1,7 @@
 //! Models of ratings in other commands.
 
 use crate::common::number;
-use crate::{Factors, desk, errors, triples};
+use crate::completion::{Factors, desk, errors, triples};
 
 #[test]
 fn predictions_are_those_of_the_factors() {

@@ -1,6 +1,6 @@
 //! Files and options that cannot be meant.
 
-use crate::{csv, desk, triples};
+use crate::completion::{csv, desk, triples};
 
 #[test]
 fn broken_ratings_are_named_with_file_and_line() {

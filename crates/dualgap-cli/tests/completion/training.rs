@@ -1,7 +1,7 @@
 //! Runs, and what is said of them.
 
 use crate::common::{Desk, gzip, interval, number, overlap};
-use crate::{Factors, Triples, csv, desk, errors, triples};
+use crate::completion::{Factors, Triples, csv, desk, errors, triples};
 
 fn mean(triples: &Triples) -> f64 {
     triples.iter().map(|t| t.2).sum::<f64>() / triples.len() as f64

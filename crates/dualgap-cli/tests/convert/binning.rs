@@ -2,10 +2,12 @@
 
 use super::common::{Desk, number};
 use super::{Line, gunzip, parse, table};
+use crate::common::{Desk, number};
+use std::collections::HashMap;
 
 fn product(a: &Line, b: &Line) -> f64 {
-    let of = |j: usize| b.1.iter().find(|entry| entry.0 == j).map_or(0.0, |entry| entry.1);
-    a.1.iter().map(|&(j, x)| x * of(j)).sum()
+    let of: HashMap<usize, f64> = b.1.iter().copied().collect();
+    a.1.iter().map(|(j, x)| x * of.get(j).unwrap_or(&0.0)).sum()
 }
 
 #[test]

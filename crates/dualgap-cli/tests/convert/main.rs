@@ -1,14 +1,11 @@
 //! `dualgap convert`: other formats as LIBSVM files, the features of random grids, and files in the same way as
 //! another.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod binning;
 mod plain;
 mod refusals;
 
-use common::Table;
+use crate::common::Table;
 
 /// A label and the entries of a line.
 type Line = (String, Vec<(usize, f64)>);

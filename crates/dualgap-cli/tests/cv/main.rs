@@ -6,9 +6,6 @@
 //! - `refusals`: folds, grids and files that make no sense.
 //! - `interrupt`: Ctrl-C leaves nothing half done.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod by_hand;
 mod choices;
 mod determinism;

@@ -1,7 +1,7 @@
 //! Single bits of the tensors.
 
-use crate::Case;
 use crate::common::forge::ModelFile;
+use crate::forgeries::Case;
 
 /// Sign, exponent from the top to the bottom, mantissa from the top to the bottom.
 const BITS: [u32; 8] = [63, 62, 58, 52, 51, 40, 20, 0];

@@ -1,7 +1,7 @@
 //! The safetensors file around the model: cut off, lying about sizes, or not ours at all.
 
-use crate::Case;
 use crate::common::forge::container;
+use crate::forgeries::Case;
 use serde_json::{Value, json};
 
 #[test]

@@ -1,7 +1,7 @@
 //! The right file beside the wrong data.
 
 use crate::common::{Table, Words};
-use crate::{Case, Kind};
+use crate::forgeries::{Case, Kind};
 
 /// What is said when the data are not those of the training run.
 const OTHER_DATA: [&str; 3] = ["refused", "not the data", "fingerprint"];

@@ -1,7 +1,7 @@
 //! A few hundred files with random damage: never a panic, and never another answer.
 
-use crate::Case;
 use crate::common::{Dice, Run};
+use crate::forgeries::Case;
 use serde_json::Value;
 
 /// Damages a file in one of the ways that disks, networks and people do.

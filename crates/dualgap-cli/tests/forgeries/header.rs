@@ -1,7 +1,7 @@
 //! What the header says, changed with and without a seal that fits.
 
 use crate::common::forge::ModelFile;
-use crate::{Case, with_certificate};
+use crate::forgeries::{Case, with_certificate};
 use serde_json::{Value, json};
 
 /// The file with a part of its header's text exchanged and the old seal kept.

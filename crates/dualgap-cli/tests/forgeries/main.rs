@@ -4,9 +4,6 @@
 //! A forgery is refused with exit code 2. Where a change leaves a file that is true again, because
 //! it is as small as rounding, what is printed must be what [`common::exact`] finds for that file.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod bits;
 mod container;
 mod data;
@@ -14,9 +11,9 @@ mod fuzz;
 mod header;
 mod witness;
 
-use common::exact::Problem;
-use common::forge::ModelFile;
-use common::{Desk, Run, Table, Words};
+use crate::common::exact::Problem;
+use crate::common::forge::ModelFile;
+use crate::common::{Desk, Run, Table, Words};
 use serde_json::Value;
 
 /// A model with everything in it that a file can hold, and what it was trained on.

@@ -1,7 +1,7 @@
 //! Dual points that are none, in files whose digests and seal all fit.
 
 use crate::common::forge::ModelFile;
-use crate::{Case, Kind, with_certificate};
+use crate::forgeries::{Case, Kind, with_certificate};
 
 const INFEASIBLE: &str = "the witness is not feasible";
 

@@ -2,7 +2,7 @@
 
 use crate::common::forge::ModelFile;
 use crate::common::{Desk, Table, interval, number, overlap};
-use crate::numbers::Numbers;
+use crate::linear::numbers::Numbers;
 
 /// The three tasks that know balls, each with its data.
 const TASKS: [&str; 3] = ["binary binary.svm", "regression numbers.svm", "multiclass three.svm"];

@@ -1,7 +1,7 @@
 //! `--class-weights`: what the examples of each class count.
 
 use crate::common::{Desk, interval, number, overlap};
-use crate::numbers::Numbers;
+use crate::linear::numbers::Numbers;
 
 /// Names of classes as awkward as a csv file may have them.
 const NAMES: [&str; 2] = ["-a=b", "c"];

@@ -2,9 +2,6 @@
 //!
 //! Objectives, scores, probabilities and errors are computed here again, from the weights that `inspect` shows.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod balls;
 mod class_weights;
 mod classes;

@@ -1,7 +1,7 @@
 //! Predictions, scores, probabilities and errors, computed again from the weights.
 
 use crate::common::{Desk, number};
-use crate::numbers::{BINARY, Numbers, REGRESSION, weights};
+use crate::linear::numbers::{BINARY, Numbers, REGRESSION, weights};
 
 fn cells(text: &str) -> Vec<Vec<&str>> {
     text.lines().map(|line| line.split('\t').collect()).collect()

@@ -1,7 +1,7 @@
 //! What is refused, and where the refusal points to.
 
 use crate::common::Desk;
-use crate::numbers::Numbers;
+use crate::linear::numbers::Numbers;
 
 fn desk() -> Desk {
     let desk = Desk::new();

@@ -2,7 +2,7 @@
 
 use crate::common::forge::ModelFile;
 use crate::common::{Desk, Run, Table, number};
-use crate::numbers::{Numbers, weights};
+use crate::linear::numbers::{Numbers, weights};
 use serde_json::Value;
 
 /// The first column is large and the last one small.

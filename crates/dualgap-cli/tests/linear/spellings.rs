@@ -1,7 +1,7 @@
 //! Classes and numbers as files spell them.
 
 use crate::common::{Desk, interval, overlap};
-use crate::numbers::Numbers;
+use crate::linear::numbers::Numbers;
 
 #[test]
 fn two_classes_may_have_any_two_numbers_for_names() {

@@ -1,7 +1,7 @@
 //! Every loss, regulariser and option: what is certified is true of the weights, and proved again.
 
 use crate::common::{Desk, interval, number, overlap};
-use crate::numbers::{BINARY, Numbers, REGRESSION, option, weights};
+use crate::linear::numbers::{BINARY, Numbers, REGRESSION, option, weights};
 
 const REGULARISERS: [&str; 7] = [
     "",

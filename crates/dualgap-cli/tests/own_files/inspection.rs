@@ -2,8 +2,8 @@
 
 use crate::common::forge::ModelFile;
 use crate::common::{Desk, Table, number};
-use crate::exported::{Exported, Row};
-use crate::sentences::Sentences;
+use crate::own_files::exported::{Exported, Row};
+use crate::own_files::sentences::Sentences;
 use serde_json::{Value, json};
 
 /// A chain with weights of every kind.

@@ -2,9 +2,6 @@
 //!
 //! Expectations come from the data, or are computed again from the weights that `inspect` exports.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod columns;
 mod evaluation;
 mod exported;
@@ -12,7 +9,7 @@ mod inspection;
 mod sentences;
 mod tables;
 
-use common::{Desk, Run};
+use crate::common::{Desk, Run};
 
 /// Runs the program with these bytes on its standard input.
 fn feed(desk: &Desk, line: &str, input: &[u8]) -> Run {

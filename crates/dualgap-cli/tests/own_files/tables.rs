@@ -1,8 +1,8 @@
 //! Examples on their own: csv and LIBSVM files.
 
 use crate::common::{Desk, Table};
-use crate::exported::{Exported, Position};
-use crate::feed;
+use crate::own_files::exported::{Exported, Position};
+use crate::own_files::feed;
 use serde_json::json;
 use std::collections::BTreeSet;
 

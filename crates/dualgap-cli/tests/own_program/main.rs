@@ -1,10 +1,7 @@
 //! A structure that is written outside the library has a program with every command: `examples/ordinal`, which has one
 //! file for the structure, one struct of options, and one line that registers it.
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::{Desk, Run};
+use crate::common::{Desk, Run};
 use std::fmt::Write;
 
 /// The example, which is compiled beside the tests.

@@ -4,14 +4,11 @@
 //! - `proofs`: paths that are proved again, and forged ones that are not.
 //! - `refusals`: what is refused before any work, and paths that end early.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod proofs;
 mod refusals;
 mod walks;
 
-use common::{Desk, Table, Words};
+use crate::common::{Desk, Table, Words};
 use serde_json::Value;
 
 /// A desk with data for every task: two classes, three, numbers, and words.

@@ -2,7 +2,7 @@
 
 use crate::common::forge::ModelFile;
 use crate::common::{Desk, number};
-use crate::{desk, models, walk};
+use crate::path::{desk, models, walk};
 use serde_json::{Value, json};
 
 /// A desk with a path of at least three models and their witnesses.

@@ -1,7 +1,7 @@
 //! What is refused before any work, and paths that end early.
 
 use crate::common::{Desk, number};
-use crate::{desk, models};
+use crate::path::{desk, models};
 
 #[test]
 fn what_makes_no_sense_is_refused_and_leaves_nothing_behind() {

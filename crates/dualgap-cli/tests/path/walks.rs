@@ -1,7 +1,7 @@
 //! Paths of every task, their tables and plots, held against single runs.
 
 use crate::common::{Desk, number, overlap};
-use crate::{desk, models, walk};
+use crate::path::{desk, models, walk};
 use serde_json::Value;
 
 /// Every task, with something of its own.

@@ -1,8 +1,5 @@
 //! Runs that are killed, interrupted or extended end as if nothing had happened.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod checkpoints;
 #[cfg(unix)]
 mod kill;

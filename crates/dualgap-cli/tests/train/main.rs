@@ -3,9 +3,6 @@
 //! Numbers are judged by [`common::exact`], which goes through all outputs, or by relations that hold
 //! for any correct program; none is copied from a run.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod demo;
 mod determinism;
 mod folds;

@@ -54,7 +54,7 @@ pub use mixture::Mixture;
 pub use primal::Primal;
 pub use problem::Problem;
 pub use reach::reach;
-pub use sampling::Sampling;
+pub use sampling::{Order, Sampling};
 pub use settings::{Acceleration, Cache, Direction, Method, Settings, Step};
 pub use train::{Begin, train, train_from, train_q_norm_from, train_with};
 pub use visit::{ActiveSet, Plain};

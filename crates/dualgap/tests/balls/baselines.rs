@@ -4,9 +4,9 @@
 //! SCGS and STORC with their phases where μ > 0. What Frank-Wolfe reaches falls as 1/k, and with μ = 0 the sliding methods'
 //! η does so: they are held to 1e-3, and to a certificate that tells the truth about it.
 
-use crate::case::{Case, Kind, with_problem};
+use crate::balls::case::{Case, Kind, with_problem};
+use crate::balls::judge::judge;
 use crate::common::cases;
-use crate::judge::judge;
 use dualgap::ball::{self, Method, PerOutput, Problem, Settings, Solution};
 use dualgap::linalg::Rows;
 use dualgap::run::{Budget, Certificate, Observer, Progress, Report, Stop};

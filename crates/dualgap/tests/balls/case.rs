@@ -58,13 +58,13 @@ pub struct Case {
 /// Makes the library's problem of a [`Case`], whichever losses it has, in the l1 ball or the trace ball, and evaluates an
 /// expression with it.
 macro_rules! with_problem {
-    ($case:expr, |$problem:ident| $body:expr) => {{ $crate::case::with_problem!($case, l1, |$problem| $body) }};
+    ($case:expr, |$problem:ident| $body:expr) => {{ $crate::balls::case::with_problem!($case, l1, |$problem| $body) }};
     ($case:expr, $ball:ident, |$problem:ident| $body:expr) => {{
-        let case: &$crate::case::Case = $case;
+        let case: &$crate::balls::case::Case = $case;
         let (rows, radius) = (case.matrix(), case.radius);
         let weights = case.weights.as_deref();
         match case.kind {
-            $crate::case::Kind::Outputs(loss, c) => {
+            $crate::balls::case::Kind::Outputs(loss, c) => {
                 let losses =
                     ::dualgap::ball::PerOutput::new(loss, case.targets.clone(), c).unwrap();
                 let $problem =
@@ -72,7 +72,7 @@ macro_rules! with_problem {
                         .unwrap();
                 $body
             }
-            $crate::case::Kind::Classes(loss, c) => {
+            $crate::balls::case::Kind::Classes(loss, c) => {
                 let labels: Vec<u32> = case.targets.iter().map(|&y| y as u32).collect();
                 let costs = ::dualgap::term::Costs::ZeroOne;
                 let losses = ::dualgap::ball::Classes::new(loss, &labels, c, &costs).unwrap();

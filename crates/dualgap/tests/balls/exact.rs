@@ -1,6 +1,6 @@
 //! Both sides of a problem in the l1 ball by their formulas, to 32 digits, without a line of the library's.
 
-use crate::case::{Case, Kind};
+use crate::balls::case::{Case, Kind};
 use crate::common::losses::{dual_term, phi, x_ln_x};
 use crate::common::wide::{Wide, exp, ln, wide};
 use dualgap::term::{MulticlassLoss, ScalarLoss};

@@ -9,8 +9,8 @@
 //!
 //! with r = 1 − ya for a class and a − y for a number.
 
-use crate::case::{Case, Kind};
-use crate::program::{Affine, Optimum, Program};
+use crate::balls::case::{Case, Kind};
+use crate::balls::program::{Affine, Optimum, Program};
 use dualgap::term::{MulticlassLoss, ScalarLoss};
 
 /// The optimum in the l1 ball; its first variables are the weights.

@@ -1,9 +1,9 @@
 //! Runs that were interrupted go on, bit for bit, as if they never had been; and a memory of other bits is refused or
 //! does no harm.
 
-use crate::case::{Case, Kind, with_problem};
+use crate::balls::case::{Case, Kind, with_problem};
+use crate::balls::exact;
 use crate::common::cases;
-use crate::exact;
 use dualgap::Result;
 use dualgap::ball::{self, Constants, Settings, Solution, Steps};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report};

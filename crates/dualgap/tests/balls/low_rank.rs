@@ -2,9 +2,9 @@
 //!
 //! To 1e-6 where the method gets there; Frank-Wolfe and its stochastic kin to what their rate reaches.
 
-use crate::case::{Case, Kind, with_problem};
+use crate::balls::case::{Case, Kind, with_problem};
+use crate::balls::judge::judge_low_rank;
 use crate::common::cases;
-use crate::judge::judge_low_rank;
 use dualgap::ball::{self, Method, Settings};
 use dualgap::run::{Budget, Certificate, Stop};
 use dualgap::term::{MulticlassLoss, ScalarLoss};

@@ -10,9 +10,6 @@
 //! - `baselines`: the methods they are measured by.
 //! - `low_rank`: all methods in the trace ball.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod baselines;
 mod case;
 mod exact;

@@ -1,10 +1,10 @@
 //! Models in a ball: fitted, stored, verified from their data, and refused when anything in them was altered.
 
-use crate::case::{Case, Kind};
+use crate::balls::case::{Case, Kind};
+use crate::balls::exact;
+use crate::balls::judge::judge;
 use crate::common::fits::{self, Fit};
 use crate::common::wide::Wide;
-use crate::exact;
-use crate::judge::judge;
 use dualgap::ball::{Method, Settings};
 use dualgap::data::{Examples, Outputs, Scaling, Sets};
 use dualgap::dual::{self, Witness};

@@ -1,10 +1,10 @@
 //! Both sides of the certificate in the l1 ball, at points that nothing was solved for and at clarabel's optimum.
 
-use crate::case::{Case, Kind, with_problem};
+use crate::balls::case::{Case, Kind, with_problem};
+use crate::balls::exact;
+use crate::balls::judge::judge;
 use crate::common::cases;
 use crate::common::wide::wide;
-use crate::exact;
-use crate::judge::judge;
 use dualgap::ball::{Losses, PerOutput, Problem, Table};
 use dualgap::linalg::{Random, Rows};
 use dualgap::term::ScalarLoss;

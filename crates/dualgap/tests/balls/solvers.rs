@@ -1,8 +1,8 @@
 //! Runs in the l1 ball: the same optimum as clarabel's, straight to it, and without work that grows with d.
 
-use crate::case::{Case, Kind, with_problem};
+use crate::balls::case::{Case, Kind, with_problem};
+use crate::balls::judge::judge;
 use crate::common::cases;
-use crate::judge::judge;
 use dualgap::ball::{self, Constants, Losses, Method, PerOutput, Problem, Settings, Steps, Table};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::{Budget, Certificate, Report, Stop};

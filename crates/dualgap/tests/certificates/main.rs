@@ -13,9 +13,6 @@
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod ascents;
 mod attacks;
 mod averages;

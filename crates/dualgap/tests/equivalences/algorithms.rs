@@ -5,7 +5,7 @@
 use crate::common::explicit::{Explicit, dot};
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, calls, cases, distance, generic};
-use dualgap::dual::sampling::Order;
+use dualgap::dual::Order;
 use dualgap::dual::{Method, Sampling, Settings, Step};
 use dualgap::term::Costs;
 use proptest::prelude::*;

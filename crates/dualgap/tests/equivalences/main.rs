@@ -11,9 +11,6 @@
 //!
 //! One program, so that the engine is compiled once for all of them.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod adapters;
 mod algorithms;
 mod determinism;

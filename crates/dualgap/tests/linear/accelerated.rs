@@ -1,10 +1,10 @@
 //! Accelerated rounds on ill-conditioned problems: with them, without them and where the run decides by itself, all
 //! certified intervals contain the same optimum, and they take far fewer passes where it counts.
 
-use crate::case::{Case, LOSSES, REGULARISERS};
 use crate::common::cases;
-use crate::rounding::{dual, primal};
-use crate::solvers::quadratic_program;
+use crate::linear::case::{Case, LOSSES, REGULARISERS};
+use crate::linear::rounding::{dual, primal};
+use crate::linear::solvers::quadratic_program;
 use dualgap::data::Examples;
 use dualgap::dual::{Acceleration, Begin, Sampling, Settings, train_from};
 use dualgap::linalg::Random;

@@ -1,6 +1,6 @@
 //! Steps never lower the dual value, whichever option chooses them and however many share the same w.
 
-use crate::case::{Case, LOSSES, REGULARISERS, choices};
+use crate::linear::case::{Case, LOSSES, REGULARISERS, choices};
 use dualgap::dual::{Acceleration, Method, Sampling, Settings, Solution};
 use dualgap::run::{Budget, Report, Stop};
 use dualgap::structure::Choice;

@@ -1,9 +1,9 @@
 //! A regulariser that the library does not have, the very one of the example: weights within bounds of their own.
 
-use crate::ascent::{assert_never_falls, watched};
-use crate::case::{Case, LOSSES, REGULARISERS, choices};
 use crate::common::{cases, distance};
-use crate::solvers::quadratic_program;
+use crate::linear::ascent::{assert_never_falls, watched};
+use crate::linear::case::{Case, LOSSES, REGULARISERS, choices};
+use crate::linear::solvers::quadratic_program;
 use dualgap::dual::{self, Method, Sampling, Settings, Solution};
 use dualgap::linalg::{Random, kernels::dot};
 use dualgap::run::{Budget, Report};

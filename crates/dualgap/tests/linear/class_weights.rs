@@ -1,7 +1,7 @@
 //! A class that counts three times as much is one whose examples are there three times.
 
-use crate::case::{Case, LOSSES, is_binary};
 use crate::common::fits;
+use crate::linear::case::{Case, LOSSES, is_binary};
 use dualgap::data::{ClassWeights, Examples};
 use dualgap::dual::Settings;
 use dualgap::linalg::Random;

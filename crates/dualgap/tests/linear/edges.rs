@@ -1,7 +1,7 @@
 //! Data that nobody would wish for.
 
-use crate::case::{Case, LOSSES, REGULARISERS, choices, is_binary};
 use crate::common::{cases, fits};
+use crate::linear::case::{Case, LOSSES, REGULARISERS, choices, is_binary};
 use dualgap::Error;
 use dualgap::data::Examples;
 use dualgap::dual::{self, Blocks, Cache, Direction, Settings};

@@ -1,10 +1,10 @@
 //! Models with a weight without penalty are verified from their data, and no forged one is taken at its word: neither
 //! a witness that is out of balance nor another free weight makes a certificate that the stated problem contradicts.
 
-use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
 use crate::common::fits;
-use crate::rounding::dual;
-use crate::solvers::quadratic_program;
+use crate::linear::case::{Case, LOSSES, REGULARISERS, is_binary};
+use crate::linear::rounding::dual;
+use crate::linear::solvers::quadratic_program;
 use dualgap::run::Budget;
 use dualgap::structure::Linear;
 use dualgap::task::DualEvidence;

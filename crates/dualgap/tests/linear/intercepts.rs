@@ -1,10 +1,10 @@
 //! A weight without penalty, for the constant column of every row: other solvers find the same optimum, the dual point
 //! is balanced, and both sides are what numbers of 32 digits say.
 
-use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
 use crate::common::cases;
-use crate::rounding::{dual, primal};
-use crate::solvers::quadratic_program;
+use crate::linear::case::{Case, LOSSES, REGULARISERS, is_binary};
+use crate::linear::rounding::{dual, primal};
+use crate::linear::solvers::quadratic_program;
 use dualgap::dual::{Acceleration, Average, Method, Sampling, Settings, Solution, Step};
 use dualgap::run::{Budget, Report, Stop};
 use dualgap::structure::{Choice, LinearBlocks, train_pure_l1};

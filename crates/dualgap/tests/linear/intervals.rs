@@ -1,7 +1,7 @@
 //! The certified interval contains the optimum, whatever is combined with whatever.
 
-use crate::case::{Case, LOSSES, REGULARISERS, choices, is_binary};
 use crate::common::cases;
+use crate::linear::case::{Case, LOSSES, REGULARISERS, choices, is_binary};
 use dualgap::dual::{Average, Method, Sampling, Settings, Step};
 use dualgap::run::Budget;
 use proptest::prelude::*;

@@ -1,12 +1,12 @@
 //! Pure l1 runs that were interrupted go on, bit for bit, as if they never had been; and a memory of other bits, of
 //! theirs or of rounds, is refused or does no harm.
 
-use crate::accelerated::ill_conditioned;
-use crate::case::{Case, LOSSES};
 use crate::common::cases;
-use crate::kept_rounds::run;
-use crate::rounding::{dual, primal};
-use crate::survival::{Fit, bits};
+use crate::linear::accelerated::ill_conditioned;
+use crate::linear::case::{Case, LOSSES};
+use crate::linear::kept_rounds::run;
+use crate::linear::rounding::{dual, primal};
+use crate::linear::survival::{Fit, bits};
 use dualgap::Result;
 use dualgap::dual::{Acceleration, Begin, Settings, Solution};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report};

@@ -1,12 +1,12 @@
 //! Rounds that were interrupted go on, bit for bit, as if they never had been, and whatever a forged memory of theirs
 //! claims, the run that takes it up ends with a certificate that is true or not at all.
 
-use crate::accelerated::ill_conditioned;
-use crate::case::{Case, LOSSES, REGULARISERS};
 use crate::common::fits;
 use crate::common::memory::{Recall, Rounds};
-use crate::rounding::{dual, primal};
-use crate::survival::{Fit, bits};
+use crate::linear::accelerated::ill_conditioned;
+use crate::linear::case::{Case, LOSSES, REGULARISERS};
+use crate::linear::rounding::{dual, primal};
+use crate::linear::survival::{Fit, bits};
 use dualgap::Result;
 use dualgap::dual::{Acceleration, Begin, Sampling, Settings, Solution, train_from};
 use dualgap::linalg::Measured;

@@ -25,9 +25,6 @@
 //!
 //! One program, so that the engine is compiled once for all of them.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod accelerated;
 mod ascent;
 mod bounds;

@@ -1,10 +1,10 @@
 //! The models of a path are together as good as promised at every λ, held against runs at single λ that know nothing of
 //! it and are far tighter.
 
-use crate::case::{Case, REGULARISERS};
 use crate::common::fits;
-use crate::q_norms;
-use crate::scaling::{SCALINGS, factors, scaled, uneven};
+use crate::linear::case::{Case, REGULARISERS};
+use crate::linear::q_norms;
+use crate::linear::scaling::{SCALINGS, factors, scaled, uneven};
 use dualgap::data::Scaling;
 use dualgap::linalg::Random;
 use dualgap::run::{Budget, Interval, Stop, Tolerance};
@@ -36,7 +36,7 @@ fn walked(case: &Case, scale: Scaling, wanted: &PathPlan) -> Result<(Covered, Ve
 }
 
 fn assert_no_holes(covered: Covered, pieces: &[Piece]) {
-    assert_eq!(covered, Covered { from: Some(WITHIN.from), ending: Ending::Whole });
+    assert_eq!((covered.from, covered.ending), (Some(WITHIN.from), Ending::Whole));
     assert_eq!(pieces[0].interval.to, WITHIN.to);
     assert_eq!(pieces[pieces.len() - 1].interval.from, WITHIN.from);
     assert!(pieces.iter().all(|piece| piece.interval.contains(piece.lambda())));
@@ -216,11 +216,12 @@ fn a_path_that_ends_early_says_how_far_it_came_and_why() {
     interrupted.interrupt.raise();
     let (covered, pieces) = walk(interrupted, 0.01);
     let ending = Ending::Short { lambda: WITHIN.to, stop: Stop::Interrupted };
-    assert_eq!((covered, pieces.len()), (Covered { from: None, ending }, 0));
+    assert_eq!((covered.from, covered.ending, pieces.len()), (None, ending, 0));
 
     let late = Budget { seconds: Some(0.0), ..Budget::default() };
     let ending = Ending::Short { lambda: WITHIN.to, stop: Stop::TimeLimit };
-    assert_eq!(walk(late, 0.01).0, Covered { from: None, ending });
+    let covered = walk(late, 0.01).0;
+    assert_eq!((covered.from, covered.ending), (None, ending));
 }
 
 // As tight as rounding allows no path can be walked, and it says so instead of walking for ever.
@@ -241,7 +242,7 @@ fn one_lambda_is_a_path_too() {
     let within = Interval { from: 0.1, to: 0.1 };
     let wanted = PathPlan { within, ..wanted(Tolerance::Relative(0.01)) };
     let (covered, pieces) = walked(&case, Scaling::None, &wanted).unwrap();
-    assert_eq!(covered, Covered { from: Some(0.1), ending: Ending::Whole });
+    assert_eq!((covered.from, covered.ending), (Some(0.1), Ending::Whole));
     assert_eq!((pieces.len(), pieces[0].interval), (1, within));
 }
 

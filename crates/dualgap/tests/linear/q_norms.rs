@@ -5,13 +5,13 @@
 //! r = max(|v| − σ/λ, 0),  v = (1/λ) Σ mass_i α_i x_i,  p = log d,  q = p/(p − 1),  c = e²(p − 1)
 //! ```
 
-use crate::ascent::{assert_never_falls, watched};
-use crate::case::{Case, LOSSES, choices, phi};
 use crate::common::losses::{self, dual_term};
 use crate::common::wide::{Wide, exp, ln, wide};
 use crate::common::{cases, fits};
-use crate::rounding::masses;
-use crate::survival::{Fit, bits};
+use crate::linear::ascent::{assert_never_falls, watched};
+use crate::linear::case::{Case, LOSSES, choices, phi};
+use crate::linear::rounding::masses;
+use crate::linear::survival::{Fit, bits};
 use dualgap::dual::{
     Acceleration, Average, Begin, Method, Sampling, Settings, Solution, train_from,
 };
@@ -154,7 +154,7 @@ fn descended(case: &Case) -> f64 {
 #[test]
 fn gradient_descent_ends_at_the_same_optimum() {
     for (k, loss) in LOSSES.into_iter().enumerate() {
-        if crate::case::gamma(loss).is_none() {
+        if crate::linear::case::gamma(loss).is_none() {
             continue;
         }
         for d in [8, 12] {

@@ -1,11 +1,11 @@
 //! The outputs of the paper's theorems, an average of the last iterates or one of them drawn at random: their
 //! certificates are true and contain the optimum, and the seed decides what is drawn.
 
-use crate::case::{Case, LOSSES, REGULARISERS, gamma};
 use crate::common::{calls, cases};
-use crate::rounding::{dual, primal};
-use crate::solvers::quadratic_program;
-use crate::survival::{Fit, bits};
+use crate::linear::case::{Case, LOSSES, REGULARISERS, gamma};
+use crate::linear::rounding::{dual, primal};
+use crate::linear::solvers::quadratic_program;
+use crate::linear::survival::{Fit, bits};
 use dualgap::dual::{Average, Sampling, Settings};
 use dualgap::run::Budget;
 use dualgap::structure::Choice;

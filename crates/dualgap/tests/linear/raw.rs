@@ -1,8 +1,8 @@
 //! Features in whatever units they came, and problems that are badly conditioned: runs that must neither die, nor stop
 //! before their time, nor crawl.
 
-use crate::accelerated::ill_conditioned;
-use crate::case::Case;
+use crate::linear::accelerated::ill_conditioned;
+use crate::linear::case::Case;
 use dualgap::dual::{Acceleration, Settings};
 use dualgap::linalg::Rows;
 use dualgap::run::{Budget, Stop};

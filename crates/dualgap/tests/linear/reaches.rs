@@ -1,9 +1,9 @@
 //! A reach is both values of a certificate at any λ, held against numbers of 32 digits; and its interval is where these
 //! are near enough to each other, held against a scan of λ.
 
-use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
-use crate::q_norms;
-use crate::rounding::{dual, primal};
+use crate::linear::case::{Case, LOSSES, REGULARISERS, is_binary};
+use crate::linear::q_norms;
+use crate::linear::rounding::{dual, primal};
 use dualgap::run::{Budget, Interval, Tolerance};
 use dualgap::structure::Linear;
 use dualgap::term::{Regulariser, ScalarLoss};

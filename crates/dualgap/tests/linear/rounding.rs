@@ -1,9 +1,9 @@
 //! Both sides of a certificate are within their stated error of numbers of 32 digits.
 
-use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
 use crate::common::cases;
 use crate::common::losses::{dual_term, phi};
 use crate::common::wide::{Wide, exp, ln, wide};
+use crate::linear::case::{Case, LOSSES, REGULARISERS, is_binary};
 use dualgap::dual::{Average, Method, Problem, Settings};
 use dualgap::run::Budget;
 use dualgap::structure::{Choice, LinearBlocks};

@@ -1,7 +1,7 @@
 //! Scaled columns under losses of several scores, where a feature has a weight for every class; chains have none.
 
 use crate::common::{Kind, Small, fits};
-use crate::scaling::{SCALINGS, divided, factors};
+use crate::linear::scaling::{SCALINGS, divided, factors};
 use dualgap::Error;
 use dualgap::data::{Examples, Scaling};
 use dualgap::dual::Settings;

@@ -1,8 +1,8 @@
 //! Observers, checkpoints, warm starts and tolerances of runs on scaled columns.
 
-use crate::case::{Case, LOSSES};
 use crate::common::fits;
-use crate::scaling::{SCALINGS, fit, scaled, uneven};
+use crate::linear::case::{Case, LOSSES};
+use crate::linear::scaling::{SCALINGS, fit, scaled, uneven};
 use dualgap::Result;
 use dualgap::data::Scaling;
 use dualgap::run::{Budget, Observer, Progress, Report, Stop};

@@ -1,7 +1,7 @@
 //! A run on scaled columns is a run on data that someone else has scaled, and its model one for the data as they are.
 
-use crate::case::{Case, LOSSES, REGULARISERS};
 use crate::common::fits;
+use crate::linear::case::{Case, LOSSES, REGULARISERS};
 use dualgap::Error;
 use dualgap::data::{Examples, Scaling};
 use dualgap::linalg::Rows;

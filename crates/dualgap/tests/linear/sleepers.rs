@@ -1,10 +1,10 @@
 //! Shrinking: blocks whose visits change nothing are visited less often. The optimum is the same, oracle calls are
 //! saved, and a run that was interrupted goes on as it would have.
 
-use crate::accelerated::assert_meet;
-use crate::case::{Case, LOSSES, REGULARISERS};
 use crate::common::{Kind, Small};
-use crate::survival::{Fit, bits};
+use crate::linear::accelerated::assert_meet;
+use crate::linear::case::{Case, LOSSES, REGULARISERS};
+use crate::linear::survival::{Fit, bits};
 use dualgap::dual::{Acceleration, Sampling, Settings};
 use dualgap::run::{Budget, Stop};
 use dualgap::structure::{Choice, Hamming};

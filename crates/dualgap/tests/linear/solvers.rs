@@ -7,8 +7,8 @@
 //! φ = min c/2·s² + b·t    subject to    r ≤ s + t + ε, and for numbers also −r ≤ −s + t + ε;  t ≥ 0
 //! ```
 
-use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
 use crate::common::distance;
+use crate::linear::case::{Case, LOSSES, REGULARISERS, is_binary};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
 use dualgap::term::ScalarLoss;

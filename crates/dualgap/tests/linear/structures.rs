@@ -1,8 +1,8 @@
 //! Structural blocks and several scores in accelerated rounds: certificates are what numbers of 32 digits say over all
 //! outputs, intervals meet those of plain steps, and what was interrupted goes on bit for bit.
 
-use crate::accelerated::assert_meet;
 use crate::common::{Kind, Small, cases, small, with_blocks};
+use crate::linear::accelerated::assert_meet;
 use dualgap::dual::{Acceleration, Begin, Mixture, Sampling, Settings, Solution, train_from};
 use dualgap::run::{Budget, CheckpointSink, InMemory, Report};
 use proptest::prelude::*;

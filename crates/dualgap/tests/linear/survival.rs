@@ -1,8 +1,8 @@
 //! Linear models from checkpoints are those of runs that were never interrupted, and another λ is a place to
 //! begin at.
 
-use crate::case::{Case, LOSSES, REGULARISERS, choices};
 use crate::common::fits;
+use crate::linear::case::{Case, LOSSES, REGULARISERS, choices};
 use dualgap::dual::{Average, Method, Sampling, Settings};
 use dualgap::run::{Budget, Report};
 use dualgap::structure::{Choice, Linear};

@@ -1,8 +1,8 @@
 //! As many iterations as the theorems of the Prox-SDCA paper ask for are enough, with blocks drawn uniformly
 //! and rows of at most R in length. The theorems speak of expectations; a mean over some seeds stands for them.
 
-use crate::case::{Case, LOSSES, REGULARISERS, choices, gamma};
 use crate::common::calls;
+use crate::linear::case::{Case, LOSSES, REGULARISERS, choices, gamma};
 use dualgap::dual::{Acceleration, Average, Sampling, Settings};
 use dualgap::structure::Choice;
 

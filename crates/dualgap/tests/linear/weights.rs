@@ -1,7 +1,7 @@
 //! A weight of two is a duplicate, a weight of zero an absence; and two classes are a binary problem.
 
-use crate::case::{Case, LOSSES, REGULARISERS, choices};
 use crate::common::distance;
+use crate::linear::case::{Case, LOSSES, REGULARISERS, choices};
 use dualgap::data::Examples;
 use dualgap::dual::{self, Settings};
 use dualgap::run::{Budget, Certificate};

@@ -1,7 +1,7 @@
 //! Models are verified from their data, and whatever is altered in them is refused.
 
-use crate::case::{Case, LOSSES, REGULARISERS, is_binary};
 use crate::common::fits;
+use crate::linear::case::{Case, LOSSES, REGULARISERS, is_binary};
 use dualgap::Error;
 use dualgap::dual::{Average, Problem, Settings, Witness};
 use dualgap::run::Budget;

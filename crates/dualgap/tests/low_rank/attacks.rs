@@ -1,6 +1,6 @@
 //! A certificate that can be talked into anything is none.
 
-use crate::Case;
+use crate::low_rank::Case;
 use dualgap::ball::trace::Proving;
 use dualgap::ball::{self, Settings};
 use dualgap::linalg::LowRank;

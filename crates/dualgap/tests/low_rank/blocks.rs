@@ -1,7 +1,7 @@
 //! Blocks of examples, where there are many of them for few outputs: the optimum is found, at a linear rate.
 
-use crate::Case;
-use crate::runs::{LOSSES, assert_optimal, assert_straight, optimum, run};
+use crate::low_rank::Case;
+use crate::low_rank::runs::{LOSSES, assert_optimal, assert_straight, optimum, run};
 use dualgap::ball::trace::Features;
 use dualgap::ball::{self, Classes, Losses, Method, PerOutput, Problem, Settings, Solution};
 use dualgap::linalg::{LowRank, Operator, Random};

@@ -1,7 +1,7 @@
 //! Models of ratings: fitted, stored, verified from their ratings, and refused when anything in them was altered.
 
 use crate::common::fits::{self, Fit};
-use crate::judge::Judge;
+use crate::low_rank::judge::Judge;
 use dualgap::ball::{Method, Settings};
 use dualgap::data::{Dictionary, Ratings, Scaling, Source};
 use dualgap::linalg::{LowRank, Random};

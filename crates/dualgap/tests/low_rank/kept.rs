@@ -1,9 +1,9 @@
 //! Runs that were interrupted go on, bit for bit, as if they never had been; and a memory of other bits is refused or
 //! does no harm.
 
-use crate::Case;
 use crate::common::cases;
-use crate::runs::{norm, phi};
+use crate::low_rank::Case;
+use crate::low_rank::runs::{norm, phi};
 use dualgap::Result;
 use dualgap::ball::trace::Sampled;
 use dualgap::ball::{

@@ -1,8 +1,8 @@
 //! Models of label sets whose weights are in factors.
 
-use crate::Case;
 use crate::common::fits::{self, Fit};
-use crate::judge::Judge;
+use crate::low_rank::Case;
+use crate::low_rank::judge::Judge;
 use dualgap::ball;
 use dualgap::data::{Examples, Scaling, Sets};
 use dualgap::linalg::{LowRank, Rows};

@@ -1,9 +1,6 @@
 //! Runs in the trace ball, judged by a projected gradient method on whole matrices with full decompositions, which
 //! shares no line with the library.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod attacks;
 mod blocks;
 mod completion;

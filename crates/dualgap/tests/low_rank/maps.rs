@@ -1,6 +1,6 @@
 //! Other things that X is seen through: some of its entries, and inner products with matrices.
 
-use crate::judge::Judge;
+use crate::low_rank::judge::Judge;
 use dualgap::ball::trace::{Features, Map, Matrices, Sampled};
 use dualgap::ball::{self, PerOutput, Problem, Settings};
 use dualgap::linalg::{LowRank, Operator, Random, Rows};

@@ -1,9 +1,9 @@
 //! Multiclass models whose weights are in factors: fitted, stored, verified from their data, and refused when anything in
 //! them was altered.
 
-use crate::Case;
 use crate::common::fits::{self, Fit};
-use crate::judge::Judge;
+use crate::low_rank::Case;
+use crate::low_rank::judge::Judge;
 use dualgap::ball::{self, Method};
 use dualgap::data::{Examples, Scaling};
 use dualgap::linalg::LowRank;

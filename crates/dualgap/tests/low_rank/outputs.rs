@@ -1,8 +1,8 @@
 //! Models of several numbers, in both balls: beside whole matrices, a closed form, and whoever alters them.
 
-use crate::Case;
 use crate::common::fits::{self, Fit};
-use crate::judge::Judge;
+use crate::low_rank::Case;
+use crate::low_rank::judge::Judge;
 use dualgap::ball::Settings;
 use dualgap::data::{Examples, Outputs, Scaling};
 use dualgap::linalg::{LowRank, Rows};

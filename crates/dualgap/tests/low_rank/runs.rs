@@ -1,7 +1,7 @@
 //! The optimum is found, whatever the loss and the method, and at the rate that theory promises.
 
-use crate::Case;
-use crate::judge::Judge;
+use crate::low_rank::Case;
+use crate::low_rank::judge::Judge;
 use dualgap::ball::trace::Features;
 use dualgap::ball::{self, Constants, Losses, Method, Problem, Settings, Solution, Steps};
 use dualgap::linalg::{LowRank, Operator};

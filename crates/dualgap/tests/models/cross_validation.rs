@@ -1,7 +1,7 @@
 //! Cross-validation judged by runs of their own: every trial is that of a run which knows nothing of the fold.
 
 use crate::common::{Kind, Small, fits};
-use crate::fitting::{Fit, Trace};
+use crate::models::fitting::{Fit, Trace};
 use dualgap::Result;
 use dualgap::data::{ClassWeights, DataSet, Examples, Folds};
 use dualgap::dual::Settings;

@@ -22,8 +22,8 @@ pub enum Fitted {
 macro_rules! with_model {
     ($fitted:expr, |$model:ident| $body:expr) => {
         match $fitted {
-            $crate::fitting::Fitted::Chain($model) => $body,
-            $crate::fitting::Fitted::Classes($model) => $body,
+            $crate::models::fitting::Fitted::Chain($model) => $body,
+            $crate::models::fitting::Fitted::Classes($model) => $body,
         }
     };
 }

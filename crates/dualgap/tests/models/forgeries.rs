@@ -3,7 +3,7 @@
 
 use crate::common::memory::{Averages, Recall, State};
 use crate::common::{Kind, Small, cases, of, small, ways};
-use crate::fitting::{Fit, assert_true, refusal};
+use crate::models::fitting::{Fit, assert_true, refusal};
 use dualgap::data::Digest;
 use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Sampling, Settings, Step};
 use dualgap::linalg::{Measured, Random};

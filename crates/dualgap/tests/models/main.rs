@@ -15,9 +15,6 @@
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod cancelled;
 mod cross_validation;
 mod fitting;

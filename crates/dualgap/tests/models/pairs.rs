@@ -2,7 +2,7 @@
 //! are refused with anything else.
 
 use crate::common::{Kind, Small, fits};
-use crate::fitting::{Fitted, assert_true};
+use crate::models::fitting::{Fitted, assert_true};
 use dualgap::Result;
 use dualgap::data::{Dictionary, Sequences};
 use dualgap::run::Budget;

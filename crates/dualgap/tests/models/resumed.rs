@@ -2,7 +2,7 @@
 //! that was never interrupted.
 
 use crate::common::{Kind, Small, cases, fits, of, small, ways};
-use crate::fitting::{Fit, Fitted, Trace};
+use crate::models::fitting::{Fit, Fitted, Trace};
 use dualgap::dual::{Acceleration, Average, Cache, Direction, Method, Settings};
 use dualgap::run::{Budget, Interrupt, Observer, Progress, Stop};
 use dualgap::structure::Hamming;

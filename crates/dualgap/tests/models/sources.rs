@@ -3,7 +3,8 @@
 use dualgap::container::{Form, Kind, Reader, Writer};
 use dualgap::data::csv::{CsvRecipe, read_training};
 use dualgap::data::{Conversion, Source};
-use dualgap::model::Model;
+use dualgap::structure::Multiclass;
+use dualgap::task::Model;
 use dualgap::{Error, Result};
 use std::io::ErrorKind;
 use std::path::Path;

@@ -3,7 +3,7 @@
 
 use crate::common::wide::Wide;
 use crate::common::{Kind, Small, cases, of, small, ways, with_blocks};
-use crate::fitting::{Fit, Fitted, assert_true, exact_dual};
+use crate::models::fitting::{Fit, Fitted, assert_true, exact_dual};
 use dualgap::data::{Alphabet, Classes, Examples, Sequences};
 use dualgap::dual::{Average, Method, Settings, Step};
 use dualgap::run::Budget;
@@ -225,7 +225,7 @@ fn a_warm_start_without_a_witness_says_what_is_missing() {
 // Kept and resumed as any other; what it began with is not needed again.
 #[test]
 fn a_warm_run_can_be_resumed_without_the_model_it_began_with() {
-    use crate::fitting::Trace;
+    use crate::models::fitting::Trace;
     for kind in Kind::all(3) {
         let small = Small::random(2, kind, 6, 3, 3);
         let old = trained(&small);

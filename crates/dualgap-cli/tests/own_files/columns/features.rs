@@ -1,8 +1,8 @@
 //! Which features a file has: those that a person finds who reads it.
 
 use crate::common::Desk;
-use crate::exported::Exported;
-use crate::sentences::{Sentences, Token};
+use crate::own_files::exported::Exported;
+use crate::own_files::sentences::{Sentences, Token};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words in capitals, with a hyphen and a digit, and with a letter of two bytes.

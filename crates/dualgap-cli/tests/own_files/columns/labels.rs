@@ -1,8 +1,8 @@
 //! What `predict` makes of a column file.
 
 use crate::common::Desk;
-use crate::sentences::Sentences;
-use crate::{column, feed};
+use crate::own_files::sentences::Sentences;
+use crate::own_files::{column, feed};
 
 /// A model that has learnt the rules, and sentences that it has not seen.
 fn desk() -> (Desk, Sentences) {

@@ -1,8 +1,8 @@
 //! Column files and templates that are none, and models that do not fit.
 
 use crate::common::{Desk, gzip};
-use crate::feed;
-use crate::sentences::Sentences;
+use crate::own_files::feed;
+use crate::own_files::sentences::Sentences;
 
 /// A model of three columns, the label included.
 fn desk() -> Desk {

@@ -1,8 +1,8 @@
 //! Templates for pairs of labels that depend on a cell.
 
-use crate::cells;
 use crate::common::{Desk, Dice, number};
-use crate::exported::{Exported, Position};
+use crate::own_files::cells;
+use crate::own_files::exported::{Exported, Position};
 use std::fmt::Write;
 
 /// Each sentence begins with a token that names its label. From then on the label turns where the

@@ -1,8 +1,8 @@
 //! The same sentences in several spellings give the same model.
 
 use crate::common::{Desk, gzip};
-use crate::feed;
-use crate::sentences::Sentences;
+use crate::own_files::feed;
+use crate::own_files::sentences::Sentences;
 use serde_json::Value;
 
 /// The model of this file: its weights as text, and the fingerprint of the data.

@@ -1,9 +1,9 @@
 //! The exported weights are the model: the labels of `predict` are the best ones under them.
 
-use crate::cells;
 use crate::common::{Desk, number};
-use crate::exported::{Exported, Position};
-use crate::sentences::{Sentences, Token};
+use crate::own_files::cells;
+use crate::own_files::exported::{Exported, Position};
+use crate::own_files::sentences::{Sentences, Token};
 
 const LABELS: [&str; 5] = ["B-NP", "B-VP", "I-NP", "I-VP", "O"];
 

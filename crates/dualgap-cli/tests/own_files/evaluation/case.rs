@@ -2,8 +2,8 @@
 
 use super::counting::{Tally, conlleval};
 use crate::common::{Desk, Dice};
-use crate::sentences::Sentences;
-use crate::{cells, column};
+use crate::own_files::sentences::Sentences;
+use crate::own_files::{cells, column};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
