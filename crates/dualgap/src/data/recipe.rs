@@ -483,6 +483,7 @@ mod tests {
         let columns = Format::Columns(ColumnRecipe::default());
         for (format, text) in [
             (Format::Libsvm, "1.50 1:1\n-0 1:2\n"),
+            #[cfg(feature = "csv")]
             (Format::Csv(CsvRecipe::default()), "x,y\n1,1.50\n2,-0\n"),
             (columns.clone(), "a 1.50\nb -0\n"),
         ] {
