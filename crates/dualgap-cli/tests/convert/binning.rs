@@ -2,7 +2,6 @@
 
 use super::common::{Desk, number};
 use super::{Line, gunzip, parse, table};
-use crate::common::{Desk, number};
 use std::collections::HashMap;
 
 fn product(a: &Line, b: &Line) -> f64 {

@@ -5,7 +5,7 @@ use crate::common::{Kind, Small};
 use dualgap::linalg::Random;
 use dualgap::run::{Budget, Interval, Tolerance};
 use dualgap::structure::{Chain, Choice, Multiclass, Structure};
-use dualgap::task::{Covered, Ending, PathPlan, Piece};
+use dualgap::task::{Ending, PathPlan, Piece};
 use dualgap::term::{Costs, MulticlassLoss};
 
 const WITHIN: Interval = Interval { from: 0.01, to: 2.0 };

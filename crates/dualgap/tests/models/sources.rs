@@ -23,7 +23,7 @@ fn a_missing_file_is_one_of_the_system() {
     let missing = Path::new("no/such/file");
     let not_found = |error: &std::io::Error| assert_eq!(error.kind(), ErrorKind::NotFound);
     behind(Source::open(missing), not_found);
-    behind(Model::load(missing), not_found);
+    behind(Model::<Multiclass>::load(missing), not_found);
     behind(Conversion::load(missing), not_found);
 }
 
@@ -69,12 +69,12 @@ fn a_header_that_is_broken_is_one_of_its_parser() {
     // The container is in order, and the header has nothing of a model.
     Writer::new(&MODEL, &serde_json::json!({ "task": 1 })).write(&path).unwrap();
     let of_data = |error: &serde_json::Error| assert!(error.is_data());
-    behind(Model::load(&path), of_data);
-    let fault = Model::from_bytes(&std::fs::read(&path).unwrap()).unwrap_err();
+    behind(Model::<Multiclass>::load(&path), of_data);
+    let fault = Model::<Multiclass>::from_bytes(&std::fs::read(&path).unwrap()).unwrap_err();
     assert!(std::error::Error::source(&fault).unwrap().is::<serde_json::Error>());
     // No container at all.
     std::fs::write(&path, [0xff; 64]).unwrap();
-    behind(Model::load(&path), |_: &safetensors::SafeTensorError| ());
+    behind(Model::<Multiclass>::load(&path), |_: &safetensors::SafeTensorError| ());
     // A map whose line of a header is no JSON.
     std::fs::write(&path, "dualgap map 1\n{\nbody").unwrap();
     behind(Conversion::load(&path), |error: &serde_json::Error| assert!(error.is_eof()));
