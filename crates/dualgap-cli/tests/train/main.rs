@@ -9,6 +9,7 @@ mod common;
 mod demo;
 mod determinism;
 mod folds;
+mod help;
 #[cfg(unix)]
 mod interrupt;
 mod limits;
