@@ -3,6 +3,15 @@
 use dualgap::{Error, Setting};
 use std::error::Error as _;
 
+/// Remedies of the library that are commands of the program.
+const COMMANDS: [(&str, &str); 2] = [
+    ("a prediction needs none", "`dualgap predict` labels it"),
+    (
+        "a multiclass model takes any number of classes",
+        "`dualgap train multiclass` takes any number of classes",
+    ),
+];
+
 /// Returns the option that stands for a setting.
 fn option(setting: Setting) -> String {
     format!("--{}", setting.name().replace('_', "-"))
@@ -28,6 +37,8 @@ pub fn of_error(error: &Error) -> String {
         behind = cause.source();
     }
     if let Some(remedy) = error.remedy() {
+        let command = COMMANDS.into_iter().find(|(words, _)| *words == remedy);
+        let remedy = command.map_or(remedy, |(_, command)| command);
         text = format!("{text}\n  help: {remedy}");
     }
     in_options(&text)

@@ -1,17 +1,17 @@
 //! The tasks of the program, and how a command finds its task.
 
 use crate::Outcome;
-use crate::args::{Cli, CvArgs, PathArgs, TrainArgs, Work};
+use crate::args::{Cli, CvArgs, PathArgs, TrainArgs, Work, no_lambda};
 use crate::options::{TaskOptions, Verb};
 use crate::path::claim::Claim;
 use crate::problem::{
     BinaryArgs, ChainArgs, ClassesArgs, CompletionArgs, LabelsArgs, OutputsArgs, RegressionArgs,
 };
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, CommandFactory};
+use clap::{Arg, ArgMatches, Args, Command, CommandFactory};
 use dualgap::data::Source;
 use dualgap::structure::Structure;
-use dualgap::task::{Description, Registry};
+use dualgap::task::{Description, PenaltySpec, Registry};
 use dualgap::{Error, Result};
 use std::marker::PhantomData;
 
@@ -113,7 +113,7 @@ impl<T: TaskOptions> AnyTask for Of<T> {
             .after_help(T::examples(verb));
         if T::NO_LAMBDA.is_some() && verb != Verb::Train {
             // Known, and not shown, so that the error can say what to do.
-            let any = clap::Arg::new("options")
+            let any = Arg::new("options")
                 .num_args(0..)
                 .trailing_var_arg(true)
                 .allow_hyphen_values(true)
@@ -129,6 +129,10 @@ impl<T: TaskOptions> AnyTask for Of<T> {
         let unseen = T::REFUSES.iter().map(|(name, _)| *name).chain(T::HIDES.iter().copied());
         unseen.fold(command, |command, name| match id_of(&command, name) {
             Some(id) => command.mut_arg(id, |argument| argument.hide(true)),
+            // An option of other tasks: known, and not shown, so that the error can say what to do.
+            None if verb == Verb::Train => command.arg(
+                Arg::new(name).long(name).num_args(0..=1).allow_hyphen_values(true).hide(true),
+            ),
             None => command,
         })
     }
@@ -137,7 +141,7 @@ impl<T: TaskOptions> AnyTask for Of<T> {
         if let Some(why) = T::NO_LAMBDA
             && verb != Verb::Train
         {
-            return Err(Error::setting(format!("`{}` is about lambda, and {why}", verb.name())));
+            return Err(Error::setting(format!("`{}` is about λ, and {why}", verb.name())));
         }
         let command = self.command(verb);
         for (name, remedy) in T::REFUSES {
@@ -166,6 +170,13 @@ fn go<W: Work, T: TaskOptions>(matches: &ArgMatches) -> Result<Outcome> {
         W::from_arg_matches(matches).map_err(broken)?,
         T::from_arg_matches(matches).map_err(broken)?,
     );
+    // What is wrong with the task is said before anything is read or written.
+    let spec = task.spec(&work.common())?;
+    if let PenaltySpec::Given(pure_l1) = spec.penalty
+        && spec.structure.allows(&pure_l1).is_err()
+    {
+        return Err(no_lambda());
+    }
     work.run(&task)
 }
 

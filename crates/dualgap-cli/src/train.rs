@@ -1,6 +1,6 @@
 //! `dualgap train`: read, train, test, save, report.
 
-use crate::args::{OutputArgs, TrainArgs, Work, refuse_given};
+use crate::args::{Common, OutputArgs, TrainArgs, Work, refuse_given};
 use crate::choices::BallName;
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
@@ -12,16 +12,20 @@ use crate::{Outcome, incomplete, print};
 use dualgap::data::lock::FileLock;
 use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
 use dualgap::structure::Structure;
-use dualgap::task::{Keep, Model, Plan, Resume, Strength};
+use dualgap::task::{Keep, Model, Plan, RawModel, Resume, Strength};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::time::Instant;
 
 impl Work for TrainArgs {
+    fn common(&self) -> Common<'_> {
+        let Self { data, penalty, method, ball, .. } = self;
+        Common { data, penalty, method, ball: Some(ball), lambda: self.lambda() }
+    }
+
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
         let lock = check(self)?;
-        task.spec(&self.common())?; // what is wrong with it is said before anything is read
         let warm_start = warm_start::<T::Structure>(self)?;
         let begin = Instant::now();
         let job = Job::read(self.common(), task)?;
@@ -99,6 +103,10 @@ fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
 fn warm_start<S: Structure>(args: &TrainArgs) -> Result<Option<Model<S>>> {
     match &args.warm_start {
         Some(path) if args.kept.resume.is_none() => {
+            let raw = RawModel::open(path)?;
+            if raw.structure() != S::NAME {
+                return Err(Error::setting("a warm start needs a model of the same task"));
+            }
             let model = Model::load(path)?;
             if model.witness.is_none() {
                 return Err(Error::file(

@@ -22,6 +22,8 @@ mod forgeries;
 mod linear;
 #[path = "own_files/main.rs"]
 mod own_files;
+#[path = "own_program/main.rs"]
+mod own_program;
 #[path = "path/main.rs"]
 mod path;
 #[path = "survive/main.rs"]

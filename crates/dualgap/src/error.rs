@@ -123,23 +123,29 @@ pub enum Setting {
     Label,
     /// How often a feature must occur.
     MinCount,
+    /// Whether probabilities are written behind predictions.
+    Probabilities,
     /// The checkpoint that a run goes on from.
     Resume,
     /// Where a conversion is saved.
     SaveMap,
+    /// Whether scores are written behind predictions.
+    Scores,
     /// Whether a model is saved with its dual point.
     Witness,
 }
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Categorical,
         Self::Format,
         Self::Label,
         Self::MinCount,
+        Self::Probabilities,
         Self::Resume,
         Self::SaveMap,
+        Self::Scores,
         Self::Witness,
     ];
 
@@ -150,8 +156,10 @@ impl Setting {
             Self::Format => "format",
             Self::Label => "label",
             Self::MinCount => "min_count",
+            Self::Probabilities => "probabilities",
             Self::Resume => "resume",
             Self::SaveMap => "save_map",
+            Self::Scores => "scores",
             Self::Witness => "witness",
         }
     }

@@ -34,9 +34,10 @@ impl Common<'_> {
             Strength::Value(0.0) if l1 > 0.0 && !q_norm => {
                 Ok(PenaltySpec::Given(Penalty::Lasso { sigma: l1, nonnegative, free: None }))
             }
-            Strength::Value(0.0) => Err(Error::setting(
-                "--lambda must be positive; 0 is for binary and regression with --l1",
-            )),
+            Strength::Value(0.0) if q_norm => {
+                Err(Error::setting("the q-norm needs a lambda; without one the l1 norm is alone"))
+            }
+            Strength::Value(0.0) => Err(no_lambda()),
             lambda if q_norm => Ok(PenaltySpec::QNorm { lambda, l1 }),
             lambda => Ok(PenaltySpec::Ridge { lambda, l1, nonnegative }),
         }
@@ -92,4 +93,9 @@ impl Common<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the error for a λ of zero, of a task or a penalty that needs one.
+pub(crate) fn no_lambda() -> Error {
+    Error::setting("--lambda must be positive; 0 is for binary and regression with --l1")
 }

@@ -20,6 +20,7 @@ pub use common::{DataArgs, LayoutArgs, StopArgs};
 pub use convert::ConvertArgs;
 pub use cv::CvArgs;
 pub use joint::Common;
+pub(crate) use joint::no_lambda;
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
 pub use train::{KeptArgs, OutputArgs, TrainArgs};
@@ -113,6 +114,9 @@ Examples:
 
 /// A command that takes any task.
 pub trait Work: Args {
+    /// Returns the options that all such commands have.
+    fn common(&self) -> Common<'_>;
+
     /// Reads the data and runs the command.
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome>;
 }

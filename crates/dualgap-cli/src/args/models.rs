@@ -16,7 +16,7 @@ pub struct PredictArgs {
     /// Only these folds, such as 1-9 or 0,2,5-7.
     #[arg(long, value_name = "FOLDS", value_parser = parse_folds)]
     pub folds: Option<Folds>,
-    /// Binary and regression: the score behind each label; multilabel: the scores of all labels behind the set.
+    /// Binary and regression: the score behind each label; multiclass and multilabel: those of all labels.
     #[arg(long)]
     pub scores: bool,
     /// Logistic loss: the probability of the second class behind each label; softmax: those of all classes;

@@ -1,8 +1,8 @@
 //! The options of training only: one λ, checkpoints, and the file of the model.
 
+use super::BallArgs;
 use super::common::{DataArgs, MethodArgs, PenaltyArgs, StopArgs};
 use super::values::{parse_lambda, parse_positive};
-use super::{BallArgs, Common};
 use clap::Args;
 use dualgap::task::{Checkpoints, Strength};
 use std::path::PathBuf;
@@ -94,11 +94,5 @@ impl TrainArgs {
             Some(c) => Strength::OneOver(c),
             None => self.lambda.unwrap_or(Strength::PerExample(1.0)),
         }
-    }
-
-    /// Returns the options that all commands that train have.
-    pub fn common(&self) -> Common<'_> {
-        let Self { data, penalty, method, ball, .. } = self;
-        Common { data, penalty, method, ball: Some(ball), lambda: self.lambda() }
     }
 }

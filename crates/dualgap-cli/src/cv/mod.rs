@@ -2,7 +2,7 @@
 
 mod report;
 
-use crate::args::{Common, CvArgs, Work};
+use crate::args::{Common, CvArgs, Work, no_lambda};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
 use crate::options::TaskOptions;
@@ -20,15 +20,13 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::time::Instant;
 
-impl CvArgs {
+impl Work for CvArgs {
     fn common(&self) -> Common<'_> {
         let Self { data, penalty, method, .. } = self;
         // Every λ of the grid takes the place of this one.
         Common { data, penalty, method, ball: None, lambda: Strength::PerExample(1.0) }
     }
-}
 
-impl Work for CvArgs {
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
         check(self)?;
         let begin = Instant::now();
@@ -130,9 +128,7 @@ fn folds<S: Structure>(args: &CvArgs, job: &Job<'_, S>) -> Result<Folds> {
 fn check_lambda<S: Structure>(job: &Job<'_, S>, lambda: f64) -> Result<()> {
     let task = job.spec.at_lambda(lambda)?.resolve(&job.train.data)?;
     if lambda == 0.0 && task.check().is_err() {
-        return Err(Error::setting(
-            "--lambda must be positive; 0 is for binary and regression with --l1",
-        ));
+        return Err(no_lambda());
     }
     task.check()
 }

@@ -26,15 +26,13 @@ use std::io::IsTerminal;
 use std::time::Instant;
 use told::{Entry, Told};
 
-impl PathArgs {
+impl Work for PathArgs {
     fn common(&self) -> Common<'_> {
         let Self { data, penalty, method, .. } = self;
         // Every λ of the interval takes the place of this one.
         Common { data, penalty, method, ball: None, lambda: Strength::PerExample(1.0) }
     }
-}
 
-impl Work for PathArgs {
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
         self.check()?;
         self.common().check(false)?;

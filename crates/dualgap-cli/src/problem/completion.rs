@@ -50,7 +50,13 @@ impl TaskOptions for CompletionArgs {
             ("l1", MU),
             ("q-norm", LEAVE),
             ("nonnegative", LEAVE),
+            ("epsilon", "give --loss huber and --width"),
+            ("intercept", "--centre is what it has"),
+            ("scale", LEAVE),
+            ("class-weights", ALIKE),
             ("sample-weights", ALIKE),
+            ("costs", LEAVE),
+            ("hamming", LEAVE),
             ("format", READ),
             ("features", READ),
             ("columns", READ),
@@ -71,6 +77,7 @@ impl TaskOptions for CompletionArgs {
             ("no-shrinking", STEPS),
             ("average", STEPS),
             ("batch", STEPS),
+            ("option", STEPS),
             ("warm-start", "begin the run anew"),
         ]
     };
@@ -114,6 +121,11 @@ Examples:
         if common.ball.is_some_and(|ball| ball.ball == Some(BallName::L1)) {
             return Err(Error::setting(
                 "--ball l1 does not go with completion: it is about weights of low rank; leave --ball out",
+            ));
+        }
+        if common.method.threads > 1 {
+            return Err(Error::setting(
+                "--threads does not go with completion: its steps follow each other, in one thread; leave it out",
             ));
         }
         let penalty = common.in_ball(BallName::Trace, Self::DEFAULT_MU)?;

@@ -51,7 +51,7 @@ pub struct SeveralArgs {
 
 /// The options of penalties and of the engine, which a task in a ball has no use for.
 const OF_PENALTIES: &[(&str, &str)] = {
-    const MU: &str = "give --mu in its place";
+    const MU: &str = "its weights are in a ball: give --ball, --radius, and --mu in its place";
     const RADIUS: &str = "--radius says how many weights become zero";
     const STEPS: &str = "--method and --steps choose how a ball is trained in";
     &[

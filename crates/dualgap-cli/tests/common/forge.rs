@@ -148,3 +148,46 @@ impl ModelFile {
         ["emissions", "start", "end", "transitions"].iter().flat_map(|n| self.floats(n)).collect()
     }
 }
+
+/// A penalty of every kind as a header has it, each with a method that goes with it.
+pub fn penalties() -> [(Value, Value); 5] {
+    let dual = json!({
+        "family": "dual", "solver": "bcfw", "step": "line-search", "sampling": "permuted",
+        "average": "none", "batch": 1, "seed": 0,
+    });
+    let ball = json!({"family": "ball", "method": "pdbfw", "steps": {"name": "search"}, "seed": 0});
+    let in_ball =
+        |name: &str| json!({"name": "ball", "ball": {"name": name, "radius": 0.8}, "mu": 0.01});
+    [
+        (json!({"name": "ridge", "lambda": 0.125}), dual.clone()),
+        (json!({"name": "lasso", "sigma": 0.125}), dual.clone()),
+        (json!({"name": "q_norm", "lambda": 0.125}), dual),
+        (in_ball("l1"), ball.clone()),
+        (in_ball("trace"), ball),
+    ]
+}
+
+impl ModelFile {
+    /// The same model with every kind of penalty that is not its own, each with its own method and with one that goes
+    /// with the penalty. The numbers of the model's own penalty are kept where the other has them, too.
+    pub fn with_other_penalties(&self) -> Vec<Self> {
+        let own = self.header()["task"]["penalty"].clone();
+        let kind = |penalty: &Value| (penalty["name"].clone(), penalty["ball"]["name"].clone());
+        let others = penalties().into_iter().filter(|(other, _)| kind(other) != kind(&own));
+        others
+            .flat_map(|(mut penalty, method)| {
+                for (name, number) in own.as_object().unwrap() {
+                    if penalty[name].is_number() {
+                        penalty[name] = number.clone();
+                    }
+                }
+                if own["name"] == "ball" && penalty["name"] == "ball" {
+                    penalty["ball"]["radius"] = own["ball"]["radius"].clone();
+                }
+                let unfit = self.with_header(|h| h["task"]["penalty"] = penalty.clone());
+                let fit = unfit.with_header(|h| h["provenance"]["method"] = method);
+                [unfit, fit]
+            })
+            .collect()
+    }
+}

@@ -17,17 +17,22 @@ fn forged_models_are_refused() {
     let header = |change: &dyn Fn(&mut serde_json::Value), words: &[&str]| {
         refuses(&file.with_header(|h| change(h)), words);
     };
-    header(&|h| h["provenance"]["ball"]["radius"] = 1.0.into(), &["not in the ball"]);
-    header(&|h| h["provenance"]["ball"]["radius"] = 9.0.into(), &["dual"]);
-    header(&|h| h["provenance"]["ball"]["name"] = "l1".into(), &["no trace ball"]);
-    header(&|h| h["provenance"]["ball"] = serde_json::Value::Null, &["no trace ball"]);
-    header(&|h| h["provenance"]["lambda"] = 0.5.into(), &["value of"]);
+    header(&|h| h["task"]["penalty"]["ball"]["radius"] = 1.0.into(), &["not in the ball"]);
+    header(&|h| h["task"]["penalty"]["ball"]["radius"] = 9.0.into(), &["dual"]);
+    header(&|h| h["task"]["penalty"]["ball"]["name"] = "l1".into(), &["`weights`"]);
+    for forged in file.with_other_penalties() {
+        refuses(&forged, &["`weights`"]);
+    }
+    header(&|h| h["task"]["penalty"]["mu"] = 0.5.into(), &["value of"]);
     header(&|h| h["certificate"]["dual"] = 1e9.into(), &["dual"]);
-    header(&|h| h["task"]["mean"] = 3.0.into(), &["another centre"]);
-    header(&|h| h["task"]["centre"] = "mean".into(), &["value of"]);
-    header(&|h| h["task"]["loss"] = serde_json::json!({"name": "huber", "width": 1.0}), &[]);
-    header(&|h| h["task"]["loss"] = serde_json::json!({"name": "hinge"}), &[]);
-    header(&|h| h["task"]["name"] = "linear".into(), &[]);
+    header(&|h| h["task"]["structure"]["mean"] = 3.0.into(), &["another centre"]);
+    header(&|h| h["task"]["structure"]["centre"] = "mean".into(), &["value of"]);
+    header(
+        &|h| h["task"]["structure"]["loss"] = serde_json::json!({"name": "huber", "width": 1.0}),
+        &[],
+    );
+    header(&|h| h["task"]["structure"]["loss"] = serde_json::json!({"name": "hinge"}), &[]);
+    header(&|h| h["structure"] = "linear".into(), &[]);
     header(&|h| h["features"] = 3.into(), &[]);
     header(&|h| h["labels"] = serde_json::json!(["a"]), &["labels"]);
     let format = |h: &mut serde_json::Value| h["provenance"]["recipe"]["format"].take();

@@ -1,7 +1,7 @@
 //! With grids: what the features promise, and that a second file gets the same.
 
-use super::common::{Desk, number};
 use super::{Line, gunzip, parse, table};
+use crate::common::{Desk, number};
 use std::collections::HashMap;
 
 fn product(a: &Line, b: &Line) -> f64 {

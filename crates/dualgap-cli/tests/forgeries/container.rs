@@ -2,6 +2,8 @@
 
 use crate::common::forge::container;
 use crate::forgeries::Case;
+use dualgap::structure::Multiclass;
+use dualgap::task::Model;
 use serde_json::{Value, json};
 
 #[test]
@@ -17,9 +19,9 @@ fn a_file_that_is_cut_off_anywhere_is_refused() {
     }
     // Every length there is, without the cost of starting the program.
     for length in 0..whole.len() {
-        assert!(dualgap::model::Model::from_bytes(&whole[..length]).is_err(), "{length} bytes");
+        assert!(Model::<Multiclass>::from_bytes(&whole[..length]).is_err(), "{length} bytes");
     }
-    assert!(dualgap::model::Model::from_bytes(&whole).is_ok());
+    assert!(Model::<Multiclass>::from_bytes(&whole).is_ok());
 }
 
 #[test]

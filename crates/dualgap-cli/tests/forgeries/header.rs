@@ -1,6 +1,6 @@
 //! What the header says, changed with and without a seal that fits.
 
-use crate::common::forge::ModelFile;
+use crate::common::forge::{ModelFile, penalties};
 use crate::forgeries::{Case, with_certificate};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn a_header_that_was_altered_does_not_fit_its_seal() {
         for (from, to) in [
             ("\"lambda\":0.125", "\"lambda\":0.250"),
             ("\"certified\":true", "\"certified\":false"),
-            ("\"format_version\":1", "\"format_version\":2"),
+            ("\"format_version\":2", "\"format_version\":1"),
             ("\"seed\":0", "\"seed\":1"),
             ("{", "{ "),
         ] {
@@ -86,21 +86,119 @@ fn another_lambda_is_refused_even_under_a_fitting_seal() {
     for case in Case::both() {
         for lambda in [0.25, 0.0625, 0.125 * (1.0 + 1e-6), 1e-300, 1e300] {
             let file = case.honest.with_header(|header| {
-                header["provenance"]["lambda"] = lambda.into();
+                header["task"]["penalty"]["lambda"] = lambda.into();
             });
             case.refused(&file.sealed(), &[]);
         }
         for bad in [json!(0), json!(-1), json!(null), json!("1/n")] {
-            let file = case.honest.with_header(|header| header["provenance"]["lambda"] = bad);
+            let file = case.honest.with_header(|header| header["task"]["penalty"]["lambda"] = bad);
             case.refused(&file.sealed(), &[]);
         }
     }
 }
 
 #[test]
+fn another_kind_of_penalty_is_refused_even_under_a_fitting_seal() {
+    for case in Case::both() {
+        for file in case.honest.with_other_penalties() {
+            case.refused(&file.sealed(), &[]);
+        }
+        for name in ["", "Ridge", "elastic_net"] {
+            let file = case.honest.with_header(|h| h["task"]["penalty"]["name"] = name.into());
+            case.refused(&file.sealed(), &["forged", "task"]);
+        }
+    }
+}
+
+#[test]
+fn a_method_that_cannot_have_made_the_model_is_refused() {
+    for case in Case::both() {
+        for (penalty, method) in penalties().into_iter().filter(|(p, _)| p["name"] == "ball") {
+            let file = case.honest.with_header(|h| h["provenance"]["method"] = method.clone());
+            case.refused(&file.sealed(), &["forged", "method"]);
+            let file = file.with_header(|h| h["task"]["penalty"] = penalty);
+            case.refused(&file.sealed(), &[]);
+        }
+        for bad in [json!(null), json!("dual"), json!({}), json!({"family": "dual"})] {
+            let file = case.honest.with_header(|h| h["provenance"]["method"] = bad);
+            case.refused(&file.sealed(), &["forged", "header"]);
+        }
+    }
+}
+
+/// Every structure that this program knows, and some that it does not.
+#[test]
+fn another_structure_is_refused_even_under_a_fitting_seal() {
+    for case in Case::both() {
+        let own = case.honest.header()["structure"].clone();
+        let known = ["linear", "multiclass", "chain", "multilabel", "multioutput", "completion"];
+        for name in known.into_iter().filter(|name| own != *name) {
+            let file = case.honest.with_header(|h| h["structure"] = name.into());
+            case.refused(&file.sealed(), &["forged"]);
+        }
+        for name in ["", "Chain", "tree"] {
+            let file = case.honest.with_header(|h| h["structure"] = name.into()).sealed();
+            let words = ["forged", &format!("`{name}`"), "does not know"];
+            case.certify(&file).fails(&words);
+            for command in ["predict forged", "eval forged"] {
+                case.desk.run(&format!("{command} {}", case.data)).fails(&words);
+            }
+            case.desk.run("inspect forged").fails(&words);
+            case.desk.run("inspect forged --json").fails(&words);
+        }
+        for bad in [json!(null), json!(["chain"]), json!(1)] {
+            let file = case.honest.with_header(|h| h["structure"] = bad);
+            case.refused(&file.sealed(), &["forged", "header"]);
+        }
+    }
+}
+
+/// What the task of a file says beyond its penalty.
+#[test]
+fn another_task_is_refused_even_under_a_fitting_seal() {
+    let case = Case::multiclass();
+    let weights = |classes: Value| {
+        case.honest.with_header(|h| h["task"]["class_weights"] = json!({"named": classes}))
+    };
+    case.certify(&weights(json!([["1", 1.0], ["2", 1.0]])).sealed()).ok();
+    let refused = ["refused", "claims a primal value"];
+    case.refused(&weights(json!([["1", 2.0]])).sealed(), &refused);
+    case.refused(&weights(json!([["3", 0.5], ["1", 1.0]])).sealed(), &refused);
+    for bad in [
+        json!([["1", -1.0]]),
+        json!([["1", "2"]]),
+        json!([["9", 2.0]]),
+        json!([["1", 0.0], ["2", 0.0], ["3", 0.0]]),
+        json!([["1", 1e300], ["2", 1e300]]),
+        json!({"1": 2.0}),
+    ] {
+        case.refused(&weights(bad).sealed(), &[]);
+    }
+    for bad in [json!("evenly"), json!(2.0), json!({"named": null})] {
+        let file = case.honest.with_header(|h| h["task"]["class_weights"] = bad);
+        case.refused(&file.sealed(), &["forged", "task"]);
+    }
+    // Weights that are resolved in no file.
+    let file = case.honest.with_header(|h| h["task"]["class_weights"] = "balanced".into());
+    case.refused(&file.sealed(), &[]);
+    for loss in [json!({"name": "softmax"}), json!({"name": "smooth_hinge", "width": 1.0})] {
+        let file = case.honest.with_header(|h| h["task"]["structure"]["loss"] = loss);
+        case.refused(&file.sealed(), &[]);
+    }
+    let case = Case::chain();
+    for scaling in ["max", "rms", "median"] {
+        let file = case.honest.with_header(|h| h["task"]["scaling"] = scaling.into());
+        case.refused(&file.sealed(), &[]);
+    }
+    let classes = json!({"named": [["a", 2.0]]});
+    let file = case.honest.with_header(|h| h["task"]["class_weights"] = classes);
+    case.refused(&file.sealed(), &[]);
+}
+
+#[test]
 fn a_newer_file_asks_for_a_newer_program() {
     for case in Case::both() {
-        for version in [2, 3, u32::MAX] {
+        for version in [3, 4, u32::MAX] {
             // Whatever else a newer file may look like.
             let text = format!("{{\"format_version\":{version},\"task\":[1,2,3]}}");
             let file = case.honest.with_header_text(&text).bytes();
@@ -137,10 +235,10 @@ fn what_the_file_says_about_itself_must_fit_its_tensors_and_the_data() {
         }
     }
     let case = Case::chain();
-    let plain = json!({"name": "chain", "hamming": "plain"});
-    let file = case.honest.with_header(|header| header["task"] = plain);
+    let plain = json!({"hamming": "plain"});
+    let file = case.honest.with_header(|header| header["task"]["structure"] = plain);
     case.refused(&file.sealed(), &["refused", "claims a primal value"]);
-    let file = case.honest.with_header(|header| header["task"] = json!({"name": "multiclass"}));
+    let file = case.honest.with_header(|header| header["structure"] = "multiclass".into());
     case.refused(&file.sealed(), &["`weights`"]);
 }
 
@@ -203,14 +301,25 @@ fn training_without_a_witness_leaves_none() {
 #[test]
 fn a_header_that_makes_no_sense_is_refused() {
     let case = Case::multiclass();
-    let deep =
-        format!("{{\"format_version\":1,\"x\":{}{}}}", "[".repeat(200_000), "]".repeat(200_000));
-    let deep_labels = format!("{{\"format_version\":1,\"labels\":{}", "[".repeat(200_000));
-    for text in ["{}", "[]", "null", "1", "\"\"", "{\"format_version\":1}", &deep] {
+    for version in [1, 2] {
+        let start = format!("{{\"format_version\":{version}");
+        let (open, close) = ("[".repeat(200_000), "]".repeat(200_000));
+        for text in [
+            format!("{start}}}"),
+            format!("{start},\"x\":{open}{close}}}"),
+            format!("{start},\"labels\":{open}"),
+            format!("{start},\"task\":[],\"provenance\":[]}}"),
+            format!("{start},\"task\":{{}},\"provenance\":{{}}}}"),
+        ] {
+            case.refused(&case.honest.with_header_text(&text).bytes(), &["forged"]);
+        }
+    }
+    for text in ["{}", "[]", "null", "1", "\"\""] {
         case.refused(&case.honest.with_header_text(text).bytes(), &["forged"]);
     }
-    case.refused(&case.honest.with_header_text(&deep_labels).bytes(), &["forged"]);
-    for name in ["format_version", "task", "labels", "certificate", "provenance", "digests"] {
+    for name in
+        ["format_version", "structure", "task", "labels", "certificate", "provenance", "digests"]
+    {
         let file = case.honest.with_header(|header| {
             header.as_object_mut().unwrap().remove(name);
         });

@@ -103,15 +103,22 @@ fn forged_models_are_refused() {
             desk.write("forged", forged.sealed());
             desk.run(&format!("certify forged {}", data(task))).refuses(words);
         };
-        refuses(&file.with_header(|h| h["provenance"]["ball"]["radius"] = 0.7.into()), &["ball"]);
-        refuses(&file.with_header(|h| h["provenance"]["ball"]["radius"] = 0.9.into()), &["dual"]);
         refuses(
-            &file.with_header(|h| h["provenance"]["ball"]["radius"] = (-1).into()),
+            &file.with_header(|h| h["task"]["penalty"]["ball"]["radius"] = 0.7.into()),
+            &["ball"],
+        );
+        refuses(
+            &file.with_header(|h| h["task"]["penalty"]["ball"]["radius"] = 0.9.into()),
+            &["dual"],
+        );
+        refuses(
+            &file.with_header(|h| h["task"]["penalty"]["ball"]["radius"] = (-1).into()),
             &["radius"],
         );
-        refuses(&file.with_header(|h| h["provenance"]["lambda"] = 0.02.into()), &[]);
-        refuses(&file.with_header(|h| h["provenance"]["ball"] = serde_json::Value::Null), &[]);
-        refuses(&file.with_header(|h| h["provenance"]["l1"] = 0.1.into()), &["regulariser"]);
+        refuses(&file.with_header(|h| h["task"]["penalty"]["mu"] = 0.02.into()), &[]);
+        for forged in file.with_other_penalties() {
+            refuses(&forged, &[]);
+        }
         let mut outside = file.clone();
         let doubled: Vec<f64> = file.floats("weights").iter().map(|w| 2.0 * w).collect();
         outside.set_floats("weights", &doubled);

@@ -87,7 +87,7 @@ fn a_run_goes_on_only_with_the_weights_it_began_with() {
     let line = "multiclass data.csv --lambda 0.01 --tolerance 0 --class-weights";
     desk.train(&format!("{line} balanced --passes 6 --checkpoint run"));
     let refused = desk.run(&format!("train {line} c=2 --passes 12 --resume run"));
-    refused.refuses(&["sample weights"]);
+    refused.refuses(&["class weights"]);
     let resumed = desk.train(&format!("{line} balanced --passes 12 --resume run"));
     let whole = desk.train(&format!("{line} balanced --passes 12"));
     assert_eq!((&resumed["primal"], &resumed["dual"]), (&whole["primal"], &whole["dual"]));

@@ -31,6 +31,45 @@ fn smooth_losses_are_certified_by_every_option_and_probabilities_add_up() {
     }
 }
 
+/// Two features and three classes, by hand from the weights that `inspect` shows.
+#[test]
+fn scores_and_probabilities_of_all_classes_are_those_of_the_weights() {
+    let desk = Desk::new();
+    desk.write("data.svm", "1 1:1\n2 2:1\n3 1:-1 2:-1\n1 1:2 2:-0.5\n");
+    desk.write("new.svm", "1:2 2:-3\n2:0.5 9:4\n");
+    for loss in ["hinge", "smooth-hinge", "softmax"] {
+        desk.train(&format!("multiclass data.svm --loss {loss} --lambda 0.1 -o model"));
+        let mut w = [[0.0; 3]; 2];
+        let table = desk.run("inspect model --weights -").ok().stdout;
+        for line in table.lines().skip(1) {
+            let cells: Vec<&str> = line.split('\t').collect();
+            let place = |cell: usize| cells[cell].parse::<usize>().unwrap() - 1;
+            w[place(1)][place(3)] = cells[4].parse().unwrap();
+        }
+        let scores = [2.0, 0.0].into_iter().zip([-3.0, 0.5]);
+        let scores = scores.map(|(a, b)| [0, 1, 2].map(|k| a * w[0][k] + b * w[1][k]));
+        let scores: Vec<[f64; 3]> = scores.collect();
+        let probability =
+            |s: &[f64; 3], k: usize| s[k].exp() / s.iter().map(|s| s.exp()).sum::<f64>();
+        let softmax = loss == "softmax";
+        let more = if softmax { " --probabilities" } else { "" };
+        let told = desk.run(&format!("predict model new.svm --scores{more}")).ok().stdout;
+        assert_eq!(told.lines().count(), 2);
+        for (line, s) in told.lines().zip(&scores) {
+            let cells: Vec<&str> = line.split('\t').collect();
+            let best = (0..3).max_by(|&a, &b| s[a].total_cmp(&s[b])).unwrap();
+            assert_eq!(cells[0], (best + 1).to_string(), "{loss}: {line} {s:?}");
+            let mut own: Vec<f64> = s.to_vec();
+            own.extend((0..3).filter(|_| softmax).map(|k| probability(s, k)));
+            let numbers: Vec<f64> = cells[1..].iter().map(|cell| cell.parse().unwrap()).collect();
+            assert_eq!(numbers.len(), own.len(), "{loss}: {line}");
+            for (told, own) in numbers.iter().zip(own) {
+                assert!((told - own).abs() < 1e-12, "{loss}: {line} {own}");
+            }
+        }
+    }
+}
+
 // The hinge by Frank-Wolfe and by Prox-SDCA is one problem, and each proves the other's models.
 #[test]
 fn the_options_of_the_hinge_are_other_ways_to_the_same_optimum() {

@@ -308,9 +308,11 @@ fn forged_models_are_refused() {
             desk.write("forged", forged.sealed());
             desk.run("certify forged train.svm").refuses(words);
         };
-        refuses(&file.with_header(|h| h["task"]["name"] = "multiclass".into()), &[]);
+        refuses(&file.with_header(|h| h["structure"] = "multiclass".into()), &[]);
         refuses(
-            &file.with_header(|h| h["task"]["loss"] = serde_json::json!({"name": "squared"})),
+            &file.with_header(|h| {
+                h["task"]["structure"]["loss"] = serde_json::json!({"name": "squared"})
+            }),
             &[],
         );
         refuses(
@@ -318,8 +320,13 @@ fn forged_models_are_refused() {
             &["data"],
         );
         refuses(&file.with_header(|h| h["labels"] = serde_json::json!(["1"])), &["labels"]);
-        refuses(&file.with_header(|h| h["provenance"]["ball"]["radius"] = 0.01.into()), &["ball"]);
-        refuses(&file.with_header(|h| h["provenance"]["ball"] = serde_json::Value::Null), &[]);
+        refuses(
+            &file.with_header(|h| h["task"]["penalty"]["ball"]["radius"] = 0.01.into()),
+            &["ball"],
+        );
+        for forged in file.with_other_penalties() {
+            refuses(&forged, &[]);
+        }
         refuses(&file.with_header(|h| h["provenance"]["recipe"]["label_sets"] = false.into()), &[]);
         let mut forged = file.clone();
         let alpha = file.floats("witness.weights").iter().map(|x| -x).collect::<Vec<_>>();

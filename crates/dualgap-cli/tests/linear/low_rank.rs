@@ -74,10 +74,15 @@ fn forged_models_are_refused() {
         desk.write("forged", forged.sealed());
         desk.run("certify forged four.svm").refuses(words);
     };
-    refuses(&file.with_header(|h| h["provenance"]["ball"]["radius"] = 0.1.into()), &["ball"]);
-    refuses(&file.with_header(|h| h["provenance"]["ball"]["radius"] = 3.into()), &["dual"]);
-    refuses(&file.with_header(|h| h["provenance"]["ball"]["name"] = "l1".into()), &["weights"]);
-    refuses(&file.with_header(|h| h["provenance"]["ball"] = serde_json::Value::Null), &["weights"]);
+    refuses(&file.with_header(|h| h["task"]["penalty"]["ball"]["radius"] = 0.1.into()), &["ball"]);
+    refuses(&file.with_header(|h| h["task"]["penalty"]["ball"]["radius"] = 3.into()), &["dual"]);
+    refuses(
+        &file.with_header(|h| h["task"]["penalty"]["ball"]["name"] = "l1".into()),
+        &["weights"],
+    );
+    for forged in file.with_other_penalties() {
+        refuses(&forged, &["weights"]);
+    }
     for tensor in ["low_rank.u", "low_rank.s", "low_rank.v"] {
         let numbers = file.floats(tensor);
         let with = |change: &dyn Fn(&f64) -> f64| {
@@ -136,7 +141,7 @@ fn a_kept_run_goes_on_as_if_it_had_never_ended() {
     for (ball, word) in [
         ("--ball trace --radius 2 --mu 0.01", "ball"),
         ("--ball l1 --radius 1.5 --mu 0.01", "ball"),
-        ("--lambda 0.01", "ball"),
+        ("--lambda 0.01", "penalty"),
         ("--ball trace --radius 1.5 --mu 0.02", "mu"),
         ("--ball trace --radius 1.5 --mu 0.01 --method apg", "method"),
         ("--ball trace --radius 1.5 --mu 0.01 --steps theorem:delta=0.5", "steps"),

@@ -319,10 +319,10 @@ fn forged_models_are_refused() {
         let header = |change: &dyn Fn(&mut serde_json::Value)| file.with_header(|h| change(h));
         let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
         for task in ["multiclass", "multilabel", "linear", "completion"] {
-            refuses(&header(&|h| h["task"]["name"] = task.into()), &[]);
+            refuses(&header(&|h| h["structure"] = task.into()), &[]);
         }
         for loss in [r#"{"name":"logistic"}"#, r#"{"name":"huber","width":0.1}"#] {
-            refuses(&header(&|h| h["task"]["loss"] = json(loss)), &[]);
+            refuses(&header(&|h| h["task"]["structure"]["loss"] = json(loss)), &[]);
         }
         for names in [r#"["weight, kg","price","age"]"#, r#"["a","b","c"]"#] {
             refuses(&header(&|h| h["labels"] = json(names)), &["data"]);
@@ -337,9 +337,11 @@ fn forged_models_are_refused() {
             }),
             &["fingerprint"],
         );
-        refuses(&header(&|h| h["provenance"]["ball"]["radius"] = 0.01.into()), &["ball"]);
-        refuses(&header(&|h| h["provenance"]["ball"] = serde_json::Value::Null), &[]);
-        refuses(&header(&|h| h["provenance"]["lambda"] = 0.02.into()), &[]);
+        refuses(&header(&|h| h["task"]["penalty"]["ball"]["radius"] = 0.01.into()), &["ball"]);
+        for forged in file.with_other_penalties() {
+            refuses(&forged, &[]);
+        }
+        refuses(&header(&|h| h["task"]["penalty"]["mu"] = 0.02.into()), &[]);
         refuses(&header(&|h| h["provenance"]["recipe"]["outputs"] = false.into()), &[]);
         let tensor = if ball == TRACE { "low_rank.s" } else { "weights" };
         for (name, factor) in [("witness.weights", -1.0), (tensor, 0.5), (tensor, 2.0)] {

@@ -48,7 +48,13 @@ fn probabilities_are_for_the_logistic_loss_and_scores_for_linear_models() {
     desk.train("regression numbers.svm -o model");
     desk.run("predict model numbers.svm --probabilities").refuses(&["logistic"]);
     desk.train("multiclass three.svm -o model");
-    desk.run("predict model three.svm --scores").refuses(&["--scores"]);
+    desk.run("predict model three.svm --probabilities").refuses(&["--probabilities", "softmax"]);
+    desk.write("words.txt", "a x\nb y\n\nb y\n\n");
+    desk.train("chain words.txt -o model");
+    // The data need not be there: what the model does not have is known before they are read.
+    desk.run("predict model missing --scores -o out").refuses(&["--scores", "multiclass"]);
+    desk.run("predict model missing --probabilities -o out").refuses(&["--probabilities"]);
+    assert!(!desk.path("out").exists());
 }
 
 #[test]

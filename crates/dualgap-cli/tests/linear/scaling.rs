@@ -117,7 +117,7 @@ fn a_file_that_claims_another_scale_is_refused() {
             desk.train(&format!("{task} {file} {options} -o model"));
             let honest = ModelFile::parse(&desk.read("model"));
             let claim = |claimed: Value| -> Run {
-                let forged = honest.with_header(|header| header["provenance"]["scale"] = claimed);
+                let forged = honest.with_header(|header| header["task"]["scaling"] = claimed);
                 desk.write("forged", forged.sealed());
                 desk.run(&format!("certify forged {file}"))
             };
@@ -128,8 +128,8 @@ fn a_file_that_claims_another_scale_is_refused() {
                     claim(claimed.into()).fails(&["refused", "primal"]);
                 }
             }
-            claim("median".into()).fails(&["forged", "header"]);
-            claim(serde_json::json!({"max": [1.0, 2.0]})).fails(&["forged", "header"]);
+            claim("median".into()).fails(&["forged", "task"]);
+            claim(serde_json::json!({"max": [1.0, 2.0]})).fails(&["forged", "task"]);
         }
     }
 }
@@ -145,7 +145,7 @@ fn the_report_and_inspect_say_that_columns_were_scaled() {
         {
             assert!(told.stdout.contains(words), "{told:#?}");
         }
-        assert_eq!(desk.run("inspect model --json").ok().json()["provenance"]["scale"], scale);
+        assert_eq!(desk.run("inspect model --json").ok().json()["problem"]["scale"], scale);
     }
     let plain = desk.run("train binary data.svm --scale none --witness -o model").ok();
     for told in [plain, desk.run("inspect model").ok(), desk.run("certify model data.svm").ok()] {

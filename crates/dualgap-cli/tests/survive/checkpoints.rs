@@ -106,7 +106,7 @@ fn a_checkpoint_of_another_run_is_refused_by_what_differs() {
         ("train chain words.data --lambda 0.02 --sampling cyclic", "sampling"),
         ("train chain words.data --lambda 0.02 --average suffix", "average"),
         ("train chain words.data --lambda 0.02 --batch 2", "batch"),
-        ("train chain words.data --lambda 0.02 --hamming plain", "loss"),
+        ("train chain words.data --lambda 0.02 --hamming plain", "hamming"),
         ("train multiclass words.data --lambda 0.02", "task"),
     ] {
         let run = desk.run(&format!("{line} --passes 9 --resume run.ck -o model"));

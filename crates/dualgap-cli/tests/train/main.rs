@@ -6,6 +6,7 @@
 mod demo;
 mod determinism;
 mod folds;
+mod help;
 #[cfg(unix)]
 mod interrupt;
 mod limits;

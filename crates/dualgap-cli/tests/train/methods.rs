@@ -71,14 +71,19 @@ fn the_report_names_the_solver_and_the_file_keeps_all_settings() {
     assert_eq!(json["seed"], u64::MAX);
     let header = ModelFile::parse(&desk.read("model")).header();
     for (field, value) in [
-        ("solver", Value::from("fw")),
+        ("family", Value::from("dual")),
+        ("solver", "fw".into()),
         ("step", "predefined".into()),
         ("sampling", "cyclic".into()),
         ("average", "suffix".into()),
         ("batch", 3.into()),
         ("seed", u64::MAX.into()),
-        ("lambda", 0.125.into()),
-        ("stop", "pass_limit".into()),
+    ] {
+        assert_eq!(header["provenance"]["method"][field], value, "{field}");
+    }
+    assert_eq!(header["task"]["penalty"]["lambda"], 0.125);
+    for (field, value) in [
+        ("stop", Value::from("pass_limit")),
         ("passes", 4.0.into()),
         ("oracle_calls", 80.into()),
         ("examples", 20.into()),

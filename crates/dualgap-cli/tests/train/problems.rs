@@ -1,6 +1,6 @@
 //! `certify` names the problem that it proved an answer to: all of it, and what makes it a trivial one.
 
-use crate::common::forge::ModelFile;
+use crate::common::forge::{ModelFile, sha256};
 use crate::common::{Desk, Dice, Run, Table, Words, number};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -187,7 +187,19 @@ fn weights_of_classes_are_told_where_the_examples_of_a_class_weigh_the_same() {
     let weights = certified(&desk, line)["problem"]["example_weights"].clone();
     assert_eq!(weights["by_class"], Value::Null);
     assert_eq!((number(&weights, "smallest"), number(&weights, "largest")), (1.0, 6.0));
-    // The file has the same digest for the list.
+    // The digest is that of the products; the file has the weights of the examples and of the classes.
+    let file = ModelFile::parse(&desk.read("model"));
+    assert_eq!(
+        file.header()["task"]["class_weights"],
+        json!({ "named": [["1", 2.0], ["2", 1.0]] })
+    );
+    let text = String::from_utf8(desk.read("two.svm")).unwrap();
+    let of_class = text.lines().map(|line| if line.starts_with("1 ") { 2.0 } else { 1.0 });
+    let products = file.floats("sample_weights").into_iter().zip(of_class).map(|(a, b)| a * b);
+    let bytes: Vec<u8> = products.flat_map(f64::to_le_bytes).collect();
+    assert_eq!(weights["digest"], sha256(&bytes));
+    let line = "binary two.svm --lambda 0.1 --sample-weights counts";
+    let weights = certified(&desk, line)["problem"]["example_weights"].clone();
     let file = ModelFile::parse(&desk.read("model"));
     assert_eq!(weights["digest"], file.header()["digests"]["sample_weights"]);
     assert_eq!(

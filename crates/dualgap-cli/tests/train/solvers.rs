@@ -56,9 +56,9 @@ fn the_papers_solvers_visit_every_example_in_every_pass_unless_asked_otherwise()
             desk.train(&format!(
                 "{task} {way} --lambda 0.001 --tolerance 0 --passes 5 --witness -o model"
             ));
-            let shrinks =
-                desk.run("inspect model --json").ok().json()["provenance"]["shrinking"].clone();
-            (desk.read("model"), shrinks.as_bool().unwrap())
+            let told = desk.run("inspect model --json").ok().json();
+            let shrinks = told["provenance"]["method"]["shrinking"].as_bool().unwrap();
+            (desk.read("model"), shrinks)
         };
         for (solver, shrinks) in [("auto", true), ("bcfw", false), ("fw", false)] {
             let [chosen, with, without] = ["", "--shrinking", "--no-shrinking"]

@@ -1,6 +1,7 @@
 //! What a structure is: the one trait behind which everything that depends on the kind of output lives.
 
 use super::evaluation::{Evaluation, Strangers};
+use super::fitted::no_probabilities;
 use super::posed::{Posed, Posing};
 use super::{Fitted, Names, Table, Words};
 use crate::container::{Fault, Reader, Tensor};
@@ -103,6 +104,16 @@ pub trait Structure:
     /// Returns the prediction for every example.
     fn predict(&self, fitted: Fitted<'_>, data: &Self::Data) -> Result<Vec<Self::Output>>;
 
+    /// Returns an error if models of the structure have no scores, so that nobody reads data in vain to ask for them.
+    fn check_scores(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns an error if models of the structure have no probabilities, as [`check_scores`](Self::check_scores) does.
+    fn check_probabilities(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Returns the scores behind the predictions, a column for every label or output.
     fn scores(&self, _fitted: Fitted<'_>, _data: &Self::Data) -> Result<Table> {
         Err(Error::setting("models of this structure have no scores of single labels"))
@@ -110,9 +121,7 @@ pub trait Structure:
 
     /// Returns the probabilities of all labels, a column for each.
     fn probabilities(&self, _fitted: Fitted<'_>, _data: &Self::Data) -> Result<Table> {
-        Err(Error::setting(
-            "probabilities are for models of the logistic loss and softmax; others have none",
-        ))
+        Err(no_probabilities())
     }
 
     /// Compares predictions with the truth.

@@ -1,9 +1,9 @@
 //! The weights of a model and their names: what prediction needs.
 
 use super::Names;
-use crate::Result;
 use crate::linalg::kernels::{add_scores, argmax, score};
 use crate::linalg::{LowRank, Row, Rows, parallel};
+use crate::{Error, Result, Setting};
 
 /// The weights of a model, dense or in factors, and what they are the weights of.
 #[derive(Clone, Copy, Debug)]
@@ -107,4 +107,20 @@ pub(crate) fn softmax(scores: &mut [f64]) {
     let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = scores.iter().map(|s| (s - top).exp()).sum();
     scores.iter_mut().for_each(|score| *score = (*score - top).exp() / sum);
+}
+
+/// Returns the error of models whose predictions have no scores behind them, or are scores themselves.
+pub(crate) fn no_scores() -> Error {
+    Error::setting(format!(
+        "{} is for models of binary, regression, multiclass and multilabel",
+        Setting::Scores
+    ))
+}
+
+/// Returns the error of models whose loss is that of no probabilities.
+pub(crate) fn no_probabilities() -> Error {
+    Error::setting(format!(
+        "{} is for models of the logistic loss and softmax; others have none",
+        Setting::Probabilities
+    ))
 }

@@ -120,19 +120,15 @@ pub(super) fn identity<S: Structure>(untrained: &Model<S>, budget: &Budget) -> I
     entries
 }
 
-/// Returns the fields of a value by name; what tells its kind goes by the name of the whole.
+/// Returns the fields of a value by name. What tells its kind comes first, by the name of the whole: values of two kinds
+/// differ in that before they differ in their numbers.
 fn fields(whole: &str, value: &impl Serialize) -> Identity {
-    match json!(value) {
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(name, value)| match &name[..] {
-                "name" => (whole.to_string(), value),
-                "family" => ("family of solvers".into(), value),
-                _ => (name, value),
-            })
-            .collect(),
-        other => vec![(whole.to_string(), other)],
-    }
+    let Value::Object(mut fields) = json!(value) else {
+        return vec![(whole.to_string(), json!(value))];
+    };
+    let kinds = [("name", whole), ("family", "family of solvers"), ("solver", "solver")];
+    let kinds = kinds.map(|(name, told)| Some((told.to_string(), fields.remove(name)?)));
+    kinds.into_iter().flatten().chain(fields).collect()
 }
 
 fn listed(dictionary: &Dictionary) -> String {

@@ -175,6 +175,8 @@ impl RawModel {
         let sample_weights =
             has("sample_weights").then(|| file.f64("sample_weights", &[n])).transpose()?;
         let witness = has("witness.starts").then(|| witness(&file)).transpose()?;
+        let method = provenance.method.clone().for_penalty(&task.penalty);
+        method.map_err(|error| Fault::caused("names a method that cannot have made it", error))?;
         Ok(Model {
             task,
             names,

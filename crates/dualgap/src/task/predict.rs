@@ -38,6 +38,12 @@ pub(super) fn write_predictions<S: Structure>(
     request: &Request,
     sink: &mut Sink,
 ) -> Result<Predictions> {
+    if request.scores {
+        model.task.structure.check_scores()?;
+    }
+    if request.probabilities {
+        model.task.structure.check_probabilities()?;
+    }
     let recipe = Recipe { folds: request.folds.clone(), ..model.recipe()?.clone() };
     if let Format::Columns(columns) = &recipe.format
         && recipe.folds.is_none()

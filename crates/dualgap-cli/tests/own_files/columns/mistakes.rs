@@ -168,7 +168,7 @@ fn options_of_column_files_are_for_no_others() {
     }
     for option in ["--label tag", "--categorical tag"] {
         let name = option.split(' ').next().unwrap();
-        let words = [name, "csv files", "column file", "--format"];
+        let words = [name, "chain", "csv files"];
         desk.run(&format!("train chain train.txt {option}")).refuses(&words);
     }
 }

@@ -6,6 +6,7 @@ use crate::Result;
 use crate::data::{Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::parallel;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation};
+use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multiclass::definition::too_few;
 use crate::structure::posed::{Posed, Posing, penalised};
 use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
@@ -113,6 +114,14 @@ impl Structure for Chain {
             viterbi.decode(layout, fitted.weights, &mut best);
             Ok(best.into_iter().map(usize::from).collect())
         })
+    }
+
+    fn check_scores(&self) -> Result<()> {
+        Err(no_scores())
+    }
+
+    fn check_probabilities(&self) -> Result<()> {
+        Err(no_probabilities())
     }
 
     fn evaluate(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Evaluation> {

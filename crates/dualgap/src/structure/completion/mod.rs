@@ -19,6 +19,7 @@ use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Dictionary, Format, Loaded, Pairs, Ratings, RatingsRecipe, Recipe, Source};
 use crate::linalg::Operator;
 use crate::structure::evaluation::{Evaluation, NumberErrors, RatingErrors, Strangers};
+use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::names::{put_names, take_names};
 use crate::structure::posed::{Posed, Posing, mapped};
 use crate::structure::words::{exact, scalar_loss};
@@ -210,6 +211,14 @@ impl Structure for Completion {
 
     fn predict(&self, fitted: Fitted<'_>, data: &Ratings) -> Result<Vec<f64>> {
         Ok(self.predict_pairs(fitted, data.pairs())?.0)
+    }
+
+    fn check_scores(&self) -> Result<()> {
+        Err(no_scores())
+    }
+
+    fn check_probabilities(&self) -> Result<()> {
+        Err(no_probabilities())
     }
 
     fn evaluate(&self, fitted: Fitted<'_>, data: &Ratings) -> Result<Evaluation> {

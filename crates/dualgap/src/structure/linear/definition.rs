@@ -6,7 +6,7 @@ use crate::data::{
     Alphabet, Classes, Examples, Format, Loaded, Recipe, Sequences, Source, TargetKind, Vocabulary,
 };
 use crate::structure::evaluation::{Evaluation, NumberErrors, log_loss};
-use crate::structure::fitted::logistic;
+use crate::structure::fitted::{logistic, no_probabilities};
 use crate::structure::multiclass::definition::compare;
 use crate::structure::posed::{Posed, Posing, in_ball, linear};
 use crate::structure::words::scalar_loss;
@@ -144,13 +144,16 @@ impl Structure for Linear {
         Ok(Table { columns: 1, values: self.predict(fitted, data)? })
     }
 
+    fn check_probabilities(&self) -> Result<()> {
+        if self.loss != ScalarLoss::Logistic {
+            return Err(no_probabilities());
+        }
+        Ok(())
+    }
+
     /// The probability of the second class, in one column.
     fn probabilities(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Table> {
-        if self.loss != ScalarLoss::Logistic {
-            return Err(Error::setting(
-                "probabilities are for models of the logistic loss and softmax; others have none",
-            ));
-        }
+        self.check_probabilities()?;
         let scores = self.predict(fitted, data)?;
         Ok(Table { columns: 1, values: scores.into_iter().map(logistic).collect() })
     }

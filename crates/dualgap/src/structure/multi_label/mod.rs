@@ -10,7 +10,7 @@
 use crate::ball::PerOutput;
 use crate::data::{Examples, Format, Loaded, Recipe, Sequences, Source, TargetKind, Vocabulary};
 use crate::structure::evaluation::{Evaluation, SetEvaluation};
-use crate::structure::fitted::logistic;
+use crate::structure::fitted::{logistic, no_probabilities};
 use crate::structure::multiclass::definition::by_label;
 use crate::structure::posed::{Posed, Posing, in_ball};
 use crate::structure::words::scalar_loss;
@@ -124,12 +124,15 @@ impl Structure for MultiLabel {
         by_label::scores(fitted, data.rows())
     }
 
-    fn probabilities(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Table> {
+    fn check_probabilities(&self) -> Result<()> {
         if self.loss != ScalarLoss::Logistic {
-            return Err(Error::setting(
-                "probabilities are for models of the logistic loss and softmax; others have none",
-            ));
+            return Err(no_probabilities());
         }
+        Ok(())
+    }
+
+    fn probabilities(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Table> {
+        self.check_probabilities()?;
         let Table { columns, values } = self.scores(fitted, data)?;
         Ok(Table { columns, values: values.into_iter().map(logistic).collect() })
     }

@@ -12,6 +12,7 @@ use crate::data::{
     Examples, Format, Loaded, Outputs, Recipe, Sequences, Source, TargetKind, Vocabulary,
 };
 use crate::structure::evaluation::{Evaluation, OutputEvaluation};
+use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multi_label::refuse_all_but_balls;
 use crate::structure::multiclass::definition::by_label;
 use crate::structure::posed::{Posed, Posing, in_ball};
@@ -112,6 +113,14 @@ impl Structure for MultiOutput {
 
     fn scores(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Table> {
         by_label::scores(fitted, data.rows())
+    }
+
+    fn check_scores(&self) -> Result<()> {
+        Err(no_scores())
+    }
+
+    fn check_probabilities(&self) -> Result<()> {
+        Err(no_probabilities())
     }
 
     fn evaluate(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Evaluation> {

@@ -6,7 +6,7 @@ use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, Examples, Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::kernels::argmax;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation, log_loss};
-use crate::structure::fitted::softmax;
+use crate::structure::fitted::{no_probabilities, softmax};
 use crate::structure::posed::{Posed, Posing, in_ball, penalised};
 use crate::structure::remarks::{mistakes, on_costs};
 use crate::structure::words::{digest, exact, range};
@@ -178,12 +178,15 @@ impl Structure for Multiclass {
         by_label::scores(fitted, data.rows())
     }
 
-    fn probabilities(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Table> {
+    fn check_probabilities(&self) -> Result<()> {
         if self.loss != MulticlassLoss::Softmax {
-            return Err(Error::setting(
-                "probabilities are for models of the logistic loss and softmax; others have none",
-            ));
+            return Err(no_probabilities());
         }
+        Ok(())
+    }
+
+    fn probabilities(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Table> {
+        self.check_probabilities()?;
         let mut table = self.scores(fitted, data)?;
         table.values.chunks_exact_mut(table.columns.max(1)).for_each(softmax);
         Ok(table)
