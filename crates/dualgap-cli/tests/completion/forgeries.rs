@@ -25,7 +25,7 @@ fn forged_models_are_refused() {
     }
     header(&|h| h["task"]["penalty"]["mu"] = 0.5.into(), &["value of"]);
     header(&|h| h["certificate"]["dual"] = 1e9.into(), &["dual"]);
-    header(&|h| h["task"]["structure"]["mean"] = 3.0.into(), &["another centre"]);
+    header(&|h| h["task"]["structure"]["mean"] = 3.0.into(), &["than the data give"]);
     header(&|h| h["task"]["structure"]["centre"] = "mean".into(), &["value of"]);
     header(
         &|h| h["task"]["structure"]["loss"] = serde_json::json!({"name": "huber", "width": 1.0}),
@@ -57,7 +57,7 @@ fn forged_models_are_refused() {
             forged.set_floats(tensor, &numbers.iter().map(change).collect::<Vec<_>>());
             forged
         };
-        let part = if tensor.starts_with("low") { "not in the ball" } else { "another centre" };
+        let part = if tensor.starts_with("low") { "not in the ball" } else { "than the data give" };
         refuses(&with(&|x| 9.0 * x), &[part]);
         refuses(&with(&|_| f64::NAN), &[tensor]);
         let mut without = file.clone();
