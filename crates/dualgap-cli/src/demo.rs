@@ -58,9 +58,8 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         Some(Recipe { folds: Some(folds), ..Recipe::whole(Format::Letters) });
     report.model.save(&model_file)?;
 
-    let evaluation = match report.model.evaluate(&test)? {
-        Evaluation::Labels(evaluation) => evaluation,
-        _ => return Err(Error::setting("the letters have no labels")),
+    let Evaluation::Labels(evaluation) = report.model.evaluate(&test)? else {
+        return Err(Error::setting("the letters have no labels"));
     };
     let mut rows = certificate_rows(&report.certificate);
     rows.push((

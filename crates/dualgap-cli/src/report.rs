@@ -445,9 +445,10 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
         _ => (dual::Method::default(), None),
     };
     if let Penalty::Lasso { .. } = model.penalty() {
-        return match scalar_loss(model).is_some_and(|loss| loss.smoothness() > 0.0) {
-            true => "coordinate descent on a working set",
-            false => "proximal points, each by sdca",
+        return if scalar_loss(model).is_some_and(|loss| loss.smoothness() > 0.0) {
+            "coordinate descent on a working set"
+        } else {
+            "proximal points, each by sdca"
         };
     }
     match solver {
