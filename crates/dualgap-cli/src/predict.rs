@@ -19,6 +19,7 @@ pub fn run(args: &PredictArgs, tasks: &Tasks) -> Result<Outcome> {
     let model = load(&args.model, tasks)?;
     let folds = args.folds.as_ref().map(|folds| folds.0.clone());
     let request = Request { folds, scores: args.scores, probabilities: args.probabilities };
+    model.check_request(&request)?;
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
     check_not_read(output, &[&args.data, &args.model])?;
     let source = Source::open(&args.data)?;

@@ -108,9 +108,8 @@ impl<T: TaskOptions> AnyTask for Of<T> {
     }
 
     fn command(&self, verb: Verb) -> Command {
-        let command = Command::new(T::COMMAND)
-            .about(T::ABOUT.trim_end_matches('.').to_string())
-            .after_help(T::examples(verb));
+        let about = T::ABOUT.trim_end_matches('.').to_string();
+        let command = Command::new(T::COMMAND).about(about.clone()).after_help(T::examples(verb));
         if T::NO_LAMBDA.is_some() && verb != Verb::Train {
             // Known, and not shown, so that the error can say what to do.
             let any = Arg::new("options")
@@ -125,7 +124,8 @@ impl<T: TaskOptions> AnyTask for Of<T> {
             Verb::Cv => CvArgs::augment_args(command),
             Verb::Path => PathArgs::augment_args(command),
         };
-        let command = T::augment_args(command);
+        // The comments on the structs of options are for readers of the code.
+        let command = T::augment_args(command).about(about.clone()).long_about(about);
         let unseen = T::REFUSES.iter().map(|(name, _)| *name).chain(T::HIDES.iter().copied());
         unseen.fold(command, |command, name| match id_of(&command, name) {
             Some(id) => command.mut_arg(id, |argument| argument.hide(true)),

@@ -48,3 +48,25 @@ fn a_c_that_leaves_no_lambda_is_refused() {
         refuses(&desk, &format!("multiclass data.svm --c {c}"), &["lambda"]);
     }
 }
+
+/// Data and checkpoints that are not there show that nothing is read first, and the files that nothing is written.
+#[test]
+fn options_that_do_not_go_together_are_refused_before_anything_is_read_or_written() {
+    let desk = desk();
+    let files = desk.files();
+    for (line, words) in [
+        ("train binary missing --loss hinge --width 2 --checkpoint run -o model", "--width"),
+        ("train binary missing --loss hinge --width 2 --resume missing", "--width"),
+        ("train multiclass missing --lambda 0 --l1 0.1 --checkpoint run", "--lambda"),
+        ("train multiclass missing --lambda 0 --l1 0.1 --warm-start missing", "--lambda"),
+        ("train chain missing --q-norm --checkpoint run", "--q-norm"),
+        ("train multilabel missing --checkpoint run", "--ball"),
+        ("train completion missing --radius 1 --loss absolute --checkpoint run", "smooth"),
+        ("cv binary missing --loss hinge --width 2 -o model", "--width"),
+        ("path binary missing --loss hinge --width 2 -o folder", "--width"),
+        ("path chain missing --q-norm -o folder", "--q-norm"),
+    ] {
+        desk.run(line).refuses(&[words]);
+        assert_eq!(desk.files(), files, "{line}");
+    }
+}

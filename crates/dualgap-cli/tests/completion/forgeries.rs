@@ -25,7 +25,7 @@ fn forged_models_are_refused() {
     }
     header(&|h| h["task"]["penalty"]["mu"] = 0.5.into(), &["value of"]);
     header(&|h| h["certificate"]["dual"] = 1e9.into(), &["dual"]);
-    header(&|h| h["task"]["structure"]["mean"] = 3.0.into(), &["another centre"]);
+    header(&|h| h["task"]["structure"]["mean"] = 3.0.into(), &["than the data give"]);
     header(&|h| h["task"]["structure"]["centre"] = "mean".into(), &["value of"]);
     header(
         &|h| h["task"]["structure"]["loss"] = serde_json::json!({"name": "huber", "width": 1.0}),
@@ -34,7 +34,7 @@ fn forged_models_are_refused() {
     header(&|h| h["task"]["structure"]["loss"] = serde_json::json!({"name": "hinge"}), &[]);
     header(&|h| h["structure"] = "linear".into(), &[]);
     header(&|h| h["features"] = 3.into(), &[]);
-    header(&|h| h["labels"] = serde_json::json!(["a"]), &["labels"]);
+    header(&|h| h["labels"] = serde_json::json!(["a"]), &["names"]);
     let format = |h: &mut serde_json::Value| h["provenance"]["recipe"]["format"].take();
     header(&|h| drop(format(h)), &[]);
     header(&|h| h["provenance"]["recipe"]["format"] = "libsvm".into(), &["something else"]);
@@ -57,7 +57,7 @@ fn forged_models_are_refused() {
             forged.set_floats(tensor, &numbers.iter().map(change).collect::<Vec<_>>());
             forged
         };
-        let part = if tensor.starts_with("low") { "not in the ball" } else { "another centre" };
+        let part = if tensor.starts_with("low") { "not in the ball" } else { "than the data give" };
         refuses(&with(&|x| 9.0 * x), &[part]);
         refuses(&with(&|_| f64::NAN), &[tensor]);
         let mut without = file.clone();
@@ -67,7 +67,7 @@ fn forged_models_are_refused() {
         shape.tensors.get_mut(tensor).unwrap().shape.insert(0, 1);
         refuses(&shape, &[tensor]);
     }
-    for tensor in ["items.text", "names.text"] {
+    for (tensor, missing) in [("items.text", "items.text"), ("names.text", "must have a name")] {
         let mut forged = file.clone();
         let text = &mut forged.tensors.get_mut(tensor).unwrap().bytes;
         let last = text.len() - 1;
@@ -76,7 +76,7 @@ fn forged_models_are_refused() {
         forged.tensors.get_mut(tensor).unwrap().bytes[last] = 0xff;
         refuses(&forged, &["no text"]);
         forged.tensors.remove(tensor);
-        refuses(&forged, &[tensor]);
+        refuses(&forged, &[missing]);
     }
     let mut witness = file.floats("witness.weights");
     witness[0] += 0.125;

@@ -89,8 +89,8 @@ fn what_other_models_have_is_refused() {
     desk.train("completion ratings.csv --radius 8 -o model");
     desk.run("predict model others.csv --scores").refuses(&["--scores"]);
     desk.run("predict model others.csv --probabilities").refuses(&["--probabilities"]);
-    desk.run("predict model others.csv --folds 1").refuses(&["--folds"]);
-    desk.run("eval model others.csv --folds 1").refuses(&["--folds"]);
+    desk.run("predict model others.csv --folds 1").fails(&["others.csv", "has no folds"]);
+    desk.run("eval model others.csv --folds 1").fails(&["others.csv", "has no folds"]);
     desk.run("predict model ratings.csv -o model").fails(&["is read here"]);
     let told = desk.run("certify model ratings.csv").exits(1).stdout;
     assert!(told.contains("the word of the training run"), "{told}");

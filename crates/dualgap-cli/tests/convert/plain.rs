@@ -1,7 +1,7 @@
 //! Without grids: the same numbers in another format.
 
-use super::common::{Desk, Words, gzip, program};
 use super::{gunzip, parse, table};
+use crate::common::{Desk, Words, gzip, program};
 
 const TRAIN: &str = "width,colour,species\n1.5,red,rose\n0,blue,iris\n-2e-3,red,lily\n";
 

@@ -1,7 +1,7 @@
 //! Mistakes end with exit code 2, a word on what to do, and every file as it was.
 
-use super::common::{Desk, Run};
 use super::table;
+use crate::common::{Desk, Run};
 
 const OLD: &[u8] = b"what was there before";
 

@@ -311,7 +311,7 @@ fn forged_models_are_refused() {
         refuses(&file.with_header(|h| h["structure"] = "multiclass".into()), &[]);
         refuses(
             &file.with_header(|h| {
-                h["task"]["structure"]["loss"] = serde_json::json!({"name": "squared"})
+                h["task"]["structure"]["loss"] = serde_json::json!({"name": "squared"});
             }),
             &[],
         );

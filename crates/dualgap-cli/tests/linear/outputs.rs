@@ -327,7 +327,7 @@ fn forged_models_are_refused() {
         for names in [r#"["weight, kg","price","age"]"#, r#"["a","b","c"]"#] {
             refuses(&header(&|h| h["labels"] = json(names)), &["data"]);
         }
-        refuses(&header(&|h| h["labels"] = json(r#"["price"]"#)), &["labels"]);
+        refuses(&header(&|h| h["labels"] = json(r#"["price"]"#)), &["outputs"]);
         // Names and columns together: the numbers are then others.
         refuses(
             &header(&|h| {

@@ -13,7 +13,7 @@ use crate::common::{Desk, Run};
 
 /// Runs the program with these bytes on its standard input.
 fn feed(desk: &Desk, line: &str, input: &[u8]) -> Run {
-    let mut program = assert_cmd::Command::new(common::program());
+    let mut program = assert_cmd::Command::new(crate::common::program());
     let program = program.current_dir(desk.folder()).args(line.split_whitespace());
     let output = program.write_stdin(input).output().unwrap();
     Run {

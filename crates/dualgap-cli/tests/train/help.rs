@@ -56,6 +56,9 @@ const VALUES: [(&str, &str); 46] = [
     ("train-folds", "1"),
 ];
 
+/// Of these a task may have one choice: it is then not shown, and may be given all the same.
+const ONE_CHOICE: [&str; 3] = ["ball", "cache", "direction"];
+
 /// The options that a help shows, by their long names.
 fn shown(help: &str) -> BTreeSet<String> {
     let option = |line: &str| {
@@ -79,7 +82,7 @@ fn a_task_shows_the_options_that_it_has_and_refuses_those_of_others_by_name() {
     for task in TASKS {
         let shown = of(task);
         assert!(shown.contains("loss") || task == "chain", "{shown:?}");
-        for name in all.iter().filter(|name| !["help", "ball"].contains(&&name[..])) {
+        for name in all.iter().filter(|name| *name != "help") {
             let value =
                 VALUES.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value);
             // No file is read before an option is refused.
@@ -88,12 +91,49 @@ fn a_task_shows_the_options_that_it_has_and_refuses_those_of_others_by_name() {
                 let refused = run.stderr.contains(&format!("--{name} does not go with {task}"));
                 assert!(!refused, "shown and refused: {run:#?}");
                 assert!(!run.stderr.contains("unexpected argument"), "{run:#?}");
-            } else {
+            } else if !ONE_CHOICE.contains(&&name[..]) || task == "chain" {
                 run.refuses(&[&format!("--{name}")]);
             }
         }
     }
     assert_eq!(desk.files(), Vec::<String>::new());
+}
+
+#[test]
+fn an_option_of_one_choice_takes_no_other() {
+    let desk = Desk::new();
+    desk.write("two.svm", "1 1:1\n-1 2:1\n1 1:2\n-1 2:3\n");
+    desk.write("ratings", "a x 1\na y 2\nb x 3\nb y 5\nc x 4\n");
+    for (line, only, others) in [
+        ("train binary two.svm --cache", "off", &["on"][..]),
+        ("train binary two.svm --direction", "toward", &["away", "pairwise"]),
+        ("train regression two.svm --cache", "off", &["on"]),
+        ("train completion ratings --radius 4 --ball", "trace", &["l1"]),
+    ] {
+        desk.run(&format!("{line} {only}")).ok();
+        for other in others {
+            desk.run(&format!("{line} {other}")).refuses(&[]);
+        }
+    }
+}
+
+#[test]
+fn the_help_of_a_task_begins_with_what_it_is_about() {
+    let desk = Desk::new();
+    for command in ["train", "cv", "path"] {
+        let list = desk.run(&format!("{command} --help")).ok().stdout;
+        for task in TASKS {
+            let line = list.lines().find_map(|line| line.trim_start().strip_prefix(task));
+            let Some(about) = line else {
+                assert!(command != "train" && TASKS[3..].contains(&task), "{command} {task}");
+                continue;
+            };
+            for help in ["-h", "--help"] {
+                let told = desk.run(&format!("{command} {task} {help}")).ok().stdout;
+                assert_eq!(told.lines().next(), Some(about.trim()), "{command} {task} {help}");
+            }
+        }
+    }
 }
 
 /// These are in the help of none but those that have them.

@@ -7,7 +7,7 @@ pub(super) fn lacking(file: &str, what: &str, feature: &str, otherwise: &str) ->
     Error::File {
         file: file.into(),
         message: format!("{what}, and this build of dualgap lacks the feature `{feature}`"),
-        remedy: format!("build dualgap with `--features {feature}`, or {otherwise}"),
+        remedy: format!("build dualgap with its Cargo feature `{feature}`, or {otherwise}"),
         source: None,
     }
 }
@@ -22,7 +22,7 @@ mod tests {
         let (message, remedy) = (error.to_string(), error.remedy().unwrap_or_default());
         assert!(message.starts_with(file), "{message}");
         assert!(message.contains(&format!("`{feature}`")), "{message}");
-        assert!(remedy.contains(&format!("--features {feature}")), "{remedy}");
+        assert!(remedy.contains(&format!("feature `{feature}`")), "{remedy}");
     }
 
     #[cfg(not(feature = "bzip2"))]

@@ -200,12 +200,12 @@ fn penalty(penalty: Penalty) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Returns null for a model in a ball. A pure l1 penalty has no λ.
+/// Returns null for a model in a ball. λ is zero where the l1 norm is alone.
 fn penalty_json(penalty: Penalty) -> Value {
-    let Some((_, regulariser)) = penalty.regulariser() else { return Value::Null };
+    let Some((lambda, regulariser)) = penalty.regulariser() else { return Value::Null };
     let Regulariser { l1, nonnegative, free, q_norm } = regulariser;
     json!({
-        "lambda": penalty.lambda(), "l1": l1, "nonnegative": nonnegative, "free": free, "q_norm": q_norm,
+        "lambda": lambda, "l1": l1, "nonnegative": nonnegative, "free": free, "q_norm": q_norm,
     })
 }
 

@@ -30,6 +30,17 @@ pub struct Predictions {
     pub strange: bool,
 }
 
+/// Returns an error if models of a structure do not have what is requested beside the predictions.
+pub(super) fn check_request<S: Structure>(structure: &S, request: &Request) -> Result<()> {
+    if request.scores {
+        structure.check_scores()?;
+    }
+    if request.probabilities {
+        structure.check_probabilities()?;
+    }
+    Ok(())
+}
+
 /// Writes the predictions of a file. A column file is returned with one more column; other data give one line per
 /// prediction, with an empty line after each sequence.
 pub(super) fn write_predictions<S: Structure>(
@@ -38,12 +49,7 @@ pub(super) fn write_predictions<S: Structure>(
     request: &Request,
     sink: &mut Sink,
 ) -> Result<Predictions> {
-    if request.scores {
-        model.task.structure.check_scores()?;
-    }
-    if request.probabilities {
-        model.task.structure.check_probabilities()?;
-    }
+    check_request(&model.task.structure, request)?;
     let recipe = Recipe { folds: request.folds.clone(), ..model.recipe()?.clone() };
     if let Format::Columns(columns) = &recipe.format
         && recipe.folds.is_none()

@@ -1,7 +1,7 @@
 //! Models whose structure is known only when their file is read: for programs, services and other languages.
 
 use super::file::in_file;
-use super::predict::{Predictions, Request, write_predictions};
+use super::predict::{Predictions, Request, check_request, write_predictions};
 use super::{Description, Model, Provenance, RawModel, Verified};
 use crate::data::{Recipe, Scaling, Sink, Source, Unseen};
 use crate::run::Certificate;
@@ -71,6 +71,9 @@ pub trait AnyModel: Any + Send + Sync {
 
     /// Compares predictions with the truth in a file, of which `folds` may choose a part.
     fn evaluate(&self, source: Source<'_>, folds: Option<Vec<u8>>) -> Result<(Evaluation, Unseen)>;
+
+    /// Returns an error if the model does not have what is requested beside its predictions: before any data are read.
+    fn check_request(&self, request: &Request) -> Result<()>;
 
     /// Predicts for a file, and writes the predictions.
     fn predict(
@@ -179,6 +182,10 @@ impl<S: Structure> AnyModel for Model<S> {
             ));
         }
         Ok((Model::evaluate(self, &loaded.data)?, loaded.unseen))
+    }
+
+    fn check_request(&self, request: &Request) -> Result<()> {
+        check_request(&self.task.structure, request)
     }
 
     fn predict(
