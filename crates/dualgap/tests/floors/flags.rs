@@ -29,13 +29,14 @@ fn no_string_of_the_library_names_an_option_of_the_program() {
 }
 
 #[test]
+#[allow(clippy::needless_raw_string_hashes)] // they are needed
 fn options_are_seen_in_strings_alone() {
-    let source = r#"
+    let source = r##"
         // --label in a comment
         /// --label in a comment
         fn f() { let x = y --z; g("take\
             --min-count"); g(r#"say "--label""#, "a--b", "-- ", "---a", '-'); }
-    "#;
+    "##;
     let found: Vec<usize> = strings(source)
         .iter()
         .filter(|string| names_an_option(&string.text))
