@@ -61,7 +61,7 @@ impl Sentence {
 /// Reads a file sentence by sentence.
 ///
 /// ```
-/// use dualgap::data::{Source, columns::ColumnReader};
+/// use dualgap::data::{ColumnReader, Source};
 /// let mut reader = ColumnReader::new(Source::from_bytes("demo", b"He PRP\nruns VBZ\n\n\nYes UH")?);
 /// let first = reader.next_sentence()?.unwrap();
 /// assert_eq!((first.len(), first.cell(1, 0)), (2, "runs"));

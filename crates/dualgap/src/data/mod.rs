@@ -57,6 +57,7 @@ pub use alphabet::Alphabet;
 pub(crate) use checks::check_weights;
 pub use class_weights::ClassWeights;
 pub use column_recipe::ColumnRecipe;
+pub use columns::{ColumnReader, Sentence};
 pub use conversion::Conversion;
 pub use csv::CsvRecipe;
 pub use dataset::DataSet;

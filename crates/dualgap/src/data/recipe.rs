@@ -20,7 +20,7 @@ pub enum Format {
     Letters,
     /// A table with a label column, see [`csv`].
     Csv(CsvRecipe),
-    /// One token a line, see [`super::columns`].
+    /// One token a line, see [`ColumnReader`](super::ColumnReader).
     Columns(ColumnRecipe),
     /// `user item rating`, see [`super::ratings`].
     Ratings(RatingsRecipe),

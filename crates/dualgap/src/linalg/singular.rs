@@ -84,7 +84,7 @@ pub fn top_singular(
 /// behind others.
 ///
 /// ```
-/// # use dualgap::linalg::{Dense, Search, singular::top_singular_above};
+/// # use dualgap::linalg::{Dense, Search, top_singular_above};
 /// let matrix = Dense::new(2, 2, &[2.0, 1.0, 1.0, 2.0]);
 /// let top = top_singular_above(&matrix, 2, None, &Search::default(), &|values| 0.5 * values[0])?;
 /// assert!((top.found.s()[0] - 3.0).abs() < 1e-14);

@@ -68,7 +68,7 @@ pub fn spectral_bound(matrix: &Dense<'_>, error: f64) -> Result<SpectralBound> {
 /// of the entries, or by the last factor found.
 ///
 /// ```
-/// # use dualgap::linalg::{Dense, spectral::spectral_bound_until};
+/// # use dualgap::linalg::{Dense, spectral_bound_until};
 /// let matrix = Dense::new(2, 2, &[3.0, 0.0, 4.0, 5.0]); // its squared singular values are 45 and 5
 /// let norm = spectral_bound_until(&matrix, 0.0, &|| true)?;
 /// assert!(norm.bound * norm.bound >= 45.0);
@@ -234,7 +234,7 @@ fn remainder(matrix: &Dense<'_>, halted: Halted<'_>) -> Result<f64> {
 /// Returns the entries of V − R in row-major order, and a bound on the Frobenius norm of their rounding.
 ///
 /// ```
-/// # use dualgap::linalg::{Dense, LowRank, spectral::difference};
+/// # use dualgap::linalg::{Dense, LowRank, difference};
 /// let r = LowRank::new(1, 2, vec![1.0], vec![2.0], vec![1.0, 0.0])?;
 /// let (entries, rounding) = difference(&Dense::new(1, 2, &[3.0, 4.0]), &r);
 /// assert_eq!(entries, [1.0, 4.0]);

@@ -23,7 +23,8 @@ const SETTINGS: [&str; 11] = [
 /// Returns the header that this version has for the same model.
 pub(super) fn upgrade(old: &Value) -> Result<Value, Fault> {
     let fields = |value: &Value| {
-        value.as_object().cloned().ok_or_else(|| Fault::from("has a header that makes no sense"))
+        serde_json::from_value::<serde_json::Map<String, Value>>(value.clone())
+            .map_err(|error| Fault::caused("has a header that makes no sense", error))
     };
     let (mut structure, old_provenance) = (fields(&old["task"])?, fields(&old["provenance"])?);
     let was = |name: &str| old_provenance.get(name).cloned();
