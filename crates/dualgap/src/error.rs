@@ -69,6 +69,15 @@ pub enum Error {
         /// What to do about it.
         remedy: String,
     },
+    /// This build was made without a Cargo feature that is needed.
+    #[error("{message}")]
+    #[non_exhaustive]
+    Lacking {
+        /// What it does not have.
+        message: String,
+        /// The feature to build with.
+        remedy: String,
+    },
     /// An oracle broke its contract.
     #[error("example {example}: the oracle contradicts itself: {message}")]
     Oracle {
@@ -251,6 +260,7 @@ impl Error {
             Self::Line { remedy, .. }
             | Self::File { remedy, .. }
             | Self::Memory { remedy, .. }
+            | Self::Lacking { remedy, .. }
             | Self::Refused { remedy, .. } => Some(remedy),
             Self::Oracle { .. } => Some(
                 "an oracle's bound must never be below the score of any output, \

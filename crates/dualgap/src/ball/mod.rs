@@ -25,6 +25,7 @@ mod settings;
 mod shrinking;
 mod solver;
 mod theorem;
+#[cfg(feature = "low-rank")]
 pub mod trace;
 mod weights;
 

@@ -87,6 +87,8 @@ pub(super) struct Told<'s, M: Design> {
 }
 
 /// The work of a step.
+// Only the methods of the trace ball count in these units.
+#[cfg_attr(not(feature = "low-rank"), expect(dead_code))]
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Looked {
     /// This many products with a vector, each of which reads all of the data.

@@ -1,7 +1,7 @@
 //! The two forms of the weights: a plain vector in the l1 ball, factors of a matrix of low rank in the trace ball.
 
+use crate::linalg::Measured;
 use crate::linalg::sum::squared_norm;
-use crate::linalg::{LowRank, Measured, Operator};
 use crate::term::ball::l1;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,45 +58,5 @@ impl Weights for Vec<f64> {
 
     fn squared_norm(&self) -> Measured {
         squared_norm(self)
-    }
-}
-
-impl Weights for LowRank {
-    fn zero((rows, columns): (usize, usize)) -> Self {
-        LowRank::zero(rows, columns)
-    }
-
-    fn has_shape(&self, shape: (usize, usize)) -> bool {
-        (self.rows(), self.columns()) == shape
-    }
-
-    fn fits(&self, shape: (usize, usize)) -> bool {
-        self.has_shape(shape) && self.rank() <= shape.0.min(shape.1)
-    }
-
-    fn plain(&self) -> &[f64] {
-        &[]
-    }
-
-    fn is_inside(&self, radius: f64) -> bool {
-        let norm = self.nuclear_norm();
-        (norm.value + norm.error) * (1.0 + f64::EPSILON) <= radius
-    }
-
-    fn brought_inside(self, radius: f64) -> Self {
-        let shape = (self.rows(), self.columns());
-        let mut x = self.within(radius);
-        for _ in 0..8 {
-            if x.is_inside(radius) {
-                return x;
-            }
-            x = x.within(radius).scaled(1.0 - 2.0 * f64::EPSILON);
-        }
-        // Such numbers (overflow or NaN) cannot be proved to be in the ball; zero can.
-        Weights::zero(shape)
-    }
-
-    fn squared_norm(&self) -> Measured {
-        LowRank::squared_norm(self)
     }
 }

@@ -25,8 +25,11 @@ impl Fault {
         Self { message: format!("{message}: {source}"), source: Some(source) }
     }
 
-    /// Turns it into an error that names the file and what to do about it.
+    /// Turns it into an error that names the file and what to do about it: what the error behind it says, if that has a
+    /// remedy of its own.
     pub fn in_file(self, path: &Path, remedy: impl Into<String>) -> Error {
+        let behind = self.source.as_ref().and_then(|source| source.downcast_ref::<Error>());
+        let remedy = behind.and_then(Error::remedy).map_or_else(|| remedy.into(), String::from);
         let error = Error::file(path, self.message, remedy);
         match self.source {
             Some(source) => error.caused_by(source),

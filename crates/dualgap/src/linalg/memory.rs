@@ -15,6 +15,9 @@ use std::num::NonZero;
 /// absurd feature index: an error is better than a machine without memory.
 pub const MOST_WEIGHTS: usize = 1 << 28;
 
+/// A matrix with more entries than this is never written out of its factors; it would take more than 1 GiB.
+pub const MOST_ENTRIES: usize = 1 << 27;
+
 /// Requests up to this many bytes are not tested. Above this size glibc always returns memory to the system when it
 /// is freed, so a test does not change where other vectors are allocated.
 const SMALL: usize = 1 << 25;

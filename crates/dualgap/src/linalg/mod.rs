@@ -10,27 +10,23 @@
 //! - [`memory`]: checks that there is enough memory for a run.
 //! - `random`: the only generator, reproducible across platforms and versions.
 //! - [`parallel`]: work shared among threads, with results in order.
-//! - `operator`: matrices defined by their products with a block of vectors.
-//! - `low_rank`: matrices in factors, recompressed, with proven norms.
-//! - `singular`: the largest singular values of an operator, warm-started.
-//! - `spectral`: a proven upper bound on a spectral norm.
+//! - `low_rank`: matrices in factors, operators, singular values, proven norms; absent without the feature `low-rank`.
 
 pub(crate) mod accumulate;
 mod buffer;
 mod columns;
 mod csr;
-pub(crate) mod dense;
-mod gram;
 pub(crate) mod halt;
 pub mod kernels;
-mod low_rank;
+#[cfg(not(feature = "low-rank"))]
+#[path = "absent.rs"]
+pub(crate) mod low_rank;
+#[cfg(feature = "low-rank")]
+pub(crate) mod low_rank;
 pub mod memory;
-pub(crate) mod operator;
 pub mod parallel;
 mod random;
 mod rows;
-pub(crate) mod singular;
-pub(crate) mod spectral;
 pub mod sum;
 pub mod underflow;
 
@@ -39,10 +35,12 @@ pub use buffer::Buffer;
 pub use columns::Columns;
 pub use halt::Halted;
 pub use low_rank::LowRank;
-pub use operator::{Combination, Dense, Operator, OuterSum};
+#[cfg(feature = "low-rank")]
+pub use low_rank::{
+    Combination, Dense, Operator, OuterSum, Proof, Search, Singular, SpectralBound, difference,
+    spectral_bound, spectral_bound_until, top_singular, top_singular_above,
+};
 pub use random::Random;
 pub use rows::{Row, Rows};
-pub use singular::{Search, Singular, top_singular, top_singular_above};
-pub use spectral::{Proof, SpectralBound, difference, spectral_bound, spectral_bound_until};
 pub use sum::{Measured, Sum, gamma};
 pub use underflow::{UNDERFLOW, UNIT_ROUNDOFF};

@@ -20,6 +20,8 @@ mod cross_validation;
 mod describe;
 mod file;
 mod fit;
+#[cfg(all(test, not(feature = "low-rank")))]
+mod lacking;
 mod method;
 mod model;
 mod path;

@@ -1,10 +1,9 @@
 //! A model: the task it solves, its weights, and their certificate.
 
 use super::{Method, Task};
-use crate::ball::trace::LARGEST;
 use crate::data::{Examples, Recipe};
 use crate::dual::Witness;
-use crate::linalg::memory::Need;
+use crate::linalg::memory::{MOST_ENTRIES, Need};
 use crate::linalg::{LowRank, Rows};
 use crate::run::{Certificate, Stop};
 use crate::structure::{Evaluation, Fitted, Names, Structure, Table};
@@ -149,7 +148,7 @@ impl<S: Structure> Model<S> {
     /// and certificates still use the factors.
     pub fn write_out(&mut self) -> Result<()> {
         let Some(x) = &self.low_rank else { return Ok(()) };
-        if self.dim() > LARGEST {
+        if self.dim() > MOST_ENTRIES {
             return Err(Error::setting(
                 "the model has more weights than can be written out: use its factors",
             ));

@@ -4,7 +4,7 @@ use crate::low_rank::Case;
 use crate::low_rank::runs::{LOSSES, assert_optimal, assert_straight, optimum, run};
 use dualgap::ball::trace::Features;
 use dualgap::ball::{self, Classes, Losses, Method, PerOutput, Problem, Settings, Solution};
-use dualgap::linalg::{LowRank, Operator, Random};
+use dualgap::linalg::{LowRank, Random};
 use dualgap::run::{Budget, Report};
 use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
 

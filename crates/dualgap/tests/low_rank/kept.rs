@@ -9,7 +9,7 @@ use dualgap::ball::trace::Sampled;
 use dualgap::ball::{
     Constants, Method, PerOutput, Problem, Settings, Solution, Steps, train, train_from,
 };
-use dualgap::linalg::{LowRank, Operator, Random};
+use dualgap::linalg::{LowRank, Random};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, Report};
 use dualgap::term::ScalarLoss;
 use proptest::prelude::*;

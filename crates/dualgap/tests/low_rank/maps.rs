@@ -3,7 +3,7 @@
 use crate::low_rank::judge::Judge;
 use dualgap::ball::trace::{Features, Map, Matrices, Sampled};
 use dualgap::ball::{self, PerOutput, Problem, Settings};
-use dualgap::linalg::{LowRank, Operator, Random, Rows};
+use dualgap::linalg::{LowRank, Random, Rows};
 use dualgap::run::Budget;
 use dualgap::term::ScalarLoss;
 use faer::Mat;

@@ -4,7 +4,7 @@ use crate::low_rank::Case;
 use crate::low_rank::judge::Judge;
 use dualgap::ball::trace::Features;
 use dualgap::ball::{self, Constants, Losses, Method, Problem, Settings, Solution, Steps};
-use dualgap::linalg::{LowRank, Operator};
+use dualgap::linalg::LowRank;
 use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::term::ScalarLoss;
 use faer::Mat;

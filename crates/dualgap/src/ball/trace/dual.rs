@@ -4,10 +4,11 @@
 //! h(V) ≤ ‖R‖²/(2μ) + r‖V − R‖_2 for every R, proven in `term::ball::trace`
 //! ```
 
-use super::{Features, LARGEST, Map};
+use super::{Features, Map};
 use crate::ball::problem::{self, Design, Proved};
 use crate::ball::{Losses, Problem, Weights};
 use crate::linalg::halt::never;
+use crate::linalg::memory::MOST_ENTRIES;
 use crate::linalg::memory::Need;
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{
@@ -102,7 +103,7 @@ fn check_memory<M: Map>(map: &M) -> Result<()> {
     let short = rows.min(columns);
     let factors = rows.saturating_add(columns).saturating_mul(short.min(USUAL_RANK));
     let written = match rows.checked_mul(columns) {
-        Some(entries) if entries <= LARGEST => {
+        Some(entries) if entries <= MOST_ENTRIES => {
             entries * if map.features().is_some() { 6 } else { 2 } + 3 * short * short
         }
         _ => 0,
@@ -252,7 +253,7 @@ impl<M: Map, L: Losses> Problem<M, L> {
             // V is exactly zero, and so is h.
             return Ok(LowRankDual { value: sum.total(), of_rounding: 0.0, ball: None });
         }
-        if rows.checked_mul(columns).is_none_or(|entries| entries > LARGEST) {
+        if rows.checked_mul(columns).is_none_or(|entries| entries > MOST_ENTRIES) {
             let most = self.radius() * (map.bound(&y) + distance);
             sum.add_measured(Measured::rounded(-most, 4));
             return Ok(LowRankDual { value: sum.total(), of_rounding: 0.0, ball: None });

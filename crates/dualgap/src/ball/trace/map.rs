@@ -7,16 +7,14 @@
 //! The solvers of the trace ball see the data through this map only. [`Features`] is the linear model, `a_i = X'x_i`;
 //! [`Sampled`](super::Sampled) and [`Matrices`](super::Matrices) are others.
 
-use crate::linalg::dense::{add_product, by_rows};
-use crate::linalg::operator::add_rows;
+use crate::linalg::low_rank::dense::{add_product, by_rows};
+use crate::linalg::low_rank::operator::add_rows;
+use crate::linalg::memory::MOST_ENTRIES;
 use crate::linalg::sum::squared_norm;
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{Dense, LowRank, Operator, OuterSum, Row, Rows, UNDERFLOW, gamma, kernels};
 use crate::{Error, Result};
 use faer::MatMut;
-
-/// A matrix with more entries than this is never formed; it would take more than 1 GiB.
-pub const LARGEST: usize = 1 << 27;
 
 /// A linear map from X to predictions; see the module's head.
 pub trait Map: Send + Sync {
@@ -255,7 +253,7 @@ impl Map for Features<'_> {
         let ((d, c), stored) = (self.shape(), self.rows.stored());
         let by_parts = products.saturating_mul(stored + self.len() * c);
         let written = stored.saturating_mul(c).saturating_add(products.saturating_mul(d * c));
-        if d.saturating_mul(c) <= LARGEST && written < by_parts {
+        if d.saturating_mul(c) <= MOST_ENTRIES && written < by_parts {
             return Box::new(Written { shape: (d, c), values: self.plainly(y) });
         }
         Box::new(OuterSum::new(self.rows, d, c, y))

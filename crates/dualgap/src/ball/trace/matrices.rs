@@ -1,7 +1,8 @@
 //! Affine measurements: every example has a matrix of its own, and its prediction is `a_i = ⟨A_i, X⟩`.
 
+use super::Map;
 use super::map::{Written, squared_norm_above};
-use super::{LARGEST, Map};
+use crate::linalg::memory::MOST_ENTRIES;
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{LowRank, Operator, OuterSum, Row, Rows, UNDERFLOW, gamma, kernels};
 use crate::{Error, Result};
@@ -36,7 +37,7 @@ impl<'a> Matrices<'a> {
                 "{width} entries do not make a matrix of {columns} columns"
             )));
         }
-        if entries.width() > LARGEST {
+        if entries.width() > MOST_ENTRIES {
             return Err(Error::setting("the matrices are larger than memory can hold"));
         }
         let squared_norms: Vec<f64> =

@@ -5,6 +5,7 @@
 //! - `dual`: the dual value of a certificate.
 //! - `ascent`, `blocks`: the default method, which has nothing to tune, on all examples at once or in blocks.
 //! - `theorem`: Algorithm 2 with constant steps.
+//! - `weights`: the factors as weights in the ball.
 //! - `baselines`: other methods for the same problems.
 
 mod ascent;
@@ -15,9 +16,10 @@ mod map;
 mod matrices;
 mod sampled;
 mod theorem;
+mod weights;
 
 pub use dual::{LowRankDual, Proving};
-pub use map::{Features, LARGEST, Map};
+pub use map::{Features, Map};
 pub use matrices::Matrices;
 pub use sampled::Sampled;
 

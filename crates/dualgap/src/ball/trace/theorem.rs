@@ -15,7 +15,7 @@ use crate::Result;
 use crate::ball::solver::{Looked, Moves, Resumes};
 use crate::ball::theorem::DualHalf;
 use crate::ball::{Constants, Losses, Problem, Touched, Weights};
-use crate::linalg::singular::top_singular_until;
+use crate::linalg::low_rank::singular::top_singular_until;
 use crate::linalg::{Combination, Halted, LowRank, Search};
 use crate::term::ball::trace::threshold;
 use serde::{Deserialize, Serialize};

@@ -10,18 +10,21 @@
 //! is part of the targets, and the verification of a certificate recomputes it.
 
 mod centre;
+#[cfg(not(feature = "low-rank"))]
+#[path = "absent.rs"]
+mod matrix;
+#[cfg(feature = "low-rank")]
+mod matrix;
 
 pub use centre::{Centre, Centring};
 
 use crate::ball::PerOutput;
-use crate::ball::trace::{Map, Sampled};
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Dictionary, Format, Loaded, Pairs, Ratings, RatingsRecipe, Recipe, Source};
-use crate::linalg::Operator;
 use crate::structure::evaluation::{Evaluation, NumberErrors, RatingErrors, Strangers};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::names::{put_names, take_names};
-use crate::structure::posed::{Posed, Posing, mapped};
+use crate::structure::posed::{Posed, Posing};
 use crate::structure::words::{exact, scalar_loss};
 use crate::structure::{Fitted, Names, Purpose, Structure, Words};
 use crate::term::{Loss, Penalty, ScalarLoss};
@@ -110,10 +113,9 @@ impl Completion {
                 at.push(k);
             }
         }
-        let map = Sampled::new(x.rows(), x.columns(), places)?;
-        let mut entries = vec![0.0; map.len()];
-        map.predict(x, &mut entries);
-        at.into_iter().zip(entries).for_each(|(k, entry)| predictions[k] += entry);
+        at.into_iter()
+            .zip(matrix::entries(x, places)?)
+            .for_each(|(k, entry)| predictions[k] += entry);
         Ok((predictions, strangers))
     }
 
@@ -178,9 +180,8 @@ impl Structure for Completion {
     }
 
     fn pose<'d>(&'d self, data: &'d Ratings, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
-        let pairs = data.pairs();
-        let map = Sampled::new(pairs.users().len(), pairs.items().len(), pairs.places().to_vec())?;
-        mapped(map, PerOutput::new(self.loss, self.centre.left(data), 1)?, posing)
+        let losses = PerOutput::new(self.loss, self.centre.left(data), 1)?;
+        matrix::pose(data.pairs(), losses, posing)
     }
 
     fn layout(&self, names: &Names) -> Vec<(&'static str, Vec<usize>)> {

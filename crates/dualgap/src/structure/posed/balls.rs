@@ -1,18 +1,17 @@
-//! Problems in a ball.
+//! Problems in a ball, and all of the l1 ball.
 
 use super::stored::{StoredLosses, points, witness};
-use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
-use crate::ball::trace::{Features, Map, Proving};
-use crate::ball::{self, Problem, Settings, Table};
+use super::{Posed, Posing, Run, Sides, Trained, ball_of, begin, no_reach, refused, trace};
+use crate::Result;
+use crate::ball::{self, Problem, Table};
 use crate::data::Factors;
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
-use crate::linalg::{LowRank, Measured, Operator, Rows};
-use crate::run::{Checkpoint, Reach, Report};
+use crate::linalg::{Measured, Rows};
+use crate::run::{Reach, Report};
 use crate::structure::Fitted;
+use crate::term::Ball;
 use crate::term::ball::l1;
-use crate::term::{Ball, Penalty};
-use crate::{Error, Result};
 
 /// Poses the problem of rows and losses in a ball.
 pub fn in_ball<'d, L: StoredLosses + 'd>(
@@ -26,45 +25,8 @@ pub fn in_ball<'d, L: StoredLosses + 'd>(
             let problem = Problem::l1(rows, losses, mu, radius, posing.weights)?;
             Ok(Box::new(InL1Ball { problem }))
         }
-        Ball::Trace { .. } => {
-            let features = Features::new(rows, losses.outputs())?;
-            mapped(features, losses, posing)
-        }
+        Ball::Trace { .. } => trace::of_features(rows, losses, posing),
     }
-}
-
-/// Poses the problem of a matrix in the trace ball whose predictions are any linear map of it.
-pub fn mapped<'d, M: Map + 'd, L: StoredLosses + 'd>(
-    map: M,
-    losses: L,
-    posing: &Posing<'_>,
-) -> Result<Box<dyn Posed + 'd>> {
-    let (ball, mu) = ball_of(posing.penalty)?;
-    let problem = Problem::new(map, losses, mu, ball.radius(), posing.weights)?;
-    Ok(Box::new(InTraceBall { problem }))
-}
-
-fn ball_of(penalty: Penalty) -> Result<(Ball, f64)> {
-    match penalty {
-        Penalty::Ball { ball, mu } => Ok((ball, mu)),
-        _ => Err(refused("the file names no ball, and weights of its task are kept in one")),
-    }
-}
-
-/// Returns the settings and the checkpoint of a run in a ball.
-fn begin(solver: &Solver, start: Start<'_>) -> Result<(Settings, Option<Checkpoint>)> {
-    let Solver::Ball(settings) = solver else { return Err(other_solver()) };
-    match start {
-        Start::Fresh => Ok((*settings, None)),
-        Start::At(checkpoint) => Ok((*settings, Some(checkpoint))),
-        Start::Entries { .. } => {
-            Err(Error::setting("a run in a ball has no warm start: begin it anew"))
-        }
-    }
-}
-
-fn no_reach() -> Result<Reach> {
-    Err(Error::setting("a model in a ball is for its own μ and radius, and for no others"))
 }
 
 impl<L: StoredLosses> Posed for InL1Ball<'_, L> {
@@ -87,30 +49,6 @@ impl<L: StoredLosses> Posed for InL1Ball<'_, L> {
 
     fn reach(&self, _: &[f64], _: &Witness) -> Result<Reach> {
         no_reach()
-    }
-}
-
-impl<M: Map, L: StoredLosses> Posed for InTraceBall<M, L> {
-    fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let (settings, from) = begin(&run.solver, run.start)?;
-        let (budget, observer, sink) = (run.budget, run.observer, run.sink);
-        let report = ball::train_from(&self.problem, &settings, from, budget, observer, sink)?;
-        let witness = witness(self.problem.losses(), &report.model.points);
-        let low_rank = Some(self.raw_inside(&report.model.weights, run.factors)?);
-        Ok(report.map(|_| Trained { weights: Vec::new(), low_rank, witness }))
-    }
-
-    fn sides(&self) -> Result<Box<dyn Sides + '_>> {
-        Ok(Box::new(self))
-    }
-
-    fn reach(&self, _: &[f64], _: &Witness) -> Result<Reach> {
-        no_reach()
-    }
-
-    /// The run proves its dual values only as tightly as it needs; the stored one must match what verification computes.
-    fn is_recertified(&self) -> bool {
-        true
     }
 }
 
@@ -146,61 +84,5 @@ impl<L: StoredLosses> Sides for &InL1Ball<'_, L> {
 
     fn dual(&self, witness: &Witness) -> Result<Measured> {
         Ok(self.problem.dual(&points(self.problem.losses(), witness)?)?.value)
-    }
-}
-
-/// A problem in the trace ball.
-struct InTraceBall<M, L> {
-    problem: Problem<M, L>,
-}
-
-impl<M: Map, L: StoredLosses> InTraceBall<M, L> {
-    /// Returns the weights for the unscaled data. Scaling and unscaling round, so it shrinks them until they are in
-    /// the ball.
-    fn raw_inside(&self, x: &LowRank, factors: &Factors) -> Result<LowRank> {
-        if factors.are_none() {
-            return Ok(x.clone());
-        }
-        let (rows, columns) = self.problem.map().shape();
-        let u = factors.raw(x.u()).into_owned();
-        let mut raw = LowRank::new(rows, columns, u, x.s().to_vec(), x.v().to_vec())?;
-        let mut margin = 2.0 * f64::EPSILON;
-        while !self.problem.contains(&as_trained(&raw, factors)?) {
-            if margin > 1.0 {
-                return Ok(LowRank::zero(rows, columns)); // which is in every ball
-            }
-            raw = raw.scaled(1.0 - margin);
-            margin *= 2.0;
-        }
-        Ok(raw)
-    }
-}
-
-/// Returns the weights for the scaled data, as the run had them.
-fn as_trained(x: &LowRank, factors: &Factors) -> Result<LowRank> {
-    let u = factors.scaled(x.u()).into_owned();
-    LowRank::new(x.rows(), x.columns(), u, x.s().to_vec(), x.v().to_vec())
-}
-
-impl<M: Map, L: StoredLosses> Sides for &InTraceBall<M, L> {
-    fn primal(&self, fitted: Fitted<'_>, factors: &Factors) -> Result<PrimalValue> {
-        let Some(x) = fitted.low_rank else {
-            return Err(refused("the file names the trace ball, and has no weights in factors"));
-        };
-        let x = as_trained(x, factors)?;
-        if !self.problem.contains(&x) {
-            return Err(refused("the weights are not in the ball that the file names"));
-        }
-        Ok(PrimalValue { value: self.problem.primal(&x)?, certified: true })
-    }
-
-    /// The search for singular values may end elsewhere on another machine, so its tolerance counts as an error.
-    fn dual(&self, witness: &Witness) -> Result<Measured> {
-        let alpha = points(self.problem.losses(), witness)?;
-        let proving = Proving::default();
-        let found = self.problem.dual(&alpha, &proving)?;
-        let top = found.ball.as_ref().and_then(|ball| ball.top.found.s().first().copied());
-        let searched = 4.0 * proving.tolerance * self.problem.radius() * top.unwrap_or(0.0);
-        Ok(Measured { error: found.value.error + searched, ..found.value })
     }
 }

@@ -12,10 +12,17 @@
 mod balls;
 mod penalised;
 mod stored;
+#[cfg(not(feature = "low-rank"))]
+#[path = "absent.rs"]
+mod trace;
+#[cfg(feature = "low-rank")]
+mod trace;
 
-pub use balls::{in_ball, mapped};
+pub use balls::in_ball;
 pub use penalised::{linear, penalised};
 pub use stored::StoredLosses;
+#[cfg(feature = "low-rank")]
+pub use trace::mapped;
 
 use super::Fitted;
 use super::linear::Choice;
@@ -24,7 +31,7 @@ use crate::dual::problem::PrimalValue;
 use crate::dual::{Settings, Witness};
 use crate::linalg::{LowRank, Measured};
 use crate::run::{Budget, Certificate, Checkpoint, CheckpointSink, Observer, Reach, Report};
-use crate::term::Penalty;
+use crate::term::{Ball, Penalty};
 use crate::{Error, Result, ball};
 
 /// What a structure is told when it poses its problem.
@@ -139,4 +146,29 @@ pub(crate) fn refused(message: impl Into<String>) -> Error {
 /// Returns the error for a solver that does not go with the problem.
 fn other_solver() -> Error {
     Error::setting("weights in a ball have solvers of their own, and penalties the engine")
+}
+
+/// Returns the ball of a penalty, and μ.
+fn ball_of(penalty: Penalty) -> Result<(Ball, f64)> {
+    match penalty {
+        Penalty::Ball { ball, mu } => Ok((ball, mu)),
+        _ => Err(refused("the file names no ball, and weights of its task are kept in one")),
+    }
+}
+
+/// Returns the settings and the checkpoint of a run in a ball.
+fn begin(solver: &Solver, start: Start<'_>) -> Result<(ball::Settings, Option<Checkpoint>)> {
+    let Solver::Ball(settings) = solver else { return Err(other_solver()) };
+    match start {
+        Start::Fresh => Ok((*settings, None)),
+        Start::At(checkpoint) => Ok((*settings, Some(checkpoint))),
+        Start::Entries { .. } => {
+            Err(Error::setting("a run in a ball has no warm start: begin it anew"))
+        }
+    }
+}
+
+/// Returns the error of asking a model in a ball for a bound at another λ.
+fn no_reach() -> Result<Reach> {
+    Err(Error::setting("a model in a ball is for its own μ and radius, and for no others"))
 }

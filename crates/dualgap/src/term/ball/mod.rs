@@ -4,6 +4,7 @@
 //! - [`trace`]: weights of low rank; the projection, and a proven bound on the dual.
 
 pub mod l1;
+#[cfg(feature = "low-rank")]
 pub mod trace;
 
 use crate::{Error, Result};

@@ -11,8 +11,8 @@
 
 use crate::linalg::halt::never;
 use crate::linalg::kernels::dot;
-use crate::linalg::singular::{dear, top_singular_within};
-use crate::linalg::spectral::{difference, spectral_bound_until};
+use crate::linalg::low_rank::singular::{dear, top_singular_within};
+use crate::linalg::low_rank::spectral::{difference, spectral_bound_until};
 use crate::linalg::{
     Dense, Halted, LowRank, Measured, Operator, Proof, Random, Search, Singular, gamma,
 };

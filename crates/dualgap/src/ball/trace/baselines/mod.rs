@@ -15,7 +15,7 @@ use super::Map;
 use super::ascent::Ascent;
 use crate::ball::solver::{Session, first_gap};
 use crate::ball::{Losses, Method, Problem, Settings, Solution};
-use crate::linalg::singular::top_singular_until;
+use crate::linalg::low_rank::singular::top_singular_until;
 use crate::linalg::{Halted, LowRank, Operator, Search};
 use crate::run::Report;
 use crate::{Error, Result};

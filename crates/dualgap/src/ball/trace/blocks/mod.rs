@@ -20,11 +20,12 @@
 
 mod place;
 
-use super::{LARGEST, Map};
+use super::Map;
 use crate::Result;
 use crate::ball::solver::{Looked, Moves, Told};
 use crate::ball::{Losses, Problem, Touched};
-use crate::linalg::dense::{add_product, by_rows, product, symmetric_eigen, thin_svd};
+use crate::linalg::low_rank::dense::{add_product, by_rows, product, symmetric_eigen, thin_svd};
+use crate::linalg::memory::MOST_ENTRIES;
 use crate::linalg::{Halted, LowRank, Rows, kernels};
 use crate::term::ball::trace::threshold;
 use faer::{MatMut, MatRef};
@@ -83,7 +84,8 @@ pub(super) fn block_size<M: Map, L: Losses>(problem: &Problem<M, L>) -> Option<u
     // A visit loops three times over a row, and twice over a c × c matrix.
     let visit = 3 * rows.stored() / n.max(1) * c + 2 * c * c;
     let size = (DECOMPOSITION * c).checked_mul(c * c)?.div_ceil(visit.max(1));
-    (entries <= LARGEST && squares.contains(&longest) && size <= n / FEWEST_BLOCKS).then_some(size)
+    (entries <= MOST_ENTRIES && squares.contains(&longest) && size <= n / FEWEST_BLOCKS)
+        .then_some(size)
 }
 
 impl<S: Default> Blocks<S> {

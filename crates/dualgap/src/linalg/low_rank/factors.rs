@@ -12,10 +12,11 @@
 
 use super::dense::{add_product, beside, by_rows, product, scale_columns, thin_svd, to_rows};
 use super::gram::gram;
-use super::halt::never;
 use super::operator::Operator;
-use super::underflow::product_above;
-use super::{Measured, Row, Sum, UNIT_ROUNDOFF, gamma, kernels};
+use crate::linalg::halt::never;
+use crate::linalg::sum::squared_norm;
+use crate::linalg::underflow::product_above;
+use crate::linalg::{Measured, Row, Sum, UNIT_ROUNDOFF, gamma, kernels};
 use crate::{Error, Result};
 use faer::{Mat, MatMut, MatRef};
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,16 @@ impl LowRank {
     pub(crate) fn of(u: MatRef<'_, f64>, s: Vec<f64>, v: MatRef<'_, f64>) -> Self {
         let (rows, columns) = (u.nrows(), v.nrows());
         Self { rows, columns, u: to_rows(u), s, v: to_rows(v) }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
     }
 
     /// k, the number of terms.
@@ -261,7 +272,7 @@ impl LowRank {
 
     /// Returns the squared Frobenius norm of the product of the factors, with a bound on its error.
     pub fn squared_norm(&self) -> Measured {
-        self.with_defects(super::sum::squared_norm(&self.s))
+        self.with_defects(squared_norm(&self.s))
     }
 
     /// Adds the effect of the factors' defects to the error of a sum over the singular values.

@@ -8,9 +8,9 @@
 //! Wielandt), and a few power steps find an x for which this is nearly tight.
 
 use super::dense::{largest, multiply};
-use super::halt::Halted;
-use super::sum::two_sum;
-use super::{UNIT_ROUNDOFF, gamma};
+use crate::linalg::halt::Halted;
+use crate::linalg::sum::two_sum;
+use crate::linalg::{UNIT_ROUNDOFF, gamma};
 use faer::{Mat, MatRef};
 
 /// The length of a run of inner products: longer runs are faster, shorter ones more accurate.

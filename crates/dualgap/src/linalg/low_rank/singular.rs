@@ -12,10 +12,11 @@
 //! [`spectral_bound`](super::spectral_bound).
 
 use super::dense::{beside, product, split, thin_svd, to_rows};
-use super::halt::{Halted, never};
+use super::factors::LowRank;
 use super::operator::{Operator, Transposed, entries};
-use super::{LowRank, Random};
 use crate::Result;
+use crate::linalg::Random;
+use crate::linalg::halt::{Halted, never};
 use faer::{Mat, MatRef};
 
 /// The fraction of the cost of a full decomposition at which a search that has not converged should be replaced by

@@ -4,6 +4,7 @@
 //! neighbours use faer's types. The operations use no threads, so the bits of a result depend only on the data and
 //! on the machine's instruction set.
 
+use crate::linalg::gamma;
 use crate::{Error, Result};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
@@ -81,7 +82,7 @@ pub(crate) fn frobenius(values: &[f64]) -> f64 {
     // for.
     let scale = power_near(top);
     let squared = values.iter().fold(0.0, |sum, x| sum + (x / scale) * (x / scale));
-    squared.sqrt() * scale * (1.0 + super::gamma(values.len() + 8)) + f64::MIN_POSITIVE
+    squared.sqrt() * scale * (1.0 + gamma(values.len() + 8)) + f64::MIN_POSITIVE
 }
 
 /// U, the singular values in descending order, and V of a thin decomposition.

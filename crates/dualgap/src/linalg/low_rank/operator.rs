@@ -7,7 +7,7 @@
 //! labels are in label-factored weights.
 
 use super::dense::{add_product, by_rows, frobenius};
-use super::{Accumulate, CompensatedVec, Row, Rows, UNIT_ROUNDOFF, kernels};
+use crate::linalg::{Accumulate, CompensatedVec, Row, Rows, UNIT_ROUNDOFF, kernels};
 use faer::MatMut;
 
 /// A matrix, defined by its products.

@@ -15,11 +15,12 @@
 //! columns and 1e-12 for some thousand.
 
 use super::dense::{frobenius, largest, power_near, product, to_rows};
+use super::factors::LowRank;
 use super::gram::{VANISHING, gram, gram_of_triangle};
-use super::halt::{Halted, never};
 use super::operator::{Dense, Operator};
 use super::singular::{Search, top_singular_until};
-use super::{LowRank, UNIT_ROUNDOFF, gamma};
+use crate::linalg::halt::{Halted, never};
+use crate::linalg::{UNIT_ROUNDOFF, gamma};
 use crate::{Error, Result};
 use faer::{Mat, MatRef, Side};
 

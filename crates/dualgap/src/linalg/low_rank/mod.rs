@@ -1,0 +1,20 @@
+//! Matrices of low rank, with what only they need: dense decompositions by faer, searches for singular values, proven
+//! norms.
+//!
+//! - `factors`: matrices in factors, recompressed, with proven norms.
+//! - `operator`: matrices defined by their products with a block of vectors.
+//! - `singular`: the largest singular values of an operator, warm-started.
+//! - `spectral`: a proven upper bound on a spectral norm.
+//! - `dense`, `gram`: the operations on faer's matrices.
+
+pub(crate) mod dense;
+mod factors;
+mod gram;
+pub(crate) mod operator;
+pub(crate) mod singular;
+pub(crate) mod spectral;
+
+pub use factors::LowRank;
+pub use operator::{Combination, Dense, Operator, OuterSum};
+pub use singular::{Search, Singular, top_singular, top_singular_above};
+pub use spectral::{Proof, SpectralBound, difference, spectral_bound, spectral_bound_until};
