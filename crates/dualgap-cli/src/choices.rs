@@ -143,6 +143,13 @@ choices!(Hamming => structure::Hamming {
     Normalized => Normalized,
 });
 
+choices!(Rescale => structure::Rescaling {
+    /// A margin as large as the loss: loss − margin
+    Margin => Margin,
+    /// A margin of one, and what is missing weighed by the loss: loss × (1 − margin)
+    Slack => Slack,
+});
+
 /// A method by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Solver {

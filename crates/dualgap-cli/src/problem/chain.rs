@@ -1,17 +1,20 @@
 //! Chain: a label for each position of a sequence.
 
-use crate::choices::Hamming;
+use crate::choices::{Hamming, Rescale};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::Result;
 use dualgap::structure::Chain;
 
-/// How wrong labels are counted is all there is to choose.
+/// How wrong labels are counted, and how they are weighed against scores.
 #[derive(Args, Debug)]
 pub struct ChainArgs {
     /// Count the wrong labels of a sequence, or their fraction.
     #[arg(long, value_enum, default_value = "normalized", help_heading = "Problem")]
     pub hamming: Hamming,
+    /// How the loss of a labeling is weighed against its score.
+    #[arg(long, value_enum, default_value = "margin", help_heading = "Problem")]
+    pub rescale: Rescale,
 }
 
 impl TaskOptions for ChainArgs {
@@ -58,6 +61,6 @@ Examples:
     }
 
     fn structure(&self) -> Result<Chain> {
-        Ok(Chain::new(self.hamming.into()))
+        Ok(Chain::new(self.hamming.into()).rescaled(self.rescale.into()))
     }
 }

@@ -13,6 +13,7 @@ mod limits;
 mod methods;
 mod output;
 mod problems;
+mod rescaling;
 mod solvers;
 mod spellings;
 mod trace;

@@ -99,6 +99,7 @@ fn described<S: Structure>(
         "task": words.task,
         "loss": null,
         "hamming": null,
+        "rescaling": null,
         "costs": null,
         "example_weights": weights_json,
         "class_weights": model.task.class_weights,

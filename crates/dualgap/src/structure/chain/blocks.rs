@@ -56,6 +56,21 @@ fn length(x: Sequence<'_>, t: usize) -> f64 {
     x.row(t).squared_norm().sqrt() + pair + 3.0
 }
 
+/// Returns the layout of the weights for these data.
+pub(super) fn layout(data: &Sequences) -> Result<Layout> {
+    let labels = data.alphabet().len();
+    if labels < 2 {
+        return Err(Error::setting(format!(
+            "there must be at least two labels to tell apart, and the data have {labels}"
+        )));
+    }
+    let width = data.rows().width();
+    let pairs = data.edge_features();
+    let per_label = pairs.checked_mul(labels).and_then(|f| f.checked_add(width + labels + 2));
+    check_weights(per_label.and_then(|f| f.checked_mul(labels)))?;
+    Ok(Layout::new(width, labels)?.with_pairs(pairs))
+}
+
 /// The structural SVM of first-order chains over borrowed sequences.
 ///
 /// ```
@@ -82,17 +97,7 @@ pub struct ChainBlocks<'a> {
 impl<'a> ChainBlocks<'a> {
     /// Returns an error for fewer than two labels, which leave nothing to learn.
     pub fn new(data: &'a Sequences, hamming: Hamming) -> Result<Self> {
-        let labels = data.alphabet().len();
-        if labels < 2 {
-            return Err(Error::setting(format!(
-                "there must be at least two labels to tell apart, and the data have {labels}"
-            )));
-        }
-        let width = data.rows().width();
-        let pairs = data.edge_features();
-        let per_label = pairs.checked_mul(labels).and_then(|f| f.checked_add(width + labels + 2));
-        check_weights(per_label.and_then(|f| f.checked_mul(labels)))?;
-        let layout = Layout::new(width, labels)?.with_pairs(pairs);
+        let layout = layout(data)?;
         let shape = |i: usize| {
             let x = data.sequence(i);
             let rows = || (0..x.len()).map(|t| x.row(t));

@@ -2,7 +2,8 @@
 //!
 //! - `blocks`: edge marginals of a sequence; `active_set` has its steps between known
 //!   labelings; `scratch`, `edges`, `face` and `geometry` are what steps need.
-//! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle.
+//! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle; `slack`: its search under slack
+//!   rescaling, whose blocks keep labelings.
 
 mod active_set;
 mod blocks;
@@ -12,6 +13,7 @@ mod face;
 mod geometry;
 mod oracle;
 mod scratch;
+mod slack;
 
 pub use blocks::{ChainBlocks, ChainScratch};
 pub use definition::Chain;

@@ -1,9 +1,9 @@
 //! The max-oracle: all that a structure needs to provide.
 
 use super::examples::OwnExamples;
-use crate::Result;
 use crate::data::Source;
 use crate::linalg::Accumulate;
+use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -132,6 +132,18 @@ pub trait Oracle: Sync {
         against: Option<&Self::Output>,
         scratch: &mut Self::Scratch,
     ) -> Result<Decoded<Self::Output>>;
+
+    /// Returns `argmax_y L(truth, y) (1 + ⟨w, φ(x, y)⟩ − ⟨w, φ(x, truth)⟩)`, for
+    /// [slack rescaling](super::Rescaling::Slack). [`Bound::AtMost`] then bounds this product for all outputs.
+    fn decode_slack(
+        &self,
+        _w: &[f64],
+        _x: &Self::Input,
+        _truth: &Self::Output,
+        _scratch: &mut Self::Scratch,
+    ) -> Result<Decoded<Self::Output>> {
+        Err(Error::setting("this oracle has no slack-rescaled decoding"))
+    }
 }
 
 /// An oracle that can be a structure of its own: its parameters, inputs and outputs have a byte form through serde.
