@@ -143,6 +143,15 @@ choices!(Hamming => structure::Hamming {
     Normalized => Normalized,
 });
 
+/// Whether something is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Yes
+    On,
+    /// No
+    Off,
+}
+
 choices!(Rescale => structure::Rescaling {
     /// A margin as large as the loss: loss − margin
     Margin => Margin,

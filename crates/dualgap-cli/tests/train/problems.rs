@@ -143,6 +143,8 @@ fn every_option_of_chains_that_changes_the_problem_changes_what_is_said() {
         "chain words.data --lambda 0.1",
         "chain words.data --lambda 0.1 --hamming plain",
         "chain words.data --lambda 0.1 --rescale slack",
+        "chain words.data --lambda 0.1 --beam 3",
+        "chain words.data --lambda 0.1 --beam 4",
         "chain words.data --lambda 0.1 --train-folds 1-4",
         "chain words.data --lambda 0.1 --train-folds 0-4",
         "chain words.data --lambda 0.1 --sample-weights counts",

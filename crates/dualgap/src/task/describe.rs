@@ -100,6 +100,7 @@ fn described<S: Structure>(
         "loss": null,
         "hamming": null,
         "rescaling": null,
+        "beam": null,
         "costs": null,
         "example_weights": weights_json,
         "class_weights": model.task.class_weights,

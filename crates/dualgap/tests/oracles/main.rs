@@ -1,7 +1,10 @@
-//! Oracles beyond the exact argmax of loss plus score: slack rescaling.
+//! Oracles beyond the exact argmax of loss plus score: slack rescaling, promises, bounds, beams.
 
+mod approximate;
+mod beams;
 mod slack;
 mod slack_models;
+mod weak;
 
 use crate::common::Small;
 use crate::common::explicit::Explicit;

@@ -1,9 +1,8 @@
 //! Chains as a structure: a label for each position of a sequence.
 
 use super::blocks::layout as chain_layout;
-use super::{ChainBlocks, ChainOracle, Hamming, Layout, Viterbi};
+use super::{Beam, ChainBlocks, ChainOracle, Hamming, Layout, Viterbi};
 use super::{edges, slack};
-use crate::Result;
 use crate::data::{Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::memory::reserve_check;
 use crate::linalg::parallel;
@@ -14,6 +13,7 @@ use crate::structure::own::{OracleBlocks, Rescaling};
 use crate::structure::posed::{Posed, Posing, penalised};
 use crate::structure::words::rescaled;
 use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -41,6 +41,10 @@ pub struct Chain {
     /// How the loss and the score of a labeling make the hinge.
     #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
     pub rescaling: Rescaling,
+    /// The search for labelings, if it is not Viterbi's algorithm. The problem is the same; what is certified of it rests
+    /// on the search. Predictions are those of Viterbi's algorithm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beam: Option<Beam>,
 }
 
 impl Chain {
@@ -55,6 +59,12 @@ impl Chain {
         Self { rescaling, ..self }
     }
 
+    /// Returns the structure that is trained by this search for labelings.
+    #[must_use]
+    pub fn searched(self, beam: Option<Beam>) -> Self {
+        Self { beam, ..self }
+    }
+
     /// Returns the blocks under slack rescaling: it is not linear in marginals, so their points are mixtures of labelings.
     fn slack_blocks<'d>(&self, data: &'d Sequences) -> Result<OracleBlocks<'d, ChainOracle<'d>>> {
         let layout = chain_layout(data)?;
@@ -65,6 +75,13 @@ impl Chain {
         let blocks = OracleBlocks::owned(ChainOracle::new(layout, self.hamming), examples)?;
         Ok(blocks.rescaled(Rescaling::Slack))
     }
+}
+
+/// Describes a search.
+fn told(Beam { width, bound }: Beam) -> String {
+    let labels = if width == 1 { "label" } else { "labels" };
+    let others = if bound { "with a bound on the others" } else { "without a bound on the others" };
+    format!("a beam of {width} {labels}, {others}")
 }
 
 /// Returns the layout of a chain's weights.
@@ -85,12 +102,25 @@ impl Structure for Chain {
     }
 
     fn check(&self, names: &Names) -> Result<()> {
+        if let Some(beam) = self.beam {
+            beam.check()?;
+            if !self.rescaling.is_margin() {
+                return Err(Error::setting("slack rescaling is not searched by a beam"));
+            }
+        }
         Layout::new(names.features, names.alphabet.len()).map(drop)
     }
 
     fn pose<'d>(&'d self, data: &'d Sequences, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
         match self.rescaling {
-            Rescaling::Margin => Ok(penalised(ChainBlocks::new(data, self.hamming)?, posing)),
+            Rescaling::Margin => {
+                let blocks = ChainBlocks::new(data, self.hamming)?;
+                let blocks = match self.beam {
+                    Some(beam) => blocks.with_beam(beam)?,
+                    None => blocks,
+                };
+                Ok(penalised(blocks, posing))
+            }
             Rescaling::Slack => Ok(penalised(self.slack_blocks(data)?, posing)),
         }
     }
@@ -184,8 +214,10 @@ impl Structure for Chain {
                 Hamming::Plain => format!("hinge{rescaled}, the number of wrong labels"),
                 Hamming::Normalized => format!("hinge{rescaled}, the fraction of wrong labels"),
             },
+            lines: self.beam.map(|beam| ("search", told(beam))).into_iter().collect(),
             ..Words::default()
         }
+        .with("beam", json!(self.beam))
         .with("loss", json!({ "name": "hamming_hinge" }))
         .with("hamming", json!(self.hamming))
         .with("rescaling", json!(self.rescaling))

@@ -5,12 +5,14 @@
 
 use super::oracle::{Bound, Extent, Oracle};
 use super::plane::{OraclePoint, Plane};
+use super::refute::Scored;
 use super::rescaling::Rescaling;
 use crate::dual::witness::distribution;
-use crate::dual::{ActiveSet, Audit, Blocks, Found, NoIntercept};
+use crate::dual::{ActiveSet, Audit, Blocks, Found, NoIntercept, Quality, View};
 use crate::linalg::accumulate::Collected;
-use crate::linalg::underflow::{product_above, root_above, size_of_product};
+use crate::linalg::underflow::{product_above, root_above};
 use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma};
+use crate::run::Basis;
 use crate::{Error, Result};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -36,7 +38,7 @@ impl<T: ?Sized> Deref for Held<'_, T> {
 pub struct OracleBlocks<'a, O: Oracle> {
     pub(super) oracle: Held<'a, O>,
     pub(super) examples: Held<'a, [(O::Input, O::Output)]>,
-    rescaling: Rescaling,
+    pub(super) rescaling: Rescaling,
 }
 
 impl<'a, O: Oracle> OracleBlocks<'a, O> {
@@ -60,6 +62,7 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
                 });
             }
         }
+        oracle.quality().check()?;
         Ok(Self { oracle, examples, rescaling: Rescaling::Margin })
     }
 
@@ -115,24 +118,6 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
     }
 }
 
-/// ⟨w, φ⟩ and Σ|w φ|, for scores and their rounding.
-struct Score<'a> {
-    w: &'a [f64],
-    value: f64,
-    magnitude: f64,
-    terms: usize,
-}
-
-impl Accumulate for Score<'_> {
-    fn add(&mut self, index: usize, value: f64) {
-        // An index out of range gives NaN, and the check of the bound then reports it.
-        let w = self.w.get(index).copied().unwrap_or(f64::NAN);
-        self.value += w * value;
-        self.magnitude += size_of_product(w, value);
-        self.terms += 1;
-    }
-}
-
 /// The buffers of a block.
 #[derive(Default)]
 pub struct OracleScratch<S> {
@@ -181,31 +166,16 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
             Rescaling::Slack => self.oracle.decode_slack(w, x, truth, buffers)?,
         };
         let plane = self.plane(i, decoded.output)?;
-        let score_of = |y| {
-            let mut score = Score { w, value: 0.0, magnitude: 0.0, terms: 0 };
-            self.oracle.features(x, y, &mut score);
-            score
-        };
-        let (found, right) = (score_of(&plane.output), score_of(truth));
-        let (value, magnitude) = match self.rescaling {
-            Rescaling::Margin => (
-                plane.loss + found.value - right.value,
-                plane.loss + found.magnitude + right.magnitude,
-            ),
-            Rescaling::Slack => (
-                plane.loss * (1.0 + found.value - right.value),
-                size_of_product(plane.loss, 1.0 + found.magnitude + right.magnitude),
-            ),
-        };
-        // Both the oracle and these lines may round every term of either score, and the product with the loss.
-        let terms = found.terms + right.terms + 4;
-        let slack = product_above(4.0 * gamma(terms), magnitude);
-        let bound = match (decoded.bound, self.rescaling) {
-            (Bound::Exact, _) => value + slack,
-            (Bound::AtMost(score), Rescaling::Margin) => score - right.value + slack,
+        let Scored { value, slack, right } = self.scored(i, w, &plane);
+        let (bound, basis) = match (decoded.bound, self.rescaling, self.oracle.quality()) {
+            (Bound::Exact, ..) => (value + slack, Basis::Exact),
+            (Bound::AtMost(score), Rescaling::Margin, _) => (score - right + slack, Basis::Bounds),
             // The product, with the score of the truth in it.
-            (Bound::AtMost(product), Rescaling::Slack) => product,
-            (Bound::Unknown, _) => f64::INFINITY,
+            (Bound::AtMost(product), Rescaling::Slack, _) => (product, Basis::Bounds),
+            (Bound::Unknown, _, Quality::Additive(delta)) => {
+                (value + slack + delta, Basis::Additive(delta))
+            }
+            (Bound::Unknown, ..) => (f64::INFINITY, Basis::Exact),
         };
         // The truth itself scores zero here, so no valid bound is negative.
         if bound < value - slack || bound < -slack || bound.is_nan() {
@@ -219,7 +189,44 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
             });
         }
         *corner = Some(Arc::new(plane));
-        Ok(Found { value, bound: bound.max(0.0) })
+        // A promised share of the gap makes a bound of the value itself, which then has its rounding to include.
+        let shared = bound == f64::INFINITY && self.oracle.quality().share().is_some();
+        let value = if shared { value + slack } else { value };
+        Ok(Found { value, bound: bound.max(0.0), basis })
+    }
+
+    /// Compares the corner with the mixture that the step starts from, which is one product with a vector: none of its
+    /// corners may be better than what the oracle claims.
+    fn aim(
+        &self,
+        i: usize,
+        at: &Self::Point,
+        view: &View<'_>,
+        corner: &mut Self::Corner,
+        scratch: &mut Self::Scratch,
+    ) -> Result<()> {
+        let found = self.best_corner(i, view.w, corner, scratch)?;
+        let mixed = at.loss - at.psi.dot(view.w);
+        let promised = self.oracle.quality().share().is_some() && mixed > found.value;
+        if promised || mixed > found.bound {
+            self.challenge(i, at, view.w, corner, &found)?;
+        }
+        Ok(())
+    }
+
+    fn quality(&self) -> Quality {
+        self.oracle.quality()
+    }
+
+    fn challenge(
+        &self,
+        i: usize,
+        at: &Self::Point,
+        w: &[f64],
+        corner: &Self::Corner,
+        found: &Found,
+    ) -> Result<()> {
+        self.refute(i, at, w, corner, found)
     }
 
     // `slope` reads w itself; there are no scores to bring up to date.

@@ -2,7 +2,7 @@
 //!
 //! - `oracle`: the trait; `rescaling`: how losses and scores make its hinge; `examples`: its data.
 //! - `blocks`: one block an example, a mixture of the corners in `plane`; `active_set` has its steps between known
-//!   corners, `witness` what is stored of it.
+//!   corners, `witness` what is stored of it, `refute` what it says against false claims.
 //! - `definition`: the structure of an oracle.
 
 mod active_set;
@@ -11,6 +11,7 @@ pub(crate) mod definition;
 pub(crate) mod examples;
 mod oracle;
 mod plane;
+mod refute;
 mod rescaling;
 mod witness;
 

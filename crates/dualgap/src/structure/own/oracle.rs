@@ -2,6 +2,7 @@
 
 use super::examples::OwnExamples;
 use crate::data::Source;
+use crate::dual::Quality;
 use crate::linalg::Accumulate;
 use crate::{Error, Result};
 use serde::Serialize;
@@ -17,7 +18,8 @@ pub enum Bound {
     Exact,
     /// No output scores higher than this, rounding included.
     AtMost(f64),
-    /// Nothing is known. The solver can step with it, but a run is then reported as uncertified.
+    /// Nothing is known. The solver can step with it, but a run is then reported as uncertified, unless the oracle
+    /// promises something of all its outputs ([`Oracle::quality`]).
     Unknown,
 }
 
@@ -115,6 +117,13 @@ pub trait Oracle: Sync {
     /// Returns an upper bound for all outputs of `x`, if one is known.
     fn extent(&self, _x: &Self::Input) -> Option<Extent> {
         None
+    }
+
+    /// Returns what is promised of all outputs that are decoded: that their gap is at least a share of the largest, or that
+    /// no output scores higher by more than an amount. Where an output's bound is [`Bound::Unknown`], certificates rest on
+    /// that promise, and say so; outputs that were found before may refute it, which is an error.
+    fn quality(&self) -> Quality {
+        Quality::Exact
     }
 
     /// Returns the work of a call of [`decode`](Self::decode), in multiplications or what takes as long; a millisecond

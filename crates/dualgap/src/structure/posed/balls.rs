@@ -8,7 +8,7 @@ use crate::data::Factors;
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
 use crate::linalg::{LowRank, Measured, Operator, Rows};
-use crate::run::{Checkpoint, Reach, Report};
+use crate::run::{Basis, Checkpoint, Reach, Report};
 use crate::structure::Fitted;
 use crate::term::ball::l1;
 use crate::term::{Ball, Penalty};
@@ -135,13 +135,18 @@ struct InL1Ball<'d, L> {
 }
 
 impl<L: StoredLosses> Sides for &InL1Ball<'_, L> {
-    fn primal(&self, fitted: Fitted<'_>, factors: &Factors) -> Result<PrimalValue> {
+    fn primal(
+        &self,
+        fitted: Fitted<'_>,
+        _: Option<&Witness>,
+        factors: &Factors,
+    ) -> Result<PrimalValue> {
         let weights = factors.scaled(fitted.weights).into_owned();
         let value = self.problem.primal(&weights)?;
         if value.value == f64::INFINITY && !l1::contains(&weights, self.problem.radius()) {
             return Err(refused("the weights are not in the ball that the file names"));
         }
-        Ok(PrimalValue { value, certified: true })
+        Ok(PrimalValue { value, certified: true, basis: Basis::Exact })
     }
 
     fn dual(&self, witness: &Witness) -> Result<Measured> {
@@ -183,7 +188,12 @@ fn as_trained(x: &LowRank, factors: &Factors) -> Result<LowRank> {
 }
 
 impl<M: Map, L: StoredLosses> Sides for &InTraceBall<M, L> {
-    fn primal(&self, fitted: Fitted<'_>, factors: &Factors) -> Result<PrimalValue> {
+    fn primal(
+        &self,
+        fitted: Fitted<'_>,
+        _: Option<&Witness>,
+        factors: &Factors,
+    ) -> Result<PrimalValue> {
         let Some(x) = fitted.low_rank else {
             return Err(refused("the file names the trace ball, and has no weights in factors"));
         };
@@ -191,7 +201,8 @@ impl<M: Map, L: StoredLosses> Sides for &InTraceBall<M, L> {
         if !self.problem.contains(&x) {
             return Err(refused("the weights are not in the ball that the file names"));
         }
-        Ok(PrimalValue { value: self.problem.primal(&x)?, certified: true })
+        let value = self.problem.primal(&x)?;
+        Ok(PrimalValue { value, certified: true, basis: Basis::Exact })
     }
 
     /// The search for singular values may end elsewhere on another machine, so its tolerance counts as an error.
