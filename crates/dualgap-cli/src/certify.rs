@@ -8,7 +8,7 @@ use crate::words::{aligned, to_json};
 use crate::{Outcome, Tasks, path, print};
 use dualgap::Result;
 use dualgap::data::{Scaling, Source};
-use dualgap::run::Certificate;
+use dualgap::run::{Basis, Certificate};
 use dualgap::structure::Remark;
 use dualgap::task::DualEvidence;
 use dualgap::term::Regulariser;
@@ -23,6 +23,8 @@ struct Json<'a> {
     dual_proved: bool,
     /// Whether the gap itself is proved: both of its sides were.
     certified: bool,
+    /// What the primal value rests on; null if it bounds nothing.
+    basis: Option<Basis>,
     primal: f64,
     dual: f64,
     gap: f64,
@@ -54,6 +56,7 @@ pub fn run(args: &CertifyArgs, tasks: &Tasks) -> Result<Outcome> {
     let certified = proved && certificate.certified;
     let mut remarks = problem.remarks;
     remarks.extend(Remark::on_certificate(&certificate));
+    remarks.extend(Remark::on_basis(&certificate));
     remarks.extend(Remark::on_witness(model.has_witness()));
     let text = if args.json {
         let provenance = model.provenance();
@@ -62,6 +65,7 @@ pub fn run(args: &CertifyArgs, tasks: &Tasks) -> Result<Outcome> {
             verified: true,
             dual_proved: proved,
             certified,
+            basis: certificate.certified.then_some(certificate.basis),
             primal: certificate.primal,
             dual: certificate.dual,
             gap: certificate.gap(),

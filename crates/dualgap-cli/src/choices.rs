@@ -143,6 +143,22 @@ choices!(Hamming => structure::Hamming {
     Normalized => Normalized,
 });
 
+/// Whether something is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Yes
+    On,
+    /// No
+    Off,
+}
+
+choices!(Rescale => structure::Rescaling {
+    /// A margin as large as the loss: loss − margin
+    Margin => Margin,
+    /// A margin of one, and what is missing weighed by the loss: loss × (1 − margin)
+    Slack => Slack,
+});
+
 /// A method by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Solver {

@@ -231,11 +231,7 @@ fn certificate_in_words(model: &dyn AnyModel) -> String {
         Stop::Interrupted => "it was interrupted",
         Stop::Stalled => "nothing moved any more",
     };
-    let claim = if model.certificate().certified {
-        certified_sentence(&model.certificate())
-    } else {
-        "Not certified: the primal value bounds nothing.".into()
-    };
+    let claim = certified_sentence(&model.certificate());
     format!("{claim}\nThe run ended because {why}. `dualgap certify MODEL DATA` checks it again.")
 }
 

@@ -11,7 +11,7 @@ use dualgap::ball::Method as BallMethod;
 use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::dual;
-use dualgap::run::{Certificate, Counters, Report, Stop};
+use dualgap::run::{Basis, Certificate, Counters, Report, Stop};
 use dualgap::structure::evaluation::{
     LabelEvaluation, LabelFigures, NumberErrors, RatingErrors, Scores, SetFigures, Strangers,
 };
@@ -67,6 +67,8 @@ struct Json<'a> {
     gap_bound: Option<f64>,
     relative_gap_bound: Option<f64>,
     certified: bool,
+    /// What the primal value rests on. Null when the run could not be certified.
+    basis: Option<Basis>,
     remarks: Vec<Remark>,
     stop: Stop,
     passes: f64,
@@ -194,7 +196,11 @@ impl<'a> Summary<'a> {
             gap_bound: finite(certificate.gap_bound()),
             relative_gap_bound: finite(certificate.relative_gap_bound()),
             certified: certificate.certified,
-            remarks: Remark::on_certificate(&certificate).into_iter().collect(),
+            basis: certificate.certified.then_some(certificate.basis),
+            remarks: Remark::on_certificate(&certificate)
+                .into_iter()
+                .chain(Remark::on_basis(&certificate))
+                .collect(),
             stop: report.stop,
             passes: report.passes,
             oracle_calls: report.work.oracle_calls,
@@ -349,19 +355,31 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<(&'static str, String)
     };
     let remark = Remark::on_certificate(certificate);
     let remark = remark.map_or(String::new(), |remark| format!(": {}", remark.text));
-    vec![
+    let mut rows = vec![
         ("primal", number(certificate.primal)),
         ("dual", number(certificate.dual)),
         ("gap", gap),
         ("rounding", format!("at most {:.1e}{remark}", certificate.rounding_error)),
-    ]
+    ];
+    if certificate.certified && !certificate.basis.is_exact() {
+        rows.push(("rests on", certificate.basis.to_string()));
+    }
+    rows
 }
 
 /// Returns the remarks, one per line after a blank one, except those that the rows of a certificate already have.
 pub fn notes(remarks: &[Remark]) -> String {
     let notes: Vec<String> = remarks
         .iter()
-        .filter(|remark| !matches!(remark.kind, RemarkKind::Rounding | RemarkKind::NoWitness))
+        .filter(|remark| {
+            !matches!(
+                remark.kind,
+                RemarkKind::Rounding
+                    | RemarkKind::NoWitness
+                    | RemarkKind::Promise
+                    | RemarkKind::Uncertified
+            )
+        })
         .map(|remark| format!("Note: {}.\n", remark.text))
         .collect();
     if notes.is_empty() { String::new() } else { format!("\n{}", notes.concat()) }
@@ -389,14 +407,14 @@ fn closing_line(report: &Report<()>, stop: &StopArgs) -> String {
         _ if asked.is_empty() => format!("The run ended because {why}."),
         _ => format!("The tolerance of {asked} is NOT reached: {why}."),
     };
-    if !certificate.certified {
-        return format!("Not certified. {verdict}");
-    }
     format!("{} {verdict}", certified_sentence(&certificate))
 }
 
 /// Describes a certificate in words.
 pub fn certified_sentence(certificate: &Certificate) -> String {
+    if !certificate.certified {
+        return "Not certified: the primal value bounds nothing.".into();
+    }
     // The numbers are rounded up so that the sentence stays true.
     let (bound, share) = (certificate.gap_bound(), certificate.relative_gap_bound());
     let part = if share.is_finite() {
@@ -405,7 +423,11 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
         String::new()
     };
     let bound = rounded_up(bound);
-    format!("Certified: the objective of this model is at most {bound} above the optimum{part}.")
+    let promise =
+        if certificate.basis.is_promise() { ", if its oracle keeps its promise" } else { "" };
+    format!(
+        "Certified{promise}: the objective of this model is at most {bound} above the optimum{part}."
+    )
 }
 
 /// Formats a number with three digits, rounded up.

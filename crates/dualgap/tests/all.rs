@@ -21,6 +21,8 @@ mod linear;
 mod low_rank;
 #[path = "models/main.rs"]
 mod models;
+#[path = "oracles/main.rs"]
+mod oracles;
 mod pages;
 #[path = "trace_norm/main.rs"]
 mod trace_norm;

@@ -1,17 +1,28 @@
 //! Chain: a label for each position of a sequence.
 
-use crate::choices::Hamming;
+use crate::choices::{Hamming, Rescale, Switch};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
-use dualgap::Result;
 use dualgap::structure::Chain;
+use dualgap::structure::chain::Beam;
+use dualgap::{Error, Result};
+use std::num::NonZeroUsize;
 
-/// How wrong labels are counted is all there is to choose.
+/// How wrong labels are counted and weighed against scores, and how labelings are searched for.
 #[derive(Args, Debug)]
 pub struct ChainArgs {
     /// Count the wrong labels of a sequence, or their fraction.
     #[arg(long, value_enum, default_value = "normalized", help_heading = "Problem")]
     pub hamming: Hamming,
+    /// How the loss of a labeling is weighed against its score.
+    #[arg(long, value_enum, default_value = "margin", help_heading = "Problem")]
+    pub rescale: Rescale,
+    /// Search by a beam that follows so many labels of every position, not by Viterbi's algorithm.
+    #[arg(long, value_name = "N", help_heading = "Problem")]
+    pub beam: Option<NonZeroUsize>,
+    /// Whether the beam bounds the labelings that it does not look at. Without these bounds nothing is certified.
+    #[arg(long, value_enum, default_value = "on", requires = "beam", help_heading = "Problem")]
+    pub beam_bound: Switch,
 }
 
 impl TaskOptions for ChainArgs {
@@ -58,6 +69,11 @@ Examples:
     }
 
     fn structure(&self) -> Result<Chain> {
-        Ok(Chain::new(self.hamming.into()))
+        if self.beam.is_some() && self.rescale == Rescale::Slack {
+            return Err(Error::setting("--beam is for --rescale margin"));
+        }
+        let bound = self.beam_bound == Switch::On;
+        let beam = self.beam.map(|width| Beam { width: width.get(), bound });
+        Ok(Chain::new(self.hamming.into()).rescaled(self.rescale.into()).searched(beam))
     }
 }

@@ -3,7 +3,7 @@
 use super::{ClassWeightArgs, ColumnArgs, check_smooth};
 use crate::args::values::parse_positive;
 use crate::args::{Common, check_option, check_steps};
-use crate::choices::{ClassesLoss, SdcaOption, Solver, Step};
+use crate::choices::{ClassesLoss, Rescale, SdcaOption, Solver, Step};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::data::{Examples, Source, tables};
@@ -33,6 +33,9 @@ pub struct ClassesArgs {
     /// What each mistake costs: a table with the labels as its first line and first column.
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
+    /// Of the hinge: how the cost of a mistake is weighed against its score.
+    #[arg(long, value_enum, default_value = "margin")]
+    pub rescale: Rescale,
     #[command(flatten)]
     pub classes: ClassWeightArgs,
     #[command(flatten)]
@@ -82,7 +85,7 @@ Examples:
     }
 
     fn structure(&self) -> Result<Multiclass> {
-        Ok(Multiclass::new(self.loss(false)))
+        Ok(Multiclass::new(self.loss(false)).rescaled(self.rescale.into()))
     }
 
     /// Returns the problem, or an error for options that the loss does not have and would silently ignore.
@@ -104,6 +107,10 @@ Examples:
             check_smooth(loss.smoothness(), "smooth-hinge or softmax")?;
             check_steps(common.ball, loss.conditioning())?;
         }
+        let slack = self.rescale == Rescale::Slack;
+        if slack && (loss != MulticlassLoss::Hinge || chosen) {
+            return Err(Error::setting("--rescale slack is for --loss hinge, without --option"));
+        }
         let hinge = loss == MulticlassLoss::Hinge && !chosen;
         if !hinge && common.method.step == Step::Predefined {
             return Err(Error::setting(
@@ -113,7 +120,7 @@ Examples:
         Ok(TaskSpec {
             scaling: self.columns.scale.into(),
             class_weights: self.classes.class_weights.clone(),
-            ..TaskSpec::new(Multiclass::new(loss), penalty)
+            ..TaskSpec::new(Multiclass::new(loss).rescaled(self.rescale.into()), penalty)
         })
     }
 

@@ -3,6 +3,7 @@
 //! Numbers are judged by [`common::exact`], which goes through all outputs, or by relations that hold
 //! for any correct program; none is copied from a run.
 
+mod beams;
 mod demo;
 mod determinism;
 mod folds;
@@ -13,6 +14,7 @@ mod limits;
 mod methods;
 mod output;
 mod problems;
+mod rescaling;
 mod solvers;
 mod spellings;
 mod trace;

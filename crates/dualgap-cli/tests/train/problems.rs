@@ -120,6 +120,8 @@ fn every_option_of_several_classes_that_changes_the_problem_changes_what_is_said
         "multiclass three.svm --lambda 0.1",
         "multiclass three.svm --lambda 0.1 --costs costs",
         "multiclass three.svm --lambda 0.1 --costs other-costs",
+        "multiclass three.svm --lambda 0.1 --rescale slack",
+        "multiclass three.svm --lambda 0.1 --rescale slack --costs costs",
         "multiclass three.svm --lambda 0.1 --loss softmax",
         "multiclass three.svm --lambda 0.1 --loss smooth-hinge",
         "multiclass three.svm --lambda 0.1 --loss smooth-hinge --width 2",
@@ -140,6 +142,9 @@ fn every_option_of_chains_that_changes_the_problem_changes_what_is_said() {
     all_differ(&[
         "chain words.data --lambda 0.1",
         "chain words.data --lambda 0.1 --hamming plain",
+        "chain words.data --lambda 0.1 --rescale slack",
+        "chain words.data --lambda 0.1 --beam 3",
+        "chain words.data --lambda 0.1 --beam 4",
         "chain words.data --lambda 0.1 --train-folds 1-4",
         "chain words.data --lambda 0.1 --train-folds 0-4",
         "chain words.data --lambda 0.1 --sample-weights counts",

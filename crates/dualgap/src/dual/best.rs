@@ -3,6 +3,7 @@
 use super::Blocks;
 use super::problem::{PrimalValue, Problem};
 use crate::Result;
+use crate::linalg::Measured;
 use crate::run::{self, BestPair};
 use crate::term::Link;
 
@@ -27,7 +28,29 @@ impl<P: Clone> Best<P> {
 
     /// Stores weights if they are better: a certified upper bound beats a value that bounds nothing.
     pub fn offer_primal(&mut self, primal: PrimalValue, weights: impl FnOnce() -> Vec<f64>) {
-        self.offer_weights(primal.value, primal.certified, weights);
+        self.offer_weights(primal.value, (primal.certified, primal.basis), weights);
+    }
+
+    /// Stores weights and the points that they come from if their gap is smaller.
+    pub fn offer_pair(
+        &mut self,
+        primal: PrimalValue,
+        weights: Vec<f64>,
+        dual: Measured,
+        points: &[P],
+    ) {
+        let PrimalValue { value, certified, basis } = primal;
+        let gap = |primal: Measured, dual: Measured| {
+            primal.value + primal.error - (dual.value - dual.error)
+        };
+        let better = self.primal.as_ref().is_none_or(|(best, was_certified, _)| {
+            (!certified, gap(value, dual)) < (!was_certified, gap(*best, self.dual))
+        });
+        if better {
+            (self.primal, self.basis) = (Some((value, certified, weights)), basis);
+            self.dual = dual;
+            self.points = Some(points.to_vec());
+        }
     }
 
     /// Recomputes both values from the stored weights and points.
@@ -39,8 +62,12 @@ impl<P: Clone> Best<P> {
             self.dual = problem.dual(points)?.value;
         }
         if let Some((value, certified, w)) = &mut self.primal {
-            let primal = problem.primal(w)?;
+            let primal = match &self.points {
+                Some(points) => problem.primal_at(w, points)?,
+                None => problem.primal(w)?,
+            };
             (*value, *certified) = (primal.value, primal.certified);
+            self.basis = primal.basis;
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use super::sampling::Order;
 use super::visit::{Slot, Visit, Visits};
 use super::{Average, Blocks, Direction, Primal, Problem, Settings, Step, View};
 use crate::linalg::parallel;
-use crate::run::{Certificate, Certified, Quota, Solver, Work};
+use crate::run::{Certified, Quota, Solver, Work};
 use crate::term::Link;
 use crate::{Error, Result};
 use rayon::prelude::*;
@@ -64,9 +64,12 @@ fn shrinking(settings: &Settings) -> bool {
     settings.shrinking && settings.step == Step::LineSearch
 }
 
-/// Whether the dual value never falls from one certification to the next.
-fn monotone(settings: &Settings) -> bool {
-    settings.step == Step::LineSearch && settings.average == Average::None
+/// Whether the best points are stored: if the dual value can fall from one certification to the next, or if the best
+/// weights are a bound only together with the points that they come from.
+fn stores_best<B: Blocks>(blocks: &B, settings: &Settings) -> bool {
+    settings.step != Step::LineSearch
+        || settings.average != Average::None
+        || blocks.quality().share().is_some()
 }
 
 /// The engine's part of a checkpoint: everything that later steps and certifications depend on.
@@ -109,7 +112,10 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             v: start.v,
             averages: (settings.average != Average::None)
                 .then(|| Averages::new(settings.average, &points, settings.seed)),
-            best: Best::new(start.value, (!monotone(settings)).then(|| points.clone())),
+            best: {
+                let stored = stores_best(problem.blocks, settings);
+                Best::new(start.value, stored.then(|| points.clone()))
+            },
             points,
         };
         Self::build(problem, settings, state)
@@ -136,7 +142,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             && finite(v)
             && coupling.iter().all(|x| x.is_finite())
             && averaged
-            && best.is_sound(blocks.dim(), !monotone(settings));
+            && best.is_sound(blocks.dim(), stores_best(blocks, settings));
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
@@ -394,11 +400,15 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         };
         let dual = self.problem.dual(points)?;
         let w = self.problem.link.weights(&dual.v);
-        let primal = self.problem.primal(&w)?;
-        let iterate = Certificate::new(primal.value, dual.value, primal.certified)?;
+        let primal = self.problem.primal_at(&w, points)?;
+        let iterate = primal.certificate(dual.value)?;
 
-        self.best.offer_primal(primal, || w);
-        self.best.offer_dual(dual.value, points);
+        if blocks.quality().share().is_some() {
+            self.best.offer_pair(primal, w, dual.value, points);
+        } else {
+            self.best.offer_primal(primal, || w);
+            self.best.offer_dual(dual.value, points);
+        }
         if self.averages.is_none() {
             // v has accumulated rounding errors since it was last rebuilt; the dual value comes with a fresh v at no
             // cost.

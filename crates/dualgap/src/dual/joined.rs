@@ -4,10 +4,11 @@
 //! Algorithm 2 of the BCFW paper, with the same averages, certificates and witnesses as Algorithm 4.
 
 use super::problem::masses;
-use super::{Audit, Blocks, Found, NoIntercept, Plain};
+use super::{Audit, Blocks, Found, NoIntercept, Plain, Quality};
 use crate::linalg::kernels::dot;
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Accumulate, Sum, UNDERFLOW, parallel};
+use crate::run::Basis;
 use crate::{Error, Result};
 
 /// The blocks of `B` as one.
@@ -53,6 +54,10 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
         }
     }
 
+    fn quality(&self) -> Quality {
+        self.blocks.quality()
+    }
+
     fn calls_per_step(&self) -> u64 {
         self.blocks.len() as u64 * self.blocks.calls_per_step()
     }
@@ -82,6 +87,7 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
         Ok(Found {
             value: total(|found| found.value),
             bound: if bounded { total(|found| found.bound) } else { f64::INFINITY },
+            basis: found.iter().map(|found| found.basis).fold(Basis::Exact, Basis::weaker),
         })
     }
 

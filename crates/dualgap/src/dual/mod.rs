@@ -46,7 +46,7 @@ pub(crate) mod witness;
 pub use average::Average;
 pub(crate) use best::Best;
 pub use best::Solution;
-pub use blocks::{ActiveSetBlocks, Audit, Blocks, Found, InterceptBlocks, View};
+pub use blocks::{ActiveSetBlocks, Audit, Blocks, Found, InterceptBlocks, Quality, View};
 pub use engine::Engine;
 pub use intercept::{FreeIntercept, NoIntercept};
 pub use joined::Joined;

@@ -1,10 +1,11 @@
 //! The problem, and the primal and the dual value of its certificate, each computed from scratch.
 
-use super::{Blocks, Found};
+use super::{Blocks, Found, Quality};
 use crate::linalg::kernels::dot;
 use crate::linalg::memory::Need;
-use crate::linalg::underflow::{norm_above, product_above};
+use crate::linalg::underflow::{norm_above, product_above, size_of_product};
 use crate::linalg::{CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma, parallel};
+use crate::run::{Basis, Certificate};
 use crate::term::Link;
 use crate::{Error, Result};
 
@@ -29,6 +30,15 @@ pub struct PrimalValue {
     pub value: Measured,
     /// Whether every block could bound its loss.
     pub certified: bool,
+    /// What the value rests on, if so.
+    pub basis: Basis,
+}
+
+impl PrimalValue {
+    /// Pairs the value with a dual one.
+    pub(crate) fn certificate(&self, dual: Measured) -> Result<Certificate> {
+        Ok(Certificate::new(self.value, dual, self.certified)?.resting_on(self.basis))
+    }
 }
 
 /// The dual value of a certificate, and the v that belongs to it.
@@ -99,6 +109,13 @@ impl Mean {
     }
 }
 
+/// The mean of the largest losses at some weights.
+pub(super) struct Losses {
+    mean: Mean,
+    certified: bool,
+    basis: Basis,
+}
+
 /// The dual value without the regulariser's term, in its parts.
 pub(super) struct MeanDual {
     /// The mean of the blocks' own dual values.
@@ -165,11 +182,23 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Returns P(w), with one search for a corner in every block.
     pub fn primal(&self, w: &[f64]) -> Result<PrimalValue> {
-        let (mut mean, certified) = self.losses(w)?;
+        self.penalised(w, self.losses(w, None)?)
+    }
+
+    /// Returns P(w) as [`primal`](Self::primal) does, and an error if these points know corners that refute what a
+    /// search claims. If every block finds a promised share of its largest gap, the points also give a bound: the gap that
+    /// a block finds from its point, divided by the share, is not exceeded by any other.
+    pub fn primal_at(&self, w: &[f64], points: &[B::Point]) -> Result<PrimalValue> {
+        self.penalised(w, self.losses_at(w, points)?)
+    }
+
+    /// Adds the penalty to the losses.
+    fn penalised(&self, w: &[f64], losses: Losses) -> Result<PrimalValue> {
+        let Losses { mut mean, certified, basis } = losses;
         let penalty = self.link.value(w);
         if penalty.value == f64::INFINITY {
             // These weights are infeasible; a compensated sum of infinities would be NaN.
-            return Ok(PrimalValue { value: penalty, certified });
+            return Ok(PrimalValue { value: penalty, certified, basis });
         }
         mean.sum.add_measured(penalty.scaled(self.lambda));
         if !self.offset.is_empty() {
@@ -178,17 +207,52 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             let error = self.lambda * gamma(w.len() + 2) * each;
             mean.sum.add_measured(Measured { value, error });
         }
-        Ok(PrimalValue { value: mean.total(), certified })
+        Ok(PrimalValue { value: mean.total(), certified, basis })
     }
 
-    /// Returns the mean loss at w alone, without any penalty.
-    pub(super) fn mean_loss(&self, w: &[f64]) -> Result<PrimalValue> {
-        let (mean, certified) = self.losses(w)?;
-        Ok(PrimalValue { value: mean.total(), certified })
+    /// Returns the mean loss at w alone, without any penalty, as [`primal_at`](Self::primal_at) has it.
+    pub(super) fn mean_loss(&self, w: &[f64], points: &[B::Point]) -> Result<PrimalValue> {
+        let Losses { mean, certified, basis } = self.losses_at(w, points)?;
+        Ok(PrimalValue { value: mean.total(), certified, basis })
+    }
+
+    fn losses_at(&self, w: &[f64], points: &[B::Point]) -> Result<Losses> {
+        let losses = self.losses(w, Some(points))?;
+        match self.blocks.quality() {
+            Quality::Multiplicative(nu) if !losses.certified => {
+                self.promised(w, points, &losses, nu)
+            }
+            _ => Ok(losses),
+        }
+    }
+
+    /// Bounds the losses by the promise that every block finds a share ν of its largest gap. With m the mean of the losses
+    /// that were found and h that of the points' own, `h_i = ℓ_i − ⟨w, X_i α_i⟩`, the largest are at most
+    ///
+    /// ```text
+    /// h + (m − h)/ν,     h = Σ mass_i ℓ_i − λ⟨w, v⟩
+    /// ```
+    fn promised(&self, w: &[f64], points: &[B::Point], found: &Losses, nu: f64) -> Result<Losses> {
+        let MeanDual { mean, mut v, distance } = self.mean_dual(points)?;
+        v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v -= offset);
+        let sizes: f64 = v.iter().zip(w).map(|(v, w)| size_of_product(*v, *w)).sum();
+        let error =
+            product_above(gamma(w.len() + 4), sizes) + product_above(norm_above(w), distance);
+        let product = Measured { value: dot(w, &v), error: error * 1.000_001 };
+        let mut own = Sum::default();
+        own.add_measured(mean.total());
+        own.add_measured(product.scaled(-self.lambda));
+        let own = own.total();
+        let mut sum = Sum::default();
+        sum.add_measured(own);
+        sum.add_measured(found.mean.total().divided(nu));
+        sum.add_measured(own.divided(-nu));
+        let mean = Mean { sum, magnitude: 0.0 };
+        Ok(Losses { mean, certified: true, basis: Basis::Multiplicative(nu) })
     }
 
     /// Returns the mean loss, with one search for a corner in every block, and whether every block could bound its own.
-    fn losses(&self, w: &[f64]) -> Result<(Mean, bool)> {
+    fn losses(&self, w: &[f64], points: Option<&[B::Point]>) -> Result<Losses> {
         if w.len() != self.blocks.dim() {
             return Err(Error::setting(format!(
                 "there are {} weights and {} are needed",
@@ -198,9 +262,15 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         }
         let buffers = || (self.blocks.scratch(), B::Corner::default());
         let found: Vec<Found> = parallel::map(self.blocks.len(), buffers, |buffers, i| {
-            self.blocks.best_corner(i, w, &mut buffers.1, &mut buffers.0)
+            let found = self.blocks.best_corner(i, w, &mut buffers.1, &mut buffers.0)?;
+            if let Some(at) = points.and_then(|points| points.get(i)) {
+                self.blocks.challenge(i, at, w, &buffers.1, &found)?;
+            }
+            Ok(found)
         })?;
         let certified = found.iter().all(|found| found.bound < f64::INFINITY);
+        let bases = found.iter().filter(|_| certified).map(|found| found.basis);
+        let basis = bases.fold(Basis::Exact, Basis::weaker);
         let largest = w.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
         let mut sum = Sum::default();
         let mut magnitude = 0.0;
@@ -212,7 +282,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             sum.add_measured(loss.scaled(self.masses[i]));
             magnitude += product_above(self.masses[i], loss.value.abs());
         }
-        Ok((Mean { sum, magnitude }, certified))
+        Ok(Losses { mean: Mean { sum, magnitude }, certified, basis })
     }
 
     /// Returns v at these points, by a compensated sum, plus the offset.

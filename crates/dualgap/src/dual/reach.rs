@@ -47,7 +47,7 @@ fn measured<B: Blocks, L: Link>(
     (sample_weights, weights, points): (Option<&[f64]>, &[f64], &[B::Point]),
 ) -> Result<Reach> {
     let problem = Problem::new(blocks, link, 1.0, sample_weights)?;
-    let loss = problem.mean_loss(weights)?;
+    let loss = problem.mean_loss(weights, points)?;
     let mut fixed = Sum::default();
     fixed.add_measured(loss.value);
     if l1 > 0.0 {
@@ -73,5 +73,6 @@ fn measured<B: Blocks, L: Link>(
         dual: dual.total(),
         conjugate,
         certified: loss.certified,
+        basis: loss.basis,
     })
 }

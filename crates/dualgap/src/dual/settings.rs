@@ -25,7 +25,7 @@ pub enum Step {
     /// To the maximum of the dual along the segment.
     #[default]
     LineSearch,
-    /// `γ = 2n/(k + 2n)`, whatever the dual does.
+    /// `γ = 2n/(k + 2n)`, whatever the dual does; `2n/(νk + 2n)` with an oracle that promises a share ν of the largest gap.
     Predefined,
 }
 

@@ -176,7 +176,10 @@ fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, stored: boo
 /// Returns how to accelerate, or `None` if the settings or the link rule it out.
 fn momentum<B: Blocks, L: Link>(blocks: &B, link: &L, settings: &Settings) -> Option<Momentum> {
     let strengthened = |m: &Momentum| link.strengthened(settings.lambda, m.kappa).is_some();
-    proximal_point::momentum(blocks, settings).filter(strengthened)
+    // The bound of a promised share of the gap is that of weights and the points that they come from, and those of
+    // momentum come from no points.
+    let paired = blocks.quality().share().is_some();
+    proximal_point::momentum(blocks, settings).filter(|m| !paired && strengthened(m))
 }
 
 /// Trains under `link`, which belongs to the settings' regulariser.

@@ -1,7 +1,7 @@
 //! The best pair: the best weights and the best dual point among all certified iterates of a run. Weak duality makes any
 //! such pair a valid certificate, whichever iterates the two come from.
 
-use super::{Certificate, Certified};
+use super::{Basis, Certificate, Certified};
 use crate::Result;
 use crate::linalg::Measured;
 use serde::{Deserialize, Serialize};
@@ -23,17 +23,21 @@ pub(crate) struct BestPair<W, P> {
     pub dual: Measured,
     /// Stored only if the dual value can fall; otherwise the current point is the best one.
     pub points: Option<Vec<P>>,
+    /// What the primal value rests on. It is computed again with the value when a run resumes.
+    #[serde(skip)]
+    pub basis: Basis,
 }
 
 impl<W, P: Clone> BestPair<W, P> {
     /// Starts with a dual value, and with its point if points are stored; there are no weights yet.
     pub fn new(dual: Measured, points: Option<Vec<P>>) -> Self {
-        Self { primal: None, dual, points }
+        Self { primal: None, dual, points, basis: Basis::Exact }
     }
 
     /// Starts with a pair and its values.
     pub fn of(primal: Measured, dual: Measured, best: Solution<W, P>) -> Self {
-        Self { primal: Some((primal, true, best.weights)), dual, points: Some(best.points) }
+        let (primal, points) = (Some((primal, true, best.weights)), Some(best.points));
+        Self { primal, dual, points, basis: Basis::Exact }
     }
 
     /// Returns the best weights, if there are any yet.
@@ -47,13 +51,18 @@ impl<W, P: Clone> BestPair<W, P> {
     }
 
     /// Stores weights if they are better: a certified upper bound beats a value that bounds nothing.
-    pub fn offer_weights(&mut self, value: Measured, certified: bool, weights: impl FnOnce() -> W) {
+    pub fn offer_weights(
+        &mut self,
+        value: Measured,
+        (certified, basis): (bool, Basis),
+        weights: impl FnOnce() -> W,
+    ) {
         let key = |value: Measured, certified: bool| (!certified, value.value + value.error);
         let better = self.primal.as_ref().is_none_or(|(best, was_certified, _)| {
             key(value, certified) < key(*best, *was_certified)
         });
         if better {
-            self.primal = Some((value, certified, weights()));
+            (self.primal, self.basis) = (Some((value, certified, weights())), basis);
         }
     }
 
@@ -74,7 +83,8 @@ impl<W, P: Clone> BestPair<W, P> {
     /// Returns the certificate of the best pair, or `None` before any weights were offered.
     pub fn certificate(&self) -> Option<Result<Certificate>> {
         let (primal, certified, _) = self.primal.as_ref()?;
-        Some(Certificate::new(*primal, self.dual, *certified))
+        let pair = Certificate::new(*primal, self.dual, *certified);
+        Some(pair.map(|certificate| certificate.resting_on(self.basis)))
     }
 
     /// Offers weights and a dual point with these certified values; returns the certificates of these two and of the
@@ -88,7 +98,7 @@ impl<W, P: Clone> BestPair<W, P> {
         W: Clone,
     {
         let iterate = Certificate::new(primal, dual, true)?;
-        self.offer_weights(primal, true, || weights.clone());
+        self.offer_weights(primal, (true, Basis::Exact), || weights.clone());
         self.offer_dual(dual, points);
         let model = self.certificate().unwrap_or(Ok(iterate))?;
         Ok(Certified { model, iterate })

@@ -3,6 +3,7 @@
 //! Weak duality makes the pair valid whatever produced it: for any weights w and any feasible dual
 //! point α, `D(α) ≤ optimum ≤ P(w)`. So `gap + rounding_error` bounds how far w is from optimal.
 
+use super::Basis;
 use crate::linalg::Measured;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -32,16 +33,21 @@ pub struct Certificate {
     /// Whether `primal` is an upper bound. It is not when an oracle could not bound what it may have
     /// missed: then the run is uncertified, and `primal` is only the best value that was found.
     pub certified: bool,
+    /// What `primal` rests on if it is an upper bound.
+    #[serde(default, skip_serializing_if = "Basis::is_exact")]
+    pub basis: Basis,
 }
 
 impl Certificate {
-    /// Pairs a primal value with a dual one. Returns an error if the pair cannot be true.
+    /// Pairs a primal value with a dual one. Returns an error if the pair cannot be true. The primal value is one of
+    /// exact searches; [`resting_on`](Self::resting_on) says if it is not.
     pub fn new(primal: Measured, dual: Measured, certified: bool) -> Result<Self> {
         let certificate = Self {
             primal: primal.value,
             dual: dual.value,
             rounding_error: primal.error + dual.error,
             certified,
+            basis: Basis::Exact,
         };
         let Self { primal, dual, rounding_error, .. } = certificate;
         if !(primal.is_finite() && dual.is_finite() && rounding_error.is_finite()) {
@@ -56,12 +62,18 @@ impl Certificate {
             return Err(Error::Unsound {
                 message: format!(
                     "the dual value {dual} exceeds the primal {primal} by more than the rounding \
-                     error {rounding_error:e}: an oracle's bound is too low, or a dual point \
+                     error {rounding_error:e}: an oracle's bound or promise is too low, or a dual point \
                      is not feasible"
                 ),
             });
         }
         Ok(certificate)
+    }
+
+    /// Returns the certificate with what its primal value rests on.
+    #[must_use]
+    pub fn resting_on(self, basis: Basis) -> Self {
+        Self { basis, ..self }
     }
 
     /// Returns `primal − dual`; infinite if the run could not be certified.
@@ -78,11 +90,12 @@ impl Certificate {
     /// rounding was. Infinite if the run could not be certified.
     ///
     /// ```
-    /// use dualgap::run::Certificate;
-    /// let (primal, dual, rounding_error) = (0.5, 0.25, 0.125);
-    /// let certificate = Certificate { primal, dual, rounding_error, certified: true };
+    /// # use dualgap::{linalg::Measured, run::Certificate};
+    /// let (primal, dual) = (Measured { value: 0.5, error: 0.125 }, Measured { value: 0.25, error: 0.0 });
+    /// let certificate = Certificate::new(primal, dual, true)?;
     /// assert_eq!((certificate.gap(), certificate.gap_bound()), (0.25, 0.375));
     /// assert_eq!(Certificate { certified: false, ..certificate }.gap_bound(), f64::INFINITY);
+    /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn gap_bound(&self) -> f64 {
         (self.gap() + self.rounding_error).max(0.0)
@@ -91,10 +104,11 @@ impl Certificate {
     /// Returns the bound on the gap relative to the primal value. Infinite if that value is zero and the bound is not.
     ///
     /// ```
-    /// use dualgap::run::Certificate;
-    /// let (primal, dual, rounding_error) = (0.5, 0.25, 0.125);
-    /// let certificate = Certificate { primal, dual, rounding_error, certified: true };
+    /// # use dualgap::{linalg::Measured, run::Certificate};
+    /// let (primal, dual) = (Measured { value: 0.5, error: 0.125 }, Measured { value: 0.25, error: 0.0 });
+    /// let certificate = Certificate::new(primal, dual, true)?;
     /// assert_eq!((certificate.relative_gap(), certificate.relative_gap_bound()), (0.5, 0.75));
+    /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn relative_gap_bound(&self) -> f64 {
         let bound = self.gap_bound();
@@ -105,11 +119,12 @@ impl Certificate {
     /// no further step of a solver can improve it.
     ///
     /// ```
-    /// use dualgap::run::Certificate;
-    /// let (primal, dual, rounding_error) = (0.5, 0.5, 1e-15);
-    /// let certificate = Certificate { primal, dual, rounding_error, certified: true };
+    /// # use dualgap::{linalg::Measured, run::Certificate};
+    /// let (primal, dual) = (Measured { value: 0.5, error: 1e-15 }, Measured { value: 0.5, error: 0.0 });
+    /// let certificate = Certificate::new(primal, dual, true)?;
     /// assert!(certificate.rounding_exceeds_gap());
     /// assert!(!Certificate { dual: 0.49, ..certificate }.rounding_exceeds_gap());
+    /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn rounding_exceeds_gap(&self) -> bool {
         self.rounding_error > self.gap()

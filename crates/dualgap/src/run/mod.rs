@@ -9,6 +9,7 @@
 //! - `train`: the loop itself.
 //! - `reach`: at which other λ a certificate still holds.
 
+mod basis;
 mod best_pair;
 mod budget;
 mod certificate;
@@ -19,6 +20,7 @@ mod report;
 mod solver;
 mod train;
 
+pub use basis::Basis;
 pub(crate) use best_pair::BestPair;
 pub use best_pair::Solution;
 pub use budget::{Budget, Interrupt};

@@ -11,7 +11,7 @@
 
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Measured, Sum};
-use crate::run::Certificate;
+use crate::run::{Basis, Certificate};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +102,7 @@ impl Interval {
 ///
 /// ```
 /// use dualgap::linalg::Measured;
-/// use dualgap::run::{Interval, Reach, Tolerance};
+/// use dualgap::run::{Basis, Interval, Reach, Tolerance};
 ///
 /// let exact = |value| Measured { value, error: 0.0 };
 /// let reach = Reach {
@@ -111,6 +111,7 @@ impl Interval {
 ///     dual: exact(0.7),
 ///     conjugate: exact(0.01),
 ///     certified: true,
+///     basis: Basis::Exact,
 /// };
 /// assert!(reach.certificate(0.1)?.gap() < 1e-12); // P = 0.5 + 0.1, D = 0.7 − 0.01/0.1
 /// let within = Interval::new(0.001, 10.0)?;
@@ -130,6 +131,8 @@ pub struct Reach {
     pub conjugate: Measured,
     /// Whether `fixed` is an upper bound; otherwise nothing is proved.
     pub certified: bool,
+    /// What `fixed` rests on if it is one.
+    pub basis: Basis,
 }
 
 /// A claimed interval allows for this many times the rounding error. Once is enough for a proof; twice makes sure that
@@ -155,7 +158,8 @@ impl Reach {
 
     /// Returns the certificate of both values at this λ.
     pub fn certificate(&self, lambda: f64) -> Result<Certificate> {
-        Certificate::new(self.primal(lambda), self.dual(lambda), self.certified)
+        let pair = Certificate::new(self.primal(lambda), self.dual(lambda), self.certified)?;
+        Ok(pair.resting_on(self.basis))
     }
 
     /// Whether the model is proved to be within the tolerance at this λ, whatever the rounding was.
@@ -235,6 +239,7 @@ mod tests {
             dual,
             conjugate,
             certified: true,
+            basis: Basis::Exact,
         })
     }
 
@@ -286,6 +291,7 @@ mod tests {
             dual: exact(0.7),
             conjugate: exact(0.01),
             certified: true,
+            basis: Basis::Exact,
         };
         let tolerance = Tolerance::Relative(0.05);
         assert!(good.interval(WITHIN, tolerance).is_some());
@@ -310,6 +316,7 @@ mod tests {
             dual: Measured::default(),
             conjugate: Measured::default(),
             certified: true,
+            basis: Basis::Exact,
         };
         for tolerance in [Tolerance::Absolute(0.1), Tolerance::Relative(0.1)] {
             assert_eq!(nothing.interval(WITHIN, tolerance), Some(WITHIN));

@@ -45,6 +45,8 @@ pub use multi_label::MultiLabel;
 pub use multi_output::MultiOutput;
 pub use multiclass::{Multiclass, MulticlassBlocks, MulticlassOracle, ScoreBlocks};
 pub use names::Names;
-pub use own::{Bound, Decoded, Extent, Oracle, OracleBlocks, OwnExamples, OwnOracle, OwnStructure};
+pub use own::{
+    Bound, Decoded, Extent, Oracle, OracleBlocks, OwnExamples, OwnOracle, OwnStructure, Rescaling,
+};
 pub use remarks::{Remark, RemarkKind};
 pub use words::Words;

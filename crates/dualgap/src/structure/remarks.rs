@@ -33,6 +33,10 @@ pub enum RemarkKind {
     LightClasses,
     /// The bound on the rounding is larger than the gap.
     Rounding,
+    /// The oracle could not bound what it may have missed.
+    Uncertified,
+    /// The certificate holds if the oracle keeps a promise.
+    Promise,
     /// The file has no witness, so the dual value is only the claim of the run.
     NoWitness,
 }
@@ -54,17 +58,40 @@ impl Remark {
     /// Returns the remark on the numbers of a certificate, if there is one.
     ///
     /// ```
-    /// use dualgap::structure::Remark;
-    /// use dualgap::run::Certificate;
-    /// let (primal, dual, rounding_error) = (0.5, 0.5, 1e-15);
-    /// let certificate = Certificate { primal, dual, rounding_error, certified: true };
+    /// # use dualgap::{linalg::Measured, run::Certificate, structure::Remark};
+    /// let (primal, dual) = (Measured { value: 0.5, error: 1e-15 }, Measured { value: 0.5, error: 0.0 });
+    /// let certificate = Certificate::new(primal, dual, true)?;
     /// let remark = Remark::on_certificate(&certificate).unwrap();
     /// assert_eq!(remark.text, "the rounding bound is larger than the gap itself");
     /// assert!(Remark::on_certificate(&Certificate { dual: 0.4, ..certificate }).is_none());
+    /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn on_certificate(certificate: &Certificate) -> Option<Self> {
         let text = "the rounding bound is larger than the gap itself";
         certificate.rounding_exceeds_gap().then(|| Self::new(RemarkKind::Rounding, text))
+    }
+
+    /// Returns the remark on what a certificate rests on, if it is less than exact searches or bounds.
+    ///
+    /// ```
+    /// # use dualgap::{linalg::Measured, run::{Basis, Certificate}, structure::{Remark, RemarkKind}};
+    /// let side = |value| Measured { value, error: 0.0 };
+    /// let certificate = Certificate::new(side(0.5), side(0.4), true)?;
+    /// assert!(Remark::on_basis(&certificate.resting_on(Basis::Bounds)).is_none());
+    /// let promised = Remark::on_basis(&certificate.resting_on(Basis::Additive(0.1))).unwrap();
+    /// assert_eq!(promised.kind, RemarkKind::Promise);
+    /// let found = Remark::on_basis(&Certificate::new(side(0.5), side(0.4), false)?).unwrap();
+    /// assert_eq!(found.kind, RemarkKind::Uncertified);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn on_basis(certificate: &Certificate) -> Option<Self> {
+        if !certificate.certified {
+            let text = "nothing is certified: the oracle could not bound what it may have missed, and the primal value \
+                        is only the best that was found";
+            return Some(Self::new(RemarkKind::Uncertified, text));
+        }
+        let text = format!("the certificate rests on {}", certificate.basis);
+        certificate.basis.is_promise().then(|| Self::new(RemarkKind::Promise, text))
     }
 
     /// Returns the remark on a model without a witness.

@@ -1,5 +1,6 @@
 //! The description of a structure, in words and as JSON.
 
+use super::own::Rescaling;
 use super::remarks::Remark;
 use crate::data::Digest;
 use crate::term::ScalarLoss;
@@ -38,6 +39,14 @@ impl Words {
     pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
         self.json.insert(name.into(), value);
         self
+    }
+}
+
+/// Returns what to add to the name of a hinge.
+pub(crate) fn rescaled(rescaling: Rescaling) -> &'static str {
+    match rescaling {
+        Rescaling::Margin => "",
+        Rescaling::Slack => ", slack-rescaled",
     }
 }
 

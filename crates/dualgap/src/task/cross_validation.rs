@@ -377,8 +377,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn candidate(lambda: f64, errors: &[f64]) -> Candidate {
-        let certificate =
-            Certificate { primal: 1.0, dual: 1.0, rounding_error: 0.0, certified: true };
+        let side = crate::linalg::Measured { value: 1.0, error: 0.0 };
+        let certificate = Certificate::new(side, side, true).unwrap();
         let trial = |&error: &f64| Trial {
             score: Score { error, f1: None },
             certificate,

@@ -99,6 +99,8 @@ fn described<S: Structure>(
         "task": words.task,
         "loss": null,
         "hamming": null,
+        "rescaling": null,
+        "beam": null,
         "costs": null,
         "example_weights": weights_json,
         "class_weights": model.task.class_weights,

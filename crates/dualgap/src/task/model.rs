@@ -5,7 +5,7 @@ use crate::data::{Examples, Recipe};
 use crate::dual::Witness;
 use crate::linalg::memory::{MOST_ENTRIES, Need};
 use crate::linalg::{LowRank, Rows};
-use crate::run::{Certificate, Stop};
+use crate::run::{Basis, Certificate, Stop};
 use crate::structure::{Evaluation, Fitted, Names, Structure, Table};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,7 @@ impl<S: Structure> Model<S> {
                 dual: 0.0,
                 rounding_error: 0.0,
                 certified: false,
+                basis: Basis::Exact,
             },
             provenance: Provenance {
                 program: concat!("dualgap ", env!("CARGO_PKG_VERSION")).into(),

@@ -3,7 +3,7 @@
 use super::Model;
 use crate::data::{DataSet, Factors, Format, TargetKind};
 use crate::linalg::Measured;
-use crate::run::{Certificate, Reach};
+use crate::run::{Basis, Certificate, Reach};
 use crate::structure::Structure;
 use crate::structure::posed::{Posed, Posing, Sides, refused};
 use crate::term::Penalty;
@@ -122,10 +122,20 @@ fn certify<S: Structure>(
     factors: &Factors,
 ) -> Result<Verified> {
     let stored = model.certificate;
-    let primal = sides.primal(model.fitted(), factors)?;
-    agree("primal", primal.value, stored.primal, &stored)?;
-    if stored.certified != primal.certified {
-        return Err(refused("the file is wrong about whether its primal value is a bound"));
+    let primal = sides.primal(model.fitted(), model.witness.as_ref(), factors)?;
+    let paired = matches!(stored.basis, Basis::Multiplicative(_)) && stored.certified;
+    if paired && model.witness.is_none() {
+        // The bound is one of the weights together with the dual point. What was found without it must be below.
+        let found = Measured { value: primal.value.value.max(stored.primal), ..primal.value };
+        agree("primal", found, stored.primal, &stored)?;
+    } else {
+        agree("primal", primal.value, stored.primal, &stored)?;
+        if stored.certified != primal.certified {
+            return Err(refused("the file is wrong about whether its primal value is a bound"));
+        }
+        if stored.basis != primal.basis {
+            return Err(refused("the file is wrong about what its primal value rests on"));
+        }
     }
     let (dual, evidence) = if let Some(witness) = &model.witness {
         let dual = sides.dual(witness)?;
@@ -135,7 +145,7 @@ fn certify<S: Structure>(
         let error = believable(stored.rounding_error, stored.dual);
         (Measured { value: stored.dual, error }, DualEvidence::Word)
     };
-    Ok(Verified { certificate: Certificate::new(primal.value, dual, primal.certified)?, evidence })
+    Ok(Verified { certificate: primal.certificate(dual)?, evidence })
 }
 
 /// Limits a stored error bound to a millionth of the value: a file could claim any bound to excuse a false value.

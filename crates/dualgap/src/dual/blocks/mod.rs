@@ -5,7 +5,7 @@
 
 mod values;
 
-pub use values::{Audit, Found, View};
+pub use values::{Audit, Found, Quality, View};
 
 use super::intercept::Intercept;
 use super::visit::Visits;
@@ -75,6 +75,24 @@ pub trait Blocks: Sized + Sync {
     /// Returns γ if the blocks' losses are (1/γ)-smooth, and zero if they are not smooth.
     fn smoothness(&self) -> f64 {
         0.0
+    }
+
+    /// Returns what is promised of [`best_corner`](Self::best_corner) where it has no bound.
+    fn quality(&self) -> Quality {
+        Quality::Exact
+    }
+
+    /// Returns an error if a corner that the point knows refutes what a search at these weights has claimed. The searches
+    /// of built-in structures claim nothing that their points could refute.
+    fn challenge(
+        &self,
+        _i: usize,
+        _at: &Self::Point,
+        _w: &[f64],
+        _corner: &Self::Corner,
+        _found: &Found,
+    ) -> Result<()> {
+        Ok(())
     }
 
     /// Returns a feasible point to start from.

@@ -1,7 +1,9 @@
 //! What a step sees of the rest of the problem, and what searches and audits return.
 
 use crate::linalg::Measured;
+use crate::run::Basis;
 use crate::term::Norm;
+use crate::{Error, Result};
 
 /// The result of a search for the best corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,12 +12,59 @@ pub struct Found {
     pub value: f64,
     /// An upper bound on the loss of all corners: `value` if the search is exact, infinite if nothing is known.
     pub bound: f64,
+    /// What the bound rests on, if it is finite.
+    pub basis: Basis,
 }
 
 impl Found {
     /// Returns the result of an exact search: no corner is better than the one found.
     pub fn exact(value: f64) -> Self {
-        Self { value, bound: value }
+        Self { value, bound: value, basis: Basis::Exact }
+    }
+}
+
+/// What is promised of searches for the best corner that have no bound of their own: the approximate oracles of
+/// appendix C of the BCFW paper. A certificate that rests on a promise says so ([`Basis`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Quality {
+    /// Nothing: searches are exact, or have bounds, or are not certified.
+    #[default]
+    Exact,
+    /// The gap of a block at the corner that is found is at least this share ν of its largest gap, 0 < ν ≤ 1. Predefined
+    /// steps are then `2n/(νk + 2n)`.
+    Multiplicative(f64),
+    /// No corner has a loss that is larger by more than this δ than that of the one that is found, δ ≥ 0.
+    Additive(f64),
+}
+
+impl Quality {
+    /// Returns an error for a share or an error out of its range.
+    ///
+    /// ```
+    /// # use dualgap::dual::Quality;
+    /// assert!(Quality::Multiplicative(1.0).check().is_ok() && Quality::Additive(0.0).check().is_ok());
+    /// assert!(Quality::Multiplicative(0.0).check().is_err() && Quality::Multiplicative(1.5).check().is_err());
+    /// assert!(Quality::Additive(-1.0).check().is_err() && Quality::Additive(f64::INFINITY).check().is_err());
+    /// ```
+    pub fn check(self) -> Result<Self> {
+        match self {
+            Self::Multiplicative(nu) if !(nu > 0.0 && nu <= 1.0) => Err(Error::setting(format!(
+                "an oracle finds a share of the largest gap above 0 and up to 1, not {nu}"
+            ))),
+            Self::Additive(delta) if !(delta >= 0.0 && delta.is_finite()) => Err(Error::setting(
+                format!("an oracle misses a finite amount that is not negative, not {delta}"),
+            )),
+            quality => Ok(quality),
+        }
+    }
+
+    /// Returns ν, the promised share of the largest gap, if that is the promise.
+    pub fn share(self) -> Option<f64> {
+        match self {
+            Self::Multiplicative(nu) => Some(nu),
+            Self::Exact | Self::Additive(_) => None,
+        }
     }
 }
 

@@ -68,6 +68,10 @@ impl<'a, B: Blocks, L: Link> OuterProblem<'a, B, L> {
         self.problem.primal(w)
     }
 
+    pub fn primal_at(&self, w: &[f64], points: &[B::Point]) -> Result<PrimalValue> {
+        self.problem.primal_at(w, points)
+    }
+
     pub fn dual(&self, points: &[B::Point]) -> Result<DualValue> {
         self.problem.dual(points)
     }

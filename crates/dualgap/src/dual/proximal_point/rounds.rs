@@ -290,7 +290,7 @@ impl<'a, B: Blocks, L: Link> Rule<'a, B, L> for Rounds<'a, B, L> {
         let dual = self.outer.dual(points)?;
         best.offer_dual(dual.value, points);
         let w = self.outer.bounded(engine.weights());
-        let mut primal = self.outer.primal(&w)?;
+        let mut primal = self.outer.primal_at(&w, points)?;
         let Memory { accelerated, last, primal: before, .. } = &mut self.memory;
         if primal.value.value > *before {
             // Momentum has overshot and increased the primal value: it restarts from here.
@@ -300,14 +300,14 @@ impl<'a, B: Blocks, L: Link> Rule<'a, B, L> for Rounds<'a, B, L> {
         best.offer_primal(primal, || w);
         if *accelerated && self.outer.free().is_none() {
             let w = self.outer.weights(&dual.v);
-            let other = self.outer.primal(&w)?;
+            let other = self.outer.primal_at(&w, points)?;
             if other.value.value < primal.value.value {
                 primal = other;
             }
             best.offer_primal(other, || w);
         }
         engine.rebuild();
-        Certificate::new(primal.value, dual.value, primal.certified)
+        primal.certificate(dual.value)
     }
 
     /// Starts or stops acceleration if the rate of the gap says that it pays or does not pay.

@@ -39,7 +39,8 @@ impl<B: Blocks, L: Link> Visit<'_, '_, B, L> {
             Step::Predefined => {
                 blocks.difference(i, at, to, scratch);
                 let n = blocks.len() as f64;
-                2.0 * n / (steps as f64 + 2.0 * n)
+                let nu = blocks.quality().share().unwrap_or(1.0);
+                2.0 * n / (nu * steps as f64 + 2.0 * n)
             }
         };
         if gamma.is_nan() {

@@ -104,7 +104,14 @@ impl ActiveSetBlocks for ChainBlocks<'_> {
     fn oracle_work(&self, i: usize) -> f64 {
         let (labels, length) = (self.layout.labels as f64, self.data.truth(i).len() as f64);
         let scores = self.shapes[i].features as f64 * (labels + GATHER);
-        self.oracle_work.unwrap_or(scores + length * labels * labels)
+        let search = match self.beam {
+            // Two numbers a label and kept label, and the largest transitions once.
+            Some(beam) if (beam.width as f64) < labels => {
+                2.0 * length * beam.width as f64 * labels + labels * labels
+            }
+            _ => length * labels * labels,
+        };
+        self.oracle_work.unwrap_or(scores + search)
     }
 
     fn cached_work(&self, i: usize, at: &Mixture) -> [f64; 2] {

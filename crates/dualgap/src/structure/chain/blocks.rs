@@ -16,6 +16,7 @@
 //! If pairs of labels have features of their own, e_t for the pair at t − 1 and t, there is also Σ_t e_{t+1} ⊗
 //! d_t(·,·), and differences of edges are then stored position by position.
 
+use super::beam::Beam;
 use super::edges::{END, edge_of, keys_of};
 use super::geometry::Geometry;
 pub use super::scratch::ChainScratch;
@@ -26,6 +27,7 @@ use crate::linalg::kernels::dot;
 use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
+use crate::run::Basis;
 use crate::structure::Hamming;
 use crate::structure::chain::{Label, Layout};
 use crate::{Error, Result};
@@ -56,6 +58,21 @@ fn length(x: Sequence<'_>, t: usize) -> f64 {
     x.row(t).squared_norm().sqrt() + pair + 3.0
 }
 
+/// Returns the layout of the weights for these data.
+pub(super) fn layout(data: &Sequences) -> Result<Layout> {
+    let labels = data.alphabet().len();
+    if labels < 2 {
+        return Err(Error::setting(format!(
+            "there must be at least two labels to tell apart, and the data have {labels}"
+        )));
+    }
+    let width = data.rows().width();
+    let pairs = data.edge_features();
+    let per_label = pairs.checked_mul(labels).and_then(|f| f.checked_add(width + labels + 2));
+    check_weights(per_label.and_then(|f| f.checked_mul(labels)))?;
+    Ok(Layout::new(width, labels)?.with_pairs(pairs))
+}
+
 /// The structural SVM of first-order chains over borrowed sequences.
 ///
 /// ```
@@ -77,22 +94,14 @@ pub struct ChainBlocks<'a> {
     pub(super) shapes: Vec<Shape>,
     /// The work of an oracle call, if it was set.
     pub(super) oracle_work: Option<f64>,
+    /// The search for labelings, if it is not Viterbi's algorithm.
+    pub(super) beam: Option<Beam>,
 }
 
 impl<'a> ChainBlocks<'a> {
     /// Returns an error for fewer than two labels, which leave nothing to learn.
     pub fn new(data: &'a Sequences, hamming: Hamming) -> Result<Self> {
-        let labels = data.alphabet().len();
-        if labels < 2 {
-            return Err(Error::setting(format!(
-                "there must be at least two labels to tell apart, and the data have {labels}"
-            )));
-        }
-        let width = data.rows().width();
-        let pairs = data.edge_features();
-        let per_label = pairs.checked_mul(labels).and_then(|f| f.checked_add(width + labels + 2));
-        check_weights(per_label.and_then(|f| f.checked_mul(labels)))?;
-        let layout = Layout::new(width, labels)?.with_pairs(pairs);
+        let layout = layout(data)?;
         let shape = |i: usize| {
             let x = data.sequence(i);
             let rows = || (0..x.len()).map(|t| x.row(t));
@@ -112,7 +121,14 @@ impl<'a> ChainBlocks<'a> {
             hamming,
             shapes: (0..data.len()).into_par_iter().map(shape).collect(),
             oracle_work: None,
+            beam: None,
         })
+    }
+
+    /// Searches for labelings by a beam. The blocks are the same; the certificate rests on the bounds of the beam, and
+    /// without them there is none.
+    pub fn with_beam(self, beam: Beam) -> Result<Self> {
+        Ok(Self { beam: Some(beam.check()?), ..self })
     }
 
     /// Counts every call of the oracle as this much work, in multiplications: a millisecond has about a million. For
@@ -194,10 +210,21 @@ impl Blocks for ChainBlocks<'_> {
     ) -> Result<Found> {
         let ChainScratch { viterbi, path, .. } = scratch;
         viterbi.score(self.layout, w, self.sequence(i), Some(self.loss(i)));
-        let best = viterbi.decode(self.layout, w, path);
+        let truth = self.data.truth(i);
+        let Some(Beam { width, bound }) = self.beam.filter(|beam| beam.width < self.layout.labels)
+        else {
+            let best = viterbi.decode(self.layout, w, path);
+            corner.clear();
+            corner.extend(keys_of(path));
+            return Ok(Found::exact(best - viterbi.path_score(self.layout, w, truth)));
+        };
+        let (best, most) = viterbi.decode_beam(self.layout, w, width, path);
+        let right = viterbi.path_score(self.layout, w, truth);
         corner.clear();
-        corner.extend(keys_of(path));
-        Ok(Found::exact(best - viterbi.path_score(self.layout, w, self.data.truth(i))))
+        // The truth is an output too, which a narrow beam may miss.
+        corner.extend(keys_of(if best < right { truth } else { path }));
+        let bound = if bound { (most - right).max(0.0) } else { f64::INFINITY };
+        Ok(Found { value: (best - right).max(0.0), bound, basis: Basis::Bounds })
     }
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) {

@@ -1,15 +1,19 @@
 //! Chains as a structure: a label for each position of a sequence.
 
-use super::edges;
-use super::{ChainBlocks, Hamming, Layout, Viterbi};
-use crate::Result;
+use super::blocks::layout as chain_layout;
+use super::{Beam, ChainBlocks, ChainOracle, Hamming, Layout, Viterbi};
+use super::{edges, slack};
 use crate::data::{Format, Loaded, Recipe, Sequences, Source};
+use crate::linalg::memory::reserve_check;
 use crate::linalg::parallel;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multiclass::definition::too_few;
+use crate::structure::own::{OracleBlocks, Rescaling};
 use crate::structure::posed::{Posed, Posing, penalised};
+use crate::structure::words::rescaled;
 use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -34,13 +38,50 @@ use serde_json::json;
 pub struct Chain {
     /// How mistakes are counted.
     pub hamming: Hamming,
+    /// How the loss and the score of a labeling make the hinge.
+    #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
+    pub rescaling: Rescaling,
+    /// The search for labelings, if it is not Viterbi's algorithm. The problem is the same; what is certified of it rests
+    /// on the search. Predictions are those of Viterbi's algorithm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beam: Option<Beam>,
 }
 
 impl Chain {
     /// Returns the structure that counts mistakes so.
     pub fn new(hamming: Hamming) -> Self {
-        Self { hamming }
+        Self { hamming, ..Self::default() }
     }
+
+    /// Returns the structure with the hinge in this form.
+    #[must_use]
+    pub fn rescaled(self, rescaling: Rescaling) -> Self {
+        Self { rescaling, ..self }
+    }
+
+    /// Returns the structure that is trained by this search for labelings.
+    #[must_use]
+    pub fn searched(self, beam: Option<Beam>) -> Self {
+        Self { beam, ..self }
+    }
+
+    /// Returns the blocks under slack rescaling: it is not linear in marginals, so their points are mixtures of labelings.
+    fn slack_blocks<'d>(&self, data: &'d Sequences) -> Result<OracleBlocks<'d, ChainOracle<'d>>> {
+        let layout = chain_layout(data)?;
+        let longest = (0..data.len()).map(|i| data.truth(i).len()).max().unwrap_or(0);
+        reserve_check(slack::numbers(longest, layout.labels))?;
+        let examples =
+            (0..data.len()).map(|i| (data.sequence(i), data.truth(i).to_vec())).collect();
+        let blocks = OracleBlocks::owned(ChainOracle::new(layout, self.hamming), examples)?;
+        Ok(blocks.rescaled(Rescaling::Slack))
+    }
+}
+
+/// Describes a search.
+fn told(Beam { width, bound }: Beam) -> String {
+    let labels = if width == 1 { "label" } else { "labels" };
+    let others = if bound { "with a bound on the others" } else { "without a bound on the others" };
+    format!("a beam of {width} {labels}, {others}")
 }
 
 /// Returns the layout of a chain's weights.
@@ -61,14 +102,36 @@ impl Structure for Chain {
     }
 
     fn check(&self, names: &Names) -> Result<()> {
+        if let Some(beam) = self.beam {
+            beam.check()?;
+            if !self.rescaling.is_margin() {
+                return Err(Error::setting("slack rescaling is not searched by a beam"));
+            }
+        }
         Layout::new(names.features, names.alphabet.len()).map(drop)
     }
 
     fn pose<'d>(&'d self, data: &'d Sequences, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
-        Ok(penalised(ChainBlocks::new(data, self.hamming)?, posing))
+        match self.rescaling {
+            Rescaling::Margin => {
+                let blocks = ChainBlocks::new(data, self.hamming)?;
+                let blocks = match self.beam {
+                    Some(beam) => blocks.with_beam(beam)?,
+                    None => blocks,
+                };
+                Ok(penalised(blocks, posing))
+            }
+            Rescaling::Slack => Ok(penalised(self.slack_blocks(data)?, posing)),
+        }
     }
 
-    /// The point of a sequence depends on its positions and labels, and not on the features.
+    /// Marginals are no mixture of labelings.
+    fn is_akin(&self, other: &Self) -> bool {
+        self.rescaling == other.rescaling
+    }
+
+    /// The point of a sequence depends on its positions and labels, and not on the features. Labelings have no keys of
+    /// their own to rename.
     fn relabel(
         &self,
         names: &Names,
@@ -77,6 +140,9 @@ impl Structure for Chain {
         old: &Names,
         entries: &[(u64, f64)],
     ) -> Option<Vec<(u64, f64)>> {
+        if self.rescaling == Rescaling::Slack {
+            return (old.alphabet == names.alphabet).then(|| entries.to_vec());
+        }
         let length = data.truth(i).len();
         let fits = entries.last().is_some_and(|&(key, _)| edges::position_of(key) + 1 == length);
         let label = |y: usize| names.alphabet.index(old.alphabet.names().get(y)?);
@@ -140,17 +206,21 @@ impl Structure for Chain {
     }
 
     fn describe(&self, names: &Names) -> Words {
+        let rescaled = rescaled(self.rescaling);
         Words {
             task: "chain",
             predicts: format!("{} labels", names.alphabet.len()),
             loss: match self.hamming {
-                Hamming::Plain => "hinge, the number of wrong labels".into(),
-                Hamming::Normalized => "hinge, the fraction of wrong labels".into(),
+                Hamming::Plain => format!("hinge{rescaled}, the number of wrong labels"),
+                Hamming::Normalized => format!("hinge{rescaled}, the fraction of wrong labels"),
             },
+            lines: self.beam.map(|beam| ("search", told(beam))).into_iter().collect(),
             ..Words::default()
         }
+        .with("beam", json!(self.beam))
         .with("loss", json!({ "name": "hamming_hinge" }))
         .with("hamming", json!(self.hamming))
+        .with("rescaling", json!(self.rescaling))
     }
 
     fn spell(&self, names: &Names, output: &Vec<usize>) -> Vec<String> {

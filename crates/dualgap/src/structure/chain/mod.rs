@@ -2,9 +2,11 @@
 //!
 //! - `blocks`: edge marginals of a sequence; `active_set` has its steps between known
 //!   labelings; `scratch`, `edges`, `face` and `geometry` are what steps need.
-//! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle.
+//! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle; `slack`: its search under slack
+//!   rescaling, whose blocks keep labelings; `beam`: a search among some of the labels, with a bound.
 
 mod active_set;
+mod beam;
 mod blocks;
 pub(crate) mod definition;
 pub(crate) mod edges;
@@ -12,7 +14,9 @@ mod face;
 mod geometry;
 mod oracle;
 mod scratch;
+mod slack;
 
+pub use beam::Beam;
 pub use blocks::{ChainBlocks, ChainScratch};
 pub use definition::Chain;
 pub use oracle::{ChainOracle, Hamming, Label, Layout, Viterbi};

@@ -11,11 +11,12 @@
 //! e_t for the labels at t − 1 and t, their weights `[E × K × K]` come last, and Σ_t ⟨pair[·, y_{t−1}, y_t], e_t⟩
 //! is part of the score.
 
+use super::beam::BeamBuffers;
 use crate::data::Sequence;
 use crate::linalg::Accumulate;
 use crate::linalg::kernels::argmax;
 use crate::linalg::kernels::{add_scaled, add_scores, max_plus};
-use crate::structure::own::{Bound, Decoded, Extent, Oracle};
+use crate::structure::own::{Bound, Decoded, Extent, Oracle, StoredOutputs};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
@@ -121,6 +122,9 @@ pub struct Viterbi {
     /// `T × K × K`, only if pairs have features: the scores of the labels at t − 1 and t.
     tables: Vec<f64>,
     forward: Vec<f64>,
+    /// For slack rescaling: the scores by position, number of errors and label.
+    pub(super) counted: Vec<f64>,
+    pub(super) beam: BeamBuffers,
 }
 
 impl Viterbi {
@@ -332,6 +336,26 @@ impl<'a> Oracle for ChainOracle<'a> {
         viterbi.decode(self.layout, w, &mut output);
         Ok(Decoded { output, bound: Bound::Exact })
     }
+
+    fn decode_slack(
+        &self,
+        w: &[f64],
+        x: &Sequence<'a>,
+        truth: &Vec<Label>,
+        viterbi: &mut Viterbi,
+    ) -> Result<Decoded<Vec<Label>>> {
+        viterbi.score(self.layout, w, *x, None);
+        let mut output = Vec::new();
+        let loss = (truth.as_slice(), self.hamming.cost(truth.len()));
+        viterbi.decode_slack(self.layout, w, loss, &mut output);
+        Ok(Decoded { output, bound: Bound::Exact })
+    }
+}
+
+impl StoredOutputs for ChainOracle<'_> {
+    fn is_output(&self, x: &Self::Input, y: &Vec<Label>) -> bool {
+        y.len() == x.len() && y.iter().all(|&y| (y as usize) < self.layout.labels)
+    }
 }
 
 #[cfg(test)]
@@ -377,6 +401,39 @@ mod tests {
             let best = labelings(3, rows.len()).map(|y| score(&y)).fold(f64::NEG_INFINITY, f64::max);
             let found = chain.decode(&w, &x, against, &mut Viterbi::default()).unwrap();
             prop_assert!((score(&found.output) - best).abs() < 1e-12);
+        }
+
+        // The same for the rescaled slack, of either count of errors.
+        #[test]
+        fn counting_errors_finds_the_largest_of_all_rescaled_losses(
+            rows in prop::collection::vec(prop::collection::vec(-1.0..1.0_f64, 2), 1..6),
+            w in prop::collection::vec(-1.0..1.0_f64, 6 + 6 + 9 + 18),
+            pairs in prop::option::of(prop::collection::vec(prop::collection::vec(-1.0..1.0_f64, 2), 6)),
+            truth in prop::collection::vec(0_u16..3, 6),
+            normalized in any::<bool>(),
+        ) {
+            let truth = truth[..rows.len()].to_vec();
+            let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
+            let data = Sequences::from_dense(std::slice::from_ref(&rows), std::slice::from_ref(&truth), &names).unwrap();
+            let data = match pairs {
+                Some(pairs) => data.with_edges(crate::linalg::Rows::dense(&pairs[..rows.len()]).unwrap()).unwrap(),
+                None => data,
+            };
+            let x = data.sequence(0);
+            let layout = Layout::new(2, 3).unwrap().with_pairs(data.edge_features());
+            let chain = ChainOracle::new(layout, if normalized { Hamming::Normalized } else { Hamming::Plain });
+            let score = |y: &Vec<Label>| {
+                let mut phi = SparseVec::default();
+                chain.features(&x, y, &mut phi);
+                phi.dot(&w)
+            };
+            let loss = |y: &Vec<Label>| chain.loss(&x, &truth, y) * (1.0 + score(y) - score(&truth));
+            let best = labelings(3, rows.len()).map(|y| loss(&y)).fold(f64::NEG_INFINITY, f64::max);
+            let mut viterbi = Viterbi::default();
+            // Another sequence before, so that the buffers are not new.
+            chain.decode_slack(&w, &x, &vec![0; rows.len()], &mut viterbi).unwrap();
+            let found = chain.decode_slack(&w, &x, &truth, &mut viterbi).unwrap();
+            prop_assert!((loss(&found.output) - best).abs() < 1e-12);
         }
     }
 }

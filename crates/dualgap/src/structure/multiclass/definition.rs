@@ -1,15 +1,16 @@
 //! Multiclass as a structure: one label out of several for each example.
 
-use super::{MulticlassBlocks, ScoreBlocks};
+use super::{MulticlassBlocks, MulticlassOracle, ScoreBlocks};
 use crate::ball::Classes as ClassLosses;
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, Examples, Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::kernels::argmax;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation, log_loss};
 use crate::structure::fitted::{no_probabilities, softmax};
+use crate::structure::own::{OracleBlocks, Rescaling};
 use crate::structure::posed::{Posed, Posing, in_ball, penalised};
 use crate::structure::remarks::{mistakes, on_costs};
-use crate::structure::words::{digest, exact, range};
+use crate::structure::words::{digest, exact, range, rescaled};
 use crate::structure::{Choice, Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Costs, MulticlassLoss, Penalty};
 use crate::{Error, Result};
@@ -41,17 +42,41 @@ pub struct Multiclass {
     /// What each mistake costs.
     #[serde(skip)]
     pub costs: Costs,
+    /// How the cost and the score of a class make the hinge.
+    #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
+    pub rescaling: Rescaling,
 }
 
 impl Multiclass {
     /// Returns the structure with this loss, under which every mistake costs 1.
     pub fn new(loss: MulticlassLoss) -> Self {
-        Self { loss, costs: Costs::ZeroOne }
+        Self { loss, ..Self::default() }
     }
 
     /// Returns the structural hinge with these costs.
     pub fn with_costs(costs: Costs) -> Self {
-        Self { loss: MulticlassLoss::Hinge, costs }
+        Self { costs, ..Self::default() }
+    }
+
+    /// Returns the structure with the hinge in this form.
+    #[must_use]
+    pub fn rescaled(self, rescaling: Rescaling) -> Self {
+        Self { rescaling, ..self }
+    }
+
+    /// Returns the blocks under slack rescaling, whose corners are classes with their costs.
+    fn slack_blocks<'d>(
+        &self,
+        data: &'d Examples,
+    ) -> Result<OracleBlocks<'d, MulticlassOracle<'d>>> {
+        // What these blocks refuse has the same reasons.
+        MulticlassBlocks::new(data, &self.costs)?;
+        let classes = data.classes()?;
+        let (width, labels) = (data.rows().width(), classes.alphabet().len());
+        let oracle = MulticlassOracle::new(width, labels, &self.costs)?;
+        let numbers = classes.numbers().iter().enumerate();
+        let examples = numbers.map(|(i, &label)| (data.rows().row(i), label)).collect();
+        Ok(OracleBlocks::owned(oracle, examples)?.rescaled(Rescaling::Slack))
     }
 }
 
@@ -97,6 +122,9 @@ impl Structure for Multiclass {
 
     fn check(&self, names: &Names) -> Result<()> {
         self.loss.check()?;
+        if !self.rescaling.is_margin() && self.loss != MulticlassLoss::Hinge {
+            return Err(Error::setting("slack rescaling is for the hinge"));
+        }
         if names.alphabet.is_empty() {
             return Err(Error::setting("there is no class to predict"));
         }
@@ -120,6 +148,14 @@ impl Structure for Multiclass {
             let losses = ClassLosses::new(self.loss, numbers, count, &self.costs)?;
             return in_ball(data.rows(), losses, posing);
         }
+        if self.rescaling == Rescaling::Slack {
+            if posing.choice.is_some() {
+                return Err(Error::setting(
+                    "the options of Prox-SDCA are for margin rescaling: leave them out",
+                ));
+            }
+            return Ok(penalised(self.slack_blocks(data)?, posing));
+        }
         match (self.loss, posing.choice) {
             (MulticlassLoss::Hinge, None) => {
                 Ok(penalised(MulticlassBlocks::new(data, &self.costs)?, posing))
@@ -131,6 +167,11 @@ impl Structure for Multiclass {
         }
     }
 
+    /// A witness under slack rescaling has its classes in another form.
+    fn is_akin(&self, other: &Self) -> bool {
+        self.rescaling == other.rescaling
+    }
+
     /// A point is a distribution over classes; their numbers may differ between the two models.
     fn relabel(
         &self,
@@ -140,6 +181,9 @@ impl Structure for Multiclass {
         old: &Names,
         entries: &[(u64, f64)],
     ) -> Option<Vec<(u64, f64)>> {
+        if self.rescaling == Rescaling::Slack {
+            return (old.alphabet == names.alphabet).then(|| entries.to_vec());
+        }
         let class = |key: u64| names.alphabet.index(old.alphabet.names().get(key as usize)?);
         let mut entries: Vec<(u64, f64)> = entries
             .iter()
@@ -228,11 +272,15 @@ impl Structure for Multiclass {
                 (Some(line), json, on_costs(costs, classes, loss))
             }
         };
+        let rescaling = match self.loss {
+            MulticlassLoss::Hinge => json!(self.rescaling),
+            _ => Value::Null,
+        };
         Words {
             task: "multiclass",
             predicts: format!("{} labels", names.alphabet.len()),
             loss: match self.loss {
-                MulticlassLoss::Hinge => "hinge".into(),
+                MulticlassLoss::Hinge => format!("hinge{}", rescaled(self.rescaling)),
                 MulticlassLoss::SmoothHinge { width } => {
                     format!("smooth-hinge (width {})", exact(width))
                 }
@@ -244,6 +292,7 @@ impl Structure for Multiclass {
         }
         .with("loss", json!(self.loss))
         .with("costs", json)
+        .with("rescaling", rescaling)
     }
 
     fn spell(&self, names: &Names, &output: &usize) -> Vec<String> {

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::linalg::kernels::{add_scores, argmax};
 use crate::linalg::{Accumulate, Row};
-use crate::structure::own::{Bound, Decoded, Extent, Oracle};
+use crate::structure::own::{Bound, Decoded, Extent, Oracle, StoredOutputs};
 use crate::term::{CheckedCosts, Costs};
 use std::marker::PhantomData;
 
@@ -71,5 +71,32 @@ impl<'a> Oracle for MulticlassOracle<'a> {
         }
         add_scores(*x, w, scores);
         Ok(Decoded { output: argmax(scores.iter().copied()).0 as u32, bound: Bound::Exact })
+    }
+
+    fn decode_slack(
+        &self,
+        w: &[f64],
+        x: &Row<'a>,
+        truth: &u32,
+        scores: &mut Vec<f64>,
+    ) -> Result<Decoded<u32>> {
+        scores.clear();
+        scores.resize(self.classes, 0.0);
+        add_scores(*x, w, scores);
+        let right = scores[*truth as usize];
+        let (mut output, mut top) = (*truth, 0.0);
+        for (y, score) in scores.iter().enumerate() {
+            let loss = self.costs.of(*truth as usize, y) * (1.0 + score - right);
+            if loss > top {
+                (output, top) = (y as u32, loss);
+            }
+        }
+        Ok(Decoded { output, bound: Bound::Exact })
+    }
+}
+
+impl StoredOutputs for MulticlassOracle<'_> {
+    fn is_output(&self, _: &Row<'_>, y: &u32) -> bool {
+        (*y as usize) < self.classes
     }
 }

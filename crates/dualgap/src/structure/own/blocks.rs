@@ -3,161 +3,56 @@
 //! These blocks work with the difference vectors ψ_i(y) of all corners, where a structure's own coordinates would be
 //! faster. They need nothing from a user but an [`Oracle`], and they check the oracle's contract.
 
+use super::oracle::{Bound, Extent, Oracle};
+use super::plane::{OraclePoint, Plane};
+use super::refute::Scored;
+use super::rescaling::Rescaling;
 use crate::dual::witness::distribution;
-use crate::dual::{ActiveSet, ActiveSetBlocks, Audit, Blocks, Found, NoIntercept, Witnessed};
+use crate::dual::{ActiveSet, Audit, Blocks, Found, NoIntercept, Quality, View};
 use crate::linalg::accumulate::Collected;
-use crate::linalg::underflow::{product_above, root_above, size_of_product};
-use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNDERFLOW, gamma};
-use crate::structure::own::OwnOracle;
-use crate::structure::{Bound, Extent, Oracle};
+use crate::linalg::underflow::{product_above, root_above};
+use crate::linalg::{Accumulate, Measured, SparseVec, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma};
+use crate::run::Basis;
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
+use std::ops::Deref;
 use std::sync::Arc;
 
-/// A corner: an output, its loss, and its difference vector. Only the adapter makes planes, from the oracle's results, so
-/// that a point cannot contain what no oracle has returned. Those of a checkpoint are believed until the run ends, and
-/// its certificate is then computed with new ones.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Plane<Y> {
-    /// i.
-    example: usize,
-    output: Y,
-    /// L_i(y).
-    loss: f64,
-    /// ψ_i(y) = φ(x_i, y_i) − φ(x_i, y).
-    psi: SparseVec,
-    /// A bound on the distance of `psi` from the exact difference, due to rounding.
-    off: f64,
+/// What blocks borrow from a user, or a structure has made for them.
+pub(super) enum Held<'a, T: ?Sized> {
+    Borrowed(&'a T),
+    Owned(Box<T>),
 }
 
-impl<Y> Plane<Y> {
-    /// y.
-    pub fn output(&self) -> &Y {
-        &self.output
-    }
+impl<T: ?Sized> Deref for Held<'_, T> {
+    type Target = T;
 
-    /// L_i(y).
-    pub fn loss(&self) -> f64 {
-        self.loss
-    }
-}
-
-/// The dual point of a block: corners with their weights, and the mixture of their vectors.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(
-    bound(serialize = "Y: Clone + Serialize", deserialize = "Y: Deserialize<'de>"),
-    from = "Stored<Y>",
-    into = "Stored<Y>"
-)]
-pub struct OraclePoint<Y> {
-    /// Corners and weights; the weights add up to one.
-    pub corners: Vec<(Arc<Plane<Y>>, f64)>,
-    /// Corners that have lost their weight, and how many shifts ago: later steps may use them again.
-    spare: Vec<(Arc<Plane<Y>>, u8)>,
-    psi: SparseVec,
-    loss: f64,
-}
-
-/// A point in a checkpoint. Corners that points share are stored more than once.
-#[derive(Serialize, Deserialize)]
-struct Stored<Y> {
-    corners: Vec<(Plane<Y>, f64)>,
-    spare: Vec<(Plane<Y>, u8)>,
-    psi: SparseVec,
-    loss: f64,
-}
-
-impl<Y> From<Stored<Y>> for OraclePoint<Y> {
-    fn from(stored: Stored<Y>) -> Self {
-        let Stored { corners, spare, psi, loss } = stored;
-        let corners = corners.into_iter().map(|(plane, weight)| (Arc::new(plane), weight));
-        let spare = spare.into_iter().map(|(plane, shifts)| (Arc::new(plane), shifts));
-        Self { corners: corners.collect(), spare: spare.collect(), psi, loss }
-    }
-}
-
-impl<Y: Clone> From<OraclePoint<Y>> for Stored<Y> {
-    fn from(point: OraclePoint<Y>) -> Self {
-        let OraclePoint { corners, spare, psi, loss } = point;
-        let corners = corners.iter().map(|(plane, weight)| (Plane::clone(plane), *weight));
-        let spare = spare.iter().map(|(plane, shifts)| (Plane::clone(plane), *shifts));
-        Self { corners: corners.collect(), spare: spare.collect(), psi, loss }
-    }
-}
-
-// Not derived: the corners are shared, so outputs need not be cloned.
-impl<Y> Clone for OraclePoint<Y> {
-    fn clone(&self) -> Self {
-        let Self { corners, spare, psi, loss } = self;
-        Self { corners: corners.clone(), spare: spare.clone(), psi: psi.clone(), loss: *loss }
-    }
-}
-
-/// A corner without weight stays in the cache for this many shifts of its block. A larger number may save oracle calls,
-/// a smaller one saves memory and the work of scoring.
-const KEPT: u8 = 10;
-
-/// What rounding may leave of a weight that was removed completely; such a weight counts as zero.
-const REST: f64 = 1e-15;
-
-impl<Y: Eq> OraclePoint<Y> {
-    /// Adds to the weight of a corner, or takes from it if `amount` is negative.
-    fn weigh(&mut self, plane: &Arc<Plane<Y>>, amount: f64) {
-        let known = self.corners.iter().position(|(known, _)| known.output == plane.output);
-        let Some(place) = known else {
-            self.spare.retain(|(known, _)| known.output != plane.output);
-            self.corners.push((Arc::clone(plane), amount));
-            return;
-        };
-        let weight = &mut self.corners[place].1;
-        *weight += amount;
-        if *weight <= REST && amount < 0.0 {
-            let (plane, _) = self.corners.remove(place);
-            self.spare.push((plane, 0));
+    fn deref(&self) -> &T {
+        match self {
+            Self::Borrowed(held) => held,
+            Self::Owned(held) => held,
         }
-    }
-
-    /// Recomputes the mixture of the corners' vectors and losses.
-    fn remix(&mut self) {
-        let mut psi = SparseVec::default();
-        for (plane, weight) in &self.corners {
-            plane.psi.add_to(*weight, &mut psi);
-        }
-        psi.settle();
-        self.psi = psi;
-        self.loss = self.corners.iter().map(|(plane, weight)| weight * plane.loss).sum();
-    }
-
-    /// `self ← (1 − share) self + share · (corners, psi, loss)`.
-    fn move_toward<'c>(
-        &mut self,
-        share: f64,
-        corners: impl Iterator<Item = (&'c Arc<Plane<Y>>, f64)>,
-        psi: &SparseVec,
-        loss: f64,
-    ) where
-        Y: 'c,
-    {
-        let keep = 1.0 - share;
-        if keep <= 0.0 {
-            self.corners.clear();
-        }
-        self.corners.iter_mut().for_each(|(_, weight)| *weight *= keep);
-        corners.for_each(|(plane, weight)| self.weigh(plane, share * weight));
-        self.psi = SparseVec::combined(keep, &self.psi, share, psi);
-        self.loss = keep * self.loss + share * loss;
     }
 }
 
 /// The adapter from an [`Oracle`] and its examples; see [`Oracle`] for one in use.
 pub struct OracleBlocks<'a, O: Oracle> {
-    oracle: &'a O,
-    examples: &'a [(O::Input, O::Output)],
+    pub(super) oracle: Held<'a, O>,
+    pub(super) examples: Held<'a, [(O::Input, O::Output)]>,
+    pub(super) rescaling: Rescaling,
 }
 
 impl<'a, O: Oracle> OracleBlocks<'a, O> {
     /// Returns the blocks of inputs and true outputs, or an error if the loss of a truth is not zero.
     pub fn new(oracle: &'a O, examples: &'a [(O::Input, O::Output)]) -> Result<Self> {
+        Self::of(Held::Borrowed(oracle), Held::Borrowed(examples))
+    }
+
+    /// Returns the blocks of an oracle and examples that they own.
+    pub(crate) fn owned(oracle: O, examples: Vec<(O::Input, O::Output)>) -> Result<Self> {
+        Self::of(Held::Owned(Box::new(oracle)), Held::Owned(examples.into()))
+    }
+
+    fn of(oracle: Held<'a, O>, examples: Held<'a, [(O::Input, O::Output)]>) -> Result<Self> {
         for (i, (x, truth)) in examples.iter().enumerate() {
             let loss = oracle.loss(x, truth, truth);
             if loss != 0.0 {
@@ -167,10 +62,33 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
                 });
             }
         }
-        Ok(Self { oracle, examples })
+        oracle.quality().check()?;
+        Ok(Self { oracle, examples, rescaling: Rescaling::Margin })
     }
 
-    fn plane(&self, i: usize, output: O::Output) -> Result<Plane<O::Output>> {
+    /// Returns the blocks of the hinge in this form.
+    ///
+    /// ```
+    /// use dualgap::dual::{self, Settings};
+    /// use dualgap::linalg::Row;
+    /// use dualgap::run::Budget;
+    /// use dualgap::structure::{MulticlassOracle, OracleBlocks, Rescaling};
+    /// use dualgap::term::Costs;
+    /// let oracle = MulticlassOracle::new(1, 2, &Costs::Matrix(vec![0.0, 4.0, 1.0, 0.0]))?;
+    /// let examples = [(Row::Dense(&[1.0]), 0), (Row::Dense(&[-1.0]), 1)];
+    /// let blocks = OracleBlocks::new(&oracle, &examples)?.rescaled(Rescaling::Slack);
+    /// let settings = Settings { lambda: 1e-3, ..Settings::default() };
+    /// let w = dual::train(&blocks, &settings, &Budget::relative(1e-6), &mut ())?.model.weights;
+    /// assert!((w[0] - w[1] - 1.0).abs() < 0.01); // a margin of one, whatever a mistake costs
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    #[must_use]
+    pub fn rescaled(self, rescaling: Rescaling) -> Self {
+        Self { rescaling, ..self }
+    }
+
+    /// Returns the corner of an output.
+    pub(super) fn plane(&self, i: usize, output: O::Output) -> Result<Plane<O::Output>> {
         let (x, truth) = &self.examples[i];
         let loss = self.oracle.loss(x, truth, &output);
         if !(loss >= 0.0 && loss.is_finite()) {
@@ -182,7 +100,13 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
         self.oracle.features(x, &output, &mut terms);
         let Collected { sum: mut psi, rounding, .. } = terms;
         // Many features may cancel at one index: the sum that is left then says nothing about its rounding error.
-        let off = (psi.settle_measured() + rounding) * (1.0 + 1e-6);
+        let mut off = (psi.settle_measured() + rounding) * (1.0 + 1e-6);
+        if self.rescaling == Rescaling::Slack {
+            psi = SparseVec::combined(loss, &psi, 0.0, &SparseVec::default());
+            let lost = |&(_, x): &(usize, f64)| UNIT_ROUNDOFF * x.abs() + UNDERFLOW;
+            let products: f64 = psi.entries().iter().map(lost).sum();
+            off = (product_above(loss, off) + products) * (1.0 + 1e-6);
+        }
         let fits = |&(j, x): &(usize, f64)| j < self.oracle.dim() && x.is_finite();
         if let Some((j, x)) = psi.entries().iter().find(|entry| !fits(entry)) {
             return Err(Error::Oracle {
@@ -194,29 +118,11 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
     }
 }
 
-/// ⟨w, φ⟩ and Σ|w φ|, for scores and their rounding.
-struct Score<'a> {
-    w: &'a [f64],
-    value: f64,
-    magnitude: f64,
-    terms: usize,
-}
-
-impl Accumulate for Score<'_> {
-    fn add(&mut self, index: usize, value: f64) {
-        // An index out of range gives NaN, and the check of the bound then reports it.
-        let w = self.w.get(index).copied().unwrap_or(f64::NAN);
-        self.value += w * value;
-        self.magnitude += size_of_product(w, value);
-        self.terms += 1;
-    }
-}
-
 /// The buffers of a block.
 #[derive(Default)]
 pub struct OracleScratch<S> {
     of_the_oracle: S,
-    difference: SparseVec,
+    pub(super) difference: SparseVec,
 }
 
 impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
@@ -254,23 +160,22 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         scratch: &mut Self::Scratch,
     ) -> Result<Found> {
         let (x, truth) = &self.examples[i];
-        let decoded = self.oracle.decode(w, x, Some(truth), &mut scratch.of_the_oracle)?;
-        let plane = self.plane(i, decoded.output)?;
-        let score_of = |y| {
-            let mut score = Score { w, value: 0.0, magnitude: 0.0, terms: 0 };
-            self.oracle.features(x, y, &mut score);
-            score
+        let buffers = &mut scratch.of_the_oracle;
+        let decoded = match self.rescaling {
+            Rescaling::Margin => self.oracle.decode(w, x, Some(truth), buffers)?,
+            Rescaling::Slack => self.oracle.decode_slack(w, x, truth, buffers)?,
         };
-        let (found, right) = (score_of(&plane.output), score_of(truth));
-        let value = plane.loss + found.value - right.value;
-        // Both the oracle and these lines may round every term of either score.
-        let terms = found.terms + right.terms + 4;
-        let magnitude = plane.loss + found.magnitude + right.magnitude;
-        let slack = product_above(4.0 * gamma(terms), magnitude);
-        let bound = match decoded.bound {
-            Bound::Exact => value + slack,
-            Bound::AtMost(score) => score - right.value + slack,
-            Bound::Unknown => f64::INFINITY,
+        let plane = self.plane(i, decoded.output)?;
+        let Scored { value, slack, right } = self.scored(i, w, &plane);
+        let (bound, basis) = match (decoded.bound, self.rescaling, self.oracle.quality()) {
+            (Bound::Exact, ..) => (value + slack, Basis::Exact),
+            (Bound::AtMost(score), Rescaling::Margin, _) => (score - right + slack, Basis::Bounds),
+            // The product, with the score of the truth in it.
+            (Bound::AtMost(product), Rescaling::Slack, _) => (product, Basis::Bounds),
+            (Bound::Unknown, _, Quality::Additive(delta)) => {
+                (value + slack + delta, Basis::Additive(delta))
+            }
+            (Bound::Unknown, ..) => (f64::INFINITY, Basis::Exact),
         };
         // The truth itself scores zero here, so no valid bound is negative.
         if bound < value - slack || bound < -slack || bound.is_nan() {
@@ -284,7 +189,44 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
             });
         }
         *corner = Some(Arc::new(plane));
-        Ok(Found { value, bound: bound.max(0.0) })
+        // A promised share of the gap makes a bound of the value itself, which then has its rounding to include.
+        let shared = bound == f64::INFINITY && self.oracle.quality().share().is_some();
+        let value = if shared { value + slack } else { value };
+        Ok(Found { value, bound: bound.max(0.0), basis })
+    }
+
+    /// Compares the corner with the mixture that the step starts from, which is one product with a vector: none of its
+    /// corners may be better than what the oracle claims.
+    fn aim(
+        &self,
+        i: usize,
+        at: &Self::Point,
+        view: &View<'_>,
+        corner: &mut Self::Corner,
+        scratch: &mut Self::Scratch,
+    ) -> Result<()> {
+        let found = self.best_corner(i, view.w, corner, scratch)?;
+        let mixed = at.loss - at.psi.dot(view.w);
+        let promised = self.oracle.quality().share().is_some() && mixed > found.value;
+        if promised || mixed > found.bound {
+            self.challenge(i, at, view.w, corner, &found)?;
+        }
+        Ok(())
+    }
+
+    fn quality(&self) -> Quality {
+        self.oracle.quality()
+    }
+
+    fn challenge(
+        &self,
+        i: usize,
+        at: &Self::Point,
+        w: &[f64],
+        corner: &Self::Corner,
+        found: &Found,
+    ) -> Result<()> {
+        self.refute(i, at, w, corner, found)
     }
 
     // `slope` reads w itself; there are no scores to bring up to date.
@@ -386,149 +328,19 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
     // can be bounded only if the oracle knows its extent.
     fn rounding(&self, i: usize, _: &[f64], largest_weight: f64) -> f64 {
         self.oracle.extent(&self.examples[i].0).map_or(0.0, |Extent { terms, norm1, loss }| {
-            let magnitude = product_above(norm1, largest_weight) + loss;
-            2.0 * (product_above(gamma(terms + 4), magnitude) + terms as f64 * UNDERFLOW)
+            let score = product_above(norm1, largest_weight);
+            let vanished = terms as f64 * UNDERFLOW;
+            match self.rescaling {
+                Rescaling::Margin => {
+                    2.0 * (product_above(gamma(terms + 4), score + loss) + vanished)
+                }
+                // The loss multiplies the errors of two scores, and the product has one of its own.
+                Rescaling::Slack => {
+                    let off = product_above(gamma(terms + 8), 1.0 + 2.0 * score) + 2.0 * vanished;
+                    let vanished = if loss > 0.0 { UNDERFLOW } else { 0.0 };
+                    2.0 * (product_above(loss, off) + vanished)
+                }
+            }
         })
     }
-}
-
-impl<O: Oracle> ActiveSetBlocks for OracleBlocks<'_, O> {
-    // There are no stored scores: `extremes` scores the corners.
-    fn recall(&self, _: usize, _: &Self::Point, _: &[f64], _: &mut Self::Scratch) {}
-
-    fn follow(&self, _: usize, _: &[f64], _: Option<f64>, _: &mut Self::Scratch) {}
-
-    fn extremes(
-        &self,
-        _: usize,
-        at: &Self::Point,
-        w: &[f64],
-        worst: &mut Self::Corner,
-        best: &mut Self::Corner,
-        _: &mut Self::Scratch,
-    ) {
-        let score = |plane: &Plane<_>| plane.loss - plane.psi.dot(w);
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for (plane, _) in at.corners.iter().filter(|(_, weight)| *weight > 0.0) {
-            let score = score(plane);
-            if score < low {
-                low = score;
-                *worst = Some(Arc::clone(plane));
-            }
-            if score > high {
-                high = score;
-                *best = Some(Arc::clone(plane));
-            }
-        }
-        for (plane, _) in &at.spare {
-            let score = score(plane);
-            if score > high {
-                high = score;
-                *best = Some(Arc::clone(plane));
-            }
-        }
-    }
-
-    fn weight(&self, _: usize, at: &Self::Point, corner: &Self::Corner) -> f64 {
-        let Some(corner) = corner else { return 0.0 };
-        let known = at.corners.iter().find(|(plane, _)| plane.output == corner.output);
-        known.map_or(0.0, |&(_, weight)| weight)
-    }
-
-    fn between(
-        &self,
-        _: usize,
-        from: &Self::Corner,
-        to: &Self::Corner,
-        scratch: &mut Self::Scratch,
-    ) -> f64 {
-        let (Some(from), Some(to)) = (from, to) else { return 0.0 };
-        scratch.difference = SparseVec::combined(1.0, &to.psi, -1.0, &from.psi);
-        to.loss - from.loss
-    }
-
-    fn shift(
-        &self,
-        _: usize,
-        amount: f64,
-        at: &mut Self::Point,
-        from: &Self::Corner,
-        to: &Self::Corner,
-    ) {
-        let (Some(from), Some(to)) = (from, to) else { return };
-        at.spare.retain_mut(|(_, shifts)| {
-            *shifts += 1;
-            *shifts <= KEPT
-        });
-        at.weigh(from, -amount);
-        at.weigh(to, amount);
-        at.psi = SparseVec::combined(1.0, &at.psi, -amount, &from.psi);
-        at.psi = SparseVec::combined(1.0, &at.psi, amount, &to.psi);
-        at.loss += amount * (to.loss - from.loss);
-    }
-
-    fn tidy(&self, _: usize, at: &mut Self::Point) {
-        let total: f64 = at.corners.iter().map(|(_, weight)| weight).sum();
-        at.corners.iter_mut().for_each(|(_, weight)| *weight /= total);
-        at.remix();
-    }
-
-    fn oracle_work(&self, i: usize) -> f64 {
-        self.oracle.work(&self.examples[i].0)
-    }
-
-    fn cached_work(&self, _: usize, at: &Self::Point) -> [f64; 2] {
-        let planes = at.corners.iter().map(|(plane, _)| plane);
-        let planes = planes.chain(at.spare.iter().map(|(plane, _)| plane));
-        let stored: usize = planes.map(|plane| plane.psi.entries().len()).sum();
-        [0.0, 2.0 * stored as f64 + 6.0 * at.psi.entries().len() as f64]
-    }
-}
-
-/// The corners are outputs in the byte form that serde gives them. A key is the place of an output's bytes, which have
-/// their number before them.
-impl<O: OwnOracle> Witnessed for OracleBlocks<'_, O> {
-    const REBUILT: bool = true;
-
-    fn entries(&self, at: &Self::Point, outputs: &mut Vec<u8>) -> Vec<(u64, f64)> {
-        let weighty = at.corners.iter().filter(|(_, weight)| *weight != 0.0);
-        weighty
-            .map(|(plane, weight)| {
-                let key = outputs.len() as u64;
-                // What serde cannot write has no bytes, and is refused when it is read.
-                let bytes = postcard::to_stdvec(&plane.output).unwrap_or_default();
-                outputs.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-                outputs.extend_from_slice(&bytes);
-                (key, *weight)
-            })
-            .collect()
-    }
-
-    fn point(&self, i: usize, entries: Vec<(u64, f64)>, outputs: &[u8]) -> Result<Self::Point> {
-        let refuse = |message: &str| Error::Witness { example: i, message: message.into() };
-        let mut corners: Vec<(Arc<Plane<O::Output>>, f64)> = Vec::with_capacity(entries.len());
-        for (key, weight) in entries {
-            let bytes =
-                bytes_at(outputs, key).ok_or_else(|| refuse("it has an output without bytes"))?;
-            let output: O::Output = postcard::from_bytes(bytes)
-                .map_err(|_| refuse("it has bytes that are no output"))?;
-            if !self.oracle.admits(&self.examples[i].0, &output) {
-                return Err(refuse("it has an output that is none of this example's"));
-            }
-            if corners.iter().any(|(plane, _)| plane.output == output) {
-                return Err(refuse("it has an output twice"));
-            }
-            corners.push((Arc::new(self.plane(i, output)?), weight));
-        }
-        let (spare, psi, loss) = (Vec::new(), SparseVec::default(), 0.0);
-        let mut point = OraclePoint { corners, spare, psi, loss };
-        point.remix();
-        Ok(point)
-    }
-}
-
-/// Returns the bytes of the output at a place, if they are there.
-fn bytes_at(outputs: &[u8], key: u64) -> Option<&[u8]> {
-    let (length, rest) = outputs.get(usize::try_from(key).ok()?..)?.split_first_chunk::<8>()?;
-    rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)
 }

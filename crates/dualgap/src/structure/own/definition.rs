@@ -3,10 +3,12 @@
 use super::blocks::OracleBlocks;
 use super::examples::OwnExamples;
 use super::oracle::OwnOracle;
+use super::rescaling::Rescaling;
 use crate::data::{DataSet, Format, Loaded, Recipe, Source};
 use crate::linalg::parallel;
 use crate::structure::evaluation::Evaluation;
 use crate::structure::posed::{Posed, Posing, penalised};
+use crate::structure::words::rescaled;
 use crate::structure::{Fitted, Names, Purpose, Structure, Words};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -18,12 +20,22 @@ use serde_json::json;
 pub struct OwnStructure<O> {
     /// The oracle, with its parameters.
     pub oracle: O,
+    /// How losses and scores make the hinge.
+    #[serde(default, skip_serializing_if = "Rescaling::is_margin")]
+    pub rescaling: Rescaling,
 }
 
 impl<O: OwnOracle> OwnStructure<O> {
     /// Returns the structure of an oracle.
     pub fn new(oracle: O) -> Self {
-        Self { oracle }
+        Self { oracle, rescaling: Rescaling::Margin }
+    }
+
+    /// Returns the structure with the hinge in this form; [`Rescaling::Slack`] needs an oracle with
+    /// [`decode_slack`](super::Oracle::decode_slack).
+    #[must_use]
+    pub fn rescaled(self, rescaling: Rescaling) -> Self {
+        Self { rescaling, ..self }
     }
 }
 
@@ -49,7 +61,8 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
             let message = "the truth is none of its outputs".into();
             return Err(Error::Oracle { example, message });
         }
-        Ok(penalised(OracleBlocks::new(&self.oracle, &data.labelled)?, posing))
+        let blocks = OracleBlocks::new(&self.oracle, &data.labelled)?.rescaled(self.rescaling);
+        Ok(penalised(blocks, posing))
     }
 
     fn predict(&self, fitted: Fitted<'_>, data: &Self::Data) -> Result<Vec<O::Output>> {
@@ -76,8 +89,10 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
     }
 
     fn describe(&self, _: &Names) -> Words {
-        Words { task: O::NAME, loss: "structural hinge".into(), ..Words::default() }
+        let loss = format!("structural hinge{}", rescaled(self.rescaling));
+        Words { task: O::NAME, loss, ..Words::default() }
             .with("loss", json!({ "name": "structural_hinge" }))
+            .with("rescaling", json!(self.rescaling))
             .with("oracle", json!(self.oracle))
     }
 

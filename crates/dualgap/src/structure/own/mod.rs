@@ -1,11 +1,24 @@
 //! Any output space with a max-oracle: the trait that a user implements, and the blocks that are made of it.
+//!
+//! - `oracle`: the trait; `rescaling`: how losses and scores make its hinge; `examples`: its data.
+//! - `blocks`: one block an example, a mixture of the corners in `plane`; `active_set` has its steps between known
+//!   corners, `witness` what is stored of it, `refute` what it says against false claims.
+//! - `definition`: the structure of an oracle.
 
+mod active_set;
 mod blocks;
 pub(crate) mod definition;
 pub(crate) mod examples;
 mod oracle;
+mod plane;
+mod refute;
+mod rescaling;
+mod witness;
 
-pub use blocks::{OracleBlocks, OraclePoint, Plane};
+pub use blocks::OracleBlocks;
 pub use definition::OwnStructure;
 pub use examples::OwnExamples;
 pub use oracle::{Bound, Decoded, Extent, Oracle, OwnOracle};
+pub use plane::{OraclePoint, Plane};
+pub use rescaling::Rescaling;
+pub use witness::StoredOutputs;

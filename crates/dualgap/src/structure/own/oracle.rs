@@ -1,9 +1,10 @@
 //! The max-oracle: all that a structure needs to provide.
 
 use super::examples::OwnExamples;
-use crate::Result;
 use crate::data::Source;
+use crate::dual::Quality;
 use crate::linalg::Accumulate;
+use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -17,7 +18,8 @@ pub enum Bound {
     Exact,
     /// No output scores higher than this, rounding included.
     AtMost(f64),
-    /// Nothing is known. The solver can step with it, but a run is then reported as uncertified.
+    /// Nothing is known. The solver can step with it, but a run is then reported as uncertified, unless the oracle
+    /// promises something of all its outputs ([`Oracle::quality`]).
     Unknown,
 }
 
@@ -117,6 +119,13 @@ pub trait Oracle: Sync {
         None
     }
 
+    /// Returns what is promised of all outputs that are decoded: that their gap is at least a share of the largest, or that
+    /// no output scores higher by more than an amount. Where an output's bound is [`Bound::Unknown`], certificates rest on
+    /// that promise, and say so; outputs that were found before may refute it, which is an error.
+    fn quality(&self) -> Quality {
+        Quality::Exact
+    }
+
     /// Returns the work of a call of [`decode`](Self::decode), in multiplications or what takes as long; a millisecond
     /// has about a million of them. The more expensive a call, the more steps the engine takes on outputs that it has
     /// found before.
@@ -132,6 +141,18 @@ pub trait Oracle: Sync {
         against: Option<&Self::Output>,
         scratch: &mut Self::Scratch,
     ) -> Result<Decoded<Self::Output>>;
+
+    /// Returns `argmax_y L(truth, y) (1 + ⟨w, φ(x, y)⟩ − ⟨w, φ(x, truth)⟩)`, for
+    /// [slack rescaling](super::Rescaling::Slack). [`Bound::AtMost`] then bounds this product for all outputs.
+    fn decode_slack(
+        &self,
+        _w: &[f64],
+        _x: &Self::Input,
+        _truth: &Self::Output,
+        _scratch: &mut Self::Scratch,
+    ) -> Result<Decoded<Self::Output>> {
+        Err(Error::setting("this oracle has no slack-rescaled decoding"))
+    }
 }
 
 /// An oracle that can be a structure of its own: its parameters, inputs and outputs have a byte form through serde.

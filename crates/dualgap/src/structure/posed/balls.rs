@@ -8,7 +8,7 @@ use crate::data::Factors;
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
 use crate::linalg::{Measured, Rows};
-use crate::run::{Reach, Report};
+use crate::run::{Basis, Reach, Report};
 use crate::structure::Fitted;
 use crate::term::Ball;
 use crate::term::ball::l1;
@@ -73,13 +73,18 @@ struct InL1Ball<'d, L> {
 }
 
 impl<L: StoredLosses> Sides for &InL1Ball<'_, L> {
-    fn primal(&self, fitted: Fitted<'_>, factors: &Factors) -> Result<PrimalValue> {
+    fn primal(
+        &self,
+        fitted: Fitted<'_>,
+        _: Option<&Witness>,
+        factors: &Factors,
+    ) -> Result<PrimalValue> {
         let weights = factors.scaled(fitted.weights).into_owned();
         let value = self.problem.primal(&weights)?;
         if value.value == f64::INFINITY && !l1::contains(&weights, self.problem.radius()) {
             return Err(refused("the weights are not in the ball that the file names"));
         }
-        Ok(PrimalValue { value, certified: true })
+        Ok(PrimalValue { value, certified: true, basis: Basis::Exact })
     }
 
     fn dual(&self, witness: &Witness) -> Result<Measured> {

@@ -64,8 +64,14 @@ pub trait Posed {
 
 /// The primal and the dual value of a certificate.
 pub trait Sides {
-    /// Returns the primal value at the weights of a model, which are for the unscaled data.
-    fn primal(&self, fitted: Fitted<'_>, factors: &Factors) -> Result<PrimalValue>;
+    /// Returns the primal value at the weights of a model, which are for the unscaled data. What a search claims is
+    /// compared with the witness, if there is one, and a promise of a search gives a bound together with it.
+    fn primal(
+        &self,
+        fitted: Fitted<'_>,
+        witness: Option<&Witness>,
+        factors: &Factors,
+    ) -> Result<PrimalValue>;
 
     /// Returns the dual value of a witness, or an error if it is infeasible.
     fn dual(&self, witness: &Witness) -> Result<Measured>;
@@ -79,8 +85,8 @@ impl dyn Sides + '_ {
         witness: &Witness,
         factors: &Factors,
     ) -> Result<Certificate> {
-        let primal = self.primal(fitted, factors)?;
-        Certificate::new(primal.value, self.dual(witness)?, primal.certified)
+        let primal = self.primal(fitted, Some(witness), factors)?;
+        primal.certificate(self.dual(witness)?)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
-use crate::dual::{self, Begin, Problem, Solution, Witness, Witnessed};
+use crate::dual::{self, Begin, Problem, Quality, Solution, Witness, Witnessed};
 use crate::linalg::Measured;
 use crate::run::{Reach, Report};
 use crate::structure::Fitted;
@@ -159,8 +159,19 @@ impl<'a, B: Witnessed, L: Link + 'a> OfBlocks<'a, B, L> {
 }
 
 impl<B: Witnessed, L: Link> Sides for OfBlocks<'_, B, L> {
-    fn primal(&self, fitted: Fitted<'_>, factors: &Factors) -> Result<PrimalValue> {
-        self.problem.primal(&factors.scaled(fitted.weights))
+    fn primal(
+        &self,
+        fitted: Fitted<'_>,
+        witness: Option<&Witness>,
+        factors: &Factors,
+    ) -> Result<PrimalValue> {
+        let w = factors.scaled(fitted.weights);
+        // The searches of blocks with coordinates of their own claim nothing that a point could refute.
+        let open = B::REBUILT || self.blocks.quality() != Quality::Exact;
+        match witness.filter(|_| open) {
+            Some(witness) => self.problem.primal_at(&w, &witness.points(self.blocks)?),
+            None => self.problem.primal(&w),
+        }
     }
 
     fn dual(&self, witness: &Witness) -> Result<Measured> {

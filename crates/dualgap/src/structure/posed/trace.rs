@@ -9,7 +9,7 @@ use crate::data::Factors;
 use crate::dual::Witness;
 use crate::dual::problem::PrimalValue;
 use crate::linalg::{LowRank, Measured, Rows};
-use crate::run::{Reach, Report};
+use crate::run::{Basis, Reach, Report};
 use crate::structure::Fitted;
 
 /// Poses the problem of rows and losses in the trace ball.
@@ -91,7 +91,12 @@ fn as_trained(x: &LowRank, factors: &Factors) -> Result<LowRank> {
 }
 
 impl<M: Map, L: StoredLosses> Sides for &InTraceBall<M, L> {
-    fn primal(&self, fitted: Fitted<'_>, factors: &Factors) -> Result<PrimalValue> {
+    fn primal(
+        &self,
+        fitted: Fitted<'_>,
+        _: Option<&Witness>,
+        factors: &Factors,
+    ) -> Result<PrimalValue> {
         let Some(x) = fitted.low_rank else {
             return Err(refused("the file names the trace ball, and has no weights in factors"));
         };
@@ -99,7 +104,8 @@ impl<M: Map, L: StoredLosses> Sides for &InTraceBall<M, L> {
         if !self.problem.contains(&x) {
             return Err(refused("the weights are not in the ball that the file names"));
         }
-        Ok(PrimalValue { value: self.problem.primal(&x)?, certified: true })
+        let value = self.problem.primal(&x)?;
+        Ok(PrimalValue { value, certified: true, basis: Basis::Exact })
     }
 
     /// The search for singular values may end elsewhere on another machine, so its tolerance counts as an error.
