@@ -3,8 +3,8 @@
 
 use super::features::{self, Extractor};
 use super::{
-    ColumnRecipe, CsvRecipe, DataSet, Examples, Ratings, RatingsRecipe, Sequences, Source,
-    TargetKind, Targets, Unseen, Vocabulary, csv, letters, libsvm,
+    ColumnRecipe, CsvRecipe, DataSet, Examples, Matchings, Ratings, RatingsRecipe, Sequences,
+    Source, TargetKind, Targets, Unseen, Vocabulary, csv, edges, letters, libsvm,
 };
 use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,8 @@ pub enum Format {
     Columns(ColumnRecipe),
     /// `user item rating`, see [`super::ratings`].
     Ratings(RatingsRecipe),
+    /// `row column mark features…`, see [`super::edges`].
+    Edges,
     /// The format of a user's own structure, which reads it.
     Own,
 }
@@ -107,6 +109,7 @@ impl Format {
             Self::Csv(_) => "csv",
             Self::Columns(_) => "column",
             Self::Ratings(_) => "ratings",
+            Self::Edges => "edge",
             Self::Own => "structure's own",
         }
     }
@@ -238,14 +241,15 @@ impl Recipe {
                 let of = data.len();
                 Ok(Loaded::whole(data, of, Format::Columns(recipe), labelled, unseen))
             }
-            Format::Libsvm | Format::Csv(_) | Format::Ratings(_) | Format::Own => Err(source
-                .file_error(
+            Format::Libsvm | Format::Csv(_) | Format::Ratings(_) | Format::Edges | Format::Own => {
+                Err(source.file_error(
                     format!("a {} file has no sequences", self.format.name()),
                     format!(
                         "chains are trained on column files ({} columns) and letters",
                         Setting::Format
                     ),
-                )),
+                ))
+            }
         }
     }
 
@@ -291,6 +295,27 @@ impl Recipe {
     pub fn pairs(&self, source: Source<'_>) -> Result<Loaded<Ratings>> {
         let pairs = self.of_ratings(&source)?.read_pairs(source)?;
         Ok(Loaded::all(pairs.into(), self.format.clone(), false))
+    }
+
+    /// Reads the graphs of an edge file: to train on, or with the features that a model knows.
+    pub fn matchings(
+        &self,
+        source: Source<'_>,
+        known: Option<Vocabulary<'_>>,
+    ) -> Result<Loaded<Matchings>> {
+        self.no_folds(source.name())?;
+        if self.format != Format::Edges {
+            return Err(source.file_error(
+                format!("a {} file has no graphs to be matched", self.format.name()),
+                format!("matchings are trained on edge files ({} edges)", Setting::Format),
+            ));
+        }
+        let (data, unseen) = match known {
+            None => (edges::read(source)?, Unseen::default()),
+            Some(known) => edges::read_known(source, known)?,
+        };
+        let (of, labelled) = (data.len(), data.is_labelled());
+        Ok(Loaded::whole(data, of, Format::Edges, labelled, unseen))
     }
 
     fn of_ratings(&self, source: &Source<'_>) -> Result<&RatingsRecipe> {
@@ -346,6 +371,10 @@ impl Recipe {
             Format::Ratings(_) => Err(source.file_error(
                 "a ratings file has pairs of users and items, and no examples with features",
                 "it is for `dualgap train completion` and for models of that",
+            )),
+            Format::Edges => Err(source.file_error(
+                "an edge file has graphs to be matched, and no examples with features",
+                "it is for models of matchings",
             )),
             Format::Columns(_) => {
                 let name = source.name().to_string();

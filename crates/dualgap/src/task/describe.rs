@@ -268,7 +268,7 @@ fn recipe_lines(recipe: &Recipe) -> Vec<(&'static str, String)> {
                 ("held out", format!("{count} ratings, drawn by seed {seed}, are left out"))
             }));
         }
-        Format::Libsvm | Format::Letters | Format::Own => {}
+        Format::Libsvm | Format::Letters | Format::Edges | Format::Own => {}
     }
     if let Some(folds) = &recipe.folds {
         let folds: Vec<String> = folds.iter().map(ToString::to_string).collect();
