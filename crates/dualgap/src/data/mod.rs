@@ -11,6 +11,7 @@
 //! - [`lock`]: files that one program at a time can lock.
 //! - [`random_binning`]: features whose inner product is a kernel.
 //! - [`conversion`]: conversion to LIBSVM files, with the same numbers for several files.
+//! - [`alignment`]: bitext, and what it tells about the links between words.
 //! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`edges`], [`tables`]: readers.
 //! - `columns`, [`templates`], `column_recipe`, [`features`]: column files, and how their cells become
 //!   features.
@@ -18,6 +19,7 @@
 //! - `recipe`: how a file becomes a data set, in a form that a model file stores.
 //! - `fingerprint`: digests that identify data sets.
 
+pub mod alignment;
 mod alphabet;
 mod checks;
 mod class_weights;
