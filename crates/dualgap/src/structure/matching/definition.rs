@@ -2,6 +2,8 @@
 
 use super::keys::{ends_of, is_edge};
 use super::{LinkLoss, MatchingBlocks};
+use crate::container::{Fault, Reader, Tensor};
+use crate::data::alignment::Aligner;
 use crate::data::{Format, Loaded, Matchings, Recipe, Source};
 use crate::linalg::{Assignment, parallel};
 use crate::structure::evaluation::{Evaluation, LinkEvaluation};
@@ -12,6 +14,7 @@ use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::sync::Arc;
 
 /// A partial matching of the rows and columns of a graph, under the structural hinge.
 ///
@@ -30,16 +33,59 @@ use serde_json::json;
 /// assert!(model.certify(&data)?.certificate.relative_gap() <= 1e-4);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Matching {
     /// What wrong and missing edges cost.
     pub loss: LinkLoss,
+    /// What makes graphs of bitext, if the data are such. Its tables are tensors of a model file, not a part of the header;
+    /// the fingerprint of the graphs tells whether they are those of the training run.
+    #[serde(skip)]
+    pub aligner: Option<Arc<Aligner>>,
 }
 
 impl Matching {
     /// Returns the structure under this loss.
     pub fn new(loss: LinkLoss) -> Self {
-        Self { loss }
+        Self { loss, aligner: None }
+    }
+
+    /// Returns the structure for bitext.
+    #[must_use]
+    pub fn with_aligner(self, aligner: Aligner) -> Self {
+        Self { aligner: Some(Arc::new(aligner)), ..self }
+    }
+
+    /// Reads bitext, with the features that a model knows.
+    fn read_bitext(
+        &self,
+        recipe: &Recipe,
+        source: Source<'_>,
+        purpose: Purpose<'_>,
+    ) -> Result<Loaded<Matchings>> {
+        let name = source.name().to_string();
+        let Some(aligner) = &self.aligner else {
+            return Err(source.file_error(
+                "is bitext, and no aligner has learned from such",
+                "let one learn what translates what; a model file without one was altered",
+            ));
+        };
+        let loaded = recipe.bitext(source, aligner)?;
+        let known = purpose.known().map(|names| &names.dictionary);
+        if known.is_some_and(|known| known != loaded.data.dictionary()) {
+            return Err(Error::in_file(
+                name,
+                "cannot be read for this model, whose edges have other features",
+                "another version of the program made it: train it again",
+            ));
+        }
+        if matches!(purpose, Purpose::Train) && !loaded.labelled {
+            return Err(Error::in_file(
+                name,
+                "has no links beside it to learn from",
+                "the file PREFIX.a has them, a line for every pair: 0-0 1-2 1?3",
+            ));
+        }
+        Ok(loaded)
     }
 }
 
@@ -82,6 +128,16 @@ impl Structure for Matching {
         entries.iter().all(fits).then(|| entries.to_vec())
     }
 
+    fn put(&self, put: &mut dyn FnMut(&str, Tensor)) {
+        if let Some(aligner) = &self.aligner {
+            aligner.put(put);
+        }
+    }
+
+    fn take(self, file: &Reader<'_>, _: &Names) -> Result<Self, Fault> {
+        if Aligner::is_in(file) { Ok(self.with_aligner(Aligner::take(file)?)) } else { Ok(self) }
+    }
+
     /// Edges of score zero or less gain nothing, and are left out.
     fn predict(&self, fitted: Fitted<'_>, data: &Matchings) -> Result<Vec<Vec<(usize, usize)>>> {
         parallel::map(data.len(), Assignment::default, |assignment, i| {
@@ -117,17 +173,25 @@ impl Structure for Matching {
 
     fn describe(&self, _: &Names) -> Words {
         let LinkLoss { false_positive, false_negative } = self.loss;
-        Words {
+        let aligner = self.aligner.as_ref().map(|aligner| {
+            let (pairs, [e, f]) = (aligner.pairs(), aligner.vocabulary());
+            let line = format!("learned from {pairs} pairs of sentences, with {e} and {f} words");
+            (("aligner", line), json!({ "pairs": pairs, "words": [e, f] }))
+        });
+        let (lines, aligner): (Vec<_>, Vec<_>) = aligner.into_iter().unzip();
+        let words = Words {
             task: "matching",
             loss: format!(
                 "hinge, {} for a wrong edge and {} for a missing one",
                 exact(false_positive),
                 exact(false_negative)
             ),
+            lines,
             ..Words::default()
         }
         .with("loss", json!({ "name": "link_hinge" }))
-        .with("costs", json!(self.loss))
+        .with("costs", json!(self.loss));
+        aligner.into_iter().fold(words, |words, aligner| words.with("aligner", aligner))
     }
 
     /// One line, `0-0 1-2`: rows and columns, from 0 on.
@@ -151,12 +215,21 @@ impl Structure for Matching {
         source: Source<'_>,
         purpose: Purpose<'_>,
     ) -> Result<Loaded<Matchings>> {
+        // The range of a recipe chooses what is trained on.
+        let range = if matches!(purpose, Purpose::Train) { recipe.range } else { None };
+        let recipe = Recipe { range, ..recipe.clone() };
+        if source.is_prefix() || recipe.format == Format::Bitext {
+            return self.read_bitext(&recipe, source, purpose);
+        }
         recipe.matchings(source, purpose.known().map(Names::vocabulary))
     }
 
     fn complaint(&self, data: &Matchings) -> Option<(String, String)> {
         let none = (0..data.len()).all(|i| data.graph(i).truth().next().is_none());
-        let remedy = "the third word of a line is 1 if its edge is a sure link";
+        let remedy = match &self.aligner {
+            Some(_) => "sure links are written e-f in PREFIX.a: 0-0 1-2",
+            None => "the third word of a line is 1 if its edge is a sure link",
+        };
         none.then(|| ("there is no sure link to learn from".into(), remedy.into()))
     }
 }
