@@ -116,6 +116,8 @@ pub fn check_not_read(output: &Path, inputs: &[&Path]) -> Result<()> {
 
 /// Returns what is read where a path is named: the file, or the files of a prefix.
 fn files_of(input: &Path) -> Vec<PathBuf> {
-    let beside = ["e", "f", "a"].into_iter().filter_map(|ending| with_ending(input, ending));
-    std::iter::once(input.to_path_buf()).chain(beside).collect()
+    if input.exists() {
+        return vec![input.to_path_buf()];
+    }
+    ["e", "f", "a"].into_iter().filter_map(|ending| with_ending(input, ending)).collect()
 }
