@@ -32,6 +32,8 @@ pub enum Format {
     Csv,
     /// Taskar's letter.data
     Letters,
+    /// row column mark name:value name:value …, a blank line between graphs
+    Edges,
 }
 
 choices!(SdcaOption => dualgap::structure::Choice {

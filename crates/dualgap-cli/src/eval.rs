@@ -1,6 +1,7 @@
 //! `dualgap eval`: compares predictions with the labels of a file.
 
 use crate::args::EvalArgs;
+use crate::matchings::link_rows;
 use crate::outputs::{OutputsJson, output_rows, output_table};
 use crate::predict::load;
 use crate::ratings::strangers_row;
@@ -84,6 +85,12 @@ pub fn run(args: &EvalArgs, tasks: &Tasks) -> Result<Outcome> {
         Evaluation::Ratings(RatingErrors { errors, unknown, .. }) => {
             let mut rows = number_rows(errors);
             rows.extend(strangers_row(*unknown));
+            aligned(&rows)
+        }
+        Evaluation::Links(evaluation) if args.json => to_json(&evaluation.figures()),
+        Evaluation::Links(evaluation) => {
+            let mut rows = link_rows(&evaluation.figures());
+            rows.extend(unseen_row(&unseen));
             aligned(&rows)
         }
         Evaluation::Own { figures, .. } if args.json => {

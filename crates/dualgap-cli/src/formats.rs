@@ -14,6 +14,7 @@ pub fn format(args: &LayoutArgs, guess: Format) -> Result<Format> {
         Some(choices::Format::Letters) => Format::Letters,
         Some(choices::Format::Csv) => Format::Csv(CsvRecipe::default()),
         Some(choices::Format::Columns) => Format::Columns(ColumnRecipe::default()),
+        Some(choices::Format::Edges) => Format::Edges,
     };
     let name = format.name();
     let refuse = |given: bool, option: &str, other: &str| {

@@ -2,6 +2,7 @@
 
 use crate::args::InspectArgs;
 use crate::ball::penalty_rows;
+use crate::matchings::inspect_example;
 use crate::outputs::outputs_row;
 use crate::places::check_not_read;
 use crate::ratings::{centre_row, completion};
@@ -61,6 +62,10 @@ struct Named {
 
 pub fn run(args: &InspectArgs, tasks: &Tasks) -> Result<Outcome> {
     let mut model = tasks.registry().load(&args.model)?;
+    if let (Some(data), Some(pair)) = (&args.data, args.pair) {
+        let files = (data.as_path(), args.model.as_path());
+        return inspect_example(&*model, files, pair, args.svg.as_deref(), args.json);
+    }
     // Models of ratings are shown by their factors.
     if completion(&*model).is_none() {
         model.write_out()?;

@@ -33,7 +33,8 @@ impl<'a, S: Structure> Job<'a, S> {
         let format = format(&common.data.layout, S::guess(&source.head()?))?;
         let folds = common.data.train_folds.as_ref().map(|folds| folds.0.clone());
         let (constant, target) = (task.constant(), spec.structure.target());
-        let recipe = Recipe { format, folds, constant, target };
+        let recipe = Recipe { format, folds, constant, target, range: None };
+        task.prepare(&mut spec, &common)?;
         let train = spec.structure.read(&recipe, source, Purpose::Train)?;
         if let Some((message, remedy)) = spec.structure.complaint(&train.data) {
             return Err(Error::file(file, message, remedy));

@@ -89,6 +89,11 @@ pub trait TaskOptions: Args + Debug {
         false
     }
 
+    /// Completes the task with what it needs to read the data.
+    fn prepare(&self, _spec: &mut TaskSpec<Self::Structure>, _common: &Common<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Completes the task with what its options say about the labels of the training data.
     fn meet(
         &self,

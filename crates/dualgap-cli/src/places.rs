@@ -3,7 +3,7 @@
 use crate::args::{DataArgs, KeptArgs};
 use dualgap::data::check_link;
 use dualgap::data::lock::FileLock;
-use dualgap::data::source::is_stdin;
+use dualgap::data::source::{is_stdin, with_ending};
 use dualgap::task::Checkpoints;
 use dualgap::{Error, Result};
 use std::fs::File;
@@ -103,7 +103,8 @@ pub fn check_writable(path: &Path, what: &str) -> Result<()> {
 pub fn check_not_read(output: &Path, inputs: &[&Path]) -> Result<()> {
     // A file that does not exist yet has no canonical path, and cannot be an input either.
     let Ok(place) = output.canonicalize() else { return Ok(()) };
-    if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == place)) {
+    let is_place = |input: PathBuf| input.canonicalize().is_ok_and(|input| input == place);
+    if inputs.iter().flat_map(|input| files_of(input)).any(is_place) {
         return Err(Error::file(
             output,
             "is read here and would be overwritten",
@@ -111,4 +112,12 @@ pub fn check_not_read(output: &Path, inputs: &[&Path]) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Returns what is read where a path is named: the file, or the files of a prefix.
+fn files_of(input: &Path) -> Vec<PathBuf> {
+    if input.exists() {
+        return vec![input.to_path_buf()];
+    }
+    ["e", "f", "a"].into_iter().filter_map(|ending| with_ending(input, ending)).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::args::StopArgs;
 use crate::ball::{self, BallJson, engine_penalty, nonzero, penalty_rows, weights_row};
+use crate::matchings::link_rows;
 use crate::outputs::{OutputsJson, output_rows, output_table};
 use crate::ratings::{RatingsJson, centre_row, rated_rows};
 use crate::words::{
@@ -13,7 +14,8 @@ use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::dual;
 use dualgap::run::{Basis, Certificate, Counters, Report, Stop};
 use dualgap::structure::evaluation::{
-    LabelEvaluation, LabelFigures, NumberErrors, RatingErrors, Scores, SetFigures, Strangers,
+    LabelEvaluation, LabelFigures, LinkFigures, NumberErrors, RatingErrors, Scores, SetFigures,
+    Strangers,
 };
 use dualgap::structure::{Evaluation, Remark, RemarkKind};
 use dualgap::task::{AnyModel, DualMethod, Method};
@@ -104,6 +106,7 @@ enum TestJson {
     Numbers(NumberErrors),
     Sets(SetFigures),
     Outputs(OutputsJson),
+    Links(LinkFigures),
     Ratings {
         #[serde(flatten)]
         errors: NumberErrors,
@@ -125,6 +128,7 @@ impl From<&Evaluation> for TestJson {
             Evaluation::Numbers(errors) => Self::Numbers(*errors),
             Evaluation::Sets(evaluation) => Self::Sets(evaluation.figures()),
             Evaluation::Outputs(evaluation) => Self::Outputs(evaluation.into()),
+            Evaluation::Links(evaluation) => Self::Links(evaluation.figures()),
             Evaluation::Ratings(RatingErrors { errors, of_mean, unknown }) => Self::Ratings {
                 errors: *errors,
                 mean_rmse: of_mean.map(|errors| errors.rmse),
@@ -145,8 +149,18 @@ fn evaluation_rows(evaluation: &Evaluation) -> Vec<(&'static str, String)> {
         Evaluation::Sets(evaluation) => set_rows(&evaluation.figures()),
         Evaluation::Outputs(evaluation) => output_rows(&evaluation.figures()),
         Evaluation::Ratings(ratings) => rated_rows(ratings),
+        Evaluation::Links(evaluation) => prefixed(link_rows(&evaluation.figures())),
         other => own_rows(other),
     }
+}
+
+/// Returns the rows of a table about links, which in the report of a run are those of a test.
+fn prefixed(rows: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
+    let rows = rows.into_iter().map(|(name, told)| match name {
+        "error rate" => ("test error", told),
+        other => (other, told),
+    });
+    rows.collect()
 }
 
 /// Returns the rows of a table about the figures of a user's own structure.

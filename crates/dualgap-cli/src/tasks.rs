@@ -5,7 +5,8 @@ use crate::args::{Cli, CvArgs, PathArgs, TrainArgs, Work, no_lambda};
 use crate::options::{TaskOptions, Verb};
 use crate::path::claim::Claim;
 use crate::problem::{
-    BinaryArgs, ChainArgs, ClassesArgs, CompletionArgs, LabelsArgs, OutputsArgs, RegressionArgs,
+    BinaryArgs, ChainArgs, ClassesArgs, CompletionArgs, LabelsArgs, MatchingArgs, OutputsArgs,
+    RegressionArgs,
 };
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory};
@@ -31,6 +32,7 @@ impl Tasks {
             .with::<LabelsArgs>()
             .with::<OutputsArgs>()
             .with::<ChainArgs>()
+            .with::<MatchingArgs>()
             .with::<CompletionArgs>()
     }
 
@@ -230,6 +232,7 @@ mod tests {
             "multilabel" => of::<LabelsArgs>(),
             "multioutput" => of::<OutputsArgs>(),
             "chain" => of::<ChainArgs>(),
+            "matching" => of::<MatchingArgs>(),
             "completion" => of::<CompletionArgs>(),
             other => panic!("{other}"),
         }

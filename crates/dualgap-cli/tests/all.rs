@@ -20,6 +20,8 @@ mod cv;
 mod forgeries;
 #[path = "linear/main.rs"]
 mod linear;
+#[path = "matchings/main.rs"]
+mod matchings;
 #[path = "own_files/main.rs"]
 mod own_files;
 #[path = "own_program/main.rs"]

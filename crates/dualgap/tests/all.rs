@@ -19,6 +19,8 @@ mod equivalences;
 mod linear;
 #[path = "low_rank/main.rs"]
 mod low_rank;
+#[path = "matchings/main.rs"]
+mod matchings;
 #[path = "models/main.rs"]
 mod models;
 #[path = "oracles/main.rs"]

@@ -52,6 +52,15 @@ pub struct InspectArgs {
     /// Write all weights that are not zero to this file, one a line; `-` for standard output.
     #[arg(long, value_name = "FILE")]
     pub weights: Option<PathBuf>,
+    /// Matchings: show what the model predicts for an example of these data, beside what is true.
+    #[arg(long, value_name = "DATA", requires = "pair", conflicts_with = "weights")]
+    pub data: Option<PathBuf>,
+    /// The example to show, from 0 on.
+    #[arg(long, value_name = "N", requires = "data")]
+    pub pair: Option<usize>,
+    /// Draw the example in this file; `-` for standard output.
+    #[arg(long, value_name = "FILE", requires = "data")]
+    pub svg: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,

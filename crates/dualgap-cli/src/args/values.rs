@@ -53,6 +53,30 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&n| n <= 1024).ok_or_else(|| "must be 0 (all cores) to 1024".into())
 }
 
+/// Examples from the first number to before the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub begin: usize,
+    pub end: usize,
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}..{}", self.begin, self.end)
+    }
+}
+
+pub fn parse_range(text: &str) -> Result<Range, String> {
+    let whole = |text: &str| {
+        let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<usize>().ok().filter(|_| plain)
+    };
+    let parts = text.split_once("..").and_then(|(begin, end)| Some((whole(begin)?, whole(end)?)));
+    parts.filter(|(begin, end)| begin < end).map(|(begin, end)| Range { begin, end }).ok_or_else(
+        || "must be two ascending numbers such as 0..100, the second not included".into(),
+    )
+}
+
 /// Fold numbers, ascending. (A type of its own: clap would take a `Vec` for several values.)
 #[derive(Clone, Debug, PartialEq)]
 pub struct Folds(pub Vec<u8>);

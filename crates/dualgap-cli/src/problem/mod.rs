@@ -6,12 +6,14 @@ mod chain;
 mod classes;
 mod completion;
 mod linear;
+mod matching;
 mod several;
 
 pub use chain::ChainArgs;
 pub use classes::ClassesArgs;
 pub use completion::CompletionArgs;
 pub use linear::{BinaryArgs, RegressionArgs};
+pub use matching::MatchingArgs;
 pub use several::{LabelsArgs, OutputsArgs};
 
 use crate::choices::{BinaryLoss, RegressionLoss, Scale};

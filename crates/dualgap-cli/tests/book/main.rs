@@ -1,6 +1,7 @@
 //! What the book and the help say is true: every command in them is run.
 
 use crate::common::{Desk, Dice, Table, Words, gzip};
+use crate::matchings::toy;
 use std::fmt::Write;
 
 const GETTING_STARTED: &str = include_str!("../../../../docs/getting-started.md");
@@ -8,6 +9,7 @@ const BALLS: &str = include_str!("../../../../docs/balls.md");
 const COMPLETION: &str = include_str!("../../../../docs/completion.md");
 const CONVERTING: &str = include_str!("../../../../docs/converting.md");
 const CROSS_VALIDATION: &str = include_str!("../../../../docs/cross-validation.md");
+const MATCHING: &str = include_str!("../../../../docs/matching.md");
 const PATHS: &str = include_str!("../../../../docs/paths.md");
 const README: &str = include_str!("../../../../README.md");
 
@@ -111,6 +113,9 @@ fn desk() -> Desk {
     desk.write("ratings.csv", ratings(60, 1, true));
     desk.write("more-ratings.csv", ratings(20, 2, true));
     desk.write("pairs.csv", ratings(10, 3, false));
+    toy(40, 1).write(&desk, "pairs");
+    toy(40, 2).write(&desk, "more-pairs");
+    desk.write("edges.txt", "0 0 1 same:1\n0 1 0 far:1\n1 1 1 same:0.9\n\n0 0 0 far:1\n0 1 1 same:1\n");
     desk.write("letters.data.gz", gzip(Words::new(40, 1).text().as_bytes()));
     desk
 }
@@ -161,6 +166,11 @@ fn the_commands_of_converting_data_work() {
 }
 
 #[test]
+fn the_commands_of_the_page_on_matchings_work() {
+    assert_eq!(run_all(shell_lines(MATCHING)), 6);
+}
+
+#[test]
 fn the_commands_of_the_page_on_paths_work() {
     assert_eq!(run_all(shell_lines(PATHS)), 2);
 }
@@ -190,6 +200,7 @@ fn help_knows_every_command_and_refuses_others() {
         "train",
         "train chain",
         "train completion",
+        "train matching",
         "cv",
         "cv binary",
         "path",

@@ -1,7 +1,7 @@
 //! The interface of all data sets.
 
 use super::fingerprint::Fingerprint;
-use super::{Examples, Factors, Ratings, Scaling, Sequences};
+use super::{Examples, Factors, Matchings, Ratings, Scaling, Sequences};
 use crate::container::Digest;
 use crate::linalg::memory::Need;
 use crate::{Error, Result};
@@ -109,6 +109,24 @@ impl DataSet for Sequences {
 
     fn weights(&self) -> Option<&[f64]> {
         Sequences::weights(self)
+    }
+
+    fn weighted(self, weights: Vec<f64>) -> Result<Self> {
+        self.with_weights(weights)
+    }
+}
+
+impl DataSet for Matchings {
+    fn len(&self) -> usize {
+        Matchings::len(self)
+    }
+
+    fn subset(&self, chosen: &[usize]) -> Self {
+        self.select(chosen)
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        Matchings::weights(self)
     }
 
     fn weighted(self, weights: Vec<f64>) -> Result<Self> {

@@ -4,7 +4,7 @@
 //! difference; a value, a label, the order of the examples do. Fields are written with their lengths in
 //! little-endian order, so that no two data sets give the same bytes.
 
-use super::{Examples, Ratings, Sequences, Targets};
+use super::{Examples, Mark, Matchings, Ratings, Sequences, Targets};
 use crate::container::Digest;
 use crate::linalg::Rows;
 
@@ -87,6 +87,30 @@ impl Fingerprint for Sequences {
         }
         for &label in self.labels() {
             digest.text(&self.alphabet().names()[label as usize]);
+        }
+    }
+}
+
+/// The truth follows from the marks, and words are for people.
+impl Fingerprint for Matchings {
+    fn digest(&self, digest: &mut Digest) {
+        digest.text("matchings");
+        self.features().digest(digest);
+        digest.number(self.len() as u64);
+        digest.text(if self.is_labelled() { "marked" } else { "unlabelled" });
+        for graph in (0..self.len()).map(|i| self.graph(i)) {
+            for number in [graph.rows(), graph.columns(), graph.edges().len()] {
+                digest.number(number as u64);
+            }
+            for (e, &(row, column)) in graph.edges().iter().enumerate() {
+                let mark = match graph.mark(e) {
+                    Mark::None => 0,
+                    Mark::Possible => 1,
+                    Mark::Sure => 2,
+                };
+                digest.number(u64::from(row) << 32 | u64::from(column));
+                digest.number(mark);
+            }
         }
     }
 }

@@ -176,7 +176,7 @@ pub(super) fn is_feature(token: &str) -> bool {
 }
 
 /// Whether a text is an integer, of any size.
-fn is_whole(text: &str) -> bool {
+pub(super) fn is_whole(text: &str) -> bool {
     let digits = text.strip_prefix('+').unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
@@ -214,7 +214,8 @@ fn parse_number(text: &str) -> Result<f64, Complaint> {
     })
 }
 
-fn parse_features<'t>(
+/// Parses features with indices from one, ascending, into a row with indices from zero.
+pub(super) fn parse_features<'t>(
     tokens: impl Iterator<Item = &'t str>,
     row: &mut Vec<(u32, f64)>,
 ) -> Result<(), Complaint> {

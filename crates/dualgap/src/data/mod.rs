@@ -1,6 +1,6 @@
 //! Data sets, their readers and their files.
 //!
-//! - `examples`: rows with a target each; `sequences`: sequences of labelled rows.
+//! - `examples`: rows with a target each; `sequences`: sequences of labelled rows; `matchings`: graphs to be matched.
 //! - `dataset`: the interface of all data sets.
 //! - `targets`: what to predict: classes, numbers, `sets` of labels, or several numbers, `outputs`.
 //! - `alphabet`, `dictionary`: names of labels and of features, and their numbers.
@@ -11,13 +11,15 @@
 //! - [`lock`]: files that one program at a time can lock.
 //! - [`random_binning`]: features whose inner product is a kernel.
 //! - [`conversion`]: conversion to LIBSVM files, with the same numbers for several files.
-//! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`tables`]: readers.
+//! - [`alignment`]: bitext, and what it tells about the links between words.
+//! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`edges`], [`tables`]: readers.
 //! - `columns`, [`templates`], `column_recipe`, [`features`]: column files, and how their cells become
 //!   features.
 //! - `vocabulary`: the names that a model knows, and what it does not know.
 //! - `recipe`: how a file becomes a data set, in a form that a model file stores.
 //! - `fingerprint`: digests that identify data sets.
 
+pub mod alignment;
 mod alphabet;
 mod checks;
 mod class_weights;
@@ -27,6 +29,7 @@ pub mod conversion;
 pub mod csv;
 mod dataset;
 mod dictionary;
+pub mod edges;
 mod examples;
 pub mod features;
 pub(crate) mod fingerprint;
@@ -37,6 +40,7 @@ mod lacking;
 pub mod letters;
 pub mod libsvm;
 pub mod lock;
+mod matchings;
 mod outputs;
 mod packed;
 pub mod random_binning;
@@ -65,6 +69,7 @@ pub use dictionary::Dictionary;
 pub use examples::Examples;
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use folds::Folds;
+pub use matchings::{Graph, GraphRef, Mark, Matchings, SideWords};
 pub use outputs::Outputs;
 pub use random_binning::RandomBinning;
 pub use ratings::{Pairs, Ratings, RatingsRecipe};

@@ -1,10 +1,11 @@
 //! Recipes: how a file becomes a data set, with format, features and folds. A model file stores its recipe, so that
 //! its certificate can be verified, and other files read in the same way, with nothing but the data file.
 
+use super::alignment::Aligner;
 use super::features::{self, Extractor};
 use super::{
-    ColumnRecipe, CsvRecipe, DataSet, Examples, Ratings, RatingsRecipe, Sequences, Source,
-    TargetKind, Targets, Unseen, Vocabulary, csv, letters, libsvm,
+    ColumnRecipe, CsvRecipe, DataSet, Examples, Matchings, Ratings, RatingsRecipe, Sequences,
+    Source, TargetKind, Targets, Unseen, Vocabulary, csv, edges, letters, libsvm,
 };
 use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,10 @@ pub enum Format {
     Columns(ColumnRecipe),
     /// `user item rating`, see [`super::ratings`].
     Ratings(RatingsRecipe),
+    /// `row column mark features…`, see [`super::edges`].
+    Edges,
+    /// Sentences, their translations and the links between their words, see [`super::alignment`].
+    Bitext,
     /// The format of a user's own structure, which reads it.
     Own,
 }
@@ -107,6 +112,8 @@ impl Format {
             Self::Csv(_) => "csv",
             Self::Columns(_) => "column",
             Self::Ratings(_) => "ratings",
+            Self::Edges => "edge",
+            Self::Bitext => "bitext",
             Self::Own => "structure's own",
         }
     }
@@ -124,6 +131,8 @@ pub struct Recipe {
     pub constant: bool,
     /// What to predict, for independent examples only.
     pub target: TargetKind,
+    /// The examples to train on, from the first number to before the second; all if absent. For matchings only.
+    pub range: Option<[usize; 2]>,
 }
 
 /// A recipe in a file. At most one of three fields gives the target, so that all programs that know version 1 read
@@ -141,27 +150,30 @@ struct Stored {
     outputs: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     numbers: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    range: Option<[usize; 2]>,
 }
 
 impl From<Stored> for Recipe {
     fn from(stored: Stored) -> Self {
-        let Stored { format, folds, constant, label_sets, outputs, numbers } = stored;
+        let Stored { format, folds, constant, label_sets, outputs, numbers, range } = stored;
         let target = match (outputs, label_sets, numbers) {
             (true, _, _) => TargetKind::Outputs,
             (false, true, _) => TargetKind::Set,
             (false, false, true) => TargetKind::Number,
             (false, false, false) => TargetKind::Class,
         };
-        Self { format, folds, constant, target }
+        Self { format, folds, constant, target, range }
     }
 }
 
 impl From<Recipe> for Stored {
     fn from(recipe: Recipe) -> Self {
-        let Recipe { format, folds, constant, target } = recipe;
+        let Recipe { format, folds, constant, target, range } = recipe;
         let is = |kind| target == kind;
         let (label_sets, outputs) = (is(TargetKind::Set), is(TargetKind::Outputs));
-        Self { format, folds, constant, label_sets, outputs, numbers: is(TargetKind::Number) }
+        let numbers = is(TargetKind::Number);
+        Self { format, folds, constant, label_sets, outputs, numbers, range }
     }
 }
 
@@ -210,7 +222,7 @@ impl<D> Loaded<D> {
 impl Recipe {
     /// Returns the recipe for a whole file.
     pub fn whole(format: Format) -> Self {
-        Self { format, folds: None, constant: false, target: TargetKind::Class }
+        Self { format, folds: None, constant: false, target: TargetKind::Class, range: None }
     }
 
     /// Reads the data as sequences: to train on, or with the names that a model knows.
@@ -238,14 +250,18 @@ impl Recipe {
                 let of = data.len();
                 Ok(Loaded::whole(data, of, Format::Columns(recipe), labelled, unseen))
             }
-            Format::Libsvm | Format::Csv(_) | Format::Ratings(_) | Format::Own => Err(source
-                .file_error(
-                    format!("a {} file has no sequences", self.format.name()),
-                    format!(
-                        "chains are trained on column files ({} columns) and letters",
-                        Setting::Format
-                    ),
-                )),
+            Format::Libsvm
+            | Format::Csv(_)
+            | Format::Ratings(_)
+            | Format::Edges
+            | Format::Bitext
+            | Format::Own => Err(source.file_error(
+                format!("a {} file has no sequences", self.format.name()),
+                format!(
+                    "chains are trained on column files ({} columns) and letters",
+                    Setting::Format
+                ),
+            )),
         }
     }
 
@@ -291,6 +307,53 @@ impl Recipe {
     pub fn pairs(&self, source: Source<'_>) -> Result<Loaded<Ratings>> {
         let pairs = self.of_ratings(&source)?.read_pairs(source)?;
         Ok(Loaded::all(pairs.into(), self.format.clone(), false))
+    }
+
+    /// Reads the graphs of an edge file: to train on, or with the features that a model knows.
+    pub fn matchings(
+        &self,
+        source: Source<'_>,
+        known: Option<Vocabulary<'_>>,
+    ) -> Result<Loaded<Matchings>> {
+        self.no_folds(source.name())?;
+        let name = source.name().to_string();
+        if self.format != Format::Edges {
+            return Err(source.file_error(
+                format!("a {} file has no graphs to be matched", self.format.name()),
+                format!("matchings are trained on edge files ({} edges)", Setting::Format),
+            ));
+        }
+        let (data, unseen) = match known {
+            None => (edges::read(source)?, Unseen::default()),
+            Some(known) => edges::read_known(source, known)?,
+        };
+        let labelled = data.is_labelled();
+        let loaded = Loaded { unseen, ..Loaded::all(data, Format::Edges, labelled) };
+        self.within_range(&name, loaded)
+    }
+
+    /// Reads sentences and their translations, and makes graphs of them.
+    pub fn bitext(&self, source: Source<'_>, aligner: &Aligner) -> Result<Loaded<Matchings>> {
+        self.no_folds(source.name())?;
+        let name = source.name().to_string();
+        let data = aligner.read(source)?;
+        let labelled = data.is_labelled();
+        self.within_range(&name, Loaded::all(data, Format::Bitext, labelled))
+    }
+
+    /// Returns the part of a file that the recipe is about.
+    fn within_range(&self, name: &str, all: Loaded<Matchings>) -> Result<Loaded<Matchings>> {
+        let Some(range @ [begin, end]) = self.range else { return Ok(all) };
+        if begin >= end || end > all.of {
+            return Err(Error::in_file(
+                name,
+                format!("has {} examples, and none from {begin} to before {end}", all.of),
+                "examples count from 0; 0..100 are the first hundred",
+            ));
+        }
+        let chosen: Vec<usize> = (begin..end).collect();
+        let recipe = Self { range: Some(range), ..all.recipe };
+        Ok(Loaded { data: all.data.select(&chosen), chosen, recipe, ..all })
     }
 
     fn of_ratings(&self, source: &Source<'_>) -> Result<&RatingsRecipe> {
@@ -346,6 +409,13 @@ impl Recipe {
             Format::Ratings(_) => Err(source.file_error(
                 "a ratings file has pairs of users and items, and no examples with features",
                 "it is for `dualgap train completion` and for models of that",
+            )),
+            Format::Edges | Format::Bitext => Err(source.file_error(
+                format!(
+                    "{} file has graphs to be matched, and no examples with features",
+                    if self.format == Format::Edges { "an edge" } else { "a bitext" }
+                ),
+                "it is for models of matchings",
             )),
             Format::Columns(_) => {
                 let name = source.name().to_string();

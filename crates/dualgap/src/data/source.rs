@@ -5,7 +5,7 @@ use crate::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The longest line of data: a longer one belongs to a binary file, or something worse.
 const LONGEST_LINE: usize = 1 << 28;
@@ -30,6 +30,8 @@ pub struct Source<'a> {
     reader: Box<dyn BufRead + 'a>,
     line: Vec<u8>,
     number: u64,
+    /// Files that belong to this one line by line, by the ending of their names.
+    beside: Vec<(&'static str, Source<'a>)>,
 }
 
 /// What is wrong with a line and its remedy; the source adds file and line.
@@ -60,10 +62,21 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 const BUFFER: usize = 1 << 16;
 
 impl<'a> Source<'a> {
-    /// Opens a file, or standard input for `-`; its first bytes decide whether it is compressed, not its name.
+    /// Opens a file, or standard input for `-`; its first bytes decide whether it is compressed, not its name. A PREFIX
+    /// of files `PREFIX.e`, `PREFIX.f` and `PREFIX.a`, which is itself no file, opens the first with the others
+    /// [`beside`](Self::beside) it; their names may end with `.gz`.
     pub fn open(path: &Path) -> Result<Source<'static>> {
         if is_stdin(path) {
             return Source::new("standard input".into(), std::io::stdin().lock());
+        }
+        if let Some(first) = with_ending(path, "e").filter(|_| !path.exists()) {
+            let mut source = Source::open(&first)?;
+            for ending in ["f", "a"] {
+                if let Some(path) = with_ending(path, ending) {
+                    source = source.beside(ending, Source::open(&path)?);
+                }
+            }
+            return Ok(source);
         }
         let unreadable = |error: std::io::Error| {
             let message = format!("cannot be read: {error}");
@@ -104,7 +117,25 @@ impl<'a> Source<'a> {
             Some(Compression::Zstd) => return Err(packed(&name, "zstd")),
         };
         let reader = Box::new(Guarded { inner: boxed, unchecked: 0 });
-        Ok(Self { name, reader, line: Vec::new(), number: 0 })
+        Ok(Self { name, reader, line: Vec::new(), number: 0, beside: Vec::new() })
+    }
+
+    /// Puts a source beside this one whose lines belong to the lines of this one: bitext has several files.
+    #[must_use]
+    pub fn beside(mut self, ending: &'static str, other: Self) -> Self {
+        self.beside.push((ending, other));
+        self
+    }
+
+    /// Whether there are other files beside this one.
+    pub fn is_prefix(&self) -> bool {
+        !self.beside.is_empty()
+    }
+
+    /// Takes away the source with this ending beside this one, if there is one.
+    pub(super) fn take_beside(&mut self, ending: &str) -> Option<Self> {
+        let place = self.beside.iter().position(|(known, _)| *known == ending)?;
+        Some(self.beside.swap_remove(place).1)
     }
 
     /// Returns the beginning of the text without consuming it, as far as it is buffered: enough to recognise the
@@ -192,6 +223,15 @@ impl<'a> Source<'a> {
     pub fn file_error(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::in_file(&self.name, message, remedy)
     }
+}
+
+/// Returns the path with an ending, plain or compressed, if there is such a file.
+pub fn with_ending(prefix: &Path, ending: &str) -> Option<PathBuf> {
+    ["", ".gz", ".bz2", ".zst"].into_iter().find_map(|packed| {
+        let mut name = prefix.as_os_str().to_os_string();
+        name.push(format!(".{ending}{packed}"));
+        Some(PathBuf::from(name)).filter(|path| path.is_file())
+    })
 }
 
 /// Whether a path stands for standard input.

@@ -104,6 +104,23 @@ impl Mixture {
         self.merge(added, |k| (arriving[k], amount));
     }
 
+    /// Moves weight from the keys of one corner to those of another, as [`shift`](Self::shift) does for corners that list
+    /// their keys by position; these are sets of ascending keys. All keys of `from` must have that much weight.
+    ///
+    /// ```
+    /// # use dualgap::dual::Mixture;
+    /// let mut at = Mixture::corner(&[3, 5, 14]);
+    /// at.exchange(0.25, &[3, 5, 14], &[5, 7]);
+    /// assert_eq!(at.iter().collect::<Vec<_>>(), [(3, 0.75), (5, 1.0), (7, 0.25), (14, 0.75)]);
+    /// ```
+    pub fn exchange(&mut self, amount: f64, from: &[u64], to: &[u64]) {
+        let amount = amount / self.scale;
+        self.take(amount, from.iter().copied().filter(|key| to.binary_search(key).is_err()));
+        // Keys in both stay as they are: they have weight, so that nothing is added to them and nothing inserted.
+        let arriving = |key| if from.binary_search(&key).is_err() { amount } else { 0.0 };
+        self.merge(to.len(), |k| (to[k], arriving(to[k])));
+    }
+
     /// Subtracts `amount` from the stored weight of each of these ascending keys, and drops keys that have nothing
     /// left.
     fn take(&mut self, amount: f64, mut keys: impl Iterator<Item = u64>) {

@@ -7,12 +7,14 @@
 //! - [`sum`]: compensated sums and numbers with an error bound.
 //! - [`underflow`]: bounds that hold where products underflow.
 //! - `accumulate`: targets that a feature vector can be added to.
+//! - `assignment`: the best partial matching of rows and columns, with its proof.
 //! - [`memory`]: checks that there is enough memory for a run.
 //! - `random`: the only generator, reproducible across platforms and versions.
 //! - [`parallel`]: work shared among threads, with results in order.
 //! - `low_rank`: matrices in factors, operators, singular values, proven norms; absent without the feature `low-rank`.
 
 pub(crate) mod accumulate;
+mod assignment;
 mod buffer;
 mod columns;
 mod csr;
@@ -31,6 +33,7 @@ pub mod sum;
 pub mod underflow;
 
 pub use accumulate::{Accumulate, CompensatedVec, SparseVec};
+pub use assignment::Assignment;
 pub use buffer::Buffer;
 pub use columns::Columns;
 pub use halt::Halted;

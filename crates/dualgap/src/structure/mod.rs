@@ -13,6 +13,7 @@
 //! - `linear`: a number for each example, or the sign of one.
 //! - `multiclass`: one label out of several.
 //! - [`chain`]: a label for each position of a sequence.
+//! - [`matching`]: which rows and columns of a graph belong together.
 //! - `multi_label`: any number of labels, and `multi_output`: several numbers, in a ball.
 //! - [`completion`]: ratings of items by users, in the trace ball.
 //! - [`own`]: a user's own structure, given by its max-oracle.
@@ -26,6 +27,7 @@ mod definition;
 pub mod evaluation;
 mod fitted;
 mod linear;
+pub mod matching;
 mod multi_label;
 mod multi_output;
 mod multiclass;
@@ -41,6 +43,7 @@ pub use definition::{Purpose, Structure, WeightOf};
 pub use evaluation::Evaluation;
 pub use fitted::{Fitted, Table};
 pub use linear::{Choice, Linear, LinearBlocks, train_linear, train_pure_l1, train_pure_l1_from};
+pub use matching::{LinkLoss, Matching, MatchingBlocks, MatchingOracle};
 pub use multi_label::MultiLabel;
 pub use multi_output::MultiOutput;
 pub use multiclass::{Multiclass, MulticlassBlocks, MulticlassOracle, ScoreBlocks};

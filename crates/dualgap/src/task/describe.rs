@@ -270,11 +270,14 @@ fn recipe_lines(recipe: &Recipe) -> Vec<(&'static str, String)> {
                 ("held out", format!("{count} ratings, drawn by seed {seed}, are left out"))
             }));
         }
-        Format::Libsvm | Format::Letters | Format::Own => {}
+        Format::Libsvm | Format::Letters | Format::Edges | Format::Bitext | Format::Own => {}
     }
     if let Some(folds) = &recipe.folds {
         let folds: Vec<String> = folds.iter().map(ToString::to_string).collect();
         lines.push(("folds", folds.join(", ")));
+    }
+    if let Some([begin, end]) = recipe.range {
+        lines.push(("range", format!("the examples from {begin} to before {end}, from 0 on")));
     }
     lines
 }

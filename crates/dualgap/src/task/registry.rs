@@ -6,8 +6,8 @@ use super::{Description, Model, Provenance, RawModel, Verified};
 use crate::data::{Recipe, Scaling, Sink, Source, Unseen};
 use crate::run::Certificate;
 use crate::structure::{
-    Chain, Completion, Evaluation, Fitted, Linear, MultiLabel, MultiOutput, Multiclass, Names,
-    Purpose, Structure, WeightOf, Words,
+    Chain, Completion, Evaluation, Fitted, Linear, Matching, MultiLabel, MultiOutput, Multiclass,
+    Names, Purpose, Structure, WeightOf, Words,
 };
 use crate::term::Penalty;
 use crate::{Error, Result};
@@ -226,6 +226,7 @@ impl Registry {
             .with::<MultiLabel>()
             .with::<MultiOutput>()
             .with::<Completion>()
+            .with::<Matching>()
     }
 
     /// Adds a structure; one of the same name is replaced.

@@ -2,16 +2,18 @@
 //!
 //! - `labels`: a label, or a sequence of them; [`chunks`]: the same for chunk labels.
 //! - `numbers`: a number; `outputs`: several numbers.
-//! - `sets`: a set of labels.
+//! - `sets`: a set of labels; `links`: a matching.
 
 pub mod chunks;
 mod labels;
+mod links;
 mod numbers;
 mod outputs;
 mod sets;
 
 pub use chunks::{ChunkEvaluation, Count, Scores};
 pub use labels::{LabelEvaluation, LabelFigures};
+pub use links::{LinkEvaluation, LinkFigures};
 pub use numbers::NumberErrors;
 pub use outputs::{OutputEvaluation, OutputFigures};
 pub use sets::{SetEvaluation, SetFigures};
@@ -32,6 +34,8 @@ pub enum Evaluation {
     Outputs(OutputEvaluation),
     /// Ratings.
     Ratings(RatingErrors),
+    /// Matchings.
+    Links(LinkEvaluation),
     /// The figures of a user's own structure, by name.
     Own {
         /// The error by which models are compared.
@@ -67,7 +71,7 @@ pub struct Strangers {
 
 impl Evaluation {
     /// Returns the error by which models are compared: the fraction of wrong labels, of wrong answers about labels of
-    /// sets, or the root mean squared error of numbers.
+    /// sets, the alignment error rate of matchings, or the root mean squared error of numbers.
     pub fn error(&self) -> f64 {
         match self {
             Self::Labels(evaluation) => evaluation.error(),
@@ -75,6 +79,7 @@ impl Evaluation {
             Self::Sets(evaluation) => evaluation.figures().hamming_loss,
             Self::Outputs(evaluation) => evaluation.figures().rmse,
             Self::Ratings(ratings) => ratings.errors.rmse,
+            Self::Links(evaluation) => evaluation.figures().aer,
             Self::Own { error, .. } => *error,
         }
     }
@@ -110,6 +115,14 @@ impl Evaluation {
     pub fn sets(&self) -> Option<&SetEvaluation> {
         match self {
             Self::Sets(evaluation) => Some(evaluation),
+            _ => None,
+        }
+    }
+
+    /// Returns the comparison of matchings, or `None` if the predictions are something else.
+    pub fn links(&self) -> Option<&LinkEvaluation> {
+        match self {
+            Self::Links(evaluation) => Some(evaluation),
             _ => None,
         }
     }
