@@ -121,18 +121,21 @@ impl ActiveSetBlocks for MatchingBlocks<'_> {
         }
     }
 
-    /// Scales rows and columns, with what stays free, to sums of one.
+    /// Scales rows and columns, with what stays free, to sums of one. What belongs to no row, a column that stays free,
+    /// is scaled by what rows are scaled by on average, so that an error in all weights alike is gone at once.
     fn tidy(&self, i: usize, at: &mut Mixture) {
         let graph = self.graph(i);
+        let sides: [(usize, fn(u64) -> u32); 2] =
+            [(graph.rows(), |key| ends_of(key).0), (graph.columns(), |key| ends_of(key).1)];
         let mut sums = vec![0.0; graph.rows().max(graph.columns())];
-        let sides: [fn(u64) -> u32; 2] = [|key| ends_of(key).0, |key| ends_of(key).1];
-        for side in sides.into_iter().cycle().take(2 * ROUNDS) {
+        for (count, side) in sides.into_iter().cycle().take(2 * ROUNDS) {
             sums.fill(0.0);
             for (key, weight) in at.iter().filter(|&(key, _)| side(key) != FREE) {
                 sums[side(key) as usize] += weight;
             }
+            let mean = if count == 0 { 1.0 } else { sums.iter().sum::<f64>() / count as f64 };
             at.rescale(|key, _| match side(key) {
-                FREE => 1.0,
+                FREE => 1.0 / mean,
                 line => 1.0 / sums[line as usize],
             });
         }
