@@ -5,11 +5,12 @@ use crate::folder::Folder;
 use crate::letters;
 use crate::problem::Problem;
 use clap::Args;
+use dualgap::data::alignment::{Aligner, Bitext};
 use dualgap::data::features::read_training;
-use dualgap::data::{ColumnRecipe, Sequences};
+use dualgap::data::{ColumnRecipe, Matchings, Sequences};
 use dualgap::dual::{self, Acceleration, Blocks, Cache, Direction, Method, Sampling, Settings};
 use dualgap::run::{Budget, Progress};
-use dualgap::structure::{ChainBlocks, Choice, Hamming, LinearBlocks};
+use dualgap::structure::{ChainBlocks, Choice, Hamming, LinearBlocks, LinkLoss, MatchingBlocks};
 use dualgap::term::ScalarLoss;
 use dualgap::{Error, Result};
 
@@ -20,7 +21,7 @@ const TOLERANCES: [f64; 3] = [0.1, 0.01, 0.001];
 pub struct Options {
     #[command(flatten)]
     folder: Folder,
-    /// letters, conll, a9a-hinge, a9a-logistic or reuters-hinge; all but letters need the data.
+    /// letters, conll, hansards, a9a-hinge, a9a-logistic or reuters-hinge; all but letters need the data.
     #[arg(long, default_value = "letters")]
     problem: String,
     /// λ times n, or λ itself with --lambda.
@@ -38,7 +39,7 @@ pub struct Options {
     /// How many threads.
     #[arg(long, default_value_t = 2)]
     threads: usize,
-    /// Chains: a call of the oracle is said to take so many milliseconds, and counted so.
+    /// Chains and matchings: a call of the oracle is said to take so many milliseconds, and counted so.
     #[arg(long)]
     oracle_ms: Option<f64>,
     /// Stop at this certified gap.
@@ -102,6 +103,7 @@ pub fn run(options: &Options) -> Result<()> {
             let file = options.folder.open("conll2000/train.txt.gz")?;
             chain(&read_training(file, &recipe)?.0, options)
         }
+        "hansards" => matching(&hansards(&options.folder)?, options),
         "a9a-hinge" => linear("a9a", ScalarLoss::Hinge, options),
         "a9a-logistic" => linear("a9a", ScalarLoss::Logistic, options),
         "reuters-hinge" => linear("reuters_corpacq.train", ScalarLoss::Hinge, options),
@@ -111,6 +113,22 @@ pub fn run(options: &Options) -> Result<()> {
 
 fn chain(data: &Sequences, options: &Options) -> Result<()> {
     let blocks = ChainBlocks::new(data, Hamming::Normalized)?;
+    match options.oracle_ms {
+        Some(ms) => compare(&blocks.with_oracle_work(ms * 1e6), true, options),
+        None => compare(&blocks, true, options),
+    }
+}
+
+/// The graphs of the first hundred pairs with links, with features from all text at hand.
+fn hansards(folder: &Folder) -> Result<Matchings> {
+    let text = |name: &str| Bitext::read(folder.open(&format!("hansards/{name}"))?);
+    let (linked, trial, unlabelled) = (text("test")?, text("trial")?, text("unlabelled")?);
+    let all = Aligner::learn(&[&linked, &trial, &unlabelled])?.graphs(&linked)?;
+    Ok(all.select(&(0..100.min(all.len())).collect::<Vec<_>>()))
+}
+
+fn matching(data: &Matchings, options: &Options) -> Result<()> {
+    let blocks = MatchingBlocks::new(data, LinkLoss::default())?;
     match options.oracle_ms {
         Some(ms) => compare(&blocks.with_oracle_work(ms * 1e6), true, options),
         None => compare(&blocks, true, options),
