@@ -33,6 +33,7 @@
 //! | [`run`] | certificate, budget, observers, checkpoints, and the one training loop |
 //! | [`dual`] | the block-dual engine |
 //! | [`ball`] | linear models in a norm ball: primal-dual block Frank-Wolfe |
+//! | [`methods`] | methods that are not block-dual: Frank-Wolfe over any product of convex sets |
 //! | [`structure`] | one room per structure: linear, multiclass, chain, a user's own |
 //! | [`task`] | the front door: a problem as a value; fit, certify, predict, save, load |
 
@@ -48,6 +49,7 @@ pub mod container;
 pub mod data;
 pub mod dual;
 pub mod linalg;
+pub mod methods;
 pub mod run;
 pub mod structure;
 pub mod task;

@@ -13,6 +13,8 @@ mod common;
 mod balls;
 #[path = "certificates/main.rs"]
 mod certificates;
+#[path = "domains/main.rs"]
+mod domains;
 #[path = "equivalences/main.rs"]
 mod equivalences;
 #[path = "linear/main.rs"]

@@ -66,7 +66,7 @@ impl Order {
 
     /// Records a visit: whether it changed anything, and the block's gap if the sampling uses it.
     #[inline]
-    pub(super) fn visited(&mut self, i: usize, moved: bool, gap: f64) {
+    pub(crate) fn visited(&mut self, i: usize, moved: bool, gap: f64) {
         if let Some(shrinking) = &mut self.shrinking {
             shrinking.visited(i, moved);
         }
@@ -107,7 +107,7 @@ impl Order {
     }
 
     /// Whether this is a valid order of `blocks` blocks: a state from a file may contain anything.
-    pub(super) fn is_sound(&self, sampling: Sampling, blocks: usize, shrinking: bool) -> bool {
+    pub(crate) fn is_sound(&self, sampling: Sampling, blocks: usize, shrinking: bool) -> bool {
         let mut seen = vec![false; blocks];
         let shrinks = Self::new(sampling, blocks, 0, shrinking).shrinking.is_some();
         self.sampling == sampling

@@ -13,6 +13,7 @@ pub mod fits;
 pub mod losses;
 pub mod memory;
 pub mod quadratic;
+pub mod structural;
 pub mod wide;
 
 use dualgap::data::{Alphabet, Classes, Examples, Sequences};

@@ -1,0 +1,67 @@
+//! The settings of a run over a product.
+
+use super::objective::Objective;
+use super::problem::Product;
+use super::set::Set;
+use crate::dual::{Average, Method, Sampling, Step};
+use crate::{Error, Result};
+
+/// The settings of a run over a product. The defaults need no thought.
+///
+/// ```
+/// use dualgap::dual::{Method, Step};
+/// use dualgap::methods::product::Settings;
+/// // Algorithm 1 of the paper with predefined steps.
+/// let settings = Settings { method: Method::Fw, step: Step::Predefined, ..Settings::default() };
+/// assert_eq!(settings.delta, 0.0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// One block a step (Algorithm 3), or all (Algorithm 1).
+    pub method: Method,
+    /// The step length.
+    pub step: Step,
+    /// The order of the blocks; by importance is not among the choices here.
+    pub sampling: Sampling,
+    /// Which average of the iterates is returned; a random iterate is not among the choices here.
+    pub average: Average,
+    /// δ of inequality (11): an approximate oracle may be off by `½ δ γ_k C_i` at step k. Needs
+    /// [`Objective::curvature_constant`].
+    pub delta: f64,
+    /// The seed of the random order.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// Returns an error if the settings do not go with each other or with the problem.
+    pub(super) fn check<F: Objective, S: Set>(&self, product: &Product<F, S>) -> Result<()> {
+        if self.sampling == Sampling::Importance {
+            return Err(Error::setting("blocks of a product have no importance to draw them by"));
+        }
+        if self.average == Average::Random {
+            return Err(Error::setting(
+                "over a product, averages are weighted or of the suffix, not a random iterate",
+            ));
+        }
+        if !(self.delta >= 0.0 && self.delta.is_finite()) {
+            return Err(Error::setting(format!(
+                "delta must be a number that is not negative, not {}",
+                self.delta
+            )));
+        }
+        let known = |block| {
+            let constant = product.objective().curvature_constant(block);
+            constant.is_some_and(|c| c >= 0.0 && c.is_finite())
+        };
+        let all_known = || match self.method {
+            Method::Bcfw => (0..product.blocks()).all(|i| known(Some(i))),
+            Method::Fw => known(None),
+        };
+        if self.delta > 0.0 && !all_known() {
+            return Err(Error::setting(
+                "delta is relative to the curvature constants: let the objective return them, or leave delta at zero",
+            ));
+        }
+        Ok(())
+    }
+}
