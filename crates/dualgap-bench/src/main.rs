@@ -11,6 +11,7 @@ mod folder;
 mod letters;
 mod linear;
 mod low_rank;
+mod matchings;
 mod optima;
 mod problem;
 mod race;
@@ -42,6 +43,8 @@ enum Bench {
     Balls(balls::Options),
     /// Every method in the trace ball, on the generated data of the paper.
     LowRank(low_rank::Options),
+    /// Matchings: the time of an oracle call, and the calls until 1 % is certified.
+    Matchings(matchings::Options),
     /// Optima of linear models beside those of an interior point method; needs the data.
     Optima(optima::Options),
     /// Whether small runs of every kind end with the very weights that are recorded.
@@ -69,6 +72,7 @@ fn run(bench: &Bench) -> dualgap::Result<()> {
         Bench::Linear(options) => linear::run(options),
         Bench::Balls(options) => balls::run(options),
         Bench::LowRank(options) => low_rank::run(options),
+        Bench::Matchings(options) => matchings::run(options),
         Bench::Optima(options) => optima::run(options),
         Bench::Digests(options) => digests::run(options),
         Bench::All => {

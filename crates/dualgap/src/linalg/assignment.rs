@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Rows and columns may stay free, so an edge whose score is not positive is never used. Rows are added one after
-//! another, each by a shortest augmenting path in the costs u_r + v_c − s_rc ≥ 0, as Jonker and Volgenant do it. A path
-//! ends at a column that is free, or at a row that becomes free; for the latter the potential u_r is the price, which is
-//! why the potentials need no sign constraint of their own: u and v are never negative.
+//! another, each by a shortest augmenting path in the costs u_r + v_c − s_rc ≥ 0, in the manner of Jonker and Volgenant. A
+//! path ends at a free column, or at a row that becomes free; leaving row r free costs u_r. Free rows and free columns
+//! have potentials of zero, and no potential is ever negative.
 //!
 //! The potentials prove the result: whatever v ≥ 0 is, the right side is an upper bound on the left one
 //! ([`Assignment::bound`]), so a bound needs no trust in the search.

@@ -121,18 +121,24 @@ impl ActiveSetBlocks for MatchingBlocks<'_> {
         }
     }
 
-    /// Scales rows and columns, with what stays free, to sums of one.
+    /// Scales rows and columns, with what stays free, to sums of one. What belongs to no row, a column that stays free,
+    /// is scaled by what rows are scaled by on average, so that an error in all weights alike is gone at once.
     fn tidy(&self, i: usize, at: &mut Mixture) {
         let graph = self.graph(i);
         let mut sums = vec![0.0; graph.rows().max(graph.columns())];
-        let sides: [fn(u64) -> u32; 2] = [|key| ends_of(key).0, |key| ends_of(key).1];
-        for side in sides.into_iter().cycle().take(2 * ROUNDS) {
+        for by_row in [true, false].into_iter().cycle().take(2 * ROUNDS) {
+            let count = if by_row { graph.rows() } else { graph.columns() };
+            let line_of = |key: u64| {
+                let (row, column) = ends_of(key);
+                if by_row { row } else { column }
+            };
             sums.fill(0.0);
-            for (key, weight) in at.iter().filter(|&(key, _)| side(key) != FREE) {
-                sums[side(key) as usize] += weight;
+            for (key, weight) in at.iter().filter(|&(key, _)| line_of(key) != FREE) {
+                sums[line_of(key) as usize] += weight;
             }
-            at.rescale(|key, _| match side(key) {
-                FREE => 1.0,
+            let mean = if count == 0 { 1.0 } else { sums.iter().sum::<f64>() / count as f64 };
+            at.rescale(|key, _| match line_of(key) {
+                FREE => 1.0 / mean,
                 line => 1.0 / sums[line as usize],
             });
         }
