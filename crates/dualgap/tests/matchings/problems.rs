@@ -6,6 +6,7 @@ use crate::common::wide::Wide;
 use crate::matchings::{Case, generic, matchings, tied};
 use dualgap::data::{Graph, Mark};
 use dualgap::dual::{self, Blocks, Direction, Problem, Settings};
+use dualgap::linalg::Assignment;
 use dualgap::run::Budget;
 use dualgap::structure::{LinkLoss, MatchingBlocks, MatchingOracle, Oracle};
 use dualgap::term::L2;
@@ -65,7 +66,7 @@ proptest! {
             };
             let all = matchings(&case.graphs[i]);
             let best = all.iter().map(score).fold(f64::NEG_INFINITY, f64::max);
-            let found = oracle.decode(&w, &data.graph(i), None, &mut Default::default()).unwrap();
+            let found = oracle.decode(&w, &data.graph(i), None, &mut Assignment::default()).unwrap();
             prop_assert!((score(&found.output) - best).abs() < 1e-12);
             let truth = case.truth(i);
             for y in &all {

@@ -46,7 +46,7 @@ const TRUE: [(u64, f64); 1] = [(1 << 32 | 2, 1.0)];
 fn marginals_of_mixtures_are_proved() {
     assert_eq!(proved([&[(key(0, 0), 1.0), (key(1, 1), 1.0)], &TRUE]).unwrap(), 0.0);
     // Nothing predicted: all three links are missing, v is the sum of their features.
-    let loss = (2.0 * 3.0 + 3.0) / 2.0;
+    let loss = 3.0 * 3.0 / 2.0;
     let features = [3.0 + 5.0, 3.0];
     let v = features.map(|x| x / 2.0 / 0.5);
     let expected = loss - 0.25 * (v[0] * v[0] + v[1] * v[1]);

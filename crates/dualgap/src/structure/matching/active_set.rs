@@ -125,16 +125,19 @@ impl ActiveSetBlocks for MatchingBlocks<'_> {
     /// is scaled by what rows are scaled by on average, so that an error in all weights alike is gone at once.
     fn tidy(&self, i: usize, at: &mut Mixture) {
         let graph = self.graph(i);
-        let sides: [(usize, fn(u64) -> u32); 2] =
-            [(graph.rows(), |key| ends_of(key).0), (graph.columns(), |key| ends_of(key).1)];
         let mut sums = vec![0.0; graph.rows().max(graph.columns())];
-        for (count, side) in sides.into_iter().cycle().take(2 * ROUNDS) {
+        for by_row in [true, false].into_iter().cycle().take(2 * ROUNDS) {
+            let count = if by_row { graph.rows() } else { graph.columns() };
+            let line_of = |key: u64| {
+                let (row, column) = ends_of(key);
+                if by_row { row } else { column }
+            };
             sums.fill(0.0);
-            for (key, weight) in at.iter().filter(|&(key, _)| side(key) != FREE) {
-                sums[side(key) as usize] += weight;
+            for (key, weight) in at.iter().filter(|&(key, _)| line_of(key) != FREE) {
+                sums[line_of(key) as usize] += weight;
             }
             let mean = if count == 0 { 1.0 } else { sums.iter().sum::<f64>() / count as f64 };
-            at.rescale(|key, _| match side(key) {
+            at.rescale(|key, _| match line_of(key) {
                 FREE => 1.0 / mean,
                 line => 1.0 / sums[line as usize],
             });
