@@ -6,7 +6,7 @@ use dualgap::linalg::Measured;
 use dualgap::methods::product::{
     Bound, FrankWolfe, Objective, Point, Product, Query, Set, Settings, Simplex, minimise,
 };
-use dualgap::run::{Budget, Solver, Stop};
+use dualgap::run::{Basis, Budget, Solver, Stop};
 use dualgap::{Error, Result};
 use proptest::prelude::*;
 
@@ -95,6 +95,7 @@ fn a_lower_bound_serves_as_well_as_an_exact_oracle() {
         let report = minimise(&problem, &Settings::default(), &budget, &mut ()).unwrap();
         let optimum = problem.objective().minimum(&[3; 3]);
         assert!(report.certificate.certified && report.certificate.dual <= optimum + 1e-8);
+        assert_eq!(report.certificate.basis, Basis::Bounds);
         assert_eq!(report.stop == Stop::GapReached, looks == 3, "{:?}", report.certificate);
     }
 }
@@ -122,6 +123,7 @@ fn a_promised_share_loosens_the_certificate_by_that_share() {
     assert_eq!(exact.primal, promised.primal);
     assert!((promised.gap() - 4.0 * exact.gap()).abs() < 1e-12);
     assert!(promised.certified);
+    assert_eq!((exact.basis, promised.basis), (Basis::Exact, Basis::Multiplicative(0.25)));
 }
 
 #[test]

@@ -22,7 +22,7 @@ use super::objective::{Objective, Point};
 use super::set::{Bound, Query, Set};
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Measured, Sum, gamma};
-use crate::run::Certificate;
+use crate::run::{Basis, Certificate};
 use crate::{Error, Result};
 
 /// A point further from its set than this share of the radius is outside by more than rounding: k convex combinations
@@ -42,15 +42,26 @@ pub struct Product<F, S> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evaluated {
     pub value: Measured,
-    /// `f(x) −` the gap, a lower bound of the minimum where it is `certified`.
+    /// `f(x) −` the gap, a lower bound of the minimum if it rests on anything.
     pub lower: Measured,
-    pub certified: bool,
+    /// What the lower bound rests on; nothing if an oracle could not tell what it may have missed.
+    pub basis: Option<Basis>,
 }
 
 impl Evaluated {
     pub fn certificate(&self) -> Result<Certificate> {
-        Certificate::new(self.value, self.lower, self.certified)
+        certificate(self.value, self.lower, self.basis)
     }
+}
+
+/// Pairs a value with a lower bound and what it rests on.
+pub(super) fn certificate(
+    value: Measured,
+    lower: Measured,
+    basis: Option<Basis>,
+) -> Result<Certificate> {
+    let pair = Certificate::new(value, lower, basis.is_some())?;
+    Ok(pair.resting_on(basis.unwrap_or_default()))
 }
 
 impl<F: Objective, S: Set> Product<F, S> {
@@ -199,7 +210,7 @@ impl<F: Objective, S: Set> Product<F, S> {
         let value = self.objective.value(at);
         let largest = self.starts.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
         let (mut gradient, mut corner) = (vec![0.0; largest], vec![0.0; largest]);
-        let (mut lower, mut outside, mut certified) = (Sum::default(), 0.0, true);
+        let (mut lower, mut outside, mut basis) = (Sum::default(), 0.0, Some(Basis::Exact));
         lower.add_measured(value);
         for i in 0..self.blocks() {
             let dim = at.span(i).len();
@@ -207,10 +218,10 @@ impl<F: Objective, S: Set> Product<F, S> {
             let block = self.block_gap(at, i, tolerance(i), gradient, corner)?;
             lower.add_measured(Measured { value: -block.gap.value, error: block.gap.error });
             outside += block.outside;
-            certified &= block.known;
+            basis = basis.zip(block.basis).map(|(all, block)| all.weaker(block));
         }
         let value = Measured { error: value.error + outside * 1.000_001, ..value };
-        Ok(Evaluated { value, lower: lower.total(), certified })
+        Ok(Evaluated { value, lower: lower.total(), basis })
     }
 
     /// Returns the gap of block i, with all that may be lost to rounding.
@@ -268,7 +279,13 @@ impl<F: Objective, S: Set> Product<F, S> {
         }
         gap.error += product_above(error, norm + radius);
         let outside = product_above(2.0 * defect, steepest + error);
-        Ok(BlockGap { gap, outside, known: bound != Bound::Unknown })
+        let basis = match bound {
+            Bound::Exact => Some(Basis::Exact),
+            Bound::AtLeast(_) => Some(Basis::Bounds),
+            Bound::Approximate => Some(Basis::Multiplicative(set.nu())),
+            Bound::Unknown => None,
+        };
+        Ok(BlockGap { gap, outside, basis })
     }
 }
 
@@ -277,7 +294,7 @@ struct BlockGap {
     gap: Measured,
     /// What it costs that the point is not exactly in its set.
     outside: f64,
-    known: bool,
+    basis: Option<Basis>,
 }
 
 fn rounded_product(a: f64, b: f64) -> Measured {

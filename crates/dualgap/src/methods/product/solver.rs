@@ -6,13 +6,13 @@
 use super::average::Averages;
 use super::line_search::search;
 use super::objective::{Direction, Objective, Point};
-use super::problem::{Evaluated, Product};
+use super::problem::{Evaluated, Product, certificate};
 use super::set::{Query, Set};
 use super::settings::Settings;
 use crate::dual::{Average, Method, Order, Step};
 use crate::linalg::Measured;
 use crate::linalg::kernels::dot;
-use crate::run::{Certificate, Certified, Quota, Resumable, Solver, Work};
+use crate::run::{Basis, Certificate, Certified, Quota, Resumable, Solver, Work};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -44,18 +44,21 @@ pub struct Taken {
 struct Best {
     primal: Option<(Measured, Point)>,
     dual: Option<(Measured, Point)>,
+    /// What the dual value rests on.
+    basis: Option<Basis>,
 }
 
 impl Best {
     fn offer(&mut self, evaluated: &Evaluated, at: &Point) {
-        let Evaluated { value, lower, certified } = *evaluated;
+        let Evaluated { value, lower, basis } = *evaluated;
         let above = |value: Measured| value.value + value.error;
         if self.primal.as_ref().is_none_or(|(best, _)| above(value) < above(*best)) {
             self.primal = Some((value, at.clone()));
         }
         let below = |lower: Measured| lower.value - lower.error;
-        if certified && self.dual.as_ref().is_none_or(|(best, _)| below(lower) > below(*best)) {
-            self.dual = Some((lower, at.clone()));
+        let better = self.dual.as_ref().is_none_or(|(best, _)| below(lower) > below(*best));
+        if basis.is_some() && better {
+            (self.dual, self.basis) = (Some((lower, at.clone())), basis);
         }
     }
 
@@ -63,7 +66,7 @@ impl Best {
     fn certificate(&self, latest: &Evaluated) -> Result<Certificate> {
         let primal = self.primal.as_ref().map_or(latest.value, |(value, _)| *value);
         let dual = self.dual.as_ref().map_or(latest.lower, |(lower, _)| *lower);
-        Certificate::new(primal, dual, self.dual.is_some())
+        certificate(primal, dual, self.basis)
     }
 }
 
