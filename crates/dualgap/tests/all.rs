@@ -24,5 +24,7 @@ mod low_rank;
 #[path = "models/main.rs"]
 mod models;
 mod pages;
+#[path = "theorems/main.rs"]
+mod theorems;
 #[path = "trace_norm/main.rs"]
 mod trace_norm;
