@@ -28,5 +28,7 @@ mod models;
 #[path = "oracles/main.rs"]
 mod oracles;
 mod pages;
+#[path = "theorems/main.rs"]
+mod theorems;
 #[path = "trace_norm/main.rs"]
 mod trace_norm;
