@@ -18,6 +18,7 @@
 //! - [`own`]: a user's own structure, given by its max-oracle.
 //! - `definition`: the trait; [`posed`]: optimisation problems that can be solved and proved; `names`, `fitted`, `words`,
 //!   `remarks`: what the trait speaks of.
+//! - `prox_sdca`: the steps of Prox-SDCA for structures.
 //! - [`evaluation`]: comparison of predictions with the truth.
 
 pub mod chain;
@@ -32,6 +33,7 @@ mod multiclass;
 pub(crate) mod names;
 pub mod own;
 pub mod posed;
+mod prox_sdca;
 pub(crate) mod remarks;
 pub(crate) mod words;
 
@@ -48,5 +50,6 @@ pub use names::Names;
 pub use own::{
     Bound, Decoded, Extent, Oracle, OracleBlocks, OwnExamples, OwnOracle, OwnStructure, Rescaling,
 };
+pub use prox_sdca::{ProxSdca, Radius};
 pub use remarks::{Remark, RemarkKind};
 pub use words::Words;
