@@ -69,7 +69,7 @@ impl Work for TrainArgs {
             };
             print(&summary.table(&self.stop, &kept))?;
         }
-        Ok(self.stop.outcome(report.stop))
+        Ok(self.stop.outcome(report.stop, report.certificate.certified))
     }
 }
 

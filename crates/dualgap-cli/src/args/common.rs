@@ -191,12 +191,13 @@ impl StopArgs {
     }
 
     /// Returns the outcome: exit code 0 if the tolerance was reached, or at a limit if the user asked for no
-    /// tolerance; a tolerance of zero asks for none. A run that stalls has done neither.
-    pub fn outcome(&self, stop: Stop) -> Outcome {
+    /// tolerance; a tolerance of zero asks for none. A run that stalls has done neither, and one that is not certified
+    /// has reached nothing.
+    pub fn outcome(&self, stop: Stop, certified: bool) -> Outcome {
         let asked =
             [self.tolerance, self.absolute_tolerance].into_iter().flatten().any(|t| t > 0.0);
         let at_limit = matches!(stop, Stop::PassLimit | Stop::OracleLimit | Stop::TimeLimit);
-        if stop == Stop::GapReached || (at_limit && !asked) {
+        if certified && (stop == Stop::GapReached || (at_limit && !asked)) {
             Outcome::Reached
         } else {
             Outcome::NotReached

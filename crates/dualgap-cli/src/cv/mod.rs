@@ -85,8 +85,10 @@ impl Work for CvArgs {
             print(&to_json(&findings.object(summary.map(|summary| summary.object()))))?;
         }
         let trials = found.candidates.iter().flat_map(|candidate| &candidate.trials);
-        let stops = trials.map(|trial| trial.stop).chain(refit.map(|refit| refit.report.stop));
-        let mut outcomes = stops.map(|why| stop.outcome(why));
+        let trials = trials.map(|trial| (trial.stop, trial.certificate));
+        let refit = refit.map(|refit| (refit.report.stop, refit.report.certificate));
+        let ends = trials.chain(refit);
+        let mut outcomes = ends.map(|(why, certificate)| stop.outcome(why, certificate.certified));
         Ok(outcomes.find(|o| *o == Outcome::NotReached).unwrap_or(Outcome::Reached))
     }
 }

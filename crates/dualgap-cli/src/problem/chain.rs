@@ -1,10 +1,12 @@
 //! Chain: a label for each position of a sequence.
 
-use crate::choices::{Hamming, Rescale, Switch};
+use crate::args::Common;
+use crate::choices::{Hamming, Rescale, SdcaOption, Solver, Step, Switch};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
-use dualgap::structure::Chain;
 use dualgap::structure::chain::Beam;
+use dualgap::structure::{Chain, Choice};
+use dualgap::task::TaskSpec;
 use dualgap::{Error, Result};
 use std::num::NonZeroUsize;
 
@@ -17,6 +19,9 @@ pub struct ChainArgs {
     /// How the loss of a labeling is weighed against its score.
     #[arg(long, value_enum, default_value = "margin", help_heading = "Problem")]
     pub rescale: Rescale,
+    /// How far a step goes: an option of the Prox-SDCA paper, ii, iii or iv; auto is block-coordinate Frank-Wolfe.
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Method")]
+    pub option: SdcaOption,
     /// Search by a beam that follows so many labels of every position, not by Viterbi's algorithm.
     #[arg(long, value_name = "N", help_heading = "Problem")]
     pub beam: Option<NonZeroUsize>,
@@ -66,6 +71,31 @@ Examples:
   dualgap path chain TRAIN.txt --from 100/n --to 10/n --tolerance 0.05 --test TEST.txt -o FOLDER"
             }
         }
+    }
+
+    /// Returns the problem, or an error for options that do not go together.
+    fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Chain>> {
+        if self.option != SdcaOption::Auto {
+            if matches!(self.option, SdcaOption::I | SdcaOption::V) {
+                return Err(Error::setting("--option of train chain is ii, iii or iv"));
+            }
+            if self.rescale == Rescale::Slack {
+                return Err(Error::setting("--option is for --rescale margin"));
+            }
+            if common.method.solver == Solver::Fw {
+                return Err(Error::setting(
+                    "--option is about steps of one example, not those of --solver fw",
+                ));
+            }
+            if common.method.step == Step::Predefined {
+                return Err(Error::setting("--step predefined goes without --option"));
+            }
+        }
+        Ok(TaskSpec::new(self.structure()?, common.penalty(Self::DEFAULT_MU)?))
+    }
+
+    fn option(&self) -> Option<Choice> {
+        (self.option != SdcaOption::Auto).then(|| self.option.into())
     }
 
     fn structure(&self) -> Result<Chain> {

@@ -107,6 +107,9 @@ fn a_checkpoint_of_another_run_is_refused_by_what_differs() {
         ("train chain words.data --lambda 0.02 --average suffix", "average"),
         ("train chain words.data --lambda 0.02 --batch 2", "batch"),
         ("train chain words.data --lambda 0.02 --hamming plain", "hamming"),
+        ("train chain words.data --lambda 0.02 --rescale slack", "rescaling"),
+        ("train chain words.data --lambda 0.02 --beam 2", "beam"),
+        ("train chain words.data --lambda 0.02 --option iv", "option"),
         ("train multiclass words.data --lambda 0.02", "task"),
     ] {
         let run = desk.run(&format!("{line} --passes 9 --resume run.ck -o model"));

@@ -37,6 +37,9 @@ fn a_beam_without_bounds_is_called_uncertified_everywhere() {
     let run = desk.run(line);
     assert_eq!(run.code, Some(1), "{run:#?}");
     assert!(run.stdout.contains("Not certified"), "{run:#?}");
+    // Nor is anything reached where no tolerance was asked for.
+    let free = desk.run(&line.replace("--tolerance 0.5", ""));
+    assert_eq!(free.code, Some(1), "{free:#?}");
     let run = desk.run(&format!("{line} --json"));
     assert_eq!(run.code, Some(1));
     let run = run.json();
@@ -71,7 +74,8 @@ fn beams_and_options_that_do_not_go_together_are_refused() {
         assert_eq!(run.code, Some(2), "{run:#?}");
         assert!(run.stderr.contains(about), "{run:#?}");
     }
-    for line in ["--option iv", "--option iii --solver bcfw", "--option ii", "--option iv --beam 2"] {
+    for line in ["--option iv", "--option iii --solver bcfw", "--option ii", "--option iv --beam 2"]
+    {
         let run = desk.run(&format!("train chain words.data {line} --passes 3 --tolerance 0"));
         assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
     }

@@ -7,12 +7,14 @@ const TASKS: [&str; 7] =
     ["binary", "regression", "multiclass", "multilabel", "multioutput", "chain", "completion"];
 
 /// A value for each option of `train` that takes one.
-const VALUES: [(&str, &str); 46] = [
+const VALUES: [(&str, &str); 49] = [
     ("absolute-tolerance", "0.1"),
     ("acceleration", "off"),
     ("average", "none"),
     ("ball", "trace"),
     ("batch", "2"),
+    ("beam", "3"),
+    ("beam-bound", "off"),
     ("c", "1"),
     ("cache", "on"),
     ("categorical", "x"),
@@ -40,6 +42,7 @@ const VALUES: [(&str, &str); 46] = [
     ("output", "o"),
     ("passes", "5"),
     ("radius", "1"),
+    ("rescale", "slack"),
     ("resume", "missing"),
     ("sample-weights", "missing"),
     ("sampling", "cyclic"),

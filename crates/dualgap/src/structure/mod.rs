@@ -19,6 +19,7 @@
 //! - [`own`]: a user's own structure, given by its max-oracle.
 //! - `definition`: the trait; [`posed`]: optimisation problems that can be solved and proved; `names`, `fitted`, `words`,
 //!   `remarks`: what the trait speaks of.
+//! - `prox_sdca`: the steps of Prox-SDCA for structures.
 //! - [`evaluation`]: comparison of predictions with the truth.
 
 pub mod chain;
@@ -34,6 +35,7 @@ mod multiclass;
 pub(crate) mod names;
 pub mod own;
 pub mod posed;
+mod prox_sdca;
 pub(crate) mod remarks;
 pub(crate) mod words;
 
@@ -51,5 +53,6 @@ pub use names::Names;
 pub use own::{
     Bound, Decoded, Extent, Oracle, OracleBlocks, OwnExamples, OwnOracle, OwnStructure, Rescaling,
 };
+pub use prox_sdca::{ProxSdca, Radius};
 pub use remarks::{Remark, RemarkKind};
 pub use words::Words;

@@ -49,7 +49,8 @@ pub struct DualMethod {
     pub batch: usize,
     /// The seed of the random order.
     pub seed: u64,
-    /// How Prox-SDCA chooses its steps. For the multiclass hinge, `None` stands for block-coordinate Frank-Wolfe.
+    /// How Prox-SDCA chooses its steps. For the hinges of structures, `None` stands for block-coordinate Frank-Wolfe;
+    /// chains and users' own structures have the options II, III and IV.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<Choice>,
 }

@@ -1,7 +1,8 @@
-//! Oracles beyond the exact argmax of loss plus score: slack rescaling, promises, bounds, beams.
+//! Oracles beyond the exact argmax of loss plus score: slack rescaling, promises, bounds, beams; and the steps of Prox-SDCA.
 
 mod approximate;
 mod beams;
+mod boxes;
 mod slack;
 mod slack_models;
 mod weak;

@@ -3,8 +3,10 @@
 use super::blocks::{ChainBlocks, ChainScratch};
 use super::edges::{END, edge_of};
 use crate::dual::{ActiveSetBlocks, Mixture};
+use crate::linalg::Row;
 use crate::linalg::kernels::add_scaled;
 use crate::structure::chain::Label;
+use crate::structure::prox_sdca::Radius;
 
 /// The cost of fetching a feature's weights from memory, in multiplications.
 const GATHER: f64 = 8.0;
@@ -122,5 +124,18 @@ impl ActiveSetBlocks for ChainBlocks<'_> {
         // Scoring label by label takes twice as long as scoring all labels of a feature in a row.
         let scores = features * (2.0 * per_position + GATHER);
         [scores, 24.0 * edges + 8.0 * length * labels + 4.0 * features]
+    }
+}
+
+impl Radius for ChainBlocks<'_> {
+    /// The vectors of all positions add up at most, those of start and end have a one each, and a transition may come at
+    /// every position but the first.
+    fn radius(&self, i: usize) -> Option<f64> {
+        let x = self.sequence(i);
+        let length = |row: Row<'_>| row.squared_norm().sqrt();
+        let nodes: f64 = (0..x.len()).map(|t| length(x.row(t))).sum();
+        let pairs: f64 = (1..x.len()).map(|t| length(x.edge(t))).sum();
+        let transitions = x.len().saturating_sub(1) as f64;
+        Some((nodes * nodes + 2.0 + transitions * transitions + pairs * pairs).sqrt())
     }
 }

@@ -58,59 +58,6 @@ impl Beam {
     }
 }
 
-/// The buffers of a beam.
-#[derive(Clone, Debug, Default)]
-pub(super) struct BeamBuffers {
-    /// `T × K`: f.
-    forward: Vec<f64>,
-    /// u of this position, and of the one before.
-    upper: Vec<f64>,
-    before: Vec<f64>,
-    /// `max_y transition[y, ·]`.
-    columns: Vec<f64>,
-    /// The kept labels of all positions, N each.
-    kept: Vec<Label>,
-    order: Vec<Label>,
-}
-
-impl BeamBuffers {
-    /// Follows the kept labels of position t − 1 to all labels of position t.
-    fn follow(&mut self, t: usize, width: usize, dropped: f64, transitions: &[f64]) {
-        let Self { forward, upper, before, columns, kept, .. } = self;
-        std::mem::swap(upper, before);
-        upper.clear();
-        upper.extend(columns.iter().map(|best| dropped + best));
-        let k = columns.len();
-        let (done, rest) = forward.split_at_mut(t * k);
-        let (from, to) = (&done[(t - 1) * k..], &mut rest[..k]);
-        to.fill(f64::NEG_INFINITY);
-        for &y in &kept[(t - 1) * width..] {
-            let y = usize::from(y);
-            let run = &transitions[y * k..(y + 1) * k];
-            for ((to, upper), step) in to.iter_mut().zip(&mut *upper).zip(run) {
-                *to = to.max(from[y] + step);
-                *upper = upper.max(before[y] + step);
-            }
-        }
-    }
-
-    /// Chooses the labels of position t to keep; returns the largest bound of those that are dropped.
-    fn choose(&mut self, t: usize, width: usize) -> f64 {
-        let Self { forward, upper, kept, order, .. } = self;
-        let k = upper.len();
-        let score = |y: &Label| forward[t * k + usize::from(*y)];
-        order.clear();
-        order.extend(0..k as Label);
-        // Of labels that tie, the first are kept.
-        order
-            .select_nth_unstable_by(width - 1, |a, b| score(b).total_cmp(&score(a)).then(a.cmp(b)));
-        order[..width].sort_unstable();
-        kept.extend_from_slice(&order[..width]);
-        let bounds = order[width..].iter().map(|&y| upper[usize::from(y)]);
-        bounds.fold(f64::NEG_INFINITY, f64::max)
-    }
-}
-
 impl Viterbi {
     /// Writes the best labeling that a beam of this width finds for the node scores into `best`; returns its score, and a
     /// bound on the scores of all labelings. A beam that drops no label is Viterbi's algorithm.
@@ -160,8 +107,8 @@ impl Viterbi {
             let transitions = self.transitions(layout, w, t);
             let from = &beam.forward[(t - 1) * k..t * k];
             let kept = &beam.kept[(t - 1) * width..t * width];
-            let scores = kept.iter().map(|&x| from[x as usize] + transitions[x as usize * k + y]);
-            y = kept[argmax(scores).0] as usize;
+            let scores = kept.iter().map(|&x| from[x] + transitions[x * k + y]);
+            y = kept[argmax(scores).0];
             best[t - 1] = y as Label;
         }
         self.beam = beam;

@@ -11,6 +11,7 @@ use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multiclass::definition::too_few;
 use crate::structure::own::{OracleBlocks, Rescaling};
 use crate::structure::posed::{Posed, Posing, penalised};
+use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
 use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
 use crate::{Error, Result};
@@ -119,8 +120,11 @@ impl Structure for Chain {
                     Some(beam) => blocks.with_beam(beam)?,
                     None => blocks,
                 };
-                Ok(penalised(blocks, posing))
+                stepped(blocks, posing)
             }
+            Rescaling::Slack if posing.choice.is_some() => Err(Error::setting(
+                "the options of Prox-SDCA are for margin rescaling: leave them out",
+            )),
             Rescaling::Slack => Ok(penalised(self.slack_blocks(data)?, posing)),
         }
     }

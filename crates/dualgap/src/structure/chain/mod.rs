@@ -3,7 +3,8 @@
 //! - `blocks`: edge marginals of a sequence; `active_set` has its steps between known
 //!   labelings; `scratch`, `edges`, `face` and `geometry` are what steps need.
 //! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle; `slack`: its search under slack
-//!   rescaling, whose blocks keep labelings; `beam`: a search among some of the labels, with a bound.
+//!   rescaling, whose blocks keep labelings; `beam`: a search along a
+//!   `frontier` of some labels, with a bound.
 
 mod active_set;
 mod beam;
@@ -11,6 +12,7 @@ mod blocks;
 pub(crate) mod definition;
 pub(crate) mod edges;
 mod face;
+mod frontier;
 mod geometry;
 mod oracle;
 mod scratch;

@@ -11,7 +11,7 @@
 //! e_t for the labels at t − 1 and t, their weights `[E × K × K]` come last, and Σ_t ⟨pair[·, y_{t−1}, y_t], e_t⟩
 //! is part of the score.
 
-use super::beam::BeamBuffers;
+use super::frontier::Frontier;
 use crate::data::Sequence;
 use crate::linalg::Accumulate;
 use crate::linalg::kernels::argmax;
@@ -124,7 +124,7 @@ pub struct Viterbi {
     forward: Vec<f64>,
     /// For slack rescaling: the scores by position, number of errors and label.
     pub(super) counted: Vec<f64>,
-    pub(super) beam: BeamBuffers,
+    pub(super) beam: Frontier,
 }
 
 impl Viterbi {

@@ -52,6 +52,10 @@ impl<'a> Oracle for MulticlassOracle<'a> {
         self.costs.of(*truth as usize, *y as usize)
     }
 
+    fn radius(&self, x: &Row<'a>) -> Option<f64> {
+        Some(x.squared_norm().sqrt())
+    }
+
     fn extent(&self, x: &Row<'a>) -> Option<Extent> {
         Some(Extent { terms: x.stored(), norm1: x.norm1(), loss: self.costs.largest() })
     }

@@ -3,8 +3,10 @@
 use super::blocks::OracleBlocks;
 use super::oracle::Oracle;
 use super::plane::Plane;
+use super::rescaling::Rescaling;
 use crate::dual::ActiveSetBlocks;
 use crate::linalg::SparseVec;
+use crate::structure::prox_sdca::Radius;
 use std::sync::Arc;
 
 /// A corner without weight stays in the cache for this many shifts of its block. A larger number may save oracle calls,
@@ -101,5 +103,17 @@ impl<O: Oracle> ActiveSetBlocks for OracleBlocks<'_, O> {
         let planes = planes.chain(at.spare.iter().map(|(plane, _)| plane));
         let stored: usize = planes.map(|plane| plane.psi.entries().len()).sum();
         [0.0, 2.0 * stored as f64 + 6.0 * at.psi.entries().len() as f64]
+    }
+}
+
+impl<O: Oracle> Radius for OracleBlocks<'_, O> {
+    fn radius(&self, i: usize) -> Option<f64> {
+        let x = &self.examples[i].0;
+        let radius = self.oracle.radius(x)?;
+        match self.rescaling {
+            Rescaling::Margin => Some(radius),
+            // Corners are as far from the truth as the largest loss times twice the radius, on any side of it.
+            Rescaling::Slack => Some(2.0 * radius * self.oracle.extent(x)?.loss),
+        }
     }
 }

@@ -5,8 +5,8 @@
 
 use super::oracle::{Bound, Extent, Oracle};
 use super::plane::{OraclePoint, Plane};
-use super::refute::Scored;
 use super::rescaling::Rescaling;
+use super::score::Scored;
 use crate::dual::witness::distribution;
 use crate::dual::{ActiveSet, Audit, Blocks, Found, NoIntercept, Quality, View};
 use crate::linalg::accumulate::Collected;
@@ -85,6 +85,12 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
     #[must_use]
     pub fn rescaled(self, rescaling: Rescaling) -> Self {
         Self { rescaling, ..self }
+    }
+
+    /// Scores an output anew, not by its stored vector.
+    pub(super) fn scored(&self, i: usize, w: &[f64], plane: &Plane<O::Output>) -> Scored {
+        let output = (&plane.output, plane.loss);
+        Scored::new(&*self.oracle, self.rescaling, &self.examples[i], w, output)
     }
 
     /// Returns the corner of an output.

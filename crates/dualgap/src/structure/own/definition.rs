@@ -7,7 +7,8 @@ use super::rescaling::Rescaling;
 use crate::data::{DataSet, Format, Loaded, Recipe, Source};
 use crate::linalg::parallel;
 use crate::structure::evaluation::Evaluation;
-use crate::structure::posed::{Posed, Posing, penalised};
+use crate::structure::posed::{Posed, Posing};
+use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
 use crate::structure::{Fitted, Names, Purpose, Structure, Words};
 use crate::{Error, Result};
@@ -62,7 +63,7 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
             return Err(Error::Oracle { example, message });
         }
         let blocks = OracleBlocks::new(&self.oracle, &data.labelled)?.rescaled(self.rescaling);
-        Ok(penalised(blocks, posing))
+        stepped(blocks, posing)
     }
 
     fn predict(&self, fitted: Fitted<'_>, data: &Self::Data) -> Result<Vec<O::Output>> {

@@ -2,7 +2,7 @@
 //!
 //! - `oracle`: the trait; `rescaling`: how losses and scores make its hinge; `examples`: its data.
 //! - `blocks`: one block an example, a mixture of the corners in `plane`; `active_set` has its steps between known
-//!   corners, `witness` what is stored of it, `refute` what it says against false claims.
+//!   corners, `witness` what is stored of it, `refute` what it says against false claims; `score`: the loss of an output.
 //! - `definition`: the structure of an oracle.
 
 mod active_set;
@@ -13,6 +13,7 @@ mod oracle;
 mod plane;
 mod refute;
 mod rescaling;
+mod score;
 mod witness;
 
 pub use blocks::OracleBlocks;

@@ -119,6 +119,11 @@ pub trait Oracle: Sync {
         None
     }
 
+    /// Returns an upper bound on ‖φ(x, y)‖₂ for all outputs of `x`, if one is known: the steps of Prox-SDCA depend on it.
+    fn radius(&self, x: &Self::Input) -> Option<f64> {
+        self.extent(x).map(|extent| extent.norm1)
+    }
+
     /// Returns what is promised of all outputs that are decoded: that their gap is at least a share of the largest, or that
     /// no output scores higher by more than an amount. Where an output's bound is [`Bound::Unknown`], certificates rest on
     /// that promise, and say so; outputs that were found before may refute it, which is an error.
