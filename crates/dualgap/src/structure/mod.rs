@@ -46,5 +46,6 @@ pub use multi_output::MultiOutput;
 pub use multiclass::{Multiclass, MulticlassBlocks, MulticlassOracle, ScoreBlocks};
 pub use names::Names;
 pub use own::{Bound, Decoded, Extent, Oracle, OracleBlocks, OwnExamples, OwnOracle, OwnStructure};
+pub use own::{Breach, Checked, Clause, OracleCheck, check_oracle, check_own_oracle};
 pub use remarks::{Remark, RemarkKind};
 pub use words::Words;
