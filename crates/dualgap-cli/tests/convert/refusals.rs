@@ -109,3 +109,13 @@ fn damaged_maps_are_refused() {
         refused(&desk, "data.svm --map altered", &["altered"]).fails(&[]);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_map_that_never_ends_is_not_read() {
+    let desk = Desk::new();
+    desk.write("data.svm", "1 1:1\n");
+    let run = desk.run("convert data.svm --map /dev/zero");
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("/dev/zero: is not a file"), "{}", run.stderr);
+}

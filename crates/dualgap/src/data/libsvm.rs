@@ -183,10 +183,11 @@ pub(super) fn is_whole(text: &str) -> bool {
 
 /// Returns the label in its normal spelling.
 fn parse_label(label: &str) -> Result<String, Complaint> {
-    const LABEL: &str = "a line of a LIBSVM file begins with the label, a number; `dualgap help formats` has others";
+    const LABEL: &str =
+        "a line of a LIBSVM file begins with the label, a number; other formats have to be named";
     let value: f64 = label.parse().map_err(|_| {
         let remedy = if label.contains(',') {
-            "sets of labels such as 1,3 are for `dualgap train multilabel`, several numbers for `multioutput`"
+            "sets of labels such as 1,3 are for multi-label models, several numbers for multi-output regression"
         } else {
             LABEL
         };
@@ -204,7 +205,7 @@ fn parse_number(text: &str) -> Result<f64, Complaint> {
     const NUMBER: &str = "a line begins with the number that is to be predicted: 1.5 1:0.5 3:2";
     number(text).ok_or_else(|| {
         let remedy = if text.contains(',') {
-            "several numbers with commas between them are for `dualgap train multioutput`"
+            "several numbers with commas between them are for multi-output regression"
         } else if is_feature(text) {
             "put the number that is to be predicted in front of the features"
         } else {

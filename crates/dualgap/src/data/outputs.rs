@@ -113,7 +113,7 @@ impl NumberLines {
             )),
             None if found == 1 => Err((
                 format!("`{text}` is a single number"),
-                "one number an example is for `dualgap train regression`; \
+                "one number an example is for regression; \
                  several have commas between them: 1.5,-2,0.25 1:0.5",
             )),
             _ => {

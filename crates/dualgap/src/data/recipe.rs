@@ -374,10 +374,13 @@ impl Recipe {
     ) -> Result<Loaded<Examples>> {
         match &self.format {
             Format::Columns(_) | Format::Letters
-                if matches!(self.target, TargetKind::Set | TargetKind::Outputs) => Err(source.file_error(
-                format!("a {} file has one label a line, and no more", self.format.name()),
-                "several of them are read from LIBSVM and csv files: `dualgap help formats` shows how",
-            )),
+                if matches!(self.target, TargetKind::Set | TargetKind::Outputs) =>
+            {
+                Err(source.file_error(
+                    format!("a {} file has one label a line, and no more", self.format.name()),
+                    "several of them are read from LIBSVM and csv files",
+                ))
+            }
             Format::Libsvm => {
                 self.no_folds(source.name())?;
                 let (data, labelled, unseen) = match known {
@@ -395,7 +398,8 @@ impl Recipe {
                         (data, recipe, true, Unseen::default())
                     }
                     Some(known) => {
-                        let (data, labelled, unseen) = csv::read_known_as(source, recipe, known, self.target)?;
+                        let (data, labelled, unseen) =
+                            csv::read_known_as(source, recipe, known, self.target)?;
                         (data, recipe.clone(), labelled, unseen)
                     }
                 };
@@ -408,7 +412,7 @@ impl Recipe {
             )),
             Format::Ratings(_) => Err(source.file_error(
                 "a ratings file has pairs of users and items, and no examples with features",
-                "it is for `dualgap train completion` and for models of that",
+                "it is for matrix completion, and for models of that",
             )),
             Format::Edges | Format::Bitext => Err(source.file_error(
                 format!(

@@ -53,6 +53,7 @@ pub use names::Names;
 pub use own::{
     Bound, Decoded, Extent, Oracle, OracleBlocks, OwnExamples, OwnOracle, OwnStructure, Rescaling,
 };
+pub use own::{Breach, Checked, Clause, OracleCheck, check_oracle, check_own_oracle};
 pub use prox_sdca::{ProxSdca, Radius};
 pub use remarks::{Remark, RemarkKind};
 pub use words::Words;

@@ -11,11 +11,13 @@
 //! - `versions`: files of the first version.
 //! - `predictions`: predictions, probabilities and evaluations beside their formulas.
 //! - `own`: a structure of a user's own, with everything that a built-in one has.
+//! - `contract`: the check of an oracle against its contract.
 //! - `cancelled`: runs that other threads watch, store and end.
 //!
 //! One program, so that the engine and the judge are compiled once for all of them.
 
 mod cancelled;
+mod contract;
 mod cross_validation;
 mod fitting;
 mod forgeries;

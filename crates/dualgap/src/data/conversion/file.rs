@@ -2,10 +2,10 @@
 //! as the body of a sealed file in lines.
 
 use super::Conversion;
-use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer};
+use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer, read_file};
 use crate::data::random_binning::Sizes;
 use crate::data::{Alphabet, RandomBinning, Recipe, Sink};
-use crate::{Error, Result, Setting};
+use crate::{Result, Setting};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -39,10 +39,7 @@ impl Conversion {
 
     /// Reads a map.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|error| {
-            let message = format!("cannot be read: {error}");
-            Error::file(path, message, "check the path and the permissions").caused_by(error)
-        })?;
+        let bytes = read_file(path, 1)?;
         Self::from_bytes(&bytes).map_err(|fault| {
             fault.in_file(path, format!("name a map that was saved as {} says", Setting::SaveMap))
         })

@@ -94,7 +94,7 @@ fn check(table: &Table<'_>, recipe: &CsvRecipe, names: &[String]) -> Result<()> 
         return Err(table.file_error(
             format!("is to predict a single number, `{only}`"),
             format!(
-                "one number an example is for `dualgap train regression`; \
+                "one number an example is for regression; \
                  several have commas between them: {} price,weight",
                 Setting::Label
             ),

@@ -85,6 +85,9 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
             wrong += weight * f64::from(u8::from(truth != y));
             total += weight;
         }
+        if total <= 0.0 {
+            return Err(Error::setting("the examples to compare with weigh nothing"));
+        }
         let figures = vec![("loss".into(), loss / total), ("wrong".into(), wrong / total)];
         Ok(Evaluation::Own { error: loss / total, figures })
     }
