@@ -113,6 +113,13 @@ impl Format {
             Self::Own => "structure's own",
         }
     }
+
+    /// Returns the name of a file of this format, with its article.
+    pub(crate) fn of_file(&self) -> String {
+        let name = self.name();
+        let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} {name} file")
+    }
 }
 
 /// A format, the target, and the folds of the file to use.
@@ -243,7 +250,7 @@ impl Recipe {
             }
             Format::Libsvm | Format::Csv(_) | Format::Ratings(_) | Format::Edges | Format::Own => {
                 Err(source.file_error(
-                    format!("a {} file has no sequences", self.format.name()),
+                    format!("{} has no sequences", self.format.of_file()),
                     format!(
                         "chains are trained on column files ({} columns) and letters",
                         Setting::Format
@@ -475,7 +482,7 @@ impl Recipe {
             None => Ok(()),
             Some(_) => Err(Error::in_file(
                 name,
-                format!("a {} file has no folds", self.format.name()),
+                format!("{} has no folds", self.format.of_file()),
                 "leave the folds out, or name a file of the letters format",
             )),
         }
