@@ -115,7 +115,10 @@ fn desk() -> Desk {
     desk.write("pairs.csv", ratings(10, 3, false));
     toy(40, 1).write(&desk, "pairs");
     toy(40, 2).write(&desk, "more-pairs");
-    desk.write("edges.txt", "0 0 1 same:1\n0 1 0 far:1\n1 1 1 same:0.9\n\n0 0 0 far:1\n0 1 1 same:1\n");
+    desk.write(
+        "edges.txt",
+        "0 0 1 same:1\n0 1 0 far:1\n1 1 1 same:0.9\n\n0 0 0 far:1\n0 1 1 same:1\n",
+    );
     desk.write("letters.data.gz", gzip(Words::new(40, 1).text().as_bytes()));
     desk
 }
