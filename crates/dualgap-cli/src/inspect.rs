@@ -162,10 +162,14 @@ fn other_weights(model: &dyn AnyModel, top: usize) -> String {
         let what = match (kind, from) {
             ("start", _) => format!("begins with {label}"),
             ("end", _) => format!("ends with {label}"),
-            ("weight", _) => String::new(),
+            ("weight" | "feature", _) => String::new(),
             (_, from) => format!("{} → {label}", from.unwrap_or_default()),
         };
-        let feature = feature.map_or(String::new(), |feature| format!("  at {feature}"));
+        let feature = match (kind, feature) {
+            (_, None) => String::new(),
+            ("feature", Some(feature)) => feature, // of a structure without labels
+            (_, Some(feature)) => format!("  at {feature}"),
+        };
         let _ = writeln!(text, "    {:>12}  {what}{feature}", number(weight));
     }
     text
