@@ -23,7 +23,7 @@ pub struct ChainArgs {
     #[arg(long, value_enum, default_value = "auto", help_heading = "Method")]
     pub option: SdcaOption,
     /// Search by a beam that follows so many labels of every position, not by Viterbi's algorithm.
-    #[arg(long, value_name = "N", help_heading = "Problem")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Problem")]
     pub beam: Option<NonZeroUsize>,
     /// Whether the beam bounds the labelings that it does not look at. Without these bounds nothing is certified.
     #[arg(long, value_enum, default_value = "on", requires = "beam", help_heading = "Problem")]

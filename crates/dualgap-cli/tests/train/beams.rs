@@ -13,7 +13,7 @@ fn a_beam_with_bounds_is_certified_by_them() {
     let desk = desk();
     let exact = desk.train("chain words.data --lambda 0.1 --tolerance 1e-5");
     assert_eq!(exact["basis"], "exact");
-    let line = "train chain words.data --lambda 0.1 --beam 3 --passes 60 --tolerance 1e-5 --witness -o model";
+    let line = "train chain words.data --lambda 0.1 --beam 2 --passes 60 --tolerance 1e-5 --witness -o model";
     let run = desk.run(&format!("{line} --json"));
     assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
     let run = run.json();
@@ -21,10 +21,10 @@ fn a_beam_with_bounds_is_certified_by_them() {
     assert!(overlap(interval(&run), interval(&exact)), "{run} {exact}");
     let proved = desk.certify("model", "words.data");
     assert_eq!((&proved["certified"], &proved["basis"]), (&true.into(), &"bounds".into()));
-    assert_eq!(proved["problem"]["beam"]["width"], 3);
+    assert_eq!(proved["problem"]["beam"]["width"], 2);
     let told = desk.run("certify model words.data").ok().stdout;
     assert!(told.contains("bounds on what the oracle may have missed"), "{told}");
-    assert!(told.contains("a beam of 3 labels, with a bound"), "{told}");
+    assert!(told.contains("a beam of 2 labels, with a bound"), "{told}");
     // A beam that drops nothing is exact.
     let wide = desk.train("chain words.data --lambda 0.1 --tolerance 1e-5 --beam 1000");
     assert_eq!((&wide["basis"], &wide["primal"]), (&"exact".into(), &exact["primal"]));

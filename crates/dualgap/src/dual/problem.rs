@@ -182,23 +182,23 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Returns P(w), with one search for a corner in every block.
     pub fn primal(&self, w: &[f64]) -> Result<PrimalValue> {
-        self.penalised(w, self.losses(w, None)?)
+        Ok(self.penalised(w, self.losses(w, None)?))
     }
 
     /// Returns P(w) as [`primal`](Self::primal) does, and an error if these points know corners that refute what a
     /// search claims. If every block finds a promised share of its largest gap, the points also give a bound: the gap that
     /// a block finds from its point, divided by the share, is not exceeded by any other.
     pub fn primal_at(&self, w: &[f64], points: &[B::Point]) -> Result<PrimalValue> {
-        self.penalised(w, self.losses_at(w, points)?)
+        Ok(self.penalised(w, self.losses_at(w, points)?))
     }
 
     /// Adds the penalty to the losses.
-    fn penalised(&self, w: &[f64], losses: Losses) -> Result<PrimalValue> {
+    fn penalised(&self, w: &[f64], losses: Losses) -> PrimalValue {
         let Losses { mut mean, certified, basis } = losses;
         let penalty = self.link.value(w);
         if penalty.value == f64::INFINITY {
             // These weights are infeasible; a compensated sum of infinities would be NaN.
-            return Ok(PrimalValue { value: penalty, certified, basis });
+            return PrimalValue { value: penalty, certified, basis };
         }
         mean.sum.add_measured(penalty.scaled(self.lambda));
         if !self.offset.is_empty() {
@@ -207,7 +207,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             let error = self.lambda * gamma(w.len() + 2) * each;
             mean.sum.add_measured(Measured { value, error });
         }
-        Ok(PrimalValue { value: mean.total(), certified, basis })
+        PrimalValue { value: mean.total(), certified, basis }
     }
 
     /// Returns the mean loss at w alone, without any penalty, as [`primal_at`](Self::primal_at) has it.

@@ -9,8 +9,8 @@ use dualgap::dual::Witness;
 use dualgap::run::{Budget, InMemory, Interval, Report, Stop, Tolerance};
 use dualgap::structure::{Chain, Hamming, Multiclass, Rescaling, Structure};
 use dualgap::task::{
-    DualEvidence, DualMethod, Ending, Keep, Model, PathPlan, Plan, RawModel, Resume, Task,
-    TrialPlan,
+    Candidate, DualEvidence, DualMethod, Ending, Keep, Model, PathPlan, Plan, RawModel, Resume,
+    Task, TrialPlan,
 };
 use dualgap::term::{Costs, MulticlassLoss, Penalty};
 use dualgap::{Error, Result};
@@ -110,7 +110,7 @@ fn has_everything<S: Structure>(small: &Small, (task, data): (Task<S>, S::Data))
     let folds = task.folds(&data, 3, 1).unwrap();
     let trials = TrialPlan { threads: 1, ..TrialPlan::new(Budget::relative(1e-3)) };
     let found = task.cross_validate(&data, &folds, &[1.0, 0.1], &trials, || ()).unwrap().unwrap();
-    assert!(found.candidates.iter().all(|candidate| candidate.is_reached()));
+    assert!(found.candidates.iter().all(Candidate::is_reached));
 }
 
 #[test]
@@ -127,6 +127,10 @@ fn classes_under_slack_rescaling_have_everything() {
     has_everything(&small, multiclass(&small, 0.1));
 }
 
+fn witness<S>(model: &mut Model<S>) -> &mut Witness {
+    model.witness.as_mut().unwrap()
+}
+
 /// Changes of a model that `certify` must refuse or that change nothing that is proved.
 fn withstands_attacks<S: Structure>((task, data): (Task<S>, S::Data)) {
     let model = task.fit(&data, plan(Budget::passes(4))).unwrap().model;
@@ -141,9 +145,6 @@ fn withstands_attacks<S: Structure>((task, data): (Task<S>, S::Data)) {
         Err(Error::Refused { .. } | Error::Witness { .. } | Error::Unsound { .. }) => true,
         Err(other) => panic!("{other}"),
     };
-    fn witness<S>(model: &mut Model<S>) -> &mut Witness {
-        model.witness.as_mut().unwrap()
-    }
     assert!(refused(&|model| model.weights[1] += 1e-3));
     assert!(refused(&|model| model.certificate.dual += 1e-4));
     let entries = model.witness.as_ref().unwrap().weights.len();

@@ -89,7 +89,7 @@ impl Oracle for Weak {
         let mut output = 0;
         (1..RANKS as u8).for_each(|y| {
             if score(y) > score(output) {
-                output = y
+                output = y;
             }
         });
         if let (Some(limit), Some(truth)) = (self.blind, against)
