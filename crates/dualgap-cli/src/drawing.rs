@@ -39,6 +39,33 @@ impl Link {
             (false, Mark::None) => '·',
         }
     }
+
+    fn draw(self, (left, top): (usize, usize), svg: &mut String) {
+        let (x, y) = (left + self.column * CELL, top + self.row * CELL);
+        let fill = match self.mark {
+            Mark::Sure => Some("#333"),
+            Mark::Possible => Some("#bbb"),
+            Mark::None => None,
+        };
+        if let Some(fill) = fill {
+            let side = CELL / 2;
+            let (x, y) = (x + CELL / 4, y + CELL / 4);
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{side}\" height=\"{side}\" fill=\"{fill}\"/>"
+            );
+        }
+        if self.predicted {
+            let colour = if self.mark == Mark::None { "#c22" } else { "#27c" };
+            let _ = writeln!(
+                svg,
+                "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+                x + CELL / 2,
+                y + CELL / 2,
+                CELL / 2 - 2
+            );
+        }
+    }
 }
 
 impl Drawing<'_> {
@@ -114,36 +141,9 @@ impl Drawing<'_> {
             );
         }
         for link in self.links {
-            self.draw(*link, (left, top), &mut svg);
+            link.draw((left, top), &mut svg);
         }
         svg + "</svg>\n"
-    }
-
-    fn draw(&self, link: Link, (left, top): (usize, usize), svg: &mut String) {
-        let (x, y) = (left + link.column * CELL, top + link.row * CELL);
-        let fill = match link.mark {
-            Mark::Sure => Some("#333"),
-            Mark::Possible => Some("#bbb"),
-            Mark::None => None,
-        };
-        if let Some(fill) = fill {
-            let side = CELL / 2;
-            let (x, y) = (x + CELL / 4, y + CELL / 4);
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{x}\" y=\"{y}\" width=\"{side}\" height=\"{side}\" fill=\"{fill}\"/>"
-            );
-        }
-        if link.predicted {
-            let colour = if link.mark == Mark::None { "#c22" } else { "#27c" };
-            let _ = writeln!(
-                svg,
-                "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
-                x + CELL / 2,
-                y + CELL / 2,
-                CELL / 2 - 2
-            );
-        }
     }
 }
 

@@ -89,7 +89,7 @@ pub fn inspect_example(
             possible: marked(&[Mark::Sure, Mark::Possible]),
         })
     } else {
-        tell(model, &data, &predicted, (file, example), svg)?
+        tell(model, &data, &predicted, (file, example), svg)
     };
     print(&text)?;
     Ok(Outcome::Reached)
@@ -101,7 +101,7 @@ fn tell(
     predicted: &[(usize, usize)],
     (file, example): (&Path, usize),
     svg: Option<&Path>,
-) -> Result<String> {
+) -> String {
     let [rows, columns] = words(data);
     let links = links(data, predicted);
     let mut table = vec![("example", format!("{example} of {}", file.display()))];
@@ -113,7 +113,7 @@ fn tell(
         table.push(("drawn in", path.display().to_string()));
     }
     let drawing = Drawing { rows: &rows, columns: &columns, links: &links };
-    Ok(format!("{}\n{}", aligned(&table), drawing.text(data.is_labelled())))
+    format!("{}\n{}", aligned(&table), drawing.text(data.is_labelled()))
 }
 
 /// Returns the words of rows and columns, or their numbers.

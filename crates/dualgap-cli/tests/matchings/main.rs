@@ -7,6 +7,7 @@ mod training;
 
 use crate::common::{Desk, Dice};
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 /// The three files of a bitext.
 #[derive(Default)]
@@ -43,9 +44,9 @@ pub fn toy(pairs: usize, seed: u64) -> Toy {
             f.push(last);
         }
         let turned: Vec<String> = f.iter().map(|word| word.chars().rev().collect()).collect();
-        toy.e += &format!("{}\n", e.join(" "));
-        toy.f += &format!("{}\n", turned.join(" "));
-        toy.a += &format!("{}\n", links.join(" "));
+        let _ = writeln!(toy.e, "{}", e.join(" "));
+        let _ = writeln!(toy.f, "{}", turned.join(" "));
+        let _ = writeln!(toy.a, "{}", links.join(" "));
     }
     toy
 }

@@ -15,6 +15,9 @@ fn write_bad(desk: &Desk, ending: &str, change: impl Fn(&str) -> String) {
     desk.write(&format!("bad.{ending}"), change(&text));
 }
 
+/// The ending of a file, how its text is changed, and what is said about it.
+type Case<'a> = (&'a str, &'a dyn Fn(&str) -> String, &'a str);
+
 #[test]
 fn broken_bitext_is_named_with_file_and_line() {
     let desk = desk();
@@ -26,7 +29,7 @@ fn broken_bitext_is_named_with_file_and_line() {
         }
     };
     let long = "w ".repeat(300);
-    let cases: [(&str, &dyn Fn(&str) -> String, &str); 10] = [
+    let cases: [Case<'_>; 10] = [
         ("f", &without_last, "bad.f:6: has no line here, and bad.e has one"),
         ("a", &without_last, "bad.a:6: has no line here, and bad.e has one"),
         ("e", &without_last, "bad.f:6: has a line here, and bad.e has none"),

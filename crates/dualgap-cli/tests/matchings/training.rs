@@ -1,7 +1,7 @@
 //! Models of bitext: what they predict, what is counted, what is proved.
 
 use super::{desk, rates, toy};
-use crate::common::{gzip, number};
+use crate::common::{gzip, interval, number, overlap};
 
 const TRAIN: &str = "train matching pairs --bitext more --train-range 0..25 --test-range 25..40";
 
@@ -88,15 +88,20 @@ fn tests_may_be_other_files_and_lambda_may_be_searched() {
     desk.run("certify folder pairs").ok();
 }
 
+/// With c times the costs and λ, the problem is c times that with the costs and cλ, at weights that are c times as large.
 #[test]
-fn costs_decide_how_many_links_are_drawn() {
+fn costs_and_lambda_scale_together() {
     let desk = desk();
-    let count = |costs: &str| {
-        desk.run(&format!("train matching pairs {costs} --lambda 10/n -o model")).ok();
-        let told = desk.run("predict model pairs").ok().stdout;
-        told.split_whitespace().count()
+    let train = |options: &str| {
+        let json = desk.train(&format!("matching pairs --tolerance 1e-4 {options}"));
+        (interval(&json), json["primal"].clone())
     };
-    assert!(count("--fp 1 --fn 0.01") < count("--fp 0.1 --fn 3"));
+    let (twice, _) = train("--fp 2 --fn 6 --lambda 0.05");
+    let ((low, high), by_default) = train("--lambda 0.1");
+    assert!(overlap(twice, (2.0 * low, 2.0 * high)), "{twice:?} {low} {high}");
+    assert_eq!(train("--fp 1 --fn 3 --lambda 0.1").1, by_default);
+    assert!(!overlap(train("--fp 2 --lambda 0.1").0, (low, high)));
+    assert!(!overlap(train("--fn 4 --lambda 0.1").0, (low, high)));
 }
 
 #[test]

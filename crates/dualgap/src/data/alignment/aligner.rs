@@ -170,7 +170,7 @@ mod tests {
             let e: Vec<&str> =
                 (0..2 + k % 4).map(|i| WORDS[(k * (2 * i + 1) + i * i) % 8]).collect();
             let mut f: Vec<String> = e.iter().map(|word| word.chars().rev().collect()).collect();
-            if k % 3 == 0 {
+            if k.is_multiple_of(3) {
                 f.swap(0, 1);
             }
             (e.join(" "), f.join(" "))

@@ -84,9 +84,8 @@ struct Rivals {
 }
 
 impl Rivals {
-    fn of(values: &[f64], columns: usize) -> Self {
-        let count = if columns == 0 { 0 } else { values.len() / columns };
-        let mut all = Self { rows: vec![[0.0; 2]; count], columns: vec![[0.0; 2]; columns] };
+    fn of(values: &[f64], rows: usize, columns: usize) -> Self {
+        let mut all = Self { rows: vec![[0.0; 2]; rows], columns: vec![[0.0; 2]; columns] };
         for (k, &value) in values.iter().enumerate() {
             for [first, second] in [&mut all.rows[k / columns], &mut all.columns[k % columns]] {
                 if value > *first {
@@ -189,8 +188,7 @@ impl Evidence {
         let model1 = geometric(&turned(&to_f.links, words), &to_e.links);
         let mean: Vec<f64> =
             views[0].both.iter().zip(&views[1].both).map(|(a, b)| (a + b) / 2.0).collect();
-        let columns = words[1].len();
-        let rivals = [Rivals::of(&mean, columns), Rivals::of(&told.dice, columns)];
+        let rivals = [&mean, &told.dice].map(|of| Rivals::of(of, words[0].len(), words[1].len()));
         let looked_at = |side: usize, tokens: f64| {
             let counts = &told.counts[side];
             words[side].iter().zip(counts).map(|(word, &n)| Word::new(word, n, tokens)).collect()
@@ -260,24 +258,25 @@ impl Evidence {
 
     /// The guess about the edges around. Before the first words, and after the last, sentences are linked.
     fn neighbours(&self, row: usize, column: usize, entries: &mut Entries<'_>) {
-        let [rows, columns] = [self.words[0].len() as isize, self.words[1].len() as isize];
-        let guess = |down: isize, right: isize| {
-            let (i, j) = (row as isize + down, column as isize + right);
-            if (0..rows).contains(&i) && (0..columns).contains(&j) {
-                self.mean[(i * columns + j) as usize]
-            } else if (i, j) == (-1, -1) || (i, j) == (rows, columns) {
+        let (rows, columns) = (self.words[0].len(), self.words[1].len());
+        // Of the places above, at and below the row, and left of, at and right of the column: 0, 1, 2.
+        let guess = |down: usize, right: usize| {
+            let (below, beyond) = (row + down, column + right);
+            if (1..=rows).contains(&below) && (1..=columns).contains(&beyond) {
+                self.mean[(below - 1) * columns + beyond - 1]
+            } else if (below, beyond) == (0, 0) || (below, beyond) == (rows + 1, columns + 1) {
                 1.0
             } else {
                 0.0
             }
         };
-        let (before, after) = (guess(-1, -1), guess(1, 1));
+        let (before, after) = (guess(0, 0), guess(2, 2));
         entries.put(format_args!("before"), before);
         entries.put(format_args!("after"), after);
         entries.put(format_args!("before×after"), before * after);
-        entries.put(format_args!("crossing"), guess(-1, 1).max(guess(1, -1)));
-        entries.put(format_args!("beside in row"), guess(0, -1).max(guess(0, 1)));
-        entries.put(format_args!("beside in column"), guess(-1, 0).max(guess(1, 0)));
+        entries.put(format_args!("crossing"), guess(0, 2).max(guess(2, 0)));
+        entries.put(format_args!("beside in row"), guess(1, 0).max(guess(1, 2)));
+        entries.put(format_args!("beside in column"), guess(0, 1).max(guess(2, 1)));
     }
 
     fn spelling(&self, row: usize, column: usize, distance: f64, entries: &mut Entries<'_>) {
@@ -337,7 +336,7 @@ mod tests {
             let rows = values.len().div_ceil(columns);
             let mut values: Vec<f64> = values.into_iter().map(f64::from).collect();
             values.resize(rows * columns, 0.0);
-            let rivals = Rivals::of(&values, columns);
+            let rivals = Rivals::of(&values, rows, columns);
             for row in 0..rows {
                 for column in 0..columns {
                     let value = values[row * columns + column];

@@ -65,8 +65,8 @@ impl Matching {
         let name = source.name().to_string();
         let Some(aligner) = &self.aligner else {
             return Err(source.file_error(
-                "is bitext, and no aligner has learned from such",
-                "let one learn what translates what; a model file without one was altered",
+                "is bitext, and nothing was learned from such about what translates what",
+                "a model of edge files is for edge files; in the library give the structure an aligner",
             ));
         };
         let loaded = recipe.bitext(source, aligner)?;
