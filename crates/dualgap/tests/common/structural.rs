@@ -59,7 +59,7 @@ impl StructuralDual {
         self.whole = OnceCell::new();
     }
 
-    /// λ‖A d‖² for a difference of two corners of block i, the largest of all: C_i of MATH, section 5.
+    /// λ‖A d‖² for a difference of two corners of block i, the largest of all: C_i of definition (17).
     fn block_constant(&self, i: usize) -> f64 {
         let block = &self.columns[i];
         let apart = |a: &[f64], b: &[f64]| {

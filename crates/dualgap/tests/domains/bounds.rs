@@ -156,8 +156,8 @@ fn what_an_oracle_cannot_have_found_is_an_error() {
     assert!(caught);
 }
 
-/// A set whose oracle returns points that are too large.
-struct Escaping(Simplex);
+/// A set whose oracle returns corners of another size.
+struct Escaping(Simplex, f64);
 
 impl Set for Escaping {
     fn dim(&self) -> usize {
@@ -174,7 +174,7 @@ impl Set for Escaping {
 
     fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound> {
         let bound = self.0.minimise(query, corner);
-        corner.iter_mut().for_each(|s| *s *= 1.001);
+        corner.iter_mut().for_each(|s| *s *= self.1);
         bound
     }
 
@@ -206,9 +206,12 @@ impl Objective for Lost {
 fn points_outside_and_numbers_that_are_none_are_errors() {
     let simplex = Simplex::new(3, 1.0).unwrap();
     let budget = Budget::passes(20);
-    let problem = Product::new(Quadratic::random(1, 3, 3), vec![Escaping(simplex)]).unwrap();
-    let error = minimise(&problem, &Settings::default(), &budget, &mut ()).unwrap_err();
-    assert!(error.to_string().contains("outside of its set"), "{error}");
+    for (factor, expected) in [(1.001, "outside of its set"), (f64::NAN, "no number")] {
+        let sets = vec![Escaping(simplex, factor)];
+        let problem = Product::new(Quadratic::random(1, 3, 3), sets).unwrap();
+        let error = minimise(&problem, &Settings::default(), &budget, &mut ()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
     let fine = Lost { value: 1.0, slope: -1.0, error: 0.0 };
     for (lost, works) in [
         (Lost { value: f64::NAN, ..fine }, false),

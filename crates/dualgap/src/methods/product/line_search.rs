@@ -1,18 +1,22 @@
 //! The line search where no curvature is known: the zero of the slope along the segment.
 //!
 //! The slope of a convex function never falls, so its zero stays between a point where it is negative and one where it
-//! is not. The search is regula falsi in the form of Illinois, which is exact after one step on a parabola, with a
-//! bisection wherever it would be slow.
+//! is not. The search is regula falsi in the form of Illinois, which is exact after one step on a parabola; where one end
+//! stays where it is, as at a kink, every second evaluation is a bisection.
 
 use crate::{Error, Result};
 
 /// The search ends where the slope is this share of the first one: a step of another length then gains at most as much
-/// of the first-order decrease more. In the example `traffic` a search took 5.8 gradients in the mean with 1e-2, 7.3 with
-/// 1e-9 and 15.4 with 1e-14, and the run as many steps with each of them.
+/// of the first-order decrease more. In the example `traffic` a search takes 6.7 gradients in the mean; with 1e-14 it
+/// took twice as many, and the run the same number of steps.
 const FLAT: f64 = 1e-9;
 
-/// The most evaluations: enough for bisections alone to reach the last bit of γ.
-const MOST_EVALUATIONS: u32 = 60;
+/// The most evaluations: enough for the bisections, every second one, to reach the last bit of γ.
+const MOST_EVALUATIONS: u32 = 110;
+
+/// An end that stays this often in a row is stuck. Near a simple zero the form of Illinois moves the same end at most twice
+/// in a row; on random sums of fourth powers 4 cost 3 % more evaluations than 6, and 12 saved none.
+const OFTEN: u32 = 6;
 
 /// Returns the γ in `[0, 1]` with the least value, given the slope at zero and the slope anywhere else.
 pub(super) fn search(first: f64, mut slope: impl FnMut(f64) -> f64) -> Result<f64> {
@@ -26,11 +30,13 @@ pub(super) fn search(first: f64, mut slope: impl FnMut(f64) -> f64) -> Result<f6
     let (mut low, mut high) = ((0.0, first), (1.0, end));
     // How often in a row the same end moved: then the other end counts half.
     let (mut lows, mut highs) = (0_u32, 0_u32);
+    let (mut stuck, mut bisect) = (false, false);
     for _ in 0..MOST_EVALUATIONS {
+        stuck |= lows.max(highs) >= OFTEN;
+        bisect = stuck && !bisect;
         let secant = low.0 + (high.0 - low.0) * (low.1 / (low.1 - high.1));
-        let middle = f64::midpoint(low.0, high.0);
-        let slow = lows.max(highs) > 3 || !(secant > low.0 && secant < high.0);
-        let gamma = if slow { middle } else { secant };
+        let within = secant > low.0 && secant < high.0;
+        let gamma = if within && !bisect { secant } else { f64::midpoint(low.0, high.0) };
         if gamma <= low.0 || gamma >= high.0 {
             break; // no number lies between the two
         }
@@ -97,7 +103,7 @@ mod tests {
         for (k, slope) in cases.into_iter().enumerate() {
             let (gamma, evaluations) = counted(slope);
             assert!(slope(gamma).abs() <= -2.0 * FLAT * slope(0.0), "{k}: {gamma}");
-            assert!(evaluations < 60, "{k}: {evaluations} evaluations");
+            assert!(evaluations <= 60, "{k}: {evaluations} evaluations");
         }
     }
 

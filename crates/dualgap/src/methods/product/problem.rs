@@ -144,7 +144,10 @@ impl<F: Objective, S: Set> Product<F, S> {
 
     /// Returns an error if the point is one of another product, or outside of one of the sets.
     pub(super) fn check_inside(&self, at: &Point) -> Result<()> {
-        if at.starts != self.starts {
+        let alike = at.starts == self.starts
+            && at.x.len() == self.dim()
+            && at.image.len() == self.objective.image_len();
+        if !alike {
             return Err(Error::setting("the point is one of another product"));
         }
         (0..self.blocks()).try_for_each(|i| self.defect(at, i).map(|_| ()))
@@ -265,9 +268,14 @@ impl<F: Objective, S: Set> Product<F, S> {
             }
             _ => gap.add_measured(Measured { value: -found.value, error: slack }),
         }
-        let mut gap = gap.total();
-        if bound == Bound::Approximate {
-            gap = Measured { value: gap.value + tolerance, ..gap }.divided(set.nu());
+        let mut gap = if bound == Bound::Approximate {
+            gap.add(tolerance);
+            gap.total().divided(set.nu())
+        } else {
+            gap.total()
+        };
+        if !gap.value.is_finite() {
+            return Err(wrong("an inner product with the gradient is no finite number".into()));
         }
         // Rounding may take a gap of zero below it, and what lies outside of the set too.
         let below = gap.error + product_above(2.0 * MOST_DEFECT * radius, steepest);
@@ -277,6 +285,8 @@ impl<F: Objective, S: Set> Product<F, S> {
                 -gap.value
             )));
         }
+        // A gap is never negative, and a larger one never proves too much.
+        gap.value = gap.value.max(0.0);
         gap.error += product_above(error, norm + radius);
         let outside = product_above(2.0 * defect, steepest + error);
         let basis = match bound {
