@@ -4,7 +4,7 @@
 use super::weak::{Says, Weak, data, task};
 use crate::common::explicit::{Explicit, dot};
 use crate::common::{Kind, Small};
-use dualgap::dual::{Blocks, Direction, Engine, Problem, Sampling, Settings};
+use dualgap::dual::{Blocks, Direction, Engine, Mixture, Problem, Sampling, Settings};
 use dualgap::run::{Budget, Quota, Solver, Stop};
 use dualgap::structure::chain::Beam;
 use dualgap::structure::{Chain, ChainBlocks, Choice, Hamming, OracleBlocks, ProxSdca, Rescaling};
@@ -207,8 +207,9 @@ fn a_share_is_never_more_than_one() {
         let pass = Quota { oracle_calls: 5, steps: 5, pause: u64::MAX, halted: &|| false };
         engine.advance(&pass).unwrap();
         // All the weight of every point is on the labeling that was found.
-        let weights = engine.points().iter().flat_map(|point| point.iter());
-        assert!(weights.clone().count() > 0 && weights.clone().all(|(_, weight)| weight == 1.0));
+        let whole =
+            |point: &Mixture| !point.is_empty() && point.iter().all(|(_, weight)| weight == 1.0);
+        assert!(engine.points().iter().all(whole), "{choice:?}");
         assert!(engine.weights().iter().any(|w| *w != 0.0), "and it is not the truth");
     }
 }
