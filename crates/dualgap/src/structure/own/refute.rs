@@ -9,8 +9,14 @@ use super::oracle::Oracle;
 use super::plane::{OraclePoint, Plane};
 use super::score::Scored;
 use crate::dual::{Blocks, Found};
+use crate::linalg::underflow::{norm_above, product_above, size_of_product};
 use crate::run::Basis;
 use crate::{Error, Result};
+
+/// A known output must be better by this much of its terms. The rounding of an oracle that does not know its extent can
+/// only be guessed: features that cancel leave no trace in a stored vector. This allows for terms a million times larger,
+/// and a claim that is false by less does no harm.
+const SURE: f64 = 1e-9;
 
 impl<O: Oracle> OracleBlocks<'_, O> {
     /// Returns an error if a corner of the point scores higher than the claim of a search allows.
@@ -44,18 +50,22 @@ impl<O: Oracle> OracleBlocks<'_, O> {
         if !suspicious {
             return Ok(());
         }
-        // A stored vector has rounding of its own, so the scores are computed again before anybody is accused.
+        // Outputs of a checkpoint may be anything, so none but the one that was just decoded is scored anew.
+        let Scored { value, slack, .. } = self.scored(i, w, corner);
+        let largest = w.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
+        let rounding = 4.0 * slack + self.rounding(i, w, largest);
+        let norm = norm_above(w);
         let least = |plane: &Plane<_>| {
-            let Scored { value, slack, .. } = self.scored(i, w, plane);
-            value - slack
+            let sizes = plane.psi.entries().iter().map(|&(j, x)| size_of_product(w[j], x));
+            let doubt = SURE * (plane.loss + sizes.sum::<f64>());
+            stored(plane) - doubt - product_above(plane.off, norm)
         };
         let (claimed, required) = match share {
-            None => (found.bound, least(best)),
+            None => (found.bound + rounding, least(best)),
             // A share ν of the largest gap from the point is at least ν of the gap to any corner.
             Some(nu) => {
                 let own: f64 = at.corners.iter().map(|(plane, part)| part * least(plane)).sum();
-                let Scored { value, slack, .. } = self.scored(i, w, corner);
-                (value + slack, (1.0 - nu) * own + nu * least(best))
+                (value + rounding, (1.0 - nu) * own + nu * least(best))
             }
         };
         if required <= claimed {
