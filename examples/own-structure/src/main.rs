@@ -14,7 +14,7 @@ use dualgap::Result;
 use dualgap::structure::OwnStructure;
 use dualgap_cli::{TaskOptions, Tasks, main_with};
 use std::process::ExitCode;
-use structure::Segments;
+use structure::Segmentation;
 
 /// What the structure needs to know before it reads anything.
 #[derive(Args, Debug)]
@@ -31,14 +31,14 @@ struct SegmentsOptions {
 }
 
 impl TaskOptions for SegmentsOptions {
-    type Structure = OwnStructure<Segments>;
+    type Structure = OwnStructure<Segmentation>;
     const COMMAND: &'static str = "segments";
     const ABOUT: &'static str = "A label for each position of a signal, in a few segments.";
 
     fn structure(&self) -> Result<Self::Structure> {
         let [width, labels, segments] =
             [self.width, self.labels, self.segments].map(|n| n as usize);
-        Ok(OwnStructure::new(Segments { width, labels, segments }))
+        Ok(OwnStructure::new(Segmentation { width, labels, segments }))
     }
 }
 

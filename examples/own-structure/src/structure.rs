@@ -17,19 +17,19 @@ const REMEDY: &str = "a line is [[[0.5, 1], [0.1, 0]], [0, 1]], as wide as the o
 
 /// Signals of `width` numbers a position, `labels` labels, at most `segments` segments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Segments {
+pub struct Segmentation {
     pub width: usize,
     pub labels: usize,
     pub segments: usize,
 }
 
-impl Segments {
+impl Segmentation {
     fn fits(&self, x: &Signal) -> bool {
         !x.is_empty() && x.iter().all(|row| row.len() == self.width)
     }
 }
 
-impl Oracle for Segments {
+impl Oracle for Segmentation {
     type Input = Signal;
     type Output = Vec<u8>;
     type Scratch = ();
@@ -90,7 +90,7 @@ impl Oracle for Segments {
     }
 }
 
-impl OwnOracle for Segments {
+impl OwnOracle for Segmentation {
     const NAME: &'static str = "segments";
 
     fn admits(&self, x: &Signal, y: &Vec<u8>) -> bool {

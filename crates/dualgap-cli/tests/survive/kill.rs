@@ -8,7 +8,7 @@ use std::time::Duration;
 const KILLS: usize = 20;
 const SIGKILL: i32 = 9;
 
-const RUN: &str = "train chain words.data --lambda 0.01 --average weighted --passes 2000 --tolerance 0 \
+const RUN: &str = "train chain words.data --lambda 0.01 --average weighted --passes 1000 --tolerance 0 \
                    --batch 3 --seed 7 --witness --quiet";
 
 fn start(desk: &Desk, run: &str, every: &str, checkpoint: &str) -> Child {
@@ -28,7 +28,7 @@ fn is_kept(desk: &Desk, checkpoint: &str) -> bool {
 
 /// Kills a run some time after its first checkpoint; whether it was still under way.
 fn kill_midway(desk: &Desk, checkpoint: &str, dice: &mut Dice) -> bool {
-    kill(desk, start(desk, RUN, "17.3", checkpoint), checkpoint, dice.below(150_000))
+    kill(desk, start(desk, RUN, "17.3", checkpoint), checkpoint, dice.below(75_000))
 }
 
 /// Kills a run so many microseconds after its first checkpoint; whether it was still under way.

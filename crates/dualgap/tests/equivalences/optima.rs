@@ -72,12 +72,28 @@ fn problems() -> Vec<Small> {
     vec![chain(0), chain(1).with_pairs(2, 2), classes(2), classes(3)]
 }
 
+/// Every way is tried on one of the problems under each regulariser, another one each time.
+fn some_ways(
+    small: &Small,
+    regulariser: Regulariser,
+    (at, of): (usize, usize),
+) -> impl Iterator<Item = Settings> {
+    ways(small, regulariser)
+        .into_iter()
+        .enumerate()
+        // Neighbours differ in the batch and then in the acceleration: six of them go together.
+        .filter(move |(k, _)| (k / 6 + k) % of == at % of)
+        .map(|(_, settings)| settings)
+}
+
 #[test]
 fn every_way_to_step_comes_to_the_same_optimum() {
-    for small in problems() {
-        for regulariser in REGULARISERS {
-            let bracket = judge(&small, regulariser);
-            with_blocks!(small, |blocks| for settings in ways(&small, regulariser) {
+    let problems = problems();
+    for (k, small) in problems.iter().enumerate() {
+        for (r, regulariser) in REGULARISERS.into_iter().enumerate() {
+            let part = (k + r, problems.len());
+            let bracket = judge(small, regulariser);
+            with_blocks!(small, |blocks| for settings in some_ways(small, regulariser, part) {
                 let budget = budget(settings.direction);
                 let report = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
                 assert_optimal(&settings, bracket, (report.stop, report.certificate));
@@ -88,12 +104,12 @@ fn every_way_to_step_comes_to_the_same_optimum() {
 
 #[test]
 fn every_way_to_step_comes_to_the_same_optimum_over_an_oracle() {
-    for small in problems().into_iter().skip(1).step_by(2) {
-        for regulariser in REGULARISERS {
+    for (k, small) in problems().into_iter().skip(1).step_by(2).enumerate() {
+        for (r, regulariser) in REGULARISERS.into_iter().enumerate() {
             let bracket = judge(&small, regulariser);
             with_oracle!(small, |oracle, examples| {
                 let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
-                for settings in ways(&small, regulariser) {
+                for settings in some_ways(&small, regulariser, (k + r, 2)) {
                     let budget = budget(settings.direction);
                     let report = dual::train(&blocks, &settings, &budget, &mut ()).unwrap();
                     assert_optimal(&settings, bracket, (report.stop, report.certificate));

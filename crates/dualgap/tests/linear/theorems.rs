@@ -67,7 +67,7 @@ fn lipschitz_losses_converge_within_the_iterations_of_theorem_2() {
             continue;
         }
         for regulariser in [REGULARISERS[0], REGULARISERS[3]] {
-            for (lambda, epsilon) in [(1.0, 0.02), (0.1, 0.1), (0.02, 0.3)] {
+            for (lambda, epsilon) in [(1.0, 0.04), (0.1, 0.2), (0.02, 0.6)] {
                 let n = 10_f64;
                 let case = Case { lambda, regulariser, ..case(90 + k as u64, loss, 10) };
                 let r = longest_squared(&case);

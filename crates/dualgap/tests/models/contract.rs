@@ -147,11 +147,8 @@ impl OwnOracle for Levels {
 const EXAMPLES: [(f64, Level); 4] =
     [(0.5, Level(0)), (1.5, Level(1)), (-1.0, Level(2)), (2.0, Level(2))];
 
-fn all(_: &f64) -> Option<Vec<Level>> {
-    Some([0, 1, 2, 3].map(Level).to_vec())
-}
-
 fn listed(flaw: Flaw) -> Checked {
+    let all = |_: &f64| Some([0, 1, 2, 3].map(Level).to_vec());
     let check = OracleCheck { all: Some(&all), ..OracleCheck::default() };
     check_oracle(&Levels(flaw), &EXAMPLES, &check)
 }
