@@ -117,6 +117,13 @@ impl Format {
             Self::Own => "structure's own",
         }
     }
+
+    /// Returns the name of a file of this format, with its article.
+    pub(crate) fn of_file(&self) -> String {
+        let name = self.name();
+        let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} {name} file")
+    }
 }
 
 /// A format, the target, and the folds of the file to use.
@@ -256,7 +263,7 @@ impl Recipe {
             | Format::Edges
             | Format::Bitext
             | Format::Own => Err(source.file_error(
-                format!("a {} file has no sequences", self.format.name()),
+                format!("{} has no sequences", self.format.of_file()),
                 format!(
                     "chains are trained on column files ({} columns) and letters",
                     Setting::Format
@@ -412,8 +419,8 @@ impl Recipe {
             )),
             Format::Edges | Format::Bitext => Err(source.file_error(
                 format!(
-                    "{} file has graphs to be matched, and no examples with features",
-                    if self.format == Format::Edges { "an edge" } else { "a bitext" }
+                    "{} has graphs to be matched, and no examples with features",
+                    self.format.of_file()
                 ),
                 "it is for models of matchings",
             )),
@@ -516,7 +523,7 @@ impl Recipe {
             None => Ok(()),
             Some(_) => Err(Error::in_file(
                 name,
-                format!("a {} file has no folds", self.format.name()),
+                format!("{} has no folds", self.format.of_file()),
                 "leave the folds out, or name a file of the letters format",
             )),
         }

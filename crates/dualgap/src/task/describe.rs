@@ -251,8 +251,8 @@ fn features<S>(model: &Model<S>) -> String {
         0 => String::new(),
         pairs => format!(" and {pairs} of label pairs"),
     };
-    let format = model.provenance.recipe.as_ref().map(|recipe| recipe.format.name());
-    let format = format.map_or(String::new(), |format| format!(", of a {format} file"));
+    let format = model.provenance.recipe.as_ref().map(|recipe| recipe.format.of_file());
+    let format = format.map_or(String::new(), |file| format!(", of {file}"));
     format!("{}{pairs}{format}", model.names.features)
 }
 
