@@ -278,7 +278,7 @@ fn what_is_no_set_is_refused_with_its_line() {
         desk.run(&format!("train multilabel few.svm {L1}")).fails(&words);
     }
     // Sets are not classes.
-    desk.run("train multiclass train.svm").fails(&["is not a label", "multilabel"]);
+    desk.run("train multiclass train.svm").fails(&["is not a label", "multi-label models"]);
 }
 
 #[test]

@@ -259,11 +259,11 @@ fn what_are_not_several_numbers_is_refused_with_its_line() {
     desk.run(&format!("train multioutput one.svm {L1}")).fails(&[
         "one.svm:1",
         "single number",
-        "train regression",
+        "is for regression",
     ]);
     desk.write("none.svm", "# nothing\n");
     desk.run(&format!("train multioutput none.svm {L1}")).fails(&["no examples"]);
-    desk.run("train regression train.svm").fails(&["is not a finite number", "multioutput"]);
+    desk.run("train regression train.svm").fails(&["is not a finite number", "multi-output"]);
 
     let table = "x,a,b\n1,2,3\n4,5,6\n";
     for (text, label, words) in [

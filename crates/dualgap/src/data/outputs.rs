@@ -168,7 +168,7 @@ mod tests {
             assert!(message.contains(words), "{message}");
         }
         let (message, remedy) = NumberLines::default().push("1").unwrap_err();
-        assert!(message.contains("single") && remedy.contains("train regression"));
+        assert!(message.contains("single") && remedy.contains("for regression"));
     }
 
     proptest! {
