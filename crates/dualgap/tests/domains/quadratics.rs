@@ -116,6 +116,13 @@ impl Objective for Quadratic {
         gamma(self.dim() + 2) * size
     }
 
+    // Of blocks of three coordinates, as below; the Frobenius norm is not below the spectral one.
+    fn lipschitz(&self, block: usize) -> Option<f64> {
+        let span = 3 * block..3 * block + 3;
+        let squares = span.clone().flat_map(|j| self.q[j][span.clone()].iter().map(|a| a * a));
+        Some(squares.sum::<f64>().sqrt())
+    }
+
     fn curvature(&self, direction: &Direction<'_>) -> Option<f64> {
         if !self.tells {
             return None;

@@ -1,5 +1,5 @@
-//! Frank-Wolfe for any smooth convex function f over a product of compact convex sets: Algorithms 1, 3 and C.2 of the
-//! BCFW paper.
+//! Frank-Wolfe for any smooth convex function f over a product of compact convex sets: Algorithms 1, 3, C.1 and C.2 of
+//! the BCFW paper.
 //!
 //! ```text
 //! min f(x)     x = (x_1, …, x_n) ∈ M_1 × … × M_n
@@ -8,6 +8,9 @@
 //! s_i  = argmin over M_i of ⟨s, ∇_i f(x)⟩           exactly, or as well as inequality (13) asks for
 //! γ    = 2n/(νk + 2n), or by line search
 //! x_i ← x_i + γ(s_i − x_i)
+//!
+//! or, where a set has a projection (Algorithm C.1),
+//! x_i ← argmin over M_i of ⟨s, ∇_i f(x)⟩ + L_i/2 ‖s − x_i‖²
 //!
 //! f(x) − min f ≤ Σ_i max over s ∈ M_i of ⟨x_i − s, ∇_i f(x)⟩        the Frank-Wolfe gap, which is the certificate
 //! ```
@@ -69,6 +72,6 @@ pub use objective::{Direction, Objective, Point};
 pub use problem::Product;
 pub use set::{Bound, Query, Set};
 pub use sets::{Cuboid, L1Ball, Simplex};
-pub use settings::Settings;
+pub use settings::{Settings, Target};
 pub use solver::{FrankWolfe, State, Taken};
 pub use train::{minimise, minimise_from};

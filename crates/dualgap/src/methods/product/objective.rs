@@ -98,6 +98,14 @@ pub trait Objective {
         None
     }
 
+    /// Returns L_i, a Lipschitz constant of the partial gradient of this block with respect to this block, in the Euclidean
+    /// norm. Only [`Target::Proximal`](super::Target::Proximal) needs it; one that is too small costs descent and proves
+    /// nothing false.
+    fn lipschitz(&self, block: usize) -> Option<f64> {
+        let _ = block;
+        None
+    }
+
     /// Returns the curvature constant C of this block, definition (17) of the paper, or of the whole product, definition
     /// (7), or an upper bound. Only [`Settings::delta`](super::Settings::delta) needs it.
     fn curvature_constant(&self, block: Option<usize>) -> Option<f64> {
@@ -125,6 +133,10 @@ impl<F: Objective + ?Sized> Objective for &F {
 
     fn curvature(&self, direction: &Direction<'_>) -> Option<f64> {
         (**self).curvature(direction)
+    }
+
+    fn lipschitz(&self, block: usize) -> Option<f64> {
+        (**self).lipschitz(block)
     }
 
     fn curvature_constant(&self, block: Option<usize>) -> Option<f64> {

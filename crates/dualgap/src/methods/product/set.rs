@@ -1,6 +1,6 @@
 //! One factor of the product: a compact convex set, known by its linear minimisation oracle.
 
-use crate::Result;
+use crate::{Error, Result};
 
 /// How good the point that an oracle found is known to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,6 +68,12 @@ pub trait Set {
     /// Writes a point of the set with a small ⟨s, gradient⟩ to `corner`, and returns what is known of all other points.
     fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound>;
 
+    /// Replaces x by the nearest point of the set. Only [`Target::Proximal`](super::Target::Proximal) needs it.
+    fn project(&self, x: &mut [f64]) -> Result<()> {
+        let _ = x;
+        Err(Error::setting("proximal steps need a projection, and a set of the product has none"))
+    }
+
     /// Returns ν, the share of a block's gap that an [`Approximate`](Bound::Approximate) oracle attains. The predefined
     /// steps are `2n/(νk + 2n)` with the least ν of all sets.
     fn nu(&self) -> f64 {
@@ -100,6 +106,10 @@ macro_rules! by_reference {
 
             fn minimise(&self, query: &Query<'_>, corner: &mut [f64]) -> Result<Bound> {
                 (**self).minimise(query, corner)
+            }
+
+            fn project(&self, x: &mut [f64]) -> Result<()> {
+                (**self).project(x)
             }
 
             fn nu(&self) -> f64 {

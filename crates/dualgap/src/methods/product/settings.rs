@@ -6,6 +6,18 @@ use super::set::Set;
 use crate::dual::{Average, Method, Sampling, Step};
 use crate::{Error, Result};
 
+/// What a step aims at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Target {
+    /// The corner with the least `⟨s, ∇_i f(x)⟩`: Frank-Wolfe.
+    #[default]
+    Corner,
+    /// The point with the least `⟨s, ∇_i f(x)⟩ + L_i/2 ‖s − x_i‖²`, which the step reaches: Nesterov's uniform coordinate
+    /// descent, Algorithm C.1 of the paper. Needs [`Objective::lipschitz`] and [`Set::project`], and moves one block a step.
+    Proximal,
+}
+
 /// The settings of a run over a product. The defaults need no thought.
 ///
 /// ```
@@ -19,7 +31,9 @@ use crate::{Error, Result};
 pub struct Settings {
     /// One block a step (Algorithm 3), or all (Algorithm 1).
     pub method: Method,
-    /// The step length.
+    /// What a step aims at.
+    pub target: Target,
+    /// The step length toward a corner.
     pub step: Step,
     /// The order of the blocks; by importance is not among the choices here.
     pub sampling: Sampling,
@@ -49,6 +63,9 @@ impl Settings {
                 self.delta
             )));
         }
+        if self.target == Target::Proximal {
+            self.check_proximal(product)?;
+        }
         let known = |block| {
             let constant = product.objective().curvature_constant(block);
             constant.is_some_and(|c| c >= 0.0 && c.is_finite())
@@ -61,6 +78,23 @@ impl Settings {
             return Err(Error::setting(
                 "delta is relative to the curvature constants: let the objective return them, or leave delta at zero",
             ));
+        }
+        Ok(())
+    }
+
+    fn check_proximal<F: Objective, S: Set>(&self, product: &Product<F, S>) -> Result<()> {
+        if self.method != Method::Bcfw {
+            return Err(Error::setting("proximal steps move one block at a time"));
+        }
+        for (i, set) in product.sets().iter().enumerate() {
+            if !product.objective().lipschitz(i).is_some_and(|l| l > 0.0 && l.is_finite()) {
+                return Err(Error::setting(format!(
+                    "proximal steps need a positive Lipschitz constant of the gradient, and the objective has none for block {i}"
+                )));
+            }
+            let mut x = vec![0.0; set.dim()];
+            set.start(&mut x);
+            set.project(&mut x)?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Algorithms 1, 3 and C.2 of the BCFW paper; see the head of the room for the formulas.
+//! Algorithms 1, 3, C.1 and C.2 of the BCFW paper; see the head of the room for the formulas.
 //!
 //! A step moves a range of blocks: one in Algorithm 3, all of them in Algorithm 1, where the product counts as one block
 //! (n = 1). The order of the blocks is that of the block-dual engine: the same seed gives the same blocks.
@@ -8,7 +8,7 @@ use super::line_search::search;
 use super::objective::{Direction, Objective, Point};
 use super::problem::{Evaluated, Product, certificate};
 use super::set::{Query, Set};
-use super::settings::Settings;
+use super::settings::{Settings, Target};
 use crate::dual::{Average, Method, Order, Step};
 use crate::linalg::Measured;
 use crate::linalg::kernels::dot;
@@ -33,7 +33,7 @@ pub struct FrankWolfe<'p, F, S> {
 /// A step that was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Taken {
-    /// `⟨x − s, ∇f⟩` of the blocks that the step moved, before the step: their gap, if the oracle is exact.
+    /// `⟨x − s, ∇f⟩` of the blocks that the step moved, before the step: their gap, if s is the corner of an exact oracle.
     pub gap: f64,
     /// γ.
     pub gamma: f64,
@@ -200,10 +200,11 @@ impl<'p, F: Objective, S: Set> FrankWolfe<'p, F, S> {
         let span = self.at.starts[blocks.start]..self.at.starts[blocks.end];
         let predefined = self.predefined_length();
         let gap = self.aim(blocks.clone())?;
-        let gamma = match (gamma, self.settings.step) {
-            (Some(gamma), _) => gamma.clamp(0.0, 1.0),
-            (None, Step::Predefined) => predefined,
-            (None, Step::LineSearch) => self.line_search(blocks.clone(), gap)?,
+        let gamma = match (gamma, self.settings.target, self.settings.step) {
+            (Some(gamma), ..) => gamma.clamp(0.0, 1.0),
+            (None, Target::Proximal, _) => 1.0,
+            (None, Target::Corner, Step::Predefined) => predefined,
+            (None, Target::Corner, Step::LineSearch) => self.line_search(blocks.clone(), gap)?,
         };
         if gap.is_nan() || gamma.is_nan() {
             return Err(Error::Unsound {
@@ -240,17 +241,28 @@ impl<'p, F: Objective, S: Set> FrankWolfe<'p, F, S> {
         0.5 * self.settings.delta * self.predefined_length() * constant.unwrap_or(0.0)
     }
 
-    /// Finds the corners of these blocks and the direction toward them; returns ⟨x − s, ∇f⟩.
+    /// Finds the targets of these blocks and the direction toward them; returns ⟨x − s, ∇f⟩.
     fn aim(&mut self, blocks: Range<usize>) -> Result<f64> {
         let mut slope = 0.0;
         for i in blocks.clone() {
             let tolerance = self.tolerance(i);
-            let Self { product, at, work, .. } = self;
+            let Self { product, settings, at, work, .. } = self;
             let Workspace { gradient, corner, change, .. } = work;
             let (span, x) = (at.span(i), at.block(i));
             let (gradient, corner) = (&mut gradient[span.clone()], &mut corner[span.clone()]);
             product.objective().gradient(at, i, gradient);
-            product.sets()[i].minimise(&Query { gradient, at: x, tolerance }, corner)?;
+            match settings.target {
+                Target::Corner => {
+                    product.sets()[i].minimise(&Query { gradient, at: x, tolerance }, corner)?;
+                }
+                Target::Proximal => {
+                    // ⟨s, ∇_i⟩ + L_i/2 ‖s − x_i‖² is least at the point nearest to x_i − ∇_i/L_i.
+                    let lipschitz = product.objective().lipschitz(i).unwrap_or(f64::NAN);
+                    let free = x.iter().zip(&*gradient).map(|(x, g)| x - g / lipschitz);
+                    corner.iter_mut().zip(free).for_each(|(s, free)| *s = free);
+                    product.sets()[i].project(corner)?;
+                }
+            }
             let change = &mut change[span];
             change.iter_mut().zip(&*corner).zip(x).for_each(|((d, s), x)| *d = s - x);
             slope += dot(change, gradient);

@@ -62,6 +62,11 @@ impl Set for Cuboid {
         Ok(Bound::Exact)
     }
 
+    fn project(&self, x: &mut [f64]) -> Result<()> {
+        x.iter_mut().zip(self.bounds()).for_each(|(x, (low, high))| *x = x.clamp(low, high));
+        Ok(())
+    }
+
     fn defect(&self, x: &[f64]) -> f64 {
         let outside = |(x, (low, high)): (&f64, (f64, f64))| {
             if *x >= low && *x <= high { 0.0 } else { (low - x).max(x - high) }

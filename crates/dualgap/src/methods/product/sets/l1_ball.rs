@@ -2,6 +2,7 @@
 
 use super::check_size;
 use crate::methods::product::set::{Bound, Query, Set};
+use crate::term::ball::l1;
 use crate::{Error, Result};
 
 /// Numbers whose absolute values add up to at most `radius`.
@@ -54,6 +55,11 @@ impl Set for L1Ball {
         corner.fill(0.0);
         corner[best] = -self.radius.copysign(query.gradient[best]);
         Ok(Bound::Exact)
+    }
+
+    fn project(&self, x: &mut [f64]) -> Result<()> {
+        l1::project(x, self.radius, &mut Vec::new());
+        Ok(())
     }
 
     fn defect(&self, x: &[f64]) -> f64 {

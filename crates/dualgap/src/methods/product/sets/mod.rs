@@ -75,6 +75,23 @@ mod tests {
             }
         }
 
+        // The projection is inside, and by the obtuse angle at it no point of the set is nearer.
+        #[test]
+        fn no_point_is_nearer_than_the_projection(
+            gradients in prop::collection::vec(prop::collection::vec(-1.0..1.0_f64, 4), 8),
+            outside in prop::collection::vec(-4.0..4.0_f64, 4),
+        ) {
+            for set in sets() {
+                let mut nearest = outside.clone();
+                set.project(&mut nearest).unwrap();
+                prop_assert!(set.defect(&nearest) <= 1e-14, "{nearest:?}");
+                for point in points(&set, &gradients) {
+                    let distance = |from: &[f64]| from.iter().zip(&outside).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+                    prop_assert!(distance(&nearest) <= distance(&point) + 1e-12);
+                }
+            }
+        }
+
         #[test]
         fn points_are_inside_and_within_the_radius(
             gradients in prop::collection::vec(prop::collection::vec(-1.0..1.0_f64, 4), 8),

@@ -2,6 +2,7 @@
 
 use super::check_size;
 use crate::methods::product::set::{Bound, Query, Set};
+use crate::term::ball::l1;
 use crate::{Error, Result};
 
 /// Nonnegative numbers that add up to `scale`.
@@ -55,6 +56,15 @@ impl Set for Simplex {
         corner.fill(0.0);
         corner[best] = self.scale;
         Ok(Bound::Exact)
+    }
+
+    /// A constant that is added to all numbers moves no projection. With the largest at `scale`, those that are below zero
+    /// are zero in the projection, and it is that onto the l1 ball.
+    fn project(&self, x: &mut [f64]) -> Result<()> {
+        let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        x.iter_mut().for_each(|x| *x = (*x - largest + self.scale).max(0.0));
+        l1::project(x, self.scale, &mut Vec::new());
+        Ok(())
     }
 
     fn defect(&self, x: &[f64]) -> f64 {
