@@ -3,7 +3,9 @@
 use crate::common::calls;
 use crate::domains::quadratics::Quadratic;
 use dualgap::dual::{Average, Begin, Method, Sampling, Step};
-use dualgap::methods::product::{FrankWolfe, Product, Settings, Simplex, minimise, minimise_from};
+use dualgap::methods::product::{
+    FrankWolfe, Product, Settings, Simplex, Target, minimise, minimise_from,
+};
 use dualgap::run::{Budget, Checkpoint, InMemory, JsonLines, Stop};
 
 fn problem() -> Product<Quadratic, Simplex> {
@@ -19,10 +21,13 @@ fn ways() -> Vec<Settings> {
     ] {
         for sampling in [Sampling::Permuted, Sampling::Uniform, Sampling::Cyclic, Sampling::Gap] {
             for average in [Average::None, Average::Weighted, Average::Suffix] {
-                ways.push(Settings { method, step, sampling, average, seed: 3, delta: 0.0 });
+                let settings = Settings { method, step, sampling, average, ..Settings::default() };
+                ways.push(Settings { seed: 3, ..settings });
             }
         }
     }
+    let target = Target::Proximal;
+    ways.push(Settings { target, sampling: Sampling::Uniform, seed: 3, ..Settings::default() });
     ways
 }
 

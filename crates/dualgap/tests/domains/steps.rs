@@ -14,7 +14,8 @@ fn follow(small: &Small, settings: &Settings, steps: u64) -> u64 {
     let truths = dual.truths();
     let product = dual.product();
     let Settings { method, step, sampling, average, seed, .. } = *settings;
-    let general = product::Settings { method, step, sampling, average, delta: 0.0, seed };
+    let general =
+        product::Settings { method, step, sampling, average, seed, ..product::Settings::default() };
     let mut solver = FrankWolfe::at(&product, &general, product.point(truths).unwrap()).unwrap();
     let calls_of_step = if method == Method::Fw { small.len() as u64 } else { 1 };
     for k in 1..=steps {
