@@ -269,7 +269,7 @@ fn what_are_not_several_numbers_is_refused_with_its_line() {
     for (text, label, words) in [
         (table, "--label a,z", ["t.csv", "no column `z`"]),
         (table, "--label a,a", ["`a` twice", "--label"]),
-        (table, "--label a", ["single number", "train regression"]),
+        (table, "--label a", ["single number", "is for regression"]),
         (table, "", ["which", "--label price,weight"]),
         (table, "--label x,a,b", ["no column to predict by", "--label"]),
         (table, "--label a,b --categorical b", ["`b`", "--categorical"]),
