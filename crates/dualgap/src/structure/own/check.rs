@@ -6,7 +6,10 @@
 
 use super::contract::{Breach, Checked, Clause};
 use super::oracle::{Bound, Decoded, Extent, Oracle, OwnOracle};
-use crate::linalg::underflow::{product_above, size_of_product};
+use super::rescaling::Rescaling;
+use super::score::{Score, Scored};
+use crate::dual::Quality;
+use crate::linalg::underflow::product_above;
 use crate::linalg::{Accumulate, Random, SparseVec, gamma};
 use indexmap::IndexSet;
 use std::collections::HashSet;
@@ -158,6 +161,7 @@ where
                 self.compare(i, &w, answers);
             }
         }
+        self.check_slack();
         self.found.breaches.sort_by_key(|breach| breach.example);
         self.found
     }
@@ -282,6 +286,12 @@ where
         }
         // The two sums may be rounded, each in its own order.
         let beyond = |found: f64, most: f64| found > most * (1.0 + gamma(2 * terms.count + 8));
+        let norm2 = terms.sum.squared_norm().sqrt();
+        if let Some(radius) = self.oracle.radius(x).filter(|&radius| beyond(norm2, radius)) {
+            let message =
+                format!("an output has features of the length {norm2}, and the radius is {radius}");
+            self.breach(i, Clause::Extent, message);
+        }
         if let Some(extent) = extent {
             let over = [
                 (terms.count as f64, extent.terms as f64, "terms"),
@@ -315,10 +325,18 @@ where
                 continue;
             }
             let own = value(output);
-            let most = match *bound {
-                Bound::Exact => Some(own.value),
-                Bound::AtMost(most) => Some(most),
-                Bound::Unknown => None,
+            let most = match (*bound, self.oracle.quality()) {
+                (Bound::Exact, _) => Some(own.value),
+                (Bound::AtMost(most), _) => Some(most),
+                // A promise is one about training.
+                (Bound::Unknown, _) if against.is_none() => None,
+                (Bound::Unknown, Quality::Additive(delta)) => Some(own.value + delta),
+                // The share is one of the largest gap from any point; the truth is one, and every gap is from there.
+                (Bound::Unknown, Quality::Multiplicative(nu)) => {
+                    let right = value(truth).value;
+                    Some(right + (own.value - right) / nu)
+                }
+                (Bound::Unknown, Quality::Exact) => None,
             };
             let (mut best, mut worst, mut low) = (true, 0.0_f64, None);
             for other in self.known[i].iter().map(value) {
@@ -334,9 +352,44 @@ where
             }
             self.found.best += usize::from(best);
             if let Some((value, most)) = low {
-                let clause = if against.is_some() { Clause::Bound } else { Clause::Prediction };
+                let clause = match (*bound, against) {
+                    (Bound::Unknown, _) => Clause::Promise,
+                    (_, Some(_)) => Clause::Bound,
+                    (_, None) => Clause::Prediction,
+                };
                 let message = format!("an output scores {value}, and the bound is {most}");
                 self.breach(i, clause, message);
+            }
+        }
+    }
+
+    /// Checks what is decoded under slack rescaling, unless the oracle does not decode so.
+    fn check_slack(&mut self) {
+        let mut scratch = O::Scratch::default();
+        for w in self.weights() {
+            for (i, example) in self.examples.iter().enumerate() {
+                let (x, truth) = example;
+                // The default refuses; an oracle that cannot decode otherwise shows it in a run.
+                let Ok(answer) = self.oracle.decode_slack(&w, x, truth, &mut scratch) else {
+                    return;
+                };
+                let Decoded { output, bound } = answer;
+                let loss_of = |y: &O::Output| {
+                    let loss = self.oracle.loss(x, truth, y);
+                    Scored::new(self.oracle, Rescaling::Slack, example, &w, (y, loss))
+                };
+                let own = loss_of(&output);
+                let most = match bound {
+                    Bound::Exact => own.value,
+                    Bound::AtMost(most) => most,
+                    Bound::Unknown => continue,
+                };
+                let beyond =
+                    |other: &Scored| most.is_nan() || other.value - most > other.slack + own.slack;
+                if let Some(other) = self.known[i].iter().map(loss_of).find(beyond) {
+                    let message = format!("an output has {}, and the bound is {most}", other.value);
+                    self.breach(i, Clause::Slack, message);
+                }
             }
         }
     }
@@ -355,23 +408,5 @@ impl Accumulate for Terms {
         self.sum.add(index, value);
         self.count += 1;
         self.norm1 += value.abs();
-    }
-}
-
-/// L + ⟨w, φ⟩, with the sum of the terms' sizes.
-struct Score<'a> {
-    w: &'a [f64],
-    value: f64,
-    magnitude: f64,
-    terms: usize,
-}
-
-impl Accumulate for Score<'_> {
-    fn add(&mut self, index: usize, value: f64) {
-        // Features that change from call to call may have an index beyond; nothing is said about their score.
-        let w = self.w.get(index).copied().unwrap_or(f64::NAN);
-        self.value += w * value;
-        self.magnitude += size_of_product(w, value);
-        self.terms += 1;
     }
 }

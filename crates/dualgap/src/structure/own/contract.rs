@@ -15,7 +15,7 @@ pub enum Clause {
     Features,
     /// The same pair has the same features, each time.
     SameFeatures,
-    /// No output has more or larger features, or a larger loss, than the extent says.
+    /// No output has more or larger features, or a larger loss, than the extent and the radius say.
     Extent,
     /// Decoding against the truth succeeds.
     Decodes,
@@ -23,6 +23,10 @@ pub enum Clause {
     Bound,
     /// The bound of what was decoded without a truth is not below the score of any output.
     Prediction,
+    /// What was decoded against the truth is as good as the quality promises where it has no bound.
+    Promise,
+    /// The bound of what was decoded under slack rescaling is not below any output, if the oracle decodes so.
+    Slack,
     /// What is decoded is an output of the input, and so is the truth.
     Output,
     /// An output is read as it was written.
@@ -40,6 +44,8 @@ impl fmt::Display for Clause {
             Self::Decodes => "decoding succeeds",
             Self::Bound => "no output scores higher than the bound",
             Self::Prediction => "without a truth, no output has a higher score than the bound",
+            Self::Promise => "no output is better than the promise allows",
+            Self::Slack => "under slack rescaling, no output has a larger loss than the bound",
             Self::Output => "truths and what is decoded are outputs of their input",
             Self::ByteForm => "an output is read as it was written",
         })

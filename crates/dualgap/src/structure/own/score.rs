@@ -6,11 +6,11 @@ use crate::linalg::underflow::{product_above, size_of_product};
 use crate::linalg::{Accumulate, gamma};
 
 /// ⟨w, φ⟩ and Σ|w φ|, for scores and their rounding.
-struct Score<'a> {
-    w: &'a [f64],
-    value: f64,
-    magnitude: f64,
-    terms: usize,
+pub(super) struct Score<'a> {
+    pub w: &'a [f64],
+    pub value: f64,
+    pub magnitude: f64,
+    pub terms: usize,
 }
 
 impl Accumulate for Score<'_> {
