@@ -1,7 +1,7 @@
 //! A structure that is written outside the workspace has everything that a built-in one has: `examples/own-structure`, with
 //! one file for the structure, one struct of options, and one line that registers it. Its sources are compiled here too,
 //! as an example of this package and as a module of these tests, so that dualgap is not compiled again for it;
-//! `make lint` checks the crate as it is.
+//! `make lint` compares its lock file.
 
 #[path = "../../../../examples/own-structure/src/structure.rs"]
 mod structure;
