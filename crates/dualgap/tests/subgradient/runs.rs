@@ -1,0 +1,1 @@
+//! Runs like any other: checkpoints, threads, warm starts, and what is refused.
