@@ -32,8 +32,7 @@ pub fn settings(method: Method, average: Average) -> Settings {
 
 /// Takes one step.
 pub fn step<B: Blocks>(method: &mut Subgradient<'_, B>) {
-    let quota =
-        Quota { oracle_calls: u64::MAX, steps: 1, pause: u64::MAX, halted: &|| false };
+    let quota = Quota { oracle_calls: u64::MAX, steps: 1, pause: u64::MAX, halted: &|| false };
     assert_eq!(method.advance(&quota).unwrap().steps, 1);
 }
 

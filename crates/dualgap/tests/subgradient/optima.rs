@@ -27,10 +27,15 @@ fn agree<B: Blocks>(name: &str, blocks: &B, lambda: f64, weights: Option<&[f64]>
         for average in averages {
             let settings = settings(method, average);
             let budget = Budget { passes: Some(20_000), ..Budget::relative(TOLERANCE) };
-            let report = train(blocks, lambda, Regulariser::PLAIN, weights, &settings, &budget, &mut ());
+            let report =
+                train(blocks, lambda, Regulariser::PLAIN, weights, &settings, &budget, &mut ());
             let report = report.unwrap();
             let c = report.certificate;
-            println!("{name} {method:?} {average:?}: {} passes, {:e}", report.passes, c.relative_gap());
+            println!(
+                "{name} {method:?} {average:?}: {} passes, {:e}",
+                report.passes,
+                c.relative_gap()
+            );
             assert_eq!(report.stop, Stop::GapReached, "{name} {settings:?} {c:?}");
             assert!(c.dual - c.rounding_error <= optimum.primal + optimum.rounding_error, "{name}");
             assert!(c.primal + c.rounding_error >= optimum.dual - optimum.rounding_error, "{name}");

@@ -113,7 +113,8 @@ fn ways() -> Vec<Settings> {
     for method in METHODS {
         ways.extend(AVERAGES.map(|average| settings(method, average)));
     }
-    let uniform = Settings { sampling: Sampling::Uniform, ..settings(Method::Stochastic, Average::Weighted) };
+    let uniform =
+        Settings { sampling: Sampling::Uniform, ..settings(Method::Stochastic, Average::Weighted) };
     ways.push(uniform);
     ways
 }

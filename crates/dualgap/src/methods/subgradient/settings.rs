@@ -33,11 +33,11 @@ pub enum Method {
 #[non_exhaustive]
 pub enum Average {
     /// No average: the last iterate alone.
+    #[default]
     None,
     /// All iterates, with the same weight.
     Uniform,
     /// Weight t on iterate t.
-    #[default]
     Weighted,
     /// The last iterates, with the same weight.
     Suffix {
@@ -62,7 +62,8 @@ impl Average {
     }
 }
 
-/// The settings of a run. The defaults need no thought.
+/// The settings of a run. The defaults are the method as the papers compare with it; a weighted average comes to a small gap
+/// much sooner.
 ///
 /// ```
 /// use dualgap::methods::subgradient::{Average, Method, Settings};
