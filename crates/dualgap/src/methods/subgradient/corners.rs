@@ -33,12 +33,29 @@ pub(super) trait Corners {
     fn take_all(&mut self, factor: f64, sums: &mut Sums<'_>);
 }
 
-/// The mean of the corners that the visits of each block have found, and the number of visits. It is feasible; in
-/// permuted order, and with all blocks a step, it is also the dual point of the weights at the end of every pass.
+/// The mean of the corners that the visits of each block have found, and the number of visits: a feasible point.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Means<P> {
     pub points: Vec<P>,
     pub visits: Vec<u64>,
+}
+
+impl<P> Means<P> {
+    /// Returns means at these points, which count as visited so often.
+    fn new(points: Vec<P>, visits: u64) -> Self {
+        Self { visits: vec![visits; points.len()], points }
+    }
+
+    /// Counts a corner as one of block i's.
+    fn count<B: Blocks<Point = P>>(&mut self, blocks: &B, i: usize, corner: &B::Corner) {
+        self.visits[i] += 1;
+        blocks.mix(i, 1.0 / self.visits[i] as f64, &mut self.points[i], corner);
+    }
+
+    /// Begins the means anew; a block keeps its point until it is visited.
+    fn forget(&mut self) {
+        self.visits.fill(0);
+    }
 }
 
 /// The blocks under `λ/2‖w‖²`, with the two dual points of the certificate and the best pair.
@@ -53,7 +70,12 @@ pub(super) struct OfBlocks<'a, B: Blocks> {
     corners: Vec<B::Corner>,
     /// The weights, for blocks that search at plain weights only.
     w: Vec<f64>,
+    /// Those of all visits. In permuted order, and with all blocks a step, they are the dual point of the weights at the
+    /// end of every pass.
     pub means: Means<B::Point>,
+    /// Those of the visits since the last certification, without the corners of early and bad weights: toward them the
+    /// shadow comes to the same dual value in a quarter to a sixth of the passes.
+    pub recent: Means<B::Point>,
     pub shadow: Shadow<'a, B>,
     pub best: Best<B::Point>,
 }
@@ -87,7 +109,8 @@ impl<'a, B: Blocks> OfBlocks<'a, B> {
             corner: B::Corner::default(),
             corners: Vec::new(),
             w: Vec::new(),
-            means: Means { visits: vec![visits; points.len()], points },
+            recent: Means::new(points.clone(), 0),
+            means: Means::new(points, visits),
             shadow,
             best,
         };
@@ -96,14 +119,23 @@ impl<'a, B: Blocks> OfBlocks<'a, B> {
 
     /// Replaces the dual points and the best pair by those of an earlier run. They may come from an untrusted file, so
     /// everything that a certificate rests on is proved again.
-    pub fn resume(&mut self, means: Means<B::Point>, mut best: Best<B::Point>) -> Result<()> {
-        if means.visits.len() != self.blocks.len() || !best.is_sound(self.blocks.dim(), false) {
+    pub fn resume(
+        &mut self,
+        [means, recent]: [Means<B::Point>; 2],
+        mut best: Best<B::Point>,
+    ) -> Result<()> {
+        for means in [&means, &recent] {
+            if means.visits.len() != self.blocks.len() {
+                return Err(foreign_state());
+            }
+            self.problem.dual(&means.points)?;
+        }
+        if !best.is_sound(self.blocks.dim(), false) {
             return Err(foreign_state());
         }
-        self.problem.dual(&means.points)?;
         best.prove(&self.problem)?;
         best.offer_dual(self.shadow.value(), self.shadow.points());
-        (self.means, self.best) = (means, best);
+        (self.means, self.recent, self.best) = (means, recent, best);
         Ok(())
     }
 
@@ -112,18 +144,15 @@ impl<'a, B: Blocks> OfBlocks<'a, B> {
         let mut at = self.blocks.start(i);
         self.blocks.mix(i, 1.0, &mut at, corner);
         self.blocks.add(i, &at, factor * self.scales[i], sums, &mut self.scratch);
-        self.means.visits[i] += 1;
-        let share = 1.0 / self.means.visits[i] as f64;
-        self.blocks.mix(i, share, &mut self.means.points[i], corner);
+        self.means.count(self.blocks, i, corner);
+        self.recent.count(self.blocks, i, corner);
     }
 
-    /// Certifies the last iterate and its average, if there is one. The shadow takes over the means of the corners if they
-    /// are better, and then steps toward the corners that the certification finds.
+    /// Certifies the last iterate and its average, if there is one. The shadow steps toward the means of the last corners,
+    /// then toward the corners that the certification finds, and takes over the means of all corners if they are better.
     pub fn certify(&mut self, last: Vec<f64>, average: Option<Vec<f64>>) -> Result<Certified> {
-        let Self { problem, means, shadow, best, .. } = self;
-        let dual = problem.dual(&means.points)?;
-        let own = dual.value;
-        shadow.adopt(&means.points, dual);
+        let Self { problem, means, recent, shadow, best, .. } = self;
+        let own = problem.dual(&means.points)?;
         let found: Vec<Mutex<B::Corner>> =
             means.points.iter().map(|_| Mutex::new(B::Corner::default())).collect();
         let keep = |i: usize, corner: &mut B::Corner| {
@@ -134,7 +163,7 @@ impl<'a, B: Blocks> OfBlocks<'a, B> {
         };
         let w = average.as_ref().unwrap_or(&last);
         let primal = problem.primal_at_with(w, shadow.points(), &keep)?;
-        let iterate = primal.certificate(own)?;
+        let iterate = primal.certificate(own.value)?;
         if let Some(average) = average {
             best.offer_primal(primal, || average);
             best.offer_primal(problem.primal_at(&last, shadow.points())?, || last);
@@ -142,7 +171,10 @@ impl<'a, B: Blocks> OfBlocks<'a, B> {
             best.offer_primal(primal, || last);
         }
         let corners = found.into_iter().map(|place| place.into_inner().unwrap_or_default());
-        shadow.step(problem, &corners.collect())?;
+        let toward = (&recent.points, &problem.dual(&recent.points)?);
+        shadow.step(problem, toward, &corners.collect())?;
+        shadow.adopt(&means.points, own);
+        recent.forget();
         best.offer_dual(shadow.value(), shadow.points());
         let model = best.certificate().transpose()?.unwrap_or(iterate);
         Ok(Certified { model, iterate })

@@ -16,10 +16,11 @@
 //! the quotient ([`Blocks::corner_at_quotient`](crate::dual::Blocks::corner_at_quotient)). Blocks that cannot, such as those
 //! of a user's oracle, get w written out.
 //!
-//! The method has no dual variables, and two dual points certify it, of which the better one counts:
-//! the mean of the corners that the visits of each block have found, which at the end of a pass is the dual point of w
-//! itself (w = Aα) unless blocks are drawn independently; and a *shadow*, which steps toward the corners that a
-//! certification finds. The primal side is the best of all certified iterates and their averages.
+//! The method has no dual variables, and two dual points certify it, of which the better one counts: the mean of the
+//! corners that all visits of each block have found, which at the end of a pass is the dual point of w itself (w = Aα)
+//! unless blocks are drawn independently; and a *shadow*, which steps by line searches toward the mean of the corners
+//! since the last certification, and toward the corners that the certification finds. The primal side is the best of all
+//! certified iterates and their averages.
 //!
 //! - `settings`: the settings of a run; which averages there are. `average`: the averages, kept lazily.
 //! - `corners`: what is generic in the blocks: corners, dual points, the certificate.

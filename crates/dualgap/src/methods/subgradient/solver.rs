@@ -88,6 +88,7 @@ impl Walk {
 pub struct State<P> {
     walk: Walk,
     means: Means<P>,
+    recent: Means<P>,
     shadow: Vec<P>,
     best: Best<P>,
 }
@@ -131,13 +132,13 @@ impl<'a, B: Blocks> Subgradient<'a, B> {
         settings: &Settings,
         state: State<B::Point>,
     ) -> Result<Self> {
-        let State { walk, means, shadow, best } = state;
+        let State { walk, means, recent, shadow, best } = state;
         if !walk.is_sound(settings, blocks.len(), blocks.dim()) {
             return Err(foreign_state());
         }
         let mut method = Self::build(blocks, lambda, sample_weights, settings, shadow, 0)?;
         let pool = Arc::clone(&method.pool);
-        parallel::install(&pool, || method.blocks.resume(means, best))?;
+        parallel::install(&pool, || method.blocks.resume([means, recent], best))?;
         Ok(Self { walk, ..method })
     }
 
@@ -224,10 +225,11 @@ impl<B: Blocks<Point: Serialize>> Resumable for Subgradient<'_, B> {
     type State = State<B::Point>;
 
     fn state(&self) -> State<B::Point> {
-        let OfBlocks { means, shadow, best, .. } = &self.blocks;
+        let OfBlocks { means, recent, shadow, best, .. } = &self.blocks;
         State {
             walk: self.walk.clone(),
             means: means.clone(),
+            recent: recent.clone(),
             shadow: shadow.points().to_vec(),
             best: best.clone(),
         }

@@ -83,10 +83,10 @@ fn check<B: Blocks>(
              or free weights",
         ));
     }
-    // u, w, the best weights and those of the shadow; a direction of the shadow, and a compensated sum with its rounded
-    // value; for a checkpoint the state, its bytes, and the bytes of the file.
-    let copies = 8 + Averages::copies(settings.average) + if stored { 3 } else { 0 };
-    // The means of the corners, and the shadow.
-    let others = blocks.numbers().saturating_mul(2);
+    // u, w, the best weights, v of the two means and of the shadow; a direction of the shadow and its weights; a compensated
+    // sum with its rounded value; for a checkpoint the state, its bytes, and the bytes of the file.
+    let copies = 11 + Averages::copies(settings.average) + if stored { 3 } else { 0 };
+    // The two means of the corners, and the shadow.
+    let others = blocks.numbers().saturating_mul(3);
     Need { weights: blocks.dim(), copies, others }.check()
 }
