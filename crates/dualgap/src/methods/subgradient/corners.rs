@@ -12,6 +12,9 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 
+/// An upper bound on the number of steps: no run has time for this many, so a state that claims more is invalid.
+pub(super) const MOST_STEPS: u64 = 1 << 52;
+
 /// The blocks as a step sees them.
 pub(super) trait Corners {
     /// Returns n.
@@ -125,7 +128,8 @@ impl<'a, B: Blocks> OfBlocks<'a, B> {
         mut best: Best<B::Point>,
     ) -> Result<()> {
         for means in [&means, &recent] {
-            if means.visits.len() != self.blocks.len() {
+            let visits = &means.visits;
+            if visits.len() != self.blocks.len() || visits.iter().any(|&v| v > MOST_STEPS) {
                 return Err(foreign_state());
             }
             self.problem.dual(&means.points)?;

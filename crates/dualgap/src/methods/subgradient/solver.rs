@@ -1,7 +1,7 @@
 //! The steps, and the method as a [`Solver`].
 
 use super::average::Averages;
-use super::corners::{Corners, Means, OfBlocks, foreign_state};
+use super::corners::{Corners, MOST_STEPS, Means, OfBlocks, foreign_state};
 use super::{Method, Settings};
 use crate::Result;
 use crate::dual::engine::pool;
@@ -23,9 +23,6 @@ struct Walk {
     order: Order,
     averages: Averages,
 }
-
-/// An upper bound on the number of steps: no run has time for this many, so a state that claims more is invalid.
-const MOST_STEPS: u64 = 1 << 52;
 
 impl Walk {
     /// Returns k, and one before the first step, where w = u = 0.
