@@ -1,6 +1,7 @@
 //! The values of options with a fixed set of choices, and the library's values for them.
 
 use clap::ValueEnum;
+use dualgap::methods::subgradient;
 use dualgap::{ball, dual, structure};
 
 /// An option's values, and the library's values they stand for.
@@ -267,13 +268,44 @@ pub enum Intercept {
     Penalised,
 }
 
-choices!(Average => dual::Average {
+/// An average by its name. Which there are depends on the solver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Average {
     /// The last iterates themselves
-    None => None,
+    None,
+    /// All iterates alike
+    Uniform,
     /// Weight t on iterate t
-    Weighted => Weighted,
+    Weighted,
     /// The mean since the last step that was a power of two
-    Suffix => Suffix,
-    /// One of the iterates since then, each as likely
-    Random => Random,
-});
+    Doubling,
+    /// The mean of the last iterates, this share of all
+    Suffix(f64),
+    /// One of the iterates since the last step that was a power of two, each as likely
+    Random,
+}
+
+impl Average {
+    /// Returns the average of the engine, or `None` if it does not have it.
+    pub fn of_engine(self) -> Option<dual::Average> {
+        match self {
+            Self::None => Some(dual::Average::None),
+            Self::Weighted => Some(dual::Average::Weighted),
+            Self::Doubling => Some(dual::Average::Suffix),
+            Self::Random => Some(dual::Average::Random),
+            Self::Uniform | Self::Suffix(_) => None,
+        }
+    }
+
+    /// Returns the average of the subgradient methods, or `None` if they do not have it.
+    pub fn of_subgradient(self) -> Option<subgradient::Average> {
+        match self {
+            Self::None => Some(subgradient::Average::None),
+            Self::Uniform => Some(subgradient::Average::Uniform),
+            Self::Weighted => Some(subgradient::Average::Weighted),
+            Self::Doubling => Some(subgradient::Average::Doubling),
+            Self::Suffix(fraction) => Some(subgradient::Average::Suffix { fraction }),
+            Self::Random => None,
+        }
+    }
+}

@@ -28,6 +28,8 @@ mod models;
 #[path = "oracles/main.rs"]
 mod oracles;
 mod pages;
+#[path = "subgradient/main.rs"]
+mod subgradient;
 #[path = "theorems/main.rs"]
 mod theorems;
 #[path = "trace_norm/main.rs"]

@@ -49,7 +49,13 @@ fn any_positive_lambda_is_certified_or_refused() {
     let multiclass = move |lambda| Problem::multiclass(&data, None, None, lambda);
     let chain = move |lambda| Problem::chain(&words, true, None, lambda);
     for lambda in ["5e-324", "1e-308", "1e-300", "1e-150", "1e-30", "1e30", "1e150", "1e300"] {
-        for solver in ["bcfw", "fw", "bcfw --step predefined", "bcfw --average weighted"] {
+        for solver in [
+            "bcfw",
+            "fw",
+            "bcfw --step predefined",
+            "bcfw --average weighted",
+            "ssg --average weighted",
+        ] {
             let options = format!("--lambda {lambda} --solver {solver}");
             let line = format!("multiclass data.svm {options}");
             sound_or_refused(&desk, &line, "data.svm", Some(&multiclass));

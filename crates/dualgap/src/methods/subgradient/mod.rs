@@ -1,70 +1,38 @@
-//! Subgradient methods.
+//! Subgradient steps on the primal, with the step sizes of Pegasos: the baselines SSG, SSG-avg, SSG-wavg and SSG-tavg of
+//! the BCFW paper, and the batch method.
+//!
+//! ```text
+//! P(w) = Σ mass_i max_y [L_i(y) − ⟨w, ψ_i(y)⟩] + λ/2‖w‖²          and other losses of linear predictions
+//!
+//! for k = 0, 1, 2, …
+//!     pick a block i,  y* = its best corner at w,  ψ = n·mass_i ψ_i(y*)      stochastic
+//!     or take all,     ψ = Σ mass_i ψ_i(y_i*)                                batch
+//!     w ← (1 − 1/(k+1)) w + ψ/(λ(k+1))
+//! ```
+//!
+//! For a loss of a linear prediction a = ⟨w, x_i⟩ the corner is −φ_i'(a), and ψ_i = −φ_i'(a) x_i.
+//!
+//! Every step rescales all of w, and no step touches all of it: w = u/k, u is a plain sum of the ψ/λ, and blocks search at
+//! the quotient ([`Blocks::corner_at_quotient`](crate::dual::Blocks::corner_at_quotient)). Blocks that cannot, such as those
+//! of a user's oracle, get w written out.
+//!
+//! The method has no dual variables, and two dual points certify it, of which the better one counts: the mean of the
+//! corners that all visits of each block have found, which at the end of a pass is the dual point of w itself (w = Aα)
+//! unless blocks are drawn independently; and a *shadow*, which steps by line searches toward the mean of the corners
+//! since the last certification, and toward the corners that the certification finds. The primal side is the best of all
+//! certified iterates and their averages.
+//!
+//! - `settings`: the settings of a run; which averages there are. `average`: the averages, kept lazily.
+//! - `corners`: what is generic in the blocks: corners, dual points, the certificate.
+//! - `solver`: the steps, as a [`crate::run::Solver`].
+//! - `train`: runs, from the start, from given points or from a checkpoint.
 
-use crate::dual::{Begin, Sampling, Solution, Witnessed};
-use crate::run::{Budget, CheckpointSink, Observer, Report};
-use crate::term::Regulariser;
-use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
+mod average;
+mod corners;
+mod settings;
+mod solver;
+mod train;
 
-/// How many blocks a step moves by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Method {
-    /// One: the stochastic subgradient method.
-    #[default]
-    Stochastic,
-    /// All: the batch subgradient method.
-    Batch,
-}
-
-/// Which average of the iterates is returned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "snake_case")]
-pub enum Average {
-    /// None: the last iterate.
-    #[default]
-    None,
-    /// Of all iterates alike.
-    Uniform,
-    /// With weight t on iterate t.
-    Weighted,
-    /// Of the last iterates, this fraction of all of them.
-    Suffix {
-        /// The fraction, above 0 and at most 1.
-        fraction: f64,
-    },
-    /// Of the iterates since the last step that was a power of two.
-    Doubling,
-}
-
-/// The settings of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// One block a step, or all.
-    pub method: Method,
-    /// Which average of the iterates is returned.
-    pub average: Average,
-    /// The order of the blocks.
-    pub sampling: Sampling,
-    /// The seed of the random order.
-    pub seed: u64,
-    /// The number of threads; zero stands for all cores. The result does not depend on it.
-    #[serde(skip)]
-    pub threads: usize,
-}
-
-/// Trains from any beginning; checkpoints go to the sink.
-#[expect(clippy::too_many_arguments, reason = "stub")]
-pub fn train_from<B: Witnessed>(
-    _blocks: &B,
-    _lambda: f64,
-    _regulariser: Regulariser,
-    _sample_weights: Option<&[f64]>,
-    _settings: &Settings,
-    _begin: Begin<B::Point>,
-    _budget: &Budget,
-    _observer: &mut dyn Observer,
-    _sink: Option<&mut dyn CheckpointSink>,
-) -> Result<Report<Solution<B::Point>>> {
-    Err(Error::setting("this method is not there yet"))
-}
+pub use settings::{Average, Method, Settings};
+pub use solver::{State, Subgradient};
+pub use train::{train, train_from};

@@ -27,7 +27,6 @@ use crate::linalg::kernels::dot;
 use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
-use crate::run::Basis;
 use crate::structure::Hamming;
 use crate::structure::chain::{Label, Layout};
 use crate::{Error, Result};
@@ -208,23 +207,20 @@ impl Blocks for ChainBlocks<'_> {
         corner: &mut Vec<u64>,
         scratch: &mut ChainScratch,
     ) -> Result<Found> {
-        let ChainScratch { viterbi, path, .. } = scratch;
-        viterbi.score(self.layout, w, self.sequence(i), Some(self.loss(i)));
-        let truth = self.data.truth(i);
-        let Some(Beam { width, bound }) = self.beam.filter(|beam| beam.width < self.layout.labels)
-        else {
-            let best = viterbi.decode(self.layout, w, path);
-            corner.clear();
-            corner.extend(keys_of(path));
-            return Ok(Found::exact(best - viterbi.path_score(self.layout, w, truth)));
-        };
-        let (best, most) = viterbi.decode_beam(self.layout, w, width, path);
-        let right = viterbi.path_score(self.layout, w, truth);
-        corner.clear();
-        // The truth is an output too, which a narrow beam may miss.
-        corner.extend(keys_of(if best < right { truth } else { path }));
-        let bound = if bound { (most - right).max(0.0) } else { f64::INFINITY };
-        Ok(Found { value: (best - right).max(0.0), bound, basis: Basis::Bounds })
+        Ok(self.search(i, w, self.cost(i), corner, scratch))
+    }
+
+    /// Losses times the divisor have the same best labeling.
+    fn corner_at_quotient(
+        &self,
+        i: usize,
+        w: &[f64],
+        divisor: f64,
+        corner: &mut Vec<u64>,
+        scratch: &mut ChainScratch,
+    ) -> Result<bool> {
+        self.search(i, w, divisor * self.cost(i), corner, scratch);
+        Ok(true)
     }
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) {

@@ -1,6 +1,6 @@
 //! One label for each position of a sequence, first order.
 //!
-//! - `blocks`: edge marginals of a sequence; `active_set` has its steps between known
+//! - `blocks`: edge marginals of a sequence; `search` finds its best labeling, and `active_set` has its steps between known
 //!   labelings; `scratch`, `edges`, `face` and `geometry` are what steps need.
 //! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle; `slack`: its search under slack
 //!   rescaling, whose blocks keep labelings; `beam`: a search along a
@@ -16,6 +16,7 @@ mod frontier;
 mod geometry;
 mod oracle;
 mod scratch;
+mod search;
 mod slack;
 
 pub use beam::Beam;

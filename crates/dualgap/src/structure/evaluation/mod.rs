@@ -140,7 +140,7 @@ impl Evaluation {
 /// the mean infinite.
 const LEAST: f64 = f64::EPSILON;
 
-/// Returns the weighted mean of −log p over the probabilities of the true labels.
+/// Returns the weighted mean of −log p over the probabilities of the true labels; zero if no example has weight.
 pub(crate) fn log_loss(truths: impl Iterator<Item = f64>, weights: Option<&[f64]>) -> f64 {
     let (mut sum, mut total) = (0.0, 0.0);
     for (i, p) in truths.enumerate() {
@@ -148,5 +148,6 @@ pub(crate) fn log_loss(truths: impl Iterator<Item = f64>, weights: Option<&[f64]
         sum -= weight * p.max(LEAST).ln();
         total += weight;
     }
-    sum / total
+    // Without any example that counts there is nothing to lose.
+    if total > 0.0 { sum / total } else { 0.0 }
 }
