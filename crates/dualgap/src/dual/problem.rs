@@ -109,6 +109,9 @@ impl Mean {
     }
 }
 
+/// Is shown the corner that the search of a block has found, on the thread of the search.
+type See<'s, B> = dyn Fn(usize, &<B as Blocks>::Corner) + Sync + 's;
+
 /// The mean of the largest losses at some weights.
 pub(super) struct Losses {
     mean: Mean,
@@ -182,14 +185,24 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Returns P(w), with one search for a corner in every block.
     pub fn primal(&self, w: &[f64]) -> Result<PrimalValue> {
-        Ok(self.penalised(w, self.losses(w, None)?))
+        Ok(self.penalised(w, self.losses(w, None, &|_, _| ())?))
     }
 
     /// Returns P(w) as [`primal`](Self::primal) does, and an error if these points know corners that refute what a
     /// search claims. If every block finds a promised share of its largest gap, the points also give a bound: the gap that
     /// a block finds from its point, divided by the share, is not exceeded by any other.
     pub fn primal_at(&self, w: &[f64], points: &[B::Point]) -> Result<PrimalValue> {
-        Ok(self.penalised(w, self.losses_at(w, points)?))
+        self.primal_seeing(w, points, &|_, _| ())
+    }
+
+    /// Does what [`primal_at`](Self::primal_at) does, and shows the corner that the search of each block has found.
+    pub(crate) fn primal_seeing(
+        &self,
+        w: &[f64],
+        points: &[B::Point],
+        see: &See<'_, B>,
+    ) -> Result<PrimalValue> {
+        Ok(self.penalised(w, self.losses_at(w, points, see)?))
     }
 
     /// Adds the penalty to the losses.
@@ -212,12 +225,12 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Returns the mean loss at w alone, without any penalty, as [`primal_at`](Self::primal_at) has it.
     pub(super) fn mean_loss(&self, w: &[f64], points: &[B::Point]) -> Result<PrimalValue> {
-        let Losses { mean, certified, basis } = self.losses_at(w, points)?;
+        let Losses { mean, certified, basis } = self.losses_at(w, points, &|_, _| ())?;
         Ok(PrimalValue { value: mean.total(), certified, basis })
     }
 
-    fn losses_at(&self, w: &[f64], points: &[B::Point]) -> Result<Losses> {
-        let losses = self.losses(w, Some(points))?;
+    fn losses_at(&self, w: &[f64], points: &[B::Point], see: &See<'_, B>) -> Result<Losses> {
+        let losses = self.losses(w, Some(points), see)?;
         match self.blocks.quality() {
             Quality::Multiplicative(nu) if !losses.certified => {
                 self.promised(w, points, &losses, nu)
@@ -252,7 +265,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
     }
 
     /// Returns the mean loss, with one search for a corner in every block, and whether every block could bound its own.
-    fn losses(&self, w: &[f64], points: Option<&[B::Point]>) -> Result<Losses> {
+    fn losses(&self, w: &[f64], points: Option<&[B::Point]>, see: &See<'_, B>) -> Result<Losses> {
         if w.len() != self.blocks.dim() {
             return Err(Error::setting(format!(
                 "there are {} weights and {} are needed",
@@ -266,6 +279,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             if let Some(at) = points.and_then(|points| points.get(i)) {
                 self.blocks.challenge(i, at, w, &buffers.1, &found)?;
             }
+            see(i, &buffers.1);
             Ok(found)
         })?;
         let certified = found.iter().all(|found| found.bound < f64::INFINITY);
