@@ -1,6 +1,7 @@
 //! Cutting planes, with one slack variable and with one for each example: their optima, what a pass gains, and runs that
 //! resume.
 
+mod matchings;
 mod optima;
 mod passes;
 mod runs;

@@ -3,21 +3,20 @@
 use super::{BOTH, Brute, of, train};
 use crate::common::quadratic::{Bracket, optimum};
 use crate::common::{Kind, Small};
-use crate::matchings::Case;
 use crate::oracles::rescaled;
 use dualgap::dual;
 use dualgap::linalg::Rows;
 use dualgap::methods::cutting_plane;
 use dualgap::run::{Budget, Certificate, Stop};
-use dualgap::structure::{Choice, LinearBlocks, MatchingBlocks, Rescaling};
+use dualgap::structure::{Choice, LinearBlocks, Rescaling};
 use dualgap::term::{Regulariser, ScalarLoss};
 
-fn budget() -> Budget {
+pub fn budget() -> Budget {
     Budget { passes: Some(2000), ..Budget::relative(1e-7) }
 }
 
 /// Both values are at the optimum to 1e-6 of it, and on their sides of it.
-fn judge(stop: Stop, c: &Certificate, bracket: Bracket) {
+pub fn judge(stop: Stop, c: &Certificate, bracket: Bracket) {
     assert!(bracket.is_within(1e-7), "{bracket:?}");
     assert!(stop == Stop::GapReached && c.certified, "{stop:?} {c:?}");
     assert!((c.primal - bracket.upper).abs() <= 1e-6 * bracket.upper, "{c:?} {bracket:?}");
@@ -59,23 +58,6 @@ fn a_user_s_oracle_comes_to_the_optimum_of_either_rescaling() {
                 judge(report.stop, &report.certificate, bracket);
             }
         }
-    }
-}
-
-#[test]
-fn matchings_come_to_the_optimum() {
-    let mut case = Case::random(3, 8, 3, 3);
-    case.weights = Some((0..8).map(|i| 1.0 + f64::from(i % 2)).collect());
-    let (bracket, data) = (optimum(&case.explicit()), case.data());
-    let blocks = MatchingBlocks::new(&data, case.loss).unwrap();
-    for slacks in BOTH {
-        let (plain, weights) = (Regulariser::PLAIN, case.weights.as_deref());
-        let (settings, budget) = (of(slacks), budget());
-        let lambda = case.lambda;
-        let report =
-            cutting_plane::train(&blocks, lambda, plain, weights, &settings, &budget, &mut ());
-        let report = report.unwrap();
-        judge(report.stop, &report.certificate, bracket);
     }
 }
 

@@ -81,7 +81,7 @@ fn the_dual_never_falls() {
             let report = train(&small, &of(slacks), &after_each(40));
             let duals: Vec<f64> =
                 report.history.iter().map(|progress| progress.iterate_dual).collect();
-            assert!(duals.len() > 5, "{} certifications", duals.len());
+            assert!(duals.len() > 2, "{} certifications", duals.len());
             for pair in duals.windows(2) {
                 assert!(pair[1] >= pair[0] - 1e-14, "{slacks:?}: {pair:?}");
             }

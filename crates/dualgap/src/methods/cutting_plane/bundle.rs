@@ -8,11 +8,12 @@
 //! ```
 //!
 //! With one slack it is a quadratic over one simplex and is solved to rounding (`simplex`). With one for each example,
-//! a step of Frank-Wolfe toward all new planes at once comes first, so that no pass is behind Frank-Wolfe, and then the
-//! simplices are solved one after another, each with the others fixed, in sweeps over all of them.
+//! a step of Frank-Wolfe toward all new planes at once comes first, so that no pass is behind Frank-Wolfe. Then sweeps over
+//! the simplices, each solved with the others fixed, take turns with conjugate gradients for all of them together (`face`).
 
-use super::image::Image;
-use super::simplex::{Gram, maximise};
+use super::face::ascend;
+use super::group::{Cut, Group};
+use super::simplex::maximise;
 use crate::linalg::kernels::{argmax, dot};
 use crate::{Error, Result};
 
@@ -22,35 +23,19 @@ use crate::{Error, Result};
 const IDLE: u16 = 50;
 
 /// Where each example has a slack, the master is solved until its own gap is this share of the gap that the last searches
-/// have found: what it leaves is made up for in the next master. TODO measured
+/// have found: what it leaves is made up for in the next master. @@ACC@@
 const ACCURACY: f64 = 0.1;
 
-/// The sweeps of one master at most: they are cheap beside searches, but not free.
-const SWEEPS: usize = 50;
+/// The dual value cannot be computed more accurately than this share of its terms, so no master gap below it is looked for.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// The sweeps of one master at most, and the iterations of conjugate gradients after each: bounds on the work of a master
+/// that rounding keeps from its target. Most need less.
+const SWEEPS: usize = 20;
+const ITERATIONS: usize = 20;
 
 /// Within a sweep, a simplex is solved to this share of its gap: the steps of the others will move its optimum.
 const WITHIN: f64 = 0.01;
-
-/// A plane: its value at zero, and its vector.
-#[derive(Clone, Debug)]
-pub(super) struct Cut {
-    pub offset: f64,
-    pub image: Image,
-}
-
-impl Cut {
-    /// Returns the plane's value at w.
-    fn value(&self, w: &[f64]) -> f64 {
-        self.offset - self.image.dot(w)
-    }
-}
-
-/// The planes of one slack, and their products divided by λ.
-#[derive(Clone, Debug, Default)]
-struct Group {
-    cuts: Vec<Cut>,
-    gram: Gram,
-}
 
 /// The planes of all slacks, their weights, and the w that follows from them.
 #[derive(Clone, Debug)]
@@ -143,7 +128,7 @@ impl Bundle {
         } else {
             self.step_jointly(slacks, offered);
             let found: f64 = offered.iter().map(|offered| offered.gap).sum();
-            self.sweep(ACCURACY * found);
+            self.solve_in_turns(ACCURACY * found);
         }
         self.rebuild();
     }
@@ -191,9 +176,15 @@ impl Bundle {
         w.iter_mut().zip(change).for_each(|(w, change)| *w += gamma * *change);
     }
 
-    /// Solves one simplex after another, back and forth, until the gaps that a sweep meets add up to the target at most.
-    fn sweep(&mut self, target: f64) {
+    /// Sweeps over the simplices, back and forth, with conjugate gradients between, until the gaps that a sweep meets add
+    /// up to the target at most.
+    fn solve_in_turns(&mut self, target: f64) {
         let slacks = self.groups.len();
+        let linear = |(group, weights): (&Group, &Vec<f64>)| -> f64 {
+            group.cuts.iter().zip(weights).map(|(cut, weight)| (cut.offset * weight).abs()).sum()
+        };
+        let terms: f64 = self.groups.iter().zip(&self.weights).map(linear).sum();
+        let target = target.max(ROUNDING * (terms + self.lambda * dot(&self.w, &self.w)));
         // Gaps below this add up to half of the target.
         let negligible = 0.5 * target / slacks as f64;
         for round in 0..SWEEPS {
@@ -207,6 +198,7 @@ impl Bundle {
             if met <= target {
                 break;
             }
+            ascend(&self.groups, &mut self.weights, self.lambda, &mut self.w, ITERATIONS);
         }
     }
 

@@ -27,11 +27,15 @@
 //!
 //! - `settings`: the settings of a run.
 //! - `planes`: blocks as the method sees them, behind a pointer; `image`: the vector of a plane.
-//! - `simplex`: a concave quadratic over a simplex. `bundle`: the known planes and their master problem.
+//! - `group`: a plane, and the planes of one slack.
+//! - `simplex`: a concave quadratic over a simplex; `face`: one over many, without their inequalities.
+//! - `bundle`: the known planes and their master problem.
 //! - `solver`: the method, as a [`crate::run::Solver`].
 //! - `train`: runs, from the start, from given points or from a checkpoint.
 
 mod bundle;
+mod face;
+mod group;
 mod image;
 mod planes;
 mod settings;

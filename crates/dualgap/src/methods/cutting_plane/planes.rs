@@ -1,6 +1,6 @@
 //! What cutting planes need of a problem, behind one pointer: the method itself is compiled once, for all structures.
 
-use super::bundle::Cut;
+use super::group::Cut;
 use super::image::Image;
 use super::settings::Slacks;
 use crate::dual::problem::masses;
