@@ -17,6 +17,8 @@ mod certificates;
 mod domains;
 #[path = "equivalences/main.rs"]
 mod equivalences;
+#[path = "exponentiated/main.rs"]
+mod exponentiated;
 #[path = "linear/main.rs"]
 mod linear;
 #[path = "low_rank/main.rs"]

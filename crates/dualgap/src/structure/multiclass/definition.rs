@@ -232,7 +232,7 @@ impl Structure for Multiclass {
     fn probabilities(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Table> {
         self.check_probabilities()?;
         let mut table = self.scores(fitted, data)?;
-        table.values.chunks_exact_mut(table.columns.max(1)).for_each(softmax);
+        table.values.chunks_exact_mut(table.columns.max(1)).for_each(|row| _ = softmax(row));
         Ok(table)
     }
 
