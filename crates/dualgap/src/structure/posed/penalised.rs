@@ -5,6 +5,7 @@ use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::{self, Begin, Problem, Quality, Solution, Witness, Witnessed};
 use crate::linalg::Measured;
+use crate::methods::{cutting_plane, subgradient};
 use crate::run::{Reach, Report};
 use crate::structure::Fitted;
 use crate::structure::linear::{LinearBlocks, train_pure_l1_from};
@@ -24,14 +25,14 @@ pub fn linear<'d>(
     Box::new(OfOneOutput { blocks, penalty: posing.penalty, weights: weights_of(posing) })
 }
 
-fn weights_of(posing: &Posing<'_>) -> Option<Vec<f64>> {
+pub(super) fn weights_of(posing: &Posing<'_>) -> Option<Vec<f64>> {
     posing.weights.map(<[f64]>::to_vec)
 }
 
-struct Penalised<B> {
-    blocks: B,
-    penalty: Penalty,
-    weights: Option<Vec<f64>>,
+pub(super) struct Penalised<B> {
+    pub(super) blocks: B,
+    pub(super) penalty: Penalty,
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 struct OfOneOutput<'d> {
@@ -42,11 +43,7 @@ struct OfOneOutput<'d> {
 
 impl<B: Witnessed> Posed for Penalised<B> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Solver::Dual(settings) = &run.solver else { return Err(other_solver()) };
-        let begin = begin(&self.blocks, run.start)?;
-        let (budget, observer, sink) = (run.budget, run.observer, run.sink);
-        let report = dual::train_from(&self.blocks, settings, begin, budget, observer, sink)?;
-        Ok(trained(&self.blocks, report, run.factors))
+        train(&self.blocks, self.penalty, self.weights.as_deref(), run)
     }
 
     fn sides(&self) -> Result<Box<dyn Sides + '_>> {
@@ -64,14 +61,19 @@ impl<B: Witnessed> Posed for Penalised<B> {
 
 impl Posed for OfOneOutput<'_> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Solver::Dual(settings) = &run.solver else { return Err(other_solver()) };
+        let of_its_own = matches!(self.penalty, Penalty::QNorm { .. } | Penalty::Lasso { .. });
+        let settings = match &run.solver {
+            Solver::Dual(settings) if of_its_own => settings,
+            _ if of_its_own => return Err(other_solver()),
+            _ => return train(&self.blocks, self.penalty, self.weights.as_deref(), run),
+        };
         let (blocks, begin) = (&self.blocks, begin(&self.blocks, run.start)?);
         let (budget, observer, sink) = (run.budget, run.observer, run.sink);
         let report = match self.penalty {
             Penalty::QNorm { .. } => {
                 dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)
             }
-            Penalty::Lasso { .. } => {
+            _ => {
                 let from = match begin {
                     Begin::Fresh => None,
                     Begin::At(checkpoint) => Some(checkpoint),
@@ -83,7 +85,6 @@ impl Posed for OfOneOutput<'_> {
                 };
                 train_pure_l1_from(blocks, settings, from, budget, observer, sink)
             }
-            _ => dual::train_from(blocks, settings, begin, budget, observer, sink),
         };
         Ok(trained(blocks, report?, run.factors))
     }
@@ -97,9 +98,56 @@ impl Posed for OfOneOutput<'_> {
     }
 }
 
-/// Returns where the engine begins. Its points are those of the entries where they fit; the engine proves them feasible,
+/// Trains under a ridge, with any of the solvers for penalties.
+fn train<B: Witnessed>(
+    blocks: &B,
+    penalty: Penalty,
+    weights: Option<&[f64]>,
+    run: Run<'_>,
+) -> Result<Report<Trained>> {
+    let begin = begin(blocks, run.start)?;
+    let (lambda, regulariser) = regulariser(penalty, blocks)?;
+    let (budget, observer, sink) = (run.budget, run.observer, run.sink);
+    let report = match &run.solver {
+        Solver::Dual(settings) => {
+            dual::train_from(blocks, settings, begin, budget, observer, sink)?
+        }
+        Solver::Subgradient(settings) => subgradient::train_from(
+            blocks,
+            lambda,
+            regulariser,
+            weights,
+            settings,
+            begin,
+            budget,
+            observer,
+            sink,
+        )?,
+        Solver::CuttingPlane(settings) => cutting_plane::train_from(
+            blocks,
+            lambda,
+            regulariser,
+            weights,
+            settings,
+            begin,
+            budget,
+            observer,
+            sink,
+        )?,
+        Solver::ExponentiatedGradient(_) => {
+            return Err(Error::setting(
+                "exponentiated gradient is for classes and chains under the structural hinge with margin rescaling: take \
+                 block-coordinate Frank-Wolfe",
+            ));
+        }
+        Solver::Ball(_) => return Err(other_solver()),
+    };
+    Ok(trained(blocks, report, run.factors))
+}
+
+/// Returns where a run begins. Its points are those of the entries where they fit; the engine proves them feasible,
 /// like any others.
-fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> {
+pub(super) fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> {
     let (of, outputs) = match start {
         Start::Fresh => return Ok(Begin::Fresh),
         Start::At(checkpoint) => return Ok(Begin::At(checkpoint)),
@@ -118,7 +166,7 @@ fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> 
     Ok(Begin::Points(points.collect::<Result<_>>()?))
 }
 
-fn trained<B: Witnessed>(
+pub(super) fn trained<B: Witnessed>(
     blocks: &B,
     report: Report<Solution<B::Point>>,
     factors: &Factors,
@@ -180,7 +228,10 @@ impl<B: Witnessed, L: Link> Sides for OfBlocks<'_, B, L> {
 }
 
 /// Returns the λ and the other terms of a penalty, or an error if a file names what there is not.
-fn regulariser<B: Witnessed>(penalty: Penalty, blocks: &B) -> Result<(f64, Regulariser)> {
+pub(super) fn regulariser<B: Witnessed>(
+    penalty: Penalty,
+    blocks: &B,
+) -> Result<(f64, Regulariser)> {
     let Some((lambda, regulariser)) = penalty.regulariser() else {
         return Err(refused("the file names a ball for a problem under a penalty"));
     };
