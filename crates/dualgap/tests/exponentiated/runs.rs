@@ -1,10 +1,10 @@
 //! Runs of exponentiated gradient are runs like any other.
 
 use super::{settings, train};
-use crate::common::{Kind, Small, calls};
+use crate::common::{Kind, Small, calls, of};
 use dualgap::Result;
 use dualgap::data::Sequences;
-use dualgap::dual::{self, Acceleration, Begin, Sampling};
+use dualgap::dual::{self, Begin, Sampling};
 use dualgap::methods::exponentiated_gradient::{Settings, train_from};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, Stop};
 use dualgap::structure::{ChainBlocks, Hamming};
@@ -25,7 +25,7 @@ fn problems() -> Vec<Small> {
 #[test]
 fn the_optimum_is_in_the_certified_interval_and_within_a_thousandth() {
     for small in problems() {
-        let tight = dual::Settings { acceleration: Acceleration::Auto, ..small.settings() };
+        let tight = of(&dual::Settings::default(), &small);
         let best = small.train(&tight, &Budget::relative(1e-8)).certificate;
         let budget = Budget { passes: Some(4000), ..Budget::relative(1e-3) };
         let report = train(&small, &settings(), Begin::Fresh, &budget, None).unwrap();

@@ -148,10 +148,9 @@ proptest! {
 
 #[test]
 fn steps_that_are_too_long_are_halved_and_at_last_refused() {
-    // The features are large, so that the step of the paper is far too long for them.
-    let small = Small::random(4, Kind::Chain(Hamming::Plain), 6, 3, 4).scaled(6.0);
-    let small = Small { lambda: 0.05, ..small };
+    let small = Small::random(4, Kind::Chain(Hamming::Plain), 6, 3, 4);
+    let settings = Settings { step: 8.0, ..settings() };
     let [trials, halved, refused] =
-        with_blocks!(small, |blocks| follow(&small, &blocks, &settings()));
-    assert!(trials == 72 && halved >= 12 && refused > 0, "{trials} {halved} {refused}");
+        with_blocks!(small, |blocks| follow(&small, &blocks, &settings));
+    assert!(trials > 40 && halved > 10 && refused > 0, "{trials} {halved} {refused}");
 }
