@@ -33,7 +33,7 @@
 //! | [`run`] | certificate, budget, observers, checkpoints, and the one training loop |
 //! | [`dual`] | the block-dual engine |
 //! | [`ball`] | linear models in a norm ball: primal-dual block Frank-Wolfe |
-//! | [`methods`] | methods that are not block-dual: Frank-Wolfe over any product of convex sets |
+//! | [`methods`] | methods that are not block-dual: Frank-Wolfe over any product of convex sets, exponentiated gradient |
 //! | [`structure`] | one room per structure: linear, multiclass, chain, a user's own |
 //! | [`task`] | the front door: a problem as a value; fit, certify, predict, save, load |
 

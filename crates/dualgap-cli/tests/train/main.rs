@@ -6,6 +6,7 @@
 mod beams;
 mod demo;
 mod determinism;
+mod exponentiated;
 mod folds;
 mod help;
 #[cfg(unix)]
