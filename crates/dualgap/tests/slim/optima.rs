@@ -1,0 +1,1 @@
+../cutting_planes/optima.rs
