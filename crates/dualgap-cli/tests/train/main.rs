@@ -14,6 +14,7 @@ mod interrupt;
 mod limits;
 mod methods;
 mod output;
+mod planes;
 mod problems;
 mod rescaling;
 mod solvers;

@@ -273,3 +273,93 @@ fn retain<T>(items: &mut Vec<T>, stays: &[bool]) {
     let mut stays = stays.iter();
     items.retain(|_| stays.next().is_some_and(|stays| *stays));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::{Accumulate, Random, SparseVec};
+    use crate::methods::cutting_plane::image::Image;
+
+    const DIM: usize = 6;
+
+    fn cut(random: &mut Random) -> Cut {
+        let mut image = SparseVec::default();
+        (0..DIM).for_each(|j| image.add(j, random.unit() - 0.4));
+        image.settle();
+        Cut { offset: random.unit(), image: Image::Sparse(image) }
+    }
+
+    /// A bundle with all weight on the first plane of each slack.
+    fn bundle(slacks: usize, lambda: f64, random: &mut Random) -> Bundle {
+        let mut bundle = Bundle::new(lambda, DIM, slacks);
+        for slack in 0..slacks {
+            bundle.push(slack, cut(random)).unwrap();
+            bundle.weights[slack][0] = 1.0;
+        }
+        bundle.rebuild();
+        bundle
+    }
+
+    fn value(bundle: &Bundle) -> f64 {
+        let linear = |(group, weights): (&Group, &Vec<f64>)| -> f64 {
+            group.cuts.iter().zip(weights).map(|(cut, weight)| cut.offset * weight).sum()
+        };
+        let linear: f64 = bundle.groups.iter().zip(&bundle.weights).map(linear).sum();
+        linear - bundle.lambda / 2.0 * dot(&bundle.w, &bundle.w)
+    }
+
+    /// What the master could still gain, by a plane of each slack.
+    fn gap(bundle: &Bundle) -> f64 {
+        let of_slack = |(group, weights): (&Group, &Vec<f64>)| {
+            let values: Vec<f64> = group.cuts.iter().map(|cut| cut.value(&bundle.w)).collect();
+            argmax(values.iter().copied()).1 - dot(&values, weights)
+        };
+        bundle.groups.iter().zip(&bundle.weights).map(of_slack).sum()
+    }
+
+    // The gap of the master bounds what it lacks of its optimum. With λ this small, sweeps alone would come nowhere near.
+    #[test]
+    fn masters_of_many_slacks_are_solved_to_their_share_and_never_lose() {
+        let mut random = Random::new(4);
+        for lambda in [1.0, 1e-2, 1e-4] {
+            let mut bundle = bundle(30, lambda, &mut random);
+            let slacks: Vec<usize> = (0..30).collect();
+            for _ in 0..12 {
+                let before = value(&bundle);
+                let each = slacks.iter().map(|&slack| bundle.offer(slack, cut(&mut random)));
+                let offered: Vec<Offered> = each.collect::<Result<_>>().unwrap();
+                let found: f64 = offered.iter().map(|offered| offered.gap).sum();
+                bundle.solve(&slacks, &offered);
+                let (after, left) = (value(&bundle), gap(&bundle));
+                assert!(after >= before - 1e-13 * (1.0 + 1.0 / lambda), "{before} {after}");
+                assert!(
+                    left <= 2.0 * ACCURACY * found + 1e-11 / lambda,
+                    "{lambda}: {left} {found}"
+                );
+            }
+            let sums = bundle.weights.iter().map(|weights| weights.iter().sum::<f64>());
+            assert!(sums.into_iter().all(|sum| (sum - 1.0).abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn planes_without_weight_leave_after_fifty_masters_of_their_slack() {
+        let mut random = Random::new(9);
+        let mut bundle = bundle(3, 1.0, &mut random);
+        for _ in 0..4 {
+            bundle.push(1, cut(&mut random)).unwrap();
+        }
+        bundle.weights[1] = vec![0.5, 0.0, 0.0, 0.5, 0.0];
+        let (w, last) = (bundle.w.clone(), bundle.groups[1].cuts[3].offset);
+        for _ in 1..IDLE {
+            assert!(bundle.drop_idle(&[0, 1]).is_empty() && bundle.drop_idle(&[2]).is_empty());
+        }
+        // A plane that had weight in between begins anew.
+        bundle.weights[1].swap(0, 2);
+        assert_eq!(bundle.drop_idle(&[1, 0]), [(1, 4), (1, 1)]);
+        assert_eq!(bundle.groups[1].cuts.len(), 3);
+        assert_eq!((bundle.groups[1].cuts[2].offset, bundle.weights[1][2]), (last, 0.5));
+        assert_eq!(bundle.planes(), [5, 4]);
+        assert_eq!(bundle.w, w);
+    }
+}
