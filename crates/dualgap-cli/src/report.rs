@@ -485,7 +485,7 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
         return if smooth {
             "coordinate descent on a working set"
         } else {
-            "proximal points, each by sdca"
+            "proximal points, each by dual ascent on the examples"
         };
     }
     match solver {

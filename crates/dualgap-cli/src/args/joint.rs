@@ -97,5 +97,7 @@ impl Common<'_> {
 
 /// Returns the error for a λ of zero, of a task or a penalty that needs one.
 pub(crate) fn no_lambda() -> Error {
-    Error::setting("--lambda must be positive; 0 is for binary and regression with --l1")
+    Error::setting(
+        "--lambda must be positive; 0 is for binary, regression, multiclass and chain with --l1",
+    )
 }

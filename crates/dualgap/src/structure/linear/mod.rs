@@ -11,7 +11,6 @@ mod balance;
 mod blocks;
 mod coordinates;
 pub(crate) mod definition;
-mod l1_certificate;
 mod pure_l1;
 
 pub use blocks::{Choice, LinearBlocks};
