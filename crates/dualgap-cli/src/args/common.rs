@@ -7,7 +7,11 @@ use crate::Outcome;
 use crate::choices::{Acceleration, Average, Cache, Direction, Format, Sampling, Solver, Step};
 use clap::Args;
 use dualgap::dual::{self, Settings};
+use dualgap::methods::{cutting_plane, exponentiated_gradient, subgradient};
 use dualgap::run::{Budget, Stop};
+use dualgap::structure::Choice;
+use dualgap::task::{DualMethod, Method};
+use dualgap::{Error, Result};
 use std::path::PathBuf;
 
 /// Which data, and how they are read.
@@ -80,8 +84,8 @@ pub struct PenaltyArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// One example a step, with whatever pays; as in the papers, in a new random order for every pass; or all examples a
-    /// step.
+    /// Which method trains. Under a penalty: auto, bcfw, fw, ssg, subgradient, cutting-plane, n-slack or eg; in a ball: auto,
+    /// pdbfw, fw and the others.
     #[arg(long, value_enum, default_value = "auto")]
     pub solver: Solver,
     /// How far a step goes.
@@ -143,12 +147,73 @@ pub struct StopArgs {
 }
 
 impl MethodArgs {
+    /// Returns the solver of a problem under a penalty, or an error for options that it does not have; `option` is the
+    /// task's.
+    pub fn of_penalty(&self, option: Option<Choice>) -> Result<Method> {
+        let seed = self.seed;
+        let chosen = match self.solver {
+            Solver::Auto | Solver::Bcfw | Solver::Fw => {
+                return Ok(DualMethod { option, ..self.settings().into() }.into());
+            }
+            Solver::Ssg | Solver::Subgradient => {
+                let method = match self.solver {
+                    Solver::Ssg => subgradient::Method::Stochastic,
+                    _ => subgradient::Method::Batch,
+                };
+                let settings = subgradient::Settings { method, seed, ..Default::default() };
+                Method::Subgradient(settings)
+            }
+            Solver::CuttingPlane | Solver::NSlack => {
+                let slacks = match self.solver {
+                    Solver::CuttingPlane => cutting_plane::Slacks::One,
+                    _ => cutting_plane::Slacks::Each,
+                };
+                Method::CuttingPlane(cutting_plane::Settings { slacks, seed, threads: 0 })
+            }
+            Solver::Eg => {
+                Method::ExponentiatedGradient(exponentiated_gradient::Settings { seed, threads: 0 })
+            }
+            other => {
+                return Err(Error::setting(format!(
+                    "--solver {} is for weights in a ball: give --ball and --radius, or take auto, bcfw, fw, ssg, \
+                     subgradient, cutting-plane, n-slack or eg",
+                    other.name()
+                )));
+            }
+        };
+        self.refuse_of_engine(option)?;
+        Ok(chosen)
+    }
+
+    /// Returns an error for options of the engine, which other solvers would silently ignore.
+    fn refuse_of_engine(&self, option: Option<Choice>) -> Result<()> {
+        let given = [
+            ("--option", option.is_some()),
+            ("--step", self.step != Step::LineSearch),
+            ("--direction", self.direction.is_some()),
+            ("--cache", self.cache.is_some()),
+            ("--sampling", self.sampling != Sampling::Permuted),
+            ("--acceleration", self.acceleration.is_some()),
+            ("--shrinking", self.shrinking),
+            ("--no-shrinking", self.no_shrinking),
+            ("--average", self.average != Average::None),
+            ("--batch", self.batch != 1),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(Error::setting(format!(
+                "{name} does not go with --solver {}: leave it out, or take --solver auto or bcfw",
+                self.solver.name()
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the settings of the engine, except those of the problem.
-    pub fn settings(&self) -> Settings {
+    fn settings(&self) -> Settings {
         let (method, chosen) = match self.solver {
-            Solver::Auto => (dual::Method::Bcfw, Settings::default()),
             Solver::Bcfw => (dual::Method::Bcfw, Settings::plain()),
             Solver::Fw => (dual::Method::Fw, Settings::plain()),
+            _ => (dual::Method::Bcfw, Settings::default()),
         };
         Settings {
             method,

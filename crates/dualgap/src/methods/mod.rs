@@ -1,5 +1,10 @@
 //! Methods that are not block-dual.
 //!
 //! - [`product`]: Frank-Wolfe for any smooth convex function over a product of compact convex sets.
+//! - [`subgradient`], [`cutting_plane`], [`exponentiated_gradient`]: the methods that papers compare block-coordinate
+//!   Frank-Wolfe with, on the same blocks and under the same certificate.
 
+pub mod cutting_plane;
+pub mod exponentiated_gradient;
 pub mod product;
+pub mod subgradient;
