@@ -4,8 +4,8 @@ use crate::common::explicit::Explicit;
 use crate::common::quadratic::l1_optimum;
 use crate::common::{Kind, Small, with_blocks};
 use dualgap::data::Examples;
-use dualgap::dual::{Blocks, Problem, Settings, Witness, train_around_centre};
-use dualgap::run::{Budget, InMemory, Stop};
+use dualgap::dual::{Blocks, Problem, Settings, Solution, Witness, Witnessed, train_around_centre};
+use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report, Stop};
 use dualgap::structure::{Linear, Multiclass};
 use dualgap::task::{Model, Plan, Task};
 use dualgap::term::{MulticlassLoss, Penalty, PureL1, Regulariser, ScalarLoss};
@@ -16,6 +16,16 @@ fn problems() -> Vec<Small> {
     vec![chain(0), chain(1).with_pairs(2, 2), classes(2), classes(3)]
 }
 
+fn run<B: Witnessed>(
+    blocks: &B,
+    settings: &Settings,
+    from: Option<Checkpoint>,
+    budget: &Budget,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Report<Solution<B::Point>> {
+    train_around_centre(blocks, 1.0, settings, from, budget, &mut (), sink).unwrap()
+}
+
 #[test]
 fn structures_come_to_the_optimum_of_the_linear_program() {
     for (k, small) in problems().iter().enumerate() {
@@ -23,13 +33,11 @@ fn structures_come_to_the_optimum_of_the_linear_program() {
         let bracket = l1_optimum(&Explicit { nonnegative, ..small.explicit() }, SIGMA);
         assert!(bracket.is_within(1e-7), "{bracket:?}");
         let regulariser = Regulariser { l1: SIGMA, nonnegative, ..Regulariser::PLAIN };
-        let settings = Settings { regulariser, ..small.settings() };
+        // Pairwise steps: those toward corners alone would zigzag.
+        let settings = Settings { regulariser, threads: 1, ..Settings::default() };
         let budget = Budget { passes: Some(20_000), ..Budget::relative(1e-4) };
         with_blocks!(small, |blocks| {
-            let run = |from, budget: &Budget, sink| {
-                train_around_centre(&blocks, 1.0, &settings, from, budget, &mut (), sink).unwrap()
-            };
-            let report = run(None, &budget, None);
+            let report = run(&blocks, &settings, None, &budget, None);
             let c = report.certificate;
             assert_eq!(report.stop, Stop::GapReached, "{k}: {c:?}");
             assert!(c.dual - c.rounding_error <= bracket.upper, "{k}: {c:?} {bracket:?}");
@@ -51,9 +59,9 @@ fn structures_come_to_the_optimum_of_the_linear_program() {
             assert_eq!(problem.dual(&far).unwrap().value.value, f64::NEG_INFINITY);
             // A run in two parts ends as the run that went through.
             let mut memory = InMemory::default();
-            run(None, &Budget::passes(7), Some(&mut memory));
-            let resumed = run(memory.last, &Budget::passes(30), None);
-            let whole = run(None, &Budget::passes(30), None);
+            run(&blocks, &settings, None, &Budget::passes(7), Some(&mut memory));
+            let resumed = run(&blocks, &settings, memory.last, &Budget::passes(30), None);
+            let whole = run(&blocks, &settings, None, &Budget::passes(30), None);
             assert_eq!(resumed.model.weights, whole.model.weights);
             assert_eq!(resumed.certificate, whole.certificate);
         });
