@@ -47,6 +47,8 @@ choices!(SdcaOption => dualgap::structure::Choice {
     Iii => III,
     /// The same for the longest example
     Iv => IV,
+    /// The same with 4L² for the square of that way, for losses that are not smooth
+    IvLipschitz => IVLipschitz,
     /// A constant share of that way, for smooth losses
     V => V,
 });
@@ -267,13 +269,31 @@ pub enum Intercept {
     Penalised,
 }
 
-choices!(Average => dual::Average {
+/// Which average of the iterates is returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Average {
     /// The last iterates themselves
-    None => None,
+    None,
+    /// The mean of all of them, or of those after --average-after
+    Uniform,
     /// Weight t on iterate t
-    Weighted => Weighted,
+    Weighted,
     /// The mean since the last step that was a power of two
-    Suffix => Suffix,
-    /// One of the iterates since then, each as likely
-    Random => Random,
-});
+    Suffix,
+    /// One of the iterates since then, or of those after --average-after, each as likely
+    Random,
+}
+
+impl Average {
+    /// Returns the library's value, given the number of steps that are left out.
+    pub fn after(self, steps: Option<u64>) -> dual::Average {
+        match (self, steps) {
+            (Self::None, _) => dual::Average::None,
+            (Self::Uniform, steps) => dual::Average::After(steps.unwrap_or(0)),
+            (Self::Weighted, _) => dual::Average::Weighted,
+            (Self::Suffix, _) => dual::Average::Suffix,
+            (Self::Random, None) => dual::Average::Random,
+            (Self::Random, Some(steps)) => dual::Average::RandomAfter(steps),
+        }
+    }
+}

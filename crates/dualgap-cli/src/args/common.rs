@@ -113,6 +113,9 @@ pub struct MethodArgs {
     /// Which average of the iterates is returned.
     #[arg(long, value_enum, default_value = "none")]
     pub average: Average,
+    /// Of --average uniform and random: leave out the iterates of so many first steps.
+    #[arg(long, value_name = "STEPS")]
+    pub average_after: Option<u64>,
     /// Look for so many corners at the same weights, in parallel.
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = parse_count)]
     pub batch: usize,
@@ -125,7 +128,7 @@ pub struct MethodArgs {
 }
 
 /// When a run stops.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "When to stop")]
 pub struct StopArgs {
     /// Stop at this gap, as a fraction of the primal value [default: 0.01, unless
@@ -197,6 +200,7 @@ impl MethodArgs {
             ("--shrinking", self.shrinking),
             ("--no-shrinking", self.no_shrinking),
             ("--average", self.average != Average::None),
+            ("--average-after", self.average_after.is_some()),
             ("--batch", self.batch != 1),
         ];
         match given.into_iter().find(|(_, given)| *given) {
@@ -223,7 +227,7 @@ impl MethodArgs {
             acceleration: self.acceleration.map_or(chosen.acceleration, Into::into),
             sampling: self.sampling.into(),
             shrinking: self.shrinking || (chosen.shrinking && !self.no_shrinking),
-            average: self.average.into(),
+            average: self.average.after(self.average_after),
             batch: self.batch,
             threads: self.threads,
             seed: self.seed,

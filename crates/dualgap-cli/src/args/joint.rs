@@ -19,6 +19,8 @@ pub struct Common<'a> {
     pub(crate) ball: Option<&'a BallArgs>,
     /// Of the commands that train at one λ.
     pub(crate) lambda: Strength,
+    /// Whether λ follows from an accuracy.
+    pub(crate) to_accuracy: bool,
 }
 
 impl Common<'_> {
@@ -30,8 +32,11 @@ impl Common<'_> {
             return self.in_ball(ball, default_mu);
         }
         self.ball.map_or(Ok(()), BallArgs::check_absent)?;
+        if self.to_accuracy && l1 == 0.0 {
+            return Err(Error::setting("--accuracy is of a pure l1 problem: give --l1"));
+        }
         match lambda {
-            Strength::Value(0.0) if l1 > 0.0 && !q_norm => {
+            Strength::Value(0.0) if l1 > 0.0 && (!q_norm || self.to_accuracy) => {
                 Ok(PenaltySpec::Given(Penalty::Lasso { sigma: l1, nonnegative, free: None }))
             }
             Strength::Value(0.0) if q_norm => {
@@ -74,6 +79,10 @@ impl Common<'_> {
                 "--test-folds without --train-folds would test on what was trained on; \
                  name the folds to train on",
             ));
+        }
+        let of_steps = matches!(method.average, Average::Uniform | Average::Random);
+        if method.average_after.is_some() && !of_steps {
+            return Err(Error::setting("--average-after goes with --average uniform or random"));
         }
         let plain = method.solver != Solver::Fw
             && method.step == Step::LineSearch
