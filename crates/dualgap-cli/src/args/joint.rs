@@ -107,6 +107,13 @@ impl Common<'_> {
 /// Returns the error for a λ of zero, of a task or a penalty that needs one.
 pub(crate) fn no_lambda() -> Error {
     Error::setting(
-        "--lambda must be positive; 0 is for binary, regression, multiclass and chain with --l1",
+        "--lambda must be positive; 0 is for binary, regression, multiclass and chain, with --l1 and margin rescaling",
+    )
+}
+
+/// Returns the error for an accuracy of a task that has no pure l1 problem.
+pub(crate) fn no_accuracy() -> Error {
+    Error::setting(
+        "--accuracy is for binary, regression, multiclass and chain, with margin rescaling",
     )
 }

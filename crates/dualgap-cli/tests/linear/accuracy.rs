@@ -91,6 +91,8 @@ fn what_an_accuracy_does_not_go_with_is_said() {
     ] {
         desk.run(&format!("{line} {options}")).refuses(&[words]);
     }
+    let slack = "train multiclass noisy.svm --l1 0.1 --rescale slack --accuracy 0.1";
+    desk.run(slack).refuses(&["--accuracy", "margin"]);
     desk.run("train binary noisy.svm --l1 0.1 --bound 2").refuses(&["--accuracy"]);
     desk.run("train binary noisy.svm --l1 0.1 --accuracy 0").refuses(&["--accuracy"]);
 }

@@ -45,7 +45,7 @@ pub enum Choice {
 
 /// Returns the error for the bound of Lipschitz losses under a smooth one.
 pub(crate) fn smooth_needs_no_lipschitz() -> Error {
-    Error::setting("option IV with 4L² is for losses that are not smooth: take IV")
+    Error::setting("option IV with 4L² is for losses that are Lipschitz and not smooth: take IV")
 }
 
 /// A linear model's blocks over borrowed rows.
@@ -103,7 +103,7 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
             return Err(Error::setting("option V is for smooth losses, and this one is not"));
         }
         let steepest = targets.iter().map(|&y| loss.steepness(f64::MAX, y)).fold(0.0, f64::max);
-        if choice == Choice::IVLipschitz && loss.smoothness() > 0.0 {
+        if choice == Choice::IVLipschitz && (loss.smoothness() > 0.0 || !steepest.is_finite()) {
             return Err(smooth_needs_no_lipschitz());
         }
         let all = || (0..rows.len()).map(|i| rows.row(i));
