@@ -48,6 +48,8 @@ choices!(SdcaOption => dualgap::structure::Choice {
     Iii => III,
     /// The same for the longest example
     Iv => IV,
+    /// The same with 4L² for the square of that way, for losses that are not smooth
+    IvLipschitz => IVLipschitz,
     /// A constant share of that way, for smooth losses
     V => V,
 });
@@ -273,7 +275,7 @@ pub enum Intercept {
 pub enum Average {
     /// The last iterates themselves
     None,
-    /// All iterates alike
+    /// The mean of all of them, or of those after --average-after
     Uniform,
     /// Weight t on iterate t
     Weighted,
@@ -281,19 +283,21 @@ pub enum Average {
     Doubling,
     /// The mean of the last iterates, this share of all
     Suffix(f64),
-    /// One of the iterates since the last step that was a power of two, each as likely
+    /// One of the iterates since the last step that was a power of two, or of those after --average-after, each as likely
     Random,
 }
 
 impl Average {
-    /// Returns the average of the engine, or `None` if it does not have it.
-    pub fn of_engine(self) -> Option<dual::Average> {
-        match self {
-            Self::None => Some(dual::Average::None),
-            Self::Weighted => Some(dual::Average::Weighted),
-            Self::Doubling => Some(dual::Average::Suffix),
-            Self::Random => Some(dual::Average::Random),
-            Self::Uniform | Self::Suffix(_) => None,
+    /// Returns the average of the engine, given the number of steps that are left out, or `None` if it does not have it.
+    pub fn of_engine(self, after: Option<u64>) -> Option<dual::Average> {
+        match (self, after) {
+            (Self::None, _) => Some(dual::Average::None),
+            (Self::Uniform, after) => Some(dual::Average::After(after.unwrap_or(0))),
+            (Self::Weighted, _) => Some(dual::Average::Weighted),
+            (Self::Doubling, _) => Some(dual::Average::Suffix),
+            (Self::Random, None) => Some(dual::Average::Random),
+            (Self::Random, Some(steps)) => Some(dual::Average::RandomAfter(steps)),
+            (Self::Suffix(_), _) => None,
         }
     }
 

@@ -180,20 +180,24 @@ fn settings_rows(model: &dyn AnyModel) -> Vec<(&'static str, String)> {
     let (p, words, names) = (model.provenance(), model.words(), model.names());
     let average = match &p.method {
         Method::Dual(method) => match method.average {
-            Average::None => "",
-            Average::Weighted => ", weighted average",
-            Average::Suffix => ", suffix average",
-            Average::Random => ", a random iterate",
+            Average::None => String::new(),
+            Average::Weighted => ", weighted average".into(),
+            Average::Suffix => ", suffix average".into(),
+            Average::Random => ", a random iterate".into(),
+            Average::After(steps) => format!(", average after {} steps", thousands(steps)),
+            Average::RandomAfter(steps) => {
+                format!(", a random iterate after {} steps", thousands(steps))
+            }
         },
         Method::Subgradient(settings) => match settings.average {
-            subgradient::Average::Uniform => ", uniform average",
-            subgradient::Average::Weighted => ", weighted average",
+            subgradient::Average::Uniform => ", uniform average".into(),
+            subgradient::Average::Weighted => ", weighted average".into(),
             subgradient::Average::Suffix { .. } | subgradient::Average::Doubling => {
-                ", suffix average"
+                ", suffix average".into()
             }
-            _ => "",
+            _ => String::new(),
         },
-        _ => "",
+        _ => String::new(),
     };
     let pairs = match names.pair_features {
         0 => String::new(),

@@ -34,6 +34,18 @@ pub struct Summary<'a> {
     pub test: Option<&'a (Evaluation, Unseen)>,
     /// Until the training began.
     pub read_seconds: f64,
+    /// Of a run to an accuracy of the pure l1 problem.
+    pub l1_guarantee: Option<L1Guarantee>,
+}
+
+/// How far a model can be above the optimum of the pure l1 problem.
+#[derive(Clone, Copy, Serialize)]
+pub struct L1Guarantee {
+    pub accuracy: f64,
+    /// B, the bound on the norm of the best weights.
+    pub bound: f64,
+    /// Whether the user has given the bound, so that it is not proved.
+    pub given: bool,
 }
 
 /// What of a run is there to stay.
@@ -84,6 +96,8 @@ struct Json<'a> {
     fingerprint: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     ratings: Option<RatingsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    l1_guarantee: Option<L1Guarantee>,
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<TestJson>,
 }
@@ -183,7 +197,7 @@ impl<'a> Summary<'a> {
 
     /// Returns the object that `--json` prints, for use as a part of a larger one.
     pub fn object(&self) -> impl Serialize + use<'a> {
-        let Self { task, model, report, test, read_seconds } = self;
+        let Self { task, model, report, test, read_seconds, l1_guarantee } = self;
         let (lambda, regulariser) = engine_penalty(model.penalty());
         let provenance = model.provenance();
         let certificate = report.certificate;
@@ -236,12 +250,13 @@ impl<'a> Summary<'a> {
             version: env!("CARGO_PKG_VERSION"),
             fingerprint: &provenance.fingerprint,
             ratings: RatingsJson::of(*model),
+            l1_guarantee: *l1_guarantee,
             test: test.map(|(evaluation, _)| evaluation.into()),
         }
     }
 
     pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {
-        let Self { task, model, report, test, read_seconds } = self;
+        let Self { task, model, report, test, read_seconds, l1_guarantee } = self;
         let model = *model;
         let examples = thousands(model.provenance().examples as u64);
         let mut rows = vec![
@@ -257,6 +272,15 @@ impl<'a> Summary<'a> {
         }
         rows.extend(scale_row(model));
         rows.extend(certificate_rows(&report.certificate));
+        if let Some(L1Guarantee { accuracy, bound, given }) = l1_guarantee {
+            let known = if *given { "if its" } else { "whose" };
+            let told = format!(
+                "at most {} above the optimum, {known} weights have a norm of at most {}",
+                rounded_up(*accuracy),
+                number(*bound)
+            );
+            rows.push(("pure l1", told));
+        }
         rows.push((
             "work",
             format!(
@@ -509,7 +533,7 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
         return if smooth {
             "coordinate descent on a working set"
         } else {
-            "proximal points, each by sdca"
+            "proximal points, each by dual ascent on the examples"
         };
     }
     match solver {

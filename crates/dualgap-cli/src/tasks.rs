@@ -1,7 +1,7 @@
 //! The tasks of the program, and how a command finds its task.
 
 use crate::Outcome;
-use crate::args::{Cli, CvArgs, PathArgs, TrainArgs, Work, no_lambda};
+use crate::args::{Cli, CvArgs, PathArgs, TrainArgs, Work, no_accuracy, no_lambda};
 use crate::options::{TaskOptions, Verb};
 use crate::path::claim::Claim;
 use crate::problem::{
@@ -177,7 +177,7 @@ fn go<W: Work, T: TaskOptions>(matches: &ArgMatches) -> Result<Outcome> {
     if let PenaltySpec::Given(pure_l1) = spec.penalty
         && spec.structure.allows(&pure_l1).is_err()
     {
-        return Err(no_lambda());
+        return Err(if work.common().to_accuracy { no_accuracy() } else { no_lambda() });
     }
     work.run(&task)
 }

@@ -7,7 +7,7 @@ use crate::job::Job;
 use crate::options::TaskOptions;
 use crate::places;
 use crate::progress::Bar;
-use crate::report::{Kept, Summary};
+use crate::report::{Kept, L1Guarantee, Summary};
 use crate::{Outcome, incomplete, print};
 use dualgap::data::lock::FileLock;
 use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
@@ -21,7 +21,14 @@ use std::time::Instant;
 impl Work for TrainArgs {
     fn common(&self) -> Common<'_> {
         let Self { data, penalty, method, ball, .. } = self;
-        Common { data, penalty, method, ball: Some(ball), lambda: self.lambda() }
+        Common {
+            data,
+            penalty,
+            method,
+            ball: Some(ball),
+            lambda: self.lambda(),
+            to_accuracy: self.accuracy.is_some(),
+        }
     }
 
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
@@ -29,10 +36,15 @@ impl Work for TrainArgs {
         let warm_start = warm_start::<T::Structure>(self)?;
         let begin = Instant::now();
         let job = Job::read(self.common(), task)?;
-        let task = job.task()?;
+        let (mut task, mut stop) = (job.task()?, self.stop.clone());
+        let way = self.accuracy().map(|to| task.to_accuracy(&job.train.data, to)).transpose()?;
+        if let Some(way) = &way {
+            task = way.task.clone();
+            stop.absolute_tolerance = Some(way.gap);
+        }
         let read_seconds = begin.elapsed().as_secs_f64();
         drop(lock); // the run takes it
-        let budget = self.stop.budget();
+        let budget = stop.budget();
         let mut report = observed(&self.out, &budget, |observer| {
             let plan = Plan {
                 observer: Some(observer),
@@ -58,6 +70,11 @@ impl Work for TrainArgs {
             report: &report,
             test: test.as_ref(),
             read_seconds,
+            l1_guarantee: way.as_ref().map(|way| L1Guarantee {
+                accuracy: way.guarantee(&report.certificate),
+                bound: way.bound,
+                given: self.bound.is_some(),
+            }),
         };
         if self.out.json {
             print(&summary.json())?;
@@ -67,9 +84,9 @@ impl Work for TrainArgs {
                 witness: self.out.witness,
                 checkpoint: self.kept.checkpoint.as_deref(),
             };
-            print(&summary.table(&self.stop, &kept))?;
+            print(&summary.table(&stop, &kept))?;
         }
-        Ok(self.stop.outcome(report.stop, report.certificate.certified))
+        Ok(stop.outcome(report.stop, report.certificate.certified))
     }
 }
 
@@ -83,6 +100,7 @@ fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
     }
     if args.ball.ball.is_some() {
         refuse_given(&[
+            ("--accuracy", args.accuracy.is_some(), "it is of a pure l1 problem"),
             ("--lambda", args.lambda.is_some(), "give --mu in its place"),
             ("--c", args.c.is_some(), "give --mu in its place"),
             ("--warm-start", args.warm_start.is_some(), "begin the run anew"),

@@ -110,11 +110,14 @@ pub struct MethodArgs {
     /// Visit every example in every pass, also those whose visits change nothing [default: with --solver bcfw and fw].
     #[arg(long, conflicts_with = "shrinking")]
     pub no_shrinking: bool,
-    /// Which average of the iterates is returned: none; weighted by t; suffix (or doubling), since the last step that was a
-    /// power of two; random, one of those. With --solver ssg and subgradient also uniform, and suffix:F of the last share F
-    /// of the steps, but not random.
+    /// Which average of the iterates is returned: none; uniform, of all; weighted by t; suffix (or doubling), since the last
+    /// step that was a power of two; random, one of those. With --solver ssg and subgradient also suffix:F, of the last share
+    /// F of the steps, but not random.
     #[arg(long, value_name = "AVERAGE", default_value = "none", value_parser = parse_average)]
     pub average: Average,
+    /// Of --average uniform and random: leave out the iterates of so many first steps.
+    #[arg(long, value_name = "STEPS")]
+    pub average_after: Option<u64>,
     /// Look for so many corners at the same weights, in parallel.
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = parse_count)]
     pub batch: usize,
@@ -127,7 +130,7 @@ pub struct MethodArgs {
 }
 
 /// When a run stops.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "When to stop")]
 pub struct StopArgs {
     /// Stop at this gap, as a fraction of the primal value [default: 0.01, unless
@@ -228,6 +231,7 @@ impl MethodArgs {
             ("--shrinking", self.shrinking),
             ("--no-shrinking", self.no_shrinking),
             ("--average", self.average != Average::None),
+            ("--average-after", self.average_after.is_some()),
             ("--batch", self.batch != 1),
         ];
         match given.into_iter().find(|(name, given)| *given && !own.contains(name)) {
@@ -241,9 +245,9 @@ impl MethodArgs {
 
     /// Returns the settings of the engine, except those of the problem, or an error for an average that it does not have.
     fn settings(&self) -> Result<Settings> {
-        let Some(average) = self.average.of_engine() else {
+        let Some(average) = self.average.of_engine(self.average_after) else {
             return Err(Error::setting(
-                "--average uniform and suffix:F go with --solver ssg and subgradient: take none, weighted, suffix or random",
+                "--average suffix:F goes with --solver ssg and subgradient: take none, uniform, weighted, suffix or random",
             ));
         };
         let (method, chosen) = match self.solver {

@@ -19,6 +19,8 @@ pub struct Common<'a> {
     pub(crate) ball: Option<&'a BallArgs>,
     /// Of the commands that train at one λ.
     pub(crate) lambda: Strength,
+    /// Whether λ follows from an accuracy.
+    pub(crate) to_accuracy: bool,
 }
 
 impl Common<'_> {
@@ -30,8 +32,11 @@ impl Common<'_> {
             return self.in_ball(ball, default_mu);
         }
         self.ball.map_or(Ok(()), BallArgs::check_absent)?;
+        if self.to_accuracy && l1 == 0.0 {
+            return Err(Error::setting("--accuracy is of a pure l1 problem: give --l1"));
+        }
         match lambda {
-            Strength::Value(0.0) if l1 > 0.0 && !q_norm => {
+            Strength::Value(0.0) if l1 > 0.0 && (!q_norm || self.to_accuracy) => {
                 Ok(PenaltySpec::Given(Penalty::Lasso { sigma: l1, nonnegative, free: None }))
             }
             Strength::Value(0.0) if q_norm => {
@@ -75,6 +80,10 @@ impl Common<'_> {
                  name the folds to train on",
             ));
         }
+        let of_steps = matches!(method.average, Average::Uniform | Average::Random);
+        if method.average_after.is_some() && !of_steps {
+            return Err(Error::setting("--average-after goes with --average uniform or random"));
+        }
         let plain = method.solver != Solver::Fw
             && method.step == Step::LineSearch
             && method.average == Average::None
@@ -97,5 +106,14 @@ impl Common<'_> {
 
 /// Returns the error for a λ of zero, of a task or a penalty that needs one.
 pub(crate) fn no_lambda() -> Error {
-    Error::setting("--lambda must be positive; 0 is for binary and regression with --l1")
+    Error::setting(
+        "--lambda must be positive; 0 is for binary, regression, multiclass and chain, with --l1 and margin rescaling",
+    )
+}
+
+/// Returns the error for an accuracy of a task that has no pure l1 problem.
+pub(crate) fn no_accuracy() -> Error {
+    Error::setting(
+        "--accuracy is for binary, regression, multiclass and chain, with margin rescaling",
+    )
 }

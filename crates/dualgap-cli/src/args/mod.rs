@@ -20,7 +20,7 @@ pub use common::{DataArgs, LayoutArgs, StopArgs};
 pub use convert::ConvertArgs;
 pub use cv::CvArgs;
 pub use joint::Common;
-pub(crate) use joint::no_lambda;
+pub(crate) use joint::{no_accuracy, no_lambda};
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
 pub use train::{KeptArgs, OutputArgs, TrainArgs};

@@ -4,7 +4,7 @@ use super::BallArgs;
 use super::common::{DataArgs, MethodArgs, PenaltyArgs, StopArgs};
 use super::values::{parse_lambda, parse_positive};
 use clap::Args;
-use dualgap::task::{Checkpoints, Strength};
+use dualgap::task::{Accuracy, Checkpoints, Strength};
 use std::path::PathBuf;
 
 /// What all training tasks have in common.
@@ -17,7 +17,7 @@ pub struct TrainArgs {
     pub watch_test: bool,
 
     /// The regularisation, in mean loss + λ/2·‖w‖²: a number, or a/n [default: 1/n]. 0 with --l1 is pure l1,
-    /// for binary and regression.
+    /// for binary, regression, multiclass and chain.
     #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
     pub lambda: Option<Strength>,
     #[command(flatten)]
@@ -25,6 +25,15 @@ pub struct TrainArgs {
     /// The same as C = 1/(λn).
     #[arg(long = "c", value_name = "C", value_parser = parse_positive, allow_hyphen_values = true, conflicts_with = "lambda", help_heading = "Problem")]
     pub c: Option<f64>,
+
+    /// Solve the pure l1 problem of --l1 to this accuracy, in units of the objective: lambda and the tolerance follow
+    /// from it, and --q-norm chooses what is added.
+    #[arg(long, value_name = "E", value_parser = parse_positive, allow_hyphen_values = true, conflicts_with_all = ["lambda", "c", "tolerance", "absolute_tolerance"], help_heading = "Problem")]
+    pub accuracy: Option<f64>,
+    /// Of --accuracy: the norm of the best weights is at most this, that is their length, or with --q-norm the sum of
+    /// their sizes [default: what the loss without weights allows].
+    #[arg(long, value_name = "B", value_parser = parse_positive, allow_hyphen_values = true, requires = "accuracy", help_heading = "Problem")]
+    pub bound: Option<f64>,
 
     #[command(flatten)]
     pub ball: BallArgs,
@@ -88,9 +97,16 @@ pub struct OutputArgs {
 }
 
 impl TrainArgs {
-    /// Returns λ as the user wrote it.
+    /// Returns the accuracy of the pure l1 problem that is asked for, if one is.
+    pub fn accuracy(&self) -> Option<Accuracy> {
+        let (bound, q_norm) = (self.bound, self.penalty.q_norm);
+        self.accuracy.map(|epsilon| Accuracy { epsilon, bound, q_norm })
+    }
+
+    /// Returns λ as the user wrote it; zero if it follows from an accuracy.
     pub fn lambda(&self) -> Strength {
         match self.c {
+            _ if self.accuracy.is_some() => Strength::Value(0.0),
             Some(c) => Strength::OneOver(c),
             None => self.lambda.unwrap_or(Strength::PerExample(1.0)),
         }

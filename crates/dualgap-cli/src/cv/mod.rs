@@ -24,7 +24,14 @@ impl Work for CvArgs {
     fn common(&self) -> Common<'_> {
         let Self { data, penalty, method, .. } = self;
         // Every λ of the grid takes the place of this one.
-        Common { data, penalty, method, ball: None, lambda: Strength::PerExample(1.0) }
+        Common {
+            data,
+            penalty,
+            method,
+            ball: None,
+            lambda: Strength::PerExample(1.0),
+            to_accuracy: false,
+        }
     }
 
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
@@ -75,6 +82,7 @@ impl Work for CvArgs {
             report: &refit.report,
             test: refit.test.as_ref(),
             read_seconds,
+            l1_guarantee: None,
         });
         if let Some(summary) = summary.as_ref().filter(|_| talks) {
             let model = self.output.as_deref();

@@ -30,7 +30,14 @@ impl Work for PathArgs {
     fn common(&self) -> Common<'_> {
         let Self { data, penalty, method, .. } = self;
         // Every λ of the interval takes the place of this one.
-        Common { data, penalty, method, ball: None, lambda: Strength::PerExample(1.0) }
+        Common {
+            data,
+            penalty,
+            method,
+            ball: None,
+            lambda: Strength::PerExample(1.0),
+            to_accuracy: false,
+        }
     }
 
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {

@@ -19,7 +19,7 @@ pub struct ChainArgs {
     /// How the loss of a labeling is weighed against its score.
     #[arg(long, value_enum, default_value = "margin", help_heading = "Problem")]
     pub rescale: Rescale,
-    /// How far a step goes: an option of the Prox-SDCA paper, ii, iii or iv; auto is block-coordinate Frank-Wolfe.
+    /// How far a step goes: an option of the Prox-SDCA paper, ii, iii, iv or iv-lipschitz; auto is block-coordinate Frank-Wolfe.
     #[arg(long, value_enum, default_value = "auto", help_heading = "Method")]
     pub option: SdcaOption,
     /// Search by a beam that follows so many labels of every position, not by Viterbi's algorithm.
@@ -76,7 +76,9 @@ Examples:
     fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Chain>> {
         if self.option != SdcaOption::Auto {
             if matches!(self.option, SdcaOption::I | SdcaOption::V) {
-                return Err(Error::setting("--option of train chain is ii, iii or iv"));
+                return Err(Error::setting(
+                    "--option of train chain is ii, iii, iv or iv-lipschitz",
+                ));
             }
             if self.rescale == Rescale::Slack {
                 return Err(Error::setting("--option is for --rescale margin"));

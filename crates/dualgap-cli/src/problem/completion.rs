@@ -75,6 +75,7 @@ impl TaskOptions for CompletionArgs {
             ("shrinking", STEPS),
             ("no-shrinking", STEPS),
             ("average", STEPS),
+            ("average-after", STEPS),
             ("batch", STEPS),
             ("option", STEPS),
             ("warm-start", "begin the run anew"),

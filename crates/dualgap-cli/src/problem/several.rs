@@ -68,6 +68,7 @@ const OF_PENALTIES: &[(&str, &str)] = {
         ("shrinking", STEPS),
         ("no-shrinking", STEPS),
         ("average", STEPS),
+        ("average-after", STEPS),
         ("batch", STEPS),
         ("warm-start", "begin the run anew"),
     ]

@@ -2,6 +2,7 @@
 //!
 //! Objectives, scores, probabilities and errors are computed here again, from the weights that `inspect` shows.
 
+mod accuracy;
 mod balls;
 mod class_weights;
 mod classes;

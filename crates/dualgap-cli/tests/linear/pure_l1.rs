@@ -87,7 +87,9 @@ fn what_a_pure_l1_run_cannot_do_is_said() {
     desk.train("binary noisy.svm --witness -o old");
     desk.run(&format!("{line} --warm-start old")).refuses(&["lambda"]);
     desk.run("train binary noisy.svm --lambda 0").refuses(&["--lambda", "--l1"]);
-    desk.run("train multiclass noisy.svm --lambda 0 --l1 0.1").refuses(&["--lambda"]);
+    desk.run("train multiclass noisy.svm --lambda 0").refuses(&["--lambda", "--l1"]);
+    let slack = "train multiclass noisy.svm --lambda 0 --l1 0.1 --rescale slack";
+    desk.run(slack).refuses(&["--lambda", "margin"]);
 }
 
 #[test]
@@ -170,5 +172,43 @@ fn forged_models_are_refused() {
         });
         desk.write("forged", closer.sealed());
         desk.run("certify forged noisy.svm").refuses(&["dual"]);
+    }
+}
+
+/// Classes and words under the l1 norm alone: certified, forged in vain, and kept bit for bit.
+#[test]
+fn structures_have_a_pure_l1_problem_too() {
+    let desk = Desk::new();
+    noisy(&desk);
+    desk.write("words", "x A\nx B\ny B\n\ny B\nx A\n\nz C\nx A\ny B\n\nz C\nz C\n\n");
+    for (k, (task, data)) in [
+        ("multiclass noisy.svm", "noisy.svm"),
+        ("multiclass noisy.svm --loss smooth-hinge --nonnegative", "noisy.svm"),
+        ("multiclass noisy.svm --loss softmax", "noisy.svm"),
+        ("chain words", "words"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let line = format!("{task} --lambda 0 --l1 0.02");
+        let json = desk.train(&format!("{line} --tolerance 0.01 --witness -o model"));
+        assert_eq!(desk.certify("model", data)["dual_proved"], true, "{json:#}");
+        // A small λ adds at most what it is at the weights of the other problem.
+        let small = desk.train(&format!("{task} --l1 0.02 --lambda 1e-5 --tolerance 0.01"));
+        let (low, high) = interval(&small);
+        assert!(overlap(interval(&json), (low - 1e-2, high)), "{line}: {json:#} {small:#}");
+        let model = ModelFile::parse(&desk.read("model"));
+        let closer = model.with_header(|header| {
+            let primal = header["certificate"]["primal"].clone();
+            header["certificate"]["dual"] = primal;
+        });
+        desk.write("forged", closer.sealed());
+        desk.run(&format!("certify forged {data}")).refuses(&["dual"]);
+
+        let kept = format!("{line} --tolerance 0");
+        desk.train(&format!("{kept} --passes 40 --witness -o whole"));
+        desk.train(&format!("{kept} --passes 7 --checkpoint run{k} --checkpoint-every 2"));
+        desk.train(&format!("{kept} --passes 40 --resume run{k} --witness -o again"));
+        assert_eq!(desk.read("whole"), desk.read("again"), "{task}");
     }
 }

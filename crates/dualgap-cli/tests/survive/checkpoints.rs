@@ -19,6 +19,8 @@ fn a_run_with_more_passes_is_the_run_that_had_them_from_the_start() {
         "--average weighted --batch 4",
         "--solver fw",
         "--average suffix --sampling uniform",
+        "--average uniform --average-after 70",
+        "--average random --average-after 30",
         "--step predefined --sampling cyclic",
         "--batch 7 --seed 3",
         "--solver ssg --average suffix:0.5",

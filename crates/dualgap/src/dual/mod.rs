@@ -13,6 +13,7 @@
 //! - `intercept`: whether a weight may go without a penalty.
 //! - `train`: runs of the engine, from the start, from given points or from a checkpoint.
 //! - `proximal_point`: the engine around a moving centre: acceleration, a weight that is not penalised, and pure l1.
+//! - `pure_l1`: the l1 norm alone, without λ: its certificate, and dual steps around a centre.
 //! - `joined`: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
 //! - `mixture`: a sparse mixture of corners, the dual point of most blocks.
 //! - `settings`, `average`: the settings of the engine, and averages of iterates.
@@ -35,6 +36,7 @@ mod mixture;
 mod primal;
 pub mod problem;
 pub(crate) mod proximal_point;
+pub(crate) mod pure_l1;
 mod reach;
 mod sampling;
 mod settings;
@@ -53,6 +55,7 @@ pub use joined::Joined;
 pub use mixture::Mixture;
 pub use primal::Primal;
 pub use problem::Problem;
+pub use pure_l1::train_around_centre;
 pub use reach::reach;
 pub use sampling::{Order, Sampling};
 pub use settings::{Acceleration, Cache, Direction, Method, Settings, Step};

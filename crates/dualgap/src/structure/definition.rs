@@ -218,9 +218,20 @@ pub(crate) fn refuse_all_but_ridge(penalty: &Penalty) -> Result<()> {
             Err(Error::setting("the q-norm is for linear models of one output"))
         }
         Penalty::Lasso { .. } => Err(Error::setting(
-            "lambda must be positive: a pure l1 penalty is for linear models of one output",
+            "lambda must be positive: a pure l1 penalty is for linear models of one output, multiclass and chains",
         )),
         Penalty::Ball { .. } => Err(Error::setting("this structure is not trained in a ball")),
+    }
+}
+
+/// Returns an error unless the penalty is a ridge or the l1 norm, without a free weight.
+pub(crate) fn refuse_all_but_ridge_and_l1(penalty: &Penalty) -> Result<()> {
+    match penalty {
+        Penalty::Lasso { free: None, .. } => Ok(()),
+        Penalty::Lasso { .. } => {
+            Err(Error::setting("a weight without penalty is for linear models of one output"))
+        }
+        _ => refuse_all_but_ridge(penalty),
     }
 }
 

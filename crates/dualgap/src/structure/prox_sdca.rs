@@ -7,7 +7,8 @@
 //! ```text
 //! II    the best one: the line search
 //! III   min(1, gap_i / (4(1 − β)² R_i² mass_i/λ))
-//! IV    min(1, gap_i / (4R² mass_i/λ))                the box of the paper
+//! IV    min(1, gap_i / (4R² mass_i/λ))                the box of the paper: 2 bounds ‖z‖₁ there
+//! IV-lipschitz   min(1, gap_i / (16R² mass_i/λ))      4L² in the place of ‖z‖₁², for L = 2, as in its theorem
 //! ```
 //!
 //! The box has P_i + D_i + λn⟨w, w_i⟩ for gap_i and 1/n for mass_i, and as printed no minimum: its share can exceed one.
@@ -56,9 +57,9 @@ pub struct ProxSdca<B> {
 impl<B: Radius> ProxSdca<B> {
     /// Returns an error for options that are not of this section, and for blocks that do not know their radius.
     pub fn new(blocks: B, choice: Choice) -> Result<Self> {
-        if !matches!(choice, Choice::II | Choice::III | Choice::IV) {
+        if !matches!(choice, Choice::II | Choice::III | Choice::IV | Choice::IVLipschitz) {
             return Err(Error::setting(
-                "structures have the options II, III and IV of Prox-SDCA: option I is for one number or a few scores, and \
+                "structures have the options II, III and IV (also with 4L²) of Prox-SDCA: option I is for one number or a few scores, and \
                  option V for smooth losses",
             ));
         }
@@ -109,6 +110,7 @@ impl<B: Radius> Blocks for ProxSdca<B> {
                 rest * rest * self.spans[i]
             }
             Choice::IV => self.largest,
+            Choice::IVLipschitz => 4.0 * self.largest,
             _ => self.blocks.curvature(i, scratch),
         };
         if curvature > 0.0 { (gap / (view.scale * curvature)).min(1.0) } else { 1.0 }

@@ -55,6 +55,11 @@ impl QNorm {
         Ok(Self { p, c: 2.0_f64.exp() * (p - 1.0), threshold, reference: 1.0 })
     }
 
+    /// Returns c for `dim` weights, or an error if they are too few.
+    pub fn constant(dim: usize) -> Result<f64> {
+        Ok(Self::new(dim, 0.0)?.c)
+    }
+
     /// Returns `‖x‖_k²` with a bound on its rounding; it overflows or underflows only if the result does.
     fn squared_norm(x: impl Iterator<Item = f64> + Clone, k: f64) -> Measured {
         let largest = x.clone().fold(0.0, f64::max);

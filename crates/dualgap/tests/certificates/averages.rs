@@ -20,7 +20,9 @@ fn average(kind: Average, iterates: &[Vec<f64>]) -> Vec<f64> {
         Average::None => f64::from(u8::from(t == k)),
         Average::Weighted => t as f64,
         Average::Suffix => f64::from(u8::from(t >= first_of_suffix(k))),
-        Average::Random => unreachable!("no mean"),
+        Average::After(steps) if k as u64 <= steps => f64::from(u8::from(t == k)),
+        Average::After(steps) => f64::from(u8::from(t as u64 > steps)),
+        Average::Random | Average::RandomAfter(_) => unreachable!("no mean"),
     };
     let total: f64 = (1..=k).map(weight).sum();
     let mut sum = vec![0.0; iterates[0].len()];
@@ -39,7 +41,8 @@ fn check(small: &Small, base: &Settings, steps: u64) {
     };
     let iterates: Vec<Vec<f64>> = (1..=steps).map(iterate).collect();
     let bracket = optimum(&small.explicit());
-    for kind in [Average::None, Average::Weighted, Average::Suffix] {
+    let after = [Average::After(0), Average::After(6)];
+    for kind in [Average::None, Average::Weighted, Average::Suffix].into_iter().chain(after) {
         let settings = Settings { average: kind, ..base.clone() };
         let report = small.train(&settings, &calls(steps * per_step));
         assert_eq!(report.work.steps, steps);

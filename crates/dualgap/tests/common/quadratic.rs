@@ -48,19 +48,40 @@ impl Triplets {
     }
 }
 
-/// Brackets the optimum. The variables are w, then one ξ per example, then u if there is an l1 term.
+/// Brackets the optimum.
 pub fn optimum(problem: &Explicit) -> Bracket {
+    let (w, alpha) = solve(problem, problem.lambda * problem.l1);
+    Bracket { lower: problem.dual(&alpha).float(), upper: problem.primal(&w).float() }
+}
+
+/// Brackets the optimum under `σ‖w‖₁` alone: the dual point is scaled into the box, toward the truths.
+pub fn l1_optimum(problem: &Explicit, sigma: f64) -> Bracket {
+    let problem = Explicit { lambda: 0.0, l1: 0.0, ..problem.clone() };
+    let (w, alpha) = solve(&problem, sigma);
+    let upper = problem.primal(&w).float() + sigma * w.iter().map(|w| w.abs()).sum::<f64>();
+    let unit = Explicit { lambda: 1.0, ..problem };
+    let image = unit.image(&alpha).into_iter().map(Wide::float);
+    let sizes = image.map(|v| if unit.nonnegative { v } else { v.abs() });
+    let scale = (sigma / sizes.fold(0.0, f64::max)).min(1.0);
+    // Without any weights' part: a threshold beyond all entries leaves the losses, which are linear and zero at the truths.
+    let losses = Explicit { l1: f64::MAX, ..unit }.dual(&alpha).float();
+    Bracket { lower: scale * losses, upper }
+}
+
+/// Returns weights and a distribution over outputs. The variables are w, then one ξ per example, then u if there is an
+/// l1 term.
+fn solve(problem: &Explicit, sigma: f64) -> (Vec<f64>, Vec<Vec<Wide>>) {
     // An example that counts nothing would leave its ξ without a cost.
     let counted: Vec<usize> =
         (0..problem.examples.len()).filter(|&i| problem.masses[i] > Wide::ZERO).collect();
     let (dim, n) = (problem.dim, counted.len());
-    let absolutes = if problem.l1 > 0.0 { dim } else { 0 };
+    let absolutes = if sigma > 0.0 { dim } else { 0 };
     let variables = dim + n + absolutes;
 
     let mut squares = Triplets::default();
     (0..dim).for_each(|j| squares.push(j, j, problem.lambda));
     let mut q = vec![0.0; variables];
-    q[dim + n..].fill(problem.lambda * problem.l1);
+    q[dim + n..].fill(sigma);
 
     let (mut a, mut b) = (Triplets::default(), Vec::new());
     for (k, &i) in counted.iter().enumerate() {
@@ -108,6 +129,5 @@ pub fn optimum(problem: &Explicit) -> Bracket {
     };
     let alpha: Vec<Vec<Wide>> = problem.examples.iter().enumerate().map(distribution).collect();
     let least = if problem.nonnegative { 0.0 } else { f64::NEG_INFINITY };
-    let w: Vec<f64> = solver.solution.x[..dim].iter().map(|w| w.max(least)).collect();
-    Bracket { lower: problem.dual(&alpha).float(), upper: problem.primal(&w).float() }
+    (solver.solution.x[..dim].iter().map(|w| w.max(least)).collect(), alpha)
 }

@@ -5,6 +5,7 @@
 //! - `adapters`: a structure's own blocks, and the adapter around its oracle.
 //! - `faces`: what blocks know of the corners of their points, and what looking at all outputs says.
 //! - `optima`: all ways to step, and a solver that shares nothing with ours.
+//! - `pure_l1`: the l1 norm alone, beside linear programs and, for two classes, linear models of one output.
 //! - `pairs`: features of label pairs that say nothing new.
 //! - `sample_weights`: weights, and duplicates.
 //! - `determinism`: any number of threads, and the same seed twice.
@@ -17,4 +18,5 @@ mod determinism;
 mod faces;
 mod optima;
 mod pairs;
+mod pure_l1;
 mod sample_weights;

@@ -1,9 +1,11 @@
 //! Steps never lower the dual value, whichever option chooses them and however many share the same w.
 
 use crate::linear::case::{Case, LOSSES, REGULARISERS, choices};
-use dualgap::dual::{Acceleration, Method, Sampling, Settings, Solution};
+use dualgap::data::Examples;
+use dualgap::dual::{Acceleration, Blocks, Method, Sampling, Settings, Solution, View};
 use dualgap::run::{Budget, Report, Stop};
-use dualgap::structure::Choice;
+use dualgap::structure::{Choice, LinearBlocks, ScoreBlocks};
+use dualgap::term::{Costs, MulticlassLoss, Norm, ScalarLoss};
 use std::fmt::Debug;
 
 /// A certification after every pass.
@@ -89,6 +91,43 @@ fn the_exact_step_gains_at_least_as_much_as_every_other() {
                 assert!(!exact || dual <= best + error + other, "{loss:?} {choice:?}");
                 assert!(dual >= -error - other, "{loss:?} {choice:?}");
             }
+        }
+    }
+}
+
+/// The first step from zero, where the gap of every hinge is one: a share 1/(4L²R²/λn) of the way, and one at most. L is 1
+/// for one score, and 2 for several in the largest of them.
+#[test]
+fn lipschitz_steps_have_the_length_of_the_theorem() {
+    let rows = [vec![0.5, 0.0], vec![0.0, 2.0], vec![1.0, 1.0]];
+    let data = Examples::from_dense(&rows, &["a", "b", "c"]).unwrap();
+    for lambda in [0.01, 1.0, 1e3] {
+        let share = |steepness: f64| (lambda * 3.0 / (4.0 * steepness.powi(2) * 4.0)).min(1.0);
+        let view = View {
+            w: &[0.0; 6],
+            factor: 1.0,
+            scale: 1.0 / (3.0 * lambda),
+            norm: Norm::Euclidean,
+            fresh: true,
+        };
+        let signs = vec![1.0, -1.0, 1.0];
+        let choice = Choice::IVLipschitz;
+        let blocks = LinearBlocks::new(data.rows(), signs.clone(), ScalarLoss::Hinge, choice);
+        let blocks = blocks.unwrap();
+        for (i, y) in signs.into_iter().enumerate() {
+            let (mut to, mut scratch) = (0.0, blocks.scratch());
+            blocks.aim(i, &0.0, &view, &mut to, &mut scratch).unwrap();
+            assert!((to - y * share(1.0)).abs() < 1e-15, "{to} {lambda}");
+            // Where it is already: no step, and no division by zero.
+            blocks.aim(i, &y, &view, &mut to, &mut scratch).unwrap();
+            assert!(to == y, "{to}");
+        }
+        let blocks =
+            ScoreBlocks::new(&data, &Costs::ZeroOne, MulticlassLoss::Hinge, choice).unwrap();
+        for i in 0..3 {
+            let (mut to, mut scratch) = (Vec::new(), blocks.scratch());
+            blocks.aim(i, &blocks.start(i), &view, &mut to, &mut scratch).unwrap();
+            assert!((to[i] - (1.0 - share(2.0))).abs() < 1e-15, "{to:?} {lambda}");
         }
     }
 }

@@ -40,10 +40,10 @@ pub const REGULARISERS: [Regulariser; 4] = [
     Regulariser { l1: 0.03, nonnegative: true, ..Regulariser::PLAIN },
 ];
 
-/// The options that fit a loss: the last is for smooth ones only.
+/// The options that fit a loss: the last is for smooth ones only, or for the others.
 pub fn choices(loss: ScalarLoss) -> Vec<Choice> {
     let mut choices = vec![Choice::I, Choice::II, Choice::III, Choice::IV];
-    choices.extend(gamma(loss).map(|_| Choice::V));
+    choices.push(if gamma(loss).is_some() { Choice::V } else { Choice::IVLipschitz });
     choices
 }
 

@@ -146,6 +146,8 @@ fn settings_that_make_no_sense_are_refused() {
         let allowed = choices(loss).contains(&Choice::V);
         let blocks = LinearBlocks::new(&rows, vec![1.0, -1.0], loss, Choice::V);
         assert_eq!(blocks.is_ok(), allowed, "{loss:?}");
+        let blocks = LinearBlocks::new(&rows, vec![1.0, -1.0], loss, Choice::IVLipschitz);
+        assert_eq!(blocks.is_ok(), !allowed, "{loss:?}");
     }
     let case = Case::random(1, ScalarLoss::Squared, 4, 2);
     let refused = |settings: Settings| {

@@ -85,8 +85,11 @@ fn some_hundred_passes_bring_every_combination_close() {
                         let c = case.train(choice, &settings, &Budget::passes(500)).certificate;
                         let what =
                             format!("{loss:?} {regulariser:?} {choice:?} {settings:?} {c:?}");
-                        assert!(c.gap() <= 0.01 * scale, "{what}");
-                        assert!(c.primal - optimum <= 0.01 * scale, "{what}");
+                        // The steps of the theorem are the shortest, and as slow as it says.
+                        let slow = choice == dualgap::structure::Choice::IVLipschitz;
+                        let near = if slow { 0.1 * scale } else { 0.01 * scale };
+                        assert!(c.gap() <= near, "{what}");
+                        assert!(c.primal - optimum <= near, "{what}");
                         // Exact steps without averages converge to more than two digits.
                         if average == Average::None && choice == dualgap::structure::Choice::I {
                             assert!(c.gap() <= 1e-4 * scale, "{what}");

@@ -44,6 +44,8 @@ impl Literal<'_> {
         let gap = p + self.d[i] + dot(&w, &self.w[i]) / scale;
         let r = match self.choice {
             Choice::III => self.radii[i] * (1.0 - (self.weight)(i, &self.alpha[i], j)),
+            // 16R² in the place of 4R².
+            Choice::IVLipschitz => 2.0 * self.radii.iter().copied().fold(0.0, f64::max),
             _ => self.radii.iter().copied().fold(0.0, f64::max),
         };
         let s = if gap > 0.0 { (gap / (4.0 * r * r * scale)).min(1.0) } else { 0.0 };
@@ -161,7 +163,7 @@ fn chains_take_the_steps_of_the_box() {
         let truth = |i: usize| {
             problem.examples[i].iter().position(|corner| corner.output == small.truths[i]).unwrap()
         };
-        for choice in [Choice::III, Choice::IV] {
+        for choice in [Choice::III, Choice::IV, Choice::IVLipschitz] {
             let blocks =
                 ProxSdca::new(ChainBlocks::new(&data, Hamming::Normalized).unwrap(), choice);
             let of = (choice, &radii[..]);
@@ -183,7 +185,7 @@ fn an_oracle_takes_the_steps_of_the_box() {
         let oracle = dualgap::structure::MulticlassOracle::new(small.width(), 4, costs).unwrap();
         let labels = data.classes().unwrap().numbers();
         let examples: Vec<_> = (0..data.len()).map(|i| (data.rows().row(i), labels[i])).collect();
-        for choice in [Choice::III, Choice::IV] {
+        for choice in [Choice::III, Choice::IV, Choice::IVLipschitz] {
             let blocks = OracleBlocks::new(&oracle, &examples).unwrap();
             let blocks = ProxSdca::new(blocks, choice).unwrap();
             let weight = |_: usize, alpha: &[f64], j: usize| alpha[j];

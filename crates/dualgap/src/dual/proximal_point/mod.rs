@@ -12,7 +12,7 @@
 //!
 //! - acceleration, where the centre moves with momentum (`rounds`);
 //! - a weight without a penalty, for which the centre is the only one that it has (`rounds`);
-//! - pure l1, where λ is zero and κ shrinks (`structure/linear/pure_l1.rs`).
+//! - pure l1, where λ is zero and κ shrinks (`dual/pure_l1`).
 //!
 //! They share the engine, the best pair, the checkpoint and the test whether a run has stalled. A [`Rule`] has what
 //! differs: when the centre moves and where to, how κ changes, and how the weights and points of the engine are

@@ -52,7 +52,7 @@ impl Settings {
         if self.sampling == Sampling::Importance {
             return Err(Error::setting("blocks of a product have no importance to draw them by"));
         }
-        if self.average == Average::Random {
+        if self.average.is_random() {
             return Err(Error::setting(
                 "over a product, averages are weighted or of the suffix, not a random iterate",
             ));

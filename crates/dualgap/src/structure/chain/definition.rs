@@ -6,14 +6,16 @@ use super::{edges, slack};
 use crate::data::{Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::memory::reserve_check;
 use crate::linalg::parallel;
+use crate::structure::definition::refuse_all_but_ridge_and_l1;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation};
 use crate::structure::fitted::{no_probabilities, no_scores};
-use crate::structure::multiclass::definition::too_few;
+use crate::structure::multiclass::definition::{slack_needs_lambda, too_few};
 use crate::structure::own::{OracleBlocks, Rescaling};
 use crate::structure::posed::{Posed, Posing, penalised, with_expectations};
 use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
 use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
+use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -112,6 +114,13 @@ impl Structure for Chain {
         Layout::new(names.features, names.alphabet.len()).map(drop)
     }
 
+    fn allows(&self, penalty: &Penalty) -> Result<()> {
+        match penalty {
+            Penalty::Lasso { .. } if !self.rescaling.is_margin() => Err(slack_needs_lambda()),
+            _ => refuse_all_but_ridge_and_l1(penalty),
+        }
+    }
+
     fn pose<'d>(&'d self, data: &'d Sequences, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
         match self.rescaling {
             Rescaling::Margin => {
@@ -120,10 +129,13 @@ impl Structure for Chain {
                     Some(beam) => blocks.with_beam(beam)?,
                     None => blocks,
                 };
-                if posing.choice.is_some() {
-                    return stepped(blocks, posing);
+                match (posing.penalty, posing.choice) {
+                    (Penalty::Lasso { .. }, Some(_)) => Err(Error::setting(
+                        "for chains, the options of Prox-SDCA need a lambda: leave them out",
+                    )),
+                    (_, Some(_)) => stepped(blocks, posing),
+                    (_, None) => Ok(with_expectations(blocks, posing)),
                 }
-                Ok(with_expectations(blocks, posing))
             }
             Rescaling::Slack if posing.choice.is_some() => Err(Error::setting(
                 "the options of Prox-SDCA are for margin rescaling: leave them out",

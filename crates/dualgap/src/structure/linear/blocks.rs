@@ -6,11 +6,12 @@
 //! I    the β that maximises −φ*(−β) − aβ − (q/2)(β − α)²: exact coordinate ascent
 //! II   the best β between α and u: since the above is concave, its maximiser brought to that interval
 //! III  α + sz,  s = min(1, (φ(a) + φ*(−α) + aα + (γ/2)z²) / (z²(γ + q)))
-//! IV   the same with the largest ‖x‖² of all examples
+//! IV   the same with the largest ‖x‖² of all examples, ...
+//! IV-lipschitz   ... and with 4L² in the place of z²; for losses that are L-Lipschitz and not smooth
 //! V    α + sz,  s = γ/(γ + q) with the largest ‖x‖²: no look at the example; for smooth losses only
 //! ```
 //!
-//! III and IV as printed can exceed 1; the minimum is ours.
+//! III and IV as printed can exceed 1; the minimum is ours, and so is z = 0, where they are 0/0: nothing is to be done.
 
 use super::balance::{balance, root_of_rising};
 use crate::dual::witness::{DEFECT, Witnessed};
@@ -35,8 +36,16 @@ pub enum Choice {
     III,
     /// The same with the norm of the longest example.
     IV,
+    /// The same with 4L² in the place of ‖z‖²: the steps of the theorem for losses that are L-Lipschitz and not smooth.
+    #[serde(rename = "iv-lipschitz")]
+    IVLipschitz,
     /// A constant share of the segment, for smooth losses.
     V,
+}
+
+/// Returns the error for the bound of Lipschitz losses under a smooth one.
+pub(crate) fn smooth_needs_no_lipschitz() -> Error {
+    Error::setting("option IV with 4L² is for losses that are Lipschitz and not smooth: take IV")
 }
 
 /// A linear model's blocks over borrowed rows.
@@ -57,6 +66,8 @@ pub struct LinearBlocks<'a, L> {
     targets: Vec<f64>,
     loss: L,
     choice: Choice,
+    /// 4L², for option IV-lipschitz.
+    apart: f64,
     euclidean: SquaredNorms,
     /// The same with ‖x‖_∞, for links that use this norm.
     largest: SquaredNorms,
@@ -91,11 +102,16 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
         if choice == Choice::V && loss.smoothness() <= 0.0 {
             return Err(Error::setting("option V is for smooth losses, and this one is not"));
         }
+        let steepest = targets.iter().map(|&y| loss.steepness(f64::MAX, y)).fold(0.0, f64::max);
+        if choice == Choice::IVLipschitz && (loss.smoothness() > 0.0 || !steepest.is_finite()) {
+            return Err(smooth_needs_no_lipschitz());
+        }
         let all = || (0..rows.len()).map(|i| rows.row(i));
         let largest = |row: Row<'_>| row.iter().fold(0.0_f64, |most, (_, x)| most.max(x.abs()));
         let euclidean = SquaredNorms::new(all().map(Row::squared_norm).collect());
         let largest = SquaredNorms::new(all().map(|row| largest(row).powi(2)).collect());
-        Ok(Self { rows, targets, loss, choice, euclidean, largest })
+        let apart = 4.0 * steepest * steepest;
+        Ok(Self { rows, targets, loss, choice, apart, euclidean, largest })
     }
 
     /// Returns the inputs.
@@ -145,6 +161,10 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
         let share = match self.choice {
             Choice::I | Choice::II => {
                 return loss.maximizer(a, y, alpha, q).clamp(alpha.min(u), alpha.max(u));
+            }
+            Choice::IVLipschitz => {
+                let gap = loss.value(a, y).value + loss.conjugate(alpha, y).value + alpha * a;
+                gap.max(0.0) / (self.apart * longest)
             }
             Choice::III | Choice::IV => {
                 let curvature = if self.choice == Choice::III { q } else { longest };

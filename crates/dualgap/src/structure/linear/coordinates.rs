@@ -11,10 +11,10 @@
 //! point of the certificate is α_i = −φ_i'(a_i), scaled until it is feasible.
 
 use super::LinearBlocks;
-use super::l1_certificate::L1Certificate;
 use crate::Result;
 use crate::dual::engine::pool;
 use crate::dual::proximal_point::foreign_state;
+use crate::dual::pure_l1::L1Certificate;
 use crate::dual::{Best, Settings, Solution};
 use crate::linalg::kernels::score;
 use crate::linalg::{Columns, parallel};
@@ -37,7 +37,7 @@ const MOST_CYCLES: usize = 100;
 /// The solver; see the module's head.
 pub(super) struct Coordinates<'a, 'b, L: Loss> {
     blocks: &'a LinearBlocks<'b, L>,
-    certificate: L1Certificate<'a, 'b, L>,
+    certificate: L1Certificate<'a, LinearBlocks<'b, L>>,
     best: Best<f64>,
     pool: Arc<ThreadPool>,
     columns: Columns,
@@ -75,7 +75,7 @@ pub(super) struct Walk {
 impl<'a, 'b, L: Loss> Coordinates<'a, 'b, L> {
     pub fn new(
         blocks: &'a LinearBlocks<'b, L>,
-        certificate: L1Certificate<'a, 'b, L>,
+        certificate: L1Certificate<'a, LinearBlocks<'b, L>>,
         masses: Vec<f64>,
         settings: &Settings,
     ) -> Result<Self> {

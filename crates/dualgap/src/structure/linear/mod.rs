@@ -11,9 +11,9 @@ mod balance;
 mod blocks;
 mod coordinates;
 pub(crate) mod definition;
-mod l1_certificate;
 mod pure_l1;
 
+pub(crate) use blocks::smooth_needs_no_lipschitz;
 pub use blocks::{Choice, LinearBlocks};
 pub use definition::Linear;
 pub use pure_l1::{train_pure_l1, train_pure_l1_from};

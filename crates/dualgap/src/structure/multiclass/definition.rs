@@ -5,10 +5,13 @@ use crate::ball::Classes as ClassLosses;
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, Examples, Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::kernels::argmax;
+use crate::structure::definition::refuse_all_but_ridge_and_l1;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation, log_loss};
 use crate::structure::fitted::{no_probabilities, softmax};
 use crate::structure::own::{OracleBlocks, Rescaling};
-use crate::structure::posed::{Posed, Posing, in_ball, penalised, with_expectations};
+use crate::structure::posed::{
+    Posed, Posing, in_ball, penalised, penalised_or_l1, with_expectations,
+};
 use crate::structure::remarks::{mistakes, on_costs};
 use crate::structure::words::{digest, exact, range, rescaled};
 use crate::structure::{Choice, Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
@@ -110,6 +113,11 @@ pub(crate) fn too_few(labels: usize, what: &str) -> Option<(String, String)> {
     (labels < 2).then(|| (message, remedy.into()))
 }
 
+/// Returns the error for slack rescaling under the l1 norm alone.
+pub(crate) fn slack_needs_lambda() -> Error {
+    Error::setting("slack rescaling needs a lambda: the l1 norm alone goes with margin rescaling")
+}
+
 impl Structure for Multiclass {
     const NAME: &'static str = "multiclass";
     type Data = Examples;
@@ -137,7 +145,8 @@ impl Structure for Multiclass {
             Penalty::Ball { .. } => {
                 Err(Error::setting("a ball needs a smooth loss: take the smooth hinge or softmax"))
             }
-            _ => crate::structure::definition::refuse_all_but_ridge(penalty),
+            Penalty::Lasso { .. } if !self.rescaling.is_margin() => Err(slack_needs_lambda()),
+            _ => refuse_all_but_ridge_and_l1(penalty),
         }
     }
 
@@ -162,7 +171,7 @@ impl Structure for Multiclass {
             }
             (loss, choice) => {
                 let choice = choice.unwrap_or(Choice::I);
-                Ok(penalised(ScoreBlocks::new(data, &self.costs, loss, choice)?, posing))
+                Ok(penalised_or_l1(ScoreBlocks::new(data, &self.costs, loss, choice)?, posing))
             }
         }
     }

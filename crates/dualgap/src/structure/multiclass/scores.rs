@@ -18,9 +18,12 @@ use crate::linalg::kernels::add_scores;
 use crate::linalg::memory::{check_weights, reserve_check};
 use crate::linalg::underflow::{product_above, root_above};
 use crate::linalg::{Accumulate, Measured, Sum, UNDERFLOW, gamma};
-use crate::structure::linear::Choice;
+use crate::structure::linear::{Choice, smooth_needs_no_lipschitz};
 use crate::term::{CheckedCosts, Costs, MulticlassLoss};
 use crate::{Error, Result};
+
+/// 4L² of the hinge in the norms of section 3.3: it is 2-Lipschitz in the largest entry of the scores.
+const LIPSCHITZ: f64 = 16.0;
 
 /// The blocks of a multiclass model over borrowed examples, under any loss of their scores.
 ///
@@ -78,6 +81,9 @@ impl<'a> ScoreBlocks<'a> {
         if choice == Choice::V && loss.smoothness() <= 0.0 {
             return Err(Error::setting("option V is for smooth losses, and this one is not"));
         }
+        if choice == Choice::IVLipschitz && loss.smoothness() > 0.0 {
+            return Err(smooth_needs_no_lipschitz());
+        }
         let squared_norms: Vec<f64> =
             (0..data.len()).map(|i| data.rows().row(i).squared_norm()).collect();
         let largest = squared_norms.iter().copied().fold(0.0, f64::max);
@@ -114,16 +120,16 @@ impl<'a> ScoreBlocks<'a> {
             return 0.0;
         }
         let smooth = self.loss.smoothness();
-        let norm = if matches!(self.choice, Choice::IV | Choice::V) {
-            self.largest
-        } else {
-            self.squared_norms[i]
-        };
+        let of_longest = matches!(self.choice, Choice::IV | Choice::IVLipschitz | Choice::V);
+        let norm = if of_longest { self.largest } else { self.squared_norms[i] };
         if self.choice == Choice::V {
             return smooth / (smooth + scale * norm);
         }
         let penalty = |beta: &[f64]| self.loss.penalty(beta.iter().copied()).value;
         let gap = (along - penalty(to) + penalty(at)).max(0.0);
+        if self.choice == Choice::IVLipschitz {
+            return (gap / (LIPSCHITZ * scale * norm)).min(1.0);
+        }
         let share = (gap + 0.5 * smooth * squares) / (squares * (smooth + scale * norm));
         share.min(1.0)
     }

@@ -1,18 +1,22 @@
 //! Problems under a penalty whose blocks can sum over their outputs: besides the solvers of all blocks they have
 //! exponentiated gradient, which is compiled for no others.
 
-use super::penalised::{Penalised, begin, regulariser, trained, weights_of};
+use super::penalised::{Penalised, begin, penalised_or_l1, regulariser, trained, weights_of};
 use super::{Posed, Posing, Run, Sides, Solver, Trained};
 use crate::Result;
 use crate::dual::{Witness, Witnessed};
 use crate::methods::exponentiated_gradient::{ExpectationBlocks, train_from};
 use crate::run::{Reach, Report};
+use crate::term::Penalty;
 
-/// Poses a problem under a ridge, for the solvers of [`penalised`](super::penalised) and exponentiated gradient.
+/// Poses a problem as [`penalised_or_l1`] does, for its solvers and, under a ridge, exponentiated gradient.
 pub fn with_expectations<'d, B: Witnessed + ExpectationBlocks + 'd>(
     blocks: B,
     posing: &Posing<'_>,
 ) -> Box<dyn Posed + 'd> {
+    if let Penalty::Lasso { .. } = posing.penalty {
+        return penalised_or_l1(blocks, posing);
+    }
     let weights = weights_of(posing);
     Box::new(WithExpectations(Penalised { blocks, penalty: posing.penalty, weights }))
 }

@@ -1,10 +1,11 @@
 //! Posed problems: the data of a structure, its loss and a penalty as one optimisation problem.
 //!
-//! A structure poses its problem ([`Structure::pose`](super::Structure::pose)) by one of five functions, and everything
+//! A structure poses its problem ([`Structure::pose`](super::Structure::pose)) by one of six functions, and everything
 //! else, training, the two sides of a certificate, the bound at every λ, is the same for all structures:
 //!
-//! - [`penalised`]: blocks of the engine under a ridge; [`linear`]: of one output, for which there are more penalties;
-//!   [`with_expectations`]: blocks that can also sum over their outputs.
+//! - [`penalised`]: blocks of the engine under a ridge; [`penalised_or_l1`]: also under the l1 norm alone;
+//!   [`with_expectations`]: such blocks that can also sum over their outputs; [`linear`]: of one output, for which there are
+//!   more penalties.
 //! - [`in_ball`]: rows and losses in a ball; [`mapped`]: losses of any linear map of a matrix, in the trace ball.
 //!
 //! A posed problem is behind a pointer, so that the solvers are compiled with the structure that they solve, and not again
@@ -22,7 +23,7 @@ mod trace;
 
 pub use balls::in_ball;
 pub use expectations::with_expectations;
-pub use penalised::{linear, penalised};
+pub use penalised::{linear, penalised, penalised_or_l1};
 pub use stored::StoredLosses;
 #[cfg(feature = "low-rank")]
 pub use trace::mapped;

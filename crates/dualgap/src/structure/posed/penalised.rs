@@ -3,10 +3,11 @@
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
+use crate::dual::train_around_centre;
 use crate::dual::{self, Begin, Problem, Quality, Solution, Witness, Witnessed};
 use crate::linalg::Measured;
 use crate::methods::{cutting_plane, subgradient};
-use crate::run::{Reach, Report};
+use crate::run::{Checkpoint, Reach, Report};
 use crate::structure::Fitted;
 use crate::structure::linear::{LinearBlocks, train_pure_l1_from};
 use crate::term::{L2, Link, Penalty, PureL1, Regulariser, ScalarLoss, Unpenalised};
@@ -15,6 +16,19 @@ use crate::{Error, Result};
 /// Poses a problem under a ridge.
 pub fn penalised<'d, B: Witnessed + 'd>(blocks: B, posing: &Posing<'_>) -> Box<dyn Posed + 'd> {
     Box::new(Penalised { blocks, penalty: posing.penalty, weights: weights_of(posing) })
+}
+
+/// Poses a problem under a ridge, or under the l1 norm alone.
+pub fn penalised_or_l1<'d, B: Witnessed + 'd>(
+    blocks: B,
+    posing: &Posing<'_>,
+) -> Box<dyn Posed + 'd> {
+    match posing.penalty {
+        Penalty::Lasso { sigma, nonnegative, .. } => {
+            Box::new(UnderL1 { blocks, sigma, nonnegative, weights: weights_of(posing) })
+        }
+        _ => penalised(blocks, posing),
+    }
 }
 
 /// Poses a problem of one output, which knows more penalties: pure l1, the q-norm, and a free weight.
@@ -33,6 +47,14 @@ pub(super) struct Penalised<B> {
     pub(super) blocks: B,
     pub(super) penalty: Penalty,
     pub(super) weights: Option<Vec<f64>>,
+}
+
+/// Blocks under `σ‖w‖₁` alone.
+struct UnderL1<B> {
+    blocks: B,
+    sigma: f64,
+    nonnegative: bool,
+    weights: Option<Vec<f64>>,
 }
 
 struct OfOneOutput<'d> {
@@ -59,6 +81,30 @@ impl<B: Witnessed> Posed for Penalised<B> {
     }
 }
 
+impl<B: Witnessed> Posed for UnderL1<B> {
+    fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
+        let Solver::Dual(settings) = &run.solver else { return Err(other_solver()) };
+        let (blocks, from) = (&self.blocks, checkpoint(begin(&self.blocks, run.start)?)?);
+        let squares = (0..blocks.len()).map(|i| blocks.importance(i).powi(2)).fold(0.0, f64::max);
+        let (budget, observer, sink) = (run.budget, run.observer, run.sink);
+        let report = train_around_centre(blocks, squares, settings, from, budget, observer, sink)?;
+        Ok(trained(blocks, report, run.factors))
+    }
+
+    fn sides(&self) -> Result<Box<dyn Sides + '_>> {
+        let link = PureL1 { nonnegative: self.nonnegative };
+        OfBlocks::boxed(&self.blocks, link, self.sigma, self.weights.as_deref())
+    }
+
+    fn reach(&self, _: &[f64], _: &Witness) -> Result<Reach> {
+        Err(Error::setting("a pure l1 penalty has no lambda"))
+    }
+
+    fn is_recertified(&self) -> bool {
+        B::REBUILT
+    }
+}
+
 impl Posed for OfOneOutput<'_> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         let of_its_own = matches!(self.penalty, Penalty::QNorm { .. } | Penalty::Lasso { .. });
@@ -74,15 +120,7 @@ impl Posed for OfOneOutput<'_> {
                 dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)
             }
             _ => {
-                let from = match begin {
-                    Begin::Fresh => None,
-                    Begin::At(checkpoint) => Some(checkpoint),
-                    Begin::Points(_) => {
-                        return Err(Error::setting(
-                            "without lambda a run cannot begin with the dual point of another model",
-                        ));
-                    }
-                };
+                let from = checkpoint(begin)?;
                 train_pure_l1_from(blocks, settings, from, budget, observer, sink)
             }
         };
@@ -164,6 +202,17 @@ pub(super) fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<
         }
     });
     Ok(Begin::Points(points.collect::<Result<_>>()?))
+}
+
+/// Returns the checkpoint that a pure l1 run begins with, if it does not begin anew.
+fn checkpoint<P>(begin: Begin<P>) -> Result<Option<Checkpoint>> {
+    match begin {
+        Begin::Fresh => Ok(None),
+        Begin::At(checkpoint) => Ok(Some(checkpoint)),
+        Begin::Points(_) => Err(Error::setting(
+            "without lambda a run cannot begin with the dual point of another model",
+        )),
+    }
 }
 
 pub(super) fn trained<B: Witnessed>(

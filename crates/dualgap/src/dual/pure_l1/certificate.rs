@@ -1,32 +1,32 @@
-//! The certificate of a pure l1 problem, whichever solver moves the weights; see `pure_l1.rs`.
+//! The certificate of a pure l1 problem, whichever solver moves the weights.
 
-use super::LinearBlocks;
+use super::super::proximal_point::OuterProblem;
+use super::super::{Best, Blocks, Settings};
 use crate::Result;
-use crate::dual::proximal_point::OuterProblem;
-use crate::dual::{Best, Settings};
 use crate::run::Certificate;
-use crate::term::{Free, Loss, PureL1};
+use crate::term::{Free, PureL1};
 
 /// A dual point is scaled down a little further than necessary, so that no rounding makes it infeasible.
 const MARGIN: f64 = 1e-13;
 
 /// The l1 problem, which certifies weights and points that any solver has found.
-pub(super) struct L1Certificate<'a, 'b, L: Loss> {
-    outer: OuterProblem<'a, LinearBlocks<'b, L>, PureL1>,
+pub(crate) struct L1Certificate<'a, B: Blocks> {
+    outer: OuterProblem<'a, B, PureL1>,
     sigma: f64,
 }
 
-impl<'a, 'b, L: Loss> L1Certificate<'a, 'b, L> {
+impl<'a, B: Blocks> L1Certificate<'a, B> {
     /// Returns the problem with the l1 norm of the settings' regulariser alone.
-    pub fn new(blocks: &'a LinearBlocks<'b, L>, settings: &Settings) -> Result<Self> {
+    pub fn new(blocks: &'a B, settings: &Settings) -> Result<Self> {
         let (sigma, nonnegative) = (settings.regulariser.l1, settings.regulariser.nonnegative);
         let outer = OuterProblem::new(blocks, PureL1 { nonnegative }, sigma, settings)?;
         Ok(Self { outer, sigma })
     }
 
     /// Returns the best pair before the first certification.
-    pub fn start(&self) -> Result<Best<f64>> {
-        let start = vec![0.0; self.outer.blocks().targets().len()];
+    pub fn start(&self) -> Result<Best<B::Point>> {
+        let blocks = self.outer.blocks();
+        let start: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
         Ok(Best::new(self.outer.dual(&start)?.value, Some(start)))
     }
 
@@ -52,10 +52,10 @@ impl<'a, 'b, L: Loss> L1Certificate<'a, 'b, L> {
     pub fn certify(
         &self,
         w: Vec<f64>,
-        points: &[f64],
-        best: &mut Best<f64>,
+        points: &[B::Point],
+        best: &mut Best<B::Point>,
     ) -> Result<Certificate> {
-        let w = self.outer.bounded(w);
+        let (w, blocks) = (self.outer.bounded(w), self.outer.blocks());
         let primal = self.outer.primal(&w)?;
         let balanced = self.outer.balanced(points)?;
         let points = balanced.as_deref().unwrap_or(points);
@@ -64,9 +64,15 @@ impl<'a, 'b, L: Loss> L1Certificate<'a, 'b, L> {
             image[free.column] = 0.0;
         }
         let reach = self.outer.link().reach(&image);
-        let scaled = |margin: f64| -> Vec<f64> {
+        // The starting point has the image zero, so the image of its mixture with a point is that of the point, scaled.
+        let scaled = |margin: f64| -> Vec<B::Point> {
             let t = (1.0 / reach).min(1.0) * (1.0 - margin);
-            points.iter().map(|alpha| t * alpha).collect()
+            let mixed = |(i, point)| {
+                let mut mixed = blocks.start(i);
+                blocks.blend(i, t, &mut mixed, point);
+                mixed
+            };
+            points.iter().enumerate().map(mixed).collect()
         };
         // The larger the inputs are compared with σ, the more rounding the margin must cover.
         let mut margin = MARGIN;
@@ -78,14 +84,14 @@ impl<'a, 'b, L: Loss> L1Certificate<'a, 'b, L> {
             }
             margin = (margin * 10.0).min(1.0);
         };
-        let iterate = Certificate::new(primal.value, dual, primal.certified)?;
+        let iterate = primal.certificate(dual)?;
         best.offer_primal(primal, || w);
         best.offer_dual(dual, &scaled);
         Ok(iterate)
     }
 
     /// Recomputes the values of a best pair.
-    pub fn prove(&self, best: &mut Best<f64>) -> Result<()> {
+    pub fn prove(&self, best: &mut Best<B::Point>) -> Result<()> {
         self.outer.prove(best)
     }
 }
