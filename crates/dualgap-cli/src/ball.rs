@@ -64,6 +64,7 @@ pub fn penalty_rows(model: &dyn AnyModel) -> Vec<(&'static str, String)> {
     };
     let (name, radius) = match ball {
         Ball::L1 { radius } => ("l1", radius),
+        Ball::Simplex { radius } => ("simplex", radius),
         Ball::Trace { radius } => ("trace", radius),
     };
     vec![("ball", format!("{name}, radius {}", number(radius))), ("mu", number(lambda))]

@@ -100,11 +100,13 @@ pub enum RegressionLoss {
     Huber,
 }
 
-/// A ball by its norm.
+/// A ball by its norm, or the simplex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BallName {
     /// The sum of the sizes of all weights: few of them are not zero
     L1,
+    /// Nonnegative weights that add up to the radius: mixtures
+    Simplex,
     /// The sum of the singular values: weights of low rank
     Trace,
 }
@@ -166,9 +168,9 @@ pub enum Solver {
     Pdbfw,
     /// In a ball: accelerated projected gradient with restarts
     Apg,
-    /// In the l1 ball: Frank-Wolfe with steps away from corners
+    /// In the l1 ball and the simplex: Frank-Wolfe with steps away from corners
     Away,
-    /// In the l1 ball: Frank-Wolfe from corner to corner
+    /// In the l1 ball and the simplex: Frank-Wolfe from corner to corner
     Pairwise,
     /// In a ball: projected stochastic variance reduced gradient
     Svrg,
@@ -176,7 +178,7 @@ pub enum Solver {
     Scgs,
     /// In a ball: the same with variance reduction
     Storc,
-    /// In the trace ball: Frank-Wolfe toward several corners at once
+    /// In a ball: Frank-Wolfe toward several corners at once
     BlockFrankWolfe,
     /// In the trace ball: Frank-Wolfe with gradients of growing samples
     StochasticFrankWolfe,

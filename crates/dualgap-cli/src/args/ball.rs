@@ -14,18 +14,18 @@ use dualgap::{Error, Result};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Weights in a ball")]
 pub struct BallArgs {
-    /// Keep the weights in a norm ball, in the place of a penalty, with a smooth loss: l1 for all tasks but chain,
-    /// trace for multiclass, multilabel and multioutput. Needs --radius.
+    /// Keep the weights in a norm ball, in the place of a penalty, with a smooth loss: l1 and simplex for all tasks but
+    /// chain, trace for multiclass, multilabel and multioutput. Needs --radius.
     #[arg(long, value_enum)]
     pub ball: Option<BallName>,
-    /// The largest norm that the weights may have.
+    /// The largest norm that the weights may have, or in the simplex their sum.
     #[arg(long, value_name = "R", value_parser = parse_positive, allow_hyphen_values = true)]
     pub radius: Option<f64>,
     /// μ, in mean loss + μ/2·‖w‖²: a number, which may be 0, or a/n [default: 1/n].
     #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true)]
     pub mu: Option<Strength>,
     /// Of --solver pdbfw: constants in the place of its theorem's, such as s=20,k=5,eta=0.5,delta=0.1. Logistic and
-    /// softmax need a delta.
+    /// softmax need a delta. Of block-frank-wolfe in the l1 ball and the simplex: s and eta.
     #[arg(long, value_name = "NAME=X,…", value_parser = parse_constants)]
     pub constants: Option<Constants>,
 }
@@ -46,6 +46,7 @@ impl BallArgs {
         let radius = self.radius.unwrap_or(0.0);
         let ball = match name {
             BallName::L1 => Ball::L1 { radius },
+            BallName::Simplex => Ball::Simplex { radius },
             BallName::Trace => Ball::Trace { radius },
         };
         check_method(ball, self.settings(method)?.method)?;
@@ -61,7 +62,7 @@ impl BallArgs {
         ];
         match given.into_iter().find(|(_, given)| *given) {
             Some((name, _)) => Err(Error::setting(format!(
-                "{name} is about weights in a ball: give --ball l1 or --ball trace"
+                "{name} is about weights in a ball: give --ball l1, simplex or trace"
             ))),
             None => Ok(()),
         }
@@ -75,10 +76,17 @@ impl BallArgs {
                 method.solver.name()
             )));
         };
-        if self.constants.is_some() && chosen != Method::Pdbfw {
+        let constants = self.constants.unwrap_or_default();
+        let plain = matches!(self.ball, Some(BallName::L1 | BallName::Simplex));
+        let block = chosen == Method::BlockFrankWolfe && plain;
+        if self.constants.is_some() && chosen != Method::Pdbfw && !block {
             return Err(Error::setting("--constants is for --solver pdbfw: leave it out"));
         }
-        let constants = self.constants.unwrap_or_default();
+        if block && (constants.k.is_some() || constants.delta.is_some()) {
+            return Err(Error::setting(
+                "--constants of --solver block-frank-wolfe are s and eta: leave k and delta out",
+            ));
+        }
         Ok(Settings { method: chosen, constants, seed: method.seed })
     }
 }
@@ -86,7 +94,10 @@ impl BallArgs {
 /// Returns an error if the method is not available for this ball.
 fn check_method(ball: Ball, method: Method) -> Result<()> {
     let (others, names) = match ball {
-        Ball::L1 { .. } => (&Method::BASELINES[..], "apg, fw, away, pairwise, svrg, scgs or storc"),
+        Ball::L1 { .. } | Ball::Simplex { .. } => (
+            &Method::BASELINES[..],
+            "apg, fw, block-frank-wolfe, away, pairwise, svrg, scgs or storc",
+        ),
         Ball::Trace { .. } => (
             &Method::LOW_RANK_BASELINES[..],
             "apg, fw, block-frank-wolfe, stochastic-frank-wolfe, svrg, scgs or storc",

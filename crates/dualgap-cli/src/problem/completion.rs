@@ -118,7 +118,7 @@ Examples:
     }
 
     fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Completion>> {
-        if common.ball.is_some_and(|ball| ball.ball == Some(BallName::L1)) {
+        if common.ball.is_some_and(|ball| ball.ball.is_some_and(|name| name != BallName::Trace)) {
             return Err(Error::setting(
                 "--ball l1 does not go with completion: it is about weights of low rank; leave --ball out",
             ));

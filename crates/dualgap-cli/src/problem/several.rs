@@ -152,7 +152,7 @@ impl SeveralArgs {
         let penalty = common.penalty(LabelsArgs::DEFAULT_MU)?;
         if !matches!(penalty, PenaltySpec::Ball { .. }) {
             return Err(Error::setting(format!(
-                "{task} is trained in a ball: give --ball l1 or --ball trace, and --radius; \
+                "{task} is trained in a ball: give --ball l1, simplex or trace, and --radius; \
                  under a penalty every {one} is a problem of its own, for `dualgap train {single}`"
             )));
         }

@@ -52,6 +52,53 @@ fn a_model_is_trained_applied_and_proved_again() {
     }
 }
 
+/// Nonnegative weights of a given sum, stored, proved again, and refused when they are others.
+#[test]
+fn a_model_in_the_simplex_is_proved_from_its_data() {
+    let desk = desk();
+    for (task, mu) in TASKS.into_iter().zip(["0", "0.05", "0.01"]) {
+        let line = format!("{task} --ball simplex --radius 1.5 --mu {mu} --tolerance 1e-4");
+        let json = desk.train(&format!("{line} --witness -o model"));
+        assert_eq!(json["ball"]["name"], "simplex", "{json:#}");
+        let file = ModelFile::parse(&desk.read("model"));
+        let weights = file.weights();
+        assert!(weights.iter().all(|&w| w >= 0.0), "{weights:?}");
+        assert!((weights.iter().sum::<f64>() - 1.5).abs() < 1e-9);
+        let proved = desk.certify("model", data(task));
+        assert_eq!((&proved["dual_proved"], &proved["ball"]), (&true.into(), &json["ball"]));
+        assert_eq!(interval(&proved), interval(&json), "{task}");
+        for command in ["predict", "eval"] {
+            desk.run(&format!("{command} model {}", data(task))).ok();
+        }
+        assert!(desk.run("inspect model").ok().stdout.contains("simplex, radius 1.5"));
+        let other = desk.train(&format!("{line} --solver pairwise --scale none"));
+        assert!(overlap(interval(&json), interval(&other)), "{json:#} {other:#}");
+        // Scaled columns are another simplex, whose weights are stored for the columns as they are.
+        desk.train(&format!("{line} --scale max --witness -o scaled"));
+        desk.certify("scaled", data(task));
+        let refuses = |forged: &ModelFile| {
+            desk.write("forged", forged.sealed());
+            desk.run(&format!("certify forged {}", data(task))).refuses(&["not in the ball"]);
+        };
+        let mut shrunk = file.clone();
+        let halves: Vec<f64> = file.floats("weights").iter().map(|w| 0.5 * w).collect();
+        shrunk.set_floats("weights", &halves);
+        refuses(&shrunk);
+        let mut signed = file.clone();
+        let mut numbers = file.floats("weights");
+        numbers[0] -= 2.0;
+        numbers[1] += 2.0;
+        signed.set_floats("weights", &numbers);
+        refuses(&signed);
+    }
+    // A run that is stored goes on as if it had never ended.
+    let line = "train binary binary.svm --ball simplex --radius 2 --tolerance 0 -q";
+    desk.run(&format!("{line} --passes 12 --witness -o whole")).ok();
+    desk.run(&format!("{line} --passes 5 --checkpoint run")).ok();
+    desk.run(&format!("{line} --passes 12 --resume run --witness -o resumed")).ok();
+    assert_eq!(desk.read("whole"), desk.read("resumed"));
+}
+
 /// μ/2‖w‖² is λ/2‖w‖², and a ball without an edge in sight is no ball.
 #[test]
 fn in_a_large_ball_the_optimum_is_that_of_lambda() {
@@ -69,11 +116,13 @@ fn every_method_is_about_the_same_optimum() {
     let desk = desk();
     let line = "binary binary.svm --ball l1 --radius 0.5 --mu 0.1 --passes 3000";
     let best = desk.train(&format!("{line} --tolerance 1e-8"));
-    let methods = ["apg", "frank-wolfe", "away", "pairwise", "svrg", "scgs", "storc"];
+    let methods =
+        ["apg", "frank-wolfe", "block-frank-wolfe", "away", "pairwise", "svrg", "scgs", "storc"];
     let methods = methods.map(|method| format!("--solver {method}"));
+    let printed = ["--solver block-frank-wolfe --constants s=3,eta=0.1".to_string()];
     let papers =
         ["pdbfw", "pdbfw --constants s=2,k=3,eta=0.4"].map(|way| format!("--solver {way}"));
-    for way in methods.iter().chain(&papers) {
+    for way in methods.iter().chain(&papers).chain(&printed) {
         let json = desk.train(&format!("{line} {way}"));
         assert!(overlap(interval(&json), interval(&best)), "{way}: {json:#}");
     }
@@ -149,7 +198,16 @@ fn what_makes_no_ball_is_refused() {
         ("--ball l1 --radius 1 --mu nan", &["--mu"]),
         ("--ball l2 --radius 1", &["--ball", "l1"]),
         ("--ball trace --radius 1", &["--ball trace", "multiclass", "l1"]),
-        ("--ball l1 --radius 1 --solver block-frank-wolfe", &["--solver", "pairwise"]),
+        ("--ball l1 --radius 1 --solver stochastic-frank-wolfe", &["--solver", "pairwise"]),
+        (
+            "--ball l1 --radius 1 --solver block-frank-wolfe --constants k=3",
+            &["--constants", "s and eta"],
+        ),
+        ("--ball simplex", &["--radius"]),
+        ("--ball simplex --radius 0", &["--radius", "positive"]),
+        ("--ball simplex --radius 1 --solver stochastic-frank-wolfe", &["--solver", "pairwise"]),
+        ("--ball simplex --radius 1 --loss hinge", &["--ball", "smooth"]),
+        ("--ball simplex --radius 1 --intercept", &["--intercept"]),
         ("--ball l1 --radius 1 --solver quickly", &["--solver", "pdbfw"]),
         ("--ball l1 --radius 1 --solver pdbfw --constants k=0", &["--constants"]),
         ("--ball l1 --radius 1 --solver bcfw", &["--solver bcfw", "pdbfw"]),

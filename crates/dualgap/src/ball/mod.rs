@@ -1,12 +1,14 @@
 //! Linear models in a norm ball by primal-dual block Frank-Wolfe.
 //!
 //! ```text
-//! P(X) = Σ m_i f_i(X'a_i) + μ/2‖X‖²      for ‖X‖ ≤ r in the l1 or the trace norm, X of d features and c outputs
+//! P(X) = Σ m_i f_i(X'a_i) + μ/2‖X‖²      for ‖X‖ ≤ r in the l1 or the trace norm, or X in the simplex of size r,
+//!                                        X of d features and c outputs
 //! ```
 //!
 //! - `losses`: one trait for losses of one output, of several, and of classes.
 //! - `weights`: the two forms of X, a plain vector in the l1 ball and factors in the trace ball.
 //! - `problem`: data, losses, μ and the radius together, and the values of a certificate.
+//! - `own_term`: a smooth g of a user's own in the place of μ/2‖X‖², for plain vectors.
 //! - `settings`: the settings of a run.
 //! - `solver`: the solver around every method, which certifies and has checkpoints.
 //! - `handover`: the switch to gradients of all examples when the gap of the ascent stalls.
@@ -19,7 +21,10 @@ mod centre;
 mod handover;
 mod l1;
 mod losses;
+mod own_term;
 mod problem;
+#[cfg(test)]
+mod reference;
 mod schedule;
 mod settings;
 mod shrinking;
@@ -29,8 +34,9 @@ mod theorem;
 pub mod trace;
 mod weights;
 
-pub use l1::{DualValue, MeanDual, Table};
+pub use l1::{Atoms, DualValue, MeanDual, Table};
 pub use losses::{Classes, Losses, PerOutput};
+pub use own_term::SmoothTerm;
 pub use problem::{Design, Problem};
 pub use settings::{Constants, Method, Settings};
 pub use solver::Session;

@@ -10,14 +10,16 @@
 //! so the ball: [`Table`](super::Table) in the l1 ball, every [`Map`](super::trace::Map) in the trace ball. The dual
 //! value is in `l1/table.rs` and in `trace/dual.rs`.
 
+use super::own_term::{self, SmoothTerm};
 use super::{Losses, Solution, Weights};
 use crate::dual::problem::masses;
-use crate::linalg::underflow::product_above;
+use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{Halted, Measured, Sum, UNIT_ROUNDOFF};
 use crate::run::BestPair;
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
 /// A mass is a quotient by a compensated sum: three roundings, and one more for the product that uses it.
 const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
@@ -51,6 +53,22 @@ pub trait Design: Sized {
 
     /// Returns an error if there is nothing to learn from, or a run would not fit into memory.
     fn check(&self) -> Result<()>;
+
+    /// The X that a run begins with, which is in the ball of this radius.
+    fn start(&self, _radius: f64) -> Self::Weights {
+        Weights::zero(self.shape())
+    }
+
+    /// Returns a bound on the share by which X misses being in the ball, whatever rounding did: X stands for X divided
+    /// by a number that is so near to 1. None if it misses by more than rounding. In a norm ball it is zero or none.
+    fn miss(&self, x: &Self::Weights, radius: f64) -> Option<f64> {
+        x.is_inside(radius).then_some(0.0)
+    }
+
+    /// Returns this X, which is in the ball up to rounding, as one that is proved to be.
+    fn brought_inside(&self, x: Self::Weights, radius: f64) -> Self::Weights {
+        x.brought_inside(radius)
+    }
 
     /// Computes the predictions, and a bound on the rounding of each.
     fn predict_measured(&self, x: &Self::Weights, a: &mut [f64], off: &mut [f64]);
@@ -132,6 +150,8 @@ pub struct Problem<M, L> {
     masses: Vec<f64>,
     mu: f64,
     radius: f64,
+    /// g, if it is not μ/2‖X‖².
+    term: Option<Arc<dyn SmoothTerm>>,
 }
 
 impl<M: Design, L: Losses> Problem<M, L> {
@@ -160,7 +180,7 @@ impl<M: Design, L: Losses> Problem<M, L> {
             return Err(Error::setting(format!("the radius of a ball is positive, not {radius}")));
         }
         let masses = masses(map.examples(), sample_weights)?;
-        Ok(Self { map, losses, masses, mu, radius })
+        Ok(Self { map, losses, masses, mu, radius, term: None })
     }
 
     /// n, the number of examples.
@@ -198,9 +218,27 @@ impl<M: Design, L: Losses> Problem<M, L> {
         &self.masses
     }
 
-    /// μ.
+    /// μ: g is μ-strongly convex.
     pub fn mu(&self) -> f64 {
         self.mu
+    }
+
+    /// g, if it is not μ/2‖X‖².
+    pub fn term(&self) -> Option<&dyn SmoothTerm> {
+        self.term.as_deref()
+    }
+
+    /// L: g is L-smooth. It is μ for μ/2‖X‖².
+    pub fn term_smoothness(&self) -> f64 {
+        self.term.as_ref().map_or(self.mu, |term| term.smoothness())
+    }
+
+    /// The same problem with this g in the place of μ/2‖X‖².
+    pub(super) fn replace_term(mut self, term: Arc<dyn SmoothTerm>) -> Result<Self> {
+        own_term::check(&*term)?;
+        self.mu = term.convexity();
+        self.term = Some(term);
+        Ok(self)
     }
 
     /// The radius r.
@@ -248,7 +286,7 @@ impl<M: Design, L: Losses> Problem<M, L> {
 
     /// Whether X is proved to be in the ball, whatever rounding did.
     pub fn contains(&self, x: &M::Weights) -> bool {
-        x.is_inside(self.radius)
+        self.map.miss(x, self.radius).is_some()
     }
 
     /// Returns P(X) at exactly these weights if X is proved to be in the ball, else infinity.
@@ -264,15 +302,41 @@ impl<M: Design, L: Losses> Problem<M, L> {
                 "the weights have another shape than the {rows} by {columns} that are needed"
             )));
         }
-        if !self.contains(x) {
+        let Some(miss) = self.map.miss(x, self.radius) else {
             return Ok(Measured { value: f64::INFINITY, error: 0.0 });
-        }
+        };
         let mut off = vec![0.0; a.len()];
         self.map.predict_measured(x, a, &mut off);
+        if miss > 0.0 {
+            off.iter_mut().zip(&*a).for_each(|(off, a)| {
+                *off += product_above(miss, a.abs() + *off);
+            });
+        }
         let mut sum = Sum::default();
         sum.add_measured(self.mean_loss(a, &off));
-        sum.add_measured(x.squared_norm().scaled(0.5).scaled(self.mu));
+        sum.add_measured(self.term_value(x, miss));
         Ok(sum.total())
+    }
+
+    /// g(X), with what it may change if X is multiplied by a factor within `miss` of 1.
+    fn term_value(&self, x: &M::Weights, miss: f64) -> Measured {
+        let Some(term) = &self.term else {
+            let mut value = x.squared_norm().scaled(0.5).scaled(self.mu);
+            if miss > 0.0 {
+                value.error += product_above(3.0 * miss, value.value + value.error);
+            }
+            return value;
+        };
+        let x = x.plain();
+        let mut value = term.value(x);
+        if miss > 0.0 {
+            let mut gradient = vec![0.0; x.len()];
+            let off = term.gradient(x, &mut gradient);
+            let far = product_above(miss, norm_above(x));
+            let slope = norm_above(&gradient) + off + product_above(term.smoothness(), far);
+            value.error += product_above(slope, far) * 1.000_001;
+        }
+        value
     }
 
     /// Returns −Σ m_i f_i*(−α_i), or an error if an α_i is infeasible; `visit` sees each α_i and its distance from the
@@ -298,9 +362,9 @@ impl<M: Design, L: Losses> Problem<M, L> {
         Ok(mean.total())
     }
 
-    /// The pair X = 0 and α = 0, which is always feasible.
+    /// The pair of the X that a run begins with and α = 0, which is always feasible.
     pub(super) fn first_pair(&self) -> Result<BestPair<M::Weights, f64>> {
-        let (weights, points) = (Weights::zero(self.map.shape()), vec![0.0; self.numbers()]);
+        let (weights, points) = (self.map.start(self.radius), vec![0.0; self.numbers()]);
         self.proved(Solution { weights, points }, &M::first_way())
     }
 

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {
     /// The method that trains.
     pub method: Method,
-    /// The constants of [`Method::Pdbfw`], where they are not the theorem's. No other method has any.
+    /// The constants of [`Method::Pdbfw`], where they are not the theorem's. In the l1 ball and the simplex
+    /// [`Method::BlockFrankWolfe`] has s and η; no other method has any.
     pub constants: Constants,
     /// The seed of the random order of the examples.
     pub seed: u64,
@@ -79,8 +80,8 @@ impl Settings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// What suits the ball and the data, with nothing to tune: in the l1 ball randomised ascent on the dual, in the trace
-    /// ball the same in blocks of examples, or with many outputs accelerated projected gradients with a truncated
+    /// What suits the ball and the data, with nothing to tune: in the l1 ball randomised ascent on the dual, in the
+    /// simplex accelerated projected gradients, in the trace ball the same in blocks of examples, or with many outputs accelerated projected gradients with a truncated
     /// singular value decomposition.
     #[default]
     Auto,
@@ -100,7 +101,8 @@ pub enum Method {
     Scgs,
     /// Stochastic variance-reduced conditional gradient sliding.
     Storc,
-    /// Frank-Wolfe toward several corners at once (Allen-Zhu et al. 2017); in the trace ball.
+    /// Frank-Wolfe toward several corners at once (Allen-Zhu et al. 2017), equation (3) of the paper. It needs no tuning;
+    /// in the l1 ball and the simplex, with an s or an η among the constants, it takes its steps as printed.
     BlockFrankWolfe,
     /// Frank-Wolfe with the gradient of growing samples (Hazan and Luo 2016); in the trace ball.
     StochasticFrankWolfe,
@@ -118,10 +120,11 @@ impl Method {
         Self::Storc,
     ];
 
-    /// The baselines in the l1 ball.
-    pub const BASELINES: [Self; 7] = [
+    /// The baselines in the l1 ball and the simplex.
+    pub const BASELINES: [Self; 8] = [
         Self::ProjectedGradient,
         Self::FrankWolfe,
+        Self::BlockFrankWolfe,
         Self::AwaySteps,
         Self::Pairwise,
         Self::Svrg,
@@ -138,7 +141,7 @@ pub struct Constants {
     pub s: Option<usize>,
     /// k, the number of examples that move in a step; by default n·s/d.
     pub k: Option<usize>,
-    /// η, the share of the way to x̃ that X moves; by default ½.
+    /// η, the share of the way to x̃ that X moves; by default μ/(2L), which is ½ for g = μ/2‖X‖².
     pub eta: Option<f64>,
     /// δ, the step of α for an example of mean weight; by default `(1/k)(1/(nβ) + (β/α)·25R/(2μn²))⁻¹`. A loss without
     /// an α has no default, and needs a δ here.

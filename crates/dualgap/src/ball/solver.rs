@@ -122,7 +122,7 @@ fn gap<W>(pair: &BestPair<W, f64>) -> Result<f64> {
     Ok(certificate.map_or(f64::INFINITY, |certificate| certificate.gap()))
 }
 
-/// The gap at X = 0 and α = 0.
+/// The gap of the pair that a run begins with.
 pub(super) fn first_gap<M: Design, L: Losses>(problem: &Problem<M, L>) -> Result<f64> {
     gap(&problem.first_pair()?)
 }
@@ -193,7 +193,7 @@ impl<M: Design, L: Losses, D: Moves<M, L>> Solver for BallSolver<'_, M, L, D> {
             None
         };
         let x = self.moves.iterate(problem, first.as_ref().map(|proved| &proved.dual))?;
-        let x = x.brought_inside(problem.radius());
+        let x = problem.map().brought_inside(x, problem.radius());
         let primal = problem.primal_at(&x, &mut self.a)?;
         if !has_own {
             problem.corners(&self.a, &mut self.alpha);

@@ -29,7 +29,7 @@ pub(super) struct DualHalf<S> {
 
 impl<S: Default> DualHalf<S> {
     /// Checks the constants. `most` is the largest s, `balanced` the default of k for an s, and `curvature` μ times
-    /// 25R/(2μ) or its counterpart, from k and the sum and the largest of the ‖𝒜_i‖². μ must be positive.
+    /// 5R(1 + 4L/μ)/(2μ) or its counterpart, from k and the sum and the largest of the ‖𝒜_i‖². μ must be positive.
     pub fn new<M: Design, L: Losses>(
         problem: &Problem<M, L>,
         constants: Constants,
@@ -43,7 +43,7 @@ impl<S: Default> DualHalf<S> {
                 "the theorem's steps need mu to be positive; the default steps do not",
             ));
         }
-        let n = problem.len();
+        let (n, ratio) = (problem.len(), problem.term_smoothness() / problem.mu());
         let s = constants.s.unwrap_or(most).min(most);
         let k = constants.k.unwrap_or(balanced(s as f64) as usize).clamp(1, n);
         let counts = problem.masses().iter().enumerate().filter(|(_, mass)| **mass > 0.0);
@@ -53,14 +53,14 @@ impl<S: Default> DualHalf<S> {
         let (q, delta) = constants.dual_steps(&DualSteps {
             masses: problem.masses(),
             k,
-            smoothness: problem.losses().smoothness(),
+            smoothness: ratio * problem.losses().smoothness(),
             conditioning: problem.losses().conditioning(),
             curvature: curvature(k as f64, all, largest) / problem.mu(),
         })?;
         Ok(Self {
             s,
             k,
-            eta: constants.eta.unwrap_or(0.5),
+            eta: constants.eta.unwrap_or(0.5 / ratio),
             delta,
             q,
             to: vec![0.0; problem.numbers()],

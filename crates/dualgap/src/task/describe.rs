@@ -221,6 +221,7 @@ fn ball_json(penalty: Penalty) -> Value {
 fn ball_name(ball: Ball) -> (&'static str, f64) {
     match ball {
         Ball::L1 { radius } => ("l1", radius),
+        Ball::Simplex { radius } => ("simplex", radius),
         Ball::Trace { radius } => ("trace", radius),
     }
 }

@@ -4,7 +4,7 @@
 //! ridge    λ/2‖w‖² + σ‖w‖₁
 //! lasso    σ‖w‖₁
 //! q-norm   λ·(c/2)‖w‖_q² + σ‖w‖₁              c and q from the number of weights: `QNorm`
-//! ball     μ/2‖w‖²      for ‖w‖ ≤ r            in the l1 norm or the trace norm
+//! ball     μ/2‖w‖²      for ‖w‖ ≤ r            in the l1 norm or the trace norm, or for w in a simplex
 //! ```
 
 use super::{Ball, Free, Regulariser};
@@ -85,6 +85,11 @@ impl Penalty {
     /// Returns `μ/2‖w‖²` in the l1 ball of this radius.
     pub fn l1_ball(radius: f64, mu: f64) -> Self {
         Self::Ball { ball: Ball::L1 { radius }, mu }
+    }
+
+    /// Returns `μ/2‖w‖²` in the simplex of nonnegative weights that add up to this radius.
+    pub fn simplex(radius: f64, mu: f64) -> Self {
+        Self::Ball { ball: Ball::Simplex { radius }, mu }
     }
 
     /// Returns `μ/2‖W‖²` in the trace ball of this radius: weights of low rank.
@@ -229,6 +234,7 @@ mod tests {
             Penalty::Lasso { sigma: 0.2, nonnegative: false, free: None },
             Penalty::QNorm { lambda: 0.7, l1: 0.0 },
             Penalty::trace_ball(2.0, 1e-3),
+            Penalty::simplex(1.0, 0.0),
         ] {
             let text = serde_json::to_string(&penalty).unwrap();
             assert_eq!(serde_json::from_str::<Penalty>(&text).unwrap(), penalty, "{text}");

@@ -105,6 +105,11 @@ proptest! {
     }
 
     #[test]
+    fn block_frank_wolfe_ends_at_clarabels_optimum(case in problems(-2.0)) {
+        agrees(&case, Method::BlockFrankWolfe, 1e-6, 1_000_000)?;
+    }
+
+    #[test]
     fn svrg_ends_at_clarabels_optimum(case in problems(-2.0)) {
         agrees(&case, Method::Svrg, 1e-6, 1_000_000)?;
     }

@@ -15,17 +15,53 @@ use dualgap::term::{MulticlassLoss, ScalarLoss};
 
 /// The optimum in the l1 ball; its first variables are the weights.
 pub fn judge(case: &Case) -> Optimum {
+    judged(case, |program, dim| in_l1_ball(program, dim, case.radius))
+}
+
+/// The same in the simplex.
+pub fn judge_simplex(case: &Case) -> Optimum {
+    judged(case, |program, dim| in_simplex(program, 0..dim, case.radius))
+}
+
+fn in_simplex(program: &mut Program, variables: std::ops::Range<usize>, size: f64) {
+    let mut sum = Affine::constant(-size);
+    for j in variables {
+        program.at_most_zero(Affine::default().plus(-1.0, j));
+        sum = sum.plus(1.0, j);
+    }
+    program.zero(sum);
+}
+
+/// The same in the convex hull of these atoms.
+pub fn judge_hull(case: &Case, atoms: &[Vec<f64>]) -> Optimum {
     judged(case, |program, dim| {
-        let mut norm = Affine::constant(-case.radius);
+        let first = (0..atoms.len()).map(|_| program.variable(0.0, 0.0)).min().unwrap();
+        in_simplex(program, first..first + atoms.len(), 1.0);
         for j in 0..dim {
-            let size = program.variable(0.0, 0.0);
-            for sign in [1.0, -1.0] {
-                program.at_most_zero(Affine::default().plus(sign, j).plus(-1.0, size));
+            let mut entry = Affine::default().plus(-1.0, j);
+            for (k, atom) in atoms.iter().enumerate() {
+                entry = entry.plus(atom[j], first + k);
             }
-            norm = norm.plus(1.0, size);
+            program.zero(entry);
         }
-        program.at_most_zero(norm);
     })
+}
+
+/// The same in the l1 ball with ½ Σ q_j x_j² in the place of μ/2‖x‖².
+pub fn judge_diagonal(case: &Case, diagonal: &[f64]) -> Optimum {
+    judged_with(case, |j| diagonal[j], |program, dim| in_l1_ball(program, dim, case.radius))
+}
+
+fn in_l1_ball(program: &mut Program, dim: usize, radius: f64) {
+    let mut norm = Affine::constant(-radius);
+    for j in 0..dim {
+        let size = program.variable(0.0, 0.0);
+        for sign in [1.0, -1.0] {
+            program.at_most_zero(Affine::default().plus(sign, j).plus(-1.0, size));
+        }
+        norm = norm.plus(1.0, size);
+    }
+    program.at_most_zero(norm);
 }
 
 /// The same in the trace ball, for matrices of one row, of one column, or of two of both.
@@ -45,11 +81,19 @@ pub fn judge_low_rank(case: &Case) -> Optimum {
 }
 
 fn judged(case: &Case, keep_inside: impl Fn(&mut Program, usize)) -> Optimum {
+    judged_with(case, |_| case.mu, keep_inside)
+}
+
+fn judged_with(
+    case: &Case,
+    square: impl Fn(usize) -> f64,
+    keep_inside: impl Fn(&mut Program, usize),
+) -> Optimum {
     let mut program = Program::default();
     let c = case.kind.outputs();
     let dim = case.rows[0].len() * c;
-    (0..dim).for_each(|_| {
-        program.variable(0.0, case.mu);
+    (0..dim).for_each(|j| {
+        program.variable(0.0, square(j));
     });
     keep_inside(&mut program, dim);
     for (i, mass) in case.masses().into_iter().enumerate() {

@@ -8,6 +8,7 @@
 //! - `kept`: runs that go on where others ended, and forged states.
 //! - `solvers`: runs to the optimum, and the work they take.
 //! - `baselines`: the methods they are measured by.
+//! - `sets`: the simplex, the convex hull of atoms, and terms of a user's own.
 //! - `low_rank`: all methods in the trace ball.
 
 mod baselines;
@@ -19,4 +20,5 @@ mod low_rank;
 mod models;
 mod problems;
 mod program;
+mod sets;
 mod solvers;

@@ -1,20 +1,24 @@
-//! The l1 ball: weights are a plain vector, of which few are not zero.
+//! The l1 ball and the simplex: weights are a plain vector, of which few are not zero.
 //!
+//! - `sets`: the l1 ball and the simplex, by their corners. `atoms`: the convex hull of given atoms.
 //! - `table`: the data, by rows and by columns, and the dual value of a certificate.
 //! - `ascent`, `visit`, `soft_threshold`: the default method, which has nothing to tune.
 //! - `theorem`: Algorithm 1 of the paper, with constant steps.
 //! - `baselines`: other methods for the same problems.
 
 mod ascent;
+mod atoms;
 mod baselines;
+mod sets;
 mod soft_threshold;
 mod table;
 mod theorem;
 mod visit;
 
+pub use atoms::Atoms;
 pub use table::{DualValue, L1Problem, MeanDual, Table};
 
-use super::handover::Handover;
+use super::handover::{Handover, TakesOver};
 use super::solver::Session;
 use super::{Losses, Method, Settings, Solution, Train};
 use crate::Result;
@@ -22,6 +26,7 @@ use crate::linalg::memory::Need;
 use crate::run::Report;
 use ascent::Ascent;
 use baselines::Gradients;
+use sets::Corners;
 use theorem::Theorem;
 
 impl<L: Losses> Train for L1Problem<'_, L> {
@@ -32,6 +37,10 @@ impl<L: Losses> Train for L1Problem<'_, L> {
         let others = 4 * self.numbers();
         Need { weights: self.dim(), copies, others }.check()?;
         match settings.method {
+            // The ascent knows the l1 ball and μ/2‖X‖² alone; accelerated gradients know all sets and terms.
+            Method::Auto if self.map().corners() != Corners::Signed || self.term().is_some() => {
+                session.resume(self, Gradients::<L::Scratch>::begin(self, None)?)
+            }
             Method::Auto => {
                 let ascent = Ascent::<L::Scratch>::new(self, settings.seed);
                 let moves = Handover::<_, Gradients<L::Scratch>>::new(ascent);

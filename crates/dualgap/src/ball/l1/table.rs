@@ -6,7 +6,11 @@
 //!
 //! X and V are laid out feature by feature, c numbers for each. The data A are stored by rows, as given, and by columns:
 //! X has few nonzero rows, and predictions need only the columns of those features.
+//!
+//! The same data have their weights in the simplex, too: [`Corners`] tells the two sets apart.
 
+use super::sets::Corners;
+use crate::ball::own_term::{self, SmoothTerm};
 use crate::ball::problem::{Design, Known, Proved};
 use crate::ball::{Losses, Problem};
 use crate::linalg::kernels::add_outer;
@@ -15,8 +19,8 @@ use crate::linalg::underflow::{norm_above, product_above, root_above, size_of_pr
 use crate::linalg::{
     Columns, CompensatedVec, Halted, Measured, Row, Rows, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma,
 };
-use crate::term::ball::l1;
 use crate::{Error, Result};
+use std::sync::Arc;
 
 /// Data by rows and by columns, with c outputs; see the module's head.
 #[derive(Clone, Debug)]
@@ -26,6 +30,9 @@ pub struct Table<'a> {
     outputs: usize,
     /// ‖x_i‖².
     squared_norms: Vec<f64>,
+    corners: Corners,
+    /// A bound on the error of the entries of each row, if they are not exact.
+    off: Option<&'a [f64]>,
 }
 
 impl<'a> Table<'a> {
@@ -43,7 +50,24 @@ impl<'a> Table<'a> {
                 "row {i} has a value that is not finite or is huge"
             )));
         }
-        Ok(Self { rows, columns: Columns::of(rows), outputs, squared_norms })
+        let (columns, corners) = (Columns::of(rows), Corners::Signed);
+        Ok(Self { rows, columns, outputs, squared_norms, corners, off: None })
+    }
+
+    /// The same data with weights in the simplex.
+    #[must_use]
+    pub fn in_simplex(self) -> Self {
+        Self { corners: Corners::Positive, ..self }
+    }
+
+    /// The same data, of which every entry of row i may be off by this much.
+    pub(super) fn off_by(self, off: &'a [f64]) -> Self {
+        Self { off: Some(off), ..self }
+    }
+
+    /// Whether weights are in the l1 ball or in the simplex.
+    pub(in crate::ball) fn corners(&self) -> Corners {
+        self.corners
     }
 }
 
@@ -57,7 +81,8 @@ pub struct DualValue {
     pub value: Measured,
     /// V, summed anew with compensation.
     pub v: Vec<f64>,
-    /// The projection of V/μ, the X that belongs to α; zero if μ = 0, where this X is not unique.
+    /// The projection of V/μ, the X that belongs to α; zero if μ = 0, where this X is not unique. With a term of a
+    /// user's own it is the x̂ of the bound.
     pub x: Vec<f64>,
 }
 
@@ -99,7 +124,25 @@ impl Design for Table<'_> {
         if self.rows.is_empty() {
             return Err(Error::setting("there is no example to train on"));
         }
+        if self.corners == Corners::Positive && self.rows.width() == 0 {
+            return Err(Error::setting(
+                "there is no feature, and a simplex without weights is empty",
+            ));
+        }
         Ok(())
+    }
+
+    fn start(&self, radius: f64) -> Vec<f64> {
+        self.corners.start(self.rows.width() * self.outputs, radius)
+    }
+
+    fn miss(&self, x: &Vec<f64>, radius: f64) -> Option<f64> {
+        self.corners.miss(x, radius)
+    }
+
+    fn brought_inside(&self, mut x: Vec<f64>, radius: f64) -> Vec<f64> {
+        self.corners.bring_inside(&mut x, radius);
+        x
     }
 
     fn predict_measured(&self, x: &Vec<f64>, a: &mut [f64], off: &mut [f64]) {
@@ -123,6 +166,12 @@ impl Design for Table<'_> {
             // Roundings of the products, of their sum, and of the sum of their sizes.
             let share = gamma(2 * terms as usize + 2);
             sizes.iter_mut().for_each(|size| *size *= share);
+        }
+        if let Some(errors) = self.off {
+            let size = x.iter().map(|x| x.abs()).sum::<f64>() * (1.0 + gamma(x.len()));
+            for (sizes, &error) in off.chunks_exact_mut(c).zip(errors) {
+                sizes.iter_mut().for_each(|off| *off += product_above(error, size));
+            }
         }
     }
 
@@ -165,6 +214,53 @@ impl<'a, L: Losses> Problem<Table<'a>, L> {
         sample_weights: Option<&[f64]>,
     ) -> Result<Self> {
         Self::new(Table::new(rows, losses.outputs())?, losses, mu, radius, sample_weights)
+    }
+
+    /// The problem of a linear model in the simplex of this size; see [`Problem::new`].
+    ///
+    /// ```
+    /// use dualgap::ball::{self, PerOutput, Problem, Settings};
+    /// use dualgap::linalg::Rows;
+    /// use dualgap::run::Budget;
+    /// use dualgap::term::ScalarLoss;
+    /// // The mixture of three columns that is nearest to (1, 1): half of the first and half of the second.
+    /// let rows = Rows::dense(&[vec![2.0, 0.0, -1.0], vec![0.0, 2.0, 0.0]])?;
+    /// let losses = PerOutput::new(ScalarLoss::Squared, vec![1.0, 1.0], 1)?;
+    /// let problem = Problem::simplex(&rows, losses, 0.0, 1.0, None)?;
+    /// let report = ball::train(&problem, &Settings::default(), &Budget::passes(100), &mut ())?;
+    /// let x = &report.model.weights;
+    /// assert!((x[0] - 0.5).abs() < 1e-4 && (x[1] - 0.5).abs() < 1e-4 && x[2].abs() < 1e-4);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn simplex(
+        rows: &'a Rows,
+        losses: L,
+        mu: f64,
+        radius: f64,
+        sample_weights: Option<&[f64]>,
+    ) -> Result<Self> {
+        let table = Table::new(rows, losses.outputs())?.in_simplex();
+        Self::new(table, losses, mu, radius, sample_weights)
+    }
+
+    /// The same problem with a smooth g of one's own in the place of μ/2‖X‖²: see [`SmoothTerm`].
+    pub fn with_term(self, term: Arc<dyn SmoothTerm>) -> Result<Self> {
+        self.replace_term(term)
+    }
+
+    /// `v −= ∇g(x)`: from V of the corners of x, the direction of steepest descent.
+    pub(in crate::ball) fn subtract_gradient(&self, x: &[f64], v: &mut [f64]) {
+        match self.term() {
+            None => {
+                let mu = self.mu();
+                v.iter_mut().zip(x).for_each(|(v, &x)| *v -= mu * x);
+            }
+            Some(term) => {
+                let mut gradient = vec![0.0; x.len()];
+                term.gradient(x, &mut gradient);
+                v.iter_mut().zip(gradient).for_each(|(v, g)| *v -= g);
+            }
+        }
     }
 
     /// d, the number of features.
@@ -257,6 +353,10 @@ impl<'a, L: Losses> Problem<Table<'a>, L> {
             // underflow.
             let off = off + product_above(gamma(6), size);
             let length = root_above(self.squared_norms()[i], row.stored());
+            if let Some(off) = self.map().off {
+                // In every entry, which is all that the bound on h needs.
+                distance += product_above(mass, product_above(off[i], size));
+            }
             distance += product_above(mass, product_above(length, off));
             if size > 0.0 {
                 let terms = length * c as f64 + (row.stored() * c) as f64;
@@ -274,13 +374,20 @@ impl<'a, L: Losses> Problem<Table<'a>, L> {
     /// Returns D(α) with V summed anew, or an error if an α_i is infeasible.
     pub fn dual(&self, alpha: &[f64]) -> Result<DualValue> {
         let MeanDual { value, v, distance } = self.mean_dual(alpha)?;
-        let l1::Conjugate { bound, shrunk: mut x } = l1::conjugate(&v, self.radius(), self.mu());
+        let corners = self.map().corners;
+        let (bound, mut x) = match self.term() {
+            Some(term) => {
+                let start = self.map().start(self.radius());
+                own_term::conjugate(term, &v, start, &mut corners.feasible(self.radius()))
+            }
+            None => corners.conjugate(&v, self.radius(), self.mu()),
+        };
         let mut sum = Sum::default();
         sum.add_measured(value);
         // h changes by at most the radius times the largest change of an entry.
         let error = bound.error + product_above(self.radius(), distance) * 1.000_001;
         sum.add_measured(Measured { value: -bound.value, error });
-        if self.mu() > 0.0 {
+        if self.mu() > 0.0 && self.term().is_none() {
             x.iter_mut().for_each(|x| *x /= self.mu());
         }
         Ok(DualValue { value: sum.total(), v, x })

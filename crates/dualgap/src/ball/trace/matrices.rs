@@ -1,11 +1,14 @@
-//! Affine measurements: every example has a matrix of its own, and its prediction is `a_i = ⟨A_i, X⟩`.
+//! Affine measurements: every example has a matrix of its own, and its prediction is `a_i = ⟨A_i, X⟩`. In phase
+//! retrieval the matrix is the square of a vector, `A_i = v_i v_i'`.
 
 use super::Map;
 use super::map::{Written, squared_norm_above};
 use crate::linalg::memory::MOST_ENTRIES;
+use crate::linalg::memory::reserve_check;
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{LowRank, Operator, OuterSum, Row, Rows, UNDERFLOW, gamma, kernels};
 use crate::{Error, Result};
+use std::borrow::Cow;
 
 /// The inner products of X with given matrices; see the module's head.
 ///
@@ -23,14 +26,56 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Matrices<'a> {
-    entries: &'a Rows,
+    entries: Cow<'a, Rows>,
     shape: (usize, usize),
     squared_norms: Vec<f64>,
+    /// Roundings of each entry: one for a product of two numbers.
+    rounded: usize,
 }
 
 impl<'a> Matrices<'a> {
     /// A data row holds the entries of one matrix, row after row, `columns` entries to a row.
     pub fn new(entries: &'a Rows, columns: usize) -> Result<Self> {
+        Self::of(Cow::Borrowed(entries), columns, 0)
+    }
+
+    /// The squares v_i v_i' of the data rows, so that predictions are v_i'Xv_i. They are written out, with as many
+    /// entries for each row as the square of its length.
+    ///
+    /// ```
+    /// use dualgap::linalg::{LowRank, Rows};
+    /// use dualgap::ball::trace::{Map, Matrices};
+    /// let map = Matrices::squares(&Rows::dense(&[vec![1.0, 2.0]])?)?;
+    /// let x = LowRank::new(2, 2, vec![0.6, 0.8], vec![5.0], vec![0.6, 0.8])?;
+    /// let mut a = [0.0];
+    /// map.predict(&x, &mut a);
+    /// assert!((a[0] - 5.0 * 2.2 * 2.2).abs() < 1e-12); // 5·⟨(1, 2), (0.6, 0.8)⟩²
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn squares(rows: &Rows) -> Result<Matrices<'static>> {
+        let width = rows.width();
+        let stored = |i: usize| rows.row(i).iter().filter(|&(_, x)| x != 0.0).count();
+        let all = (0..rows.len()).map(|i| stored(i).saturating_mul(stored(i)));
+        // An entry of a sparse row is a number and half a number for its place.
+        reserve_check(all.fold(0_usize, usize::saturating_add).saturating_mul(2))?;
+        if width.saturating_mul(width) > MOST_ENTRIES {
+            return Err(Error::setting(format!(
+                "the square of a vector of {width} numbers is larger than memory can hold"
+            )));
+        }
+        let mut squares = Rows::sparse();
+        for i in 0..rows.len() {
+            let row: Vec<(usize, f64)> = rows.row(i).iter().filter(|&(_, x)| x != 0.0).collect();
+            let of = |&(p, x): &(usize, f64)| {
+                row.iter().map(|&(q, y)| ((p * width + q) as u32, x * y)).collect::<Vec<_>>()
+            };
+            squares.push_sparse(&row.iter().flat_map(of).collect::<Vec<_>>());
+        }
+        squares.fit_width(width * width);
+        Matrices::of(Cow::Owned(squares), width, 1)
+    }
+
+    fn of(entries: Cow<'a, Rows>, columns: usize, rounded: usize) -> Result<Self> {
         if columns == 0 || !entries.width().is_multiple_of(columns) {
             let width = entries.width();
             return Err(Error::setting(format!(
@@ -47,7 +92,8 @@ impl<'a> Matrices<'a> {
                 "matrix {i} has a value that is not finite or is huge"
             )));
         }
-        Ok(Self { entries, shape: (entries.width() / columns, columns), squared_norms })
+        let shape = (entries.width() / columns, columns);
+        Ok(Self { entries, shape, squared_norms, rounded })
     }
 
     /// Returns `Σ y_i A_i` over some examples, without compensation.
@@ -105,9 +151,14 @@ impl Map for Matrices<'_> {
         let of_entry = 2.0 * k as f64 * largest;
         for (i, off) in off.iter_mut().enumerate() {
             let row = self.entries.row(i);
-            let share =
-                product_above(gamma(row.stored() + 3 * k + 16), self.squared_norms[i].sqrt());
-            let vanished = of_entry * row.norm1() + row.stored() as f64;
+            let share = product_above(
+                gamma(row.stored() + 3 * k + 16 + self.rounded),
+                self.squared_norms[i].sqrt(),
+            );
+            let mut vanished = of_entry * row.norm1() + row.stored() as f64;
+            if self.rounded > 0 {
+                vanished += size * row.stored() as f64; // products that are the entries may underflow, too
+            }
             *off = (product_above(share, size) + product_above(UNDERFLOW, vanished)) * (1.0 + 1e-6);
         }
     }
@@ -133,6 +184,14 @@ impl Map for Matrices<'_> {
     }
 
     fn written(&self, y: &[f64], _: bool) -> (Vec<f64>, f64) {
-        OuterSum::new(self.entries, self.entries.width(), 1, y).to_dense()
+        let (values, error) = OuterSum::new(&self.entries, self.entries.width(), 1, y).to_dense();
+        if self.rounded == 0 {
+            return (values, error);
+        }
+        let each = y.iter().zip(&self.squared_norms).enumerate().map(|(i, (y, square))| {
+            let vanished = product_above(UNDERFLOW, self.entries.row(i).stored() as f64);
+            product_above(y.abs(), product_above(gamma(2 * self.rounded), square.sqrt()) + vanished)
+        });
+        (values, (error + each.sum::<f64>()) * (1.0 + 1e-6))
     }
 }

@@ -160,10 +160,59 @@ mod tests {
     use super::*;
     use crate::ball::PerOutput;
     use crate::ball::losses::Audited;
+    use crate::ball::reference::{Dense, Four, Kind, apart, assert_contraction, changed, steps};
     use crate::ball::trace::{Proving, Sampled};
-    use crate::linalg::Measured;
     use crate::linalg::halt::never;
+    use crate::linalg::{Measured, Rows};
     use crate::term::ScalarLoss;
+
+    /// The x and y = −α of so many steps of the algorithm.
+    fn ours(of: &Dense, constants: Constants, count: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
+        let rows = Rows::dense(&of.rows).unwrap();
+        let losses = PerOutput::new(ScalarLoss::Squared, of.targets.clone(), of.outputs).unwrap();
+        let problem = Problem::trace(&rows, losses, of.mu, of.radius, None).unwrap();
+        let mut moves = Theorem::<()>::new(&problem, constants).unwrap();
+        (0..count)
+            .map(|_| {
+                Moves::step(&mut moves, &problem, &never).unwrap();
+                let y = moves.at.alpha.iter().map(|alpha| -alpha).collect();
+                (moves.at.x.to_dense(), y)
+            })
+            .collect()
+    }
+
+    fn given(Four { s, k, eta, delta }: Four) -> Constants {
+        Constants { s: Some(s), k: Some(k), eta: Some(eta), delta: Some(delta) }
+    }
+
+    // Singular vectors are known to the tolerance of the search, and errors of steps add up.
+    #[test]
+    fn algorithm_2_takes_the_steps_of_the_dense_one_and_no_others() {
+        let of = Dense::random(5, (12, 7, 4), Kind::Squared);
+        let of = Dense { low_rank: true, mu: 0.1, radius: 2.0, ..of };
+        let (s, k) = (2, 5);
+        let four = of.constants(s, k);
+        let theorem = Constants { s: Some(s), k: Some(k), ..Constants::default() };
+        let dense = steps(&of, four, 60);
+        for constants in [theorem, given(four)] {
+            let far = apart(&ours(&of, constants, 60), &dense);
+            assert!(far < 1e-5, "{far}");
+        }
+        for (name, other) in changed(four) {
+            let far = apart(&ours(&of, given(four), 60), &steps(&of, other, 60));
+            assert!(far > 1e-4, "{name} {other:?}: {far}");
+        }
+    }
+
+    #[test]
+    fn the_gap_of_algorithm_2_contracts_at_the_rate_of_its_proof() {
+        let of = Dense::random(6, (12, 5, 3), Kind::Squared).of_features(2);
+        let of = Dense { low_rank: true, mu: 2.0, radius: 0.1, ..of };
+        let four = of.constants(2, 3);
+        let iterates = ours(&of, given(four), 200);
+        assert!(iterates.iter().all(|(_, y)| of.size(&of.best(y)) <= four.s));
+        assert_contraction(&of, four, &iterates);
+    }
 
     /// A squared loss whose dual step overflows for the first example.
     struct Overflowing(PerOutput<ScalarLoss>);

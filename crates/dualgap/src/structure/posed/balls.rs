@@ -1,4 +1,4 @@
-//! Problems in a ball, and all of the l1 ball.
+//! Problems in a ball, and all of the l1 ball and the simplex.
 
 use super::stored::{StoredLosses, points, witness};
 use super::{Posed, Posing, Run, Sides, Trained, ball_of, begin, no_reach, refused, trace};
@@ -11,7 +11,6 @@ use crate::linalg::{Measured, Rows};
 use crate::run::{Basis, Reach, Report};
 use crate::structure::Fitted;
 use crate::term::Ball;
-use crate::term::ball::l1;
 
 /// Poses the problem of rows and losses in a ball.
 pub fn in_ball<'d, L: StoredLosses + 'd>(
@@ -23,21 +22,24 @@ pub fn in_ball<'d, L: StoredLosses + 'd>(
     match ball {
         Ball::L1 { radius } => {
             let problem = Problem::l1(rows, losses, mu, radius, posing.weights)?;
-            Ok(Box::new(InL1Ball { problem }))
+            Ok(Box::new(OfPlainWeights { problem }))
+        }
+        Ball::Simplex { radius } => {
+            let problem = Problem::simplex(rows, losses, mu, radius, posing.weights)?;
+            Ok(Box::new(OfPlainWeights { problem }))
         }
         Ball::Trace { .. } => trace::of_features(rows, losses, posing),
     }
 }
 
-impl<L: StoredLosses> Posed for InL1Ball<'_, L> {
+impl<L: StoredLosses> Posed for OfPlainWeights<'_, L> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         let (settings, from) = begin(&run.solver, run.start)?;
         let (budget, observer, sink) = (run.budget, run.observer, run.sink);
         let report = ball::train_from(&self.problem, &settings, from, budget, observer, sink)?;
         let witness = witness(self.problem.losses(), &report.model.points);
-        let radius = self.problem.radius();
         Ok(report.map(|solution| Trained {
-            weights: raw_inside(solution.weights, radius, run.factors),
+            weights: self.raw_inside(solution.weights, run.factors),
             low_rank: None,
             witness,
         }))
@@ -52,27 +54,30 @@ impl<L: StoredLosses> Posed for InL1Ball<'_, L> {
     }
 }
 
-/// Returns the weights for the unscaled data. Scaling and unscaling round, so it shrinks them until they are in the
-/// ball.
-fn raw_inside(weights: Vec<f64>, radius: f64, factors: &Factors) -> Vec<f64> {
-    let mut raw = factors.raw(weights).into_owned();
-    let mut margin = 2.0 * f64::EPSILON;
-    while !factors.are_none() && !l1::contains(&factors.scaled(&raw), radius) {
-        if margin > 1.0 {
-            raw.fill(0.0); // numbers that are not finite: zero is in every ball
-        }
-        raw.iter_mut().for_each(|w| *w *= 1.0 - margin);
-        margin *= 2.0;
-    }
-    raw
-}
-
-/// A problem in the l1 ball.
-struct InL1Ball<'d, L> {
+/// A problem in the l1 ball or the simplex.
+struct OfPlainWeights<'d, L> {
     problem: Problem<Table<'d>, L>,
 }
 
-impl<L: StoredLosses> Sides for &InL1Ball<'_, L> {
+impl<L: StoredLosses> OfPlainWeights<'_, L> {
+    /// Returns the weights for the unscaled data. Scaling and unscaling round, so it shrinks them until they are in
+    /// the ball.
+    fn raw_inside(&self, weights: Vec<f64>, factors: &Factors) -> Vec<f64> {
+        let mut raw = factors.raw(weights).into_owned();
+        let mut margin = 2.0 * f64::EPSILON;
+        while !factors.are_none() && !self.problem.contains(&factors.scaled(&raw).into_owned()) {
+            if margin > 1.0 {
+                raw.fill(0.0); // numbers that are not finite: zero is in every norm ball
+                break;
+            }
+            raw.iter_mut().for_each(|w| *w *= 1.0 - margin);
+            margin *= 2.0;
+        }
+        raw
+    }
+}
+
+impl<L: StoredLosses> Sides for &OfPlainWeights<'_, L> {
     fn primal(
         &self,
         fitted: Fitted<'_>,
@@ -81,7 +86,7 @@ impl<L: StoredLosses> Sides for &InL1Ball<'_, L> {
     ) -> Result<PrimalValue> {
         let weights = factors.scaled(fitted.weights).into_owned();
         let value = self.problem.primal(&weights)?;
-        if value.value == f64::INFINITY && !l1::contains(&weights, self.problem.radius()) {
+        if value.value == f64::INFINITY && !self.problem.contains(&weights) {
             return Err(refused("the weights are not in the ball that the file names"));
         }
         Ok(PrimalValue { value, certified: true, basis: Basis::Exact })

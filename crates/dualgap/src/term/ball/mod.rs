@@ -1,16 +1,18 @@
 //! Norm balls: constraints on the weights in the place of a penalty.
 //!
 //! - [`l1`]: sparse weights; the projection and its soft threshold, the s largest entries.
+//! - [`simplex`]: nonnegative weights of a given sum; the same of it.
 //! - [`trace`]: weights of low rank; the projection, and a proven bound on the dual.
 
 pub mod l1;
+pub mod simplex;
 #[cfg(feature = "low-rank")]
 pub mod trace;
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The feasible weights: those with a norm of at most the radius.
+/// The feasible weights: those with a norm of at most the radius, or in the simplex of that size.
 ///
 /// ```
 /// # use dualgap::term::Ball;
@@ -25,6 +27,11 @@ pub enum Ball {
         /// The radius r.
         radius: f64,
     },
+    /// `X_jk ≥ 0` and `Σ X_jk = radius`: mixtures, such as the convex combinations of given atoms.
+    Simplex {
+        /// The radius r.
+        radius: f64,
+    },
     /// The sum of the singular values is at most the radius: weights of low rank.
     Trace {
         /// The radius r.
@@ -36,7 +43,7 @@ impl Ball {
     /// The radius r.
     pub fn radius(self) -> f64 {
         match self {
-            Self::L1 { radius } | Self::Trace { radius } => radius,
+            Self::L1 { radius } | Self::Simplex { radius } | Self::Trace { radius } => radius,
         }
     }
 

@@ -44,11 +44,13 @@ fn sign((_, side): Vertex) -> f64 {
 impl ActiveSet {
     pub fn new<L: Losses>(common: &mut Common<'_, '_, L>, pairwise: bool) -> Self {
         let problem = common.problem;
-        let mut at = Standing::zero(problem);
+        let mut at = Standing::start(problem);
         common.image(&at.alpha, &mut at.v);
-        // Start from the best corner at X = 0.
+        // Start from the best corner at X = 0, or at the centre of the simplex.
         let corner = common.ball.corner(&at.v);
         let first = vertex(corner);
+        at.x.fill(0.0);
+        at.a.fill(0.0);
         at.x[corner.at] += corner.value;
         common.add_corner(corner, &mut at.a);
         problem.corners(&at.a, &mut at.alpha);

@@ -30,7 +30,7 @@ pub(in crate::ball) struct ProjectedGradient {
     a: Vec<f64>,
     before: Vec<f64>,
     a_before: Vec<f64>,
-    /// Y.
+    /// Y; its `v` becomes the direction of descent, V − ∇g(Y).
     at: Standing,
     next: Vec<f64>,
     a_next: Vec<f64>,
@@ -67,12 +67,12 @@ impl ProjectedGradient {
 
     pub fn new<L: Losses>(common: &mut Common<'_, '_, L>) -> Self {
         let problem = common.problem;
-        let at = Standing::zero(problem);
+        let at = Standing::start(problem);
         let squares = problem.masses().iter().zip(problem.squared_norms());
         let mean: f64 = squares.map(|(mass, square)| mass * square).sum();
         // The mean is an upper bound on the curvature of the data, which is mostly far lower: a tenth is the first
         // guess.
-        let ell = 0.1 * mean / problem.losses().smoothness() + problem.mu();
+        let ell = 0.1 * mean / problem.losses().smoothness() + problem.term_smoothness();
         Self {
             x: at.x.clone(),
             a: at.a.clone(),
@@ -97,13 +97,14 @@ fn ahead(to: &mut [f64], x: &[f64], before: &[f64], beta: f64) {
 
 impl<L: Losses> Descent<L> for ProjectedGradient {
     fn step(&mut self, common: &mut Common<'_, '_, L>, halted: Halted<'_>) -> bool {
-        let mu = common.problem.mu();
+        let own = common.problem.term_smoothness();
         let t = f64::midpoint(1.0, (1.0 + 4.0 * self.t * self.t).sqrt());
         let beta = (self.t - 1.0) / t;
         ahead(&mut self.at.x, &self.x, &self.before, beta);
         ahead(&mut self.at.a, &self.a, &self.a_before, beta);
         common.problem.corners(&self.at.a, &mut self.at.alpha);
         common.image(&self.at.alpha, &mut self.at.v);
+        common.problem.subtract_gradient(&self.at.x, &mut self.at.v);
         let before = self.ell;
         self.ell *= RELAX;
         loop {
@@ -113,15 +114,15 @@ impl<L: Losses> Descent<L> for ProjectedGradient {
                 return false;
             }
             let inverse = 1.0 / self.ell;
-            for ((next, &y), &v) in self.next.iter_mut().zip(&self.at.x).zip(&self.at.v) {
-                *next = y + inverse * (v - mu * y);
+            for ((next, &y), &descent) in self.next.iter_mut().zip(&self.at.x).zip(&self.at.v) {
+                *next = y + inverse * descent;
             }
             common.ball.project(&mut self.next);
             common.predict(&self.next, &mut self.a_next);
             let moves = self.next.iter().zip(&self.at.x);
             let square: f64 = moves.map(|(x, y)| (x - y) * (x - y)).sum();
             let Standing { a, alpha, .. } = &self.at;
-            let along = common.problem.curvature_along(a, alpha, &self.a_next) + mu * square;
+            let along = common.problem.curvature_along(a, alpha, &self.a_next) + own * square;
             // Backtracking also ends at NaN, or where only rounding is left.
             if along <= self.ell * square
                 || along.is_nan()

@@ -3,7 +3,7 @@
 use super::l1_ball::{Corner, L1Ball};
 use crate::ball::l1::table::{DualValue, L1Problem, Table};
 use crate::ball::solver::{Looked, Moves, Told};
-use crate::ball::{Losses, Touched};
+use crate::ball::{Design, Losses, Touched};
 use crate::linalg::{Halted, Random};
 use crate::{Error, Result};
 
@@ -78,7 +78,8 @@ impl<S: Default> Room<S> {
             return Err(Error::setting("there is no feature to learn from"));
         }
         let (random, scratch) = (Random::new(seed), S::default());
-        Ok(Self { ball: L1Ball::new(problem.radius()), random, scratch, touched: 0 })
+        let ball = L1Ball::new(problem.map().corners(), problem.radius());
+        Ok(Self { ball, random, scratch, touched: 0 })
     }
 
     fn with<'s, 'a, L: Losses<Scratch = S>>(
@@ -161,17 +162,18 @@ impl<L: Losses> Common<'_, '_, L> {
 }
 
 impl Standing {
-    /// X = 0.
-    pub fn zero<L: Losses>(problem: &L1Problem<'_, L>) -> Self {
+    /// X = 0, or the centre of the simplex.
+    pub fn start<L: Losses>(problem: &L1Problem<'_, L>) -> Self {
         let outputs = problem.len() * problem.outputs();
-        let mut zero = Self {
-            x: vec![0.0; problem.dim()],
+        let mut start = Self {
+            x: problem.map().start(problem.radius()),
             a: vec![0.0; outputs],
             alpha: vec![0.0; outputs],
             v: vec![0.0; problem.dim()],
         };
-        problem.corners(&zero.a, &mut zero.alpha);
-        zero
+        problem.predict(&start.x, &mut start.a);
+        problem.corners(&start.a, &mut start.alpha);
+        start
     }
 
     /// Takes over what a certification has computed.

@@ -22,7 +22,7 @@ pub(super) struct FrankWolfe {
 impl FrankWolfe {
     pub fn new<L: Losses>(common: &mut Common<'_, '_, L>) -> Self {
         let problem = common.problem;
-        let mut at = Standing::zero(problem);
+        let mut at = Standing::start(problem);
         common.image(&at.alpha, &mut at.v);
         let mut direction = Direction::new(problem.len(), problem.outputs());
         direction.rows.extend(0..problem.len() as u32);

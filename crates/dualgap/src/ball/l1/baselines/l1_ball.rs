@@ -1,9 +1,10 @@
-//! The l1 ball as gradient methods see it: the projection onto it, the corner where a linear function is largest, and
+//! The l1 ball and the simplex as gradient methods see them: the projection onto it, the corner where a linear function is largest, and
 //! Frank-Wolfe steps toward such corners.
 
+use crate::ball::l1::sets::Corners;
 use crate::ball::schedule::slide_step;
 use crate::linalg::Halted;
-use crate::term::ball::l1;
+use crate::term::ball::{l1, simplex};
 
 /// A corner of the ball: the only entry that is not zero, and its value r or −r.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,6 +17,7 @@ pub(super) struct Corner {
 #[derive(Clone, Debug)]
 pub(super) struct L1Ball {
     pub radius: f64,
+    corners: Corners,
     /// The soft threshold of the last projection: the next one is often near it.
     threshold: f64,
     memory: Vec<f64>,
@@ -38,14 +40,17 @@ fn put_in_order(others: &mut [u32], count: usize, base: &[f64]) {
 }
 
 impl L1Ball {
-    /// The ball of this radius.
-    pub fn new(radius: f64) -> Self {
+    /// The set with these corners and this radius.
+    pub fn new(corners: Corners, radius: f64) -> Self {
         let (memory, support, others) = (Vec::new(), Vec::new(), Vec::new());
-        Self { radius, threshold: 0.0, memory, support, others }
+        Self { radius, corners, threshold: 0.0, memory, support, others }
     }
 
     /// Replaces x by the nearest point of the ball.
     pub fn project(&mut self, x: &mut [f64]) {
+        if self.corners == Corners::Positive {
+            return simplex::project(x, self.radius, &mut self.memory);
+        }
         (self.threshold, _) = l1::threshold_near(x, self.radius, self.threshold, &mut self.memory);
         let theta = self.threshold;
         if theta > 0.0 {
@@ -55,6 +60,11 @@ impl L1Ball {
 
     /// Returns the corner with the largest inner product with v.
     pub fn corner(&self, v: &[f64]) -> Corner {
+        if self.corners == Corners::Positive {
+            let top = v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let at = v.iter().position(|&v| v >= top).unwrap_or(0);
+            return Corner { at, value: self.radius };
+        }
         let at = largest(v);
         Corner { at, value: if v[at] < 0.0 { -self.radius } else { self.radius } }
     }
@@ -73,6 +83,9 @@ impl L1Ball {
         halted: Halted<'_>,
     ) -> u64 {
         const FIRST: usize = 16;
+        if self.corners == Corners::Positive {
+            return self.slide_positive(base, (beta, eta), x, halted);
+        }
         let Self { radius, support, others, .. } = self;
         let radius = *radius;
         support.clear();
@@ -123,6 +136,35 @@ impl L1Ball {
     }
 }
 
+impl L1Ball {
+    /// [`slide`](Self::slide) in the simplex, where a step costs d.
+    fn slide_positive(
+        &self,
+        base: &[f64],
+        (beta, eta): (f64, f64),
+        x: &mut [f64],
+        halted: Halted<'_>,
+    ) -> u64 {
+        let mut corners = 0;
+        loop {
+            let descent: Vec<f64> = base.iter().zip(&*x).map(|(base, x)| base - beta * x).collect();
+            let Corner { at, value } = self.corner(&descent);
+            let own: f64 = descent.iter().zip(&*x).map(|(d, x)| d * x).sum();
+            let square: f64 = x.iter().map(|x| x * x).sum();
+            corners += 1;
+            if halted() {
+                return corners;
+            }
+            let far = value * value - 2.0 * value * x[at] + square;
+            let Some(step) = slide_step(value * descent[at] - own, eta, own, beta, far) else {
+                return corners;
+            };
+            x.iter_mut().for_each(|x| *x *= 1.0 - step);
+            x[at] += step * value;
+        }
+    }
+}
+
 /// Returns the index of the largest |v|, the first one if several are equal.
 fn largest(v: &[f64]) -> usize {
     // The long loop has no branch: it finds the largest value, and a second loop its index.
@@ -152,7 +194,12 @@ mod tests {
         let slide = |most: u64| {
             let looks = AtomicU64::new(0);
             let halted = || looks.fetch_add(1, Ordering::Relaxed) >= most;
-            L1Ball::new(50.0).slide(&base, (0.01, 1e-9), &mut vec![0.0; 40], &halted)
+            L1Ball::new(Corners::Signed, 50.0).slide(
+                &base,
+                (0.01, 1e-9),
+                &mut vec![0.0; 40],
+                &halted,
+            )
         };
         assert!(slide(1000) > 500);
         assert_eq!((slide(0), slide(7)), (1, 8));
@@ -165,7 +212,7 @@ mod tests {
             x in prop::collection::vec(-3.0..3.0_f64, 24),
             radius in 0.1..5.0_f64,
         ) {
-            let mut ball = L1Ball::new(radius);
+            let mut ball = L1Ball::new(Corners::Signed, radius);
             let Corner { at, value } = ball.corner(&v);
             let mut x = x;
             ball.project(&mut x);
@@ -182,7 +229,7 @@ mod tests {
             beta in 0.1..3.0_f64,
             radius in 0.1..40.0_f64,
         ) {
-            let mut ball = L1Ball::new(radius);
+            let mut ball = L1Ball::new(Corners::Signed, radius);
             let (mut x, mut best) = (x, base.iter().map(|v| v / beta).collect::<Vec<_>>());
             x.iter_mut().step_by(2).for_each(|x| *x = 0.0);
             ball.project(&mut x);

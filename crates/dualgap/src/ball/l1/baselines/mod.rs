@@ -7,6 +7,7 @@
 //!
 //! - `apg`: accelerated projected gradient, which also is the second method of the handover. `svrg`: projected SVRG.
 //! - `frank_wolfe`, `active`: Frank-Wolfe; with away steps; pairwise. `line`: their line search.
+//! - `block_frank_wolfe`: toward several corners at once, equation (3) of the paper.
 //! - `sliding`: SCGS and STORC.
 //! - `l1_ball`: projections and corners. `common`: what their steps share, and the certificate of each of them.
 //!
@@ -15,6 +16,7 @@
 
 mod active;
 mod apg;
+mod block_frank_wolfe;
 mod common;
 mod frank_wolfe;
 mod l1_ball;
@@ -31,6 +33,7 @@ use crate::run::Report;
 use crate::{Error, Result};
 use active::ActiveSet;
 use apg::ProjectedGradient;
+use block_frank_wolfe::BlockFrankWolfe;
 use common::{Baseline, Common, Descent};
 use frank_wolfe::FrankWolfe;
 use sliding::Sliding;
@@ -51,6 +54,13 @@ pub(super) fn train<L: Losses>(
     ) -> Result<Report<Solution>> {
         session.run(problem, Baseline::new(problem, settings.seed, begin)?)
     }
+    let knows_terms =
+        matches!(settings.method, Method::ProjectedGradient | Method::BlockFrankWolfe);
+    if problem.term().is_some() && !knows_terms {
+        return Err(Error::setting(
+            "a smooth term of one's own goes with auto, pdbfw, projected gradients and block Frank-Wolfe",
+        ));
+    }
     match settings.method {
         Method::ProjectedGradient => {
             with(problem, settings, session, |common| Ok(ProjectedGradient::new(common)))
@@ -67,9 +77,10 @@ pub(super) fn train<L: Losses>(
             let gap = first_gap(problem)?;
             Ok(Sliding::new(common, settings.method == Method::Storc, gap))
         }),
-        Method::BlockFrankWolfe | Method::StochasticFrankWolfe => {
-            Err(Error::setting("this method is for the trace ball"))
-        }
+        Method::BlockFrankWolfe => with(problem, settings, session, |common| {
+            BlockFrankWolfe::new(common, settings.constants)
+        }),
+        Method::StochasticFrankWolfe => Err(Error::setting("this method is for the trace ball")),
         Method::Auto | Method::Pdbfw => Err(Error::setting("this method is not a baseline")),
     }
 }

@@ -40,7 +40,7 @@ impl Sliding {
         if reduced {
             of_mean = smoothness_of_batch(problem, BATCH.min(n), of_mean);
         }
-        let mut z = Standing::zero(problem);
+        let mut z = Standing::start(problem);
         common.image(&z.alpha, &mut z.v);
         let squares = problem.masses().iter().zip(problem.squared_norms()).enumerate();
         let mean: f64 = squares

@@ -44,7 +44,7 @@ impl Svrg {
         let batch = (problem.features() * n).div_ceil(stored).clamp(1, n);
         let of_mean = common.smoothness();
         let smoothness = smoothness_of_batch(problem, batch, of_mean) + problem.mu();
-        let from = Standing::zero(problem);
+        let from = Standing::start(problem);
         Self {
             x: from.x.clone(),
             change: from.v.clone(),
