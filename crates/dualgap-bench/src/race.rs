@@ -59,7 +59,7 @@ pub fn race<M>(
     let above = |primal: f64| (primal - optimum) / optimum.abs();
     let is_near = |p: &&Progress| above(p.certificate.primal) <= goal.near;
     let mut first = None;
-    for &method in std::iter::once(&Method::Pdbfw).chain(baselines) {
+    for &method in std::iter::once(&Method::Auto).chain(baselines) {
         let report = fastest(method, goal, &train)?;
         let name = format!("{method:?}");
         curves.extend(report.history.iter().map(|p| {

@@ -1,7 +1,7 @@
 //! The report of a model's penalty, or of the ball in its place.
 
 use crate::words::{and_else, number, thousands};
-use dualgap::ball::{Method, Settings, Steps};
+use dualgap::ball::{Constants, Method, Settings};
 use dualgap::linalg::LowRank;
 use dualgap::task::{self, AnyModel};
 use dualgap::term::{Ball, Penalty, Regulariser};
@@ -13,7 +13,9 @@ pub struct BallJson {
     #[serde(flatten)]
     ball: Ball,
     method: Method,
-    steps: Steps,
+    /// Of primal-dual block Frank-Wolfe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    constants: Option<Constants>,
     mu: f64,
     /// Of weights in factors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,9 +25,10 @@ pub struct BallJson {
 impl BallJson {
     pub fn of(model: &dyn AnyModel) -> Option<Self> {
         let Penalty::Ball { ball, mu } = model.penalty() else { return None };
-        let Settings { method, steps, .. } = ball_settings(model);
+        let Settings { method, constants, .. } = ball_settings(model);
+        let constants = (method == Method::Pdbfw).then_some(constants);
         let rank = model.fitted().low_rank.map(LowRank::rank);
-        Some(Self { ball, method, steps, mu, rank })
+        Some(Self { ball, method, constants, mu, rank })
     }
 }
 
@@ -91,20 +94,18 @@ pub fn nonzero(model: &dyn AnyModel) -> usize {
 }
 
 /// Returns the name of the method of a run in a ball.
-pub fn method_name(settings: Settings) -> &'static str {
-    match (settings.method, settings.steps) {
-        (Method::Pdbfw, Steps::Search) => "primal-dual block Frank-Wolfe (pdbfw)",
-        (Method::Pdbfw, Steps::Theorem(_)) => {
-            "primal-dual block Frank-Wolfe (pdbfw), with the steps of its theorem"
-        }
-        (Method::ProjectedGradient, _) => "accelerated projected gradient (apg)",
-        (Method::FrankWolfe, _) => "Frank-Wolfe",
-        (Method::AwaySteps, _) => "Frank-Wolfe with steps away (away)",
-        (Method::Pairwise, _) => "pairwise Frank-Wolfe",
-        (Method::BlockFrankWolfe, _) => "block Frank-Wolfe",
-        (Method::StochasticFrankWolfe, _) => "stochastic Frank-Wolfe",
-        (Method::Svrg, _) => "projected stochastic variance reduced gradient (svrg)",
-        (Method::Scgs, _) => "stochastic conditional gradient sliding (scgs)",
-        (Method::Storc, _) => "stochastic variance-reduced conditional gradient sliding (storc)",
+pub fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::Auto => "ascent on the dual and projected gradients (auto)",
+        Method::Pdbfw => "primal-dual block Frank-Wolfe (pdbfw)",
+        Method::ProjectedGradient => "accelerated projected gradient (apg)",
+        Method::FrankWolfe => "Frank-Wolfe (fw)",
+        Method::AwaySteps => "Frank-Wolfe with steps away (away)",
+        Method::Pairwise => "pairwise Frank-Wolfe",
+        Method::BlockFrankWolfe => "block Frank-Wolfe",
+        Method::StochasticFrankWolfe => "stochastic Frank-Wolfe",
+        Method::Svrg => "projected stochastic variance reduced gradient (svrg)",
+        Method::Scgs => "stochastic conditional gradient sliding (scgs)",
+        Method::Storc => "stochastic variance-reduced conditional gradient sliding (storc)",
     }
 }

@@ -1,7 +1,8 @@
 //! The values of options with a fixed set of choices, and the library's values for them.
 
 use clap::ValueEnum;
-use dualgap::{dual, structure};
+use dualgap::methods::subgradient;
+use dualgap::{ball, dual, structure};
 
 /// An option's values, and the library's values they stand for.
 macro_rules! choices {
@@ -115,29 +116,6 @@ choices!(CentreName => dualgap::structure::completion::Centring {
     Effects => Effects,
 });
 
-choices!(BallMethod => dualgap::ball::Method {
-    /// Primal-dual block Frank-Wolfe
-    Pdbfw => Pdbfw,
-    /// Accelerated projected gradient with restarts
-    Apg => ProjectedGradient,
-    /// Frank-Wolfe with line search
-    FrankWolfe => FrankWolfe,
-    /// Frank-Wolfe with steps away from corners
-    Away => AwaySteps,
-    /// Frank-Wolfe from corner to corner
-    Pairwise => Pairwise,
-    /// Projected stochastic variance reduced gradient
-    Svrg => Svrg,
-    /// Stochastic conditional gradient sliding
-    Scgs => Scgs,
-    /// The same with variance reduction
-    Storc => Storc,
-    /// Frank-Wolfe toward several corners at once, in the trace ball
-    BlockFrankWolfe => BlockFrankWolfe,
-    /// Frank-Wolfe with gradients of growing samples, in the trace ball
-    StochasticFrankWolfe => StochasticFrankWolfe,
-});
-
 choices!(Hamming => structure::Hamming {
     /// The number of wrong labels
     Plain => Plain,
@@ -164,12 +142,72 @@ choices!(Rescale => structure::Rescaling {
 /// A method by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Solver {
-    /// One example a step; directions, cache and acceleration are chosen as the run goes on
+    /// What suits the problem, chosen as the run goes on; nothing to tune
     Auto,
     /// One example a step as in the papers (Algorithm 4), but for the options given
     Bcfw,
-    /// All examples a step (Algorithm 2)
+    /// Frank-Wolfe: all examples a step (Algorithm 2); also in a ball
+    #[value(alias = "frank-wolfe")]
     Fw,
+    /// Stochastic subgradients, with the steps of Pegasos
+    Ssg,
+    /// Subgradients of all examples
+    Subgradient,
+    /// Cutting planes with one slack variable, the bundle method BMRM
+    #[value(alias = "bmrm")]
+    CuttingPlane,
+    /// Cutting planes with a slack variable for every example
+    NSlack,
+    /// Online exponentiated gradient: classes and chains
+    Eg,
+    /// In a ball: primal-dual block Frank-Wolfe as in its paper
+    Pdbfw,
+    /// In a ball: accelerated projected gradient with restarts
+    Apg,
+    /// In the l1 ball: Frank-Wolfe with steps away from corners
+    Away,
+    /// In the l1 ball: Frank-Wolfe from corner to corner
+    Pairwise,
+    /// In a ball: projected stochastic variance reduced gradient
+    Svrg,
+    /// In a ball: stochastic conditional gradient sliding
+    Scgs,
+    /// In a ball: the same with variance reduction
+    Storc,
+    /// In the trace ball: Frank-Wolfe toward several corners at once
+    BlockFrankWolfe,
+    /// In the trace ball: Frank-Wolfe with gradients of growing samples
+    StochasticFrankWolfe,
+}
+
+impl Solver {
+    /// Returns the method in a ball, or `None` if it is for penalties only.
+    pub fn in_ball(self) -> Option<ball::Method> {
+        Some(match self {
+            Self::Auto => ball::Method::Auto,
+            Self::Fw => ball::Method::FrankWolfe,
+            Self::Pdbfw => ball::Method::Pdbfw,
+            Self::Apg => ball::Method::ProjectedGradient,
+            Self::Away => ball::Method::AwaySteps,
+            Self::Pairwise => ball::Method::Pairwise,
+            Self::Svrg => ball::Method::Svrg,
+            Self::Scgs => ball::Method::Scgs,
+            Self::Storc => ball::Method::Storc,
+            Self::BlockFrankWolfe => ball::Method::BlockFrankWolfe,
+            Self::StochasticFrankWolfe => ball::Method::StochasticFrankWolfe,
+            Self::Bcfw
+            | Self::Ssg
+            | Self::Subgradient
+            | Self::CuttingPlane
+            | Self::NSlack
+            | Self::Eg => return None,
+        })
+    }
+
+    /// Returns its name.
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string())
+    }
 }
 
 choices!(Direction => dual::Direction {
@@ -230,13 +268,44 @@ pub enum Intercept {
     Penalised,
 }
 
-choices!(Average => dual::Average {
+/// An average by its name. Which there are depends on the solver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Average {
     /// The last iterates themselves
-    None => None,
+    None,
+    /// All iterates alike
+    Uniform,
     /// Weight t on iterate t
-    Weighted => Weighted,
+    Weighted,
     /// The mean since the last step that was a power of two
-    Suffix => Suffix,
-    /// One of the iterates since then, each as likely
-    Random => Random,
-});
+    Doubling,
+    /// The mean of the last iterates, this share of all
+    Suffix(f64),
+    /// One of the iterates since the last step that was a power of two, each as likely
+    Random,
+}
+
+impl Average {
+    /// Returns the average of the engine, or `None` if it does not have it.
+    pub fn of_engine(self) -> Option<dual::Average> {
+        match self {
+            Self::None => Some(dual::Average::None),
+            Self::Weighted => Some(dual::Average::Weighted),
+            Self::Doubling => Some(dual::Average::Suffix),
+            Self::Random => Some(dual::Average::Random),
+            Self::Uniform | Self::Suffix(_) => None,
+        }
+    }
+
+    /// Returns the average of the subgradient methods, or `None` if they do not have it.
+    pub fn of_subgradient(self) -> Option<subgradient::Average> {
+        match self {
+            Self::None => Some(subgradient::Average::None),
+            Self::Uniform => Some(subgradient::Average::Uniform),
+            Self::Weighted => Some(subgradient::Average::Weighted),
+            Self::Doubling => Some(subgradient::Average::Doubling),
+            Self::Suffix(fraction) => Some(subgradient::Average::Suffix { fraction }),
+            Self::Random => None,
+        }
+    }
+}

@@ -16,6 +16,7 @@ use dualgap::data::{Dictionary, Sink};
 use dualgap::dual::Average;
 use dualgap::linalg::LowRank;
 use dualgap::linalg::memory::reserve_check;
+use dualgap::methods::subgradient;
 use dualgap::run::{Certificate, Stop};
 use dualgap::structure::Remark;
 use dualgap::structure::completion::Centring;
@@ -183,6 +184,14 @@ fn settings_rows(model: &dyn AnyModel) -> Vec<(&'static str, String)> {
             Average::Weighted => ", weighted average",
             Average::Suffix => ", suffix average",
             Average::Random => ", a random iterate",
+        },
+        Method::Subgradient(settings) => match settings.average {
+            subgradient::Average::Uniform => ", uniform average",
+            subgradient::Average::Weighted => ", weighted average",
+            subgradient::Average::Suffix { .. } | subgradient::Average::Doubling => {
+                ", suffix average"
+            }
+            _ => "",
         },
         _ => "",
     };

@@ -27,7 +27,7 @@ impl<'a, S: Structure> Job<'a, S> {
     pub fn read<T: TaskOptions<Structure = S>>(common: Common<'a>, task: &T) -> Result<Self> {
         let mut spec = task.spec(&common)?;
         let in_ball = matches!(spec.penalty, PenaltySpec::Ball { .. });
-        let method = common.solver(task.option(), in_ball);
+        let method = common.solver(task.option(), in_ball)?;
         let file = &common.data.data;
         let mut source = Source::open(file)?;
         let format = format(&common.data.layout, S::guess(&source.head()?))?;

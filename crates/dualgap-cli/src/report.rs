@@ -12,6 +12,7 @@ use dualgap::ball::Method as BallMethod;
 use dualgap::data::csv::Kind;
 use dualgap::data::{Format, Scaling, Unseen};
 use dualgap::dual;
+use dualgap::methods::{cutting_plane, subgradient};
 use dualgap::run::{Basis, Certificate, Counters, Report, Stop};
 use dualgap::structure::evaluation::{
     LabelEvaluation, LabelFigures, LinkFigures, NumberErrors, RatingErrors, Scores, SetFigures,
@@ -92,6 +93,7 @@ struct Json<'a> {
 enum SolverJson {
     Engine(dual::Method),
     Ball(BallMethod),
+    Other(&'static str),
 }
 
 #[derive(Serialize)]
@@ -191,6 +193,15 @@ impl<'a> Summary<'a> {
             solver: match &provenance.method {
                 Method::Ball(settings) => SolverJson::Ball(settings.method),
                 Method::Dual(method) => SolverJson::Engine(method.solver),
+                Method::Subgradient(settings) => SolverJson::Other(match settings.method {
+                    subgradient::Method::Stochastic => "ssg",
+                    subgradient::Method::Batch => "subgradient",
+                }),
+                Method::CuttingPlane(settings) => SolverJson::Other(match settings.slacks {
+                    cutting_plane::Slacks::One => "cutting-plane",
+                    cutting_plane::Slacks::Each => "n-slack",
+                }),
+                Method::ExponentiatedGradient(_) => SolverJson::Other("eg"),
                 _ => SolverJson::Engine(dual::Method::default()),
             },
             tactics: &report.tactics,
@@ -476,8 +487,21 @@ pub fn scale_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
 /// Returns the name of the method of a model's run.
 pub fn solver_name(model: &dyn AnyModel) -> &'static str {
     let (solver, option) = match &model.provenance().method {
-        Method::Ball(settings) => return ball::method_name(*settings),
+        Method::Ball(settings) => return ball::method_name(settings.method),
         Method::Dual(DualMethod { solver, option, .. }) => (*solver, *option),
+        Method::Subgradient(settings) => {
+            return match settings.method {
+                subgradient::Method::Stochastic => "stochastic subgradient (ssg)",
+                subgradient::Method::Batch => "batch subgradient",
+            };
+        }
+        Method::CuttingPlane(settings) => {
+            return match settings.slacks {
+                cutting_plane::Slacks::One => "cutting planes with one slack variable (bmrm)",
+                cutting_plane::Slacks::Each => "cutting planes with n slack variables (n-slack)",
+            };
+        }
+        Method::ExponentiatedGradient(_) => return "online exponentiated gradient (eg)",
         _ => (dual::Method::default(), None),
     };
     if let Penalty::Lasso { .. } = model.penalty() {

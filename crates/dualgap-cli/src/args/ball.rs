@@ -1,10 +1,11 @@
 //! The options of a ball, which constrains the weights instead of a penalty.
 
+use super::Common;
 use super::common::{MethodArgs, PenaltyArgs};
 use super::values::{parse_lambda, parse_positive};
-use crate::choices::{Average, BallMethod, BallName, Sampling, SdcaOption, Solver, Step};
+use crate::choices::{Average, BallName, Sampling, SdcaOption, Solver, Step};
 use clap::Args;
-use dualgap::ball::{Constants, Method, Settings, Steps};
+use dualgap::ball::{Constants, Method, Settings};
 use dualgap::task::{PenaltySpec, Strength};
 use dualgap::term::Ball;
 use dualgap::{Error, Result};
@@ -23,13 +24,10 @@ pub struct BallArgs {
     /// μ, in mean loss + μ/2·‖w‖²: a number, which may be 0, or a/n [default: 1/n].
     #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true)]
     pub mu: Option<Strength>,
-    /// Who moves [default: pdbfw].
-    #[arg(long, value_enum)]
-    pub method: Option<BallMethod>,
-    /// Of pdbfw: `search`, which needs no tuning, or `theorem`, the paper's constants; others are given as in
-    /// theorem:s=20,k=5,eta=0.5,delta=0.1, and for logistic and softmax a delta must be [default: search].
-    #[arg(long, value_name = "search|theorem", value_parser = parse_steps)]
-    pub steps: Option<Steps>,
+    /// Of --solver pdbfw: constants in the place of its theorem's, such as s=20,k=5,eta=0.5,delta=0.1. Logistic and
+    /// softmax need a delta.
+    #[arg(long, value_name = "NAME=X,…", value_parser = parse_constants)]
+    pub constants: Option<Constants>,
 }
 
 impl BallArgs {
@@ -45,15 +43,12 @@ impl BallArgs {
         if self.ball.is_some() && self.radius.is_none() {
             return Err(Error::setting("--ball needs a radius: give --radius"));
         }
-        if self.steps.is_some() && self.method() != Method::Pdbfw {
-            return Err(Error::setting("--steps is for --method pdbfw: leave it out"));
-        }
         let radius = self.radius.unwrap_or(0.0);
         let ball = match name {
             BallName::L1 => Ball::L1 { radius },
             BallName::Trace => Ball::Trace { radius },
         };
-        check_method(ball, self.method())?;
+        check_method(ball, self.settings(method)?.method)?;
         Ok(PenaltySpec::Ball { ball, mu: self.mu.unwrap_or(default_mu) })
     }
 
@@ -62,8 +57,7 @@ impl BallArgs {
         let given = [
             ("--radius", self.radius.is_some()),
             ("--mu", self.mu.is_some()),
-            ("--method", self.method.is_some()),
-            ("--steps", self.steps.is_some()),
+            ("--constants", self.constants.is_some()),
         ];
         match given.into_iter().find(|(_, given)| *given) {
             Some((name, _)) => Err(Error::setting(format!(
@@ -73,55 +67,57 @@ impl BallArgs {
         }
     }
 
-    fn method(&self) -> Method {
-        self.method.map_or(Method::Pdbfw, Into::into)
-    }
-
     /// Returns how a run in the ball is solved.
-    pub fn settings(&self, seed: u64) -> Settings {
-        Settings { method: self.method(), steps: self.steps.unwrap_or_default(), seed }
+    pub fn settings(&self, method: &MethodArgs) -> Result<Settings> {
+        let Some(chosen) = method.solver.in_ball() else {
+            return Err(Error::setting(format!(
+                "--solver {} is for penalties: take auto, pdbfw or another method in a ball, or leave --ball out",
+                method.solver.name()
+            )));
+        };
+        if self.constants.is_some() && chosen != Method::Pdbfw {
+            return Err(Error::setting("--constants is for --solver pdbfw: leave it out"));
+        }
+        let constants = self.constants.unwrap_or_default();
+        Ok(Settings { method: chosen, constants, seed: method.seed })
     }
 }
 
 /// Returns an error if the method is not available for this ball.
 fn check_method(ball: Ball, method: Method) -> Result<()> {
     let (others, names) = match ball {
-        Ball::L1 { .. } => {
-            (&Method::BASELINES[..], "apg, frank-wolfe, away, pairwise, svrg, scgs or storc")
-        }
+        Ball::L1 { .. } => (&Method::BASELINES[..], "apg, fw, away, pairwise, svrg, scgs or storc"),
         Ball::Trace { .. } => (
             &Method::LOW_RANK_BASELINES[..],
-            "apg, frank-wolfe, block-frank-wolfe, stochastic-frank-wolfe, svrg, scgs or storc",
+            "apg, fw, block-frank-wolfe, stochastic-frank-wolfe, svrg, scgs or storc",
         ),
     };
-    if method == Method::Pdbfw || others.contains(&method) {
+    if matches!(method, Method::Auto | Method::Pdbfw) || others.contains(&method) {
         return Ok(());
     }
-    Err(Error::setting(format!("this --method is for the other ball: take pdbfw, {names}")))
+    Err(Error::setting(format!("this --solver is for the other ball: take auto, pdbfw, {names}")))
 }
 
-/// Returns an error if the theorem's steps have no default δ: the loss is not strongly convex where it is curved.
-pub fn check_steps(ball: Option<&BallArgs>, conditioning: Option<f64>) -> Result<()> {
-    match ball.and_then(|ball| ball.steps) {
-        Some(Steps::Theorem(Constants { delta: None, .. })) if conditioning.is_none() => {
-            Err(Error::setting(
-                "--steps theorem has no delta for this --loss, which is not strongly convex anywhere: give one, as in \
-                 --steps theorem:delta=0.1, or take --loss smooth-hinge, or leave --steps out",
-            ))
-        }
-        _ => Ok(()),
+/// Returns an error if the paper's method has no default δ: the loss is not strongly convex where it is curved.
+pub fn check_constants(common: &Common<'_>, conditioning: Option<f64>) -> Result<()> {
+    let delta = common.ball.and_then(|ball| ball.constants).and_then(|constants| constants.delta);
+    if common.method.solver == Solver::Pdbfw && delta.is_none() && conditioning.is_none() {
+        return Err(Error::setting(
+            "--solver pdbfw has no delta for this --loss, which is not strongly convex anywhere: give one, as in \
+             --constants delta=0.1, or take --loss smooth-hinge, or --solver auto",
+        ));
     }
+    Ok(())
 }
 
 /// Returns an error for options about penalties and their solvers, which a ball would silently ignore.
 fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
-    const STEPS: &str = "--method and --steps choose how a ball is trained in";
+    const STEPS: &str = "--solver chooses how a ball is trained in";
     let radius = "--radius says how many weights become zero";
     let given = [
         ("--l1", penalty.l1 > 0.0, radius),
         ("--q-norm", penalty.q_norm, "leave it out"),
         ("--nonnegative", penalty.nonnegative, "leave it out"),
-        ("--solver", method.solver != Solver::Auto, STEPS),
         ("--step", method.step != Step::LineSearch, STEPS),
         ("--direction", method.direction.is_some(), STEPS),
         ("--cache", method.cache.is_some(), STEPS),
@@ -143,7 +139,7 @@ fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
 /// Returns an error for `--option`, which chooses the steps of the engine and not those of a ball.
 pub fn check_option(option: SdcaOption) -> Result<()> {
     let given = option != SdcaOption::Auto;
-    refuse_given(&[("--option", given, "--method and --steps choose how a ball is trained in")])
+    refuse_given(&[("--option", given, "--solver chooses how a ball is trained in")])
 }
 
 /// Returns an error for the first option that was given, with its remedy.
@@ -156,17 +152,11 @@ pub fn refuse_given(options: &[(&str, bool, &str)]) -> Result<()> {
     }
 }
 
-/// Parses `search`, `theorem`, or `theorem:` and some of its constants.
-fn parse_steps(text: &str) -> Result<Steps, String> {
-    let complain =
-        || "`search`, `theorem`, or constants such as theorem:s=20,k=5,eta=0.5,delta=0.1";
-    let constants = match text {
-        "search" => return Ok(Steps::Search),
-        "theorem" => return Ok(Steps::Theorem(Constants::default())),
-        _ => text.strip_prefix("theorem:").ok_or_else(complain)?,
-    };
+/// Parses some of the constants of primal-dual block Frank-Wolfe.
+fn parse_constants(text: &str) -> Result<Constants, String> {
+    let complain = || "constants such as s=20,k=5,eta=0.5,delta=0.1";
     let mut found = Constants::default();
-    for part in constants.split(',') {
+    for part in text.split(',') {
         let (name, value) = part.split_once('=').ok_or_else(complain)?;
         match name.trim() {
             "s" => found.s = Some(value.parse().map_err(|_| complain())?),
@@ -177,7 +167,7 @@ fn parse_steps(text: &str) -> Result<Steps, String> {
         }
     }
     found.check().map_err(|error| error.to_string())?;
-    Ok(Steps::Theorem(found))
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -185,13 +175,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_searched_for_or_the_theorems() {
-        assert_eq!(parse_steps("search"), Ok(Steps::Search));
-        assert_eq!(parse_steps("theorem"), Ok(Steps::Theorem(Constants::default())));
+    fn constants_have_names() {
         let some = Constants { s: Some(20), eta: Some(0.5), ..Constants::default() };
-        assert_eq!(parse_steps("theorem:s=20,eta=0.5"), Ok(Steps::Theorem(some)));
-        for bad in ["", "theorem:", "theorem:s", "theorem:s=0", "theorem:eta=2", "theorem:x=1"] {
-            assert!(parse_steps(bad).is_err(), "{bad}");
+        assert_eq!(parse_constants("s=20,eta=0.5"), Ok(some));
+        for bad in ["", "s", "s=0", "eta=2", "x=1", "theorem"] {
+            assert!(parse_constants(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,13 +1,17 @@
 //! The options of every command that trains: the data, the penalty, the method, and when a run stops.
 
 use super::values::{
-    Folds, parse_column, parse_count, parse_folds, parse_threads, parse_tolerance,
+    Folds, parse_average, parse_column, parse_count, parse_folds, parse_threads, parse_tolerance,
 };
 use crate::Outcome;
 use crate::choices::{Acceleration, Average, Cache, Direction, Format, Sampling, Solver, Step};
 use clap::Args;
 use dualgap::dual::{self, Settings};
+use dualgap::methods::{cutting_plane, exponentiated_gradient, subgradient};
 use dualgap::run::{Budget, Stop};
+use dualgap::structure::Choice;
+use dualgap::task::{DualMethod, Method};
+use dualgap::{Error, Result};
 use std::path::PathBuf;
 
 /// Which data, and how they are read.
@@ -80,8 +84,8 @@ pub struct PenaltyArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// One example a step, with whatever pays; as in the papers, in a new random order for every pass; or all examples a
-    /// step.
+    /// Which method trains. Under a penalty: auto, bcfw, fw, ssg, subgradient, cutting-plane, n-slack or eg; in a ball: auto,
+    /// pdbfw, fw and the others.
     #[arg(long, value_enum, default_value = "auto")]
     pub solver: Solver,
     /// How far a step goes.
@@ -106,8 +110,10 @@ pub struct MethodArgs {
     /// Visit every example in every pass, also those whose visits change nothing [default: with --solver bcfw and fw].
     #[arg(long, conflicts_with = "shrinking")]
     pub no_shrinking: bool,
-    /// Which average of the iterates is returned.
-    #[arg(long, value_enum, default_value = "none")]
+    /// Which average of the iterates is returned: none; weighted by t; suffix (or doubling), since the last step that was a
+    /// power of two; random, one of those. With --solver ssg and subgradient also uniform, and suffix:F of the last share F
+    /// of the steps, but not random.
+    #[arg(long, value_name = "AVERAGE", default_value = "none", value_parser = parse_average)]
     pub average: Average,
     /// Look for so many corners at the same weights, in parallel.
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = parse_count)]
@@ -143,14 +149,106 @@ pub struct StopArgs {
 }
 
 impl MethodArgs {
-    /// Returns the settings of the engine, except those of the problem.
-    pub fn settings(&self) -> Settings {
+    /// Returns the solver of a problem under a penalty, or an error for options that it does not have; `option` is the
+    /// task's.
+    pub fn of_penalty(&self, option: Option<Choice>) -> Result<Method> {
+        let seed = self.seed;
+        let chosen = match self.solver {
+            Solver::Auto | Solver::Bcfw | Solver::Fw => {
+                return Ok(DualMethod { option, ..self.settings()?.into() }.into());
+            }
+            Solver::Ssg | Solver::Subgradient => {
+                let settings = self.of_subgradient()?;
+                let own: &[&str] = match settings.method {
+                    subgradient::Method::Stochastic => &["--average", "--sampling"],
+                    subgradient::Method::Batch => &["--average"],
+                };
+                self.refuse_of_engine(option, own)?;
+                return Ok(settings.into());
+            }
+            Solver::CuttingPlane | Solver::NSlack => {
+                let slacks = match self.solver {
+                    Solver::CuttingPlane => cutting_plane::Slacks::One,
+                    _ => cutting_plane::Slacks::Each,
+                };
+                Method::CuttingPlane(cutting_plane::Settings { slacks, seed, threads: 0 })
+            }
+            Solver::Eg => {
+                Method::ExponentiatedGradient(exponentiated_gradient::Settings { seed, threads: 0 })
+            }
+            other => {
+                return Err(Error::setting(format!(
+                    "--solver {} is for weights in a ball: give --ball and --radius, or take auto, bcfw, fw, ssg, \
+                     subgradient, cutting-plane, n-slack or eg",
+                    other.name()
+                )));
+            }
+        };
+        self.refuse_of_engine(option, &[])?;
+        Ok(chosen)
+    }
+
+    /// Returns the settings of a subgradient method, or an error for values that it does not have.
+    fn of_subgradient(&self) -> Result<subgradient::Settings> {
+        let Some(average) = self.average.of_subgradient() else {
+            return Err(Error::setting(format!(
+                "--average random goes with --solver auto and bcfw: --solver {} has none, uniform, weighted, doubling and \
+                 suffix:F",
+                self.solver.name()
+            )));
+        };
+        let settings = subgradient::Settings {
+            method: match self.solver {
+                Solver::Ssg => subgradient::Method::Stochastic,
+                _ => subgradient::Method::Batch,
+            },
+            average,
+            sampling: self.sampling.into(),
+            seed: self.seed,
+            threads: 0,
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Returns an error for options of the engine, which other solvers would silently ignore, except those that are the
+    /// solver's own.
+    fn refuse_of_engine(&self, option: Option<Choice>, own: &[&str]) -> Result<()> {
+        let given = [
+            // The default of tasks with a choice is i.
+            ("--option", option.is_some_and(|choice| choice != Choice::I)),
+            ("--step", self.step != Step::LineSearch),
+            ("--direction", self.direction.is_some()),
+            ("--cache", self.cache.is_some()),
+            ("--sampling", self.sampling != Sampling::Permuted),
+            ("--acceleration", self.acceleration.is_some()),
+            ("--shrinking", self.shrinking),
+            ("--no-shrinking", self.no_shrinking),
+            ("--average", self.average != Average::None),
+            ("--batch", self.batch != 1),
+        ];
+        match given.into_iter().find(|(name, given)| *given && !own.contains(name)) {
+            Some((name, _)) => Err(Error::setting(format!(
+                "{name} does not go with --solver {}: leave it out, or take --solver auto or bcfw",
+                self.solver.name()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the settings of the engine, except those of the problem, or an error for an average that it does not have.
+    fn settings(&self) -> Result<Settings> {
+        let Some(average) = self.average.of_engine() else {
+            return Err(Error::setting(
+                "--average uniform and suffix:F go with --solver ssg and subgradient: take none, weighted, suffix or random",
+            ));
+        };
         let (method, chosen) = match self.solver {
-            Solver::Auto => (dual::Method::Bcfw, Settings::default()),
             Solver::Bcfw => (dual::Method::Bcfw, Settings::plain()),
             Solver::Fw => (dual::Method::Fw, Settings::plain()),
+            _ => (dual::Method::Bcfw, Settings::default()),
         };
-        Settings {
+        Ok(Settings {
             method,
             step: self.step.into(),
             direction: self.direction.map_or(chosen.direction, Into::into),
@@ -158,12 +256,12 @@ impl MethodArgs {
             acceleration: self.acceleration.map_or(chosen.acceleration, Into::into),
             sampling: self.sampling.into(),
             shrinking: self.shrinking || (chosen.shrinking && !self.no_shrinking),
-            average: self.average.into(),
+            average,
             batch: self.batch,
             threads: self.threads,
             seed: self.seed,
             ..chosen
-        }
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use super::common::{DataArgs, MethodArgs, PenaltyArgs};
 use crate::choices::{Acceleration, Average, BallName, Solver, Step};
 use dualgap::data::source::is_stdin;
 use dualgap::structure::Choice;
-use dualgap::task::{DualMethod, Method, PenaltySpec, Strength};
+use dualgap::task::{Method, PenaltySpec, Strength};
 use dualgap::term::Penalty;
 use dualgap::{Error, Result};
 
@@ -52,10 +52,10 @@ impl Common<'_> {
     }
 
     /// Returns the solver and its settings; `option` is the task's.
-    pub(crate) fn solver(&self, option: Option<Choice>, in_ball: bool) -> Method {
+    pub(crate) fn solver(&self, option: Option<Choice>, in_ball: bool) -> Result<Method> {
         match self.ball.filter(|_| in_ball) {
-            Some(ball) => ball.settings(self.method.seed).into(),
-            None => DualMethod { option, ..self.method.settings().into() }.into(),
+            Some(ball) => Ok(ball.settings(self.method)?.into()),
+            None => self.method.of_penalty(option),
         }
     }
 

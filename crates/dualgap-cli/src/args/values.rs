@@ -1,5 +1,6 @@
 //! The parsers of option values.
 
+use crate::choices::Average;
 use dualgap::task::Strength;
 
 /// Parses a λ or μ.
@@ -29,6 +30,30 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
         _ => Err("must be a share between 0 and 1, such as 0.1".into()),
+    }
+}
+
+/// Parses an average. What the engine calls a suffix is the doubling average, which therefore has both names.
+pub fn parse_average(text: &str) -> Result<Average, String> {
+    match text {
+        "none" => Ok(Average::None),
+        "uniform" => Ok(Average::Uniform),
+        "weighted" => Ok(Average::Weighted),
+        "suffix" | "doubling" => Ok(Average::Doubling),
+        "random" => Ok(Average::Random),
+        _ => match text.strip_prefix("suffix:").map(str::parse::<f64>) {
+            Some(Ok(fraction)) if fraction > 0.0 && fraction <= 1.0 => {
+                Ok(Average::Suffix(fraction))
+            }
+            Some(_) => Err("a suffix is a share of the iterates above 0 and up to 1, such as \
+                            suffix:0.5"
+                .into()),
+            None => {
+                Err("must be none, uniform, weighted, suffix (or doubling, which is the same), \
+                         a share such as suffix:0.5, or random"
+                    .into())
+            }
+        },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{ClassWeightArgs, ColumnArgs, check_smooth};
 use crate::args::values::parse_positive;
-use crate::args::{Common, check_option, check_steps};
+use crate::args::{Common, check_constants, check_option};
 use crate::choices::{ClassesLoss, Rescale, SdcaOption, Solver, Step};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
@@ -105,7 +105,7 @@ Examples:
         if in_ball {
             check_option(self.option)?;
             check_smooth(loss.smoothness(), "smooth-hinge or softmax")?;
-            check_steps(common.ball, loss.conditioning())?;
+            check_constants(common, loss.conditioning())?;
         }
         let slack = self.rescale == Rescale::Slack;
         if slack && (loss != MulticlassLoss::Hinge || chosen) {

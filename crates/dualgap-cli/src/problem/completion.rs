@@ -39,7 +39,7 @@ impl TaskOptions for CompletionArgs {
         "A rating for a user and an item, from those of other pairs: a matrix of low rank.";
     const REFUSES: &'static [(&'static str, &'static str)] = {
         const MU: &str = "give --radius, and --mu in its place";
-        const STEPS: &str = "--method and --steps choose how it is trained";
+        const STEPS: &str = "--solver chooses how it is trained";
         const READ: &str = "ratings are read in one way, `user item rating` a line";
         const ALIKE: &str = "every rating counts the same; one that is there twice counts twice";
         const FOLDS: &str = "--holdout draws ratings to test on, and --test names a file of them";
@@ -67,7 +67,6 @@ impl TaskOptions for CompletionArgs {
             ("train-folds", FOLDS),
             ("test-folds", FOLDS),
             ("watch-test", "the error on test ratings is told at the end"),
-            ("solver", STEPS),
             ("step", STEPS),
             ("direction", STEPS),
             ("cache", STEPS),

@@ -2,7 +2,7 @@
 
 use super::{ClassWeightArgs, ColumnArgs, binary_loss, check_smooth, regression_loss};
 use crate::args::values::{parse_positive, parse_tolerance};
-use crate::args::{Common, check_option, check_steps, refuse_given};
+use crate::args::{Common, check_constants, check_option, refuse_given};
 use crate::choices::{
     Average, BallName, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step,
 };
@@ -178,7 +178,7 @@ impl LinearArgs {
                 "squared or huber"
             };
             check_smooth(loss.smoothness(), smooth)?;
-            check_steps(common.ball, loss.conditioning())?;
+            check_constants(common, loss.conditioning())?;
             refuse_given(&[("--intercept", free, "--intercept=penalised counts it in the ball")])?;
         }
         let method = common.method;

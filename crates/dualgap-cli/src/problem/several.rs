@@ -2,7 +2,7 @@
 
 use super::{ColumnArgs, binary_loss, check_smooth, regression_loss};
 use crate::args::values::parse_positive;
-use crate::args::{Common, check_steps};
+use crate::args::{Common, check_constants};
 use crate::choices::{BinaryLoss, RegressionLoss};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
@@ -53,14 +53,13 @@ pub struct SeveralArgs {
 const OF_PENALTIES: &[(&str, &str)] = {
     const MU: &str = "its weights are in a ball: give --ball, --radius, and --mu in its place";
     const RADIUS: &str = "--radius says how many weights become zero";
-    const STEPS: &str = "--method and --steps choose how a ball is trained in";
+    const STEPS: &str = "--solver chooses how a ball is trained in";
     &[
         ("lambda", MU),
         ("c", MU),
         ("l1", RADIUS),
         ("q-norm", "leave it out"),
         ("nonnegative", "leave it out"),
-        ("solver", STEPS),
         ("step", STEPS),
         ("direction", STEPS),
         ("cache", STEPS),
@@ -100,7 +99,7 @@ Examples:
         let structure = self.structure()?;
         let spec = self.several.spec(structure, common, ("multilabel", "label", "binary"))?;
         check_smooth(structure.loss.smoothness(), "smooth-hinge, squared-hinge or logistic")?;
-        check_steps(common.ball, structure.loss.conditioning())?;
+        check_constants(common, structure.loss.conditioning())?;
         Ok(spec)
     }
 

@@ -39,7 +39,7 @@ fn weights_that_have_no_room_are_refused_whatever_the_task_and_the_penalty() {
         "binary two.svm --solver fw",
         "binary two.svm --checkpoint run.ck",
         "binary two.svm --ball l1 --radius 1 --loss logistic",
-        "binary two.svm --ball l1 --radius 1 --loss logistic --method apg",
+        "binary two.svm --ball l1 --radius 1 --loss logistic --solver apg",
         "multiclass two.svm",
         "multiclass two.svm --loss softmax",
         "multiclass two.svm --loss softmax --ball l1 --radius 1",

@@ -21,7 +21,7 @@ fn numbers_out_of_range_are_refused_and_the_option_is_named() {
         ("--format", &["tsv", "LIBSVM"]),
         ("--step", &["fast"]),
         ("--sampling", &["random"]),
-        ("--average", &["mean"]),
+        ("--average", &["mean", "suffix:0", "suffix:1.5", "suffix:x", "uniform", "suffix:0.5"]),
     ] {
         for value in values {
             // Joined, because a value may begin with a minus sign.
@@ -65,6 +65,11 @@ fn options_that_do_not_go_together_are_refused_before_anything_is_read_or_writte
         ("cv binary missing --loss hinge --width 2 -o model", "--width"),
         ("path binary missing --loss hinge --width 2 -o folder", "--width"),
         ("path chain missing --q-norm -o folder", "--q-norm"),
+        ("train chain missing --solver ssg --step predefined -o model", "--step"),
+        ("train chain missing --solver ssg --sampling gap -o model", "equally often"),
+        ("train chain missing --solver ssg --average random -o model", "--average"),
+        ("train binary missing --solver subgradient --sampling uniform -o model", "--sampling"),
+        ("train binary missing --solver ssg --option iii -o model", "--option"),
     ] {
         desk.run(line).refuses(&[words]);
         assert_eq!(desk.files(), files, "{line}");

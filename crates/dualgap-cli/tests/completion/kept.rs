@@ -12,7 +12,7 @@ fn a_kept_run_goes_on_as_if_it_had_never_ended() {
         "--mu 1e-3",
         "--mu 0 --centre effects --loss huber --width 0.5",
         "--mu 1e-3 --holdout 0.2 --seed 3",
-        "--mu 0.01 --steps theorem",
+        "--mu 0.01 --solver pdbfw",
     ]
     .iter()
     .enumerate()
@@ -59,8 +59,8 @@ fn a_checkpoint_of_another_run_is_refused_by_what_differs() {
         (format!("{line} --centre none"), "centre"),
         (format!("{line} --centre effects"), "centre"),
         (format!("{line} --loss huber"), "loss"),
-        (format!("{line} --method apg"), "method"),
-        (format!("{line} --steps theorem"), "steps"),
+        (format!("{line} --solver apg"), "method"),
+        (format!("{line} --solver pdbfw"), "method"),
     ] {
         let words = format!("its {word} is");
         desk.run(&format!("{other} --passes 9 --resume run -o model")).fails(&[
@@ -85,7 +85,7 @@ fn nothing_is_overwritten_by_a_checkpoint() {
     desk.run(&format!("{line} --checkpoint no/such/folder")).fails(&["no/such/folder"]);
     desk.run(&format!("{line} --resume missing")).fails(&["missing"]);
     desk.run(&format!("{line} --checkpoint-every 2")).refuses(&["--checkpoint"]);
-    desk.run(&format!("{line} --method frank-wolfe --checkpoint new")).refuses(&["pdbfw"]);
+    desk.run(&format!("{line} --solver frank-wolfe --checkpoint new")).refuses(&["pdbfw"]);
     assert_eq!(desk.read("run"), kept);
     assert_eq!(desk.read("ratings.csv"), csv(&triples(70, 1)).into_bytes());
     assert!(!desk.path("new").exists());

@@ -68,7 +68,6 @@ fn options_of_other_tasks_are_refused_with_a_way_out() {
         "--train-folds 1",
         "--test-folds 2",
         "--watch-test",
-        "--solver fw",
         "--step predefined",
         "--direction away",
         "--cache on",
@@ -90,9 +89,9 @@ fn options_of_other_tasks_are_refused_with_a_way_out() {
     }
     desk.run(&format!("{line} --width 2")).refuses(&["--width is for the loss huber"]);
     for method in ["away", "pairwise"] {
-        desk.run(&format!("{line} --method {method}")).refuses(&["--method", "block-frank-wolfe"]);
+        desk.run(&format!("{line} --solver {method}")).refuses(&["--solver", "block-frank-wolfe"]);
     }
-    desk.run(&format!("{line} --method apg --steps theorem")).refuses(&["--steps is for"]);
+    desk.run(&format!("{line} --solver apg --constants k=2")).refuses(&["--constants is for"]);
 }
 
 #[test]

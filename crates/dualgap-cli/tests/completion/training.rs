@@ -14,7 +14,7 @@ fn the_objective_is_what_it_is_said_to_be() {
         let line =
             format!("completion ratings.csv --radius 8 --mu 0.01 --tolerance 1e-6 {options}");
         let json = desk.train(&format!("{line} --witness -o model"));
-        assert_eq!((&json["task"], &json["solver"]), (&"completion".into(), &"pdbfw".into()));
+        assert_eq!((&json["task"], &json["solver"]), (&"completion".into(), &"auto".into()));
         assert_eq!((&json["n"], &json["dim"]), (&70.into(), &(12 * 9).into()));
         assert_eq!(
             (&json["ball"]["name"], number(&json["ball"], "radius")),
@@ -125,10 +125,10 @@ fn every_method_and_centre_finds_the_same_optimum() {
             "scgs",
             "storc",
         ] {
-            let json = desk.train(&format!("{line} --passes 50 --method {method}"));
+            let json = desk.train(&format!("{line} --passes 50 --solver {method}"));
             assert!(overlap(interval(&json), interval(&best)), "{method}: {json:#}");
         }
-        let theorem = desk.train(&format!("{line} --passes 50 --steps theorem --ball trace"));
+        let theorem = desk.train(&format!("{line} --passes 50 --solver pdbfw --ball trace"));
         assert!(overlap(interval(&theorem), interval(&best)));
     }
 }

@@ -26,7 +26,7 @@ fn a_model_is_trained_applied_and_proved_again() {
         let json =
             desk.train(&format!("{task} --ball l1 --radius 0.8 --mu 0.01 --witness -o model"));
         let ball = &json["ball"];
-        assert_eq!((&ball["name"], &json["solver"]), (&"l1".into(), &"pdbfw".into()), "{json:#}");
+        assert_eq!((&ball["name"], &json["solver"]), (&"l1".into(), &"auto".into()), "{json:#}");
         assert_eq!((number(ball, "radius"), number(ball, "mu")), (0.8, 0.01));
         // A step looks at the entries of a row at least once; what is told in words is the same number.
         let touched = json["counters"]["entries_touched"].as_u64().unwrap();
@@ -44,7 +44,7 @@ fn a_model_is_trained_applied_and_proved_again() {
             desk.run(&format!("{command} model {}", data(task))).ok();
         }
         let told = desk.run("inspect model").ok().stdout;
-        assert!(told.contains("l1, radius 0.8") && told.contains("pdbfw"), "{told}");
+        assert!(told.contains("l1, radius 0.8") && told.contains("(auto)"), "{told}");
         let table = desk.run(&format!("train {task} --ball l1 --radius 0.8")).ok().stdout;
         for words in ["l1, radius 0.8", "not zero", "entries of the data touched"] {
             assert!(table.contains(words), "{table}");
@@ -70,9 +70,10 @@ fn every_method_is_about_the_same_optimum() {
     let line = "binary binary.svm --ball l1 --radius 0.5 --mu 0.1 --passes 3000";
     let best = desk.train(&format!("{line} --tolerance 1e-8"));
     let methods = ["apg", "frank-wolfe", "away", "pairwise", "svrg", "scgs", "storc"];
-    let methods = methods.map(|method| format!("--method {method}"));
-    let steps = ["theorem", "theorem:s=2,k=3,eta=0.4"].map(|steps| format!("--steps {steps}"));
-    for way in methods.iter().chain(&steps) {
+    let methods = methods.map(|method| format!("--solver {method}"));
+    let papers =
+        ["pdbfw", "pdbfw --constants s=2,k=3,eta=0.4"].map(|way| format!("--solver {way}"));
+    for way in methods.iter().chain(&papers) {
         let json = desk.train(&format!("{line} {way}"));
         assert!(overlap(interval(&json), interval(&best)), "{way}: {json:#}");
     }
@@ -138,8 +139,8 @@ fn what_makes_no_ball_is_refused() {
         ("--ball l1", &["--radius"][..]),
         ("--radius 1", &["--ball"]),
         ("--mu 1", &["--ball"]),
-        ("--method apg", &["--ball"]),
-        ("--steps theorem", &["--ball"]),
+        ("--solver apg", &["--ball"]),
+        ("--solver pdbfw", &["--ball"]),
         ("--ball l1 --radius 0", &["--radius", "positive"]),
         ("--ball l1 --radius -1", &["--radius", "positive"]),
         ("--ball l1 --radius nan", &["--radius", "positive"]),
@@ -148,12 +149,17 @@ fn what_makes_no_ball_is_refused() {
         ("--ball l1 --radius 1 --mu nan", &["--mu"]),
         ("--ball l2 --radius 1", &["--ball", "l1"]),
         ("--ball trace --radius 1", &["--ball trace", "multiclass", "l1"]),
-        ("--ball l1 --radius 1 --method block-frank-wolfe", &["--method", "pairwise"]),
-        ("--ball l1 --radius 1 --steps quickly", &["--steps", "theorem"]),
-        ("--ball l1 --radius 1 --steps theorem:k=0", &["--steps"]),
-        ("--ball l1 --radius 1 --method apg --steps theorem", &["--steps", "pdbfw"]),
-        ("--ball l1 --radius 1 --loss logistic --steps theorem", &["--steps theorem:delta="]),
-        ("--ball l1 --radius 1 --loss logistic --steps theorem:k=3,eta=0.4", &["theorem:delta="]),
+        ("--ball l1 --radius 1 --solver block-frank-wolfe", &["--solver", "pairwise"]),
+        ("--ball l1 --radius 1 --solver quickly", &["--solver", "pdbfw"]),
+        ("--ball l1 --radius 1 --solver pdbfw --constants k=0", &["--constants"]),
+        ("--ball l1 --radius 1 --solver bcfw", &["--solver bcfw", "pdbfw"]),
+        ("--constants k=3", &["--ball"]),
+        ("--ball l1 --radius 1 --solver apg --constants k=3", &["--constants", "pdbfw"]),
+        ("--ball l1 --radius 1 --loss logistic --solver pdbfw", &["--constants delta="]),
+        (
+            "--ball l1 --radius 1 --loss logistic --solver pdbfw --constants k=3,eta=0.4",
+            &["--constants delta="],
+        ),
         ("--ball l1 --radius 1 --threads 2", &["--threads", "leave it out"]),
     ] {
         desk.run(&format!("train binary binary.svm {options}")).refuses(words);
@@ -163,8 +169,8 @@ fn what_makes_no_ball_is_refused() {
     for ball in ["l1", "trace"] {
         let line =
             format!("multiclass three.svm --ball {ball} --radius 1 --loss softmax --passes 3");
-        desk.run(&format!("train {line} --steps theorem")).refuses(&["theorem:delta="]);
-        desk.train(&format!("{line} --steps theorem:delta=0.1"));
+        desk.run(&format!("train {line} --solver pdbfw")).refuses(&["--constants delta="]);
+        desk.train(&format!("{line} --solver pdbfw --constants delta=0.1"));
     }
     desk.run("cv binary binary.svm --ball l1 --radius 1").refuses(&["--ball"]);
     desk.run("path binary binary.svm --ball l1 --radius 1 -o folder").refuses(&["--ball"]);
@@ -197,7 +203,6 @@ fn options_of_penalties_and_their_solvers_are_refused_in_a_ball() {
         "--l1 0.1",
         "--q-norm",
         "--nonnegative",
-        "--solver fw",
         "--step predefined",
         "--direction pairwise",
         "--cache on",
@@ -216,6 +221,6 @@ fn options_of_penalties_and_their_solvers_are_refused_in_a_ball() {
         desk.run(&line).refuses(&[&format!("{name} does not go with --ball: ")]);
     }
     desk.train("binary binary.svm --ball l1 --radius 1 --intercept=penalised");
-    desk.run("train binary binary.svm --ball l1 --radius 1 --method svrg --checkpoint run")
+    desk.run("train binary binary.svm --ball l1 --radius 1 --solver svrg --checkpoint run")
         .refuses(&["pdbfw"]);
 }

@@ -17,11 +17,7 @@ fn a_model_is_trained_applied_and_proved_again() {
     for scale in ["", "--scale rms"] {
         let json = desk.train(&format!("{LINE} {scale} --witness -o model"));
         let ball = &json["ball"];
-        assert_eq!(
-            (&ball["name"], &json["solver"]),
-            (&"trace".into(), &"pdbfw".into()),
-            "{json:#}"
-        );
+        assert_eq!((&ball["name"], &json["solver"]), (&"trace".into(), &"auto".into()), "{json:#}");
         let file = ModelFile::parse(&desk.read("model"));
         assert!(!file.tensors.contains_key("weights"));
         let values = file.floats("low_rank.s");
@@ -56,12 +52,12 @@ fn every_method_is_about_the_same_optimum() {
     let best = desk.train(&format!("{LINE} --tolerance 1e-8"));
     let one_corner = ["frank-wolfe", "block-frank-wolfe", "stochastic-frank-wolfe"];
     for method in one_corner.into_iter().chain(["apg", "svrg", "scgs", "storc"]) {
-        let json = desk.train(&format!("{LINE} --passes 100 --method {method}"));
+        let json = desk.train(&format!("{LINE} --passes 100 --solver {method}"));
         assert!(overlap(interval(&json), interval(&best)), "{method}: {json:#}");
     }
     for method in ["away", "pairwise"] {
-        desk.run(&format!("train {LINE} --method {method}"))
-            .refuses(&["--method", "block-frank-wolfe"]);
+        desk.run(&format!("train {LINE} --solver {method}"))
+            .refuses(&["--solver", "block-frank-wolfe"]);
     }
 }
 
@@ -125,7 +121,7 @@ fn a_kept_run_goes_on_as_if_it_had_never_ended() {
     let many = "multiclass many.svm --ball trace --radius 4 --loss softmax";
     let lines = [
         LINE.to_string(),
-        format!("{LINE} --steps theorem:delta=0.5 --scale rms"),
+        format!("{LINE} --solver pdbfw --constants delta=0.5 --scale rms"),
         format!("{many} --mu 0"),
         format!("{many} --mu 1e-5"),
     ];
@@ -143,8 +139,8 @@ fn a_kept_run_goes_on_as_if_it_had_never_ended() {
         ("--ball l1 --radius 1.5 --mu 0.01", "ball"),
         ("--lambda 0.01", "penalty"),
         ("--ball trace --radius 1.5 --mu 0.02", "mu"),
-        ("--ball trace --radius 1.5 --mu 0.01 --method apg", "method"),
-        ("--ball trace --radius 1.5 --mu 0.01 --steps theorem:delta=0.5", "steps"),
+        ("--ball trace --radius 1.5 --mu 0.01 --solver apg", "method"),
+        ("--ball trace --radius 1.5 --mu 0.01 --solver pdbfw --constants delta=0.5", "constants"),
         ("--ball trace --radius 1.5 --mu 0.01 --seed 1", "seed"),
     ] {
         let words = format!("its {word} is");
@@ -157,5 +153,5 @@ fn what_does_not_go_with_low_rank_is_refused() {
     let desk = desk();
     desk.run(&format!("train {LINE} --watch-test --test four.svm"))
         .refuses(&["--watch-test does not go with --ball: "]);
-    desk.run(&format!("train {LINE} --method apg --checkpoint run")).refuses(&["pdbfw"]);
+    desk.run(&format!("train {LINE} --solver apg --checkpoint run")).refuses(&["pdbfw"]);
 }

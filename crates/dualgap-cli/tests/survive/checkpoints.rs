@@ -21,6 +21,8 @@ fn a_run_with_more_passes_is_the_run_that_had_them_from_the_start() {
         "--average suffix --sampling uniform",
         "--step predefined --sampling cyclic",
         "--batch 7 --seed 3",
+        "--solver ssg --average suffix:0.5",
+        "--solver subgradient --average doubling",
     ]
     .iter()
     .enumerate()

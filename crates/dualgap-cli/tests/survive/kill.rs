@@ -133,8 +133,8 @@ fn killed_runs_in_the_trace_ball_are_resumed_bit_for_bit() {
     desk.write("many.svm", Table::new(3000, 12, 3, 2).text());
     for (k, run) in [
         "train completion ratings.txt --radius 90 --mu 0 --passes 150",
-        "train completion ratings.txt --radius 20 --mu 1e-4 --steps theorem --passes 60",
-        "train multiclass few.svm --ball trace --radius 3 --mu 1e-3 --steps theorem --passes 4000",
+        "train completion ratings.txt --radius 20 --mu 1e-4 --solver pdbfw --passes 60",
+        "train multiclass few.svm --ball trace --radius 3 --mu 1e-3 --solver pdbfw --passes 4000",
         "train multiclass many.svm --ball trace --radius 9 --mu 0 --loss softmax --passes 40",
     ]
     .iter()

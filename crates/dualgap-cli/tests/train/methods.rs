@@ -6,7 +6,7 @@ use crate::common::{Desk, Table, Words, interval, number, overlap};
 use serde_json::Value;
 
 /// Every value of every option that chooses a method, and some that meet.
-const METHODS: [&str; 14] = [
+const METHODS: [&str; 17] = [
     "--solver bcfw",
     "--solver fw",
     "--step line-search",
@@ -21,6 +21,9 @@ const METHODS: [&str; 14] = [
     "--solver fw --step predefined --average weighted",
     "--step predefined --average suffix --sampling uniform --batch 3",
     "--average weighted --batch 7 --sampling cyclic",
+    "--solver ssg",
+    "--solver ssg --average weighted --sampling uniform",
+    "--solver subgradient --average suffix:0.5",
 ];
 
 /// Large enough for the slowest of them to come near the optimum.

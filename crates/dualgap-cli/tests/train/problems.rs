@@ -170,7 +170,7 @@ fn how_a_problem_is_solved_is_no_part_of_it() {
         ("multiclass three.svm --lambda 0.1", ["--solver bcfw", "--batch 4", "--seed 7"]),
         (
             "multiclass three.svm --ball l1 --radius 1 --mu 0.1",
-            ["--method apg", "--seed 7", "--steps theorem"],
+            ["--solver apg", "--seed 7", "--solver pdbfw"],
         ),
     ] {
         let problem = certified(&desk, line)["problem"].clone();

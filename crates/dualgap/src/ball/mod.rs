@@ -32,7 +32,7 @@ mod weights;
 pub use l1::{DualValue, MeanDual, Table};
 pub use losses::{Classes, Losses, PerOutput};
 pub use problem::{Design, Problem};
-pub use settings::{Constants, Method, Settings, Steps};
+pub use settings::{Constants, Method, Settings};
 pub use solver::Session;
 pub use weights::Weights;
 

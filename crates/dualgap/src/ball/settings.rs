@@ -3,29 +3,61 @@
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The method, its steps and the seed of a run.
+/// The method of a run, the constants of primal-dual block Frank-Wolfe, and the seed.
 ///
 /// ```
-/// # use dualgap::ball::Settings;
+/// # use dualgap::ball::{Method, Settings};
 /// let settings = Settings::default(); // nothing has to be tuned
-/// assert_eq!(settings.seed, 0);
+/// assert_eq!((settings.method, settings.seed), (Method::Auto, 0));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Stored")]
 pub struct Settings {
     /// The method that trains.
-    #[serde(default)]
     pub method: Method,
-    /// The steps of primal-dual block Frank-Wolfe: by a line search, or by the paper's theorem.
-    pub steps: Steps,
+    /// The constants of [`Method::Pdbfw`], where they are not the theorem's. No other method has any.
+    pub constants: Constants,
     /// The seed of the random order of the examples.
     pub seed: u64,
+}
+
+/// Settings as files have them. In older ones the default method went by the name of the paper's, and its steps told the
+/// two apart.
+#[derive(Deserialize)]
+struct Stored {
+    #[serde(default)]
+    method: Method,
+    constants: Option<Constants>,
+    steps: Option<StoredSteps>,
+    seed: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+enum StoredSteps {
+    Search,
+    Theorem(Constants),
+}
+
+impl From<Stored> for Settings {
+    fn from(stored: Stored) -> Self {
+        let Stored { method, constants, steps, seed } = stored;
+        let (method, constants) = match (method, steps) {
+            (Method::Pdbfw, Some(StoredSteps::Search)) => (Method::Auto, constants),
+            (Method::Pdbfw, Some(StoredSteps::Theorem(constants))) => {
+                (Method::Pdbfw, Some(constants))
+            }
+            _ => (method, constants),
+        };
+        Self { method, constants: constants.unwrap_or_default(), seed }
+    }
 }
 
 impl Settings {
     /// How many vectors of weights a run in the l1 ball holds at its peak, measured over long and short runs.
     pub(super) fn copies(&self) -> usize {
         match self.method {
-            Method::Pdbfw | Method::FrankWolfe => 10,
+            Method::Auto | Method::Pdbfw | Method::FrankWolfe => 10,
             Method::ProjectedGradient | Method::AwaySteps | Method::Pairwise | Method::Svrg => 12,
             Method::Scgs
             | Method::Storc
@@ -36,19 +68,23 @@ impl Settings {
 
     /// Returns an error if checkpoints are asked of a method that has none.
     pub(super) fn check_resumable(&self, resumable: bool) -> Result<()> {
-        if resumable && self.method != Method::Pdbfw {
-            return Err(Error::setting("only runs of pdbfw can be stored and resumed"));
+        if resumable && !matches!(self.method, Method::Auto | Method::Pdbfw) {
+            return Err(Error::setting("only runs of auto and pdbfw can be stored and resumed"));
         }
         Ok(())
     }
 }
 
-/// The method: primal-dual block Frank-Wolfe, or a baseline to compare it with.
+/// The method: ours, the paper's, or a baseline to compare them with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Primal-dual block Frank-Wolfe.
+    /// What suits the ball and the data, with nothing to tune: in the l1 ball randomised ascent on the dual, in the trace
+    /// ball the same in blocks of examples, or with many outputs accelerated projected gradients with a truncated
+    /// singular value decomposition.
     #[default]
+    Auto,
+    /// Primal-dual block Frank-Wolfe, Algorithms 1 and 2 of its paper, with constant steps ([`Constants`]).
     Pdbfw,
     /// Accelerated projected gradient with backtracking and restarts.
     ProjectedGradient,
@@ -94,18 +130,7 @@ impl Method {
     ];
 }
 
-/// How long steps are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "snake_case")]
-pub enum Steps {
-    /// The best point along every direction; nothing to tune.
-    #[default]
-    Search,
-    /// Algorithm 1 as printed, with the constants of its theorem where none are given.
-    Theorem(Constants),
-}
-
-/// The constants of Algorithm 1; those that are not given are the theorem's.
+/// The constants of Algorithms 1 and 2; those that are not given are the theorem's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Constants {
     /// s, the largest number of entries of X that move in a step. The theorem asks for the number of nonzero entries
@@ -152,7 +177,7 @@ impl Constants {
         let Some(conditioning) = of.conditioning else {
             return Err(Error::setting(
                 "the theorem has no step for a loss that is not strongly convex, as logistic and softmax are not: \
-                 give a delta of your own, or take the steps that are searched for",
+                 give a delta of your own, or take the default method",
             ));
         };
         let at = |mass: f64| of.k as f64 * (of.smoothness + conditioning * of.curvature * mass);

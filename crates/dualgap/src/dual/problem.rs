@@ -126,6 +126,9 @@ pub(super) struct MeanDual {
     pub distance: f64,
 }
 
+/// Receives the corner that was found in a block, and may keep it.
+pub(crate) type Take<'a, C> = &'a (dyn Fn(usize, &mut C) + Sync);
+
 /// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
 const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 
@@ -182,14 +185,25 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Returns P(w), with one search for a corner in every block.
     pub fn primal(&self, w: &[f64]) -> Result<PrimalValue> {
-        Ok(self.penalised(w, self.losses(w, None)?))
+        Ok(self.penalised(w, self.losses(w, None, &|_, _| ())?))
     }
 
     /// Returns P(w) as [`primal`](Self::primal) does, and an error if these points know corners that refute what a
     /// search claims. If every block finds a promised share of its largest gap, the points also give a bound: the gap that
     /// a block finds from its point, divided by the share, is not exceeded by any other.
     pub fn primal_at(&self, w: &[f64], points: &[B::Point]) -> Result<PrimalValue> {
-        Ok(self.penalised(w, self.losses_at(w, points)?))
+        self.primal_at_with(w, points, &|_, _| ())
+    }
+
+    /// [`primal_at`](Self::primal_at), which hands over the corner that was found in each block. The calls come from
+    /// several threads, in any order.
+    pub(crate) fn primal_at_with(
+        &self,
+        w: &[f64],
+        points: &[B::Point],
+        take: Take<'_, B::Corner>,
+    ) -> Result<PrimalValue> {
+        Ok(self.penalised(w, self.losses_at(w, points, take)?))
     }
 
     /// Adds the penalty to the losses.
@@ -212,12 +226,17 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Returns the mean loss at w alone, without any penalty, as [`primal_at`](Self::primal_at) has it.
     pub(super) fn mean_loss(&self, w: &[f64], points: &[B::Point]) -> Result<PrimalValue> {
-        let Losses { mean, certified, basis } = self.losses_at(w, points)?;
+        let Losses { mean, certified, basis } = self.losses_at(w, points, &|_, _| ())?;
         Ok(PrimalValue { value: mean.total(), certified, basis })
     }
 
-    fn losses_at(&self, w: &[f64], points: &[B::Point]) -> Result<Losses> {
-        let losses = self.losses(w, Some(points))?;
+    fn losses_at(
+        &self,
+        w: &[f64],
+        points: &[B::Point],
+        take: Take<'_, B::Corner>,
+    ) -> Result<Losses> {
+        let losses = self.losses(w, Some(points), take)?;
         match self.blocks.quality() {
             Quality::Multiplicative(nu) if !losses.certified => {
                 self.promised(w, points, &losses, nu)
@@ -252,7 +271,12 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
     }
 
     /// Returns the mean loss, with one search for a corner in every block, and whether every block could bound its own.
-    fn losses(&self, w: &[f64], points: Option<&[B::Point]>) -> Result<Losses> {
+    fn losses(
+        &self,
+        w: &[f64],
+        points: Option<&[B::Point]>,
+        take: Take<'_, B::Corner>,
+    ) -> Result<Losses> {
         if w.len() != self.blocks.dim() {
             return Err(Error::setting(format!(
                 "there are {} weights and {} are needed",
@@ -266,6 +290,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             if let Some(at) = points.and_then(|points| points.get(i)) {
                 self.blocks.challenge(i, at, w, &buffers.1, &found)?;
             }
+            take(i, &mut buffers.1);
             Ok(found)
         })?;
         let certified = found.iter().all(|found| found.bound < f64::INFINITY);

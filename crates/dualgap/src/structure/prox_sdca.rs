@@ -173,6 +173,17 @@ impl<B: Radius> Blocks for ProxSdca<B> {
         self.blocks.best_corner(i, w, corner, scratch)
     }
 
+    fn corner_at_quotient(
+        &self,
+        i: usize,
+        w: &[f64],
+        divisor: f64,
+        corner: &mut B::Corner,
+        scratch: &mut B::Scratch,
+    ) -> Result<bool> {
+        self.blocks.corner_at_quotient(i, w, divisor, corner, scratch)
+    }
+
     fn aim(
         &self,
         i: usize,

@@ -2,6 +2,7 @@
 
 use crate::ball;
 use crate::dual::{self, Acceleration, Average, Cache, Direction, Sampling, Settings, Step};
+use crate::methods::{cutting_plane, exponentiated_gradient, subgradient};
 use crate::structure::Choice;
 use crate::structure::posed::Solver;
 use crate::term::Penalty;
@@ -20,6 +21,12 @@ pub enum Method {
     Dual(DualMethod),
     /// The solvers for weights in a ball.
     Ball(ball::Settings),
+    /// The stochastic or the batch subgradient method, for penalties.
+    Subgradient(subgradient::Settings),
+    /// Cutting planes, for penalties.
+    CuttingPlane(cutting_plane::Settings),
+    /// Online exponentiated gradient, for penalties.
+    ExponentiatedGradient(exponentiated_gradient::Settings),
 }
 
 /// How the block-dual engine runs; see [`dual::Settings`] for each of the settings.
@@ -131,19 +138,37 @@ impl From<ball::Settings> for Method {
     }
 }
 
+impl From<subgradient::Settings> for Method {
+    fn from(settings: subgradient::Settings) -> Self {
+        Self::Subgradient(settings)
+    }
+}
+
+impl From<cutting_plane::Settings> for Method {
+    fn from(settings: cutting_plane::Settings) -> Self {
+        Self::CuttingPlane(settings)
+    }
+}
+
+impl From<exponentiated_gradient::Settings> for Method {
+    fn from(settings: exponentiated_gradient::Settings) -> Self {
+        Self::ExponentiatedGradient(settings)
+    }
+}
+
 impl Method {
     /// Returns the method that a run under this penalty has, or an error if they do not go together.
     pub(super) fn for_penalty(self, penalty: &Penalty) -> Result<Self> {
         match (self, penalty.ball()) {
             (Self::Auto, None) => Ok(Self::Dual(DualMethod::default())),
             (Self::Auto, Some(_)) => Ok(Self::Ball(ball::Settings::default())),
-            (Self::Dual(_), Some(_)) => Err(Error::setting(
-                "the block-dual engine is for penalties: weights in a ball have solvers of their own",
-            )),
             (Self::Ball(_), None) => {
                 Err(Error::setting("the solvers of a ball are for weights in one"))
             }
-            (method, _) => Ok(method),
+            (method @ Self::Ball(_), Some(_)) | (method, None) => Ok(method),
+            (_, Some(_)) => Err(Error::setting(
+                "this solver is for penalties: weights in a ball have solvers of their own",
+            )),
         }
     }
 
@@ -160,6 +185,18 @@ impl Method {
                 let settings = method.settings(penalty, weights, threads)?;
                 Ok((Solver::Dual(settings), method.option))
             }
+            Self::Subgradient(settings) => {
+                let settings = subgradient::Settings { threads, ..*settings };
+                Ok((Solver::Subgradient(settings), None))
+            }
+            Self::CuttingPlane(settings) => {
+                let settings = cutting_plane::Settings { threads, ..*settings };
+                Ok((Solver::CuttingPlane(settings), None))
+            }
+            Self::ExponentiatedGradient(settings) => {
+                let settings = exponentiated_gradient::Settings { threads, ..*settings };
+                Ok((Solver::ExponentiatedGradient(settings), None))
+            }
             Self::Auto => Self::Auto.for_penalty(&penalty)?.solver(penalty, weights, threads),
         }
     }
@@ -170,6 +207,9 @@ impl Method {
             Self::Auto => 0,
             Self::Dual(method) => method.seed,
             Self::Ball(settings) => settings.seed,
+            Self::Subgradient(settings) => settings.seed,
+            Self::CuttingPlane(settings) => settings.seed,
+            Self::ExponentiatedGradient(settings) => settings.seed,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::balls::case::{Case, Kind, with_problem};
 use crate::balls::exact;
 use crate::common::cases;
 use dualgap::Result;
-use dualgap::ball::{self, Constants, Settings, Solution, Steps};
+use dualgap::ball::{self, Method, Settings, Solution};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report};
 use proptest::prelude::*;
 
@@ -16,7 +16,8 @@ fn variant(seed: u64, kind: Kind, which: usize) -> (Case, Settings) {
     match which {
         0 => case.mu = 0.0,
         1 => {
-            settings.steps = Steps::Theorem(Constants { delta: Some(0.1), ..Constants::default() });
+            settings.method = Method::Pdbfw;
+            settings.constants.delta = Some(0.1);
         }
         2 => {}
         _ => case.rows.iter_mut().flatten().for_each(|x| *x *= 1e4),

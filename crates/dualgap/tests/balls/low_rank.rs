@@ -54,12 +54,12 @@ proptest! {
 
     #[test]
     fn nothing_to_tune_and_the_optimum_is_clarabels(case in problems()) {
-        agrees(&case, Method::Pdbfw, 1e-8, 100_000)?;
+        agrees(&case, Method::Auto, 1e-8, 100_000)?;
     }
 
     #[test]
     fn so_it_is_without_mu(case in problems()) {
-        agrees(&Case { mu: 0.0, ..case }, Method::Pdbfw, 1e-6, 1_000_000)?;
+        agrees(&Case { mu: 0.0, ..case }, Method::Auto, 1e-6, 1_000_000)?;
     }
 
     #[test]
@@ -106,6 +106,6 @@ fn two_cones_are_the_ball_of_two_by_two() {
 fn small_balls_are_exact() {
     for kind in [Kind::Outputs(ScalarLoss::Squared, 2), Kind::Classes(MulticlassLoss::Softmax, 2)] {
         let case = Case { radius: 0.05, mu: 1e-3, ..Case::random(3, kind, 9, 2) };
-        agrees(&case, Method::Pdbfw, 1e-10, 10_000).unwrap();
+        agrees(&case, Method::Auto, 1e-10, 10_000).unwrap();
     }
 }

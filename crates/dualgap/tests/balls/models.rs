@@ -94,7 +94,7 @@ fn fit<S: Structure<Data = Examples>>(
     case: &Case,
     budget: &Budget,
 ) -> Report<Model<S>> {
-    asked(structure, case, ball(case), Method::Pdbfw, budget).run(&examples(case)).unwrap()
+    asked(structure, case, ball(case), Method::Auto, budget).run(&examples(case)).unwrap()
 }
 
 fn verify<S: Structure<Data = Examples>>(case: &Case, model: &Model<S>) -> Result<Verified> {
@@ -278,7 +278,7 @@ fn scaled_columns_stay_in_the_ball_on_their_way_back() {
             for radius in [0.1, 1.0 / 3.0, 1.0] {
                 let ball = Penalty::l1_ball(radius, case.mu);
                 with_structure!(case, |structure| {
-                    let fit = asked(structure, &case, ball, Method::Pdbfw, &budget).scaled(scale);
+                    let fit = asked(structure, &case, ball, Method::Auto, &budget).scaled(scale);
                     let report = fit.run(&examples(&case)).unwrap();
                     assert_eq!(report.stop, Stop::GapReached);
                     verify(&case, &report.model).unwrap();
@@ -292,7 +292,7 @@ fn scaled_columns_stay_in_the_ball_on_their_way_back() {
 fn what_does_not_go_with_a_ball_is_refused() {
     let case = &Case::random(1, Kind::Outputs(ScalarLoss::Squared, 1), 8, 3);
     let (data, budget, squared) = (examples(case), Budget::passes(1), ScalarLoss::Squared);
-    let asked = |loss, ball| asked(Linear::new(loss), case, ball, Method::Pdbfw, &budget);
+    let asked = |loss, ball| asked(Linear::new(loss), case, ball, Method::Auto, &budget);
     let unit = Penalty::l1_ball(1.0, case.mu);
     assert!(asked(squared, unit).run(&data).is_ok());
     for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -339,12 +339,12 @@ fn a_run_that_was_kept_goes_on_bit_for_bit_and_no_other_does() {
                 let fit = fit.resumed(resume.then_some(&*file));
                 fit.run(&examples(&case)).map(|report| report.model)
             };
-            let pdbfw = Method::Pdbfw;
-            let whole = run(11, 1.0, pdbfw, false, false).unwrap();
-            run(5, 1.0, pdbfw, true, false).unwrap();
-            let resumed = run(11, 1.0, pdbfw, false, true).unwrap();
+            let auto = Method::Auto;
+            let whole = run(11, 1.0, auto, false, false).unwrap();
+            run(5, 1.0, auto, true, false).unwrap();
+            let resumed = run(11, 1.0, auto, false, true).unwrap();
             assert_eq!((resumed.weights, resumed.witness), (whole.weights, whole.witness));
-            assert!(run(11, 2.0, pdbfw, false, true).is_err());
+            assert!(run(11, 2.0, auto, false, true).is_err());
             let apg = Method::ProjectedGradient;
             assert!(run(11, 1.0, apg, true, false).is_err());
             assert!(run(11, 1.0, apg, false, true).is_err());

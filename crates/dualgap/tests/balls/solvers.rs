@@ -3,7 +3,7 @@
 use crate::balls::case::{Case, Kind, with_problem};
 use crate::balls::judge::judge;
 use crate::common::cases;
-use dualgap::ball::{self, Constants, Losses, Method, PerOutput, Problem, Settings, Steps, Table};
+use dualgap::ball::{self, Constants, Losses, Method, PerOutput, Problem, Settings, Table};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::term::ScalarLoss;
@@ -19,7 +19,7 @@ fn within(gap: f64, passes: u64) -> Budget {
 }
 
 fn theorem(constants: Constants) -> Settings {
-    Settings { steps: Steps::Theorem(constants), ..Settings::default() }
+    Settings { method: Method::Pdbfw, constants, ..Settings::default() }
 }
 
 /// The constants for as many examples as there are, with a δ for losses that the theorem has none for: that of one

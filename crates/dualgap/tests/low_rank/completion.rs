@@ -241,7 +241,7 @@ fn a_weight_of_two_is_a_rating_that_is_there_twice() {
 #[test]
 fn every_method_of_the_trace_ball_makes_a_model_that_holds() {
     let (data, ball) = (data(), Penalty::trace_ball(2.0, 0.05));
-    for method in [Method::Pdbfw].into_iter().chain(Method::LOW_RANK_BASELINES) {
+    for method in [Method::Auto].into_iter().chain(Method::LOW_RANK_BASELINES) {
         let (completion, budget) = (Completion::new(HUBER, Centring::Mean), Budget::passes(10));
         let settings = Settings { method, ..Settings::default() };
         let model = Fit::in_ball(completion, ball, settings, &budget).run(&data).unwrap().model;
@@ -264,11 +264,11 @@ fn what_does_not_go_with_ratings_is_refused() {
         let completion = Completion::new(ScalarLoss::Squared, Centring::Mean);
         Fit::in_ball(completion, trace, Settings { method, ..Settings::default() }, &budget)
     };
-    assert!(asked(Method::Pdbfw).run(&data).is_ok());
+    assert!(asked(Method::Auto).run(&data).is_ok());
     assert!(asked(Method::Pairwise).run(&data).is_err());
-    assert!(asked(Method::Pdbfw).scaled(Scaling::Max).run(&data).is_err());
-    assert!(asked(Method::Pdbfw).warm(Some(&model)).run(&data).is_err());
-    assert!(asked(Method::Pdbfw).watching(&data).run(&data).is_err());
+    assert!(asked(Method::Auto).scaled(Scaling::Max).run(&data).is_err());
+    assert!(asked(Method::Auto).warm(Some(&model)).run(&data).is_err());
+    assert!(asked(Method::Auto).watching(&data).run(&data).is_err());
     let huge = Ratings::from_triples(&[("a", "b", 1e308), ("a", "c", 1e308)]).unwrap();
     for centring in [Centring::None, Centring::Mean, Centring::Effects] {
         assert!(fit(&huge, ScalarLoss::Squared, centring, trace, &budget).is_err());

@@ -1,7 +1,7 @@
 //! Runs that are stopped in the middle of a step, judged by counted products with vectors and never by a clock.
 
 use dualgap::ball::trace::{Map, Proving, Sampled};
-use dualgap::ball::{Constants, Method, PerOutput, Problem, Settings, Steps, train, train_from};
+use dualgap::ball::{Constants, Method, PerOutput, Problem, Settings, train, train_from};
 use dualgap::linalg::{LowRank, Operator, Random, Search};
 use dualgap::run::{Budget, InMemory, Interrupt, Stop};
 use dualgap::term::ScalarLoss;
@@ -132,8 +132,8 @@ fn settings(method: Method) -> Settings {
 
 fn ways() -> Vec<Settings> {
     let constants = Constants { s: Some(8), ..Constants::default() };
-    let theorem = Settings { steps: Steps::Theorem(constants), ..Settings::default() };
-    let mut ways = vec![settings(Method::Pdbfw), theorem];
+    let theorem = Settings { method: Method::Pdbfw, constants, ..Settings::default() };
+    let mut ways = vec![settings(Method::Auto), theorem];
     ways.extend(Method::LOW_RANK_BASELINES.map(settings));
     ways
 }

@@ -6,9 +6,7 @@ use crate::low_rank::Case;
 use crate::low_rank::runs::{norm, phi};
 use dualgap::Result;
 use dualgap::ball::trace::Sampled;
-use dualgap::ball::{
-    Constants, Method, PerOutput, Problem, Settings, Solution, Steps, train, train_from,
-};
+use dualgap::ball::{Constants, Method, PerOutput, Problem, Settings, Solution, train, train_from};
 use dualgap::linalg::{LowRank, Random};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, Report};
 use dualgap::term::ScalarLoss;
@@ -54,7 +52,7 @@ impl Variant {
     fn all() -> Vec<Self> {
         let search = Settings { seed: 5, ..Settings::default() };
         let constants = Constants { delta: Some(2.0), ..Constants::default() };
-        let theorem = Settings { steps: Steps::Theorem(constants), ..search };
+        let theorem = Settings { method: Method::Pdbfw, constants, ..search };
         let few = |mu: f64| Case { mu, ..Case::random(1, 13, 5, 3) };
         let many = |mu: f64| Case { mu, ..Case::random(2, 350, 5, 3) };
         let of = |name, data, settings| Self { name, data, settings };

@@ -3,7 +3,7 @@
 use crate::low_rank::Case;
 use crate::low_rank::judge::Judge;
 use dualgap::ball::trace::Features;
-use dualgap::ball::{self, Constants, Losses, Method, Problem, Settings, Solution, Steps};
+use dualgap::ball::{self, Constants, Losses, Method, Problem, Settings, Solution};
 use dualgap::linalg::LowRank;
 use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::term::ScalarLoss;
@@ -138,14 +138,19 @@ fn the_theorem_s_steps_reach_the_same_optimum() {
     let problem = case.problem(&rows, ScalarLoss::Squared);
     // As printed, and with a tenth of the care.
     for (delta, relative) in [(None, 1e-4), (Some(2.0), 1e-7)] {
-        let steps = Steps::Theorem(Constants { delta, ..Constants::default() });
-        let report = run(&problem, Settings { steps, ..Settings::default() }, relative, 60_000);
+        let constants = Constants { delta, ..Constants::default() };
+        let report = run(
+            &problem,
+            Settings { method: Method::Pdbfw, constants, ..Settings::default() },
+            relative,
+            60_000,
+        );
         assert!(report.certificate.relative_gap() <= relative, "{:?}", report.certificate);
         assert!((report.certificate.primal - best).abs() <= relative * best);
     }
     // A rank below that of the optimum is a rank all the same.
     let constants = Constants { s: Some(1), k: Some(4), ..Constants::default() };
-    let settings = Settings { steps: Steps::Theorem(constants), ..Settings::default() };
+    let settings = Settings { method: Method::Pdbfw, constants, ..Settings::default() };
     assert!(run(&problem, settings, 1e-9, 500).certificate.primal >= best - 1e-9);
 }
 
@@ -210,7 +215,7 @@ fn the_same_seed_gives_the_same_bits() {
     let case = Case::random(13, 20, 6, 5);
     let rows = case.matrix();
     let problem = case.problem(&rows, ScalarLoss::Logistic);
-    for method in Method::LOW_RANK_BASELINES.into_iter().chain([Method::Pdbfw]) {
+    for method in Method::LOW_RANK_BASELINES.into_iter().chain([Method::Auto]) {
         let settings = Settings { method, seed: 3, ..Settings::default() };
         let [one, two] = [0, 1].map(|_| run(&problem, settings, 1e-6, 60));
         assert_eq!(one.model, two.model);

@@ -58,8 +58,10 @@ fn version_1(header: &Value) -> Value {
         "ball" => {
             old["lambda"] = penalty["mu"].clone();
             old["ball"] = penalty["ball"].clone();
-            old["ball"]["method"] = method["method"].clone();
-            old["ball"]["steps"] = method["steps"].clone();
+            // The default went by the name of the paper's method.
+            let default = method["method"] == "auto";
+            old["ball"]["method"] = if default { json!("pdbfw") } else { method["method"].clone() };
+            old["ball"]["steps"] = json!({ "name": "search" });
         }
         name => {
             old["lambda"] = if name == "lasso" { json!(0.0) } else { penalty["lambda"].clone() };

@@ -2,7 +2,7 @@
 //!
 //! - `table`: the data, by rows and by columns, and the dual value of a certificate.
 //! - `ascent`, `visit`, `soft_threshold`: the default method, which has nothing to tune.
-//! - `theorem`: Algorithm 1 with constant steps.
+//! - `theorem`: Algorithm 1 of the paper, with constant steps.
 //! - `baselines`: other methods for the same problems.
 
 mod ascent;
@@ -16,7 +16,7 @@ pub use table::{DualValue, L1Problem, MeanDual, Table};
 
 use super::handover::Handover;
 use super::solver::Session;
-use super::{Losses, Method, Settings, Solution, Steps, Train};
+use super::{Losses, Method, Settings, Solution, Train};
 use crate::Result;
 use crate::linalg::memory::Need;
 use crate::run::Report;
@@ -31,16 +31,14 @@ impl<L: Losses> Train for L1Problem<'_, L> {
         let copies = settings.copies() + if session.sink.is_some() { 3 } else { 0 };
         let others = 4 * self.numbers();
         Need { weights: self.dim(), copies, others }.check()?;
-        if settings.method != Method::Pdbfw {
-            return baselines::train(self, settings, session);
-        }
-        match settings.steps {
-            Steps::Search => {
+        match settings.method {
+            Method::Auto => {
                 let ascent = Ascent::<L::Scratch>::new(self, settings.seed);
                 let moves = Handover::<_, Gradients<L::Scratch>>::new(ascent);
                 session.resume(self, moves)
             }
-            Steps::Theorem(constants) => session.resume(self, Theorem::new(self, constants)?),
+            Method::Pdbfw => session.resume(self, Theorem::new(self, settings.constants)?),
+            _ => baselines::train(self, settings, session),
         }
     }
 }

@@ -25,7 +25,7 @@ pub use sampled::Sampled;
 
 use super::handover::Handover;
 use super::solver::Session;
-use super::{Losses, Method, Problem, Settings, Solution, Steps, Train};
+use super::{Losses, Method, Problem, Settings, Solution, Train};
 use crate::Result;
 use crate::linalg::LowRank;
 use crate::run::Report;
@@ -41,20 +41,18 @@ impl<M: Map, L: Losses> Train for Problem<M, L> {
         settings: &Settings,
         session: Session<'_, '_>,
     ) -> Result<Report<Solution<LowRank>>> {
-        if settings.method != Method::Pdbfw {
-            return baselines::train(self, settings, session);
-        }
-        match settings.steps {
-            Steps::Search => match blocks::block_size(self) {
+        match settings.method {
+            Method::Auto => match blocks::block_size(self) {
                 Some(size) => {
                     let blocks = Blocks::<L::Scratch>::new(self, size, settings.seed)?;
                     session.resume(self, Handover::<_, Ascent>::new(blocks))
                 }
                 None => session.resume(self, Ascent::new(self)),
             },
-            Steps::Theorem(constants) => {
-                session.resume(self, Theorem::<L::Scratch>::new(self, constants)?)
+            Method::Pdbfw => {
+                session.resume(self, Theorem::<L::Scratch>::new(self, settings.constants)?)
             }
+            _ => baselines::train(self, settings, session),
         }
     }
 }

@@ -107,6 +107,20 @@ pub trait Blocks: Sized + Sync {
         scratch: &mut Self::Scratch,
     ) -> Result<Found>;
 
+    /// Finds the corner with the largest loss at `w / divisor`, for methods that rescale all weights in every step and
+    /// keep the divisor apart, so that a step need not touch them all. Returns false if the blocks search at plain
+    /// weights only. The scores in the scratch are of no use afterwards.
+    fn corner_at_quotient(
+        &self,
+        _i: usize,
+        _w: &[f64],
+        _divisor: f64,
+        _corner: &mut Self::Corner,
+        _scratch: &mut Self::Scratch,
+    ) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Finds the target of a step from `at`: the best corner, or a better point if the block can find one from its
     /// current point and the curvature of the dual.
     fn aim(

@@ -151,6 +151,35 @@ impl<'a> ChainBlocks<'a> {
         self.hamming.cost(self.data.truth(i).len())
     }
 
+    /// Finds the best labeling at w, if a wrong label costs this much.
+    #[inline]
+    fn search(
+        &self,
+        i: usize,
+        w: &[f64],
+        cost: f64,
+        corner: &mut Vec<u64>,
+        scratch: &mut ChainScratch,
+    ) -> Found {
+        let ChainScratch { viterbi, path, .. } = scratch;
+        let truth = self.data.truth(i);
+        viterbi.score(self.layout, w, self.sequence(i), Some((truth, cost)));
+        let Some(Beam { width, bound }) = self.beam.filter(|beam| beam.width < self.layout.labels)
+        else {
+            let best = viterbi.decode(self.layout, w, path);
+            corner.clear();
+            corner.extend(keys_of(path));
+            return Found::exact(best - viterbi.path_score(self.layout, w, truth));
+        };
+        let (best, most) = viterbi.decode_beam(self.layout, w, width, path);
+        let right = viterbi.path_score(self.layout, w, truth);
+        corner.clear();
+        // The truth is an output too, which a narrow beam may miss.
+        corner.extend(keys_of(if best < right { truth } else { path }));
+        let bound = if bound { (most - right).max(0.0) } else { f64::INFINITY };
+        Found { value: (best - right).max(0.0), bound, basis: Basis::Bounds }
+    }
+
     /// Adds `factor · Σ_t e_{t+1} ⊗ d_t(·,·)` of the prepared difference.
     fn displace_pairs(
         &self,
@@ -208,23 +237,20 @@ impl Blocks for ChainBlocks<'_> {
         corner: &mut Vec<u64>,
         scratch: &mut ChainScratch,
     ) -> Result<Found> {
-        let ChainScratch { viterbi, path, .. } = scratch;
-        viterbi.score(self.layout, w, self.sequence(i), Some(self.loss(i)));
-        let truth = self.data.truth(i);
-        let Some(Beam { width, bound }) = self.beam.filter(|beam| beam.width < self.layout.labels)
-        else {
-            let best = viterbi.decode(self.layout, w, path);
-            corner.clear();
-            corner.extend(keys_of(path));
-            return Ok(Found::exact(best - viterbi.path_score(self.layout, w, truth)));
-        };
-        let (best, most) = viterbi.decode_beam(self.layout, w, width, path);
-        let right = viterbi.path_score(self.layout, w, truth);
-        corner.clear();
-        // The truth is an output too, which a narrow beam may miss.
-        corner.extend(keys_of(if best < right { truth } else { path }));
-        let bound = if bound { (most - right).max(0.0) } else { f64::INFINITY };
-        Ok(Found { value: (best - right).max(0.0), bound, basis: Basis::Bounds })
+        Ok(self.search(i, w, self.cost(i), corner, scratch))
+    }
+
+    /// Losses times the divisor have the same best labeling.
+    fn corner_at_quotient(
+        &self,
+        i: usize,
+        w: &[f64],
+        divisor: f64,
+        corner: &mut Vec<u64>,
+        scratch: &mut ChainScratch,
+    ) -> Result<bool> {
+        self.search(i, w, divisor * self.cost(i), corner, scratch);
+        Ok(true)
     }
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut ChainScratch) {

@@ -214,6 +214,18 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         Ok(Found::exact(self.loss.value(scratch.a, self.targets[i]).value))
     }
 
+    fn corner_at_quotient(
+        &self,
+        i: usize,
+        w: &[f64],
+        divisor: f64,
+        corner: &mut f64,
+        _: &mut LinearScratch,
+    ) -> Result<bool> {
+        *corner = self.loss.corner(score(self.rows.row(i), w) / divisor, self.targets[i]);
+        Ok(true)
+    }
+
     fn aim(
         &self,
         i: usize,

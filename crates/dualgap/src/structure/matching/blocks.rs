@@ -142,6 +142,15 @@ impl<'a> MatchingBlocks<'a> {
     }
 }
 
+/// Finds the best matching for the scores in the scratch.
+fn assign(graph: GraphRef<'_>, corner: &mut Vec<u64>, scratch: &mut MatchingScratch) {
+    let MatchingScratch { assignment, scores, .. } = scratch;
+    let edges = graph.edges().iter().zip(scores.iter());
+    let size = (graph.rows(), graph.columns());
+    assignment.solve(size.0, size.1, edges.map(|(&(r, c), &s)| (r as usize, c as usize, s)));
+    write_assigned(size, assignment, corner);
+}
+
 impl Blocks for MatchingBlocks<'_> {
     type Visits = ActiveSet;
     type Intercept = NoIntercept;
@@ -193,11 +202,8 @@ impl Blocks for MatchingBlocks<'_> {
     ) -> Result<Found> {
         let graph = self.graph(i);
         self.score_all(graph, w, scratch);
+        assign(graph, corner, scratch);
         let MatchingScratch { assignment, scores, .. } = scratch;
-        let edges = graph.edges().iter().zip(scores.iter());
-        let size = (graph.rows(), graph.columns());
-        assignment.solve(size.0, size.1, edges.map(|(&(r, c), &s)| (r as usize, c as usize, s)));
-        write_assigned(size, assignment, corner);
         let edge_of = |(row, column)| graph.edge(row, column);
         let found: f64 = assignment.pairs().filter_map(edge_of).map(|edge| scores[edge]).sum();
         let right: f64 = self.shapes[i].truth.iter().map(|&edge| scores[edge as usize]).sum();
@@ -205,6 +211,25 @@ impl Blocks for MatchingBlocks<'_> {
         let slack = gamma(4) * (most + right.abs());
         let bound = most - right + slack;
         Ok(Found { bound, ..Found::exact(found - right) })
+    }
+
+    /// Losses times the divisor have the same best matching.
+    fn corner_at_quotient(
+        &self,
+        i: usize,
+        w: &[f64],
+        divisor: f64,
+        corner: &mut Vec<u64>,
+        scratch: &mut MatchingScratch,
+    ) -> Result<bool> {
+        let graph = self.graph(i);
+        scratch.known = false;
+        scratch.scores.clear();
+        let scaled =
+            |edge| divisor * self.loss.of_edge(graph, edge) + score(graph.features(edge), w);
+        scratch.scores.extend((0..graph.edges().len()).map(scaled));
+        assign(graph, corner, scratch);
+        Ok(true)
     }
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut MatchingScratch) {

@@ -153,6 +153,22 @@ impl Blocks for MulticlassBlocks<'_> {
         Ok(Found::exact(score - scratch.scores[self.truth(i)]))
     }
 
+    /// Costs times the divisor have the same best class.
+    fn corner_at_quotient(
+        &self,
+        i: usize,
+        w: &[f64],
+        divisor: f64,
+        corner: &mut u64,
+        scratch: &mut MulticlassScratch,
+    ) -> Result<bool> {
+        self.costs.fill(self.truth(i), &mut scratch.scores);
+        scratch.scores.iter_mut().for_each(|cost| *cost *= divisor);
+        add_scores(self.data.rows().row(i), w, &mut scratch.scores);
+        *corner = argmax(scratch.scores.iter().copied()).0 as u64;
+        Ok(true)
+    }
+
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut MulticlassScratch) {
         self.costs.fill(self.truth(i), &mut scratch.scores);
         add_scores(self.data.rows().row(i), w, &mut scratch.scores);

@@ -192,6 +192,25 @@ impl Blocks for ScoreBlocks<'_> {
         Ok(Found::exact(self.loss.value(scores, self.truth(i), beta).value))
     }
 
+    fn corner_at_quotient(
+        &self,
+        i: usize,
+        w: &[f64],
+        divisor: f64,
+        corner: &mut Vec<f64>,
+        scratch: &mut VectorScratch,
+    ) -> Result<bool> {
+        let scores = &mut scratch.scores;
+        scores.clear();
+        scores.resize(self.classes, 0.0);
+        add_scores(self.data.rows().row(i), w, scores);
+        for (y, score) in scores.iter_mut().enumerate() {
+            *score = self.costs.of(self.truth(i), y) + *score / divisor;
+        }
+        self.loss.corner(scores, corner);
+        Ok(true)
+    }
+
     fn aim(
         &self,
         i: usize,

@@ -30,6 +30,7 @@ use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::{Settings, Witness};
 use crate::linalg::{LowRank, Measured};
+use crate::methods::{cutting_plane, exponentiated_gradient, subgradient};
 use crate::run::{Budget, Certificate, Checkpoint, CheckpointSink, Observer, Reach, Report};
 use crate::term::{Ball, Penalty};
 use crate::{Error, Result, ball};
@@ -113,6 +114,12 @@ pub enum Solver {
     Dual(Settings),
     /// The solvers in a ball.
     Ball(ball::Settings),
+    /// The subgradient methods.
+    Subgradient(subgradient::Settings),
+    /// Cutting planes.
+    CuttingPlane(cutting_plane::Settings),
+    /// Online exponentiated gradient.
+    ExponentiatedGradient(exponentiated_gradient::Settings),
 }
 
 /// Where a run starts.

@@ -5,6 +5,7 @@ use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::{self, Begin, Problem, Quality, Solution, Witness, Witnessed};
 use crate::linalg::Measured;
+use crate::methods::{cutting_plane, subgradient};
 use crate::run::{Reach, Report};
 use crate::structure::Fitted;
 use crate::structure::linear::{LinearBlocks, train_pure_l1_from};
@@ -42,11 +43,7 @@ struct OfOneOutput<'d> {
 
 impl<B: Witnessed> Posed for Penalised<B> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Solver::Dual(settings) = &run.solver else { return Err(other_solver()) };
-        let begin = begin(&self.blocks, run.start)?;
-        let (budget, observer, sink) = (run.budget, run.observer, run.sink);
-        let report = dual::train_from(&self.blocks, settings, begin, budget, observer, sink)?;
-        Ok(trained(&self.blocks, report, run.factors))
+        train(&self.blocks, self.penalty, self.weights.as_deref(), run)
     }
 
     fn sides(&self) -> Result<Box<dyn Sides + '_>> {
@@ -64,14 +61,19 @@ impl<B: Witnessed> Posed for Penalised<B> {
 
 impl Posed for OfOneOutput<'_> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Solver::Dual(settings) = &run.solver else { return Err(other_solver()) };
+        let of_its_own = matches!(self.penalty, Penalty::QNorm { .. } | Penalty::Lasso { .. });
+        let settings = match &run.solver {
+            Solver::Dual(settings) if of_its_own => settings,
+            _ if of_its_own => return Err(other_solver()),
+            _ => return train(&self.blocks, self.penalty, self.weights.as_deref(), run),
+        };
         let (blocks, begin) = (&self.blocks, begin(&self.blocks, run.start)?);
         let (budget, observer, sink) = (run.budget, run.observer, run.sink);
         let report = match self.penalty {
             Penalty::QNorm { .. } => {
                 dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)
             }
-            Penalty::Lasso { .. } => {
+            _ => {
                 let from = match begin {
                     Begin::Fresh => None,
                     Begin::At(checkpoint) => Some(checkpoint),
@@ -83,7 +85,6 @@ impl Posed for OfOneOutput<'_> {
                 };
                 train_pure_l1_from(blocks, settings, from, budget, observer, sink)
             }
-            _ => dual::train_from(blocks, settings, begin, budget, observer, sink),
         };
         Ok(trained(blocks, report?, run.factors))
     }
@@ -97,7 +98,51 @@ impl Posed for OfOneOutput<'_> {
     }
 }
 
-/// Returns where the engine begins. Its points are those of the entries where they fit; the engine proves them feasible,
+/// Trains under a ridge, with any of the solvers for penalties.
+fn train<B: Witnessed>(
+    blocks: &B,
+    penalty: Penalty,
+    weights: Option<&[f64]>,
+    run: Run<'_>,
+) -> Result<Report<Trained>> {
+    let begin = begin(blocks, run.start)?;
+    let (lambda, regulariser) = regulariser(penalty, blocks)?;
+    let (budget, observer, sink) = (run.budget, run.observer, run.sink);
+    let report = match &run.solver {
+        Solver::Dual(settings) => {
+            dual::train_from(blocks, settings, begin, budget, observer, sink)?
+        }
+        Solver::Subgradient(settings) => subgradient::train_from(
+            blocks,
+            lambda,
+            regulariser,
+            weights,
+            settings,
+            begin,
+            budget,
+            observer,
+            sink,
+        )?,
+        Solver::CuttingPlane(settings) => cutting_plane::train_from(
+            blocks,
+            lambda,
+            regulariser,
+            weights,
+            settings,
+            begin,
+            budget,
+            observer,
+            sink,
+        )?,
+        Solver::ExponentiatedGradient(_) => {
+            return Err(Error::setting("exponentiated gradients are for classes and chains"));
+        }
+        Solver::Ball(_) => return Err(other_solver()),
+    };
+    Ok(trained(blocks, report, run.factors))
+}
+
+/// Returns where a run begins. Its points are those of the entries where they fit; the engine proves them feasible,
 /// like any others.
 fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> {
     let (of, outputs) = match start {

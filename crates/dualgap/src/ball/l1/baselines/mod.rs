@@ -70,6 +70,6 @@ pub(super) fn train<L: Losses>(
         Method::BlockFrankWolfe | Method::StochasticFrankWolfe => {
             Err(Error::setting("this method is for the trace ball"))
         }
-        Method::Pdbfw => Err(Error::setting("this method is not a baseline")),
+        Method::Auto | Method::Pdbfw => Err(Error::setting("this method is not a baseline")),
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn train<M: Map, L: Losses>(
         Method::AwaySteps | Method::Pairwise => {
             Err(Error::setting("this method is for the l1 ball, which has finitely many corners"))
         }
-        Method::Pdbfw => Err(Error::setting("this method is not a baseline")),
+        Method::Auto | Method::Pdbfw => Err(Error::setting("this method is not a baseline")),
     }
 }
 
