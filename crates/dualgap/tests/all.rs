@@ -13,6 +13,8 @@ mod common;
 mod balls;
 #[path = "certificates/main.rs"]
 mod certificates;
+#[path = "cutting_planes/main.rs"]
+mod cutting_planes;
 #[path = "domains/main.rs"]
 mod domains;
 #[path = "equivalences/main.rs"]

@@ -109,6 +109,9 @@ impl Mean {
     }
 }
 
+/// Is shown the corner that the search of a block has found, on the thread of the search.
+type See<'s, B> = dyn Fn(usize, &<B as Blocks>::Corner) + Sync + 's;
+
 /// The mean of the largest losses at some weights.
 pub(super) struct Losses {
     mean: Mean,
@@ -204,6 +207,16 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         take: Take<'_, B::Corner>,
     ) -> Result<PrimalValue> {
         Ok(self.penalised(w, self.losses_at(w, points, take)?))
+    }
+
+    /// [`primal_at_with`](Self::primal_at_with), which only shows the corners.
+    pub(crate) fn primal_seeing(
+        &self,
+        w: &[f64],
+        points: &[B::Point],
+        see: &See<'_, B>,
+    ) -> Result<PrimalValue> {
+        self.primal_at_with(w, points, &|i, corner| see(i, corner))
     }
 
     /// Adds the penalty to the losses.
