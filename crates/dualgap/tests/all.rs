@@ -19,6 +19,8 @@ mod cutting_planes;
 mod domains;
 #[path = "equivalences/main.rs"]
 mod equivalences;
+#[path = "exponentiated/main.rs"]
+mod exponentiated;
 #[path = "linear/main.rs"]
 mod linear;
 #[path = "low_rank/main.rs"]

@@ -174,7 +174,10 @@ impl MethodArgs {
                 Method::CuttingPlane(cutting_plane::Settings { slacks, seed, threads: 0 })
             }
             Solver::Eg => {
-                Method::ExponentiatedGradient(exponentiated_gradient::Settings { seed, threads: 0 })
+                let sampling = self.sampling.into();
+                let settings =
+                    exponentiated_gradient::Settings { sampling, seed, ..Default::default() };
+                Method::ExponentiatedGradient(settings)
             }
             other => {
                 return Err(Error::setting(format!(
@@ -220,7 +223,7 @@ impl MethodArgs {
             ("--step", self.step != Step::LineSearch),
             ("--direction", self.direction.is_some()),
             ("--cache", self.cache.is_some()),
-            ("--sampling", self.sampling != Sampling::Permuted),
+            ("--sampling", self.sampling != Sampling::Permuted && self.solver != Solver::Eg),
             ("--acceleration", self.acceleration.is_some()),
             ("--shrinking", self.shrinking),
             ("--no-shrinking", self.no_shrinking),

@@ -8,6 +8,7 @@ use crate::linalg::{CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gam
 use crate::run::{Basis, Certificate};
 use crate::term::Link;
 use crate::{Error, Result};
+use std::borrow::Borrow;
 
 /// The blocks, their masses, λ, and the regulariser's link.
 #[derive(Debug)]
@@ -339,18 +340,38 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
     ///
     /// v is rebuilt from the blocks by a compensated sum; the link allows for the error that is left in it.
     pub fn dual(&self, points: &[B::Point]) -> Result<DualValue> {
-        let MeanDual { mut mean, v, distance } = self.mean_dual(points)?;
+        Ok(self.conjugated(self.mean_dual(points)?))
+    }
+
+    /// [`dual`](Self::dual) of points that are made one after the other, so that they need not all be in memory.
+    pub(crate) fn dual_one_by_one(
+        &self,
+        points: impl ExactSizeIterator<Item = B::Point>,
+    ) -> Result<DualValue> {
+        Ok(self.conjugated(self.mean_dual_of(points)?))
+    }
+
+    /// Subtracts the regulariser's term.
+    fn conjugated(&self, dual: MeanDual) -> DualValue {
+        let MeanDual { mut mean, v, distance } = dual;
         let conjugate = self.link.conjugate_near(&v, distance);
         if conjugate.value == f64::INFINITY {
             let value = Measured { value: f64::NEG_INFINITY, error: 0.0 };
-            return Ok(DualValue { value, v });
+            return DualValue { value, v };
         }
         mean.sum.add_measured(conjugate.scaled(-self.lambda));
-        Ok(DualValue { value: mean.total(), v })
+        DualValue { value: mean.total(), v }
     }
 
     /// Returns the dual value without the regulariser's term, or an error if a point is infeasible.
     pub(super) fn mean_dual(&self, points: &[B::Point]) -> Result<MeanDual> {
+        self.mean_dual_of(points.iter())
+    }
+
+    fn mean_dual_of<P: Borrow<B::Point>>(
+        &self,
+        points: impl ExactSizeIterator<Item = P>,
+    ) -> Result<MeanDual> {
         if points.len() != self.blocks.len() {
             return Err(Error::setting(format!(
                 "there are {} dual points for {} blocks",
@@ -362,7 +383,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         let mut v = CompensatedVec::zeros(self.blocks.dim());
         let mut sum = Sum::default();
         let (mut magnitude, mut reach) = (0.0, 0.0);
-        for (i, at) in points.iter().enumerate() {
+        for (i, at) in points.enumerate() {
+            let at = at.borrow();
             let audit = self.blocks.audit(i, at, &mut scratch)?;
             sum.add_measured(audit.dual.scaled(self.masses[i]));
             magnitude += product_above(self.masses[i], audit.dual.value.abs());

@@ -102,11 +102,16 @@ pub(crate) fn logistic(score: f64) -> f64 {
     1.0 / (1.0 + (-score).exp())
 }
 
-/// Replaces scores by their softmax: the probabilities of the classes.
-pub(crate) fn softmax(scores: &mut [f64]) {
+/// Replaces scores by their softmax, the probabilities of the classes, and returns `log Σ exp` of the scores.
+pub(crate) fn softmax(scores: &mut [f64]) -> f64 {
     let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = scores.iter().map(|s| (s - top).exp()).sum();
-    scores.iter_mut().for_each(|score| *score = (*score - top).exp() / sum);
+    let mut sum = 0.0;
+    for score in &mut *scores {
+        *score = (*score - top).exp();
+        sum += *score;
+    }
+    scores.iter_mut().for_each(|score| *score /= sum);
+    top + sum.ln()
 }
 
 /// Returns the error of models whose predictions have no scores behind them, or are scores themselves.

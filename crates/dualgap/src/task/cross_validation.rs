@@ -249,7 +249,7 @@ impl<S: Structure> TaskSpec<S> {
                 let plan = Plan {
                     method: plan.method.clone(),
                     threads: threads_each,
-                    warm_start: before,
+                    warm_start: before.filter(|_| plan.method.has_warm_starts()),
                     ..Plan::new(plan.budget.clone())
                 };
                 let task = self.at_lambda(lambda)?.resolve(&train)?;

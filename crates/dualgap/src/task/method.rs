@@ -201,6 +201,11 @@ impl Method {
         }
     }
 
+    /// Whether a run can begin at the dual point of another model.
+    pub(super) fn has_warm_starts(&self) -> bool {
+        !matches!(self, Self::ExponentiatedGradient(_))
+    }
+
     /// Returns the seed of the random order.
     pub fn seed(&self) -> u64 {
         match self {

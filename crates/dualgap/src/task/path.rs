@@ -139,7 +139,7 @@ impl<S: Structure> Task<S> {
                     observer: observer
                         .as_mut()
                         .map(|observer| &mut **observer as &mut dyn Observer),
-                    warm_start: near,
+                    warm_start: near.filter(|_| wanted.method.has_warm_starts()),
                     ..Plan::new(budget.clone())
                 };
                 self.at_lambda(lambda)?.fit(data, plan)

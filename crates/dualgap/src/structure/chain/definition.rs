@@ -10,7 +10,7 @@ use crate::structure::evaluation::{Evaluation, LabelEvaluation};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multiclass::definition::too_few;
 use crate::structure::own::{OracleBlocks, Rescaling};
-use crate::structure::posed::{Posed, Posing, penalised};
+use crate::structure::posed::{Posed, Posing, penalised, with_expectations};
 use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
 use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
@@ -120,7 +120,10 @@ impl Structure for Chain {
                     Some(beam) => blocks.with_beam(beam)?,
                     None => blocks,
                 };
-                stepped(blocks, posing)
+                if posing.choice.is_some() {
+                    return stepped(blocks, posing);
+                }
+                Ok(with_expectations(blocks, posing))
             }
             Rescaling::Slack if posing.choice.is_some() => Err(Error::setting(
                 "the options of Prox-SDCA are for margin rescaling: leave them out",

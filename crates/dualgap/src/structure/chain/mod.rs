@@ -2,6 +2,8 @@
 //!
 //! - `blocks`: edge marginals of a sequence; `active_set` has its steps between known
 //!   labelings; `scratch`, `edges`, `face` and `geometry` are what steps need.
+//! - `forward_backward`: the marginals of a distribution over labelings; `expectation`: exponentiated gradient steps of
+//!   the blocks by them.
 //! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle; `slack`: its search under slack
 //!   rescaling, whose blocks keep labelings; `beam`: a search along a
 //!   `frontier` of some labels, with a bound.
@@ -11,7 +13,9 @@ mod beam;
 mod blocks;
 pub(crate) mod definition;
 pub(crate) mod edges;
+mod expectation;
 mod face;
+mod forward_backward;
 mod frontier;
 mod geometry;
 mod oracle;
@@ -21,4 +25,5 @@ mod slack;
 pub use beam::Beam;
 pub use blocks::{ChainBlocks, ChainScratch};
 pub use definition::Chain;
+pub use forward_backward::{ForwardBackward, Potentials};
 pub use oracle::{ChainOracle, Hamming, Label, Layout, Viterbi};

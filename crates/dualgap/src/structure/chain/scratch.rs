@@ -2,6 +2,7 @@
 
 use super::edges::{END, edge_of};
 use super::face::Face;
+use super::forward_backward::ForwardBackward;
 use crate::dual::Mixture;
 use crate::linalg::SparseVec;
 use crate::structure::chain::{Label, Viterbi};
@@ -11,6 +12,8 @@ use crate::structure::chain::{Label, Viterbi};
 pub struct ChainScratch {
     pub(super) viterbi: Viterbi,
     pub(super) path: Vec<Label>,
+    /// Marginals, for exponentiated gradient steps.
+    pub(super) chain: ForwardBackward,
     /// `T × K`, the difference of the label marginals.
     pub(super) d: Vec<f64>,
     /// The positions where d is not zero.

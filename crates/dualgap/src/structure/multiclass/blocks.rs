@@ -32,7 +32,7 @@ use crate::{Error, Result};
 pub struct MulticlassBlocks<'a> {
     data: &'a Examples,
     labels: &'a [u32],
-    classes: usize,
+    pub(super) classes: usize,
     costs: CheckedCosts,
     /// ‖x_i‖².
     squared_norms: Vec<f64>,
@@ -74,9 +74,9 @@ impl<'a> MulticlassBlocks<'a> {
 #[derive(Debug, Default)]
 pub struct MulticlassScratch {
     /// a, costs included.
-    scores: Vec<f64>,
+    pub(super) scores: Vec<f64>,
     /// The entries of d that are not zero.
-    d: Vec<(usize, f64)>,
+    pub(super) d: Vec<(usize, f64)>,
     /// −⟨d, costs⟩, the rise of the dual term.
     rise: f64,
     /// d times the factor of a step.

@@ -8,7 +8,7 @@ use crate::linalg::kernels::argmax;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation, log_loss};
 use crate::structure::fitted::{no_probabilities, softmax};
 use crate::structure::own::{OracleBlocks, Rescaling};
-use crate::structure::posed::{Posed, Posing, in_ball, penalised};
+use crate::structure::posed::{Posed, Posing, in_ball, penalised, with_expectations};
 use crate::structure::remarks::{mistakes, on_costs};
 use crate::structure::words::{digest, exact, range, rescaled};
 use crate::structure::{Choice, Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
@@ -158,7 +158,7 @@ impl Structure for Multiclass {
         }
         match (self.loss, posing.choice) {
             (MulticlassLoss::Hinge, None) => {
-                Ok(penalised(MulticlassBlocks::new(data, &self.costs)?, posing))
+                Ok(with_expectations(MulticlassBlocks::new(data, &self.costs)?, posing))
             }
             (loss, choice) => {
                 let choice = choice.unwrap_or(Choice::I);
@@ -232,7 +232,7 @@ impl Structure for Multiclass {
     fn probabilities(&self, fitted: Fitted<'_>, data: &Examples) -> Result<Table> {
         self.check_probabilities()?;
         let mut table = self.scores(fitted, data)?;
-        table.values.chunks_exact_mut(table.columns.max(1)).for_each(softmax);
+        table.values.chunks_exact_mut(table.columns.max(1)).for_each(|row| _ = softmax(row));
         Ok(table)
     }
 

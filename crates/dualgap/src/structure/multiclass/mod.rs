@@ -3,10 +3,12 @@
 //! - `blocks`: a distribution over classes for each example, under the hinge.
 //! - `scores`: the same under any loss of the scores, by the options of Prox-SDCA; `segment` is its search along a
 //!   segment.
+//! - `expectation`: expectations under a distribution, for exponentiated gradient steps.
 //! - `oracle`: the max-oracle, for comparison with users' own.
 
 mod blocks;
 pub(crate) mod definition;
+mod expectation;
 mod oracle;
 mod scores;
 mod segment;

@@ -1,15 +1,17 @@
 //! Posed problems: the data of a structure, its loss and a penalty as one optimisation problem.
 //!
-//! A structure poses its problem ([`Structure::pose`](super::Structure::pose)) by one of four functions, and everything
+//! A structure poses its problem ([`Structure::pose`](super::Structure::pose)) by one of five functions, and everything
 //! else, training, the two sides of a certificate, the bound at every λ, is the same for all structures:
 //!
-//! - [`penalised`]: blocks of the engine under a ridge; [`linear`]: of one output, for which there are more penalties.
+//! - [`penalised`]: blocks of the engine under a ridge; [`linear`]: of one output, for which there are more penalties;
+//!   [`with_expectations`]: blocks that can also sum over their outputs.
 //! - [`in_ball`]: rows and losses in a ball; [`mapped`]: losses of any linear map of a matrix, in the trace ball.
 //!
 //! A posed problem is behind a pointer, so that the solvers are compiled with the structure that they solve, and not again
 //! for every caller.
 
 mod balls;
+mod expectations;
 mod penalised;
 mod stored;
 #[cfg(not(feature = "low-rank"))]
@@ -19,6 +21,7 @@ mod trace;
 mod trace;
 
 pub use balls::in_ball;
+pub use expectations::with_expectations;
 pub use penalised::{linear, penalised};
 pub use stored::StoredLosses;
 #[cfg(feature = "low-rank")]

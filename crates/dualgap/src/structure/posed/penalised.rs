@@ -25,14 +25,14 @@ pub fn linear<'d>(
     Box::new(OfOneOutput { blocks, penalty: posing.penalty, weights: weights_of(posing) })
 }
 
-fn weights_of(posing: &Posing<'_>) -> Option<Vec<f64>> {
+pub(super) fn weights_of(posing: &Posing<'_>) -> Option<Vec<f64>> {
     posing.weights.map(<[f64]>::to_vec)
 }
 
-struct Penalised<B> {
-    blocks: B,
-    penalty: Penalty,
-    weights: Option<Vec<f64>>,
+pub(super) struct Penalised<B> {
+    pub(super) blocks: B,
+    pub(super) penalty: Penalty,
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 struct OfOneOutput<'d> {
@@ -135,7 +135,10 @@ fn train<B: Witnessed>(
             sink,
         )?,
         Solver::ExponentiatedGradient(_) => {
-            return Err(Error::setting("exponentiated gradients are for classes and chains"));
+            return Err(Error::setting(
+                "exponentiated gradient is for classes and chains under the structural hinge with margin rescaling: take \
+                 block-coordinate Frank-Wolfe",
+            ));
         }
         Solver::Ball(_) => return Err(other_solver()),
     };
@@ -144,7 +147,7 @@ fn train<B: Witnessed>(
 
 /// Returns where a run begins. Its points are those of the entries where they fit; the engine proves them feasible,
 /// like any others.
-fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> {
+pub(super) fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> {
     let (of, outputs) = match start {
         Start::Fresh => return Ok(Begin::Fresh),
         Start::At(checkpoint) => return Ok(Begin::At(checkpoint)),
@@ -163,7 +166,7 @@ fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> 
     Ok(Begin::Points(points.collect::<Result<_>>()?))
 }
 
-fn trained<B: Witnessed>(
+pub(super) fn trained<B: Witnessed>(
     blocks: &B,
     report: Report<Solution<B::Point>>,
     factors: &Factors,
@@ -225,7 +228,10 @@ impl<B: Witnessed, L: Link> Sides for OfBlocks<'_, B, L> {
 }
 
 /// Returns the λ and the other terms of a penalty, or an error if a file names what there is not.
-fn regulariser<B: Witnessed>(penalty: Penalty, blocks: &B) -> Result<(f64, Regulariser)> {
+pub(super) fn regulariser<B: Witnessed>(
+    penalty: Penalty,
+    blocks: &B,
+) -> Result<(f64, Regulariser)> {
     let Some((lambda, regulariser)) = penalty.regulariser() else {
         return Err(refused("the file names a ball for a problem under a penalty"));
     };
