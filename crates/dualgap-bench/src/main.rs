@@ -4,6 +4,7 @@
 //! instructions`).
 
 mod balls;
+mod comparators;
 mod conll;
 mod digests;
 mod engine;
@@ -16,6 +17,7 @@ mod matchings;
 mod optima;
 mod problem;
 mod race;
+mod sdca;
 mod solvers;
 
 use clap::{Parser, Subcommand};
@@ -40,6 +42,8 @@ enum Bench {
     Solvers(solvers::Options),
     /// Linear models: seconds to near the optimum, and until that is proved; needs the data.
     Linear(linear::Options),
+    /// Prox-SDCA beside FISTA, primal coordinates, SGD with prox, RDA and COMID: passes until near the optimum.
+    Sdca(sdca::Options),
     /// Every method in the l1 ball: passes and seconds until near the optimum; needs the data.
     Balls(balls::Options),
     /// Every method in the trace ball, on the generated data of the paper.
@@ -73,6 +77,7 @@ fn run(bench: &Bench) -> dualgap::Result<()> {
         Bench::Conll(options) => conll::run(options),
         Bench::Solvers(options) => solvers::run(options),
         Bench::Linear(options) => linear::run(options),
+        Bench::Sdca(options) => sdca::run(options),
         Bench::Balls(options) => balls::run(options),
         Bench::LowRank(options) => low_rank::run(options),
         Bench::Matchings(options) => matchings::run(options),

@@ -12,7 +12,7 @@ use super::runs::{Run, Seen};
 use crate::balls::{SETS, Set, load};
 use crate::low_rank::{SIZES, generate};
 use dualgap::Result;
-use dualgap::ball::{self, Constants, Method, PerOutput, Problem, Settings, Steps};
+use dualgap::ball::{self, Constants, Method, PerOutput, Problem, Settings};
 use dualgap::linalg::{LowRank, Rows};
 use dualgap::run::{Budget, Report};
 use dualgap::term::ScalarLoss;
@@ -66,6 +66,11 @@ pub struct Raced {
     pub tuned: String,
 }
 
+/// The paper's algorithm with these constants.
+pub fn paper(constants: Constants) -> Settings {
+    Settings { method: Method::Pdbfw, constants, ..Settings::default() }
+}
+
 impl<M> Arena<'_, M> {
     /// The theorem's δ: (1/k)(1/(nβ) + 25R/(2μn²))⁻¹ with β = 1.
     fn delta(&self, k: usize) -> f64 {
@@ -86,7 +91,7 @@ impl<M> Arena<'_, M> {
             for multiple in MULTIPLES {
                 let delta = Some(multiple * self.delta(k));
                 let constants = Constants { k: Some(k), delta, ..self.theorem(size) };
-                let settings = Settings { steps: Steps::Theorem(constants), ..Settings::default() };
+                let settings = paper(constants);
                 let budget = Budget { seconds: Some(seconds), ..Budget::relative(TIGHT) };
                 let primal = (self.train)(&settings, &budget)?.certificate.primal;
                 if primal < best.0 {
@@ -114,7 +119,7 @@ impl<M> Arena<'_, M> {
                 constants.k.unwrap_or(0),
                 constants.delta.unwrap_or(f64::NAN)
             );
-            lines.push((TUNED, steps(constants)));
+            lines.push((TUNED, paper(constants)));
         }
         for &(name, method) in BASELINES.iter().filter(|(_, m)| self.baselines.contains(m)) {
             lines.push((name, Settings { method, ..Settings::default() }));

@@ -9,11 +9,11 @@ use super::axis::Axis;
 use super::curves::{Curve, Role, Trace, first_below};
 use super::draw::{Figure, Panel};
 use super::files::{Outcome, Remark, Table};
-use super::pdbfw::{AUTO, THEOREM};
+use super::pdbfw::{AUTO, THEOREM, paper};
 use super::runs::{Run, passes};
 use crate::balls::{Prepared, SETS, load};
 use dualgap::Result;
-use dualgap::ball::{self, Constants, Method, PerOutput, Problem, Settings, Steps};
+use dualgap::ball::{self, Constants, Method, PerOutput, Problem, Settings};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::Budget;
 use dualgap::term::ScalarLoss;
@@ -44,8 +44,7 @@ struct Promise {
 
 fn promises() -> Vec<Promise> {
     let method = |method| Settings { method, ..Settings::default() };
-    let theorem = Constants { s: Some(SPARSITY), ..Constants::default() };
-    let theorem = Settings { steps: Steps::Theorem(theorem), ..Settings::default() };
+    let theorem = paper(Constants { s: Some(SPARSITY), ..Constants::default() });
     let promise = |name, settings, cost, iterations, exponents| Promise {
         name,
         settings,

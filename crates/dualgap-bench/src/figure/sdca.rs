@@ -11,8 +11,9 @@ use super::curves::{Curve, Role, Trace};
 use super::draw::{Figure, Panel};
 use super::files::{Outcome, Remark};
 use super::runs::{Run, passes, side_by_side};
-use super::structured::PASSES;
+use super::structured::{LOG_PASSES, PASSES};
 use crate::balls::{Prepared, prepare};
+use crate::comparators::{self, Objective};
 use dualgap::Result;
 use dualgap::dual::{Average, Sampling, Settings};
 use dualgap::linalg::Rows;
@@ -107,9 +108,14 @@ pub fn figure(effort: &Effort) -> Result<Outcome> {
             panels.push(panel);
         }
     }
+    for lambda_n in LAMBDAS_N {
+        let case = Case { rows: &rows, targets: &targets, loss: SMOOTH, lambda_n };
+        panels.push(comparators(&case, effort, &mut remarks)?);
+    }
     let figure = Figure {
         name: "sdca",
-        title: "Prox-SDCA: the duality gap of every option, and what its theorems promise".into(),
+        title: "Prox-SDCA: every option beside its theorems, and the methods it is compared with"
+            .into(),
         columns: 2,
         panels,
         notes: vec![
@@ -121,6 +127,53 @@ pub fn figure(effort: &Effort) -> Result<Outcome> {
         ],
     };
     Ok(Outcome { remarks, ..Outcome::of(figure) })
+}
+
+/// What the optimum is known to, and where the comparators end.
+const TIGHT: f64 = 1e-10;
+const END: f64 = 1e-8;
+
+/// Prox-SDCA, our default and the methods of other papers, with the steps of their theories.
+fn comparators(case: &Case<'_>, effort: &Effort, remarks: &mut Vec<Remark>) -> Result<Panel> {
+    let pair = (case.lambda(), SIGMA);
+    let objective = Objective::new(case.rows, case.targets.to_vec(), case.loss, pair)?;
+    let optimum = objective.optimum(TIGHT)?;
+    let seeds: Vec<u64> = (0..effort.seeds()).collect();
+    let all = side_by_side(effort.jobs, &seeds, |&seed| {
+        objective.traces(effort.of(60.0, 300.0), END, seed)
+    })?;
+    let above = |trace: &comparators::Trace| -> Trace {
+        let later = trace.points.iter().filter(|point| point.passes > 0.0);
+        later.map(|point| (point.passes, point.primal - optimum)).collect()
+    };
+    let names = all.first().into_iter().flatten().map(|trace| trace.method);
+    let curves: Vec<Curve> = names
+        .enumerate()
+        .map(|(k, name)| {
+            let runs: Vec<Trace> = all.iter().map(|traces| above(&traces[k])).collect();
+            match name {
+                "FISTA" => Curve::new(name, Role::Batch, &runs[..1]),
+                name => Curve::new(name, Role::Stochastic, &runs),
+            }
+        })
+        .collect();
+    let title = format!("{}, against others", case.title());
+    if let Some(ours) = curves.iter().find(|curve| curve.name == "Prox-SDCA") {
+        for other in curves.iter().filter(|c| c.name != ours.name && c.name != "auto") {
+            // Both at the last place that they have in common.
+            let end = ours.last().zip(other.last()).map(|((a, _), (b, _))| a.min(b));
+            let values = end.and_then(|x| Some((x, ours.at(x)?, other.at(x)?)));
+            if let Some((x, a, b)) = values {
+                let name = &other.name;
+                let text = format!(
+                    "{title}, {x:.0} passes: Prox-SDCA ({a:.1e}) is below {name} ({b:.1e})"
+                );
+                remarks.push(Remark::Claim(text, a < b));
+            }
+        }
+    }
+    let y = Axis::logarithmic("primal suboptimality").from(TIGHT);
+    Ok(Panel { title, x: LOG_PASSES, y, curves, level: None })
 }
 
 /// Theorem 1 is of each run's mean, and a median of some seeds is near it; a promise is kept if the gap is below.

@@ -7,7 +7,10 @@ use super::draw::Panel;
 use super::runs::{Eye, Run, bracket, passes, side_by_side};
 use dualgap::Result;
 use dualgap::dual::{self, Average, Blocks, Settings, Step};
+use dualgap::methods::{cutting_plane, exponentiated_gradient, subgradient};
 use dualgap::run::{Budget, Observer};
+use dualgap::structure::{ChainBlocks, MatchingBlocks};
+use dualgap::term::Regulariser;
 
 /// A method of a figure: its name there, how it is drawn, and how it trains.
 #[derive(Clone, Debug)]
@@ -21,6 +24,9 @@ pub struct Method {
 #[derive(Clone, Debug)]
 enum How {
     Dual(Settings),
+    Subgradient(subgradient::Average),
+    CuttingPlane,
+    ExponentiatedGradient,
 }
 
 fn bcfw(average: Average) -> How {
@@ -34,6 +40,7 @@ fn fw() -> Settings {
 /// All methods, one line each.
 pub fn all() -> Vec<Method> {
     use Role::{Batch, Single, Stochastic};
+    use subgradient::Average as Of;
     let method = |name, role, how| Method { name, role, how };
     let predefined =
         |settings: Settings| How::Dual(Settings { step: Step::Predefined, ..settings });
@@ -42,6 +49,12 @@ pub fn all() -> Vec<Method> {
         method("BCFW-wavg", Stochastic, bcfw(Average::Weighted)),
         method("BCFW-tavg", Stochastic, bcfw(Average::Suffix)),
         method("BCFW, predefined steps", Stochastic, predefined(Settings::plain())),
+        method("SSG", Stochastic, How::Subgradient(Of::None)),
+        method("SSG-wavg", Stochastic, How::Subgradient(Of::Weighted)),
+        method("SSG-tavg", Stochastic, How::Subgradient(Of::Doubling)),
+        method("SSG-avg", Stochastic, How::Subgradient(Of::Uniform)),
+        method("online-EG", Stochastic, How::ExponentiatedGradient),
+        method("cutting plane", Batch, How::CuttingPlane),
         method("FW", Batch, How::Dual(fw())),
         method("FW, predefined steps", Batch, predefined(fw())),
         method("auto (ours)", Single, How::Dual(Settings::default())),
@@ -89,26 +102,93 @@ pub struct Raced {
 /// The parts of the first pass.
 const PARTS: [u64; 6] = [64, 32, 16, 8, 4, 2];
 
+/// Blocks that methods race on. Matchings have no marginals, so exponentiated gradient is not for them.
+pub trait Racing: Blocks + Sync {
+    /// Whether there is an oracle for expectations.
+    const EXPECTS: bool;
+
+    fn exponentiated(
+        &self,
+        lambda: f64,
+        settings: &exponentiated_gradient::Settings,
+        budget: &Budget,
+        observer: &mut dyn Observer,
+    ) -> Result<()>;
+}
+
+impl Racing for ChainBlocks<'_> {
+    const EXPECTS: bool = true;
+
+    fn exponentiated(
+        &self,
+        lambda: f64,
+        settings: &exponentiated_gradient::Settings,
+        budget: &Budget,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        exponentiated_gradient::train(self, lambda, settings, budget, observer).map(drop)
+    }
+}
+
+impl Racing for MatchingBlocks<'_> {
+    const EXPECTS: bool = false;
+
+    fn exponentiated(
+        &self,
+        _: f64,
+        _: &exponentiated_gradient::Settings,
+        _: &Budget,
+        _: &mut dyn Observer,
+    ) -> Result<()> {
+        Ok(())
+    }
+}
+
 impl Method {
-    fn train<B: Blocks>(
+    /// Whether blocks of this type have the oracle that the method needs.
+    fn suits<B: Racing>(&self) -> bool {
+        B::EXPECTS || !matches!(self.how, How::ExponentiatedGradient)
+    }
+
+    fn train<B: Racing>(
         &self,
         blocks: &B,
         (lambda, seed): (f64, u64),
         budget: &Budget,
         observer: &mut dyn Observer,
     ) -> Result<()> {
+        let (plain, threads) = (Regulariser::PLAIN, 1);
         match &self.how {
             How::Dual(settings) => {
-                let settings = Settings { lambda, seed, threads: 1, ..settings.clone() };
+                let settings = Settings { lambda, seed, threads, ..settings.clone() };
                 dual::train(blocks, &settings, budget, observer).map(drop)
+            }
+            How::Subgradient(average) => {
+                let of = subgradient::Settings::default();
+                let settings = subgradient::Settings { average: *average, seed, threads, ..of };
+                subgradient::train(blocks, lambda, plain, None, &settings, budget, observer)
+                    .map(drop)
+            }
+            How::CuttingPlane => {
+                let of = cutting_plane::Settings::default();
+                let settings = cutting_plane::Settings { seed, threads, ..of };
+                cutting_plane::train(blocks, lambda, plain, None, &settings, budget, observer)
+                    .map(drop)
+            }
+            How::ExponentiatedGradient => {
+                let of = exponentiated_gradient::Settings::default();
+                let settings = exponentiated_gradient::Settings { seed, threads, ..of };
+                blocks.exponentiated(lambda, &settings, budget, observer)
             }
         }
     }
 }
 
-impl<B: Blocks + Sync> Arena<'_, B> {
+impl<B: Racing> Arena<'_, B> {
     /// Runs every method once for every seed, batch methods once.
     pub fn race(&self, methods: &[Method], length: &Length, effort: &Effort) -> Result<Raced> {
+        let methods: Vec<Method> =
+            methods.iter().filter(|method| method.suits::<B>()).cloned().collect();
         let (tight, seconds) = length.tight;
         let settings =
             Settings { lambda: self.lambda, threads: effort.jobs, ..Settings::default() };
