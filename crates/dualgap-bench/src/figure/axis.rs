@@ -60,9 +60,8 @@ impl Axis {
         } else {
             round_step((high - low) / LABELS)
         };
-        let first = (low / step).ceil() as i64;
-        let ticks: Vec<f64> =
-            (first..).map(|k| k as f64 * step).take_while(|&at| at <= high).collect();
+        let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
+        let ticks: Vec<f64> = (first..=last).map(|k| k as f64 * step).collect();
         // Less than a decade has no two powers of ten in it.
         if self.logarithmic && ticks.len() < 2 {
             let parts = [1.0, 2.0, 3.0, 5.0, 7.0].map(f64::log10);

@@ -66,11 +66,11 @@ const GREY: RGBColor = RGBColor(140, 140, 140);
 const LIGHT: RGBColor = RGBColor(225, 225, 225);
 
 fn big(pixels: u32) -> i32 {
-    (pixels * SCALE) as i32
+    (pixels * SCALE).cast_signed()
 }
 
-fn font(size: u32, colour: &RGBColor) -> TextStyle<'static> {
-    ("sans-serif", big(size)).into_font().color(colour)
+fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
+    ("sans-serif", big(size)).into_font().color(&colour)
 }
 
 /// The error of a drawing, which no backend of text can have but the type allows.
@@ -132,7 +132,7 @@ impl Figure {
             let root = SVGBackend::with_string(&mut text, (width * SCALE, height * SCALE))
                 .into_drawing_area();
             root.fill(&WHITE).map_err(failed)?;
-            let middle = font(15, &BLACK).pos(Pos::new(HPos::Center, VPos::Center));
+            let middle = font(15, BLACK).pos(Pos::new(HPos::Center, VPos::Center));
             root.draw(&Text::new(self.title.as_str(), (big(width / 2), big(TITLE / 2)), middle))
                 .map_err(failed)?;
             for (k, panel) in self.panels.iter().enumerate() {
@@ -149,7 +149,7 @@ impl Figure {
                 }
                 y += big(LINE);
             }
-            let left = font(LETTERS - 1, &DARK).pos(Pos::new(HPos::Left, VPos::Center));
+            let left = font(LETTERS - 1, DARK).pos(Pos::new(HPos::Left, VPos::Center));
             for note in &self.notes {
                 let place = (big(LINE), y + big(4));
                 root.draw(&Text::new(note.as_str(), place, left.clone())).map_err(failed)?;
@@ -180,7 +180,7 @@ impl Figure {
             }
             area.draw(&PathElement::new(ends, colour.stroke_width(2 * SCALE)))?;
         }
-        let left = font(LETTERS, &DARK).pos(Pos::new(HPos::Left, VPos::Center));
+        let left = font(LETTERS, DARK).pos(Pos::new(HPos::Left, VPos::Center));
         area.draw(&Text::new(name, (x + big(30), y), left))
     }
 
@@ -197,10 +197,10 @@ impl Figure {
         let runs = curves.iter().filter(|(curve, _)| curve.role != Role::Promise);
         let heights = runs.flat_map(|(_, spreads)| spreads).flat_map(|s| [s.low, s.high]);
         let ((bottom, top), up) = panel.y.range(heights);
-        let style = font(LETTERS, &DARK);
+        let style = font(LETTERS, DARK);
         let mut chart = ChartBuilder::on(area)
             .margin(big(8))
-            .caption(panel.title.as_str(), font(13, &BLACK))
+            .caption(panel.title.as_str(), font(13, BLACK))
             .x_label_area_size(big(38))
             .y_label_area_size(big(58))
             .build_cartesian_2d(
@@ -226,7 +226,7 @@ impl Figure {
             let ends = [(left, y), (right, y)];
             let stroke = GREY.stroke_width(SCALE);
             chart.draw_series([DashedPathElement::new(ends, big(2), big(3), stroke)])?;
-            let style = font(LETTERS - 2, &GREY).pos(Pos::new(HPos::Left, VPos::Bottom));
+            let style = font(LETTERS - 2, GREY).pos(Pos::new(HPos::Left, VPos::Bottom));
             let from = left + 0.02 * (right - left);
             chart.draw_series([Text::new(what.clone(), (from, y), style)])?;
         }

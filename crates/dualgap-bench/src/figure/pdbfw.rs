@@ -71,6 +71,11 @@ pub fn paper(constants: Constants) -> Settings {
     Settings { method: Method::Pdbfw, constants, ..Settings::default() }
 }
 
+/// The theorem's constants for an optimum of this size.
+fn theorem(size: usize) -> Constants {
+    Constants { s: Some(size.max(1)), ..Constants::default() }
+}
+
 impl<M> Arena<'_, M> {
     /// The theorem's δ: (1/k)(1/(nβ) + 25R/(2μn²))⁻¹ with β = 1.
     fn delta(&self, k: usize) -> f64 {
@@ -78,19 +83,14 @@ impl<M> Arena<'_, M> {
         1.0 / (k as f64 * (1.0 / n + 12.5 * self.radius / (self.mu * n * n)))
     }
 
-    /// The theorem's constants for an optimum of this size.
-    pub fn theorem(&self, size: usize) -> Constants {
-        Constants { s: Some(size.max(1)), ..Constants::default() }
-    }
-
     /// The best of a ladder of constants after a short time, as the authors chose theirs by hand.
     fn tune(&self, size: usize, seconds: f64) -> Result<Constants> {
         let balanced = (self.n * size / self.most.max(1)).clamp(1, self.n);
-        let mut best = (f64::INFINITY, self.theorem(size));
+        let mut best = (f64::INFINITY, theorem(size));
         for k in [balanced, (self.n / 10).max(1)] {
             for multiple in MULTIPLES {
                 let delta = Some(multiple * self.delta(k));
-                let constants = Constants { k: Some(k), delta, ..self.theorem(size) };
+                let constants = Constants { k: Some(k), delta, ..theorem(size) };
                 let settings = paper(constants);
                 let budget = Budget { seconds: Some(seconds), ..Budget::relative(TIGHT) };
                 let primal = (self.train)(&settings, &budget)?.certificate.primal;
@@ -108,9 +108,7 @@ impl<M> Arena<'_, M> {
         let best = (self.train)(&Settings::default(), &tight)?;
         let size = (self.size)(&best.model);
         let mut lines = vec![(AUTO, Settings::default())];
-        let steps =
-            |constants| Settings { steps: Steps::Theorem(constants), ..Settings::default() };
-        lines.push((THEOREM, steps(self.theorem(size))));
+        lines.push((THEOREM, paper(theorem(size))));
         let mut tuned = String::new();
         if effort.wants(TUNED) {
             let constants = self.tune(size, 0.1 * seconds)?;

@@ -10,6 +10,7 @@ use super::axis::Axis;
 use super::curves::{Curve, Role, Trace};
 use super::draw::{Figure, Panel};
 use super::files::{Outcome, Remark};
+use super::pdbfw::AUTO;
 use super::runs::{Run, passes, side_by_side};
 use super::structured::{LOG_PASSES, PASSES};
 use crate::balls::{Prepared, prepare};
@@ -153,13 +154,14 @@ fn comparators(case: &Case<'_>, effort: &Effort, remarks: &mut Vec<Remark>) -> R
             let runs: Vec<Trace> = all.iter().map(|traces| above(&traces[k])).collect();
             match name {
                 "FISTA" => Curve::new(name, Role::Batch, &runs[..1]),
+                "auto" => Curve::new(AUTO, Role::Stochastic, &runs),
                 name => Curve::new(name, Role::Stochastic, &runs),
             }
         })
         .collect();
     let title = format!("{}, against others", case.title());
     if let Some(ours) = curves.iter().find(|curve| curve.name == "Prox-SDCA") {
-        for other in curves.iter().filter(|c| c.name != ours.name && c.name != "auto") {
+        for other in curves.iter().filter(|c| c.name != ours.name && c.name != AUTO) {
             // Both at the last place that they have in common.
             let end = ours.last().zip(other.last()).map(|((a, _), (b, _))| a.min(b));
             let values = end.and_then(|x| Some((x, ours.at(x)?, other.at(x)?)));
