@@ -64,7 +64,8 @@ impl Side {
         let longest = (0..data.len()).filter_map(|i| blocks.radius(i)).fold(0.0, f64::max);
         let names: Vec<&str> = ROWS.iter().map(|row| row.0).collect();
         let length = Length {
-            passes: effort.of(80, 400),
+            seeds: effort.seeds(),
+            passes: effort.of(40, 400),
             share: 1.0,
             early: true,
             tight: effort.of((1e-3, 40.0), (1e-4, 300.0)),

@@ -122,8 +122,12 @@ impl<M> Arena<'_, M> {
         for &(name, method) in BASELINES.iter().filter(|(_, m)| self.baselines.contains(m)) {
             lines.push((name, Settings { method, ..Settings::default() }));
         }
-        let budget =
-            Budget { seconds: Some(seconds), certify_share: 1.0, ..Budget::relative(0.5 * SHOWN) };
+        let budget = Budget {
+            seconds: Some(seconds),
+            passes: Some(effort.of(400, 5000)),
+            certify_share: 1.0,
+            ..Budget::relative(0.5 * SHOWN)
+        };
         let mut runs = Vec::new();
         for (name, settings) in lines.into_iter().filter(|(name, _)| effort.wants(name)) {
             runs.push((name, Run::of(&(self.train)(&settings, &budget)?)));
@@ -215,7 +219,7 @@ fn race_l1(
         train: &|settings, budget| ball::train(&problem, settings, budget, &mut ()),
         size: &|solution: &ball::Solution| nonzeros(&solution.weights),
     };
-    arena.race(effort.of(2.5, 60.0), effort)
+    arena.race(effort.of(6.0, 60.0), effort)
 }
 
 /// The largest ‖a_i‖².
@@ -347,7 +351,7 @@ pub fn figure_2(effort: &Effort) -> Result<Outcome> {
             train: &|settings, budget| ball::train(&problem, settings, budget, &mut ()),
             size: &|solution: &ball::Solution<LowRank>| solution.weights.rank(),
         };
-        raced.push(arena.race(effort.of(4.0, 60.0), effort)?);
+        raced.push(arena.race(effort.of(8.0, 60.0), effort)?);
     }
     let passes = raced.iter().map(Raced::against_passes);
     let panels = passes.chain(raced.iter().map(Raced::against_time)).collect();

@@ -82,6 +82,8 @@ pub struct Arena<'a, B> {
 /// How long a race goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Length {
+    /// Runs of every stochastic method.
+    pub seeds: u64,
     /// Effective passes.
     pub passes: u64,
     /// Certifications for each pass, at most one.
@@ -97,6 +99,7 @@ pub struct Raced {
     pub title: String,
     pub optimum: (f64, f64),
     pub runs: Vec<(Method, Vec<Run>)>,
+    pub seeds: u64,
 }
 
 /// The parts of the first pass.
@@ -194,7 +197,7 @@ impl<B: Racing> Arena<'_, B> {
             Settings { lambda: self.lambda, threads: effort.jobs, ..Settings::default() };
         let budget = Budget { seconds: Some(seconds), ..Budget::relative(tight) };
         let best = dual::train(self.blocks, &settings, &budget, &mut ())?.certificate;
-        let seeds = |role| if role == Role::Stochastic { effort.seeds() } else { 1 };
+        let seeds = |role| if role == Role::Stochastic { length.seeds } else { 1 };
         let work: Vec<(usize, u64)> = (methods.iter().enumerate())
             .flat_map(|(k, method)| (0..seeds(method.role)).map(move |seed| (k, seed)))
             .collect();
@@ -205,7 +208,7 @@ impl<B: Racing> Arena<'_, B> {
             methods.iter().map(|method| (method.clone(), Vec::new())).collect();
         work.iter().zip(done).for_each(|(&(k, _), run)| runs[k].1.push(run));
         println!("  {}: the optimum is between {:.6} and {:.6}", self.title, optimum.0, optimum.1);
-        Ok(Raced { title: self.title.clone(), optimum, runs })
+        Ok(Raced { title: self.title.clone(), optimum, runs, seeds: length.seeds })
     }
 
     /// One run, and short ones before it for what the first pass does.
@@ -261,6 +264,6 @@ impl Raced {
     /// For the notes of a figure.
     pub fn note(&self) -> String {
         let (dual, primal) = self.optimum;
-        format!("{}: optimum in [{dual:.5}, {primal:.5}]", self.title)
+        format!("{} ({} seeds): optimum in [{dual:.5}, {primal:.5}]", self.title, self.seeds)
     }
 }
