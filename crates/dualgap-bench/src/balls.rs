@@ -41,9 +41,9 @@ pub enum Prepared {
 }
 
 /// A data set: its file, the class against the others, how it is prepared, and r.
-type Set = (&'static str, Option<&'static str>, Prepared, f64);
+pub type Set = (&'static str, Option<&'static str>, Prepared, f64);
 
-const SETS: [Set; 6] = [
+pub const SETS: [Set; 6] = [
     ("duke", None, Prepared::BySum, 0.5),
     ("a9a", None, Prepared::Unit, 20.0),
     ("news20", Some("1"), Prepared::Unit, 300.0),
@@ -92,19 +92,21 @@ pub fn run(options: &Options) -> Result<()> {
     goal.keep(&curves)
 }
 
-fn compare((file, class, how, radius): Set, options: &Options) -> Result<String> {
-    let data = options.folder.libsvm(file)?;
+/// The rows of a set as they are trained on, and their targets.
+pub fn load((file, class, how, _): Set, folder: &Folder) -> Result<(Rows, Vec<f64>)> {
+    let data = folder.libsvm(file)?;
     let rows = prepare(data.rows(), how)?;
-    let targets = match class {
-        None => data.signs()?,
-        Some(class) => {
-            let labels = data.classes()?;
-            let class = labels.alphabet().index(class);
-            let is_class = |&label: &u32| class == Some(label as usize);
-            let signs = labels.numbers().iter();
-            signs.map(|label| if is_class(label) { 1.0 } else { -1.0 }).collect()
-        }
-    };
+    let Some(class) = class else { return Ok((rows, data.signs()?)) };
+    let labels = data.classes()?;
+    let class = labels.alphabet().index(class);
+    let is_class = |&label: &u32| class == Some(label as usize);
+    let signs = labels.numbers().iter();
+    Ok((rows, signs.map(|label| if is_class(label) { 1.0 } else { -1.0 }).collect()))
+}
+
+fn compare(set: Set, options: &Options) -> Result<String> {
+    let (file, _, _, radius) = set;
+    let (rows, targets) = load(set, &options.folder)?;
     let n = rows.len() as f64;
     println!("  {file}: {} x {}, r = {radius}", rows.len(), rows.width());
     let mut curves = String::new();

@@ -2,8 +2,8 @@
 
 use crate::folder::Folder;
 use clap::Args;
-use dualgap::data::ColumnRecipe;
 use dualgap::data::features::{Extractor, read_training};
+use dualgap::data::{ColumnRecipe, Sequences};
 use dualgap::dual::Average;
 use dualgap::run::Budget;
 use dualgap::structure::{Chain, Hamming};
@@ -30,6 +30,19 @@ pub struct Options {
     every_feature: bool,
 }
 
+/// The sentences to train on and to test with, and the features of the BCFW paper.
+pub fn split(folder: &Folder, every_feature: bool) -> Result<(Sequences, Sequences)> {
+    let mut recipe = ColumnRecipe::preset("paper-conll2000")
+        .ok_or_else(|| Error::setting("there is no preset of this name"))?;
+    if every_feature {
+        recipe.min_count = 1;
+    }
+    let (sequences, recipe) = read_training(folder.open("conll2000/train.txt.gz")?, &recipe)?;
+    let extractor = Extractor::new(&recipe, sequences.vocabulary())?;
+    let (test, ..) = extractor.read(folder.open("conll2000/test.txt.gz")?)?;
+    Ok((sequences, test))
+}
+
 pub fn run(options: &Options) -> Result<()> {
     let Options { folder, passes, lambda_n, plain, every_feature } = options.clone();
     println!(
@@ -37,17 +50,9 @@ pub fn run(options: &Options) -> Result<()> {
         if plain { " --plain" } else { "" },
         if every_feature { " --every-feature" } else { "" },
     );
-    let mut recipe = ColumnRecipe::preset("paper-conll2000")
-        .ok_or_else(|| Error::setting("there is no preset of this name"))?;
-    if every_feature {
-        recipe.min_count = 1;
-    }
     let start = Instant::now();
-    let (sequences, recipe) = read_training(folder.open("conll2000/train.txt.gz")?, &recipe)?;
+    let (sequences, test) = split(&folder, every_feature)?;
     println!("  reading and features: {:.2} s", start.elapsed().as_secs_f64());
-    let extractor = Extractor::new(&recipe, sequences.vocabulary())?;
-    let (test, ..) = extractor.read(folder.open("conll2000/test.txt.gz")?)?;
-
     let lambda = lambda_n / sequences.len() as f64;
     let hamming = if plain { Hamming::Plain } else { Hamming::Normalized };
     let task = Task::new(Chain::new(hamming), Penalty::ridge(lambda));

@@ -17,9 +17,8 @@ use dualgap::ball::{self, Classes, Losses, Method, PerOutput, Problem};
 use dualgap::linalg::{Random, Rows};
 use dualgap::term::{Costs, MulticlassLoss, ScalarLoss};
 
-const EXAMPLES: usize = 1000;
-const FEATURES: usize = 800;
-const OUTPUTS: usize = 600;
+/// Examples, features and outputs.
+pub const SIZES: (usize, usize, usize) = (1000, 800, 600);
 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
@@ -79,18 +78,23 @@ pub fn run(options: &Options) -> Result<()> {
     goal.keep(&curves)
 }
 
-fn compare(rank: usize, goal: &Goal) -> Result<String> {
+/// Generated data: A, and A X₀ with X₀ of this rank, whose singular values are near one.
+pub fn generate((n, d, c): (usize, usize, usize), rank: usize) -> Result<(Rows, Vec<f64>)> {
     let mut random = Random::new(1);
     let mut normals = |count: usize, scale: f64| -> Vec<f64> {
         (0..count).map(|_| scale * normal(&mut random)).collect()
     };
-    let a = normals(EXAMPLES * FEATURES, 1.0);
-    let left = normals(FEATURES * rank, 1.0);
-    let right = normals(rank * OUTPUTS, 1.0 / ((FEATURES * OUTPUTS) as f64).sqrt());
-    let targets = product(&product(&a, &left, FEATURES), &right, rank);
-    let rows = Rows::dense(&a.chunks(FEATURES).map(<[f64]>::to_vec).collect::<Vec<_>>())?;
-    let losses = PerOutput::new(ScalarLoss::Squared, targets, OUTPUTS)?;
-    let problem = Problem::trace(&rows, losses, 10.0 / EXAMPLES as f64, rank as f64, None)?;
+    let a = normals(n * d, 1.0);
+    let left = normals(d * rank, 1.0);
+    let right = normals(rank * c, 1.0 / ((d * c) as f64).sqrt());
+    let targets = product(&product(&a, &left, d), &right, rank);
+    Ok((Rows::dense(&a.chunks(d).map(<[f64]>::to_vec).collect::<Vec<_>>())?, targets))
+}
+
+fn compare(rank: usize, goal: &Goal) -> Result<String> {
+    let (rows, targets) = generate(SIZES, rank)?;
+    let losses = PerOutput::new(ScalarLoss::Squared, targets, SIZES.2)?;
+    let problem = Problem::trace(&rows, losses, 10.0 / SIZES.0 as f64, rank as f64, None)?;
     measure(&problem, &format!("rank {rank}"), goal)
 }
 

@@ -8,6 +8,7 @@ mod comparators;
 mod conll;
 mod digests;
 mod engine;
+mod figure;
 mod folder;
 mod letters;
 mod linear;
@@ -53,6 +54,8 @@ enum Bench {
     Optima(optima::Options),
     /// Whether small runs of every kind end with the very weights that are recorded.
     Digests(digests::Options),
+    /// A figure or a table of one of the papers, as svg and csv.
+    Figure(figure::Options),
     /// All that need no data from elsewhere, with their defaults.
     All,
 }
@@ -80,6 +83,7 @@ fn run(bench: &Bench) -> dualgap::Result<()> {
         Bench::Matchings(options) => matchings::run(options),
         Bench::Optima(options) => optima::run(options),
         Bench::Digests(options) => digests::run(options),
+        Bench::Figure(options) => figure::run(options),
         Bench::All => {
             letters::run(&letters::Options::default())?;
             engine::run(&engine::Options::default())

@@ -103,7 +103,7 @@ pub fn run(options: &Options) -> Result<()> {
             let file = options.folder.open("conll2000/train.txt.gz")?;
             chain(&read_training(file, &recipe)?.0, options)
         }
-        "hansards" => matching(&hansards(&options.folder)?, options),
+        "hansards" => matching(&hansards(&options.folder)?.0, options),
         "a9a-hinge" => linear("a9a", ScalarLoss::Hinge, options),
         "a9a-logistic" => linear("a9a", ScalarLoss::Logistic, options),
         "reuters-hinge" => linear("reuters_corpacq.train", ScalarLoss::Hinge, options),
@@ -119,12 +119,14 @@ fn chain(data: &Sequences, options: &Options) -> Result<()> {
     }
 }
 
-/// The graphs of the first hundred pairs with links, with features from all text at hand.
-fn hansards(folder: &Folder) -> Result<Matchings> {
+/// The graphs of the first hundred pairs with links, with features from all text at hand, and those of the other 347.
+pub fn hansards(folder: &Folder) -> Result<(Matchings, Matchings)> {
     let text = |name: &str| Bitext::read(folder.open(&format!("hansards/{name}"))?);
     let (linked, trial, unlabelled) = (text("test")?, text("trial")?, text("unlabelled")?);
     let all = Aligner::learn(&[&linked, &trial, &unlabelled])?.graphs(&linked)?;
-    Ok(all.select(&(0..100.min(all.len())).collect::<Vec<_>>()))
+    let first = 100.min(all.len());
+    let part = |range: std::ops::Range<usize>| all.select(&range.collect::<Vec<_>>());
+    Ok((part(0..first), part(first..all.len())))
 }
 
 fn matching(data: &Matchings, options: &Options) -> Result<()> {
