@@ -213,7 +213,7 @@ impl Bundle {
         let (_, top) = argmax(linear.iter().copied());
         let mean: f64 = linear.iter().zip(&*weights).map(|(slope, weight)| slope * weight).sum();
         let gap = top - mean;
-        if !(gap > tolerance) {
+        if gap.is_nan() || gap <= tolerance {
             return gap.max(0.0);
         }
         // As a function of these weights alone the slopes are ℓ − Qa.
