@@ -32,7 +32,7 @@ fn a_stopped_run_of_cutting_planes_resumes() {
     let desk = Desk::new();
     desk.write("words.data", Words::new(20, 2).text());
     desk.resumes("chain words.data --lambda 0.001 --tolerance 0 --solver cutting-plane", "one");
-    desk.resumes("chain words.data --lambda 0.001 --tolerance 0 --solver n-slack", "each");
+    desk.resumes("chain words.data --lambda 1e-6 --tolerance 0 --solver n-slack", "each");
 }
 
 #[test]

@@ -23,7 +23,8 @@ use crate::{Error, Result};
 const IDLE: u16 = 50;
 
 /// Where each example has a slack, the master is solved until its own gap is this share of the gap that the last searches
-/// have found: what it leaves is made up for in the next master. @@ACC@@
+/// have found; what it leaves is left to the next. On the OCR letters (λ = 0.01) four passes leave a gap of 16 % with a
+/// tenth, and of 62 % with a half: searches at the weights of a half-solved master find little that is new.
 const ACCURACY: f64 = 0.1;
 
 /// The dual value cannot be computed more accurately than this share of its terms, so no master gap below it is looked for.
@@ -212,7 +213,7 @@ impl Bundle {
         let (_, top) = argmax(linear.iter().copied());
         let mean: f64 = linear.iter().zip(&*weights).map(|(slope, weight)| slope * weight).sum();
         let gap = top - mean;
-        if !(gap > tolerance) {
+        if gap.is_nan() || gap <= tolerance {
             return gap.max(0.0);
         }
         // As a function of these weights alone the slopes are ℓ − Qa.

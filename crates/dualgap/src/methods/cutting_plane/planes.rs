@@ -162,17 +162,16 @@ impl<B: Blocks> Planes for OfBlocks<'_, B> {
         let Self { blocks, width, .. } = *self;
         let block = |k: usize| slacks[k / width] * width + k % width;
         let count = slacks.len() * width;
-        let mut points = match self.seen.take() {
-            Some(seen) => (0..count).map(|k| seen[block(k)].clone()).collect(),
-            None => {
-                let buffers = || (blocks.scratch(), B::Corner::default());
-                parallel::map(count, buffers, |(scratch, corner), k| {
-                    blocks.best_corner(block(k), w, corner, scratch)?;
-                    Ok(self.point(block(k), corner))
-                })?
-            }
-        }
-        .into_iter();
+        let points: Vec<B::Point> = if let Some(seen) = self.seen.take() {
+            (0..count).map(|k| seen[block(k)].clone()).collect()
+        } else {
+            let buffers = || (blocks.scratch(), B::Corner::default());
+            parallel::map(count, buffers, |(scratch, corner), k| {
+                blocks.best_corner(block(k), w, corner, scratch)?;
+                Ok(self.point(block(k), corner))
+            })?
+        };
+        let mut points = points.into_iter();
         self.found = slacks.iter().map(|_| points.by_ref().take(width).collect()).collect();
         let cuts = parallel::map(
             slacks.len(),

@@ -108,7 +108,7 @@ fn pairwise(gram: &Gram, slopes: &[f64], best: usize, weights: &mut [f64]) -> bo
     let (worst, _) = argmax((0..slopes.len()).map(known));
     let curvature = gram.get(best, best) - 2.0 * gram.get(best, worst) + gram.get(worst, worst);
     let free = if curvature > 0.0 { (slopes[best] - slopes[worst]) / curvature } else { f64::MAX };
-    if best == worst || !(free > 0.0) {
+    if best == worst || free.is_nan() || free <= 0.0 {
         return false;
     }
     let (amount, had) = (free.min(weights[worst]), weights[best]);
@@ -150,7 +150,7 @@ fn step_on_face(gram: &Gram, linear: &[f64], weights: &mut [f64], slopes: &mut [
         let before: f64 = product(row, &direction[..k]);
         curvature += direction[k] * (2.0 * before + matrix[k * size + k] * direction[k]);
     }
-    if !(slope > 0.0) {
+    if slope.is_nan() || slope <= 0.0 {
         return false;
     }
     let free = if curvature > 0.0 { slope / curvature } else { f64::INFINITY };
