@@ -8,6 +8,7 @@ use dualgap::data::write_atomically;
 use dualgap::linalg::{Random, Rows};
 use dualgap::term::ScalarLoss;
 use dualgap::{Error, Result};
+use std::fmt::Write;
 use std::path::PathBuf;
 
 /// How near to the optimum, in units of the objective.
@@ -135,9 +136,11 @@ pub fn run(options: &Options) -> Result<()> {
             println!("    {:<20} {}   {gap:.1e}", trace.method, reached.join(" "));
             for point in &trace.points {
                 let above = point.primal - found.optimum;
-                curves += &format!(
-                    "{problem},{:e},{},{},{above:e},{:e}\n",
-                    found.lambda, trace.method, point.passes, point.gap
+                let (lambda, gap) = (found.lambda, point.gap);
+                let _ = writeln!(
+                    curves,
+                    "{problem},{lambda:e},{},{},{above:e},{gap:e}",
+                    trace.method, point.passes
                 );
             }
         }

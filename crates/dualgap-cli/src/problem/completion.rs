@@ -48,6 +48,8 @@ impl TaskOptions for CompletionArgs {
             ("lambda", MU),
             ("c", MU),
             ("l1", MU),
+            ("accuracy", MU),
+            ("bound", MU),
             ("q-norm", LEAVE),
             ("nonnegative", LEAVE),
             ("epsilon", "give --loss huber and --width"),

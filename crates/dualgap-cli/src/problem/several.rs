@@ -58,6 +58,8 @@ const OF_PENALTIES: &[(&str, &str)] = {
         ("lambda", MU),
         ("c", MU),
         ("l1", RADIUS),
+        ("accuracy", RADIUS),
+        ("bound", RADIUS),
         ("q-norm", "leave it out"),
         ("nonnegative", "leave it out"),
         ("step", STEPS),

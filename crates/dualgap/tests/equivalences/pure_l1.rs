@@ -26,6 +26,19 @@ fn run<B: Witnessed>(
     train_around_centre(blocks, 1.0, settings, from, budget, &mut (), sink).unwrap()
 }
 
+/// The points with all weight on the outputs that cost most.
+fn far<B: Witnessed>(blocks: &B) -> Vec<B::Point> {
+    let w = vec![0.0; blocks.dim()];
+    let (mut corner, mut scratch) = (B::Corner::default(), blocks.scratch());
+    let mut far = |i: usize| {
+        let mut point = blocks.start(i);
+        blocks.best_corner(i, &w, &mut corner, &mut scratch).unwrap();
+        blocks.mix(i, 1.0, &mut point, &corner);
+        point
+    };
+    (0..blocks.len()).map(&mut far).collect()
+}
+
 #[test]
 fn structures_come_to_the_optimum_of_the_linear_program() {
     for (k, small) in problems().iter().enumerate() {
@@ -48,14 +61,7 @@ fn structures_come_to_the_optimum_of_the_linear_program() {
             assert_eq!(problem.primal(&report.model.weights).unwrap().value.value, c.primal);
             assert_eq!(problem.dual(&report.model.points).unwrap().value.value, c.dual);
             // A point that is moved to other corners altogether is outside the box, and proves nothing.
-            let mut far = report.model.points.clone();
-            let mut scratch = blocks.scratch();
-            for (i, point) in far.iter_mut().enumerate() {
-                let w = vec![0.0; blocks.dim()];
-                let mut corner = Default::default();
-                blocks.best_corner(i, &w, &mut corner, &mut scratch).unwrap();
-                blocks.mix(i, 1.0, point, &corner);
-            }
+            let far = far(&blocks);
             assert_eq!(problem.dual(&far).unwrap().value.value, f64::NEG_INFINITY);
             // A run in two parts ends as the run that went through.
             let mut memory = InMemory::default();
