@@ -32,7 +32,7 @@ where
 /// ```
 /// use dualgap::data::Sequences;
 /// use dualgap::dual::Begin;
-/// use dualgap::methods::exponentiated_gradient::{Settings, train_from};
+/// use dualgap::methods::exponentiated_gradient::{Settings, train, train_from};
 /// use dualgap::run::{Budget, InMemory};
 /// use dualgap::structure::{ChainBlocks, Hamming};
 /// use dualgap::term::Regulariser;
@@ -41,15 +41,13 @@ where
 /// let words = [vec![vec![1.0, 0.0], vec![0.0, 1.0]], vec![vec![0.2, 0.9]]];
 /// let data = Sequences::from_dense(&words, &[vec![0, 1], vec![1]], &names)?;
 /// let blocks = ChainBlocks::new(&data, Hamming::Plain)?;
-/// let settings = Settings::default();
-/// let mut memory = InMemory::default();
-/// let mut run = |begin, passes, sink| {
-///     let (weights, plain) = (Some([2.0, 1.0].as_slice()), Regulariser::PLAIN);
-///     train_from(&blocks, 0.2, plain, weights, &settings, begin, &Budget::passes(passes), &mut (), sink)
-/// };
-/// run(Begin::Fresh, 5, Some(&mut memory))?;
-/// let more = run(Begin::At(memory.last.unwrap()), 20, None)?;
-/// assert_eq!(more.model.weights, run(Begin::Fresh, 20, None)?.model.weights);
+/// let (settings, plain, mut memory) = (Settings::default(), Regulariser::PLAIN, InMemory::default());
+/// let (budget, sink) = (Budget::passes(5), Some(&mut memory as _));
+/// train_from(&blocks, 0.2, plain, None, &settings, Begin::Fresh, &budget, &mut (), sink)?;
+/// let (budget, begin) = (Budget::passes(20), Begin::At(memory.last.unwrap()));
+/// let more = train_from(&blocks, 0.2, plain, None, &settings, begin, &budget, &mut (), None)?;
+/// let whole = train(&blocks, 0.2, &settings, &budget, &mut ())?;
+/// assert_eq!(more.model.weights, whole.model.weights);
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 #[allow(clippy::too_many_arguments)] // the problem, the method and the run, as every method of this floor has them

@@ -11,10 +11,15 @@
 //! ```
 //!
 //! The backward pass is in logarithms, and every exponential is taken relative to the largest of its row, so that no score
-//! is too large or too small. The forward pass multiplies conditional probabilities: the labels that leave a position are
+//! is too large or too small. Where pairs have the same scores at every position, their exponentials are taken once, which
+//! leaves K of them to a position in the place of K². The forward pass multiplies conditional probabilities: the labels that leave a position are
 //! those that arrive there, up to the rounding of one sum, so that the marginals are feasible as a dual point.
 
 use crate::structure::fitted::softmax;
+
+/// The scores of pairs may differ by this much for their exponentials to be taken once. Then the sums of a row are at least
+/// exp(−600) of the largest term that there could be, and what underflows in them is less than 1e-47 of it.
+const WIDEST: f64 = 600.0;
 
 /// The scores of a chain's labels and pairs of labels.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +39,10 @@ impl Potentials<'_> {
         let size = self.labels * self.labels;
         if self.edges.len() == size { self.edges } else { &self.edges[t * size..(t + 1) * size] }
     }
+}
+
+fn largest(scores: &[f64]) -> f64 {
+    scores.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// The marginals of a chain, which [`run`](Self::run) computes.
@@ -60,6 +69,9 @@ pub struct ForwardBackward {
     /// b of two neighbouring positions.
     here: Vec<f64>,
     beyond: Vec<f64>,
+    /// exp(s(y, y') − the largest), if it is the same at every position, and exp(b_{t+1}(y') − the largest).
+    pairs: Vec<f64>,
+    weights: Vec<f64>,
 }
 
 impl ForwardBackward {
@@ -101,7 +113,8 @@ impl ForwardBackward {
 
     /// Leaves p_t(y' | y) in the edges and p_1 in the first labels.
     fn backward(&mut self, potentials: Potentials<'_>, length: usize) -> f64 {
-        let Self { labels, nodes, edges, here, beyond } = self;
+        let largest_pair = self.share_pairs(potentials, length);
+        let Self { labels, nodes, edges, here, beyond, pairs, weights } = self;
         let k = *labels;
         let scores = |t: usize| &potentials.nodes[t * k..(t + 1) * k];
         beyond.clear();
@@ -109,18 +122,46 @@ impl ForwardBackward {
         here.resize(k, 0.0);
         for t in (0..length - 1).rev() {
             let rows = edges[t * k * k..(t + 1) * k * k].chunks_exact_mut(k);
-            let transitions = potentials.edges_at(t).chunks_exact(k);
-            for ((row, transitions), (b, a)) in
-                rows.zip(transitions).zip(here.iter_mut().zip(scores(t)))
-            {
-                let both = transitions.iter().zip(&*beyond);
-                row.iter_mut().zip(both).for_each(|(p, (s, b))| *p = s + b);
-                *b = a + softmax(row);
+            let of_labels = here.iter_mut().zip(scores(t));
+            if let Some(pair) = largest_pair {
+                let top = largest(beyond);
+                weights.clear();
+                weights.extend(beyond.iter().map(|b| (b - top).exp()));
+                for ((row, pairs), (b, a)) in rows.zip(pairs.chunks_exact(k)).zip(of_labels) {
+                    row.iter_mut()
+                        .zip(pairs.iter().zip(&*weights))
+                        .for_each(|(p, (e, w))| *p = e * w);
+                    let sum: f64 = row.iter().sum();
+                    row.iter_mut().for_each(|p| *p /= sum);
+                    *b = a + (pair + top + sum.ln());
+                }
+            } else {
+                let pairs = potentials.edges_at(t).chunks_exact(k);
+                for ((row, pairs), (b, a)) in rows.zip(pairs).zip(of_labels) {
+                    row.iter_mut()
+                        .zip(pairs.iter().zip(&*beyond))
+                        .for_each(|(p, (s, b))| *p = s + b);
+                    *b = a + softmax(row);
+                }
             }
             std::mem::swap(here, beyond);
         }
         nodes[..k].copy_from_slice(beyond);
         softmax(&mut nodes[..k])
+    }
+
+    /// Takes the exponentials of pairs that have the same scores at every position, and returns the largest score; `None`
+    /// if they differ, or are too far apart.
+    fn share_pairs(&mut self, potentials: Potentials<'_>, length: usize) -> Option<f64> {
+        let shared = potentials.edges.len() == potentials.labels * potentials.labels;
+        let top = largest(potentials.edges);
+        let least = potentials.edges.iter().copied().fold(f64::INFINITY, f64::min);
+        if length < 2 || !shared || !(top - least <= WIDEST) {
+            return None;
+        }
+        self.pairs.clear();
+        self.pairs.extend(potentials.edges.iter().map(|s| (s - top).exp()));
+        Some(top)
     }
 
     /// Multiplies the conditional probabilities from the first position on.
