@@ -1,4 +1,5 @@
-//! `dualgap convert`: writes data as a LIBSVM file, with their own features or those of random binning.
+//! `dualgap convert`: writes data as a LIBSVM file, with their own features, those of random binning, products of two
+//! of them, or their inner products with atoms.
 
 use crate::args::ConvertArgs;
 use crate::places::{check_not_read, check_writable};
@@ -7,7 +8,10 @@ use crate::{Outcome, formats, print};
 use dualgap::data::conversion::Written;
 use dualgap::data::random_binning::median_distance;
 use dualgap::data::source::is_stdin;
-use dualgap::data::{Conversion, Examples, Format, Loaded, RandomBinning, Recipe, Sink, Source};
+use dualgap::data::{
+    AtomProducts, Conversion, DegreeTwo, Examples, FeatureMap, Format, Loaded, RandomBinning,
+    Recipe, Sink, Source,
+};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use std::io::Write;
@@ -35,6 +39,11 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
         conversion.save(&mut map)?;
         map.finish()?;
     }
+    if let Some(path) = &args.save_names {
+        let mut names = Sink::create(path)?;
+        conversion.write_names(&mut names)?;
+        names.finish()?;
+    }
     sink.finish()?;
     let told = Told { args, conversion: &conversion, data: &data, written };
     if args.json {
@@ -50,7 +59,8 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
 
 /// Checks everything that can be checked before the work begins.
 fn check(args: &ConvertArgs, output: &Path) -> Result<()> {
-    let inputs = [Some(&args.data), args.map.as_ref(), args.layout.features.as_ref()];
+    let (map, atoms) = (args.map.as_ref(), args.atoms.as_ref());
+    let inputs = [Some(&args.data), map, atoms, args.layout.features.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(AsRef::as_ref).collect();
     if !is_stdin(output) {
         check_not_read(output, &inputs)?;
@@ -60,16 +70,26 @@ fn check(args: &ConvertArgs, output: &Path) -> Result<()> {
             "standard output has the data, so --json needs a file for them: name one with -o",
         ));
     }
-    if let Some(map) = &args.save_map {
-        check_not_read(map, &inputs)?;
-        check_writable(map, "the map")?;
-        if map == output
-            || map.canonicalize().is_ok_and(|map| output.canonicalize().is_ok_and(|o| o == map))
-        {
-            return Err(Error::file(map, "is where the data go", "name another file for the map"));
+    for (path, what) in [(&args.save_map, "the map"), (&args.save_names, "the names")] {
+        let Some(path) = path else { continue };
+        check_not_read(path, &inputs)?;
+        check_writable(path, what)?;
+        if same(path, output) {
+            let remedy = format!("name another file for {what}");
+            return Err(Error::file(path, "is where the data go", remedy));
         }
     }
-    Ok(())
+    match (&args.save_map, &args.save_names) {
+        (Some(map), Some(names)) if same(map, names) => {
+            Err(Error::file(names, "is where the map goes", "name another file for the names"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether two paths are the same file.
+fn same(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|o| o == one))
 }
 
 /// Reads a first file, which decides the features and labels.
@@ -87,7 +107,32 @@ fn first(args: &ConvertArgs) -> Result<(Conversion, Loaded<Examples>)> {
         Error::file(&args.data, error.to_string(), "see --random-binning and --bandwidth")
     };
     let binning = args.random_binning.map(fit).transpose().map_err(blame)?;
-    Ok((Conversion::new(&data, binning), data))
+    let conversion = Conversion::new(&data, binning);
+    if args.degree.is_some() {
+        let products = DegreeTwo::fit(rows).map_err(|error| {
+            Error::file(&args.data, error.to_string(), "see --degree and --random-binning")
+        })?;
+        return Ok((conversion.with(FeatureMap::DegreeTwo(products)), data));
+    }
+    if let Some(path) = &args.atoms {
+        let atoms = read_atoms(path, &conversion)?;
+        return Ok((conversion.with(FeatureMap::Atoms(atoms)), data));
+    }
+    Ok((conversion, data))
+}
+
+/// Reads atoms, which are rows of the same features; labels that they have do not count.
+fn read_atoms(path: &Path, conversion: &Conversion) -> Result<AtomProducts> {
+    let atoms = conversion.read(Source::open(path)?, None)?;
+    if atoms.unseen.features > 0 {
+        return Err(Error::file(
+            path,
+            format!("has {} values of features that the data do not have", atoms.unseen.features),
+            "an atom has the features of the data: leave the others out",
+        ));
+    }
+    AtomProducts::new(atoms.data.rows(), conversion.features())
+        .map_err(|error| Error::file(path, error.to_string(), "see --atoms"))
 }
 
 /// What there is to tell.
@@ -107,6 +152,11 @@ struct Json<'a> {
     /// Labels that are no numbers, and what they are written as.
     labels: Vec<(&'a str, usize)>,
     binning: Option<BinningJson>,
+    /// The degree of products, if there are any.
+    degree: Option<u32>,
+    /// The number of atoms, if there are any.
+    atoms: Option<usize>,
+    unseen_products: u64,
     unseen_bins: u64,
     unseen_features: u64,
     unseen_labels: &'a [String],
@@ -136,6 +186,12 @@ impl Told<'_> {
             labelled: self.data.labelled,
             labels: self.conversion.renamed(),
             binning,
+            degree: matches!(self.conversion.map(), FeatureMap::DegreeTwo(_)).then_some(2),
+            atoms: match self.conversion.map() {
+                FeatureMap::Atoms(atoms) => Some(atoms.len()),
+                _ => None,
+            },
+            unseen_products: self.written.unseen_products,
             unseen_bins: self.written.unseen_bins,
             unseen_features: self.data.unseen.features,
             unseen_labels: &self.data.unseen.labels,
@@ -172,7 +228,15 @@ impl Told<'_> {
             };
             rows.push(("bandwidth", format!("{}{from}", number(binning.bandwidth()))));
         } else {
-            rows.push(("features", count));
+            let from = match conversion.map() {
+                FeatureMap::DegreeTwo(map) => {
+                    let (own, pairs) = (map.dimension() as u64, map.pairs().len() as u64);
+                    format!(": {} of the data, {} products", thousands(own), thousands(pairs))
+                }
+                FeatureMap::Atoms(_) => ", the inner products with as many atoms".into(),
+                _ => String::new(),
+            };
+            rows.push(("features", format!("{count}{from}")));
         }
         rows.push(("entries", thousands(written.entries)));
         rows.extend(self.label_row());
@@ -182,6 +246,10 @@ impl Told<'_> {
             let share = share(written.unseen_bins, written.entries + written.unseen_bins);
             rows.push(("unseen", format!("{share} of the bins, which are left out")));
         }
+        if written.unseen_products > 0 {
+            let share = share(written.unseen_products, written.entries + written.unseen_products);
+            rows.push(("unseen", format!("{share} of the entries, products that are left out")));
+        }
         if unseen.features > 0 {
             let share = share(unseen.features, unseen.met);
             rows.push(("unseen", format!("{share} of the features met, which are left out")));
@@ -189,8 +257,10 @@ impl Told<'_> {
         if !unseen.labels.is_empty() {
             rows.push(("unseen", format!("the labels {}", unseen.labels.join(", "))));
         }
-        for path in
-            [&args.output, &args.save_map].into_iter().flatten().filter(|path| !is_stdin(path))
+        for path in [&args.output, &args.save_map, &args.save_names]
+            .into_iter()
+            .flatten()
+            .filter(|path| !is_stdin(path))
         {
             rows.push(("written", path.display().to_string()));
         }

@@ -313,6 +313,9 @@ fn export(model: &dyn AnyModel, path: &Path) -> Result<()> {
     if let (Some(completion), Some(x)) = (completion(model), model.fitted().low_rank) {
         export_factors(&model.names().dictionary, &completion.items, x, &mut sink)?;
     }
+    for (feature, number) in found_vector(model) {
+        sink.text(&format!("vector\t{}\t\t\t{number}\n", plain(&feature)))?;
+    }
     let weights = model.fitted().weights.iter().enumerate();
     for (place, &weight) in weights.filter(|(_, w)| **w != 0.0) {
         let Named { kind, feature, from, label, weight } = named(model, (place, weight));
@@ -320,6 +323,19 @@ fn export(model: &dyn AnyModel, path: &Path) -> Result<()> {
         sink.text(&format!("{kind}\t{}\t{from}\t{label}\t{weight}\n", plain(&feature)))?;
     }
     sink.finish()
+}
+
+/// Returns the vector that phase retrieval has found, up to its sign, and what its numbers are called: the largest
+/// singular value and its vector make it. Other models have none.
+fn found_vector(model: &dyn AnyModel) -> Vec<(String, f64)> {
+    let Some(x) = model.fitted().low_rank else { return Vec::new() };
+    if model.words().task != "phase-retrieval" || x.rank() == 0 {
+        return Vec::new();
+    }
+    let names = &model.names().dictionary;
+    let numbers = x.u().chunks_exact(x.rank()).map(|row| row[0] * x.s()[0].sqrt());
+    let name = |j: usize| names.name(j).map_or_else(|| (j + 1).to_string(), String::from);
+    numbers.enumerate().map(|(j, number)| (name(j), number)).collect()
 }
 
 fn export_factors(

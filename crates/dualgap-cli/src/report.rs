@@ -342,7 +342,7 @@ pub fn task_row(task: &str, model: &dyn AnyModel) -> String {
 /// Returns the loss of one number that a model was trained under, if it was.
 fn scalar_loss(model: &dyn AnyModel) -> Option<ScalarLoss> {
     match model.structure() {
-        "linear" | "completion" => {
+        "linear" | "completion" | "sensing" => {
             serde_json::from_value(model.task()["structure"]["loss"].clone()).ok()
         }
         _ => None,

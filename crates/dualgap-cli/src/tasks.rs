@@ -5,8 +5,8 @@ use crate::args::{Cli, CvArgs, PathArgs, TrainArgs, Work, no_accuracy, no_lambda
 use crate::options::{TaskOptions, Verb};
 use crate::path::claim::Claim;
 use crate::problem::{
-    BinaryArgs, ChainArgs, ClassesArgs, CompletionArgs, LabelsArgs, MatchingArgs, OutputsArgs,
-    RegressionArgs,
+    AffineArgs, BinaryArgs, ChainArgs, ClassesArgs, CompletionArgs, LabelsArgs, MatchingArgs,
+    OutputsArgs, PhaseArgs, RegressionArgs,
 };
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory};
@@ -34,6 +34,8 @@ impl Tasks {
             .with::<ChainArgs>()
             .with::<MatchingArgs>()
             .with::<CompletionArgs>()
+            .with::<PhaseArgs>()
+            .with::<AffineArgs>()
     }
 
     /// Adds a task, and its structure to those that models may have.
@@ -234,6 +236,8 @@ mod tests {
             "chain" => of::<ChainArgs>(),
             "matching" => of::<MatchingArgs>(),
             "completion" => of::<CompletionArgs>(),
+            "phase-retrieval" => of::<PhaseArgs>(),
+            "affine-rank" => of::<AffineArgs>(),
             other => panic!("{other}"),
         }
     }

@@ -22,10 +22,20 @@ pub struct ConvertArgs {
     /// σ [default: the median distance ‖x − x'‖₁ of two rows].
     #[arg(long, value_name = "S", value_parser = parse_positive, allow_hyphen_values = true, requires = "random_binning", help_heading = "Features")]
     pub bandwidth: Option<f64>,
+    /// Write the features and the products of two of them: a linear model of these is a quadratic one. The degree is 2.
+    #[arg(long, value_name = "2", value_parser = parse_degree, conflicts_with = "random_binning", help_heading = "Features")]
+    pub degree: Option<u32>,
+    /// Write the inner products with the rows of this file, which has the same features: with --ball simplex --radius 1
+    /// the weights of a model are in their convex hull.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["random_binning", "degree"], help_heading = "Features")]
+    pub atoms: Option<PathBuf>,
     /// Of the random grids.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Features")]
     pub seed: u64,
-    /// Keep how the data were read, their names and the grids, for other files.
+    /// Write number and name of every feature, a line each.
+    #[arg(long, value_name = "FILE", help_heading = "Features")]
+    pub save_names: Option<PathBuf>,
+    /// Keep how the data were read, their names and the grids, products or atoms, for other files.
     #[arg(long, value_name = "FILE", help_heading = "Features")]
     pub save_map: Option<PathBuf>,
     /// Convert as the data that this map was saved with.
@@ -34,7 +44,7 @@ pub struct ConvertArgs {
         value_name = "FILE",
         help_heading = "Features",
         conflicts_with_all = [
-            "random_binning", "bandwidth", "save_map", "format", "features", "columns", "min_count",
+            "random_binning", "bandwidth", "degree", "atoms", "save_map", "format", "features", "columns", "min_count",
             "lowercase", "label", "categorical",
         ]
     )]
@@ -52,4 +62,12 @@ pub struct ConvertArgs {
     /// Print nothing but data and errors (and JSON, if asked for).
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// Parses the degree of products, which is 2: more would be too many features.
+fn parse_degree(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(2) => Ok(2),
+        _ => Err("2 is the only degree of products that there is".into()),
+    }
 }

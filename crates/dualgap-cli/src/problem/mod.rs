@@ -7,6 +7,7 @@ mod classes;
 mod completion;
 mod linear;
 mod matching;
+mod sensing;
 mod several;
 
 pub use chain::ChainArgs;
@@ -14,6 +15,7 @@ pub use classes::ClassesArgs;
 pub use completion::CompletionArgs;
 pub use linear::{BinaryArgs, RegressionArgs};
 pub use matching::MatchingArgs;
+pub use sensing::{AffineArgs, PhaseArgs};
 pub use several::{LabelsArgs, OutputsArgs};
 
 use crate::choices::{BinaryLoss, RegressionLoss, Scale};

@@ -10,6 +10,7 @@ const COMPLETION: &str = include_str!("../../../../docs/completion.md");
 const CONVERTING: &str = include_str!("../../../../docs/converting.md");
 const CROSS_VALIDATION: &str = include_str!("../../../../docs/cross-validation.md");
 const MATCHING: &str = include_str!("../../../../docs/matching.md");
+const MEASUREMENTS: &str = include_str!("../../../../docs/measurements.md");
 const PATHS: &str = include_str!("../../../../docs/paths.md");
 const README: &str = include_str!("../../../../README.md");
 
@@ -87,6 +88,24 @@ fn ratings(count: usize, seed: u64, rated: bool) -> String {
     text
 }
 
+/// Measurements of a matrix of three by four, and squares of products with a vector of three numbers, with noise.
+fn measurements(rows: usize, seed: u64) -> (String, String) {
+    let mut dice = Dice(seed);
+    let (mut matrices, mut squares) = (String::new(), String::new());
+    let (u, v) = ([1.0, -1.0, 0.5], [1.0, 0.5, -0.5, 1.0]);
+    for _ in 0..rows {
+        let a: Vec<f64> = (0..12).map(|_| dice.signed()).collect();
+        let value: f64 = a.iter().enumerate().map(|(k, a)| a * u[k / 4] * v[k % 4]).sum();
+        let _ = write!(matrices, "{}", value + 0.3 * dice.signed());
+        a.iter().enumerate().for_each(|(k, a)| write!(matrices, " {}:{a}", k + 1).unwrap());
+        matrices.push('\n');
+        let root: f64 = a[..3].iter().zip([1.5, -1.0, 0.5]).map(|(a, x)| a * x).sum();
+        let value = root * root + 0.3 * dice.signed();
+        let _ = writeln!(squares, "{value} 1:{} 2:{} 3:{}", a[0], a[1], a[2]);
+    }
+    (matrices, squares)
+}
+
 /// A desk with every file that the examples name.
 fn desk() -> Desk {
     let desk = Desk::new();
@@ -110,6 +129,8 @@ fn desk() -> Desk {
     desk.write("things.csv", numbers(30, 1).1);
     desk.write("two-classes.svm", Table::new(30, 5, 2, 4).text());
     desk.write("numbers.svm", "1.5 1:1\n2 1:2 2:1\n-3.25 2:4\n0 1:0.5\n");
+    desk.write("matrices.svm", measurements(40, 1).0);
+    desk.write("squares.svm", measurements(40, 1).1);
     desk.write("ratings.csv", ratings(60, 1, true));
     desk.write("more-ratings.csv", ratings(20, 2, true));
     desk.write("pairs.csv", ratings(10, 3, false));
@@ -150,12 +171,17 @@ fn the_commands_of_getting_started_work() {
 
 #[test]
 fn the_commands_of_the_page_on_balls_work() {
-    assert_eq!(run_all(shell_lines(BALLS)), 18);
+    assert_eq!(run_all(shell_lines(BALLS)), 20);
 }
 
 #[test]
 fn the_commands_of_the_page_on_completion_work() {
     assert_eq!(run_all(shell_lines(COMPLETION)), 8);
+}
+
+#[test]
+fn the_commands_of_the_page_on_measurements_work() {
+    assert_eq!(run_all(shell_lines(MEASUREMENTS)), 9);
 }
 
 #[test]
@@ -165,7 +191,7 @@ fn the_commands_of_cross_validation_work() {
 
 #[test]
 fn the_commands_of_converting_data_work() {
-    assert_eq!(run_all(shell_lines(CONVERTING)), 7);
+    assert_eq!(run_all(shell_lines(CONVERTING)), 13);
 }
 
 #[test]
@@ -204,6 +230,8 @@ fn help_knows_every_command_and_refuses_others() {
         "train chain",
         "train completion",
         "train matching",
+        "train phase-retrieval",
+        "train affine-rank",
         "cv",
         "cv binary",
         "path",

@@ -1,8 +1,9 @@
-//! `dualgap convert`: other formats as LIBSVM files, the features of random grids, and files in the same way as
-//! another.
+//! `dualgap convert`: other formats as LIBSVM files, the features of random grids, products of two features, inner
+//! products with atoms, and files in the same way as another.
 
 mod binning;
 mod plain;
+mod products;
 mod refusals;
 
 use crate::common::Table;

@@ -8,6 +8,7 @@ mod class_weights;
 mod classes;
 mod label_sets;
 mod low_rank;
+mod measurements;
 mod numbers;
 mod older_models;
 mod outputs;

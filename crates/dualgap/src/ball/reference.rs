@@ -148,18 +148,16 @@ impl Dense {
         let image = self.predict(&tilde);
         (0..n * c).for_each(|i| at.w[i] = (1.0 - eta) * at.w[i] + eta * image[i]);
         // 6, with 1/n at the conjugate too
-        let mut to = vec![0.0; n * c];
-        for i in 0..n * c {
-            let (share, t) = (1.0 / n as f64, self.targets[i]);
-            to[i] = match self.kind {
-                Kind::Squared => (at.y[i] / delta + share * (at.w[i] - t)) / (1.0 / delta + share),
-                Kind::SmoothHinge(width) => {
-                    let free =
-                        (at.y[i] / delta + share * (at.w[i] - t)) / (1.0 / delta + share * width);
-                    t * (t * free).clamp(-1.0, 0.0)
-                }
-            };
-        }
+        let share = 1.0 / n as f64;
+        let maximiser = |i: usize| {
+            let (y, w, t) = (at.y[i], at.w[i], self.targets[i]);
+            let free = |width: f64| (y / delta + share * (w - t)) / (1.0 / delta + share * width);
+            match self.kind {
+                Kind::Squared => free(1.0),
+                Kind::SmoothHinge(width) => t * (t * free(width)).clamp(-1.0, 0.0),
+            }
+        };
+        let to: Vec<f64> = (0..n * c).map(maximiser).collect();
         // 7
         let far = |i: usize| (0..c).map(|j| (to[i * c + j] - at.y[i * c + j]).powi(2)).sum::<f64>();
         let mut order: Vec<usize> = (0..n).collect();

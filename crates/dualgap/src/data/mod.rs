@@ -62,7 +62,7 @@ pub(crate) use checks::check_weights;
 pub use class_weights::ClassWeights;
 pub use column_recipe::ColumnRecipe;
 pub use columns::{ColumnReader, Sentence};
-pub use conversion::Conversion;
+pub use conversion::{AtomProducts, Conversion, DegreeTwo, FeatureMap};
 pub use csv::CsvRecipe;
 pub use dataset::DataSet;
 pub use dictionary::Dictionary;

@@ -86,6 +86,11 @@ pub trait Structure:
         vec![("weights", vec![names.features])]
     }
 
+    /// Returns the number of rows of weights in factors.
+    fn rows(&self, names: &Names) -> usize {
+        names.features
+    }
+
     /// Returns the number of columns of weights in factors.
     fn columns(&self, names: &Names) -> usize {
         names.alphabet.len()

@@ -15,7 +15,7 @@
 //! - [`chain`]: a label for each position of a sequence.
 //! - [`matching`]: which rows and columns of a graph belong together.
 //! - `multi_label`: any number of labels, and `multi_output`: several numbers, in a ball.
-//! - [`completion`]: ratings of items by users, in the trace ball.
+//! - [`completion`]: ratings of items by users, and [`sensing`]: other measurements of a matrix, in the trace ball.
 //! - [`own`]: a user's own structure, given by its max-oracle.
 //! - `definition`: the trait; [`posed`]: optimisation problems that can be solved and proved; `names`, `fitted`, `words`,
 //!   `remarks`: what the trait speaks of.
@@ -37,6 +37,7 @@ pub mod own;
 pub mod posed;
 mod prox_sdca;
 pub(crate) mod remarks;
+pub mod sensing;
 pub(crate) mod words;
 
 pub use chain::{Chain, ChainBlocks, ChainOracle, Hamming};
@@ -56,4 +57,5 @@ pub use own::{
 pub use own::{Breach, Checked, Clause, OracleCheck, check_oracle, check_own_oracle};
 pub use prox_sdca::{ProxSdca, Radius};
 pub use remarks::{Remark, RemarkKind};
+pub use sensing::Sensing;
 pub use words::Words;

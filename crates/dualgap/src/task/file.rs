@@ -162,7 +162,8 @@ impl RawModel {
         let task = Task { structure, ..task };
         let (mut weights, mut low_rank) = (Vec::new(), None);
         if task.penalty.is_low_rank() {
-            low_rank = Some(factors(&file, names.features, task.structure.columns(&names))?);
+            low_rank =
+                Some(factors(&file, task.structure.rows(&names), task.structure.columns(&names))?);
         } else {
             for (name, shape) in task.structure.layout(&names) {
                 let part = file.f64(name, &shape)?;

@@ -140,7 +140,10 @@ impl<S: Structure> Model<S> {
     /// Returns the number of weights, of the whole matrix if they are stored as factors.
     pub fn dim(&self) -> usize {
         match self.low_rank {
-            Some(_) => self.names.features.saturating_mul(self.task.structure.columns(&self.names)),
+            Some(_) => {
+                let structure = &self.task.structure;
+                structure.rows(&self.names).saturating_mul(structure.columns(&self.names))
+            }
             None => self.weights.len(),
         }
     }

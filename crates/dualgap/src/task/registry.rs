@@ -7,7 +7,7 @@ use crate::data::{Recipe, Scaling, Sink, Source, Unseen};
 use crate::run::Certificate;
 use crate::structure::{
     Chain, Completion, Evaluation, Fitted, Linear, Matching, MultiLabel, MultiOutput, Multiclass,
-    Names, Purpose, Structure, WeightOf, Words,
+    Names, Purpose, Sensing, Structure, WeightOf, Words,
 };
 use crate::term::Penalty;
 use crate::{Error, Result};
@@ -227,6 +227,7 @@ impl Registry {
             .with::<MultiOutput>()
             .with::<Completion>()
             .with::<Matching>()
+            .with::<Sensing>()
     }
 
     /// Adds a structure; one of the same name is replaced.

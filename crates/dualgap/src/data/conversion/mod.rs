@@ -1,10 +1,15 @@
 //! Conversion of data sets to LIBSVM files, with the same numbers for several files.
 //!
 //! LIBSVM files identify features and labels by number. So a conversion stores what the first file decided: how it
-//! was read, the names of its features and labels, and the random grids if there are any. Other files then get the
-//! same numbers.
+//! was read, the names of its features and labels, and what its features are mapped to if they are: the bins of random
+//! grids, products of two features, inner products with atoms. Other files then get the same numbers.
 
+mod atom_products;
+mod degree_two;
 mod file;
+
+pub use atom_products::AtomProducts;
+pub use degree_two::DegreeTwo;
 
 use super::{Alphabet, Dictionary, Examples, Format, Loaded, RandomBinning, Recipe, Sink, Source};
 use super::{Vocabulary, labels};
@@ -44,7 +49,26 @@ pub struct Conversion {
     alphabet: Alphabet,
     dictionary: Dictionary,
     features: usize,
-    binning: Option<RandomBinning>,
+    map: FeatureMap,
+}
+
+/// What the features of a row become.
+#[derive(Clone, Debug)]
+pub enum FeatureMap {
+    /// They stay as they are.
+    Own,
+    /// The bins of random grids.
+    Binning(RandomBinning),
+    /// Themselves, and products of two of them.
+    DegreeTwo(DegreeTwo),
+    /// Inner products with given atoms.
+    Atoms(AtomProducts),
+}
+
+impl From<Option<RandomBinning>> for FeatureMap {
+    fn from(binning: Option<RandomBinning>) -> Self {
+        binning.map_or(Self::Own, Self::Binning)
+    }
 }
 
 /// The result of writing a file.
@@ -54,29 +78,74 @@ pub struct Written {
     pub entries: u64,
     /// The number of entries in bins that no row of the first file fell into: they have no number and are left out.
     pub unseen_bins: u64,
+    /// The number of products of two features that no row of the first file has together: they are left out, too.
+    pub unseen_products: u64,
 }
 
 impl Conversion {
-    /// Returns the conversion of a first file, to its own features or to those of random grids.
-    pub fn new(first: &Loaded<Examples>, binning: Option<RandomBinning>) -> Self {
+    /// Returns the conversion of a first file, to its own features or to those of a map.
+    pub fn new(first: &Loaded<Examples>, map: impl Into<FeatureMap>) -> Self {
         let Vocabulary { alphabet, dictionary, features } = first.data.vocabulary();
         Self {
             recipe: Recipe { folds: None, ..first.recipe.clone() },
             alphabet: alphabet.clone(),
             dictionary: dictionary.clone(),
             features,
-            binning,
+            map: map.into(),
         }
+    }
+
+    /// What the features of a row become.
+    pub fn map(&self) -> &FeatureMap {
+        &self.map
+    }
+
+    /// The same conversion with this map of its features.
+    #[must_use]
+    pub fn with(self, map: FeatureMap) -> Self {
+        Self { map, ..self }
     }
 
     /// The grids, if there are any.
     pub fn binning(&self) -> Option<&RandomBinning> {
-        self.binning.as_ref()
+        match &self.map {
+            FeatureMap::Binning(binning) => Some(binning),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of a feature of the written rows, or its number from 1 if it has none: `width`,
+    /// `width*height`, `width^2`. Bins and atoms have no names.
+    pub fn name(&self, feature: usize) -> String {
+        let own = |j: usize| {
+            self.dictionary.name(j).map_or_else(|| (j + 1).to_string(), |name| name.to_string())
+        };
+        match &self.map {
+            FeatureMap::Own => own(feature),
+            FeatureMap::DegreeTwo(map) => match feature.checked_sub(map.dimension()) {
+                Some(at) => map.pairs().get(at).map_or_else(String::new, |&(i, j)| {
+                    let (one, other) = (own(i as usize), own(j as usize));
+                    if i == j { format!("{one}^2") } else { format!("{one}*{other}") }
+                }),
+                None => own(feature),
+            },
+            FeatureMap::Binning(_) | FeatureMap::Atoms(_) => (feature + 1).to_string(),
+        }
+    }
+
+    /// Writes number and name of every feature, a line each, with a tab between them.
+    pub fn write_names(&self, sink: &mut Sink) -> Result<()> {
+        (0..self.features()).try_for_each(|j| sink.text(&format!("{}\t{}\n", j + 1, self.name(j))))
     }
 
     /// Returns the number of features of the written rows, including those at the end that do not occur.
     pub fn features(&self) -> usize {
-        self.binning.as_ref().map_or(self.features, RandomBinning::features)
+        match &self.map {
+            FeatureMap::Own => self.features,
+            FeatureMap::Binning(binning) => binning.features(),
+            FeatureMap::DegreeTwo(map) => map.features(),
+            FeatureMap::Atoms(atoms) => atoms.len(),
+        }
     }
 
     /// Reads another file, or these folds of it, in the same way as the first one.
@@ -89,9 +158,11 @@ impl Conversion {
             features: self.features,
         };
         let loaded = recipe.examples(source, Some(known))?;
-        // New names are expected, but new numbers show that the file is of other data, for which the kernel is not
-        // valid.
-        if self.binning.is_some() && recipe.format == Format::Libsvm && loaded.unseen.features > 0 {
+        // New names are expected, but new numbers show that the file is of other data, for which the map is not valid.
+        if !matches!(self.map, FeatureMap::Own)
+            && recipe.format == Format::Libsvm
+            && loaded.unseen.features > 0
+        {
             let message = format!(
                 "has features beyond those of the map, which is of data with {}",
                 count_of(self.features, "feature")
@@ -121,23 +192,35 @@ impl Conversion {
             (Some(classes), Some(names)) => names[classes.numbers()[i] as usize].as_str(),
             _ => "",
         };
-        let value = self.binning.as_ref().map_or_else(String::new, |b| b.value().to_string());
+        let value = self.binning().map_or_else(String::new, |b| b.value().to_string());
         let mut written = Written::default();
         for begin in (0..data.len()).step_by(PORTION) {
             let portion = begin..data.len().min(begin + PORTION);
-            let lines = portion.into_par_iter().map(|i| match &self.binning {
-                None => Ok(plain_line(label(i), &data.rows, i)),
-                Some(binning) => {
-                    let features = binning.features_of(data.rows.row(i))?;
-                    Ok(line(label(i), features.iter().map(|&j| (j as usize, &value))))
-                }
+            let lines = portion.into_par_iter().map(|i| {
+                let (label, row) = (label(i), data.rows.row(i));
+                Ok(match &self.map {
+                    FeatureMap::Own => (plain_line(label, &data.rows, i), 0),
+                    FeatureMap::Binning(binning) => {
+                        let features = binning.features_of(row)?;
+                        (line(label, features.iter().map(|&j| (j as usize, &value))), 0)
+                    }
+                    FeatureMap::DegreeTwo(map) => {
+                        let (features, unseen) = map.features_of(row)?;
+                        (line(label, features.into_iter()), unseen)
+                    }
+                    FeatureMap::Atoms(atoms) => {
+                        let products = atoms.features_of(row)?.into_iter().enumerate();
+                        (line(label, products.filter(|&(_, x)| x != 0.0)), 0)
+                    }
+                })
             });
-            for (text, entries) in lines.collect::<Result<Vec<_>>>()? {
+            for ((text, entries), unseen) in lines.collect::<Result<Vec<_>>>()? {
                 written.entries += entries;
+                written.unseen_products += unseen;
                 sink.text(&text)?;
             }
         }
-        if let Some(binning) = &self.binning {
+        if let Some(binning) = self.binning() {
             written.unseen_bins = (data.len() * binning.grids()) as u64 - written.entries;
         }
         Ok(written)
