@@ -6,8 +6,8 @@ use super::{Description, Model, Provenance, RawModel, Verified};
 use crate::data::{Recipe, Scaling, Sink, Source, Unseen};
 use crate::run::Certificate;
 use crate::structure::{
-    Chain, Completion, Evaluation, Fitted, Linear, Matching, MultiLabel, MultiOutput, Multiclass,
-    Names, Purpose, Structure, WeightOf, Words,
+    Chain, Completion, Evaluation, Fitted, Kernelised, Linear, Matching, MultiLabel, MultiOutput,
+    Multiclass, Names, Purpose, Structure, WeightOf, Words,
 };
 use crate::term::Penalty;
 use crate::{Error, Result};
@@ -227,6 +227,9 @@ impl Registry {
             .with::<MultiOutput>()
             .with::<Completion>()
             .with::<Matching>()
+            .with::<Kernelised<Linear>>()
+            .with::<Kernelised<Multiclass>>()
+            .with::<Kernelised<Chain>>()
     }
 
     /// Adds a structure; one of the same name is replaced.

@@ -10,7 +10,7 @@
 //! for every caller.
 
 mod balls;
-mod penalised;
+pub(super) mod penalised;
 mod stored;
 #[cfg(not(feature = "low-rank"))]
 #[path = "absent.rs"]

@@ -99,7 +99,10 @@ impl Posed for OfOneOutput<'_> {
 
 /// Returns where the engine begins. Its points are those of the entries where they fit; the engine proves them feasible,
 /// like any others.
-fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> {
+pub(in crate::structure) fn begin<B: Witnessed>(
+    blocks: &B,
+    start: Start<'_>,
+) -> Result<Begin<B::Point>> {
     let (of, outputs) = match start {
         Start::Fresh => return Ok(Begin::Fresh),
         Start::At(checkpoint) => return Ok(Begin::At(checkpoint)),
@@ -118,7 +121,7 @@ fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> 
     Ok(Begin::Points(points.collect::<Result<_>>()?))
 }
 
-fn trained<B: Witnessed>(
+pub(in crate::structure) fn trained<B: Witnessed>(
     blocks: &B,
     report: Report<Solution<B::Point>>,
     factors: &Factors,
