@@ -17,6 +17,8 @@ mod certificates;
 mod domains;
 #[path = "equivalences/main.rs"]
 mod equivalences;
+#[path = "kernels/main.rs"]
+mod kernels;
 #[path = "linear/main.rs"]
 mod linear;
 #[path = "low_rank/main.rs"]

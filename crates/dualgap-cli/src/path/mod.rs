@@ -18,9 +18,9 @@ use crate::options::TaskOptions;
 use crate::progress::Bar;
 use crate::words::to_json;
 use crate::{Outcome, places, print};
-use dualgap::Result;
 use dualgap::run::{Budget, Observer};
 use dualgap::task::{Ending, Model, Strength};
+use dualgap::{Error, Result};
 use folder::Folder;
 use std::io::IsTerminal;
 use std::time::Instant;
@@ -31,6 +31,12 @@ impl Work for PathArgs {
         let Self { data, penalty, method, .. } = self;
         // Every λ of the interval takes the place of this one.
         Common { data, penalty, method, ball: None, lambda: Strength::PerExample(1.0) }
+    }
+
+    fn run_under_kernel<T: TaskOptions>(&self, _: &T) -> Result<Outcome> {
+        Err(Error::setting(
+            "--kernel does not go with path: a model under a kernel is for one lambda; train it at each, or let cv choose",
+        ))
     }
 
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {

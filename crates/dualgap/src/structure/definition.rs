@@ -259,7 +259,8 @@ impl<'n> Purpose<'n> {
 /// What a weight is the weight of: numbers of features and labels, as far as it has any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightOf {
-    /// `feature`, `start`, `end`, `transition`, `pair`, or a structure's own word.
+    /// `feature`, `start`, `end`, `transition`, `pair`, or a structure's own word; `coefficient` under a kernel, whose
+    /// feature is then the number of a training input.
     pub kind: &'static str,
     /// The number of the feature.
     pub feature: Option<usize>,

@@ -148,7 +148,20 @@ impl<S: Structure> AnyModel for Model<S> {
     }
 
     fn weight(&self, place: usize) -> WeightOf {
-        self.task.structure.weight(&self.names, place)
+        let (structure, names) = (&self.task.structure, &self.names);
+        let Some(support) = &self.support else { return structure.weight(names, place) };
+        let columns = structure.columns(names).max(1);
+        match support.examples().get(place / columns) {
+            Some(&example) => {
+                let (feature, label) = (Some(example as usize), Some(place % columns));
+                WeightOf { kind: "coefficient", feature, from: None, label }
+            }
+            // The others follow those of all features where there is no kernel.
+            None => {
+                let behind = place - support.len() * columns;
+                structure.weight(names, names.features * columns + behind)
+            }
+        }
     }
 
     fn weighted(&self) -> Vec<String> {

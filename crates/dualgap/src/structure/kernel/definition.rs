@@ -1,51 +1,18 @@
 //! The structure under a kernel.
 
-use super::Support;
 use super::posed::KernelProblem;
+use super::{Support, UnderKernel};
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, Format, Loaded, Recipe, Sequences, Source, TargetKind};
-use crate::dual::Witnessed;
 use crate::linalg::kernels::add_scaled;
-use crate::linalg::{Rows, parallel};
+use crate::linalg::parallel;
 use crate::structure::evaluation::Evaluation;
 use crate::structure::posed::{Posed, Posing};
-use crate::structure::{Choice, Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::{Gram, Kernel, KernelFunction, Penalty};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-/// A structure whose weights of the inputs can be coefficients under a kernel.
-pub trait UnderKernel: Structure {
-    /// The name in model files of the structure under a kernel.
-    const KERNEL_NAME: &'static str;
-
-    /// Its blocks, over data whose inputs are one-hot.
-    type Blocks<'b>: Witnessed
-    where
-        Self: 'b;
-
-    /// Returns an error if the structure is not trained under a kernel with these settings.
-    fn check_kernel(&self) -> Result<()>;
-
-    /// Returns the inputs of the data.
-    fn inputs(data: &Self::Data) -> &Rows;
-
-    /// Returns the data with inputs that are one-hot.
-    fn one_hot(data: &Self::Data) -> Self::Data;
-
-    /// Returns the blocks of data with inputs that are one-hot.
-    fn blocks<'b>(
-        &'b self,
-        one_hot: &'b Self::Data,
-        gram: &Gram<'_>,
-        choice: Option<Choice>,
-    ) -> Result<Self::Blocks<'b>>;
-
-    /// Returns R², a bound on the squared length of what a block's best output differs by from another, where no k(x, x)
-    /// is larger than `largest`.
-    fn squared_radius(data: &Self::Data, largest: f64) -> f64;
-}
 
 /// A structure under a kernel on its inputs.
 ///
@@ -158,6 +125,9 @@ impl<S: UnderKernel, K: Kernel> Structure for Kernelised<S, K> {
 
     fn check(&self, names: &Names) -> Result<()> {
         self.kernel.check()?;
+        if self.kernel.function().is_some_and(|function| !function.is_definite()) {
+            return Err(Error::setting("the kernel has no gamma: only training data decide it"));
+        }
         self.of.check_kernel()?;
         self.of.check(names)
     }
@@ -179,7 +149,8 @@ impl<S: UnderKernel, K: Kernel> Structure for Kernelised<S, K> {
     }
 
     fn pose<'d>(&'d self, data: &'d S::Data, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
-        Ok(Box::new(KernelProblem::new(self, data, posing)?))
+        let gram = Gram::new(S::inputs(data), &self.kernel, self.cache_bytes)?;
+        Ok(Box::new(KernelProblem::new(&self.of, data, gram, posing)?))
     }
 
     fn is_akin(&self, other: &Self) -> bool {
@@ -253,10 +224,8 @@ impl<S: UnderKernel, K: Kernel> Structure for Kernelised<S, K> {
         self.of.spell(names, output)
     }
 
-    /// A coefficient is that of a support vector.
     fn weight(&self, names: &Names, place: usize) -> WeightOf {
-        let columns = self.of.columns(names).max(1);
-        WeightOf { kind: "coefficient", feature: None, from: None, label: Some(place % columns) }
+        self.of.weight(names, place)
     }
 
     fn weighted(&self, names: &Names) -> Vec<String> {

@@ -6,7 +6,8 @@
 //! ([`KernelLink`](crate::term::KernelLink)): that is Algorithm B.1 of the BCFW paper. For predictions, it gets inputs that are one-hot, and as
 //! weights the values of the functions at the new inputs.
 //!
-//! - `definition`: the structure; `structures`: what linear models, classes and chains are under a kernel.
+//! - `definition`: the structure; `under`: what it asks of the one that it is made of, and `structures`: what linear models,
+//!   classes and chains answer.
 //! - `posed`: its optimisation problem.
 //! - `support`: the training inputs with coefficients, which a model has besides its weights.
 
@@ -14,6 +15,8 @@ mod definition;
 mod posed;
 mod structures;
 mod support;
+mod under;
 
-pub use definition::{Kernelised, UnderKernel};
+pub use definition::Kernelised;
 pub use support::Support;
+pub use under::UnderKernel;

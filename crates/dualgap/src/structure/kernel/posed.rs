@@ -1,6 +1,6 @@
 //! The optimisation problem of a structure under a kernel.
 
-use super::{Kernelised, UnderKernel};
+use super::UnderKernel;
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::{self, Problem, Witness};
@@ -9,7 +9,7 @@ use crate::run::{Reach, Report};
 use crate::structure::posed::penalised::{begin, trained};
 use crate::structure::posed::{Posed, Posing, Run, Sides, Solver, Trained, refused};
 use crate::structure::{Choice, Fitted, Names, Structure};
-use crate::term::{Gram, Kernel, KernelLink, Penalty};
+use crate::term::{Gram, KernelLink, Penalty};
 use crate::{Error, Result};
 
 /// Blocks over one-hot inputs, and the kernel's matrix.
@@ -25,20 +25,16 @@ pub struct KernelProblem<'d, S: Structure> {
 }
 
 impl<'d, S: UnderKernel> KernelProblem<'d, S> {
-    pub fn new(
-        structure: &'d Kernelised<S, impl Kernel>,
-        data: &'d S::Data,
-        posing: &Posing<'_>,
-    ) -> Result<Self> {
+    pub fn new(of: &'d S, data: &'d S::Data, gram: Gram<'d>, posing: &Posing<'_>) -> Result<Self> {
         let Penalty::Ridge { lambda, .. } = posing.penalty else {
             return Err(refused("the file names another penalty than a kernel has"));
         };
         Ok(Self {
-            of: &structure.of,
+            of,
             data,
             one_hot: S::one_hot(data),
-            gram: Gram::new(S::inputs(data), &structure.kernel, structure.cache_bytes)?,
-            names: structure.of.names(data)?,
+            gram,
+            names: of.names(data)?,
             lambda,
             weights: posing.weights.map(<[f64]>::to_vec),
             choice: posing.choice,
@@ -57,20 +53,15 @@ impl<'d, S: UnderKernel> KernelProblem<'d, S> {
         self.of.blocks(&self.one_hot, &self.gram, self.choice)
     }
 
-    /// Says how many support vectors there are, and how many the paper's theorem allows: with line search, and once the
+    /// Returns the number of support vectors, and how many the paper's theorem allows: with line search, and once the
     /// dual is within 4R²/(λn) of its optimum, 16R²/(λε) steps suffice for an error of ε (Theorem 3, with the constants of
     /// its proof, 2n/ε·(4R²/(λn) + 4R²/(λn))), and a step adds one support vector at most.
-    fn describe_support(&self, weights: &[f64], gap: f64) -> String {
+    fn support_vectors(&self, weights: &[f64], gap: f64) -> (usize, f64) {
         let columns = self.columns();
         let beta = &weights[..self.gram.len() * columns];
         let some = beta.chunks_exact(columns).filter(|beta| beta.iter().any(|&b| b != 0.0));
         let largest = self.gram.diagonal().iter().copied().fold(0.0, f64::max);
-        let bound = 16.0 * S::squared_radius(self.data, largest) / (self.lambda * gap);
-        format!(
-            "{} of {} inputs are support vectors; 16R²/(λε) allows {bound:.1e}",
-            some.count(),
-            self.gram.len()
-        )
+        (some.count(), 16.0 * S::squared_radius(self.data, largest) / (self.lambda * gap))
     }
 }
 
@@ -87,8 +78,13 @@ impl<S: UnderKernel> Posed for KernelProblem<'_, S> {
         self.gram.check()?;
         let mut report = report?;
         let gap = report.certificate.gap();
-        let told = self.describe_support(&report.model.weights, gap);
+        let (vectors, bound) = self.support_vectors(&report.model.weights, gap);
+        let n = self.gram.len();
+        let told =
+            format!("{vectors} of {n} inputs are support vectors; 16R²/(λε) allows {bound:.1e}");
         report.tactics.push(told);
+        report.counters.insert("support_vectors", vectors as u64);
+        report.counters.insert("support_bound", bound as u64);
         Ok(trained(&blocks, report, run.factors))
     }
 
@@ -109,7 +105,8 @@ impl<S: UnderKernel> Sides for KernelSides<'_, '_, S> {
         let Some(support) = fitted.support else {
             return Err(refused("the file has no support vectors, and a model under a kernel has"));
         };
-        let weights = support.expanded(fitted.weights, posed.columns(), S::inputs(posed.data))?;
+        let weights = support.expanded(fitted.weights, posed.columns(), S::inputs(posed.data));
+        let weights = weights.map_err(refused)?;
         let (blocks, masses) = (posed.blocks()?, posed.weights.as_deref());
         let value = Problem::new(&blocks, posed.link(), posed.lambda, masses)?.primal(&weights)?;
         posed.gram.check().map(|()| value)

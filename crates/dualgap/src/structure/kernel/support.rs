@@ -2,7 +2,6 @@
 
 use crate::container::{Fault, Reader, Tensor};
 use crate::linalg::{Row, Rows};
-use crate::structure::posed::refused;
 use crate::{Error, Result};
 
 /// The training inputs with coefficients: which ones they are, and the inputs themselves. The weights of the model begin
@@ -51,27 +50,27 @@ impl Support {
         (Self { examples, rows: self.rows.select(chosen.into_iter()) }, kept)
     }
 
-    /// Returns the weights with zeros for all other inputs of the training data, or an error if an input is another one
-    /// there.
+    /// Returns the weights with zeros for all other inputs of the training data, or what is wrong if an input is another
+    /// one there.
     pub(super) fn expanded(
         &self,
         weights: &[f64],
         columns: usize,
         rows: &Rows,
-    ) -> Result<Vec<f64>> {
+    ) -> Result<Vec<f64>, String> {
         let (coefficients, n) = (self.len() * columns, rows.len());
         if weights.len() < coefficients {
-            return Err(refused("the file has not as many coefficients as support vectors"));
+            return Err("the file has not as many coefficients as support vectors".into());
         }
         let mut all = vec![0.0; n * columns];
         for (k, &example) in self.examples.iter().enumerate() {
             let i = example as usize;
             if i >= n || !equal(self.rows.row(k), rows.row(i)) {
-                return Err(refused(format!(
+                return Err(format!(
                     "support vector {} is not input {} of the data",
                     k + 1,
                     example.saturating_add(1)
-                )));
+                ));
             }
             let own = &weights[k * columns..(k + 1) * columns];
             all[i * columns..(i + 1) * columns].copy_from_slice(own);

@@ -20,7 +20,6 @@
 //! The last one: ‖x − z‖² is off by δ ≤ γ_{s+4}(‖x‖ + ‖z‖)² ≤ 2γ_{s+4}(‖x‖² + ‖z‖²), e^{gamma·δ} − 1 ≤ 1.01·gamma·δ for a small
 //! product, and the rounding of t = gamma‖x − z‖² changes e^{−t} by at most u·t·e^{−t} < u.
 
-use super::Kernel;
 use super::exponential::{self, exp_below};
 use crate::linalg::{Row, Rows, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma};
 use crate::{Error, Result};
@@ -75,6 +74,11 @@ impl KernelFunction {
     /// Returns the Gaussian kernel with gamma = `scale`.
     pub fn rbf() -> Self {
         Self::Rbf { gamma: None }
+    }
+
+    /// Whether gamma is a number, if there is one.
+    pub(crate) fn is_definite(self) -> bool {
+        !matches!(self, Self::Rbf { gamma: None } | Self::Polynomial { gamma: None, .. })
     }
 
     fn gamma(self) -> f64 {
@@ -154,29 +158,30 @@ fn scale(rows: &Rows) -> f64 {
     if variance > 0.0 && gamma > 0.0 && gamma.is_finite() { gamma } else { 1.0 }
 }
 
-impl Kernel for KernelFunction {
-    fn value(&self, x: Row<'_>, z: Row<'_>) -> f64 {
+/// What [`Kernel`](super::Kernel) asks for.
+impl KernelFunction {
+    pub(super) fn evaluate(self, x: Row<'_>, z: Row<'_>) -> f64 {
         let mut value = [x.dot(z)];
         self.apply(x.squared_norm(), &[z.squared_norm()], &mut value);
         value[0]
     }
 
-    fn check(&self) -> Result<()> {
+    pub(super) fn check_range(self) -> Result<()> {
         if let Self::Rbf { gamma: Some(gamma) } | Self::Polynomial { gamma: Some(gamma), .. } = self
-            && !(*gamma > 0.0 && gamma.is_finite())
+            && !(gamma > 0.0 && gamma.is_finite())
         {
             return Err(Error::setting(format!(
                 "gamma of a kernel must be a positive number, not {gamma}"
             )));
         }
         let Self::Polynomial { degree, coef0, .. } = self else { return Ok(()) };
-        if !(1..=Self::MOST_DEGREE).contains(degree) {
+        if !(1..=Self::MOST_DEGREE).contains(&degree) {
             return Err(Error::setting(format!(
                 "the degree of a polynomial kernel is a number from 1 to {}, not {degree}",
                 Self::MOST_DEGREE
             )));
         }
-        if !(*coef0 >= 0.0 && coef0.is_finite()) {
+        if !(coef0 >= 0.0 && coef0.is_finite()) {
             return Err(Error::setting(format!(
                 "coef0 of a polynomial kernel must not be negative, and it is {coef0}: the kernel would not be positive \
                  semidefinite"
@@ -185,8 +190,8 @@ impl Kernel for KernelFunction {
         Ok(())
     }
 
-    fn resolve(self, rows: &Rows) -> Result<Self> {
-        self.check()?;
+    pub(super) fn made_definite(self, rows: &Rows) -> Result<Self> {
+        self.check_range()?;
         let definite = |gamma: Option<f64>| Some(gamma.unwrap_or_else(|| scale(rows)));
         Ok(match self {
             Self::Linear => self,
@@ -197,18 +202,14 @@ impl Kernel for KernelFunction {
         })
     }
 
-    fn describe(&self) -> String {
+    pub(super) fn words(self) -> String {
         let gamma = |gamma: Option<f64>| gamma.map_or("scale".into(), |gamma| format!("{gamma:?}"));
         match self {
             Self::Linear => "linear".into(),
-            Self::Rbf { gamma: g } => format!("rbf, gamma {}", gamma(*g)),
+            Self::Rbf { gamma: g } => format!("rbf, gamma {}", gamma(g)),
             Self::Polynomial { degree, gamma: g, coef0 } => {
-                format!("polynomial, degree {degree}, gamma {}, coef0 {coef0:?}", gamma(*g))
+                format!("polynomial, degree {degree}, gamma {}, coef0 {coef0:?}", gamma(g))
             }
         }
-    }
-
-    fn function(&self) -> Option<KernelFunction> {
-        Some(*self)
     }
 }
