@@ -18,8 +18,8 @@ use dualgap::linalg::LowRank;
 use dualgap::linalg::memory::reserve_check;
 use dualgap::methods::subgradient;
 use dualgap::run::{Certificate, Stop};
-use dualgap::structure::Remark;
 use dualgap::structure::completion::Centring;
+use dualgap::structure::{Remark, Support};
 use dualgap::task::{AnyModel, Method, Provenance};
 use dualgap::{Error, Result};
 use serde::Serialize;
@@ -260,14 +260,16 @@ fn certificate_in_words(model: &dyn AnyModel) -> String {
 /// Returns the indices of a label's largest weights in magnitude, the largest first.
 fn largest_features(model: &dyn AnyModel, label: usize, count: usize) -> Vec<(usize, f64)> {
     let labels = model.weighted().len();
-    let places = (0..model.names().features).map(|f| f * labels + label);
+    let inputs = model.fitted().support.map_or(model.names().features, Support::len);
+    let places = (0..inputs).map(|f| f * labels + label);
     largest(places.map(|k| (k, model.fitted().weights[k])), count)
 }
 
 /// Returns the weights that do not belong to a feature and a label: pairs of labels in a chain, or all weights of a
 /// structure without labels.
 fn transitions(model: &dyn AnyModel) -> impl Iterator<Item = (usize, f64)> + '_ {
-    let first = model.names().features * model.weighted().len();
+    let inputs = model.fitted().support.map_or(model.names().features, Support::len);
+    let first = inputs * model.weighted().len();
     model.fitted().weights.iter().copied().enumerate().skip(first)
 }
 
@@ -288,8 +290,8 @@ fn named(model: &dyn AnyModel, (place, weight): (usize, f64)) -> Named {
     let (of, names) = (model.weight(place), model.weighted());
     let label = |k: usize| names.get(k).cloned().unwrap_or_default();
     let feature = |f: usize| match model.names().dictionary.name(f) {
-        Some(name) => name.to_string(),
-        None => (f + 1).to_string(), // as a LIBSVM file counts
+        Some(name) if of.kind != "coefficient" => name.to_string(),
+        _ => (f + 1).to_string(), // as a LIBSVM file counts
     };
     Named {
         kind: of.kind,

@@ -1,7 +1,7 @@
 //! What a task adds to the commands that train: its options, and the structure that they name.
 
-use crate::args::Common;
-use clap::Args;
+use crate::Outcome;
+use crate::args::{Common, Work};
 use dualgap::Result;
 use dualgap::data::Loaded;
 use dualgap::structure::{Choice, Structure};
@@ -43,7 +43,7 @@ impl Verb {
 }
 
 /// The options of a task, and the structure that they name. A task has the options of its command besides its own.
-pub trait TaskOptions: Args + Debug {
+pub trait TaskOptions: Debug + Sized {
     /// What is trained.
     type Structure: Structure;
 
@@ -82,6 +82,11 @@ pub trait TaskOptions: Args + Debug {
     /// Returns how Prox-SDCA chooses its steps, if the task has such an option.
     fn option(&self) -> Option<Choice> {
         None
+    }
+
+    /// Runs a command on the task.
+    fn run<W: Work>(&self, work: &W) -> Result<Outcome> {
+        work.run(self)
     }
 
     /// Whether to append a constant feature to the data.

@@ -40,7 +40,7 @@ impl Tasks {
 
     /// Adds a task, and its structure to those that models may have.
     #[must_use]
-    pub fn with<T: TaskOptions + 'static>(mut self) -> Self {
+    pub fn with<T: TaskOptions + Args + 'static>(mut self) -> Self {
         self.known.push(Box::new(Of::<T>(PhantomData)));
         self.registry = self.registry.with::<T::Structure>();
         self
@@ -102,7 +102,7 @@ trait AnyTask {
 
 struct Of<T>(PhantomData<T>);
 
-impl<T: TaskOptions> AnyTask for Of<T> {
+impl<T: TaskOptions + Args> AnyTask for Of<T> {
     fn name(&self) -> &'static str {
         T::COMMAND
     }
@@ -167,7 +167,7 @@ impl<T: TaskOptions> AnyTask for Of<T> {
     }
 }
 
-fn go<W: Work, T: TaskOptions>(matches: &ArgMatches) -> Result<Outcome> {
+fn go<W: Work, T: TaskOptions + Args>(matches: &ArgMatches) -> Result<Outcome> {
     // The same declaration has parsed them.
     let broken = |error: clap::Error| Error::setting(error.to_string());
     let (work, task) = (
@@ -181,7 +181,7 @@ fn go<W: Work, T: TaskOptions>(matches: &ArgMatches) -> Result<Outcome> {
     {
         return Err(if work.common().to_accuracy { no_accuracy() } else { no_lambda() });
     }
-    work.run(&task)
+    task.run(&work)
 }
 
 /// Returns clap's name of an option.

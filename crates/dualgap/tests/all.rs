@@ -21,6 +21,8 @@ mod domains;
 mod equivalences;
 #[path = "exponentiated/main.rs"]
 mod exponentiated;
+#[path = "kernels/main.rs"]
+mod kernels;
 #[path = "linear/main.rs"]
 mod linear;
 #[path = "low_rank/main.rs"]

@@ -119,4 +119,9 @@ pub trait Work: Args {
 
     /// Reads the data and runs the command.
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome>;
+
+    /// The same for a task under a kernel.
+    fn run_under_kernel<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
+        self.run(task)
+    }
 }

@@ -18,9 +18,9 @@ use crate::options::TaskOptions;
 use crate::progress::Bar;
 use crate::words::to_json;
 use crate::{Outcome, places, print};
-use dualgap::Result;
 use dualgap::run::{Budget, Observer};
 use dualgap::task::{Ending, Model, Strength};
+use dualgap::{Error, Result};
 use folder::Folder;
 use std::io::IsTerminal;
 use std::time::Instant;
@@ -38,6 +38,12 @@ impl Work for PathArgs {
             lambda: Strength::PerExample(1.0),
             to_accuracy: false,
         }
+    }
+
+    fn run_under_kernel<T: TaskOptions>(&self, _: &T) -> Result<Outcome> {
+        Err(Error::setting(
+            "--kernel does not go with path: a model under a kernel is for one lambda; train it at each, or let cv choose",
+        ))
     }
 
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {

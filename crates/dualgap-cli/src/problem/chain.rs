@@ -1,6 +1,8 @@
 //! Chain: a label for each position of a sequence.
 
-use crate::args::Common;
+use super::KernelArgs;
+use crate::Outcome;
+use crate::args::{Common, Work};
 use crate::choices::{Hamming, Rescale, SdcaOption, Solver, Step, Switch};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
@@ -28,6 +30,8 @@ pub struct ChainArgs {
     /// Whether the beam bounds the labelings that it does not look at. Without these bounds nothing is certified.
     #[arg(long, value_enum, default_value = "on", requires = "beam", help_heading = "Problem")]
     pub beam_bound: Switch,
+    #[command(flatten)]
+    pub kernel: KernelArgs,
 }
 
 impl TaskOptions for ChainArgs {
@@ -97,6 +101,10 @@ Examples:
 
     fn option(&self) -> Option<Choice> {
         (self.option != SdcaOption::Auto).then(|| self.option.into())
+    }
+
+    fn run<W: Work>(&self, work: &W) -> Result<Outcome> {
+        self.kernel.run(work, self)
     }
 
     fn structure(&self) -> Result<Chain> {

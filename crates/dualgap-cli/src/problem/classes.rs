@@ -1,8 +1,9 @@
 //! Multiclass: one label out of several for each example.
 
-use super::{ClassWeightArgs, ColumnArgs, check_smooth};
+use super::{ClassWeightArgs, ColumnArgs, KernelArgs, check_smooth};
+use crate::Outcome;
 use crate::args::values::parse_positive;
-use crate::args::{Common, check_constants, check_option};
+use crate::args::{Common, Work, check_constants, check_option};
 use crate::choices::{ClassesLoss, Rescale, SdcaOption, Solver, Step};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
@@ -40,6 +41,8 @@ pub struct ClassesArgs {
     pub classes: ClassWeightArgs,
     #[command(flatten)]
     pub columns: ColumnArgs,
+    #[command(flatten)]
+    pub kernel: KernelArgs,
 }
 
 impl ClassesArgs {
@@ -131,6 +134,10 @@ Examples:
 
     fn constant(&self) -> bool {
         self.intercept
+    }
+
+    fn run<W: Work>(&self, work: &W) -> Result<Outcome> {
+        self.kernel.run(work, self)
     }
 
     fn meet(&self, spec: &mut TaskSpec<Multiclass>, _: &Path, data: &Examples) -> Result<()> {

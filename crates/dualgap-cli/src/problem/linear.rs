@@ -1,8 +1,9 @@
 //! Binary and regression: a number for each example, or the sign of one.
 
-use super::{ClassWeightArgs, ColumnArgs, binary_loss, check_smooth, regression_loss};
+use super::{ClassWeightArgs, ColumnArgs, KernelArgs, binary_loss, check_smooth, regression_loss};
+use crate::Outcome;
 use crate::args::values::{parse_positive, parse_tolerance};
-use crate::args::{Common, check_constants, check_option, refuse_given};
+use crate::args::{Common, Work, check_constants, check_option, refuse_given};
 use crate::choices::{
     Average, BallName, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step,
 };
@@ -57,6 +58,8 @@ pub struct LinearArgs {
     /// How the step of an example is chosen: an option of the Prox-SDCA paper.
     #[arg(long, value_enum, default_value = "auto", help_heading = "Method")]
     pub option: SdcaOption,
+    #[command(flatten)]
+    pub kernel: KernelArgs,
 }
 
 /// The options of structural tasks; the engine says what linear models make of them.
@@ -112,6 +115,10 @@ Examples:
     fn constant(&self) -> bool {
         self.linear.intercept.is_some()
     }
+
+    fn run<W: Work>(&self, work: &W) -> Result<Outcome> {
+        self.linear.kernel.run(work, self)
+    }
 }
 
 impl TaskOptions for RegressionArgs {
@@ -156,6 +163,10 @@ Examples:
 
     fn constant(&self) -> bool {
         self.linear.intercept.is_some()
+    }
+
+    fn run<W: Work>(&self, work: &W) -> Result<Outcome> {
+        self.linear.kernel.run(work, self)
     }
 }
 

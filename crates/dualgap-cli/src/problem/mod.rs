@@ -5,6 +5,7 @@
 mod chain;
 mod classes;
 mod completion;
+mod kernel;
 mod linear;
 mod matching;
 mod sensing;
@@ -13,6 +14,7 @@ mod several;
 pub use chain::ChainArgs;
 pub use classes::ClassesArgs;
 pub use completion::CompletionArgs;
+pub use kernel::KernelArgs;
 pub use linear::{BinaryArgs, RegressionArgs};
 pub use matching::MatchingArgs;
 pub use sensing::{AffineArgs, PhaseArgs};

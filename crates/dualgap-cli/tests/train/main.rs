@@ -11,6 +11,7 @@ mod folds;
 mod help;
 #[cfg(unix)]
 mod interrupt;
+mod kernels;
 mod limits;
 mod methods;
 mod output;

@@ -179,6 +179,12 @@ impl Examples {
         }
     }
 
+    /// Returns the same examples with one feature each, its own: the inputs of a problem under a kernel.
+    pub(crate) fn one_hot(&self) -> Self {
+        let rows = Rows::identity(self.len());
+        Self { rows, dictionary: Dictionary::default(), ..self.clone() }
+    }
+
     /// Returns the given examples in the given order, with the same alphabet, features and weights.
     ///
     /// ```

@@ -227,6 +227,12 @@ impl Sequences {
         }
     }
 
+    /// Returns the same sequences with one feature for each position, its own: the inputs of a problem under a kernel.
+    pub(crate) fn one_hot(&self) -> Self {
+        let rows = Rows::identity(self.rows.len());
+        Self { rows, dictionary: Dictionary::default(), ..self.clone() }
+    }
+
     /// Returns the given sequences in the given order, with the same alphabet, features and weights.
     #[must_use]
     pub fn select(&self, chosen: &[usize]) -> Self {

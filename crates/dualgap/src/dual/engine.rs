@@ -80,7 +80,8 @@ pub struct State<P> {
     order: Order,
     /// Present if the blocks know their corners.
     cache_policy: Option<CachePolicy>,
-    /// Stored, not recomputed from the points: its rounding error is part of the state that must resume bit for bit.
+    /// Stored, not recomputed from the points: its rounding error is part of the state that must resume bit for bit. Under
+    /// a link that spreads, the values that blocks read follow.
     v: Vec<f64>,
     /// The numbers that a coupled link needs besides v, stored for the same reason.
     coupling: [f64; 2],
@@ -103,13 +104,14 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         points: Vec<B::Point>,
     ) -> Result<Self> {
         let start = problem.dual(&points)?;
+        let primal = Primal::new(&problem.link, start.v);
         let state = State {
             steps: 0,
             tidied: 0,
             order: Order::new(settings.sampling, points.len(), settings.seed, shrinking(settings)),
             cache_policy: B::Visits::policy(points.len() as u64),
-            coupling: Primal::new(&problem.link, start.v.clone()).coupling(),
-            v: start.v,
+            coupling: primal.coupling(),
+            v: primal.stored(),
             averages: (settings.average != Average::None)
                 .then(|| Averages::new(settings.average, &points, settings.seed)),
             best: {
@@ -130,7 +132,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     ) -> Result<Self> {
         let (blocks, n) = (problem.blocks, problem.blocks.len());
         let State { steps, order, cache_policy, v, coupling, averages, best, .. } = &state;
-        let finite = |v: &[f64]| v.len() == blocks.dim() && v.iter().all(|x| x.is_finite());
+        let length = Primal::<L>::stored_len(blocks.dim());
+        let finite = |v: &[f64]| v.len() == length && v.iter().all(|x| x.is_finite());
         let averaged = match averages {
             Some(averages) => averages.is_sound(settings.average, n, *steps),
             None => settings.average == Average::None,
@@ -205,7 +208,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             tidied: self.tidied,
             order: self.order.clone(),
             cache_policy: self.visits.current_policy().cloned(),
-            v: self.primal.v().to_vec(),
+            v: self.primal.stored(),
             coupling: self.primal.coupling(),
             points: self.points.clone(),
             averages: self.averages.clone(),
@@ -347,6 +350,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             counts: self.counts,
         };
         let moved = visits.step(visit, slot, cached)?;
+        primal.publish();
         if cached {
             self.order.passed(i, moved);
         } else {

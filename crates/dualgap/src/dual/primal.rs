@@ -16,8 +16,11 @@ use crate::term::Link;
 pub struct Primal<L> {
     link: L,
     v: Vec<f64>,
-    /// The weights up to the common factor; empty if the link is the identity.
+    /// The weights up to the common factor; empty if the link is the identity. Under a link that spreads, what blocks
+    /// read in their place.
     w: Vec<f64>,
+    /// Under a link that spreads: the changes of coefficients that the values do not have yet.
+    pending: Vec<(usize, f64)>,
     /// For a coupled link: its reference, the sum that the common factor depends on, and the number of non-zero
     /// weights.
     reference: f64,
@@ -29,7 +32,12 @@ impl<L: Link> Primal<L> {
     /// Computes the weights at this v.
     pub fn new(link: &L, v: Vec<f64>) -> Self {
         let reference = link.reference(&v);
-        let mut primal = Self::kept(link, v, [reference, 0.0]);
+        let mut primal = if L::SPREAD {
+            let w = link.readable(&v).values.into_owned();
+            Self::joined(link.clone(), v, w, [reference, 0.0])
+        } else {
+            Self::kept(link, v, [reference, 0.0])
+        };
         if L::COUPLED {
             let both = primal.v.iter().zip(&primal.w).enumerate();
             primal.shares = both.map(|(j, (&v, &w))| primal.link.share(j, v, w)).sum();
@@ -38,15 +46,42 @@ impl<L: Link> Primal<L> {
     }
 
     /// Restores a stored state, bit for bit.
-    pub(super) fn kept(link: &L, v: Vec<f64>, [reference, shares]: [f64; 2]) -> Self {
-        let link = link.based(reference);
-        let w: Vec<f64> = if L::IDENTITY {
+    pub(super) fn kept(link: &L, mut v: Vec<f64>, coupling: [f64; 2]) -> Self {
+        let link = link.based(coupling[0]);
+        let w: Vec<f64> = if L::SPREAD {
+            v.split_off(v.len() / 2)
+        } else if L::IDENTITY {
             Vec::new()
         } else {
             v.iter().enumerate().map(|(j, &v)| link.weight(j, v)).collect()
         };
+        Self::joined(link, v, w, coupling)
+    }
+
+    fn joined(link: L, v: Vec<f64>, w: Vec<f64>, [reference, shares]: [f64; 2]) -> Self {
         let active = if L::COUPLED { w.iter().filter(|&&w| w != 0.0).count() } else { 0 };
-        Self { link, v, w, reference, shares, active }
+        Self { link, v, w, pending: Vec::new(), reference, shares, active }
+    }
+
+    /// Returns what a checkpoint stores as v. Under a link that spreads these are v and the values behind it, which have
+    /// a rounding error of their own.
+    pub(super) fn stored(&self) -> Vec<f64> {
+        if L::SPREAD { [&self.v[..], &self.w].concat() } else { self.v.clone() }
+    }
+
+    /// Returns the number of entries of [`stored`](Self::stored) for this number of weights.
+    pub(super) fn stored_len(dim: usize) -> usize {
+        if L::SPREAD { 2 * dim } else { dim }
+    }
+
+    /// Brings the values that blocks read up to date, if the link spreads. The engine calls this before another block
+    /// reads them, and not after every step of a block: one update then serves several steps.
+    #[inline]
+    pub(super) fn publish(&mut self) {
+        if L::SPREAD && !self.pending.is_empty() {
+            self.link.spread(&mut self.pending, &mut self.w);
+            self.pending.clear();
+        }
     }
 
     /// Returns v.
@@ -63,12 +98,15 @@ impl<L: Link> Primal<L> {
     #[inline]
     pub(super) fn view(&self, scale: f64, fresh: bool) -> View<'_> {
         let factor = if L::COUPLED { self.link.factor(self.shares) } else { 1.0 };
-        let w = if L::IDENTITY { &self.v } else { &self.w };
+        let w = if L::IDENTITY && !L::SPREAD { &self.v } else { &self.w };
         View { w, factor, scale, norm: L::NORM, fresh }
     }
 
     /// Returns the weights.
     pub fn weights(&self) -> Vec<f64> {
+        if L::SPREAD {
+            return self.v.clone();
+        }
         let View { w, factor, .. } = self.view(1.0, true);
         w.iter().map(|w| factor * w).collect()
     }
@@ -89,6 +127,14 @@ impl<L: Link> Accumulate for Primal<L> {
     fn add(&mut self, index: usize, value: f64) {
         let before = self.v[index];
         self.v[index] += value;
+        if L::SPREAD {
+            if self.link.is_coefficient(index) {
+                self.pending.push((index, value));
+            } else {
+                self.w[index] += value;
+            }
+            return;
+        }
         if L::IDENTITY {
             return;
         }
@@ -104,7 +150,7 @@ impl<L: Link> Accumulate for Primal<L> {
 
     #[inline]
     fn add_outer(&mut self, row: Row<'_>, d: &[f64], factor: f64) {
-        if L::IDENTITY {
+        if L::IDENTITY && !L::SPREAD {
             kernels::add_outer(row, d, factor, &mut self.v);
         } else {
             for (f, x) in row.iter() {

@@ -285,6 +285,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
                 self.blocks.dim()
             )));
         }
+        let readable = self.link.readable(w);
+        let w = &readable.values[..];
         let buffers = || (self.blocks.scratch(), B::Corner::default());
         let found: Vec<Found> = parallel::map(self.blocks.len(), buffers, |buffers, i| {
             let found = self.blocks.best_corner(i, w, &mut buffers.1, &mut buffers.0)?;
@@ -303,7 +305,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         for (i, found) in found.iter().enumerate() {
             let loss = Measured {
                 value: if certified { found.bound } else { found.value },
-                error: self.blocks.rounding(i, w, largest),
+                error: self.blocks.rounding_near(i, w, largest, readable.error),
             };
             sum.add_measured(loss.scaled(self.masses[i]));
             magnitude += product_above(self.masses[i], loss.value.abs());
@@ -382,7 +384,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         }
         let mut v = v.round();
         v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v += offset);
-        let distance = (reach + product_above(2.0 * UNIT_ROUNDOFF, norm_above(&v))) * 1.000_001;
+        let distance =
+            (reach + product_above(2.0 * UNIT_ROUNDOFF, self.link.norm_above(&v))) * 1.000_001;
         Ok(MeanDual { mean: Mean { sum, magnitude }, v, distance })
     }
 }

@@ -111,6 +111,38 @@ where
     run_from(engine, run, budget, observer, sink)
 }
 
+/// [`train_from`] under a link that spreads ([`Link::SPREAD`]): a kernel. There is no acceleration, whose centre would be one
+/// more function, and no batch Frank-Wolfe.
+pub fn train_spread_from<B: Blocks, L: Link>(
+    blocks: &B,
+    link: L,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    if settings.method == Method::Fw {
+        return Err(Error::setting("a kernel goes with steps of one block, not of all of them"));
+    }
+    if settings.acceleration == Acceleration::On {
+        return Err(Error::setting("steps under a kernel are not accelerated: leave it out"));
+    }
+    if settings.regulariser != Regulariser::PLAIN {
+        return Err(Error::setting(
+            "a kernel has a penalty of its own, λ/2 times its squared norm",
+        ));
+    }
+    check_memory::<B, L>(blocks, settings, sink.is_some())?;
+    let weights = settings.sample_weights.as_deref();
+    let problem = Problem::new(blocks, link, settings.lambda, weights)?;
+    let (engine, run) = begin_engine(problem, settings, begin)?;
+    run_from(engine, run, budget, observer, sink)
+}
+
 fn refuse_q_norm(settings: &Settings) -> Result<()> {
     if settings.regulariser.q_norm {
         return Err(Error::setting("the q-norm is for linear models of one output"));
@@ -165,7 +197,7 @@ fn train_fresh<B: Blocks, L: Link>(
 fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, stored: bool) -> Result<()> {
     let rounds = settings.acceleration != Acceleration::Off || settings.regulariser.free.is_some();
     let copies = if rounds && proximal_point::possible(settings) { 11 } else { 7 }
-        + if L::IDENTITY { 0 } else { 2 }
+        + if L::IDENTITY && !L::SPREAD { 0 } else { 2 }
         + if stored { 3 } else { 0 };
     // The points, the best of them, and those of an average.
     let points = if settings.average == Average::None { 2 } else { 3 };

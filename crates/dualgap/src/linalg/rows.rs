@@ -391,6 +391,12 @@ impl Rows {
         }
     }
 
+    /// Returns the identity matrix: row i has a one at i.
+    pub(crate) fn identity(count: usize) -> Self {
+        let indices = (0..count).map(|i| i as u32).collect();
+        Self::of_sparse((0..=count).collect(), indices, vec![1.0; count], count)
+    }
+
     /// Returns the given rows in the given order, as a matrix of the same width.
     #[must_use]
     pub fn select(&self, rows: impl Iterator<Item = usize>) -> Self {

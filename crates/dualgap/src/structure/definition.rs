@@ -3,7 +3,7 @@
 use super::evaluation::{Evaluation, Strangers};
 use super::fitted::no_probabilities;
 use super::posed::{Posed, Posing};
-use super::{Fitted, Names, Table, Words};
+use super::{Fitted, Names, Support, Table, Words};
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, DataSet, Format, Loaded, Recipe, Sequences, Source, TargetKind};
 use crate::term::Penalty;
@@ -56,6 +56,11 @@ pub trait Structure:
         refuse_all_but_ridge(penalty)
     }
 
+    /// Whether the columns of the data can be scaled before a run, so that the weights are those of the unscaled data.
+    fn allows_scaling(&self) -> bool {
+        true
+    }
+
     /// Makes the optimisation problem of the data, by one of the functions of [`posed`](super::posed).
     fn pose<'d>(&'d self, data: &'d Self::Data, posing: &Posing<'_>)
     -> Result<Box<dyn Posed + 'd>>;
@@ -77,6 +82,12 @@ pub trait Structure:
         entries: &[(u64, f64)],
     ) -> Option<Vec<(u64, f64)>> {
         (old == names).then(|| entries.to_vec())
+    }
+
+    /// Returns the inputs that the weights are coefficients of, all those of the data, for a structure under a kernel. A
+    /// model keeps those whose coefficients are not all zero.
+    fn support(&self, _data: &Self::Data) -> Option<Support> {
+        None
     }
 
     // The model file.
@@ -264,7 +275,8 @@ impl<'n> Purpose<'n> {
 /// What a weight is the weight of: numbers of features and labels, as far as it has any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightOf {
-    /// `feature`, `start`, `end`, `transition`, `pair`, or a structure's own word.
+    /// `feature`, `start`, `end`, `transition`, `pair`, or a structure's own word; `coefficient` under a kernel, whose
+    /// feature is then the number of a training input.
     pub kind: &'static str,
     /// The number of the feature.
     pub feature: Option<usize>,

@@ -1,6 +1,6 @@
 //! The weights of a model and their names: what prediction needs.
 
-use super::Names;
+use super::{Names, Support};
 use crate::linalg::kernels::{add_scores, argmax, score};
 use crate::linalg::{LowRank, Row, Rows, parallel};
 use crate::{Error, Result, Setting};
@@ -14,6 +14,8 @@ pub struct Fitted<'a> {
     pub weights: &'a [f64],
     /// The weights of a model in the trace ball, with features as rows and labels as columns.
     pub low_rank: Option<&'a LowRank>,
+    /// The inputs that the weights are coefficients of, under a kernel.
+    pub support: Option<&'a Support>,
 }
 
 impl Fitted<'_> {

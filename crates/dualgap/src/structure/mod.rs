@@ -17,6 +17,7 @@
 //! - `multi_label`: any number of labels, and `multi_output`: several numbers, in a ball.
 //! - [`completion`]: ratings of items by users, and [`sensing`]: other measurements of a matrix, in the trace ball.
 //! - [`own`]: a user's own structure, given by its max-oracle.
+//! - `kernel`: linear models, classes and chains under a kernel on their inputs.
 //! - `definition`: the trait; [`posed`]: optimisation problems that can be solved and proved; `names`, `fitted`, `words`,
 //!   `remarks`: what the trait speaks of.
 //! - `prox_sdca`: the steps of Prox-SDCA for structures.
@@ -27,6 +28,7 @@ pub mod completion;
 mod definition;
 pub mod evaluation;
 mod fitted;
+mod kernel;
 mod linear;
 pub mod matching;
 mod multi_label;
@@ -45,6 +47,7 @@ pub use completion::Completion;
 pub use definition::{Purpose, Structure, WeightOf};
 pub use evaluation::Evaluation;
 pub use fitted::{Fitted, Table};
+pub use kernel::{Kernelised, Support, UnderKernel};
 pub use linear::{Choice, Linear, LinearBlocks, train_linear, train_pure_l1, train_pure_l1_from};
 pub use matching::{LinkLoss, Matching, MatchingBlocks, MatchingOracle};
 pub use multi_label::MultiLabel;

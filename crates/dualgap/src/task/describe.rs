@@ -101,6 +101,7 @@ fn described<S: Structure>(
         "hamming": null,
         "rescaling": null,
         "beam": null,
+        "kernel": null,
         "costs": null,
         "example_weights": weights_json,
         "class_weights": model.task.class_weights,

@@ -8,6 +8,7 @@
 //!           linear       weights [F]
 //!           completion   low_rank.u [F, k], low_rank.s [k], low_rank.v [I, k], items.text [bytes], items.ends [I], centre.users [F]?, centre.items [I]?
 //!           chain        emissions [F, K], start [K], end [K], transitions [K, K], pairs [E, K, K]?
+//!           kernel       coefficients [m, K], support.examples [m], support.dense [m, F] or support.ends [m], support.features [e], support.values [e]; what has no kernel as ever
 //!           a user's own weights [F], or what its layout says
 //!           all          names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?, witness.outputs [bytes]?
 //! metadata  dualgap      {"seal": SHA-256 of the header's text, "header": {…}}
@@ -35,7 +36,7 @@ use crate::linalg::LowRank;
 use crate::linalg::memory::Need;
 use crate::run::Certificate;
 use crate::structure::names::{put_names, take_names};
-use crate::structure::{Names, Structure};
+use crate::structure::{Names, Structure, Support};
 use crate::{Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -160,12 +161,17 @@ impl RawModel {
         let structure = task.structure.take(&file, &names)?;
         structure.check(&names)?;
         let task = Task { structure, ..task };
-        let (mut weights, mut low_rank) = (Vec::new(), None);
+        let (mut weights, mut low_rank, mut support) = (Vec::new(), None, None);
         if task.penalty.is_low_rank() {
             low_rank =
                 Some(factors(&file, task.structure.rows(&names), task.structure.columns(&names))?);
         } else {
-            for (name, shape) in task.structure.layout(&names) {
+            let mut parts = task.structure.layout(&names);
+            if file.has("support.examples") {
+                let vectors = support.insert(Support::take(&file, names.features)?).len();
+                parts.insert(0, ("coefficients", vec![vectors, task.structure.columns(&names)]));
+            }
+            for (name, shape) in parts {
                 let part = file.f64(name, &shape)?;
                 weights.try_reserve_exact(part.len()).map_err(|_| "has no room in memory")?;
                 weights.extend_from_slice(&part);
@@ -183,6 +189,7 @@ impl RawModel {
             names,
             weights,
             low_rank,
+            support,
             certificate: *certificate,
             provenance: provenance.clone(),
             sample_weights,
@@ -222,7 +229,13 @@ impl<S: Structure> Model<S> {
             put("low_rank.v", Tensor::f64(&[x.columns(), rank], x.v()));
         } else {
             let mut rest = &self.weights[..];
-            for (name, shape) in self.task.structure.layout(&self.names) {
+            let mut parts = self.task.structure.layout(&self.names);
+            if let Some(support) = &self.support {
+                support.put(put);
+                let columns = self.task.structure.columns(&self.names);
+                parts.insert(0, ("coefficients", vec![support.len(), columns]));
+            }
+            for (name, shape) in parts {
                 let part;
                 (part, rest) = rest.split_at(shape.iter().product::<usize>().min(rest.len()));
                 put(name, Tensor::f64(&shape, part));

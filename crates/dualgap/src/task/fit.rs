@@ -22,7 +22,9 @@ impl<S: Structure> Task<S> {
         let weights = task.weigh(data, data.weights())?;
         let (factors, scaled) = data.scaled(self.scaling)?;
         let own = data.weights().map(<[f64]>::to_vec);
-        let untrained = Model::untrained(task, names, data.len(), data.fingerprint(), method, own);
+        let mut untrained =
+            Model::untrained(task, names, data.len(), data.fingerprint(), method, own);
+        untrained.support = untrained.task.structure.support(data);
         refuse_in_balls(&self.penalty, &plan)?;
         let (solver, choice) =
             untrained.provenance.method.solver(self.penalty, weights.clone(), plan.threads)?;
@@ -124,13 +126,24 @@ fn watched<S: Structure, R>(
 fn named<S: Structure>(report: Report<Trained>, untrained: Model<S>) -> Report<Model<S>> {
     let Report { certificate, stop, passes, work, .. } = report;
     let oracle_calls = work.oracle_calls;
-    report.map(|Trained { weights, low_rank, witness }| Model {
-        weights,
-        low_rank,
-        witness: Some(witness),
-        certificate,
-        provenance: Provenance { stop, passes, oracle_calls, ..untrained.provenance },
-        ..untrained
+    report.map(|Trained { weights, low_rank, witness }| {
+        let columns = untrained.task.structure.columns(&untrained.names);
+        let (support, weights) = match untrained.support {
+            Some(all) => {
+                let (support, weights) = all.condensed(&weights, columns);
+                (Some(support), weights)
+            }
+            None => (None, weights),
+        };
+        Model {
+            weights,
+            low_rank,
+            support,
+            witness: Some(witness),
+            certificate,
+            provenance: Provenance { stop, passes, oracle_calls, ..untrained.provenance },
+            ..untrained
+        }
     })
 }
 

@@ -6,7 +6,7 @@ use crate::dual::Witness;
 use crate::linalg::memory::{MOST_ENTRIES, Need};
 use crate::linalg::{LowRank, Rows};
 use crate::run::{Basis, Certificate, Stop};
-use crate::structure::{Evaluation, Fitted, Names, Structure, Table};
+use crate::structure::{Evaluation, Fitted, Names, Structure, Support, Table};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,8 @@ pub struct Model<S> {
     pub weights: Vec<f64>,
     /// The weights of a model in the trace ball, with features as rows and labels as columns.
     pub low_rank: Option<LowRank>,
+    /// The inputs that the weights are coefficients of, under a kernel.
+    pub support: Option<Support>,
     /// The certificate of exactly these weights.
     pub certificate: Certificate,
     /// How the model was made.
@@ -67,6 +69,7 @@ impl<S: Structure> Model<S> {
             names,
             weights: Vec::new(),
             low_rank: None,
+            support: None,
             certificate: Certificate {
                 primal: 0.0,
                 dual: 0.0,
@@ -92,7 +95,8 @@ impl<S: Structure> Model<S> {
     /// Returns the weights with their names, which is what prediction needs.
     pub fn fitted(&self) -> Fitted<'_> {
         let (names, weights) = (&self.names, &self.weights[..]);
-        Fitted { names, weights, low_rank: self.low_rank.as_ref() }
+        let (low_rank, support) = (self.low_rank.as_ref(), self.support.as_ref());
+        Fitted { names, weights, low_rank, support }
     }
 
     /// Returns the prediction for every example. Targets are not needed, and features that the model does not know are

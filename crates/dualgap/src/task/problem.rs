@@ -55,7 +55,13 @@ impl<S: Structure> Task<S> {
     /// Returns an error if the penalty is out of its range, or the structure does not go with it.
     pub fn check(&self) -> Result<()> {
         self.penalty.check()?;
-        self.structure.allows(&self.penalty)
+        self.structure.allows(&self.penalty)?;
+        if !self.scaling.is_none() && !self.structure.allows_scaling() {
+            return Err(Error::setting(
+                "columns are not scaled under a kernel: scale the data, or choose another gamma",
+            ));
+        }
+        Ok(())
     }
 
     /// Returns the weight of each example in the objective: its own times that of its class. `None` stands for equal

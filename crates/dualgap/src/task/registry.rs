@@ -6,8 +6,8 @@ use super::{Description, Model, Provenance, RawModel, Verified};
 use crate::data::{Recipe, Scaling, Sink, Source, Unseen};
 use crate::run::Certificate;
 use crate::structure::{
-    Chain, Completion, Evaluation, Fitted, Linear, Matching, MultiLabel, MultiOutput, Multiclass,
-    Names, Purpose, Sensing, Structure, WeightOf, Words,
+    Chain, Completion, Evaluation, Fitted, Kernelised, Linear, Matching, MultiLabel, MultiOutput,
+    Multiclass, Names, Purpose, Sensing, Structure, WeightOf, Words,
 };
 use crate::term::Penalty;
 use crate::{Error, Result};
@@ -148,7 +148,20 @@ impl<S: Structure> AnyModel for Model<S> {
     }
 
     fn weight(&self, place: usize) -> WeightOf {
-        self.task.structure.weight(&self.names, place)
+        let (structure, names) = (&self.task.structure, &self.names);
+        let Some(support) = &self.support else { return structure.weight(names, place) };
+        let columns = structure.columns(names).max(1);
+        match support.examples().get(place / columns) {
+            Some(&example) => {
+                let (feature, label) = (Some(example as usize), Some(place % columns));
+                WeightOf { kind: "coefficient", feature, from: None, label }
+            }
+            // The others follow those of all features where there is no kernel.
+            None => {
+                let behind = place - support.len() * columns;
+                structure.weight(names, names.features * columns + behind)
+            }
+        }
     }
 
     fn weighted(&self) -> Vec<String> {
@@ -228,6 +241,9 @@ impl Registry {
             .with::<Completion>()
             .with::<Matching>()
             .with::<Sensing>()
+            .with::<Kernelised<Linear>>()
+            .with::<Kernelised<Multiclass>>()
+            .with::<Kernelised<Chain>>()
     }
 
     /// Adds a structure; one of the same name is replaced.

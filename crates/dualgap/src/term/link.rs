@@ -8,6 +8,7 @@
 
 use crate::linalg::underflow::{norm_above, product_above};
 use crate::linalg::{Measured, UNDERFLOW, sum::squared_norm};
+use std::borrow::Cow;
 
 /// A norm of v, and of an example's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,15 @@ pub enum Norm {
     Euclidean,
     /// ‖·‖_∞, dual to ‖·‖₁.
     Largest,
+}
+
+/// What blocks read in the place of weights: for most links the weights themselves.
+#[derive(Clone, Debug)]
+pub struct Readable<'w> {
+    /// The numbers that blocks read, laid out as the weights are.
+    pub values: Cow<'w, [f64]>,
+    /// A bound on the error of each of them; zero if they are the weights.
+    pub error: f64,
 }
 
 /// A regulariser as the engine sees it; see the module's head.
@@ -57,6 +67,10 @@ pub trait Link: Clone + Send + Sync {
     /// relative to a reference for the size of v.
     const COUPLED: bool = false;
 
+    /// Whether the weights are coefficients of functions, and blocks read the values of these functions: a kernel. A
+    /// step then changes few weights and many values. The link is the identity, and the norm is the kernel's.
+    const SPREAD: bool = false;
+
     /// The norm in whose dual norm g is 1-strongly convex.
     const NORM: Norm = Norm::Euclidean;
 
@@ -87,6 +101,25 @@ pub trait Link: Clone + Send + Sync {
     /// Returns `w = ∇g*(v)`.
     fn weights(&self, v: &[f64]) -> Vec<f64> {
         v.iter().enumerate().map(|(j, &v)| self.weight(j, v)).collect()
+    }
+
+    /// Returns what blocks read at these weights.
+    fn readable<'w>(&self, w: &'w [f64]) -> Readable<'w> {
+        Readable { values: Cow::Borrowed(w), error: 0.0 }
+    }
+
+    /// For links that spread: whether this weight is a coefficient. Blocks read the others as they are.
+    fn is_coefficient(&self, _index: usize) -> bool {
+        false
+    }
+
+    /// For links that spread: updates the values that blocks read after these changes of coefficients, which it may
+    /// reorder.
+    fn spread(&self, _changes: &mut [(usize, f64)], _values: &mut [f64]) {}
+
+    /// Returns an upper bound on the norm of every vector that is nowhere larger than v in magnitude.
+    fn norm_above(&self, v: &[f64]) -> f64 {
+        norm_above(v)
     }
 
     /// Returns the link of `(λ g(w) + κ/2‖w‖²)/(λ + κ)`, which accelerated steps use, or none if this type cannot

@@ -4,6 +4,7 @@
 pub mod ball;
 mod costs;
 mod elastic_net;
+pub mod kernel;
 mod link;
 mod loss;
 mod penalty;
@@ -15,7 +16,8 @@ mod unpenalised;
 pub use ball::Ball;
 pub use costs::{CheckedCosts, Costs};
 pub use elastic_net::ElasticNet;
-pub use link::{L2, Link, Norm};
+pub use kernel::{Gram, Kernel, KernelFunction, KernelLink};
+pub use link::{L2, Link, Norm, Readable};
 pub use loss::{Loss, MulticlassLoss, ScalarLoss};
 pub use penalty::Penalty;
 pub use pure_l1::PureL1;

@@ -234,6 +234,12 @@ pub trait Blocks: Sized + Sync {
     /// Returns a bound on how much rounding can make [`best_corner`](Self::best_corner) understate the largest loss at
     /// these weights, none of which is larger in magnitude than `largest_weight`.
     fn rounding(&self, i: usize, w: &[f64], largest_weight: f64) -> f64;
+
+    /// Returns the same bound for weights of which each may be off by this much. Blocks that do not say what that does to
+    /// their loss have no bound then.
+    fn rounding_near(&self, i: usize, w: &[f64], largest_weight: f64, off: f64) -> f64 {
+        if off == 0.0 { self.rounding(i, w, largest_weight) } else { f64::INFINITY }
+    }
 }
 
 /// Blocks whose points know the corners that they are mixtures of, their active set. A step can take weight from one of

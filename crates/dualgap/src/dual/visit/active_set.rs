@@ -228,6 +228,10 @@ impl<B: ActiveSetBlocks, L: Link> Mover<'_, '_, B, L> {
         let signed = if backwards { -gamma } else { gamma };
         blocks.displace(i, signed * scale, *primal, scratch);
         primal.settle();
+        if !*fresh {
+            // The next step at this visit reads its scores anew.
+            primal.publish();
+        }
         if pairwise {
             blocks.shift(i, gamma, at, from, to);
         } else {

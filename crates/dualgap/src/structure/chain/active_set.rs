@@ -113,7 +113,7 @@ impl ActiveSetBlocks for ChainBlocks<'_> {
             }
             _ => length * labels * labels,
         };
-        self.oracle_work.unwrap_or(scores + search)
+        self.oracle_work.unwrap_or(scores + search) + self.spread
     }
 
     fn cached_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
@@ -123,7 +123,7 @@ impl ActiveSetBlocks for ChainBlocks<'_> {
         let features = self.shapes[i].features as f64;
         // Scoring label by label takes twice as long as scoring all labels of a feature in a row.
         let scores = features * (2.0 * per_position + GATHER);
-        [scores, 24.0 * edges + 8.0 * length * labels + 4.0 * features]
+        [scores + self.spread, 24.0 * edges + 8.0 * length * labels + 4.0 * features]
     }
 }
 

@@ -29,6 +29,8 @@ use crate::linalg::underflow::product_above;
 use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
 use crate::structure::Hamming;
 use crate::structure::chain::{Label, Layout};
+use crate::structure::multiclass::KERNEL_WORK;
+use crate::term::Gram;
 use crate::{Error, Result};
 use rayon::prelude::*;
 
@@ -51,10 +53,14 @@ pub(super) struct Shape {
 }
 
 /// Returns `‖x_t‖₂ + ‖e_{t+1}‖₂ + 3`, a bound on the norm of the vector that a position and its pair with the next can
-/// make; a position also has a transition, and perhaps start and end.
-fn length(x: Sequence<'_>, t: usize) -> f64 {
+/// make; a position also has a transition, and perhaps start and end. Under a kernel, ‖x_t‖₂ is √k(x_t, x_t).
+fn length(x: Sequence<'_>, t: usize, roots: Option<&[f64]>) -> f64 {
     let pair = if t + 1 < x.len() { x.edge(t + 1).squared_norm().sqrt() } else { 0.0 };
-    x.row(t).squared_norm().sqrt() + pair + 3.0
+    let own = match (roots, x.row(t).iter().next()) {
+        (Some(roots), Some((position, _))) => roots[position],
+        _ => x.row(t).squared_norm().sqrt(),
+    };
+    own + pair + 3.0
 }
 
 /// Returns the layout of the weights for these data.
@@ -95,6 +101,10 @@ pub struct ChainBlocks<'a> {
     pub(super) oracle_work: Option<f64>,
     /// The search for labelings, if it is not Viterbi's algorithm.
     pub(super) beam: Option<Beam>,
+    /// √k(x, x) of every position, if the inputs are one-hot, under a kernel.
+    roots: Option<Vec<f64>>,
+    /// The work of a step besides that on the sequence itself.
+    pub(super) spread: f64,
 }
 
 impl<'a> ChainBlocks<'a> {
@@ -109,7 +119,7 @@ impl<'a> ChainBlocks<'a> {
             Shape {
                 geometry: Geometry::of(x),
                 norm1: rows().chain(pairs()).map(Row::norm1).sum(),
-                norm2: (0..x.len()).map(|t| length(x, t)).sum(),
+                norm2: (0..x.len()).map(|t| length(x, t, None)).sum(),
                 features: rows().chain(pairs()).map(Row::stored).sum(),
                 stored: most(rows().map(Row::stored).max()) + most(pairs().map(Row::stored).max()),
             }
@@ -121,7 +131,29 @@ impl<'a> ChainBlocks<'a> {
             shapes: (0..data.len()).into_par_iter().map(shape).collect(),
             oracle_work: None,
             beam: None,
+            roots: None,
+            spread: 0.0,
         })
+    }
+
+    /// Returns the blocks of one-hot inputs under a kernel: the inner products of its positions are the kernel's values,
+    /// and a step on one sequence changes the scores of all.
+    #[must_use]
+    pub fn under_kernel(mut self, gram: &Gram<'_>) -> Self {
+        // The factor covers the rounding of the value and of its root.
+        let roots: Vec<f64> = gram.diagonal().iter().map(|k| k.sqrt() * 1.000_000_1).collect();
+        let data = self.data;
+        self.shapes.par_iter_mut().enumerate().for_each(|(i, shape)| {
+            let x = data.sequence(i);
+            let first = data.starts()[i];
+            shape.geometry = Geometry::under_kernel(first, x.len(), gram);
+            shape.norm2 = (0..x.len()).map(|t| length(x, t, Some(&roots))).sum();
+        });
+        // A step changes positions of its sequence, each with two labels or more.
+        let positions = gram.len() as f64 / self.shapes.len().max(1) as f64;
+        self.spread = KERNEL_WORK * gram.len() as f64 * positions;
+        self.roots = Some(roots);
+        self
     }
 
     /// Searches for labelings by a beam. The blocks are the same; the certificate rests on the bounds of the beam, and
@@ -401,7 +433,7 @@ impl Blocks for ChainBlocks<'_> {
             }
             off += disagreement + 3.0 * rounding;
             total_off += off;
-            image_off += off * self::length(self.sequence(i), t);
+            image_off += off * self::length(self.sequence(i), t, self.roots.as_deref());
             std::mem::swap(&mut arriving, &mut next_arriving);
         }
         if let Some((key, _)) = entries.next() {
@@ -431,6 +463,13 @@ impl Blocks for ChainBlocks<'_> {
         let vanished = features as f64 * UNDERFLOW;
         let off = product_above(gamma(stored + 3 * length + 8), magnitude) + vanished;
         2.0 * off * (1.0 + 1e-9)
+    }
+
+    /// The loss compares two labelings, each of which reads the weights of its features.
+    fn rounding_near(&self, i: usize, w: &[f64], largest_weight: f64, off: f64) -> f64 {
+        let length = self.data.truth(i).len() as f64;
+        let read = 2.0 * product_above(self.shapes[i].norm1 + length + 2.0, off);
+        self.rounding(i, w, largest_weight) + if off == 0.0 { 0.0 } else { read * (1.0 + 1e-9) }
     }
 }
 

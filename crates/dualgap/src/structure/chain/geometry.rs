@@ -6,6 +6,7 @@
 
 use crate::data::Sequence;
 use crate::linalg::kernels::{add_scaled, dot};
+use crate::term::Gram;
 
 /// Up to this length the Gram matrix is the cheaper form: it has no more entries than a position
 /// with some thirty features has in all.
@@ -44,6 +45,16 @@ impl Geometry {
             Self::Gram(products) => Some(GramRows(products)),
             Self::Features { .. } => None,
         }
+    }
+
+    /// Returns the kernel's values at the positions of a sequence of this length, from `first` on among all positions.
+    pub fn under_kernel(first: usize, length: usize, gram: &Gram<'_>) -> Self {
+        let mut products = vec![0.0; length * (length + 1) / 2];
+        for t in 0..length {
+            let row = &mut products[t * (t + 1) / 2..=t * (t + 1) / 2 + t];
+            gram.part(first + t, first..first + t + 1, row);
+        }
+        Self::Gram(products.into())
     }
 
     fn gram(x: Sequence<'_>) -> Self {

@@ -19,7 +19,7 @@ use crate::dual::{Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, V
 use crate::linalg::kernels::score;
 use crate::linalg::underflow::{product_above, root_above, size_of_product};
 use crate::linalg::{Accumulate, Measured, Row, Rows, gamma};
-use crate::term::{Loss, Norm};
+use crate::term::{Gram, Loss, Norm};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -112,6 +112,12 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
         let largest = SquaredNorms::new(all().map(|row| largest(row).powi(2)).collect());
         let apart = 4.0 * steepest * steepest;
         Ok(Self { rows, targets, loss, choice, apart, euclidean, largest })
+    }
+
+    /// Returns the blocks of one-hot inputs under a kernel: in its norm the inputs have the lengths √k(x, x).
+    #[must_use]
+    pub fn under_kernel(self, gram: &Gram<'_>) -> Self {
+        Self { euclidean: SquaredNorms::new(gram.diagonal().to_vec()), ..self }
     }
 
     /// Returns the inputs.
@@ -360,11 +366,16 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         })
     }
 
-    fn rounding(&self, i: usize, w: &[f64], _: f64) -> f64 {
+    fn rounding(&self, i: usize, w: &[f64], largest_weight: f64) -> f64 {
+        self.rounding_near(i, w, largest_weight, 0.0)
+    }
+
+    fn rounding_near(&self, i: usize, w: &[f64], _: f64, off: f64) -> f64 {
         let (row, y) = (self.rows.row(i), self.targets[i]);
         let a = score(row, w);
         let magnitude = row.iter().fold(0.0, |sum, (j, x)| sum + size_of_product(x, w[j]));
-        let off = gamma(row.stored() + 8) * magnitude;
+        let carried = if off == 0.0 { 0.0 } else { product_above(row.norm1(), off) * (1.0 + 1e-9) };
+        let off = gamma(row.stored() + 8) * magnitude + carried;
         // The prediction's rounding times the steepest slope, and that of the loss itself.
         let steepness = self.loss.steepness(a.abs() + off, y);
         (product_above(steepness, off) + self.loss.value(a, y).error) * (1.0 + 1e-9)

@@ -46,7 +46,7 @@ impl Linear {
     }
 
     /// Returns the targets: −1 and 1 for the first and the second of two classes, or numbers.
-    fn targets(&self, data: &Examples) -> Result<Vec<f64>> {
+    pub(in crate::structure) fn targets(&self, data: &Examples) -> Result<Vec<f64>> {
         if self.loss.is_binary() { data.signs() } else { data.numbers().map(<[f64]>::to_vec) }
     }
 

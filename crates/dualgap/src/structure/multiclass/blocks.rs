@@ -13,8 +13,12 @@ use crate::linalg::kernels::{add_scores, argmax};
 use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::{product_above, root_above};
 use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
-use crate::term::{CheckedCosts, Costs};
+use crate::term::{CheckedCosts, Costs, Gram};
 use crate::{Error, Result};
+
+/// What a step costs per example under a kernel, in multiplications: two scores change, and half of the kernel values are
+/// in the cache. Only the number of steps at a visit depends on it.
+pub(crate) const KERNEL_WORK: f64 = 8.0;
 
 /// The multiclass structural SVM over borrowed examples.
 ///
@@ -37,6 +41,8 @@ pub struct MulticlassBlocks<'a> {
     /// ‖x_i‖².
     squared_norms: Vec<f64>,
     largest_cost: f64,
+    /// The work of a step besides that on the example itself; see [`under_kernel`](Self::under_kernel).
+    spread: f64,
 }
 
 impl<'a> MulticlassBlocks<'a> {
@@ -58,7 +64,16 @@ impl<'a> MulticlassBlocks<'a> {
             squared_norms: (0..data.len()).map(|i| data.rows().row(i).squared_norm()).collect(),
             largest_cost: costs.largest(),
             costs,
+            spread: 0.0,
         })
+    }
+
+    /// Returns the blocks of one-hot inputs under a kernel: in its norm the inputs have the lengths √k(x, x), and a step
+    /// on one example changes the scores of all.
+    #[must_use]
+    pub fn under_kernel(self, gram: &Gram<'_>) -> Self {
+        let spread = KERNEL_WORK * gram.len() as f64;
+        Self { squared_norms: gram.diagonal().to_vec(), spread, ..self }
     }
 
     fn truth(&self, i: usize) -> usize {
@@ -252,6 +267,12 @@ impl Blocks for MulticlassBlocks<'_> {
         let vanished = row.stored() as f64 * UNDERFLOW;
         2.0 * (product_above(gamma(row.stored() + 3), magnitude) + vanished) * (1.0 + 1e-9)
     }
+
+    /// The loss compares two scores.
+    fn rounding_near(&self, i: usize, w: &[f64], largest_weight: f64, off: f64) -> f64 {
+        let scores = 2.0 * product_above(self.data.rows().row(i).norm1(), off);
+        self.rounding(i, w, largest_weight) + scores * (1.0 + 1e-9)
+    }
 }
 
 impl ActiveSetBlocks for MulticlassBlocks<'_> {
@@ -312,12 +333,12 @@ impl ActiveSetBlocks for MulticlassBlocks<'_> {
     }
 
     fn oracle_work(&self, i: usize) -> f64 {
-        self.data.rows().row(i).stored() as f64 * self.classes as f64
+        self.data.rows().row(i).stored() as f64 * self.classes as f64 + self.spread
     }
 
     fn cached_work(&self, i: usize, at: &Mixture) -> [f64; 2] {
         let stored = self.data.rows().row(i).stored() as f64;
-        [stored * self.classes as f64, 4.0 * at.len() as f64 + 2.0 * stored]
+        [stored * self.classes as f64 + self.spread, 4.0 * at.len() as f64 + 2.0 * stored]
     }
 }
 

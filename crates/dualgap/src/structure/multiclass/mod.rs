@@ -13,6 +13,7 @@ mod oracle;
 mod scores;
 mod segment;
 
+pub(crate) use blocks::KERNEL_WORK;
 pub use blocks::MulticlassBlocks;
 pub use definition::Multiclass;
 pub use oracle::MulticlassOracle;

@@ -13,7 +13,7 @@
 
 mod balls;
 mod expectations;
-mod penalised;
+pub(super) mod penalised;
 mod stored;
 #[cfg(not(feature = "low-rank"))]
 #[path = "absent.rs"]

@@ -185,7 +185,10 @@ fn train<B: Witnessed>(
 
 /// Returns where a run begins. Its points are those of the entries where they fit; the engine proves them feasible,
 /// like any others.
-pub(super) fn begin<B: Witnessed>(blocks: &B, start: Start<'_>) -> Result<Begin<B::Point>> {
+pub(in crate::structure) fn begin<B: Witnessed>(
+    blocks: &B,
+    start: Start<'_>,
+) -> Result<Begin<B::Point>> {
     let (of, outputs) = match start {
         Start::Fresh => return Ok(Begin::Fresh),
         Start::At(checkpoint) => return Ok(Begin::At(checkpoint)),
@@ -215,7 +218,7 @@ fn checkpoint<P>(begin: Begin<P>) -> Result<Option<Checkpoint>> {
     }
 }
 
-pub(super) fn trained<B: Witnessed>(
+pub(in crate::structure) fn trained<B: Witnessed>(
     blocks: &B,
     report: Report<Solution<B::Point>>,
     factors: &Factors,
