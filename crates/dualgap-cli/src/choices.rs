@@ -303,6 +303,18 @@ impl Average {
         }
     }
 
+    /// Returns its name.
+    pub fn name(self) -> String {
+        match self {
+            Self::None => "none".into(),
+            Self::Uniform => "uniform".into(),
+            Self::Weighted => "weighted".into(),
+            Self::Doubling => "suffix".into(),
+            Self::Suffix(fraction) => format!("suffix:{fraction}"),
+            Self::Random => "random".into(),
+        }
+    }
+
     /// Returns the average of the subgradient methods, or `None` if they do not have it.
     pub fn of_subgradient(self) -> Option<subgradient::Average> {
         match self {

@@ -69,7 +69,7 @@ impl Chains {
         let chain = Chain::new(Hamming::Normalized);
         let names = chain.names(&self.train)?;
         let error = |weights: &[f64]| {
-            let fitted = Fitted { names: &names, weights, low_rank: None };
+            let fitted = Fitted { names: &names, weights, low_rank: None, support: None };
             let evaluation = chain.evaluate(fitted, &self.test)?;
             let labels = evaluation.labels().map(|labels| labels.figures().normalized_hamming);
             labels.ok_or_else(|| Error::setting("chains have labels"))
@@ -96,7 +96,7 @@ fn race_alignments(
     let matching = Matching::new(LinkLoss::default());
     let names = matching.names(&train)?;
     let error = |weights: &[f64]| {
-        let fitted = Fitted { names: &names, weights, low_rank: None };
+        let fitted = Fitted { names: &names, weights, low_rank: None, support: None };
         Ok(matching.evaluate(fitted, &test)?.error())
     };
     let lambda = lambda.unwrap_or(1.0 / train.len() as f64);

@@ -1,9 +1,8 @@
 //! The options of a ball, which constrains the weights instead of a penalty.
 
-use super::Common;
 use super::common::{MethodArgs, PenaltyArgs};
 use super::values::{parse_lambda, parse_positive};
-use crate::choices::{Average, BallName, Sampling, SdcaOption, Solver, Step};
+use crate::choices::{Average, BallName, Sampling, SdcaOption, Step};
 use clap::Args;
 use dualgap::ball::{Constants, Method, Settings};
 use dualgap::task::{PenaltySpec, Strength};
@@ -107,18 +106,6 @@ fn check_method(ball: Ball, method: Method) -> Result<()> {
         return Ok(());
     }
     Err(Error::setting(format!("this --solver is for the other ball: take auto, pdbfw, {names}")))
-}
-
-/// Returns an error if the paper's method has no default δ: the loss is not strongly convex where it is curved.
-pub fn check_constants(common: &Common<'_>, conditioning: Option<f64>) -> Result<()> {
-    let delta = common.ball.and_then(|ball| ball.constants).and_then(|constants| constants.delta);
-    if common.method.solver == Solver::Pdbfw && delta.is_none() && conditioning.is_none() {
-        return Err(Error::setting(
-            "--solver pdbfw has no delta for this --loss, which is not strongly convex anywhere: give one, as in \
-             --constants delta=0.1, or take --loss smooth-hinge, or --solver auto",
-        ));
-    }
-    Ok(())
 }
 
 /// Returns an error for options about penalties and their solvers, which a ball would silently ignore.

@@ -246,9 +246,10 @@ impl MethodArgs {
     /// Returns the settings of the engine, except those of the problem, or an error for an average that it does not have.
     fn settings(&self) -> Result<Settings> {
         let Some(average) = self.average.of_engine(self.average_after) else {
-            return Err(Error::setting(
-                "--average suffix:F goes with --solver ssg and subgradient: take none, uniform, weighted, suffix or random",
-            ));
+            return Err(Error::setting(format!(
+                "--average {} goes with --solver ssg and subgradient: take none, uniform, weighted, suffix or random",
+                self.average.name()
+            )));
         };
         let (method, chosen) = match self.solver {
             Solver::Bcfw => (dual::Method::Bcfw, Settings::plain()),

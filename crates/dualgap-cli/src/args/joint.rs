@@ -56,6 +56,19 @@ impl Common<'_> {
         }
     }
 
+    /// Returns an error if the paper's method in a ball has no default δ: the loss is not strongly convex where it is
+    /// curved.
+    pub(crate) fn check_constants(&self, conditioning: Option<f64>) -> Result<()> {
+        let delta = self.ball.and_then(|ball| ball.constants).and_then(|constants| constants.delta);
+        if self.method.solver == Solver::Pdbfw && delta.is_none() && conditioning.is_none() {
+            return Err(Error::setting(
+                "--solver pdbfw has no delta for this --loss, which is not strongly convex anywhere: give one, as in \
+                 --constants delta=0.1, or take --loss smooth-hinge, or --solver auto",
+            ));
+        }
+        Ok(())
+    }
+
     /// Returns the solver and its settings; `option` is the task's.
     pub(crate) fn solver(&self, option: Option<Choice>, in_ball: bool) -> Result<Method> {
         match self.ball.filter(|_| in_ball) {

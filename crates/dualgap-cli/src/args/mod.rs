@@ -15,7 +15,7 @@ mod path;
 mod train;
 pub mod values;
 
-pub use ball::{BallArgs, check_constants, check_option, refuse_given};
+pub use ball::{BallArgs, check_option, refuse_given};
 pub use common::{DataArgs, LayoutArgs, StopArgs};
 pub use convert::ConvertArgs;
 pub use cv::CvArgs;

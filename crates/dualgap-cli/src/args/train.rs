@@ -27,10 +27,10 @@ pub struct TrainArgs {
     pub c: Option<f64>,
 
     /// Solve the pure l1 problem of --l1 to this accuracy, in units of the objective: lambda and the tolerance follow
-    /// from it, and --q-norm chooses what is added.
+    /// from it, and the q-norm chooses what is added.
     #[arg(long, value_name = "E", value_parser = parse_positive, allow_hyphen_values = true, conflicts_with_all = ["lambda", "c", "tolerance", "absolute_tolerance"], help_heading = "Problem")]
     pub accuracy: Option<f64>,
-    /// Of --accuracy: the norm of the best weights is at most this, that is their length, or with --q-norm the sum of
+    /// Of --accuracy: the norm of the best weights is at most this, that is their length, or with the q-norm the sum of
     /// their sizes [default: what the loss without weights allows].
     #[arg(long, value_name = "B", value_parser = parse_positive, allow_hyphen_values = true, requires = "accuracy", help_heading = "Problem")]
     pub bound: Option<f64>,

@@ -3,7 +3,7 @@
 use super::{ClassWeightArgs, ColumnArgs, KernelArgs, check_smooth};
 use crate::Outcome;
 use crate::args::values::parse_positive;
-use crate::args::{Common, Work, check_constants, check_option};
+use crate::args::{Common, Work, check_option};
 use crate::choices::{ClassesLoss, Rescale, SdcaOption, Solver, Step};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
@@ -108,7 +108,7 @@ Examples:
         if in_ball {
             check_option(self.option)?;
             check_smooth(loss.smoothness(), "smooth-hinge or softmax")?;
-            check_constants(common, loss.conditioning())?;
+            common.check_constants(loss.conditioning())?;
         }
         let slack = self.rescale == Rescale::Slack;
         if slack && (loss != MulticlassLoss::Hinge || chosen) {

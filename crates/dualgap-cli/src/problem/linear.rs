@@ -3,7 +3,7 @@
 use super::{ClassWeightArgs, ColumnArgs, KernelArgs, binary_loss, check_smooth, regression_loss};
 use crate::Outcome;
 use crate::args::values::{parse_positive, parse_tolerance};
-use crate::args::{Common, Work, check_constants, check_option, refuse_given};
+use crate::args::{Common, Work, check_option, refuse_given};
 use crate::choices::{
     Average, BallName, BinaryLoss, Intercept, RegressionLoss, SdcaOption, Solver, Step,
 };
@@ -189,7 +189,7 @@ impl LinearArgs {
                 "squared or huber"
             };
             check_smooth(loss.smoothness(), smooth)?;
-            check_constants(common, loss.conditioning())?;
+            common.check_constants(loss.conditioning())?;
             refuse_given(&[("--intercept", free, "--intercept=penalised counts it in the ball")])?;
         }
         let method = common.method;

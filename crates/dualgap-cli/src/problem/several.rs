@@ -1,8 +1,8 @@
 //! Multi-label and multi-output: any number of labels for each example, or several numbers, in a ball.
 
 use super::{ColumnArgs, binary_loss, check_smooth, regression_loss};
+use crate::args::Common;
 use crate::args::values::parse_positive;
-use crate::args::{Common, check_constants};
 use crate::choices::{BinaryLoss, RegressionLoss};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
@@ -102,7 +102,7 @@ Examples:
         let structure = self.structure()?;
         let spec = self.several.spec(structure, common, ("multilabel", "label", "binary"))?;
         check_smooth(structure.loss.smoothness(), "smooth-hinge, squared-hinge or logistic")?;
-        check_constants(common, structure.loss.conditioning())?;
+        common.check_constants(structure.loss.conditioning())?;
         Ok(spec)
     }
 

@@ -4,7 +4,7 @@ use crate::common::explicit::Explicit;
 use crate::common::quadratic::l1_optimum;
 use crate::common::{Kind, Small, with_blocks};
 use dualgap::data::Examples;
-use dualgap::dual::{Blocks, Problem, Settings, Solution, Witness, Witnessed, train_around_centre};
+use dualgap::dual::{Problem, Settings, Solution, Witness, Witnessed, train_around_centre};
 use dualgap::run::{Budget, Checkpoint, CheckpointSink, InMemory, Report, Stop};
 use dualgap::structure::{Linear, Multiclass};
 use dualgap::task::{Model, Plan, Task};
