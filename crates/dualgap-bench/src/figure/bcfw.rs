@@ -120,7 +120,7 @@ fn on_letters(effort: &Effort) -> Length {
 fn on_conll(effort: &Effort) -> Length {
     let tight = effort.of((2e-2, 90.0), (1e-3, 3600.0));
     Length {
-        seeds: effort.of(1, 10),
+        seeds: effort.seeds_or(1),
         passes: effort.of(6, 50),
         share: effort.of(0.5, 1.0),
         early: true,

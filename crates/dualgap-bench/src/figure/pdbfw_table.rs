@@ -9,7 +9,7 @@ use super::axis::Axis;
 use super::curves::{Curve, Role, Trace, first_below};
 use super::draw::{Figure, Panel};
 use super::files::{Outcome, Remark, Table};
-use super::pdbfw::{AUTO, THEOREM, paper};
+use super::pdbfw::{AUTO, THEOREM, nonzeros, paper};
 use super::runs::{Run, passes};
 use crate::balls::{Prepared, SETS, load};
 use dualgap::Result;
@@ -18,7 +18,7 @@ use dualgap::linalg::{Random, Rows};
 use dualgap::run::Budget;
 use dualgap::term::ScalarLoss;
 
-/// Examples, and how many features the classes depend on: s of the theorem.
+/// Examples, and how many features the classes depend on: s of the first panel; that of the second is the optimum's.
 const EXAMPLES: usize = 400;
 const SPARSITY: usize = 8;
 const RADIUS: f64 = 10.0;
@@ -36,28 +36,40 @@ const NEAR: f64 = 1e-4;
 /// them where κ is large.
 struct Promise {
     name: &'static str,
-    settings: Settings,
+    /// For an optimum with so many nonzero weights.
+    settings: fn(usize) -> Settings,
     cost: &'static str,
     iterations: &'static str,
     exponents: Option<(f64, f64)>,
 }
 
 fn promises() -> Vec<Promise> {
-    let method = |method| Settings { method, ..Settings::default() };
-    let theorem = paper(Constants { s: Some(SPARSITY), ..Constants::default() });
-    let promise = |name, settings, cost, iterations, exponents| Promise {
+    fn theorem(size: usize) -> Settings {
+        paper(Constants { s: Some(size), ..Constants::default() })
+    }
+    fn baseline(method: Method) -> Settings {
+        Settings { method, ..Settings::default() }
+    }
+    let promise = |name, settings: fn(usize) -> Settings, cost, iterations, exponents| Promise {
         name,
         settings,
         cost,
         iterations,
         exponents,
     };
+    let linear = "(1 + κ/n) log 1/ε";
     vec![
-        promise(THEOREM, theorem, "ns", "(1 + κ/n) log 1/ε", Some((0.0, 1.0))),
-        promise("Acc PG", method(Method::ProjectedGradient), "nd", "√κ log 1/ε", Some((1.0, 0.5))),
-        promise("Frank-Wolfe", method(Method::FrankWolfe), "nd", "1/ε", Some((1.0, 0.0))),
-        promise("SVRG", method(Method::Svrg), "nd an epoch", "(1 + κ/n) log 1/ε", None),
-        promise(AUTO, Settings::default(), "–", "–", None),
+        promise(THEOREM, theorem, "ns", linear, Some((0.0, 1.0))),
+        promise(
+            "Acc PG",
+            |_| baseline(Method::ProjectedGradient),
+            "nd",
+            "√κ log 1/ε",
+            Some((1.0, 0.5)),
+        ),
+        promise("Frank-Wolfe", |_| baseline(Method::FrankWolfe), "nd", "1/ε", Some((1.0, 0.0))),
+        promise("SVRG", |_| baseline(Method::Svrg), "nd an epoch", linear, None),
+        promise(AUTO, |_| Settings::default(), "–", "–", None),
     ]
 }
 
@@ -81,11 +93,19 @@ fn run(
     mu_n: f64,
     settings: &Settings,
     budget: &Budget,
-) -> Result<(Run, f64)> {
+) -> Result<Solved> {
     let losses = PerOutput::new(ScalarLoss::SmoothHinge { width: 1.0 }, signs.clone(), 1)?;
     let problem = Problem::l1(rows, losses, mu_n / EXAMPLES as f64, RADIUS, None)?;
     let report = ball::train(&problem, settings, budget, &mut ())?;
-    Ok((Run::of(&report), report.certificate.dual))
+    let size = nonzeros(&report.model.weights);
+    Ok(Solved { run: Run::of(&report), dual: report.certificate.dual, size })
+}
+
+/// A run, the dual value that it proved, and how many of its weights are not zero.
+struct Solved {
+    run: Run,
+    dual: f64,
+    size: usize,
 }
 
 /// Entries of A for every step.
@@ -93,8 +113,8 @@ fn cost_of_a_step(settings: &Settings) -> Result<Trace> {
     let mut trace = Trace::new();
     for features in FEATURES {
         let data = generate(features)?;
-        let (run, _) = run(&data, 10.0, settings, &passes(24, 0.25))?;
-        if let Some(last) = run.seen.last() {
+        let found = run(&data, 10.0, settings, &passes(24, 0.25))?;
+        if let Some(last) = found.run.seen.last() {
             let entries = last.passes * data.0.stored() as f64;
             trace.push((features as f64, entries / last.steps as f64));
         }
@@ -103,16 +123,17 @@ fn cost_of_a_step(settings: &Settings) -> Result<Trace> {
 }
 
 /// Steps until the optimum is near, for every κ where it was.
-fn steps_to_near(settings: &Settings, seconds: f64) -> Result<Trace> {
+fn steps_to_near(settings: fn(usize) -> Settings, seconds: f64) -> Result<Trace> {
     let data = generate(800)?;
     let mut trace = Trace::new();
     for mu_n in MUS_N {
         let tight = Budget { seconds: Some(60.0), ..Budget::relative(1e-8) };
-        let (_, optimum) = run(&data, mu_n, &Settings::default(), &tight)?;
+        let Solved { dual: optimum, size, .. } = run(&data, mu_n, &Settings::default(), &tight)?;
         let budget =
             Budget { seconds: Some(seconds), certify_share: 1.0, ..Budget::relative(0.1 * NEAR) };
-        let (run, _) = run(&data, mu_n, settings, &budget)?;
-        let above = run.trace(|seen| seen.steps as f64, |seen| (seen.primal - optimum) / optimum);
+        let found = run(&data, mu_n, &settings(size), &budget)?;
+        let above =
+            found.run.trace(|seen| seen.steps as f64, |seen| (seen.primal - optimum) / optimum);
         let kappa = EXAMPLES as f64 / mu_n;
         trace.extend(first_below(&above, NEAR).map(|steps| (kappa, steps)));
     }
@@ -134,8 +155,8 @@ pub fn table_1(effort: &Effort) -> Result<Outcome> {
     let (mut rows, mut remarks) = (Vec::new(), Vec::new());
     let number = |x: Option<f64>| x.map_or("–".into(), |x| format!("{x:.2}"));
     for promise in promises().into_iter().filter(|promise| effort.wants(promise.name)) {
-        let cost = cost_of_a_step(&promise.settings)?;
-        let steps = steps_to_near(&promise.settings, effort.of(5.0, 60.0))?;
+        let cost = cost_of_a_step(&(promise.settings)(SPARSITY))?;
+        let steps = steps_to_near(promise.settings, effort.of(10.0, 60.0))?;
         let (of_d, of_kappa) = (exponent(&cost), exponent(&steps));
         let last = cost.last().map(|&(_, entries)| entries);
         rows.push(vec![
