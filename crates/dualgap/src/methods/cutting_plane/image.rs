@@ -70,10 +70,10 @@ mod tests {
         for _ in 0..20 {
             let [(a, b), (c, d)] = [(); 2].map(|()| {
                 let (mut dense, mut sparse) = (vec![0.0; 12], SparseVec::default());
-                for j in 0..12 {
+                for (j, x) in dense.iter_mut().enumerate() {
                     if random.below(2) == 0 {
-                        dense[j] = random.below(9) as f64 - 4.0;
-                        sparse.add(j, dense[j]);
+                        *x = random.below(9) as f64 - 4.0;
+                        sparse.add(j, *x);
                     }
                 }
                 sparse.settle();
