@@ -53,7 +53,8 @@ impl Rates {
         let done = self.open.take().map_or(0, |(_, halvings)| halvings);
         let most = HALVINGS[usize::from(self.searches >= self.of.len() as u64)];
         let rate = &mut self.of[block];
-        if !(gain >= 0.0) && done < most {
+        let rises = gain >= 0.0;
+        if !rises && done < most {
             *rate /= 2.0;
             self.halvings += 1;
             self.open = Some((block, done + 1));
@@ -61,7 +62,7 @@ impl Rates {
         }
         *rate = (*rate * GROWTH).min(LARGEST.max(*rate));
         self.searches += 1;
-        if gain >= 0.0 {
+        if rises {
             return Verdict::Taken;
         }
         self.refused += 1;

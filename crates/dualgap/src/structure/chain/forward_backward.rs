@@ -156,7 +156,8 @@ impl ForwardBackward {
         let shared = potentials.edges.len() == potentials.labels * potentials.labels;
         let top = largest(potentials.edges);
         let least = potentials.edges.iter().copied().fold(f64::INFINITY, f64::min);
-        if length < 2 || !shared || !(top - least <= WIDEST) {
+        let near = top - least <= WIDEST;
+        if length < 2 || !shared || !near {
             return None;
         }
         self.pairs.clear();
