@@ -57,8 +57,14 @@ fn options_that_do_not_go_together_are_refused_before_anything_is_read_or_writte
     for (line, words) in [
         ("train binary missing --loss hinge --width 2 --checkpoint run -o model", "--width"),
         ("train binary missing --loss hinge --width 2 --resume missing", "--width"),
-        ("train multiclass missing --lambda 0 --checkpoint run", "--lambda"),
-        ("train multiclass missing --lambda 0 --warm-start missing", "--lambda"),
+        (
+            "train multiclass missing --rescale slack --lambda 0 --l1 0.1 --checkpoint run",
+            "--lambda",
+        ),
+        (
+            "train multiclass missing --rescale slack --lambda 0 --l1 0.1 --warm-start missing",
+            "--lambda",
+        ),
         ("train chain missing --q-norm --checkpoint run", "--q-norm"),
         ("train multilabel missing --checkpoint run", "--ball"),
         ("train completion missing --radius 1 --loss absolute --checkpoint run", "smooth"),

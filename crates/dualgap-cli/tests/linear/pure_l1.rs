@@ -194,9 +194,9 @@ fn structures_have_a_pure_l1_problem_too() {
         let json = desk.train(&format!("{line} --tolerance 0.01 --witness -o model"));
         assert_eq!(desk.certify("model", data)["dual_proved"], true, "{json:#}");
         // A small λ adds at most what it is at the weights of the other problem.
-        let small = desk.train(&format!("{task} --l1 0.02 --lambda 1e-5 --tolerance 0.01"));
+        let small = desk.train(&format!("{task} --l1 0.02 --lambda 1e-3 --tolerance 0.01"));
         let (low, high) = interval(&small);
-        assert!(overlap(interval(&json), (low - 1e-2, high)), "{line}: {json:#} {small:#}");
+        assert!(overlap(interval(&json), (low - 0.05, high)), "{line}: {json:#} {small:#}");
         let model = ModelFile::parse(&desk.read("model"));
         let closer = model.with_header(|header| {
             let primal = header["certificate"]["primal"].clone();
