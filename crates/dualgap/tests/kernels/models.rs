@@ -180,6 +180,10 @@ fn numbers_out_of_their_range_and_other_penalties_are_refused() {
         assert!(fails(KERNEL, Multiclass::default(), penalty));
     }
     assert!(fails(KERNEL, Multiclass::new(MulticlassLoss::Softmax), ridge));
+    // Distances of one between inputs of length 1e9 are nothing but rounding.
+    let far = Examples::from_dense(&[vec![1e9], vec![1e9 + 1.0]], &["a", "b"]).unwrap();
+    let failed = task(Multiclass::default(), KERNEL).fit(&far, Plan::new(Budget::passes(1)));
+    assert!(failed.unwrap_err().to_string().contains("lost in rounding"));
     let scaled = Task { scaling: Scaling::Max, ..task(Multiclass::default(), KERNEL) };
     assert!(scaled.fit(&data, Plan::new(Budget::passes(1))).is_err());
 }

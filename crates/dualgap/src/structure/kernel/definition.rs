@@ -89,7 +89,9 @@ impl<S: UnderKernel, K: Kernel> Kernelised<S, K> {
         }
         let inputs = narrow.as_ref().unwrap_or(inputs);
         let columns = self.of.columns(fitted.names);
-        let (beta, rest) = fitted.weights.split_at(support.len() * columns);
+        let Some((beta, rest)) = fitted.weights.split_at_checked(support.len() * columns) else {
+            return Err(Error::setting("there are fewer coefficients than support vectors"));
+        };
         let gram = Gram::new(support.rows(), &self.kernel, 0)?;
         let buffer = || vec![0.0; support.len()];
         let values = parallel::map(inputs.len(), buffer, |values, i| {

@@ -97,7 +97,7 @@ impl<'a> Gram<'a> {
                 diagonal[i]
             )));
         }
-        let sizes = match kernel.function() {
+        let sizes: Vec<Size> = match kernel.function() {
             Some(function) => norms().map(|norm| function.size(norm, terms)).collect(),
             None => {
                 // The diagonal has an error of its own.
@@ -105,6 +105,13 @@ impl<'a> Gram<'a> {
                 diagonal.iter().map(own).collect()
             }
         };
+        if let Some(i) = sizes.iter().position(|size| !(size.kappa * size.rho).is_finite()) {
+            return Err(Error::setting(format!(
+                "the kernel's values at example {} are lost in rounding: its entries are too large; subtract the mean of every \
+                 column, or take a smaller gamma",
+                i + 1
+            )));
+        }
         Ok(Self {
             rows,
             function: kernel.function(),
