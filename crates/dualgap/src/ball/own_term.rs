@@ -147,7 +147,7 @@ pub(super) fn conjugate(
         }
         t = following;
     }
-    best.unwrap_or_else(|| (Measured { value: f64::INFINITY, error: 0.0 }, x))
+    best.unwrap_or((Measured { value: f64::INFINITY, error: 0.0 }, x))
 }
 
 /// The bound at x̂, and ⟨V, x̂⟩ − g(x̂).

@@ -36,7 +36,8 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Atoms {
-    atoms: Arc<Vec<Vec<f64>>>,
+    /// b_j.
+    corners: Arc<Vec<Vec<f64>>>,
     /// ⟨a_i, b_j⟩, a row for each example, and a bound on the rounding of each row.
     products: Rows,
     off: Vec<f64>,
@@ -81,7 +82,7 @@ impl Atoms {
             let vanished = 2.0 * row.stored() as f64 * UNDERFLOW;
             off.push(product_above(gamma(2 * row.stored() + 2), largest) + vanished);
         }
-        Ok(Self { atoms: Arc::new(atoms.to_vec()), products: Rows::dense(&products)?, off })
+        Ok(Self { corners: Arc::new(atoms.to_vec()), products: Rows::dense(&products)?, off })
     }
 
     /// The problem in λ; see [`Problem::new`]. μ may be zero.
@@ -99,12 +100,12 @@ impl Atoms {
         if mu == 0.0 {
             return Ok(problem);
         }
-        problem.with_term(Arc::new(HullTerm::new(self.atoms.clone(), mu)))
+        problem.with_term(Arc::new(HullTerm::new(self.corners.clone(), mu)))
     }
 
     /// The weights x = Σ λ_j b_j of a solution.
     pub fn weights(&self, lambda: &[f64]) -> Vec<f64> {
-        combine(&self.atoms, lambda).0
+        combine(&self.corners, lambda).0
     }
 }
 

@@ -118,7 +118,7 @@ impl Conversion {
     /// `width*height`, `width^2`. Bins and atoms have no names.
     pub fn name(&self, feature: usize) -> String {
         let own = |j: usize| {
-            self.dictionary.name(j).map_or_else(|| (j + 1).to_string(), |name| name.to_string())
+            self.dictionary.name(j).map_or_else(|| (j + 1).to_string(), ToString::to_string)
         };
         match &self.map {
             FeatureMap::Own => own(feature),

@@ -115,14 +115,11 @@ impl Posed for OfOneOutput<'_> {
         };
         let (blocks, begin) = (&self.blocks, begin(&self.blocks, run.start)?);
         let (budget, observer, sink) = (run.budget, run.observer, run.sink);
-        let report = match self.penalty {
-            Penalty::QNorm { .. } => {
-                dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)
-            }
-            _ => {
-                let from = checkpoint(begin)?;
-                train_pure_l1_from(blocks, settings, from, budget, observer, sink)
-            }
+        let report = if let Penalty::QNorm { .. } = self.penalty {
+            dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)
+        } else {
+            let from = checkpoint(begin)?;
+            train_pure_l1_from(blocks, settings, from, budget, observer, sink)
         };
         Ok(trained(blocks, report?, run.factors))
     }
