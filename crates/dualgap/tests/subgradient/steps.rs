@@ -176,12 +176,13 @@ fn table(n: usize, width: usize) -> Vec<Vec<f64>> {
     (0..n).map(|_| (0..width).map(|_| 2.0 * random.unit() - 1.0).collect()).collect()
 }
 
+/// φ' by its formula, of a prediction and its target.
+type Slope = fn(f64, f64) -> f64;
+
 #[test]
 fn for_losses_of_a_prediction_the_steps_are_stochastic_gradients() {
     let x = table(6, 4);
     let y: Vec<f64> = x.iter().map(|x| if x[0] + 0.3 * x[1] > 0.1 { 1.0 } else { -1.0 }).collect();
-    // φ' by its formula, a prediction and its target.
-    type Slope = fn(f64, f64) -> f64;
     let losses: [(ScalarLoss, Slope); 3] = [
         (ScalarLoss::Hinge, |a, y| if y * a < 1.0 { -y } else { 0.0 }),
         (ScalarLoss::Logistic, |a, y| -y / (1.0 + (y * a).exp())),
