@@ -2,7 +2,9 @@
 
 use super::curves::Trace;
 use dualgap::Result;
-use dualgap::run::{Budget, Certificate, Observer, Progress, Report};
+use dualgap::run::{
+    Budget, Certificate, Certified, Observer, Progress, Quota, Report, Solver, Work,
+};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,7 +20,7 @@ pub struct Seen {
     pub dual: f64,
     /// The gap of the best pair so far.
     pub gap: f64,
-    /// The error on test data of the best weights so far.
+    /// The error on test data.
     pub error: Option<f64>,
 }
 
@@ -80,6 +82,44 @@ impl<J: Send + FnMut(&[f64]) -> Result<Option<f64>>> Observer for Eye<J> {
         self.run.seen.push(Seen { error, ..Seen::from(progress) });
         Ok(())
     }
+}
+
+/// A solver whose weights are those of the present, not the best so far: what a figure of test errors is about.
+pub struct Present<S, F> {
+    solver: S,
+    now: F,
+    weights: Vec<f64>,
+}
+
+impl<S: Solver, F: Fn(&S) -> Vec<f64>> Present<S, F> {
+    /// `now` returns the iterate, or the average that the method is named after.
+    pub fn new(solver: S, now: F) -> Self {
+        Self { solver, now, weights: Vec::new() }
+    }
+}
+
+impl<S: Solver, F: Fn(&S) -> Vec<f64>> Solver for Present<S, F> {
+    type Model = ();
+
+    fn calls_per_pass(&self) -> u64 {
+        self.solver.calls_per_pass()
+    }
+
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        self.solver.advance(quota)
+    }
+
+    fn certify(&mut self) -> Result<Certified> {
+        let certified = self.solver.certify()?;
+        self.weights = (self.now)(&self.solver);
+        Ok(certified)
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    fn into_model(self) {}
 }
 
 /// A budget of passes that is certified about every `1/share` of them; no gap ends it.

@@ -4,13 +4,14 @@ use super::Effort;
 use super::axis::Axis;
 use super::curves::{Curve, Role, Trace};
 use super::draw::Panel;
-use super::runs::{Eye, Run, bracket, passes, side_by_side};
+use super::runs::{Eye, Present, Run, bracket, passes, side_by_side};
 use dualgap::Result;
-use dualgap::dual::{self, Average, Blocks, Settings, Step};
+use dualgap::dual::{self, Average, Blocks, Engine, Problem, Settings, Step};
+use dualgap::methods::subgradient::Subgradient;
 use dualgap::methods::{cutting_plane, exponentiated_gradient, subgradient};
-use dualgap::run::{Budget, Observer};
+use dualgap::run::{Budget, Observer, run};
 use dualgap::structure::{ChainBlocks, MatchingBlocks};
-use dualgap::term::Regulariser;
+use dualgap::term::{L2, Regulariser};
 
 /// A method of a figure: its name there, how it is drawn, and how it trains.
 #[derive(Clone, Debug)]
@@ -164,13 +165,22 @@ impl Method {
         match &self.how {
             How::Dual(settings) => {
                 let settings = Settings { lambda, seed, threads, ..settings.clone() };
+                let is_bcfw = settings.method == dual::Method::Bcfw
+                    && settings.acceleration == dual::Acceleration::Off;
+                if is_bcfw && settings.average == Average::None {
+                    let engine = Engine::new(Problem::new(blocks, L2, lambda, None)?, &settings)?;
+                    return run(Present::new(engine, Engine::weights), budget, observer).map(drop);
+                }
                 dual::train(blocks, &settings, budget, observer).map(drop)
             }
             How::Subgradient(average) => {
                 let of = subgradient::Settings::default();
                 let settings = subgradient::Settings { average: *average, seed, threads, ..of };
-                subgradient::train(blocks, lambda, plain, None, &settings, budget, observer)
-                    .map(drop)
+                let solver = Subgradient::new(blocks, lambda, None, &settings)?;
+                let now = |solver: &Subgradient<'_, B>| {
+                    solver.average().unwrap_or_else(|| solver.iterate())
+                };
+                run(Present::new(solver, now), budget, observer).map(drop)
             }
             How::CuttingPlane => {
                 let of = cutting_plane::Settings::default();
