@@ -166,7 +166,7 @@ impl MethodArgs {
                     subgradient::Method::Stochastic => &["--average", "--sampling"],
                     subgradient::Method::Batch => &["--average"],
                 };
-                self.refuse_of_engine(option, own)?;
+                self.refuse_of_engine(own)?;
                 return Ok(settings.into());
             }
             Solver::CuttingPlane | Solver::NSlack => {
@@ -190,7 +190,7 @@ impl MethodArgs {
                 )));
             }
         };
-        self.refuse_of_engine(option, &[])?;
+        self.refuse_of_engine(if self.solver == Solver::Eg { &["--sampling"] } else { &[] })?;
         Ok(chosen)
     }
 
@@ -217,16 +217,25 @@ impl MethodArgs {
         Ok(settings)
     }
 
+    /// Returns an error unless the solver has the options of Prox-SDCA.
+    pub fn check_option(&self) -> Result<()> {
+        match self.solver {
+            Solver::Auto | Solver::Bcfw => Ok(()),
+            other => Err(Error::setting(format!(
+                "--option is about steps of one example by --solver auto or bcfw, not those of --solver {}",
+                other.name()
+            ))),
+        }
+    }
+
     /// Returns an error for options of the engine, which other solvers would silently ignore, except those that are the
     /// solver's own.
-    fn refuse_of_engine(&self, option: Option<Choice>, own: &[&str]) -> Result<()> {
+    fn refuse_of_engine(&self, own: &[&str]) -> Result<()> {
         let given = [
-            // The default of tasks with a choice is i.
-            ("--option", option.is_some_and(|choice| choice != Choice::I)),
             ("--step", self.step != Step::LineSearch),
             ("--direction", self.direction.is_some()),
             ("--cache", self.cache.is_some()),
-            ("--sampling", self.sampling != Sampling::Permuted && self.solver != Solver::Eg),
+            ("--sampling", self.sampling != Sampling::Permuted),
             ("--acceleration", self.acceleration.is_some()),
             ("--shrinking", self.shrinking),
             ("--no-shrinking", self.no_shrinking),

@@ -3,7 +3,7 @@
 use super::KernelArgs;
 use crate::Outcome;
 use crate::args::{Common, Work};
-use crate::choices::{Hamming, Rescale, SdcaOption, Solver, Step, Switch};
+use crate::choices::{Hamming, Rescale, SdcaOption, Step, Switch};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::structure::chain::Beam;
@@ -87,11 +87,7 @@ Examples:
             if self.rescale == Rescale::Slack {
                 return Err(Error::setting("--option is for --rescale margin"));
             }
-            if common.method.solver == Solver::Fw {
-                return Err(Error::setting(
-                    "--option is about steps of one example, not those of --solver fw",
-                ));
-            }
+            common.method.check_option()?;
             if common.method.step == Step::Predefined {
                 return Err(Error::setting("--step predefined goes without --option"));
             }

@@ -4,7 +4,7 @@ use super::{ClassWeightArgs, ColumnArgs, KernelArgs, check_smooth};
 use crate::Outcome;
 use crate::args::values::parse_positive;
 use crate::args::{Common, Work, check_option};
-use crate::choices::{ClassesLoss, Rescale, SdcaOption, Solver, Step};
+use crate::choices::{ClassesLoss, Rescale, SdcaOption, Step};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::data::{Examples, Source, tables};
@@ -100,15 +100,12 @@ Examples:
         if self.width.is_some() && !matches!(loss, MulticlassLoss::SmoothHinge { .. }) {
             return Err(Error::setting("--width is for the loss smooth-hinge"));
         }
-        if chosen && common.method.solver == Solver::Fw {
-            return Err(Error::setting(
-                "--option is about steps of one example, not those of --solver fw",
-            ));
-        }
         if in_ball {
             check_option(self.option)?;
             check_smooth(loss.smoothness(), "smooth-hinge or softmax")?;
             common.check_constants(loss.conditioning())?;
+        } else if chosen {
+            common.method.check_option()?;
         }
         let slack = self.rescale == Rescale::Slack;
         if slack && (loss != MulticlassLoss::Hinge || chosen) {

@@ -198,10 +198,8 @@ impl LinearArgs {
                 "--step is for structural tasks; --option chooses steps here",
             ));
         }
-        if method.solver == Solver::Fw && self.option != SdcaOption::Auto {
-            return Err(Error::setting(
-                "--option is about steps of one example, not those of --solver fw",
-            ));
+        if self.option != SdcaOption::Auto {
+            method.check_option()?;
         }
         let averaged = method.average != Average::None || method.solver == Solver::Fw;
         if averaged && free {
