@@ -78,10 +78,11 @@ impl Averages {
             Average::None => 0,
             Average::Uniform | Average::Weighted | Average::Doubling => 2,
             Average::Suffix { fraction } => {
-                // Sums are at least a sixteenth of their step apart, the eighth being rounded down.
-                let ratio = 1.0 + 0.5 / APART as f64;
+                // Between (1 − f)k and k there are log(1/(1 − f)) / log(9/8) stored sums, and fewer than twice as many
+                // among the first steps, where an eighth is rounded down.
+                let ratio = 1.0 + 1.0 / APART as f64;
                 let sums = if fraction < 1.0 { -(1.0 - fraction).ln() / ratio.ln() } else { 0.0 };
-                4 + sums.ceil() as usize
+                4 + (2.0 * sums).ceil() as usize
             }
         }
     }
