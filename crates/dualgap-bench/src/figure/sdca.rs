@@ -141,7 +141,7 @@ fn comparators(case: &Case<'_>, effort: &Effort, remarks: &mut Vec<Remark>) -> R
     let optimum = objective.optimum(TIGHT)?;
     let seeds: Vec<u64> = (0..effort.seeds()).collect();
     let all = side_by_side(effort.jobs, &seeds, |&seed| {
-        objective.traces(effort.of(40.0, 300.0), END, seed)
+        objective.traces(effort.of(60.0, 300.0), END, seed)
     })?;
     let above = |trace: &comparators::Trace| -> Trace {
         let later = trace.points.iter().filter(|point| point.passes > 0.0);
