@@ -151,17 +151,13 @@ impl<S: Structure> AnyModel for Model<S> {
         let (structure, names) = (&self.task.structure, &self.names);
         let Some(support) = &self.support else { return structure.weight(names, place) };
         let columns = structure.columns(names).max(1);
-        match support.examples().get(place / columns) {
-            Some(&example) => {
-                let (feature, label) = (Some(example as usize), Some(place % columns));
-                WeightOf { kind: "coefficient", feature, from: None, label }
-            }
-            // The others follow those of all features where there is no kernel.
-            None => {
-                let behind = place - support.len() * columns;
-                structure.weight(names, names.features * columns + behind)
-            }
+        if let Some(&example) = support.examples().get(place / columns) {
+            let (feature, label) = (Some(example as usize), Some(place % columns));
+            return WeightOf { kind: "coefficient", feature, from: None, label };
         }
+        // The others follow those of all features where there is no kernel.
+        let behind = place - support.len() * columns;
+        structure.weight(names, names.features * columns + behind)
     }
 
     fn weighted(&self) -> Vec<String> {

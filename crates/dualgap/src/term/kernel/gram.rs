@@ -97,13 +97,12 @@ impl<'a> Gram<'a> {
                 diagonal[i]
             )));
         }
-        let sizes: Vec<Size> = match kernel.function() {
-            Some(function) => norms().map(|norm| function.size(norm, terms)).collect(),
-            None => {
-                // The diagonal has an error of its own.
-                let own = |&k: &f64| Size { kappa: k.sqrt() * (1.0 + 1e-7), rho: error };
-                diagonal.iter().map(own).collect()
-            }
+        let sizes: Vec<Size> = if let Some(function) = kernel.function() {
+            norms().map(|norm| function.size(norm, terms)).collect()
+        } else {
+            // The diagonal has an error of its own.
+            let own = |&k: &f64| Size { kappa: k.sqrt() * (1.0 + 1e-7), rho: error };
+            diagonal.iter().map(own).collect()
         };
         if let Some(i) = sizes.iter().position(|size| !(size.kappa * size.rho).is_finite()) {
             return Err(Error::setting(format!(

@@ -45,10 +45,13 @@ pub struct KernelLink<'a> {
     last: Arc<Mutex<Option<Arc<Values>>>>,
 }
 
+/// An example, and the range of its coefficients in a list of those that are not zero.
+type Owner = (usize, Range<usize>);
+
 #[derive(Debug)]
 struct Values {
     weights: Vec<f64>,
-    values: Vec<f64>,
+    at_inputs: Vec<f64>,
     /// A bound on the error of each value of an example.
     errors: Vec<f64>,
 }
@@ -79,7 +82,7 @@ impl<'a> KernelLink<'a> {
     }
 
     /// Returns the examples that have coefficients, and the range of each one's in the list of all that are not zero.
-    fn support(&self, beta: &[f64]) -> (Vec<(usize, Range<usize>)>, Vec<(usize, f64)>) {
+    fn support(&self, beta: &[f64]) -> (Vec<Owner>, Vec<(usize, f64)>) {
         let (mut examples, mut entries) = (Vec::new(), Vec::new());
         for (j, beta) in beta.chunks_exact(self.classes).enumerate() {
             let begin = entries.len();
@@ -129,10 +132,10 @@ impl<'a> KernelLink<'a> {
         let mut values = tiles.concat();
         values.extend_from_slice(rest);
         let errors = self.errors(&examples, &entries);
-        Values { weights: weights.to_vec(), values, errors }
+        Values { weights: weights.to_vec(), at_inputs: values, errors }
     }
 
-    fn errors(&self, examples: &[(usize, Range<usize>)], entries: &[(usize, f64)]) -> Vec<f64> {
+    fn errors(&self, examples: &[Owner], entries: &[(usize, f64)]) -> Vec<f64> {
         let sizes = self.gram.sizes();
         let mut sums = vec![[0.0; 3]; self.classes];
         for (j, own) in examples {
@@ -176,7 +179,7 @@ impl Link for KernelLink<'_> {
     fn readable<'w>(&self, w: &'w [f64]) -> Readable<'w> {
         let values = self.values(w);
         let error = values.errors.iter().copied().fold(0.0, f64::max);
-        Readable { values: Cow::Owned(values.values.clone()), error }
+        Readable { values: Cow::Owned(values.at_inputs.clone()), error }
     }
 
     fn is_coefficient(&self, index: usize) -> bool {
@@ -226,7 +229,7 @@ impl Link for KernelLink<'_> {
         let found = self.values(v);
         let (beta, rest) = v.split_at(self.coefficients());
         let mut sum = Sum::default();
-        let each = beta.chunks_exact(self.classes).zip(found.values.chunks_exact(self.classes));
+        let each = beta.chunks_exact(self.classes).zip(found.at_inputs.chunks_exact(self.classes));
         for ((beta, values), error) in each.zip(&found.errors) {
             for (b, value) in beta.iter().zip(values).filter(|(b, _)| **b != 0.0) {
                 let mut term = Measured::rounded(b * value, 1);
