@@ -43,7 +43,7 @@ fn a_model_under_a_kernel_is_one_like_any_other() {
         desk.run(&format!("predict model {data}")).ok();
         let eval = desk.run(&format!("eval model {data} --json")).ok().json();
         assert!(eval["error"].as_f64().is_none_or(|error| error < 0.5), "{eval}");
-        desk.resumes(&format!("{line} --lambda 0.05 --kernel {kernel}"), "kept");
+        desk.resumes(&format!("{line} --lambda 0.05 --kernel {kernel}"), &format!("{data}.kept"));
         desk.run("inspect model").ok();
         desk.run("inspect model --weights w.tsv").ok();
         assert!(String::from_utf8(desk.read("w.tsv")).unwrap().contains("coefficient"));

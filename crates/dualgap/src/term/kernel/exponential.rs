@@ -92,7 +92,7 @@ mod tests {
         }
         let r = x / 1024.0;
         let mut value = (1.0, 0.0);
-        for m in (1..=14).rev() {
+        for m in (1..=24).rev() {
             value = sum(quotient(product(value, (r, 0.0)), f64::from(m)), 1.0);
         }
         (0..10).fold(value, |value, _| product(value, value))
