@@ -8,8 +8,10 @@ use crate::common::wide::Wide;
 use crate::common::{calls, cases};
 use dualgap::dual::{self, Method, Settings, Solution};
 use dualgap::linalg::{Accumulate, Random};
+use dualgap::methods::{cutting_plane, subgradient};
 use dualgap::run::{Budget, Report, Stop};
 use dualgap::structure::{self, Bound, Decoded, Oracle, OracleBlocks};
+use dualgap::term::Regulariser;
 use dualgap::{Error, Result};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -170,6 +172,40 @@ fn an_output_called_the_best_although_the_truth_is_better_is_an_error() {
             exact(wrong)
         });
         assert!(is_oracle_error(&outcome));
+    }
+}
+
+// The methods beside the engine compare an oracle's claims with what it has found before, too.
+#[test]
+fn subgradients_and_cutting_planes_catch_an_oracle_that_lies_to_the_certificate() {
+    let ways = [subgradient::Method::Stochastic, subgradient::Method::Batch];
+    let slacks = [cutting_plane::Slacks::One, cutting_plane::Slacks::Each];
+    for seed in 0..12 {
+        let menus = menus(seed);
+        for way in 0..4 {
+            let asked = AtomicU64::new(0);
+            let say = |scores: &[f64]| {
+                let honest = asked.fetch_add(1, Ordering::Relaxed) < 60;
+                exact(if honest { best(scores) } else { 0 })
+            };
+            let oracle = Listed { dim: 3, say: &say };
+            let blocks = OracleBlocks::new(&oracle, &menus).unwrap();
+            let (plain, budget) = (Regulariser::PLAIN, calls(60));
+            let outcome = if way < 2 {
+                let settings =
+                    subgradient::Settings { method: ways[way], threads: 1, ..Default::default() };
+                subgradient::train(&blocks, LAMBDA, plain, None, &settings, &budget, &mut ())
+            } else {
+                let settings = cutting_plane::Settings {
+                    slacks: slacks[way - 2],
+                    threads: 1,
+                    ..Default::default()
+                };
+                cutting_plane::train(&blocks, LAMBDA, plain, None, &settings, &budget, &mut ())
+            };
+            let caught = matches!(outcome, Err(Error::Unsound { .. } | Error::Oracle { .. }));
+            assert!(caught, "{seed} {way}: {:?}", outcome.map(|report| report.certificate));
+        }
     }
 }
 
