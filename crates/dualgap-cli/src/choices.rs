@@ -187,25 +187,7 @@ pub enum Solver {
 impl Solver {
     /// Returns the method in a ball, or `None` if it is for penalties only.
     pub fn in_ball(self) -> Option<ball::Method> {
-        Some(match self {
-            Self::Auto => ball::Method::Auto,
-            Self::Fw => ball::Method::FrankWolfe,
-            Self::Pdbfw => ball::Method::Pdbfw,
-            Self::Apg => ball::Method::ProjectedGradient,
-            Self::Away => ball::Method::AwaySteps,
-            Self::Pairwise => ball::Method::Pairwise,
-            Self::Svrg => ball::Method::Svrg,
-            Self::Scgs => ball::Method::Scgs,
-            Self::Storc => ball::Method::Storc,
-            Self::BlockFrankWolfe => ball::Method::BlockFrankWolfe,
-            Self::StochasticFrankWolfe => ball::Method::StochasticFrankWolfe,
-            Self::Bcfw
-            | Self::Ssg
-            | Self::Subgradient
-            | Self::CuttingPlane
-            | Self::NSlack
-            | Self::Eg => return None,
-        })
+        ball::Method::named(&self.name()).ok()
     }
 
     /// Returns its name.

@@ -5,11 +5,7 @@ use dualgap::task::Strength;
 
 /// Parses a λ or μ.
 pub fn parse_lambda(text: &str) -> Result<Strength, String> {
-    match text.strip_suffix("/n") {
-        Some(a) => parse_positive(a).map(Strength::PerExample),
-        None => parse_tolerance(text).map(Strength::Value),
-    }
-    .map_err(|_| "a positive number such as 0.01, or a multiple of 1/n such as 10/n".into())
+    text.parse().map_err(|error: dualgap::Error| error.to_string())
 }
 
 pub fn parse_positive(text: &str) -> Result<f64, String> {

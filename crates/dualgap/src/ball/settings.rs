@@ -109,6 +109,35 @@ pub enum Method {
 }
 
 impl Method {
+    /// Returns the method of this name.
+    ///
+    /// ```
+    /// # use dualgap::ball::Method;
+    /// assert_eq!(Method::named("fw")?, Method::FrankWolfe);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn named(name: &str) -> Result<Self> {
+        Ok(match name {
+            "auto" => Self::Auto,
+            "pdbfw" => Self::Pdbfw,
+            "apg" => Self::ProjectedGradient,
+            "fw" => Self::FrankWolfe,
+            "away" => Self::AwaySteps,
+            "pairwise" => Self::Pairwise,
+            "svrg" => Self::Svrg,
+            "scgs" => Self::Scgs,
+            "storc" => Self::Storc,
+            "block-frank-wolfe" => Self::BlockFrankWolfe,
+            "stochastic-frank-wolfe" => Self::StochasticFrankWolfe,
+            _ => {
+                return Err(Error::setting(format!(
+                    "there is no solver `{name}` in a ball: take auto, pdbfw, apg, fw, away, pairwise, svrg, scgs, storc, \
+                     block-frank-wolfe or stochastic-frank-wolfe"
+                )));
+            }
+        })
+    }
+
     /// The baselines in the trace ball.
     pub const LOW_RANK_BASELINES: [Self; 7] = [
         Self::ProjectedGradient,

@@ -70,6 +70,23 @@ impl Examples {
         Ok(Self { dictionary, ..self })
     }
 
+    /// Appends a feature that is always 1, for an intercept. If features have names, so has this one: `(constant)`.
+    ///
+    /// ```
+    /// # use dualgap::data::Examples;
+    /// let data = Examples::from_dense(&[vec![3.0], vec![2.0]], &["no", "yes"])?.with_constant();
+    /// assert_eq!((data.rows().width(), data.rows().row(0).get(1)), (2, 1.0));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_constant(mut self) -> Self {
+        self.rows.append_constant();
+        if !self.dictionary.is_empty() {
+            self.dictionary.number("(constant)");
+        }
+        self
+    }
+
     /// Sets the training weight of each example, a nonnegative number. Without weights all examples count the same.
     ///
     /// ```

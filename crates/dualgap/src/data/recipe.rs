@@ -184,9 +184,6 @@ impl From<Recipe> for Stored {
     }
 }
 
-/// The name of the constant feature, if features have names.
-const CONSTANT: &str = "(constant)";
-
 /// A file, or a part of it, as a data set.
 #[derive(Clone, Debug)]
 pub struct Loaded<D> {
@@ -291,10 +288,7 @@ impl Recipe {
         let known =
             known.map(|known| Vocabulary { features: known.features.saturating_sub(1), ..known });
         let mut loaded = self.plain_examples(source, known)?;
-        loaded.data.rows.append_constant();
-        if known.is_none() && !loaded.data.dictionary.is_empty() {
-            loaded.data.dictionary.number(CONSTANT);
-        }
+        loaded.data = loaded.data.with_constant();
         loaded.recipe.constant = true;
         Ok(loaded)
     }

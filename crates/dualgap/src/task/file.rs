@@ -220,26 +220,52 @@ impl<S: Structure> Model<S> {
         writer.to_bytes()
     }
 
-    /// Hands over the tensors by name.
-    fn tensors(&self, put: &mut dyn FnMut(&str, Tensor)) {
+    /// Returns the arrays that the weights consist of, with the names and shapes that they have in the model file.
+    ///
+    /// ```
+    /// use dualgap::data::Examples;
+    /// use dualgap::run::Budget;
+    /// use dualgap::structure::Multiclass;
+    /// use dualgap::task::{Plan, Task};
+    /// use dualgap::term::Penalty;
+    ///
+    /// let data = Examples::from_dense(&[vec![1.0, 0.0], vec![0.0, 1.0]], &["cat", "dog"])?;
+    /// let task = Task::new(Multiclass::default(), Penalty::ridge(0.1));
+    /// let model = task.fit(&data, Plan::new(Budget::default()))?.model;
+    /// let (name, shape, numbers) = &model.arrays()[0];
+    /// assert_eq!((*name, &shape[..], *numbers), ("weights", &[2, 2][..], &model.weights[..]));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn arrays(&self) -> Vec<(&'static str, Vec<usize>, &[f64])> {
         if let Some(x) = &self.low_rank {
             let rank = x.rank();
-            put("low_rank.u", Tensor::f64(&[x.rows(), rank], x.u()));
-            put("low_rank.s", Tensor::f64(&[rank], x.s()));
-            put("low_rank.v", Tensor::f64(&[x.columns(), rank], x.v()));
-        } else {
-            let mut rest = &self.weights[..];
-            let mut parts = self.task.structure.layout(&self.names);
-            if let Some(support) = &self.support {
-                support.put(put);
-                let columns = self.task.structure.columns(&self.names);
-                parts.insert(0, ("coefficients", vec![support.len(), columns]));
-            }
-            for (name, shape) in parts {
-                let part;
-                (part, rest) = rest.split_at(shape.iter().product::<usize>().min(rest.len()));
-                put(name, Tensor::f64(&shape, part));
-            }
+            return vec![
+                ("low_rank.u", vec![x.rows(), rank], x.u()),
+                ("low_rank.s", vec![rank], x.s()),
+                ("low_rank.v", vec![x.columns(), rank], x.v()),
+            ];
+        }
+        let mut parts = self.task.structure.layout(&self.names);
+        if let Some(support) = &self.support {
+            let columns = self.task.structure.columns(&self.names);
+            parts.insert(0, ("coefficients", vec![support.len(), columns]));
+        }
+        let mut rest = &self.weights[..];
+        let split = parts.into_iter().map(|(name, shape)| {
+            let part;
+            (part, rest) = rest.split_at(shape.iter().product::<usize>().min(rest.len()));
+            (name, shape, part)
+        });
+        split.collect()
+    }
+
+    /// Hands over the tensors by name.
+    fn tensors(&self, put: &mut dyn FnMut(&str, Tensor)) {
+        if let (Some(support), None) = (&self.support, &self.low_rank) {
+            support.put(put);
+        }
+        for (name, shape, numbers) in self.arrays() {
+            put(name, Tensor::f64(&shape, numbers));
         }
         self.task.structure.put(put);
         if !self.names.dictionary.is_empty() {

@@ -8,6 +8,7 @@ use crate::structure::posed::Solver;
 use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// The solver of a run, with its settings. Everything has a default that needs no thought.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -157,6 +158,67 @@ impl From<exponentiated_gradient::Settings> for Method {
 }
 
 impl Method {
+    /// Returns the method of this name with its default settings; some names have one meaning under a penalty and another
+    /// one in a ball.
+    ///
+    /// ```
+    /// # use dualgap::task::{DualMethod, Method};
+    /// assert_eq!(Method::named("bcfw", false)?, DualMethod::plain().into());
+    /// assert!(Method::named("bcfw", true).is_err(), "it is for penalties");
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn named(name: &str, in_ball: bool) -> Result<Self> {
+        if in_ball {
+            return ball::Method::named(name)
+                .map(|method| ball::Settings { method, ..ball::Settings::default() }.into());
+        }
+        let planes = |slacks| cutting_plane::Settings { slacks, ..Default::default() }.into();
+        let subgradients =
+            |method| subgradient::Settings { method, ..subgradient::Settings::default() }.into();
+        Ok(match name {
+            "auto" => DualMethod::default().into(),
+            "bcfw" => DualMethod::plain().into(),
+            "fw" => DualMethod { solver: dual::Method::Fw, ..DualMethod::plain() }.into(),
+            "ssg" => subgradients(subgradient::Method::Stochastic),
+            "subgradient" => subgradients(subgradient::Method::Batch),
+            "cutting-plane" | "bmrm" => planes(cutting_plane::Slacks::One),
+            "n-slack" => planes(cutting_plane::Slacks::Each),
+            "eg" => exponentiated_gradient::Settings::default().into(),
+            _ => {
+                return Err(Error::setting(format!(
+                    "there is no solver `{name}` under a penalty: take auto, bcfw, fw, ssg, subgradient, cutting-plane, \
+                     n-slack or eg"
+                )));
+            }
+        })
+    }
+
+    /// Returns the method with other settings: fields of its JSON form, by name. A field that the method does not have is
+    /// an error.
+    ///
+    /// ```
+    /// # use dualgap::task::Method;
+    /// let seeded = serde_json::json!({ "seed": 7 });
+    /// assert_eq!(Method::named("auto", false)?.with(seeded.as_object().unwrap())?.seed(), 7);
+    /// let batched = serde_json::json!({ "batch": 8 });
+    /// assert!(Method::named("ssg", false)?.with(batched.as_object().unwrap()).is_err());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn with(&self, settings: &Map<String, Value>) -> Result<Self> {
+        let mut fields = serde_json::to_value(self)
+            .map_err(|error| Error::setting("a method has no JSON form").caused_by(error))?;
+        for (name, value) in settings {
+            // The one setting that has no default of its own, and is not written without a value.
+            let steps = name == "option" && matches!(self, Self::Dual(_));
+            if fields.get(name).is_none() && !steps || name == "family" {
+                return Err(Error::setting(format!("this solver has no setting `{name}`")));
+            }
+            fields[name] = value.clone();
+        }
+        serde_json::from_value(fields)
+            .map_err(|error| Error::setting(format!("a setting of the solver: {error}")))
+    }
+
     /// Returns the method that a run under this penalty has, or an error if they do not go together.
     pub(super) fn for_penalty(self, penalty: &Penalty) -> Result<Self> {
         match (self, penalty.ball()) {

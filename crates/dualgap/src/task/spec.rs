@@ -1,13 +1,25 @@
 //! What the user says before the data are seen: `1/n`, `balanced`, a free intercept.
 
 use super::Task;
-use crate::Result;
 use crate::data::{ClassWeights, DataSet, Scaling};
 use crate::structure::Structure;
 use crate::term::{Ball, Free, Penalty};
+use crate::{Error, Result};
+use serde::Deserialize;
+use std::str::FromStr;
 
 /// A λ or μ: a number, or a multiple of 1/n.
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// As text it is `0.01` or `10/n`; in JSON it may also be a number, or `{"c": 1.0}` for 1/(C·n).
+///
+/// ```
+/// # use dualgap::task::Strength;
+/// assert_eq!("10/n".parse::<Strength>()?, Strength::PerExample(10.0));
+/// assert!("1/m".parse::<Strength>().is_err());
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Written")]
 #[non_exhaustive]
 pub enum Strength {
     /// The number itself.
@@ -34,19 +46,64 @@ impl Strength {
     }
 }
 
+impl FromStr for Strength {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (number, per_example) = match text.strip_suffix("/n") {
+            Some(times) => (times, true),
+            None => (text, false),
+        };
+        match number.parse::<f64>() {
+            Ok(x) if x.is_finite() && (x > 0.0 || (x == 0.0 && !per_example)) => {
+                Ok(if per_example { Self::PerExample(x) } else { Self::Value(x) })
+            }
+            _ => Err(Error::setting(
+                "a positive number such as 0.01, or a multiple of 1/n such as 10/n",
+            )),
+        }
+    }
+}
+
+/// The forms of a strength in JSON.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Number(f64),
+    Text(String),
+    OneOver { c: f64 },
+}
+
+impl TryFrom<Written> for Strength {
+    type Error = Error;
+
+    fn try_from(written: Written) -> Result<Self> {
+        match written {
+            Written::Number(value) => Ok(Self::Value(value)),
+            Written::Text(text) => text.parse(),
+            Written::OneOver { c } if c > 0.0 && c.is_finite() => Ok(Self::OneOver(c)),
+            Written::OneOver { .. } => Err(Error::setting("C must be a positive number")),
+        }
+    }
+}
+
 /// A penalty whose strength may depend on the number of examples; see [`Penalty`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum PenaltySpec {
     /// A penalty that depends on nothing.
+    #[serde(skip)]
     Given(Penalty),
-    /// `λ/2‖w‖² + σ‖w‖₁`.
+    /// `λ/2‖w‖² + σ‖w‖₁`; with λ = 0 and a positive σ, the pure l1 penalty.
     Ridge {
         /// λ.
         lambda: Strength,
         /// σ.
+        #[serde(default)]
         l1: f64,
         /// Whether weights must be nonnegative.
+        #[serde(default)]
         nonnegative: bool,
     },
     /// The q-norm in the place of the Euclidean one.
@@ -54,6 +111,7 @@ pub enum PenaltySpec {
         /// λ.
         lambda: Strength,
         /// σ.
+        #[serde(default)]
         l1: f64,
     },
     /// `μ/2‖w‖²` in a ball.
@@ -70,6 +128,9 @@ impl PenaltySpec {
     fn resolve(self, total: f64) -> Penalty {
         match self {
             Self::Given(penalty) => penalty,
+            Self::Ridge { lambda: Strength::Value(0.0), l1, nonnegative } if l1 > 0.0 => {
+                Penalty::Lasso { sigma: l1, nonnegative, free: None }
+            }
             Self::Ridge { lambda, l1, nonnegative } => {
                 Penalty::Ridge { lambda: lambda.resolve(total), l1, nonnegative, free: None }
             }
@@ -99,17 +160,21 @@ impl PenaltySpec {
 /// assert_eq!(task.class_weights, Some(ClassWeights::Named(weights)));
 /// # Ok::<(), dualgap::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TaskSpec<S> {
     /// What is predicted, under which loss.
     pub structure: S,
     /// The penalty, or the ball in its place.
     pub penalty: PenaltySpec,
     /// Whether the weight of the last column, which is always 1, is not penalised.
+    #[serde(default)]
     pub free_intercept: bool,
     /// What the columns are divided by before the run.
+    #[serde(default)]
     pub scaling: Scaling,
     /// What the examples of each class count.
+    #[serde(default)]
     pub class_weights: Option<ClassWeights>,
 }
 
@@ -136,9 +201,6 @@ impl<S: Structure> TaskSpec<S> {
     pub fn at_lambda(&self, lambda: f64) -> Result<Self> {
         let value = Strength::Value(lambda);
         let penalty = match self.penalty {
-            PenaltySpec::Ridge { l1, nonnegative, .. } if lambda == 0.0 && l1 > 0.0 => {
-                PenaltySpec::Given(Penalty::Lasso { sigma: l1, nonnegative, free: None })
-            }
             PenaltySpec::Ridge { l1, nonnegative, .. } => {
                 PenaltySpec::Ridge { lambda: value, l1, nonnegative }
             }

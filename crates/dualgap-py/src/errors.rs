@@ -1,0 +1,41 @@
+//! Errors of the library as exceptions of Python.
+
+use dualgap::Error;
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+/// Returns the exception of an error: what Python users expect of each kind, with the remedy in its message.
+pub fn exception(error: Error) -> PyErr {
+    let message = match error.remedy() {
+        Some(remedy) => format!("{error}: {remedy}"),
+        None => error.to_string(),
+    };
+    match error {
+        Error::File { source: Some(source), .. } if source.is::<std::io::Error>() => {
+            PyOSError::new_err(message)
+        }
+        Error::Memory { .. } => PyMemoryError::new_err(message),
+        Error::Unsound { .. } | Error::Oracle { .. } | Error::Lacking { .. } => {
+            PyRuntimeError::new_err(message)
+        }
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// Results of the library as those of Python.
+pub trait OrRaise<T> {
+    /// Returns the value, or raises the exception of the error.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for dualgap::Result<T> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(exception)
+    }
+}
+
+impl<T> OrRaise<T> for Result<T, serde_json::Error> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}

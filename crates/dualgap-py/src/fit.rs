@@ -1,0 +1,174 @@
+//! Training: a task as JSON, data, and what Python wants to see of the run.
+
+use crate::data::Data;
+use crate::errors::{OrRaise, exception};
+use crate::model::{Model, certificate_of};
+use crate::running::{Callback, dict, interruptible, to_python};
+use crate::structures::{PyStructure, for_structure};
+use dualgap::Result;
+use dualgap::run::{Budget, Interrupt, Observer, Report};
+use dualgap::task::{Method, PenaltySpec, Plan, TaskSpec};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// When a run stops, by the program's names.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    tolerance: Option<f64>,
+    absolute_tolerance: Option<f64>,
+    passes: Option<u64>,
+    oracle_calls: Option<u64>,
+    time: Option<f64>,
+}
+
+impl Limits {
+    /// Returns the budget, which `interrupt` can end.
+    pub fn budget(&self, interrupt: &Interrupt) -> Budget {
+        Budget {
+            relative: self.tolerance,
+            absolute: self.absolute_tolerance,
+            passes: self.passes,
+            oracle_calls: self.oracle_calls,
+            seconds: self.time,
+            interrupt: interrupt.clone(),
+            ..Budget::default()
+        }
+    }
+}
+
+/// A problem and how to solve it, as JSON.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request<S> {
+    /// The problem.
+    #[serde(bound(deserialize = "S: DeserializeOwned"))]
+    pub task: TaskSpec<S>,
+    /// The name of the solver.
+    #[serde(default = "auto")]
+    pub solver: String,
+    /// Settings of the solver that differ from its defaults.
+    #[serde(default)]
+    pub method: Map<String, Value>,
+    /// When to stop.
+    #[serde(default)]
+    pub limits: Limits,
+    /// The number of threads; zero stands for all cores.
+    #[serde(default)]
+    pub threads: usize,
+}
+
+fn auto() -> String {
+    "auto".into()
+}
+
+impl<S: PyStructure> Request<S> {
+    /// Reads a request; `arrays` complete the structure.
+    pub fn read(text: &str, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let mut request: Self = serde_json::from_str(text).or_raise()?;
+        request.task.structure = request.task.structure.complete(arrays)?;
+        Ok(request)
+    }
+
+    /// Returns the solver and its settings.
+    pub fn method(&self) -> Result<Method> {
+        let in_ball = matches!(self.task.penalty, PenaltySpec::Ball { .. });
+        Method::named(&self.solver, in_ball)?.with(&self.method)
+    }
+}
+
+/// Train a model.
+///
+/// Returns the model, a report as a dict, and the exception of a signal that ended the run early, if there was one.
+#[pyfunction]
+#[pyo3(signature = (structure, data, request, arrays, *, warm_start=None, watch=None, callback=None))]
+#[allow(clippy::too_many_arguments)] // named by the caller
+pub fn fit<'py>(
+    py: Python<'py>,
+    structure: &str,
+    data: &Data,
+    request: &str,
+    arrays: &Bound<'py, PyDict>,
+    warm_start: Option<&Model>,
+    watch: Option<&Data>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let extras = Extras { warm_start, watch, callback };
+    for_structure!(structure, fit_one(py, data, request, arrays, extras))
+        .unwrap_or_else(|| Err(unknown(structure)))
+}
+
+/// Returns the error for a structure that there is not.
+pub fn unknown(structure: &str) -> PyErr {
+    PyValueError::new_err(format!("there is no structure `{structure}`"))
+}
+
+/// What a run has besides its problem.
+struct Extras<'a> {
+    warm_start: Option<&'a Model>,
+    watch: Option<&'a Data>,
+    callback: Option<Py<PyAny>>,
+}
+
+fn fit_one<'py, S: PyStructure>(
+    py: Python<'py>,
+    data: &Data,
+    request: &str,
+    arrays: &Bound<'py, PyDict>,
+    extras: Extras<'_>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let request = Request::<S>::read(request, arrays)?;
+    let train = S::data(&data.0)?;
+    let watch = extras.watch.map(|data| S::data(&data.0)).transpose()?;
+    let warm_start = match extras.warm_start {
+        None => None,
+        Some(model) => Some(model.of_structure::<S>()?),
+    };
+    let interrupt = Interrupt::default();
+    let mut callback = extras.callback.map(|function| Callback::new(function, &interrupt));
+    let (report, raised) = interruptible(py, &interrupt, || {
+        let task = request.task.resolve(train)?;
+        let plan = Plan {
+            method: request.method()?,
+            threads: request.threads,
+            observer: callback.as_mut().map(|callback| callback as &mut dyn Observer),
+            watch,
+            warm_start,
+            ..Plan::new(request.limits.budget(&interrupt))
+        };
+        task.fit(train, plan)
+    });
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => {
+            return Err(callback
+                .and_then(|callback| callback.raised)
+                .unwrap_or_else(|| exception(error)));
+        }
+    };
+    let (model, report) = report.split();
+    let report = report_of(py, &report)?;
+    (Model::new(model), report, raised.map(|error| error.into_value(py))).into_pyobject(py)
+}
+
+/// Returns a report as a dict.
+pub fn report_of<'py>(py: Python<'py>, report: &Report<()>) -> PyResult<Bound<'py, PyDict>> {
+    dict(
+        py,
+        &[
+            ("certificate", certificate_of(py, &report.certificate)?),
+            ("stop", to_python(py, &report.stop)?),
+            ("passes", to_python(py, &report.passes)?),
+            ("work", to_python(py, &report.work)?),
+            ("solve_seconds", to_python(py, &report.solve_seconds)?),
+            ("certify_seconds", to_python(py, &report.certify_seconds)?),
+            ("tactics", to_python(py, &report.tactics)?),
+            ("counters", to_python(py, &report.counters)?),
+            ("history", to_python(py, &report.history)?),
+        ],
+    )
+}

@@ -1,0 +1,72 @@
+"""The certificate of a model: how far from the optimum it can be at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A bound on how far from optimal a model is, computed from the data.
+
+    Attributes
+    ----------
+    primal : float
+        The objective at exactly the weights of the model.
+    dual : float
+        The dual objective at a feasible point, which no value of the objective is below.
+    rounding : float
+        By how much `primal` and `dual` together may be wrong.
+    reached : bool
+        Whether the run reached the tolerance that it was given.
+    certified : bool
+        Whether `primal` is an upper bound. It is not if an oracle could not bound what it may have missed.
+    basis : str or dict
+        What `primal` rests on: ``"exact"``, or a promise of an approximate oracle.
+    """
+
+    primal: float
+    dual: float
+    rounding: float
+    reached: bool = True
+    certified: bool = True
+    basis: Any = "exact"
+
+    @classmethod
+    def _of(cls, fields: dict[str, Any], reached: bool) -> Certificate:
+        """Return the certificate of the extension's dict."""
+        return cls(
+            primal=fields["primal"],
+            dual=fields["dual"],
+            rounding=fields["rounding_error"],
+            reached=reached,
+            certified=fields["certified"],
+            basis=fields.get("basis", "exact"),
+        )
+
+    @property
+    def gap(self) -> float:
+        """The duality gap, ``primal - dual``."""
+        return self.primal - self.dual
+
+    @property
+    def gap_bound(self) -> float:
+        """The proven bound on the distance to the optimum: the gap, and all rounding; infinite if nothing is proven."""
+        return max(self.gap + self.rounding, 0.0) if self.certified else float("inf")
+
+    @property
+    def relative_gap(self) -> float:
+        """The proven bound as a fraction of the primal value."""
+        bound = self.gap_bound
+        if bound == 0.0:
+            return 0.0
+        return bound / abs(self.primal) if self.primal else float("inf")
+
+    def __str__(self) -> str:
+        if not self.certified:
+            return f"uncertified: primal {self.primal:.6g} is only the best value that was found"
+        return (
+            f"at most {self.gap_bound:.2g} above the optimum ({self.relative_gap:.2g} of the objective): "
+            f"primal {self.primal:.6g}, dual {self.dual:.6g}, rounding {self.rounding:.1g}"
+        )
