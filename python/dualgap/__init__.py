@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 from ._dualgap import __version__
 
 if TYPE_CHECKING:
+    from . import callbacks as callbacks
+    from . import plot as plot
     from ._certificate import Certificate as Certificate
     from ._files import load as load
+    from ._report import Report as Report
     from .linear import LinearClassifier as LinearClassifier
     from .linear import LinearRegressor as LinearRegressor
 
@@ -24,14 +27,20 @@ if TYPE_CHECKING:
 _HOMES = {
     "Certificate": "_certificate",
     "load": "_files",
+    "Report": "_report",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear",
 }
 
-__all__ = ["__version__", *_HOMES]
+#: The public modules.
+_MODULES = ("callbacks", "plot")
+
+__all__ = ["__version__", *_HOMES, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     try:
         home = _HOMES[name]
     except KeyError:

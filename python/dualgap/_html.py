@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._certificate import Certificate
 
 #: Blue, and the orange beside it, of Okabe and Ito's palette: told apart by everybody, on white and on black.
 BLUE, ORANGE = "#0072B2", "#E69F00"
@@ -74,3 +79,33 @@ def gap_scale(relative_gap: float, tolerance: float | None) -> str:
 
 def _share(gap: float) -> str:
     return f"{100.0 * gap:g} %" if gap >= 1e-4 else f"{gap:.0e}".replace("e-0", "e-")
+
+
+def certificate(found: Certificate, *, tolerance: float | None = None, more: Sequence[tuple[str, str, str]] = ()) -> str:
+    """Return a certificate as a sentence, a scale of the gap and a table; `more` rows come last."""
+    if found.certified:
+        sentence = (
+            f"The objective of this model is at most <b>{found.gap_bound:.2g}</b> "
+            f"({_percent(found.relative_gap)}) above the optimum."
+        )
+    else:
+        sentence = (
+            "<b>Not certified</b>: an oracle could not bound what it may have missed, and the primal value is only the "
+            "best one that was found."
+        )
+    rows = [
+        ("primal", f"{found.primal:.10g}", "the objective at the weights of the model"),
+        ("dual", f"{found.dual:.10g}", "the optimum is not below"),
+        ("gap", f"{found.gap:.3g}", "primal - dual"),
+        ("rounding", f"{found.rounding:.2g}", "by how much both may be wrong together"),
+    ]
+    if found.basis != "exact":
+        rows.append(("basis", str(found.basis), "what the primal value rests on"))
+    if found.evidence != "witness":
+        rows.append(("evidence", str(found.evidence), "what the dual value rests on"))
+    scale = gap_scale(found.relative_gap, tolerance) if found.certified else ""
+    return f"<div><div>{sentence}</div>{scale}{table([*rows, *more])}</div>"
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.2g} %" if 1e-4 <= share < 1.0 else f"{share:.2g} of it"
