@@ -182,11 +182,9 @@ def transitions(chain: Any, labels: Sequence[Any] | None = None, ax: Axes | None
     weights = np.asarray(getattr(chain, "transitions_", chain), dtype=np.float64)
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise ValueError(f"transitions are a square matrix, not one of the shape {weights.shape}")
-    if labels is None:
-        labels = getattr(chain, "classes_", range(len(weights)))
-    if len(labels) != len(weights):
-        raise ValueError(f"there are transitions of {len(weights)} labels, and {len(labels)} names")
-    names = [str(label) for label in labels]
+    names = [str(label) for label in (getattr(chain, "classes_", range(len(weights))) if labels is None else labels)]
+    if len(names) != len(weights):
+        raise ValueError(f"there are transitions of {len(weights)} labels, and {len(names)} names")
     side = max(3.5, 1.5 + 0.45 * len(names))
     (ax,) = _axes(ax, size=(side + 1.0, side))
     _heat_map(ax, weights, names, names, "weight")
