@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
     from ._files import load as load
     from .linear import LinearClassifier as LinearClassifier
-    from .linear import LinearRegressor as LinearRegressor
+    from .linear_regressor import LinearRegressor as LinearRegressor
 
 #: The module of every public name.
 _HOMES = {
     "Certificate": "_certificate",
     "load": "_files",
     "LinearClassifier": "linear",
-    "LinearRegressor": "linear",
+    "LinearRegressor": "linear_regressor",
 }
 
 __all__ = ["__version__", *_HOMES]
