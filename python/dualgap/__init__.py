@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._files import load as load
     from ._report import Report as Report
     from .linear import LinearClassifier as LinearClassifier
-    from .linear import LinearRegressor as LinearRegressor
+    from .linear_regressor import LinearRegressor as LinearRegressor
 
 #: The module of every public name.
 _HOMES = {
@@ -29,7 +29,7 @@ _HOMES = {
     "load": "_files",
     "Report": "_report",
     "LinearClassifier": "linear",
-    "LinearRegressor": "linear",
+    "LinearRegressor": "linear_regressor",
 }
 
 #: The public modules.

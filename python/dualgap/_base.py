@@ -88,17 +88,20 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         arrays: dict[str, Any] | None = None,
         recipe: dict[str, Any] | None = None,
         warm_start: _dualgap.Model | None = None,
+        interrupt: _dualgap.Interrupt | None = None,
+        threads: int | None = None,
     ) -> tuple[_dualgap.Model, dict[str, Any]]:
         """Train a model, and return it with the report of the run.
 
-        `arrays` complete the structure, and `recipe` says how the program reads such data from a file.
+        `arrays` complete the structure, and `recipe` says how the program reads such data from a file. Another thread
+        ends the run by `interrupt`.
         """
         request = {
             "task": task,
             "solver": self.solver,
             "method": self._method(),
             "limits": self._limits(),
-            "threads": self.threads,
+            "threads": whole(self.threads if threads is None else threads, "threads"),
             "recipe": recipe,
         }
         watch = self._callback()
@@ -110,6 +113,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
                 arrays or {},
                 warm_start=warm_start,
                 callback=callback,
+                interrupt=interrupt,
             )
         if watch.stopped and report["stop"] == "interrupted":
             report["stop"] = "callback"
