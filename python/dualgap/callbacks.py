@@ -321,9 +321,9 @@ class Watch:
             self.callbacks.append(_Sklearn())
         try:
             for callback in self.callbacks:
-                self._begun.append(callback)
                 if begin := getattr(callback, "begin", None):
                     begin(self.estimator)
+                self._begun.append(callback)
         except BaseException:
             self._end()
             raise
@@ -376,17 +376,21 @@ class _Sklearn:
         self.estimator = estimator
         self.root = estimator._init_callback_context(max_subtasks=None)
         self.root.call_on_fit_task_begin(estimator=estimator)
-        self.task = self._next()
+        #: The task that is under way; None once a hook has raised an exception, which no other hook shall see.
+        self.task: Any = self._next()
 
     def _next(self) -> Any:
         task = self.root.subcontext(task_name="certification")
         return task.call_on_fit_task_begin(estimator=self.estimator)
 
     def __call__(self, certification: Certification) -> bool:
-        stop = self.task.call_on_fit_task_end(estimator=self.estimator)
+        task, self.task = self.task, None
+        stop = task.call_on_fit_task_end(estimator=self.estimator)
         self.task = self._next()
         return stop
 
     def end(self, estimator: Any) -> None:
+        if self.task is None:
+            return
         self.task.call_on_fit_task_end(estimator=estimator)
         self.root.call_on_fit_task_end(estimator=estimator)

@@ -336,6 +336,20 @@ def test_callbacks_of_scikit_learn_are_torn_down_after_an_exception(data):
     assert [event[0] for event in recorder.events] == ["setup", "begin", "begin", "end", "end", "teardown"]
 
 
+def test_an_exception_of_scikit_learns_callback_leaves_a_certified_model(data):
+    class Failing(FitRecorder):
+        def on_fit_task_end(self, estimator, context):
+            super().on_fit_task_end(estimator, context)
+            raise ZeroDivisionError
+
+    recorder = Failing()
+    model = LinearClassifier().set_callbacks(recorder)
+    with pytest.raises(ZeroDivisionError):
+        model.fit(*data)
+    assert [event[0] for event in recorder.events] == ["setup", "begin", "begin", "end", "teardown"]
+    assert model.certificate_.certified
+
+
 class Propagated(FitRecorder):
     max_propagation_depth = None
 
