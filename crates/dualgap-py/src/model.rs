@@ -8,7 +8,7 @@ use crate::structures::{PyStructure, for_structure};
 use dualgap::data::write_atomically;
 use dualgap::linalg::parallel::on_threads;
 use dualgap::run::Certificate;
-use dualgap::structure::Table;
+use dualgap::structure::{Support, Table};
 use dualgap::task::{AnyModel, DualEvidence, RawModel};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -21,6 +21,7 @@ use std::sync::Arc;
 trait Fitted: Send + Sync {
     fn any(&self) -> &dyn AnyModel;
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>, &[f64])>;
+    fn support(&self) -> Option<&Support>;
     fn to_bytes(&self, witness: bool) -> dualgap::Result<Vec<u8>>;
     fn predict<'py>(
         &self,
@@ -41,6 +42,10 @@ impl<S: PyStructure> Fitted for dualgap::task::Model<S> {
 
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>, &[f64])> {
         self.arrays()
+    }
+
+    fn support(&self) -> Option<&Support> {
+        self.support.as_ref()
     }
 
     fn to_bytes(&self, witness: bool) -> dualgap::Result<Vec<u8>> {
@@ -231,6 +236,25 @@ impl Model {
             dict.set_item(name, numbers.to_vec().into_pyarray(py).reshape(shape)?)?;
         }
         Ok(dict)
+    }
+
+    /// The training inputs that have coefficients, for a model under a kernel: which ones they are, and the rows in the
+    /// CSR form.
+    #[getter]
+    fn support<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let Some(support) = self.0.support() else { return Ok(None) };
+        let (mut starts, mut columns, mut values) = (vec![0_i64], Vec::new(), Vec::new());
+        for k in 0..support.len() {
+            support.rows().row(k).for_each(|column, value| {
+                columns.push(column as i64);
+                values.push(value);
+            });
+            starts.push(columns.len() as i64);
+        }
+        let examples: Vec<i64> = support.examples().iter().map(|&i| i as i64).collect();
+        let places = [examples, starts, columns].map(|places| places.into_pyarray(py));
+        let [examples, starts, columns] = places;
+        (examples, starts, columns, values.into_pyarray(py)).into_pyobject(py).map(Some)
     }
 
     /// The problem in words: pairs of a name and a value.

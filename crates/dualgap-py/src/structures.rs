@@ -76,6 +76,20 @@ macro_rules! a_list {
     };
 }
 
+/// What completes the structure under the kernel, and `cache_bytes`, how many bytes of kernel values a run keeps.
+macro_rules! kernel {
+    () => {
+        fn complete(self, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
+            let of = self.of.complete(arrays)?;
+            let cache_bytes = match arrays.get_item("cache_bytes")? {
+                Some(bytes) => bytes.extract()?,
+                None => self.cache_bytes,
+            };
+            Ok(Self { of, cache_bytes, ..self })
+        }
+    };
+}
+
 impl PyStructure for Linear {
     holds!(Examples);
     one_number!();
@@ -121,16 +135,19 @@ impl PyStructure for Matching {
 impl PyStructure for Kernelised<Linear> {
     holds!(Examples);
     one_number!();
+    kernel!();
 }
 
 impl PyStructure for Kernelised<Multiclass> {
     holds!(Examples);
     one_number!();
+    kernel!();
 }
 
 impl PyStructure for Kernelised<Chain> {
     holds!(Sequences);
     a_list!();
+    kernel!();
 }
 
 /// Calls a generic function for the structure of a name, or returns `None` if there is no such structure.
