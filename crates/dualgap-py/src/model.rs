@@ -10,7 +10,7 @@ use dualgap::linalg::parallel::on_threads;
 use dualgap::run::Certificate;
 use dualgap::structure::{Support, Table};
 use dualgap::task::{AnyModel, DualEvidence, RawModel};
-use numpy::{IntoPyArray, PyArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -22,6 +22,7 @@ trait Fitted: Send + Sync {
     fn any(&self) -> &dyn AnyModel;
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>, &[f64])>;
     fn support(&self) -> Option<&Support>;
+    fn sample_weights(&self) -> Option<&[f64]>;
     fn to_bytes(&self, witness: bool) -> dualgap::Result<Vec<u8>>;
     fn predict<'py>(
         &self,
@@ -46,6 +47,10 @@ impl<S: PyStructure> Fitted for dualgap::task::Model<S> {
 
     fn support(&self) -> Option<&Support> {
         self.support.as_ref()
+    }
+
+    fn sample_weights(&self) -> Option<&[f64]> {
+        self.sample_weights.as_deref()
     }
 
     fn to_bytes(&self, witness: bool) -> dualgap::Result<Vec<u8>> {
@@ -255,6 +260,12 @@ impl Model {
         let places = [examples, starts, columns].map(|places| places.into_pyarray(py));
         let [examples, starts, columns] = places;
         (examples, starts, columns, values.into_pyarray(py)).into_pyobject(py).map(Some)
+    }
+
+    /// The weight of each training example, or `None` if all are the same.
+    #[getter]
+    fn sample_weights<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.0.sample_weights().map(|weights| weights.to_vec().into_pyarray(py))
     }
 
     /// The problem in words: pairs of a name and a value.
