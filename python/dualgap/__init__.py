@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from ._files import load as load
     from .linear import LinearClassifier as LinearClassifier
     from .linear import LinearRegressor as LinearRegressor
+    from .balls import SparseClassifier as SparseClassifier
+    from .balls import SparseRegressor as SparseRegressor
+    from .kernel import KernelRegressor as KernelRegressor
+    from .kernel import KernelSVM as KernelSVM
+    from .low_rank import LowRankClassifier as LowRankClassifier
+    from .low_rank import LowRankRegressor as LowRankRegressor
+    from .multiclass import MulticlassSVM as MulticlassSVM
+    from .multilabel import MultilabelClassifier as MultilabelClassifier
 
 #: The module of every public name.
 _HOMES = {
@@ -26,6 +34,14 @@ _HOMES = {
     "load": "_files",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear",
+    "KernelRegressor": "kernel",
+    "KernelSVM": "kernel",
+    "LowRankClassifier": "low_rank",
+    "LowRankRegressor": "low_rank",
+    "MulticlassSVM": "multiclass",
+    "MultilabelClassifier": "multilabel",
+    "SparseClassifier": "balls",
+    "SparseRegressor": "balls",
 }
 
 __all__ = ["__version__", *_HOMES]

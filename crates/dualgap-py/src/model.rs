@@ -22,6 +22,7 @@ trait Fitted: Send + Sync {
     fn any(&self) -> &dyn AnyModel;
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>, &[f64])>;
     fn support(&self) -> Option<&Support>;
+    fn costs(&self) -> Option<&[f64]>;
     fn sample_weights(&self) -> Option<&[f64]>;
     fn to_bytes(&self, witness: bool) -> dualgap::Result<Vec<u8>>;
     fn predict<'py>(
@@ -47,6 +48,10 @@ impl<S: PyStructure> Fitted for dualgap::task::Model<S> {
 
     fn support(&self) -> Option<&Support> {
         self.support.as_ref()
+    }
+
+    fn costs(&self) -> Option<&[f64]> {
+        self.task.structure.costs()
     }
 
     fn sample_weights(&self) -> Option<&[f64]> {
@@ -243,11 +248,25 @@ impl Model {
         Ok(dict)
     }
 
-    /// The training inputs that have coefficients, for a model under a kernel: which ones they are, and the rows in the
-    /// CSR form.
+    /// The costs of mistakes, a row for every true class, or `None` if all cost 1.
+    #[getter]
+    fn costs<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(costs) = self.0.costs() else { return Ok(None) };
+        let table = Table { columns: costs.len().isqrt(), values: costs.to_vec() };
+        table_of(py, table).map(Some)
+    }
+
+    /// The training inputs that have coefficients, for a model under a kernel: which ones they are, and the rows, as an
+    /// array or as the three arrays of the CSR form.
     #[getter]
     fn support<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(support) = self.0.support() else { return Ok(None) };
+        let examples: Vec<i64> = support.examples().iter().map(|&i| i as i64).collect();
+        let examples = examples.into_pyarray(py);
+        if let Some(values) = support.rows().dense_values() {
+            let table = Table { columns: support.rows().width(), values: values.to_vec() };
+            return (examples, table_of(py, table)?).into_pyobject(py).map(Some);
+        }
         let (mut starts, mut columns, mut values) = (vec![0_i64], Vec::new(), Vec::new());
         for k in 0..support.len() {
             support.rows().row(k).for_each(|column, value| {
@@ -256,10 +275,8 @@ impl Model {
             });
             starts.push(columns.len() as i64);
         }
-        let examples: Vec<i64> = support.examples().iter().map(|&i| i as i64).collect();
-        let places = [examples, starts, columns].map(|places| places.into_pyarray(py));
-        let [examples, starts, columns] = places;
-        (examples, starts, columns, values.into_pyarray(py)).into_pyobject(py).map(Some)
+        let [starts, columns] = [starts, columns].map(|places| places.into_pyarray(py));
+        (examples, (starts, columns, values.into_pyarray(py))).into_pyobject(py).map(Some)
     }
 
     /// The weight of each training example, or `None` if all are the same.

@@ -28,6 +28,11 @@ pub trait PyStructure: Structure {
         Ok(self)
     }
 
+    /// Returns the costs of mistakes row by row, if they are a matrix.
+    fn costs(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// Returns the data, or raises an error if they are of another kind.
     fn data(data: &Held) -> PyResult<&Self::Data> {
         Self::held(data).ok_or_else(|| {
@@ -76,7 +81,7 @@ macro_rules! a_list {
     };
 }
 
-/// What completes the structure under the kernel, and `cache_bytes`, how many bytes of kernel values a run keeps.
+/// What the structure under the kernel has, and `cache_bytes`, how many bytes of kernel values a run keeps.
 macro_rules! kernel {
     () => {
         fn complete(self, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
@@ -86,6 +91,10 @@ macro_rules! kernel {
                 None => self.cache_bytes,
             };
             Ok(Self { of, cache_bytes, ..self })
+        }
+
+        fn costs(&self) -> Option<&[f64]> {
+            self.of.costs()
         }
     };
 }
@@ -104,6 +113,13 @@ impl PyStructure for Multiclass {
         let costs: PyReadonlyArray2<'_, f64> = costs.extract()?;
         let costs = costs.as_array().iter().copied().collect();
         Ok(Self { costs: Costs::Matrix(costs), ..self })
+    }
+
+    fn costs(&self) -> Option<&[f64]> {
+        match &self.costs {
+            Costs::Matrix(costs) => Some(costs),
+            Costs::ZeroOne => None,
+        }
     }
 }
 
