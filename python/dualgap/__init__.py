@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .low_rank import LowRankRegressor as LowRankRegressor
     from .multiclass import MulticlassSVM as MulticlassSVM
     from .multilabel import MultilabelClassifier as MultilabelClassifier
+    from .linear_regressor import LinearRegressor as LinearRegressor
 
 #: The module of every public name.
 _HOMES = {
@@ -42,6 +43,7 @@ _HOMES = {
     "MultilabelClassifier": "multilabel",
     "SparseClassifier": "balls",
     "SparseRegressor": "balls",
+    "LinearRegressor": "linear_regressor",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -10,7 +10,12 @@ from . import _dualgap
 
 #: The estimators of each structure, by module and class. The first that says it can takes the model.
 _READERS = {
-    "linear": ["linear.LinearClassifier", "linear.LinearRegressor", "balls.SparseClassifier", "balls.SparseRegressor"],
+    "linear": [
+        "linear.LinearClassifier",
+        "linear_regressor.LinearRegressor",
+        "balls.SparseClassifier",
+        "balls.SparseRegressor",
+    ],
     "multiclass": ["multiclass.MulticlassSVM", "balls.SparseClassifier", "low_rank.LowRankClassifier"],
     "multilabel": ["multilabel.MultilabelClassifier"],
     "multioutput": ["balls.SparseRegressor", "low_rank.LowRankRegressor"],

@@ -28,6 +28,8 @@ mod _dualgap {
     use crate::model::Model;
     #[pymodule_export]
     use crate::rows::Rows;
+    #[pymodule_export]
+    use crate::running::Flag;
     use pyo3::prelude::*;
 
     #[pymodule_init]
