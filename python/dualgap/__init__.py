@@ -17,33 +17,31 @@ from ._dualgap import __version__
 if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
     from ._files import load as load
-    from .linear import LinearClassifier as LinearClassifier
-    from .linear import LinearRegressor as LinearRegressor
     from .balls import SparseClassifier as SparseClassifier
     from .balls import SparseRegressor as SparseRegressor
     from .kernel import KernelRegressor as KernelRegressor
     from .kernel import KernelSVM as KernelSVM
+    from .linear import LinearClassifier as LinearClassifier
+    from .linear_regressor import LinearRegressor as LinearRegressor
     from .low_rank import LowRankClassifier as LowRankClassifier
     from .low_rank import LowRankRegressor as LowRankRegressor
     from .multiclass import MulticlassSVM as MulticlassSVM
     from .multilabel import MultilabelClassifier as MultilabelClassifier
-    from .linear_regressor import LinearRegressor as LinearRegressor
 
 #: The module of every public name.
 _HOMES = {
     "Certificate": "_certificate",
     "load": "_files",
-    "LinearClassifier": "linear",
-    "LinearRegressor": "linear",
     "KernelRegressor": "kernel",
     "KernelSVM": "kernel",
+    "LinearClassifier": "linear",
+    "LinearRegressor": "linear_regressor",
     "LowRankClassifier": "low_rank",
     "LowRankRegressor": "low_rank",
     "MulticlassSVM": "multiclass",
     "MultilabelClassifier": "multilabel",
     "SparseClassifier": "balls",
     "SparseRegressor": "balls",
-    "LinearRegressor": "linear_regressor",
 }
 
 __all__ = ["__version__", *_HOMES]

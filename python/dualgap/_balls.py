@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from . import _dualgap
 from ._arrays import weights
@@ -52,7 +52,7 @@ class InBall(CertifiedEstimator):
         return {**super()._keywords(model), **mine}
 
 
-class LowRank:
+class LowRank(CertifiedEstimator):
     """The weights of a model in the trace ball: factors of low rank, U diag(s) V', with a row of V for each output."""
 
     @property
@@ -102,8 +102,9 @@ class OutputsRegressor(CertifiedRegressor):
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> _dualgap.Data:
         names = getattr(y, "columns", None)
+        several = self.__sklearn_tags__().target_tags.multi_output
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, y_numeric=True, reset=reset
+            self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=several, y_numeric=True, reset=reset
         )
         if reset:
             # The shape of what is predicted for a row.

@@ -10,9 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from . import _dualgap
 from ._base import number
 from ._examples import CertifiedClassifier
-
-#: The losses that have a number, and the keyword of this number.
-_WIDE = {"smooth-hinge": "width", "huber": "width", "epsilon-insensitive": "epsilon"}
+from ._linear import _WIDE
 
 
 def one_of(value: Any, name: str, choices: tuple[str, ...]) -> Any:
@@ -20,6 +18,11 @@ def one_of(value: Any, name: str, choices: tuple[str, ...]) -> Any:
     if value not in choices:
         raise ValueError(f"there is no {name} {value!r}: take one of {', '.join(choices)}")
     return value
+
+
+def only_binary(reason: str) -> ValueError:
+    """Return the error for more than two classes, in the words that scikit-learn has for it."""
+    return ValueError(f"Only binary classification is supported. The type of the target is multiclass: {reason}")
 
 
 def loss_settings(estimator: Any, loss: str) -> dict[str, Any]:
@@ -106,7 +109,8 @@ class ScoringClassifier(CertifiedClassifier):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Of two classes, one score, which is positive for the second class; else the score of each class.
         """
-        scores = self.model_.scores(self._unlabelled(X), self.threads)
+        data = self._unlabelled(X)
+        scores = self.model_.scores(data, self.threads)
         if scores.shape[1] == 1:
             return scores[:, 0]
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
@@ -132,7 +136,8 @@ class ScoringClassifier(CertifiedClassifier):
         probabilities : ndarray of shape (n_samples, n_classes)
             The probabilities, which add up to one.
         """
-        each = self.model_.probabilities(self._unlabelled(X), self.threads)
+        data = self._unlabelled(X)
+        each = self.model_.probabilities(data, self.threads)
         return np.hstack([1.0 - each, each]) if each.shape[1] == 1 else each
 
     @available_if(_has_probabilities)

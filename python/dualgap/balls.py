@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import Tags
 
 from . import _dualgap
 from ._balls import InBall, OutputsRegressor
 from ._base import number
-from ._scores import ScoringClassifier, loss_settings, one_of
+from ._scores import ScoringClassifier, loss_settings, one_of, only_binary
 
 #: The radius without another one.
 _RADIUS = 10.0
@@ -189,7 +190,7 @@ class SparseClassifier(Sparse, ScoringClassifier):
         loss = one_of(self.loss, "loss", self._losses)
         if len(self.classes_) > 2:
             if loss == "squared-hinge":
-                raise ValueError(f"squared-hinge is a loss of two classes, and there are {len(self.classes_)}")
+                raise only_binary("the squared hinge is a loss of two classes")
             loss = "softmax" if loss == "logistic" else loss
         return {"loss": loss_settings(self, loss)}
 
@@ -206,6 +207,11 @@ class SparseClassifier(Sparse, ScoringClassifier):
     @classmethod
     def _reads(cls, model: _dualgap.Model) -> bool:
         return super()._reads(model) and len(model.labels) > 0
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.loss != "squared-hinge"
+        return tags
 
     @classmethod
     def _keywords(cls, model: _dualgap.Model) -> dict[str, Any]:
@@ -359,3 +365,9 @@ class SparseRegressor(Sparse, OutputsRegressor):
     @classmethod
     def _reads(cls, model: _dualgap.Model) -> bool:
         return super()._reads(model) and (model.structure == "multioutput" or not model.labels)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Under a penalty every output is a problem of its own.
+        tags.target_tags.multi_output = self.l1 is None
+        return tags

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import Tags
 
 from . import _dualgap
 from ._base import CertifiedEstimator, number, strength, whole
 from ._examples import CertifiedRegressor
-from ._scores import ScoringClassifier, loss_keywords, loss_settings, one_of
+from ._scores import ScoringClassifier, loss_keywords, loss_settings, one_of, only_binary
 
 
 class UnderKernel(CertifiedEstimator):
@@ -220,7 +221,7 @@ class KernelSVM(UnderKernel, ScoringClassifier):
     def _run(self, data: _dualgap.Data, task: dict[str, Any], **more: Any) -> tuple[_dualgap.Model, dict[str, Any]]:
         structure = "kernel_linear" if len(self.classes_) == 2 else "kernel_multiclass"
         if structure == "kernel_multiclass" and self.loss != "hinge":
-            raise ValueError(f"{self.loss} is a loss of two classes under a kernel, and there are {len(self.classes_)}")
+            raise only_binary("more than two classes have the hinge under a kernel")
         return super()._run(data, task, structure=structure, **more)
 
     @property
@@ -233,6 +234,11 @@ class KernelSVM(UnderKernel, ScoringClassifier):
         coef = self.dual_coef_
         own = (coef[0] > 0.0).astype(np.intp) if len(coef) == 1 else coef.argmax(axis=0)
         return np.bincount(own, minlength=len(self.classes_))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.loss == "hinge"
+        return tags
 
     @classmethod
     def _reads(cls, model: _dualgap.Model) -> bool:

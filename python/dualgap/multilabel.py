@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -258,7 +257,8 @@ class MultilabelClassifier(InBall, ClassifierMixin, ExamplesEstimator):
             The score of each label, which is positive if the label is predicted. If y had one of two classes for each
             example, the score of the second minus that of the first.
         """
-        scores = self._spread(self.model_.scores(self._unlabelled(X), self.threads))
+        data = self._unlabelled(X)
+        scores = self._spread(self.model_.scores(data, self.threads))
         if not self.multilabel_ and len(self.classes_) == 2:
             return scores[:, 1] - scores[:, 0]
         return scores
@@ -297,7 +297,8 @@ class MultilabelClassifier(InBall, ClassifierMixin, ExamplesEstimator):
         probabilities : ndarray of shape (n_samples, n_labels)
             The probability of each label; zero for a label that no example had.
         """
-        return self._spread(self.model_.probabilities(self._unlabelled(X), self.threads))
+        data = self._unlabelled(X)
+        return self._spread(self.model_.probabilities(data, self.threads))
 
     @classmethod
     def _keywords(cls, model: _dualgap.Model) -> dict[str, Any]:
