@@ -20,16 +20,32 @@ if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
     from ._files import load as load
     from ._report import Report as Report
+    from .balls import SparseClassifier as SparseClassifier
+    from .balls import SparseRegressor as SparseRegressor
+    from .kernel import KernelRegressor as KernelRegressor
+    from .kernel import KernelSVM as KernelSVM
     from .linear import LinearClassifier as LinearClassifier
     from .linear_regressor import LinearRegressor as LinearRegressor
+    from .low_rank import LowRankClassifier as LowRankClassifier
+    from .low_rank import LowRankRegressor as LowRankRegressor
+    from .multiclass import MulticlassSVM as MulticlassSVM
+    from .multilabel import MultilabelClassifier as MultilabelClassifier
 
 #: The module of every public name.
 _HOMES = {
     "Certificate": "_certificate",
     "load": "_files",
     "Report": "_report",
+    "KernelRegressor": "kernel",
+    "KernelSVM": "kernel",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear_regressor",
+    "LowRankClassifier": "low_rank",
+    "LowRankRegressor": "low_rank",
+    "MulticlassSVM": "multiclass",
+    "MultilabelClassifier": "multilabel",
+    "SparseClassifier": "balls",
+    "SparseRegressor": "balls",
 }
 
 #: The public modules.
