@@ -17,6 +17,8 @@ from ._dualgap import __version__
 if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
     from ._files import load as load
+    from .certification import Appraisal as Appraisal
+    from .certification import certify as certify
     from .linear import LinearClassifier as LinearClassifier
     from .linear import LinearRegressor as LinearRegressor
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "Certificate": "_certificate",
     "load": "_files",
+    "Appraisal": "certification",
+    "certify": "certification",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear",
 }
