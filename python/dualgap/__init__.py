@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .balls import SparseRegressor as SparseRegressor
     from .kernel import KernelRegressor as KernelRegressor
     from .kernel import KernelSVM as KernelSVM
+    from .certification import Appraisal as Appraisal
+    from .certification import certify as certify
     from .linear import LinearClassifier as LinearClassifier
     from .linear_regressor import LinearRegressor as LinearRegressor
     from .low_rank import LowRankClassifier as LowRankClassifier
@@ -38,6 +40,8 @@ _HOMES = {
     "Report": "_report",
     "KernelRegressor": "kernel",
     "KernelSVM": "kernel",
+    "Appraisal": "certification",
+    "certify": "certification",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear_regressor",
     "LowRankClassifier": "low_rank",

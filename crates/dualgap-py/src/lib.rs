@@ -4,9 +4,11 @@
 //! - `arrays`: arrays of numpy, read in place; `rows`: matrices; `data`: data sets.
 //! - `structures`: what Python knows of each structure.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
+//! - `certify`: how far from the optimum the weights of others are.
 //! - `errors`: errors as exceptions.
 
 mod arrays;
+mod certify;
 mod data;
 mod errors;
 mod fit;
@@ -20,6 +22,8 @@ use pyo3::prelude::*;
 /// The library behind the estimators. Its names may change without notice: use the package.
 #[pymodule(gil_used = false)]
 mod _dualgap {
+    #[pymodule_export]
+    use crate::certify::appraise;
     #[pymodule_export]
     use crate::data::Data;
     #[pymodule_export]
