@@ -153,6 +153,12 @@ pub enum Solver {
     /// Frank-Wolfe: all examples a step (Algorithm 2); also in a ball
     #[value(alias = "frank-wolfe")]
     Fw,
+    /// Newton's method, for smooth losses: binary and regression
+    Newton,
+    /// The same, its equations by Cholesky
+    NewtonCholesky,
+    /// The same, its equations by conjugate gradients
+    NewtonCg,
     /// Stochastic subgradients, with the steps of Pegasos
     Ssg,
     /// Subgradients of all examples

@@ -207,6 +207,7 @@ impl<'a> Summary<'a> {
             solver: match &provenance.method {
                 Method::Ball(settings) => SolverJson::Ball(settings.method),
                 Method::Dual(method) => SolverJson::Engine(method.solver),
+                Method::Newton(_) => SolverJson::Other("newton"),
                 Method::Subgradient(settings) => SolverJson::Other(match settings.method {
                     subgradient::Method::Stochastic => "ssg",
                     subgradient::Method::Batch => "subgradient",
@@ -513,6 +514,7 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
     let (solver, option) = match &model.provenance().method {
         Method::Ball(settings) => return ball::method_name(settings.method),
         Method::Dual(DualMethod { solver, option, .. }) => (*solver, *option),
+        Method::Newton(_) => return "Newton's method",
         Method::Subgradient(settings) => {
             return match settings.method {
                 subgradient::Method::Stochastic => "stochastic subgradient (ssg)",

@@ -160,6 +160,9 @@ impl MethodArgs {
             Solver::Auto | Solver::Bcfw | Solver::Fw => {
                 return Ok(DualMethod { option, ..self.settings()?.into() }.into());
             }
+            Solver::Newton | Solver::NewtonCholesky | Solver::NewtonCg => {
+                Method::named(&self.solver.name(), false)?
+            }
             Solver::Ssg | Solver::Subgradient => {
                 let settings = self.of_subgradient()?;
                 let own: &[&str] = match settings.method {

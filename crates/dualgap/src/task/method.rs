@@ -2,7 +2,7 @@
 
 use crate::ball;
 use crate::dual::{self, Acceleration, Average, Cache, Direction, Sampling, Settings, Step};
-use crate::methods::{cutting_plane, exponentiated_gradient, subgradient};
+use crate::methods::{cutting_plane, exponentiated_gradient, newton, subgradient};
 use crate::structure::Choice;
 use crate::structure::posed::Solver;
 use crate::term::Penalty;
@@ -22,6 +22,8 @@ pub enum Method {
     Dual(DualMethod),
     /// The solvers for weights in a ball.
     Ball(ball::Settings),
+    /// Newton's method, for smooth losses of linear models under a ridge.
+    Newton(newton::Settings),
     /// The stochastic or the batch subgradient method, for penalties.
     Subgradient(subgradient::Settings),
     /// Cutting planes, for penalties.
@@ -139,6 +141,12 @@ impl From<ball::Settings> for Method {
     }
 }
 
+impl From<newton::Settings> for Method {
+    fn from(settings: newton::Settings) -> Self {
+        Self::Newton(settings)
+    }
+}
+
 impl From<subgradient::Settings> for Method {
     fn from(settings: subgradient::Settings) -> Self {
         Self::Subgradient(settings)
@@ -175,10 +183,14 @@ impl Method {
         let planes = |slacks| cutting_plane::Settings { slacks, ..Default::default() }.into();
         let subgradients =
             |method| subgradient::Settings { method, ..subgradient::Settings::default() }.into();
+        let solved_by = |equations| newton::Settings { equations, ..Default::default() }.into();
         Ok(match name {
             "auto" => DualMethod::default().into(),
             "bcfw" => DualMethod::plain().into(),
             "fw" => DualMethod { solver: dual::Method::Fw, ..DualMethod::plain() }.into(),
+            "newton" => newton::Settings::default().into(),
+            "newton-cholesky" => solved_by(newton::Equations::Cholesky),
+            "newton-cg" => solved_by(newton::Equations::ConjugateGradient),
             "ssg" => subgradients(subgradient::Method::Stochastic),
             "subgradient" => subgradients(subgradient::Method::Batch),
             "cutting-plane" | "bmrm" => planes(cutting_plane::Slacks::One),
@@ -186,8 +198,8 @@ impl Method {
             "eg" => exponentiated_gradient::Settings::default().into(),
             _ => {
                 return Err(Error::setting(format!(
-                    "there is no solver `{name}` under a penalty: take auto, bcfw, fw, ssg, subgradient, cutting-plane, \
-                     n-slack or eg"
+                    "there is no solver `{name}` under a penalty: take auto, bcfw, fw, newton, newton-cholesky, newton-cg, \
+                     ssg, subgradient, cutting-plane, n-slack or eg"
                 )));
             }
         })
@@ -247,6 +259,10 @@ impl Method {
                 let settings = method.settings(penalty, weights, threads)?;
                 Ok((Solver::Dual(settings), method.option))
             }
+            Self::Newton(settings) => {
+                let settings = newton::Settings { threads, ..*settings };
+                Ok((Solver::Newton(settings), None))
+            }
             Self::Subgradient(settings) => {
                 let settings = subgradient::Settings { threads, ..*settings };
                 Ok((Solver::Subgradient(settings), None))
@@ -271,7 +287,7 @@ impl Method {
     /// Returns the seed of the random order.
     pub fn seed(&self) -> u64 {
         match self {
-            Self::Auto => 0,
+            Self::Auto | Self::Newton(_) => 0,
             Self::Dual(method) => method.seed,
             Self::Ball(settings) => settings.seed,
             Self::Subgradient(settings) => settings.seed,

@@ -21,6 +21,7 @@
 //! - `kept_rounds`, `kept_l1`: checkpoints of accelerated rounds and pure l1 runs, and forged ones.
 //! - `classes`: losses of several scores.
 //! - `reaches`: what a model proves at other λ, beside numbers of 32 digits.
+//! - `newton`: second-order steps.
 //! - `paths`: models for every λ of an interval.
 //! - `edges`: data that nobody would wish for.
 //!
@@ -39,6 +40,7 @@ mod intercepts;
 mod intervals;
 mod kept_l1;
 mod kept_rounds;
+mod newton;
 mod paths;
 mod q_norms;
 mod random_outputs;

@@ -19,6 +19,7 @@ use crate::dual::{Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, V
 use crate::linalg::kernels::score;
 use crate::linalg::underflow::{product_above, root_above, size_of_product};
 use crate::linalg::{Accumulate, Measured, Row, Rows, gamma};
+use crate::methods::newton::CurvedBlocks;
 use crate::term::{Gram, Loss, Norm};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -417,5 +418,36 @@ impl<L: Loss> Witnessed for LinearBlocks<'_, L> {
             [(0, alpha)] => Ok(alpha),
             _ => Err(Error::Witness { example: i, message: "it has not one number".into() }),
         }
+    }
+}
+
+impl<L: Loss> CurvedBlocks for LinearBlocks<'_, L> {
+    fn inputs(&self) -> &Rows {
+        self.rows
+    }
+
+    fn outputs(&self) -> usize {
+        1
+    }
+
+    fn is_curved(&self) -> bool {
+        self.loss.curvature(0.0, 1.0).is_some()
+    }
+
+    fn loss_at(&self, i: usize, a: &[f64]) -> f64 {
+        self.loss.value(a[0], self.targets[i]).value
+    }
+
+    fn slope_at(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) {
+        slope[0] = -self.loss.corner(a[0], self.targets[i]);
+        curve[0] = self.loss.curvature(a[0], self.targets[i]).unwrap_or(0.0);
+    }
+
+    fn bend(&self, _: usize, curve: &[f64], u: &[f64], out: &mut [f64]) {
+        out[0] = curve[0] * u[0];
+    }
+
+    fn touching(&self, i: usize, a: &[f64]) -> f64 {
+        self.loss.corner(a[0], self.targets[i])
     }
 }

@@ -9,9 +9,7 @@ use crate::structure::definition::refuse_all_but_ridge_and_l1;
 use crate::structure::evaluation::{Evaluation, LabelEvaluation, log_loss};
 use crate::structure::fitted::{no_probabilities, softmax};
 use crate::structure::own::{OracleBlocks, Rescaling};
-use crate::structure::posed::{
-    Posed, Posing, in_ball, penalised, penalised_or_l1, with_expectations,
-};
+use crate::structure::posed::{Posed, Posing, curved, in_ball, penalised, with_expectations};
 use crate::structure::remarks::{mistakes, on_costs};
 use crate::structure::words::{digest, exact, range, rescaled};
 use crate::structure::{Choice, Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
@@ -171,7 +169,7 @@ impl Structure for Multiclass {
             }
             (loss, choice) => {
                 let choice = choice.unwrap_or(Choice::I);
-                Ok(penalised_or_l1(ScoreBlocks::new(data, &self.costs, loss, choice)?, posing))
+                Ok(curved(ScoreBlocks::new(data, &self.costs, loss, choice)?, posing))
             }
         }
     }

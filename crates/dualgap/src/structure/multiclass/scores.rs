@@ -17,7 +17,8 @@ use crate::dual::{Audit, Blocks, Found, NoIntercept, Plain, View};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::memory::{check_weights, reserve_check};
 use crate::linalg::underflow::{product_above, root_above};
-use crate::linalg::{Accumulate, Measured, Sum, UNDERFLOW, gamma};
+use crate::linalg::{Accumulate, Measured, Rows, Sum, UNDERFLOW, gamma};
+use crate::methods::newton::CurvedBlocks;
 use crate::structure::linear::{Choice, smooth_needs_no_lipschitz};
 use crate::term::{CheckedCosts, Costs, MulticlassLoss};
 use crate::{Error, Result};
@@ -93,6 +94,12 @@ impl<'a> ScoreBlocks<'a> {
 
     fn truth(&self, i: usize) -> usize {
         self.labels[i] as usize
+    }
+
+    /// Returns scores with the costs added.
+    fn with_costs(&self, i: usize, scores: &[f64]) -> Vec<f64> {
+        let costed = |(y, s): (usize, &f64)| s + self.costs.of(self.truth(i), y);
+        scores.iter().enumerate().map(costed).collect()
     }
 
     /// ⟨β, c⟩ − R(β).
@@ -386,6 +393,52 @@ impl Blocks for ScoreBlocks<'_> {
         let vanished = row.stored() as f64 * UNDERFLOW;
         let off = product_above(gamma(row.stored() + 3), magnitude) + vanished;
         (own + 2.0 * off) * (1.0 + 1e-9)
+    }
+}
+
+/// With β the distribution that the scores ask for, ∇φ = β − e_y. Softmax has ∇²φ = diag β − ββ'; for the smooth hinge β is a
+/// projection onto the simplex, so that with S its support ∇²φ = (I_S − 1_S 1_S'/|S|)/width.
+impl CurvedBlocks for ScoreBlocks<'_> {
+    fn inputs(&self) -> &Rows {
+        self.data.rows()
+    }
+
+    fn outputs(&self) -> usize {
+        self.classes
+    }
+
+    fn is_curved(&self) -> bool {
+        self.loss.smoothness() > 0.0
+    }
+
+    fn loss_at(&self, i: usize, a: &[f64]) -> f64 {
+        let scores = self.with_costs(i, a);
+        self.loss.value(&scores, self.truth(i), &mut Vec::new()).value
+    }
+
+    fn slope_at(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) {
+        slope.copy_from_slice(&self.touching(i, a));
+        curve.copy_from_slice(slope);
+        slope[self.truth(i)] -= 1.0;
+    }
+
+    fn bend(&self, _: usize, beta: &[f64], u: &[f64], out: &mut [f64]) {
+        if let MulticlassLoss::SmoothHinge { width } = self.loss {
+            let support = beta.iter().zip(u).filter(|(b, _)| **b > 0.0);
+            let (count, sum) = support.fold((0.0, 0.0), |(n, sum), (_, u)| (n + 1.0, sum + u));
+            for ((out, b), u) in out.iter_mut().zip(beta).zip(u) {
+                *out = if *b > 0.0 { (u - sum / count) / width } else { 0.0 };
+            }
+            return;
+        }
+        let mean: f64 = beta.iter().zip(u).map(|(b, u)| b * u).sum();
+        out.iter_mut().zip(beta).zip(u).for_each(|((out, b), u)| *out = b * (u - mean));
+    }
+
+    fn touching(&self, i: usize, a: &[f64]) -> Vec<f64> {
+        let mut beta = Vec::with_capacity(a.len());
+        self.loss.corner(&self.with_costs(i, a), &mut beta);
+        beta
     }
 }
 

@@ -1,10 +1,10 @@
 //! Posed problems: the data of a structure, its loss and a penalty as one optimisation problem.
 //!
-//! A structure poses its problem ([`Structure::pose`](super::Structure::pose)) by one of six functions, and everything
+//! A structure poses its problem ([`Structure::pose`](super::Structure::pose)) by one of seven functions, and everything
 //! else, training, the two sides of a certificate, the bound at every λ, is the same for all structures:
 //!
 //! - [`penalised`]: blocks of the engine under a ridge; [`penalised_or_l1`]: also under the l1 norm alone;
-//!   [`with_expectations`]: such blocks that can also sum over their outputs; [`linear`]: of one output, for which there are
+//!   [`curved`]: such blocks with a smooth loss, for Newton's method; [`with_expectations`]: such blocks that can also sum over their outputs; [`linear`]: of one output, for which there are
 //!   more penalties.
 //! - [`in_ball`]: rows and losses in a ball; [`mapped`]: losses of any linear map of a matrix, in the trace ball.
 //!
@@ -12,6 +12,7 @@
 //! for every caller.
 
 mod balls;
+mod curved;
 mod expectations;
 pub(super) mod penalised;
 mod stored;
@@ -22,6 +23,7 @@ mod trace;
 mod trace;
 
 pub use balls::in_ball;
+pub use curved::curved;
 pub use expectations::with_expectations;
 pub use penalised::{linear, penalised, penalised_or_l1};
 pub use stored::StoredLosses;
@@ -34,7 +36,7 @@ use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::{Settings, Witness};
 use crate::linalg::{LowRank, Measured};
-use crate::methods::{cutting_plane, exponentiated_gradient, subgradient};
+use crate::methods::{cutting_plane, exponentiated_gradient, newton, subgradient};
 use crate::run::{Budget, Certificate, Checkpoint, CheckpointSink, Observer, Reach, Report};
 use crate::term::{Ball, Penalty};
 use crate::{Error, Result, ball};
@@ -125,6 +127,8 @@ pub enum Solver {
     Dual(Settings),
     /// The solvers in a ball.
     Ball(ball::Settings),
+    /// Newton's method.
+    Newton(newton::Settings),
     /// The subgradient methods.
     Subgradient(subgradient::Settings),
     /// Cutting planes.

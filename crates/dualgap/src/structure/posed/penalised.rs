@@ -1,5 +1,6 @@
 //! Problems under a penalty: blocks of the engine.
 
+use super::curved::by_newton;
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
@@ -124,6 +125,15 @@ impl Posed for OfOneOutput<'_> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         let of_its_own = matches!(self.penalty, Penalty::QNorm { .. } | Penalty::Lasso { .. });
         let settings = match &run.solver {
+            Solver::Newton(settings) => {
+                return by_newton(
+                    &self.blocks,
+                    self.penalty,
+                    self.weights.as_deref(),
+                    *settings,
+                    run,
+                );
+            }
             Solver::Dual(settings) if of_its_own => settings,
             _ if of_its_own => return Err(other_solver()),
             _ => return train(&self.blocks, self.penalty, self.weights.as_deref(), run),
@@ -224,6 +234,11 @@ fn train<B: Witnessed>(
             observer,
             sink,
         )?,
+        Solver::Newton(_) => {
+            return Err(Error::setting(
+                "Newton's method is for smooth losses of linear predictions: take dual ascent",
+            ));
+        }
         Solver::ExponentiatedGradient(_) => {
             return Err(Error::setting(
                 "exponentiated gradient is for classes and chains under the structural hinge with margin rescaling: take \

@@ -70,6 +70,12 @@ impl Loss for Hinge {
         (self.width > 0.0).then_some(1.0)
     }
 
+    fn curvature(&self, a: f64, y: f64) -> Option<f64> {
+        let short = 1.0 - y * a;
+        let bent = short > 0.0 && short < self.width;
+        (self.width > 0.0).then_some(if bent { 1.0 / self.width } else { 0.0 })
+    }
+
     fn steepness(&self, _: f64, _: f64) -> f64 {
         1.0
     }

@@ -52,6 +52,10 @@ impl Loss for Huber {
         Some(1.0)
     }
 
+    fn curvature(&self, a: f64, y: f64) -> Option<f64> {
+        Some(if (a - y).abs() <= self.width { 1.0 } else { 0.0 })
+    }
+
     fn steepness(&self, _: f64, _: f64) -> f64 {
         self.width
     }

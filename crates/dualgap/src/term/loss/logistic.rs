@@ -95,6 +95,11 @@ impl Loss for Logistic {
         4.0
     }
 
+    fn curvature(&self, a: f64, _: f64) -> Option<f64> {
+        let p = sigmoid_of_minus(a);
+        Some(p * (1.0 - p))
+    }
+
     fn steepness(&self, _: f64, _: f64) -> f64 {
         1.0
     }

@@ -56,6 +56,11 @@ pub trait Loss: Clone + Send + Sync {
         None
     }
 
+    /// Returns φ''(a), for Newton's method; at a kink of φ' the slope on either side. Losses that are not smooth have none.
+    fn curvature(&self, _a: f64, _y: f64) -> Option<f64> {
+        None
+    }
+
     /// Returns an error if a target or a parameter of the loss is not allowed.
     fn check(&self, _targets: &[f64]) -> Result<()> {
         Ok(())
@@ -202,6 +207,11 @@ impl Loss for ScalarLoss {
 
     fn conditioning(&self) -> Option<f64> {
         of!(self, loss => loss.conditioning())
+    }
+
+    #[inline]
+    fn curvature(&self, a: f64, y: f64) -> Option<f64> {
+        of!(self, loss => loss.curvature(a, y))
     }
 
     fn steepness(&self, largest: f64, y: f64) -> f64 {

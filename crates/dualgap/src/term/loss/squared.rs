@@ -43,6 +43,10 @@ impl Loss for Squared {
         Some(1.0)
     }
 
+    fn curvature(&self, _: f64, _: f64) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn steepness(&self, largest: f64, y: f64) -> f64 {
         largest + y.abs()
     }

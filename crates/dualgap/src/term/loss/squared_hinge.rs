@@ -45,6 +45,10 @@ impl Loss for SquaredHinge {
         Some(1.0)
     }
 
+    fn curvature(&self, a: f64, y: f64) -> Option<f64> {
+        Some(if y * a < 1.0 { 2.0 } else { 0.0 })
+    }
+
     fn steepness(&self, largest: f64, _: f64) -> f64 {
         2.0 * (1.0 + largest)
     }

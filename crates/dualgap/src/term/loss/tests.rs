@@ -35,6 +35,24 @@ fn feasible(loss: ScalarLoss, target: f64, share: f64) -> (f64, f64) {
 }
 
 proptest! {
+    // Away from kinks of the slope; a smooth loss has at most one within so short an interval.
+    #[test]
+    fn curvatures_are_slopes_of_slopes(target in -2.0..2.0_f64, a in -4.0..4.0_f64) {
+        for loss in LOSSES {
+            let (y, _) = feasible(loss, target, 0.0);
+            let Some(curvature) = loss.curvature(a, y) else {
+                prop_assert_eq!(loss.smoothness(), 0.0);
+                continue;
+            };
+            let h = 1e-6;
+            let near = [a - h, a + h].map(|a| loss.curvature(a, y).unwrap_or(f64::NAN));
+            if (near[0] - near[1]).abs() < 1e-3 {
+                let quotient = (loss.corner(a - h, y) - loss.corner(a + h, y)) / (2.0 * h);
+                prop_assert!((quotient - curvature).abs() < 1e-4, "{loss:?} at {a}");
+            }
+        }
+    }
+
     #[test]
     fn conjugates_are_those_of_the_values(target in -2.0..2.0_f64, share in 0.0..=1.0_f64) {
         for loss in LOSSES {

@@ -1,0 +1,28 @@
+//! What Newton's method asks of blocks.
+
+use crate::dual::Blocks;
+use crate::linalg::Rows;
+
+/// Blocks whose loss is a smooth function of K linear predictions `a = x'W`; the weights of an input are neighbours.
+pub trait CurvedBlocks: Blocks {
+    /// Returns the inputs.
+    fn inputs(&self) -> &Rows;
+
+    /// Returns K.
+    fn outputs(&self) -> usize;
+
+    /// Whether the loss is smooth: the other methods are called only if so.
+    fn is_curved(&self) -> bool;
+
+    /// Returns φ_i(a), to the accuracy of a comparison between two steps.
+    fn loss_at(&self, i: usize, a: &[f64]) -> f64;
+
+    /// Writes ∇φ_i(a), and what [`bend`](Self::bend) needs to know of a: K numbers each.
+    fn slope_at(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]);
+
+    /// Writes ∇²φ_i·u.
+    fn bend(&self, i: usize, curve: &[f64], u: &[f64], out: &mut [f64]);
+
+    /// Returns the dual point −∇φ_i(a).
+    fn touching(&self, i: usize, a: &[f64]) -> Self::Point;
+}

@@ -1,0 +1,34 @@
+//! Newton's method for smooth losses of linear predictions under a ridge.
+//!
+//! ```text
+//! P(w) = Σ mass_i φ_i(x_i'W) + λ/2‖w‖²          one weight of an input, or one for each of K outputs
+//!
+//! g = X's + λw            s_i = mass_i ∇φ_i(a_i),   a = Xw
+//! H = X'DX + λI           D_i = mass_i ∇²φ_i(a_i)
+//! p = −H⁻¹g               by Cholesky, or by conjugate gradients that stop early
+//! w ← w + t p             t = 1, ½, ¼, … until P falls by a share of what its slope promises (Armijo)
+//! ```
+//!
+//! The dual point of the certificate is α_i = −∇φ_i(a_i), which is feasible as it is: with w̃ = (1/λ) X'(mass·α) the gap is
+//! `λ/2‖w − w̃‖² = ‖g‖²/(2λ)`, so it falls as fast as the square of the gradient. A weight without penalty is one more
+//! column, whose dual constraint is met by balancing α.
+//!
+//! Newton's method does not see how the columns are scaled, which dual ascent suffers from: on 4,601 examples of 57 raw
+//! columns it takes 20 steps where dual ascent takes thousands of passes.
+//!
+//! - `blocks`: what the method asks of blocks. `design`: products with the data. `direction`: the solution of the Newton
+//!   equations. `solver`: the steps, as a [`crate::run::Solver`]. `train`: runs. `settings`: the settings.
+
+mod blocks;
+#[cfg(feature = "low-rank")]
+mod cholesky;
+mod conjugate_gradient;
+mod design;
+mod settings;
+mod solver;
+mod train;
+
+pub use blocks::CurvedBlocks;
+pub use settings::{Equations, Settings};
+pub use solver::{Newton, State};
+pub use train::{train, train_from};

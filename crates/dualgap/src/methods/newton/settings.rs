@@ -1,0 +1,33 @@
+//! The settings of a run.
+
+use serde::{Deserialize, Serialize};
+
+/// How the Newton equations are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Equations {
+    /// By Cholesky where the matrix is small for the data, else by conjugate gradients.
+    #[default]
+    Auto,
+    /// By Cholesky, which needs memory for the square of the number of weights.
+    Cholesky,
+    /// By conjugate gradients with a diagonal preconditioner, to the accuracy that the step is worth.
+    ConjugateGradient,
+}
+
+/// The settings of Newton's method; λ and the sample weights belong to the problem.
+///
+/// ```
+/// # use dualgap::methods::newton::{Equations, Settings};
+/// assert_eq!(Settings::default().equations, Equations::Auto);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// How the Newton equations are solved.
+    pub equations: Equations,
+    /// The number of threads; zero stands for all cores. The result does not depend on it.
+    #[serde(skip)]
+    pub threads: usize,
+}

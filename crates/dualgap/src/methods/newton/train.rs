@@ -1,0 +1,78 @@
+//! Runs: from the start, from given points or from a checkpoint.
+
+use super::blocks::CurvedBlocks;
+use super::{Newton, Settings};
+use crate::dual::{self, Begin, Solution};
+use crate::linalg::memory::Need;
+use crate::run::{Budget, CheckpointSink, Observer, Report, RunState, run, run_from};
+use crate::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Trains from w = 0; λ, the weight without penalty and the sample weights are those of `problem`.
+///
+/// ```
+/// use dualgap::dual;
+/// use dualgap::linalg::Rows;
+/// use dualgap::methods::newton::{Settings, train};
+/// use dualgap::run::Budget;
+/// use dualgap::structure::{Choice, LinearBlocks};
+/// use dualgap::term::ScalarLoss;
+/// let rows = Rows::dense(&[vec![1.0, 2000.0], vec![0.8, -1000.0], vec![-1.0, 3000.0]])?;
+/// let blocks = LinearBlocks::new(&rows, vec![1.0, 1.0, -1.0], ScalarLoss::Logistic, Choice::I)?;
+/// let problem = dual::Settings { lambda: 1e-6, ..dual::Settings::default() };
+/// let report = train(&blocks, &problem, &Settings::default(), &Budget::relative(1e-9), &mut ())?;
+/// assert!(report.certificate.relative_gap() <= 1e-9 && report.work.steps < 40);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn train<B: CurvedBlocks>(
+    blocks: &B,
+    problem: &dual::Settings,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Solution<B::Point>>> {
+    check(blocks, problem)?;
+    run(Newton::new(blocks, problem, settings)?, budget, observer)
+}
+
+/// [`train`] from any beginning; checkpoints go to the sink. A run that begins at given dual points begins at their weights.
+pub fn train_from<B: CurvedBlocks>(
+    blocks: &B,
+    problem: &dual::Settings,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    check(blocks, problem)?;
+    let mut solver = Newton::new(blocks, problem, settings)?;
+    let state = match begin {
+        Begin::Fresh => RunState::default(),
+        Begin::Points(points) => {
+            solver.begin_at(&points);
+            RunState::default()
+        }
+        Begin::At(checkpoint) => {
+            solver.resume(checkpoint.state()?)?;
+            checkpoint.run
+        }
+    };
+    run_from(solver, state, budget, observer, sink)
+}
+
+fn check<B: CurvedBlocks>(blocks: &B, problem: &dual::Settings) -> Result<()> {
+    let regulariser = problem.regulariser;
+    if !regulariser.is_plain() {
+        return Err(Error::setting(
+            "Newton's method is for the penalty λ/2‖w‖², without an l1 norm, a q-norm or nonnegative weights",
+        ));
+    }
+    // w, the best weights, the gradient, the direction and its trial; conjugate gradients have four more.
+    let others = blocks.numbers().saturating_mul(6);
+    Need { weights: blocks.dim(), copies: 12, others }.check()
+}

@@ -1,0 +1,135 @@
+//! Newton's method: the same optimum as dual ascent and as a quadratic program, from both ways to solve its equations.
+
+use crate::common::distance;
+use crate::common::fits::penalty;
+use crate::linear::case::{Case, LOSSES, gamma};
+use crate::linear::solvers::quadratic_program;
+use dualgap::Result;
+use dualgap::data::{DataSet, Examples};
+use dualgap::linalg::Random;
+use dualgap::methods::newton::{Equations, Settings};
+use dualgap::run::{Budget, InMemory, Report, Stop};
+use dualgap::structure::{Linear, Multiclass};
+use dualgap::task::{Keep, Method, Model, Plan, Resume, Task};
+use dualgap::term::{MulticlassLoss, Penalty, Regulariser, ScalarLoss};
+
+const WAYS: [Equations; 2] = [Equations::Cholesky, Equations::ConjugateGradient];
+
+fn by(equations: Equations) -> Method {
+    Settings { equations, ..Settings::default() }.into()
+}
+
+fn fit(case: &Case, method: Method, budget: Budget) -> Result<Report<Model<Linear>>> {
+    let task = Task::new(Linear::new(case.loss), penalty(case.lambda, case.regulariser));
+    let data = match case.weights.clone() {
+        Some(weights) => case.examples().weighted(weights)?,
+        None => case.examples(),
+    };
+    let report = task.fit(&data, Plan { method, ..Plan::new(budget) })?;
+    report.model.certify(&data)?;
+    Ok(report)
+}
+
+#[test]
+fn the_weights_are_those_of_a_quadratic_program_and_of_dual_ascent() {
+    for (seed, loss) in LOSSES.into_iter().enumerate().filter(|(_, loss)| gamma(*loss).is_some()) {
+        let plain = Case { lambda: 0.02, ..Case::random(seed as u64, loss, 15, 4) };
+        let weights = Some((1..=15).map(|i| f64::from(i % 4)).collect());
+        let weighed = Case { weights, ..plain.clone() };
+        for case in
+            [plain.clone(), weighed.clone(), plain.with_intercept(), weighed.with_intercept()]
+        {
+            let dual = fit(&case, Method::Auto, Budget::relative(1e-10)).unwrap();
+            for way in WAYS {
+                let report = fit(&case, by(way), Budget::relative(1e-10)).unwrap();
+                assert_eq!(report.stop, Stop::GapReached, "{loss:?} {way:?}");
+                let found = &report.model.weights;
+                assert!((case.primal(found) - report.certificate.primal).abs() < 1e-12);
+                let gap = report.certificate.gap_bound() + dual.certificate.gap_bound();
+                assert!((report.certificate.primal - dual.certificate.primal).abs() <= gap);
+                if let Some(exact) = quadratic_program(&case, &[]) {
+                    assert!(
+                        distance(&exact, found) < 1e-3,
+                        "{loss:?} {way:?}: {exact:?} {found:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+// Columns of sizes from 1e-3 to 1e5: dual ascent would take thousands of passes.
+#[test]
+fn sizes_of_columns_do_not_matter() {
+    let sizes = [1e-3, 1.0, 1e2, 1e5];
+    for loss in [ScalarLoss::Logistic, ScalarLoss::SquaredHinge, ScalarLoss::Squared] {
+        let mut case = Case { lambda: 1e-4, ..Case::random(3, loss, 60, 4) };
+        case.rows.iter_mut().for_each(|row| row.iter_mut().zip(sizes).for_each(|(x, s)| *x *= s));
+        let case = case.with_intercept();
+        for way in WAYS {
+            let report = fit(&case, by(way), Budget::relative(1e-8)).unwrap();
+            assert_eq!(report.stop, Stop::GapReached, "{loss:?} {way:?}");
+            assert!(report.work.steps <= 40, "{loss:?} {way:?}: {} steps", report.work.steps);
+        }
+    }
+}
+
+#[test]
+fn several_scores_have_the_optimum_of_dual_ascent() {
+    let mut random = Random::new(8);
+    let rows: Vec<Vec<f64>> =
+        (0..40).map(|_| (0..3).map(|_| 2.0 * random.unit() - 1.0).collect()).collect();
+    let labels: Vec<&str> = (0..40).map(|i| ["a", "b", "c", "d"][(i * 7 + i / 5) % 4]).collect();
+    let data = Examples::from_dense(&rows, &labels).unwrap();
+    for loss in [MulticlassLoss::Softmax, MulticlassLoss::SmoothHinge { width: 0.7 }] {
+        let task = Task::new(Multiclass::new(loss), Penalty::ridge(0.003));
+        let dual = task.fit(&data, Plan::new(Budget::relative(1e-9))).unwrap();
+        for way in WAYS {
+            let plan = Plan { method: by(way), ..Plan::new(Budget::relative(1e-9)) };
+            let report = task.fit(&data, plan).unwrap();
+            assert_eq!(report.stop, Stop::GapReached, "{loss:?} {way:?}");
+            let gap = report.certificate.gap_bound() + dual.certificate.gap_bound();
+            assert!((report.certificate.primal - dual.certificate.primal).abs() <= gap);
+            report.model.certify(&data).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_resumed_run_is_the_run_that_went_through() {
+    let case =
+        Case { lambda: 1e-3, ..Case::random(5, ScalarLoss::Logistic, 30, 4) }.with_intercept();
+    let (task, data) = (
+        Task::new(Linear::new(case.loss), penalty(case.lambda, case.regulariser)),
+        case.examples(),
+    );
+    fn plan<'a>(budget: Budget) -> Plan<'a, Linear> {
+        Plan { method: by(Equations::ConjugateGradient), ..Plan::new(budget) }
+    }
+    let whole = task.fit(&data, plan(Budget::relative(1e-9))).unwrap();
+    let mut memory = InMemory::default();
+    let first = Plan { checkpoints: Some(Keep::Sink(&mut memory)), ..plan(Budget::passes(9)) };
+    assert!(task.fit(&data, first).unwrap().passes < whole.passes);
+    let resume = memory.last.take().map(Resume::Checkpoint);
+    assert!(resume.is_some());
+    let rest = task.fit(&data, Plan { resume, ..plan(Budget::relative(1e-9)) }).unwrap();
+    assert_eq!(rest.model.weights, whole.model.weights);
+    // Another λ is a place to begin at.
+    let near = task.at_lambda(1.1e-3).unwrap();
+    let warm = Plan { warm_start: Some(&whole.model), ..plan(Budget::relative(1e-9)) };
+    let cold = near.fit(&data, plan(Budget::relative(1e-9))).unwrap();
+    assert!(near.fit(&data, warm).unwrap().work.steps <= cold.work.steps);
+}
+
+#[test]
+fn what_it_is_not_for_is_refused() {
+    let hinge = Case::random(1, ScalarLoss::Hinge, 6, 2);
+    let sparse = Case {
+        regulariser: Regulariser { l1: 0.1, ..Regulariser::PLAIN },
+        ..Case::random(1, ScalarLoss::Logistic, 6, 2)
+    };
+    for (case, word) in [(hinge, "smooth"), (sparse, "l1 norm")] {
+        let error = fit(&case, by(Equations::Auto), Budget::relative(0.1)).unwrap_err();
+        assert!(error.to_string().contains(word), "{error}");
+    }
+}
