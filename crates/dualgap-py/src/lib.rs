@@ -3,14 +3,17 @@
 //!
 //! - `arrays`: arrays of numpy, read in place; `rows`: matrices; `data`: data sets.
 //! - `structures`: what Python knows of each structure.
+//! - `reading`: files of the program's formats; `figures`: how predictions compare with the truth.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
 //! - `errors`: errors as exceptions.
 
 mod arrays;
 mod data;
 mod errors;
+mod figures;
 mod fit;
 mod model;
+mod reading;
 mod rows;
 mod running;
 mod structures;
@@ -26,6 +29,8 @@ mod _dualgap {
     use crate::fit::fit;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::reading::column_recipe;
     #[pymodule_export]
     use crate::rows::Rows;
     use pyo3::prelude::*;
