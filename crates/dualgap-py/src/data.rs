@@ -1,8 +1,9 @@
 //! Data sets of the library, made from Python's arrays or read from files.
 
+use crate::arrays::copied;
 use crate::errors::OrRaise;
 use crate::model::Model;
-use crate::reading::{self, Input};
+use crate::reading::{self, How, Input};
 use crate::rows::{Rows, places};
 use dualgap::data::{
     Alphabet, Classes, DataSet, Dictionary, Examples, Graph, Mark, Matchings, Numbers, Outputs,
@@ -45,10 +46,10 @@ impl Data {
         rows: &Rows,
         classes: Option<&Bound<'_, PyAny>>,
         sets: Option<Vec<Vec<u32>>>,
-        numbers: Option<Vec<f64>>,
+        numbers: Option<&Bound<'_, PyAny>>,
         outputs: Option<PyReadonlyArray2<'_, f64>>,
         labels: Option<Vec<String>>,
-        weights: Option<Vec<f64>>,
+        weights: Option<&Bound<'_, PyAny>>,
         features: Option<Vec<String>>,
         constant: bool,
     ) -> PyResult<Self> {
@@ -62,7 +63,7 @@ impl Data {
             (None, Some(sets), None, None) => {
                 Sets::new(&sets, Alphabet::from(labels)).or_raise()?.into()
             }
-            (None, None, Some(numbers), None) => Numbers::new(numbers).or_raise()?.into(),
+            (None, None, Some(numbers), None) => Numbers::new(copied(numbers)?).or_raise()?.into(),
             (None, None, None, Some(outputs)) => {
                 let values = outputs.as_array().iter().copied().collect();
                 Outputs::new(labels, values).or_raise()?.into()
@@ -78,7 +79,7 @@ impl Data {
             data = data.with_constant();
         }
         if let Some(weights) = weights {
-            data = data.with_weights(weights).or_raise()?;
+            data = data.with_weights(copied(weights)?).or_raise()?;
         }
         Ok(Self(Held::Examples(Arc::new(data))))
     }
@@ -95,7 +96,7 @@ impl Data {
         classes: Option<&Bound<'_, PyAny>>,
         labels: Option<Vec<String>>,
         edges: Option<&Rows>,
-        weights: Option<Vec<f64>>,
+        weights: Option<&Bound<'_, PyAny>>,
         features: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let (rows, starts) = (rows.0.clone(), places(starts)?);
@@ -116,7 +117,7 @@ impl Data {
             data = data.with_dictionary(names.into_iter().collect()).or_raise()?;
         }
         if let Some(weights) = weights {
-            data = data.with_weights(weights).or_raise()?;
+            data = data.with_weights(copied(weights)?).or_raise()?;
         }
         Ok(Self(Held::Sequences(Arc::new(data))))
     }
@@ -131,7 +132,7 @@ impl Data {
         edges: PyReadonlyArray2<'_, i64>,
         starts: &Bound<'_, PyAny>,
         marks: Option<&Bound<'_, PyAny>>,
-        weights: Option<Vec<f64>>,
+        weights: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let edges: Vec<(u32, u32)> = edges
             .as_array()
@@ -160,7 +161,7 @@ impl Data {
         }
         .or_raise()?;
         if let Some(weights) = weights {
-            data = data.with_weights(weights).or_raise()?;
+            data = data.with_weights(copied(weights)?).or_raise()?;
         }
         Ok(Self(Held::Matchings(Arc::new(data))))
     }
@@ -175,7 +176,7 @@ impl Data {
         user_names: Vec<String>,
         item_names: Vec<String>,
         values: Option<Vec<f64>>,
-        weights: Option<Vec<f64>>,
+        weights: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (users, items) = (places(users)?, places(items)?);
         let lengths = [items.len(), values.as_ref().map_or(items.len(), Vec::len)];
@@ -201,7 +202,7 @@ impl Data {
             }
         };
         if let Some(weights) = weights {
-            data = data.with_weights(weights).or_raise()?;
+            data = data.with_weights(copied(weights)?).or_raise()?;
         }
         Ok(Self(Held::Ratings(Arc::new(data))))
     }
@@ -210,10 +211,11 @@ impl Data {
     ///
     /// `request` is JSON, `{"structure": …, "recipe": …}` in the forms that a model file has; without a recipe the format
     /// is guessed. To `train` a file must have targets; to `test` or to `predict` it is read with the names of the model
-    /// `names_of`. Returns the data, and a dict of the completed `recipe`, of whether they are `labelled`, and of what is
+    /// `names_of`. `weights` are those of the examples. Returns the data, and a dict of the completed `recipe`, of whether they are `labelled`, and of what is
     /// `unseen` by the model.
     #[staticmethod]
-    #[pyo3(signature = (structure, source, request, *, purpose="train", names_of=None, threads=0))]
+    #[pyo3(signature = (structure, source, request, *, purpose="train", names_of=None, weights=None, threads=0))]
+    #[allow(clippy::too_many_arguments)] // named by the caller
     fn read<'py>(
         py: Python<'py>,
         structure: &str,
@@ -221,9 +223,12 @@ impl Data {
         request: &str,
         purpose: &str,
         names_of: Option<&Model>,
+        weights: Option<&Bound<'_, PyAny>>,
         threads: usize,
     ) -> PyResult<(Self, Bound<'py, PyDict>)> {
-        reading::read(py, structure, &source, request, purpose, names_of, threads)
+        let weights = weights.map(copied).transpose()?;
+        let how = How { purpose, names_of, weights, threads };
+        reading::read(py, structure, &source, request, how)
     }
 
     fn __len__(&self) -> usize {

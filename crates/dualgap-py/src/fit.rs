@@ -61,7 +61,7 @@ pub struct Request<S> {
     /// The number of threads; zero stands for all cores.
     #[serde(default)]
     pub threads: usize,
-    /// How a file of such data is read, for the model file.
+    /// How the program reads a file of such data, which it needs to predict with the model.
     #[serde(default)]
     pub recipe: Option<Recipe>,
 }

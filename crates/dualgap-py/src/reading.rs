@@ -6,7 +6,7 @@ use crate::fit::unknown;
 use crate::model::Model;
 use crate::running::{dict, to_python};
 use crate::structures::{PyStructure, for_structure};
-use dualgap::data::{ColumnRecipe, Loaded, Recipe, Sink, Source, Unseen};
+use dualgap::data::{ColumnRecipe, DataSet, Loaded, Recipe, Sink, Source, Unseen};
 use dualgap::linalg::parallel::on_threads;
 use dualgap::structure::Purpose;
 use dualgap::task::{AnyModel, Request};
@@ -48,17 +48,27 @@ struct Wanted<S> {
     recipe: Option<Recipe>,
 }
 
+/// What data are read for.
+pub struct How<'a> {
+    /// `train`, `test` or `predict`.
+    pub purpose: &'a str,
+    /// The model to test, or to predict with.
+    pub names_of: Option<&'a Model>,
+    /// The weight of each example, unless all are the same.
+    pub weights: Option<Vec<f64>>,
+    /// The number of threads; zero stands for all cores.
+    pub threads: usize,
+}
+
 /// Reads data; see `Data.read`.
 pub fn read<'py>(
     py: Python<'py>,
     structure: &str,
     source: &Input,
     request: &str,
-    purpose: &str,
-    names_of: Option<&Model>,
-    threads: usize,
+    how: How<'_>,
 ) -> PyResult<(Data, Bound<'py, PyDict>)> {
-    for_structure!(structure, read_one(py, source, request, purpose, names_of, threads))
+    for_structure!(structure, read_one(py, source, request, how))
         .unwrap_or_else(|| Err(unknown(structure)))
 }
 
@@ -66,10 +76,9 @@ fn read_one<'py, S: PyStructure>(
     py: Python<'py>,
     source: &Input,
     request: &str,
-    purpose: &str,
-    names_of: Option<&Model>,
-    threads: usize,
+    how: How<'_>,
 ) -> PyResult<(Data, Bound<'py, PyDict>)> {
+    let How { purpose, names_of, weights, threads } = how;
     let Wanted::<S> { structure, recipe } = serde_json::from_str(request).or_raise()?;
     let model = names_of.map(Model::of_structure::<S>).transpose()?;
     let structure = model.map_or(structure, |model| model.task.structure.clone());
@@ -97,7 +106,10 @@ fn read_one<'py, S: PyStructure>(
             }
         })
     });
-    let Loaded { data, recipe, labelled, unseen, .. } = loaded.or_raise()?.or_raise()?;
+    let Loaded { mut data, recipe, labelled, unseen, .. } = loaded.or_raise()?.or_raise()?;
+    if let Some(weights) = weights {
+        data = data.weighted(weights).or_raise()?;
+    }
     let told = dict(
         py,
         &[
