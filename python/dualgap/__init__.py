@@ -17,8 +17,12 @@ from ._dualgap import __version__
 if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
     from ._files import load as load
+    from .chain import ChainSVM as ChainSVM
+    from .completion import MatrixCompletion as MatrixCompletion
     from .linear import LinearClassifier as LinearClassifier
     from .linear import LinearRegressor as LinearRegressor
+    from .matching import MatchingSVM as MatchingSVM
+    from .tagger import SequenceTagger as SequenceTagger
 
 #: The module of every public name.
 _HOMES = {
@@ -26,6 +30,10 @@ _HOMES = {
     "load": "_files",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear",
+    "ChainSVM": "chain",
+    "SequenceTagger": "tagger",
+    "MatchingSVM": "matching",
+    "MatrixCompletion": "completion",
 }
 
 __all__ = ["__version__", *_HOMES]

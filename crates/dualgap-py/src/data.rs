@@ -88,14 +88,14 @@ impl Data {
     /// are `classes`. `edges` has a row of features of the pair of a position and the one before; `features` names those of
     /// positions, and then those of pairs.
     #[staticmethod]
-    #[pyo3(signature = (rows, starts, *, classes=None, labels=None, edges=None, weights=None, features=None))]
+    #[pyo3(signature = (rows, starts, edges=None, *, classes=None, labels=None, weights=None, features=None))]
     #[allow(clippy::too_many_arguments)] // named by the caller
     fn sequences(
         rows: &Rows,
         starts: &Bound<'_, PyAny>,
+        edges: Option<&Rows>,
         classes: Option<&Bound<'_, PyAny>>,
         labels: Option<Vec<String>>,
-        edges: Option<&Rows>,
         weights: Option<&Bound<'_, PyAny>>,
         features: Option<Vec<String>>,
     ) -> PyResult<Self> {
@@ -175,10 +175,11 @@ impl Data {
         items: &Bound<'_, PyAny>,
         user_names: Vec<String>,
         item_names: Vec<String>,
-        values: Option<Vec<f64>>,
+        values: Option<&Bound<'_, PyAny>>,
         weights: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (users, items) = (places(users)?, places(items)?);
+        let values = values.map(copied).transpose()?;
         let lengths = [items.len(), values.as_ref().map_or(items.len(), Vec::len)];
         if lengths != [users.len(); 2] {
             return Err(PyValueError::new_err("every rating needs a user, an item and a value"));
