@@ -42,7 +42,9 @@ def labels_of(sentences: list[Sequence[Any]], y: Any) -> list[list[str]]:
         raise ValueError(f"every one of the {len(sentences)} sentences needs a list of labels in y")
     for i, (sentence, labels) in enumerate(zip(sentences, y, strict=True)):
         if isinstance(labels, (str, bytes)) or len(labels) != len(sentence):
-            raise ValueError(f"sentence {i} has {len(sentence)} tokens, and y[{i}] is {labels!r:.60}: one label for each")
+            raise ValueError(
+                f"sentence {i} has {len(sentence)} tokens, and y[{i}] is {labels!r:.60}: one label for each token"
+            )
     return [[str(label) for label in labels] for labels in y]
 
 
@@ -59,8 +61,8 @@ def column_text(sentences: list[Sequence[Any]], labels: list[list[str]] | str | 
             cells = [token] if isinstance(token, str) else list(token) if isinstance(token, (list, tuple)) else None
             if not cells or not all(isinstance(cell, (str, Real)) for cell in cells):
                 raise ValueError(
-                    f"token {t} of sentence {i} is {token!r:.60}: a token is a string, a tuple of strings, or a dict of "
-                    "features"
+                    f"token {t} of sentence {i} is {token!r:.60}: a token is a string, a tuple of strings, or a dict "
+                    "of features"
                 )
             width = len(cells) if width is None else width
             if len(cells) != width:
@@ -73,8 +75,8 @@ def column_text(sentences: list[Sequence[Any]], labels: list[list[str]] | str | 
             line = "\t".join(map(str, cells))
             if line.count("\t") >= len(cells) or "\n" in line or "\r" in line:
                 raise ValueError(
-                    f"token {t} of sentence {i} is {token!r:.60}: a tab or a line break cannot be part of a token or of "
-                    "its label"
+                    f"token {t} of sentence {i} is {token!r:.60}: a tab or a line break cannot be part of a token or "
+                    "of its label"
                 )
             if len(cells) == _CONLLU and _NO_TOKEN.fullmatch(str(cells[0])):
                 raise ValueError(

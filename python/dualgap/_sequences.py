@@ -88,13 +88,13 @@ def flattened(y: Any, starts: np.ndarray, lengths: Any) -> np.ndarray:
     if lengths is not None:
         labels = np.asarray(y)
         if labels.shape != (starts[-1],):
-            raise ValueError(f"there are {starts[-1]} positions, and y has the shape {labels.shape}: one label for each")
+            raise ValueError(f"there are {starts[-1]} positions, and y has the shape {labels.shape}: give each a label")
         return labels
     if len(y) != len(sizes):
         raise ValueError(f"there are {len(sizes)} sequences and {len(y)} lists of labels: each needs one")
     parts = []
-    for i, size in enumerate(sizes):
-        part = np.asarray(y[i])
+    for i, (size, labels) in enumerate(zip(sizes, y, strict=True)):
+        part = np.asarray(labels)
         if part.shape != (size,):
             raise ValueError(
                 f"sequence {i} has {size} positions, and its labels have the shape {part.shape}: one label for each "

@@ -267,17 +267,11 @@ class ChainSVM(ChainEstimator):
         """
         check_is_fitted(self)
         matrix, starts, pairs = self._inputs(X, lengths, edges, reset=False)
-        labels = flattened(y, starts, lengths)
-        strange = np.setdiff1d(labels, self.classes_)
-        known = [*self.classes_, *strange]
-        place = {label: k for k, label in enumerate(known)}
-        data = _dualgap.Data.sequences(
-            matrix,
-            starts,
-            pairs,
-            classes=np.array([place[label] for label in labels], dtype=np.int64),
-            labels=[spelled(label) for label in known],
-        )
+        found, numbers = np.unique(flattened(y, starts, lengths), return_inverse=True)
+        place = {label: k for k, label in enumerate(self.classes_.tolist())}
+        places = np.array([place.setdefault(label, len(place)) for label in found.tolist()], dtype=np.int64)
+        labels = [spelled(label) for label in place]
+        data = _dualgap.Data.sequences(matrix, starts, pairs, classes=places[numbers], labels=labels)
         return self.model_.figures(data, self.threads)
 
     def score(self, X: Any, y: Any, lengths: Any = None, *, edges: Any = None) -> float:

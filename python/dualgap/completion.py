@@ -24,8 +24,8 @@ class MatrixCompletion(CertifiedEstimator):
 
         mean loss of M[user, item] at (rating - centre) + mu/2 ||M||^2      with the trace norm of M at most radius
 
-    so the matrix has low rank, and no rank to choose. Users and items are numbers or names. A pair with one that was not
-    in training gets its centre.
+    so the matrix has low rank, and no rank to choose. Users and items are numbers or names. A pair with one that was
+    not in training gets its centre.
 
     Parameters
     ----------
@@ -131,8 +131,8 @@ class MatrixCompletion(CertifiedEstimator):
         """
         users, items, values = _triples(users, items, ratings)
         task = self._task(users, items, values)
-        data, kept = _data(users, items, values, sample_weight)
-        self._names = kept
+        data = _data(users, items, values, sample_weight)
+        self.users_, self.items_ = _distinct(users), _distinct(items)
         # The program predicts for files of pairs, `user item`.
         recipe = {"format": {"ratings": {}}, "folds": None}
         self._keep(*self._run(data, task, recipe=recipe))
@@ -154,7 +154,7 @@ class MatrixCompletion(CertifiedEstimator):
         check_is_fitted(self)
         if items is None:
             users, items = _pairs(users)
-        data, _ = _data(_column(users, "users"), _column(items, "items"), None)
+        data = _data(_column(users, "users"), _column(items, "items"), None)
         return np.asarray(self.model_.predict(data))
 
     def evaluate(self, users: Any, items: Any = None, ratings: Any = None) -> dict[str, Any]:
@@ -171,7 +171,7 @@ class MatrixCompletion(CertifiedEstimator):
             `rmse`, `mae`, `r2`, and how many pairs, users and items are `unknown` to the model.
         """
         check_is_fitted(self)
-        data, _ = _data(*_triples(users, items, ratings))
+        data = _data(*_triples(users, items, ratings))
         return self.model_.figures(data)
 
     def score(self, users: Any, items: Any = None, ratings: Any = None) -> float:
@@ -205,7 +205,7 @@ class MatrixCompletion(CertifiedEstimator):
             The bound, as computed now.
         """
         check_is_fitted(self)
-        data, _ = _data(*_triples(users, items, ratings), sample_weight)
+        data = _data(*_triples(users, items, ratings), sample_weight)
         return self._certified(self.model_, data, sample_weight)
 
     def _task(self, users: np.ndarray, items: np.ndarray, values: np.ndarray) -> dict[str, Any]:
@@ -231,20 +231,18 @@ class MatrixCompletion(CertifiedEstimator):
         }
 
     def _set_fitted(self) -> None:
-        model, arrays = self.model_, self.model_.arrays
-        names = getattr(self, "_names", None)
-        self.users_ = unspelled(model.features) if names is None else _renamed(model.features, names[0])
-        self.items_ = unspelled(model.weighted) if names is None else _renamed(model.weighted, names[1])
+        arrays, constants = self.model_.arrays, self.model_.constants
         self.singular_values_ = arrays["low_rank.s"]
         root = np.sqrt(self.singular_values_)
         self.user_factors_ = arrays["low_rank.u"] * root
         self.item_factors_ = arrays["low_rank.v"] * root
-        constants = model.constants
         self.mean_ = next(value for kind, _, value in constants if kind == "mean")
         self.user_effects_ = _effects(constants, "user_effect", len(self.users_))
         self.item_effects_ = _effects(constants, "item_effect", len(self.items_))
-        if hasattr(self, "_names"):
-            del self._names
+
+    def _restore(self, model: _dualgap.Model) -> None:
+        self.users_, self.items_ = unspelled(model.features), unspelled(model.weighted)
+        super()._restore(model)
 
     @classmethod
     def _keywords(cls, model: _dualgap.Model) -> dict[str, Any]:
@@ -327,10 +325,10 @@ def _column(values: Any, name: str) -> np.ndarray:
 
 def _data(
     users: np.ndarray, items: np.ndarray, values: np.ndarray | None, sample_weight: Any = None
-) -> tuple[_dualgap.Data, tuple[np.ndarray, np.ndarray]]:
-    """Return ratings, or pairs without them, as data of the library, with the distinct users and items."""
+) -> _dualgap.Data:
+    """Return ratings, or pairs without them, as data of the library."""
     (all_users, users), (all_items, items) = (np.unique(of, return_inverse=True) for of in (users, items))
-    data = _dualgap.Data.ratings(
+    return _dualgap.Data.ratings(
         users.astype(np.int64),
         items.astype(np.int64),
         _spelled(all_users, "user"),
@@ -338,7 +336,6 @@ def _data(
         values=values,
         weights=None if values is None else weights(sample_weight, values),
     )
-    return data, (all_users, all_items)
 
 
 def _spelled(values: np.ndarray, what: str) -> list[str]:
@@ -348,10 +345,10 @@ def _spelled(values: np.ndarray, what: str) -> list[str]:
     return names
 
 
-def _renamed(names: list[str], values: np.ndarray) -> np.ndarray:
-    """Return the values that names were spelled from, in the order of the names."""
-    of = {spelled(value): k for k, value in enumerate(values)}
-    return values[[of[name] for name in names]]
+def _distinct(values: np.ndarray) -> np.ndarray:
+    """Return the distinct values in the order of their first, which the library numbers names by."""
+    found, first = np.unique(values, return_index=True)
+    return found[np.argsort(first)]
 
 
 def _effects(constants: list[tuple[str, str, float]], kind: str, count: int) -> np.ndarray:

@@ -313,7 +313,9 @@ class SequenceTagger(ChainEstimator):
     def _columns(self) -> dict[str, Any]:
         """Return the recipe of the keywords."""
         features = self.features
-        if isinstance(features, os.PathLike) or (isinstance(features, str) and os.path.isfile(features)):
+        if features in ("standard", _PAPER):
+            recipe = _dualgap.column_recipe(preset=features)
+        elif isinstance(features, os.PathLike) or (isinstance(features, str) and os.path.isfile(features)):
             name = os.fspath(features)
             recipe = _dualgap.column_recipe(templates=Path(features).read_text(encoding="utf-8"), name=name)
         elif isinstance(features, str) and ("\n" in features or ":" in features):

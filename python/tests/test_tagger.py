@@ -94,7 +94,8 @@ def test_evaluations_count_chunks_as_the_shared_tasks_do(file: Path) -> None:
     assert predicted == [["B-NP", "I-NP", "B-VP", "B-NP", "I-NP"]]
     figures = tagger.evaluate(TUPLES[1:2], truth)
     assert figures["accuracy"] == 0.8
-    assert figures["chunks"]["precision"] == pytest.approx(2 / 3) and figures["chunks"]["recall"] == pytest.approx(1 / 2)
+    chunks = figures["chunks"]
+    assert (chunks["precision"], chunks["recall"]) == (pytest.approx(2 / 3), pytest.approx(1 / 2))
     figures = tagger.evaluate([[("The", "DT")]], [["NEW"]])
     assert figures["accuracy"] == 0.0
 
@@ -118,8 +119,9 @@ def test_options_of_features_are_those_of_the_program(tmp_path: Path) -> None:
 
 
 def test_values_of_dicts_are_those_of_crfsuite() -> None:
+    inner = {"q": "r", "z": 2.0}
     tokens = [
-        [{"bias": 1, "w": "a", "up": np.True_, "down": False, "half": 0.5, "set": {"x", "y"}, "in": {"q": "r", "z": 2.0}}],
+        [{"bias": 1, "w": "a", "up": np.True_, "down": False, "half": 0.5, "set": {"x", "y"}, "in": inner}],
         [{"w": "b"}],
     ]
     tagger = SequenceTagger(lam=0.1).fit(tokens, [["p"], ["q"]])
@@ -249,8 +251,8 @@ def test_a_missed_tolerance_is_told_and_weights_count() -> None:
 @pytest.mark.skipif("DUALGAP_PROGRAM" not in os.environ, reason="DUALGAP_PROGRAM names no program to compare with")
 def test_the_program_and_python_read_the_models_of_each_other(file: Path, tmp_path: Path) -> None:
     def program(*words: Any) -> str:
-        done = subprocess.run([os.environ["DUALGAP_PROGRAM"], *map(str, words)], capture_output=True, text=True, check=True)
-        return done.stdout
+        command = [os.environ["DUALGAP_PROGRAM"], *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     mine, theirs = tmp_path / "mine.dualgap", tmp_path / "theirs.dualgap"
     tagger = SequenceTagger(lam=0.05, min_count=2, seed=3).fit(file)
@@ -263,7 +265,7 @@ def test_the_program_and_python_read_the_models_of_each_other(file: Path, tmp_pa
     of_lists = SequenceTagger(lam=0.05).fit(WORDS, CHUNKS)
     of_lists.save(mine)
     (tmp_path / "words.txt").write_text("\n\n".join("\n".join(words) for words in WORDS) + "\n")
-    lines = [line.split("\t")[-1].split(" ")[-1] for line in program("predict", mine, tmp_path / "words.txt").split("\n")]
-    assert [line for line in lines if line] == [label for part in of_lists.predict(WORDS) for label in part]
+    lines = program("predict", mine, tmp_path / "words.txt").splitlines()
+    assert [line.split()[-1] for line in lines if line] == [label for part in of_lists.predict(WORDS) for label in part]
     told = json.loads(program("eval", "--json", theirs, file))
     assert told["chunks"] == loaded.evaluate(file)["chunks"] and told["accuracy"] == loaded.score(file)
