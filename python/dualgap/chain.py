@@ -155,6 +155,9 @@ class ChainSVM(ChainEstimator):
     True
     """
 
+    classes_: np.ndarray
+    n_features_in_: int
+
     def __init__(
         self,
         *,

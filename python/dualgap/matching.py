@@ -71,6 +71,7 @@ class MatchingSVM(CertifiedEstimator):
     """
 
     _structure: ClassVar[str] = "matching"
+    n_features_in_: int
 
     def __init__(
         self,
@@ -283,7 +284,7 @@ def _marks(links: Any, graph: tuple[np.ndarray, Any, tuple[int, int]], i: int) -
             )
         if not np.isin(matrix, (-1, 0, 1)).all():
             raise ValueError(f"the links of graph {i} must be 1 for sure, -1 for possible and 0 for none")
-        sure, possible = np.argwhere(matrix == 1), np.argwhere(matrix == -1)
+        sure, possible = np.argwhere(matrix == 1).tolist(), np.argwhere(matrix == -1).tolist()
     elif isinstance(links, Mapping):
         strange = set(links) - {"sure", "possible"}
         if strange:

@@ -408,7 +408,7 @@ class SequenceTagger(ChainEstimator):
 
         Every token has some label where the training data had one, because a line without could be empty.
         """
-        recipe = self._recipe()
+        recipe = self.model_.provenance["recipe"]["format"]["columns"]
         last = not recipe["pick"] or recipe["pick"][-1] == max(recipe["pick"])
         text, width = column_text(sentences, self.model_.labels[0] if last else None)
         if not recipe["pick"] and width != recipe["columns"] - 1:
