@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .linear import LinearRegressor as LinearRegressor
     from .matching import MatchingSVM as MatchingSVM
     from .tagger import SequenceTagger as SequenceTagger
+    from .linear_regressor import LinearRegressor as LinearRegressor
 
 #: The module of every public name.
 _HOMES = {
@@ -34,6 +35,7 @@ _HOMES = {
     "SequenceTagger": "tagger",
     "MatchingSVM": "matching",
     "MatrixCompletion": "completion",
+    "LinearRegressor": "linear_regressor",
 }
 
 __all__ = ["__version__", *_HOMES]

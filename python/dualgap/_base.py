@@ -84,17 +84,20 @@ class CertifiedEstimator(BaseEstimator):
         arrays: dict[str, Any] | None = None,
         recipe: dict[str, Any] | None = None,
         warm_start: _dualgap.Model | None = None,
+        interrupt: _dualgap.Interrupt | None = None,
+        threads: int | None = None,
     ) -> tuple[_dualgap.Model, dict[str, Any]]:
         """Train a model, and return it with the report of the run.
 
-        `arrays` complete the structure, and `recipe` says how the program reads such data from a file.
+        `arrays` complete the structure, and `recipe` says how the program reads such data from a file. Another thread
+        ends the run by `interrupt`.
         """
         request = {
             "task": task,
             "solver": self.solver,
             "method": self._method(),
             "limits": self._limits(),
-            "threads": self.threads,
+            "threads": whole(self.threads if threads is None else threads, "threads"),
             "recipe": recipe,
         }
         model, report, raised = _dualgap.fit(
@@ -104,6 +107,7 @@ class CertifiedEstimator(BaseEstimator):
             arrays or {},
             warm_start=warm_start,
             callback=self._callback(),
+            interrupt=interrupt,
         )
         report["raised"] = raised
         return model, report
