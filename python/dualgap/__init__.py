@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from .kernel import KernelSVM as KernelSVM
     from .certification import Appraisal as Appraisal
     from .certification import certify as certify
+    from .chain import ChainSVM as ChainSVM
+    from .completion import MatrixCompletion as MatrixCompletion
     from .linear import LinearClassifier as LinearClassifier
+    from .linear import LinearRegressor as LinearRegressor
+    from .matching import MatchingSVM as MatchingSVM
+    from .tagger import SequenceTagger as SequenceTagger
     from .linear_regressor import LinearRegressor as LinearRegressor
     from .low_rank import LowRankClassifier as LowRankClassifier
     from .low_rank import LowRankRegressor as LowRankRegressor
@@ -43,6 +48,11 @@ _HOMES = {
     "Appraisal": "certification",
     "certify": "certification",
     "LinearClassifier": "linear",
+    "LinearRegressor": "linear",
+    "ChainSVM": "chain",
+    "SequenceTagger": "tagger",
+    "MatchingSVM": "matching",
+    "MatrixCompletion": "completion",
     "LinearRegressor": "linear_regressor",
     "LowRankClassifier": "low_rank",
     "LowRankRegressor": "low_rank",

@@ -21,6 +21,9 @@ _READERS = {
     "multioutput": ["balls.SparseRegressor", "low_rank.LowRankRegressor"],
     "kernel_linear": ["kernel.KernelSVM", "kernel.KernelRegressor"],
     "kernel_multiclass": ["kernel.KernelSVM"],
+    "chain": ["chain.ChainSVM", "tagger.SequenceTagger"],
+    "matching": ["matching.MatchingSVM"],
+    "completion": ["completion.MatrixCompletion"],
 }
 
 

@@ -3,6 +3,7 @@
 //!
 //! - `arrays`: arrays of numpy, read in place; `rows`: matrices; `data`: data sets.
 //! - `structures`: what Python knows of each structure.
+//! - `reading`: files of the program's formats; `figures`: how predictions compare with the truth.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
 //! - `certify`: how far from the optimum the weights of others are.
 //! - `errors`: errors as exceptions.
@@ -11,8 +12,10 @@ mod arrays;
 mod certify;
 mod data;
 mod errors;
+mod figures;
 mod fit;
 mod model;
+mod reading;
 mod rows;
 mod running;
 mod structures;
@@ -30,6 +33,8 @@ mod _dualgap {
     use crate::fit::fit;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::reading::column_recipe;
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]
