@@ -231,6 +231,11 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {seconds:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
+def _percent(fraction: float) -> str:
+    """Return whole percents, rounded down: only what is finished is at 100 %."""
+    return f"{int(100.0 * fraction):3}%"
+
+
 class _Log:
     """Lines of their own, for a file."""
 
@@ -244,7 +249,7 @@ class _Log:
 
     def draw(self, name: str, fraction: float, text: str) -> None:
         if text:
-            self.write(f"{name} {fraction:4.0%}  {text}\n")
+            self.write(f"{name} {_percent(fraction)}  {text}\n")
 
     def write(self, text: str) -> None:
         try:
@@ -282,7 +287,7 @@ class _Terminal(_Log):
         cells = min(max(columns - len(f"{name}   100%  ") - self.readable, self.shortest), self.longest)
         done = int(fraction * cells)
         bar = self.full * done + self.empty * (cells - done)
-        line = f"{name} {bar} {fraction:4.0%}  {text}".rstrip()[:columns]
+        line = f"{name} {bar} {_percent(fraction)}  {text}".rstrip()[:columns]
         self.write("\r" + line.ljust(self.width))
         self.width = len(line)
 
