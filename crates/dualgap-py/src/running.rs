@@ -45,22 +45,24 @@ pub fn interruptible<T: Send>(
     interrupt: &Interrupt,
     work: impl FnOnce() -> T + Send,
 ) -> (T, Option<PyErr>) {
-    observed(py, interrupt, None, |_| work())
+    observed(py, interrupt, None, None, |_| work())
 }
 
 /// [`interruptible`], where `work` receives an observer that calls `function` with each certification as a dict, and
-/// between them now and then with the number of passes so far. The function ends the run through `interrupt` by returning `True`, or by raising an exception, which is returned beside
-/// the result.
+/// between them now and then with the number of passes so far. The function ends the run through `interrupt` by
+/// returning `True`, or by raising an exception, which is returned beside the result. A second signal raises `halt`, for
+/// work whose certified end may take long.
 ///
 /// The function is called by the thread that waits. So a user's code runs where it was written: with its context
 /// variables, its debugger, the output cell of its notebook, and Ctrl-C.
 pub fn observed<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,
+    halt: Option<&Interrupt>,
     function: Option<&Py<PyAny>>,
     work: impl FnOnce(Option<Callback>) -> T + Send,
 ) -> (T, Option<PyErr>) {
-    let mut desk = Desk { interrupt, function, raised: None };
+    let mut desk = Desk { interrupt, halt, function, raised: None };
     let result = py.detach(|| {
         let (sender, events) = channel();
         let callback = desk.function.map(|_| Callback::new(&sender));
@@ -113,6 +115,8 @@ impl Drop for SendEnd {
 /// The thread that waits for a run.
 struct Desk<'a> {
     interrupt: &'a Interrupt,
+    /// What a second exception raises.
+    halt: Option<&'a Interrupt>,
     /// The user's function, as long as it wants the run to go on.
     function: Option<&'a Py<PyAny>>,
     /// The first exception of a signal or of the function.
@@ -147,6 +151,9 @@ impl Desk<'_> {
 
     fn end_with(&mut self, error: PyErr) {
         self.interrupt.raise();
+        if let (Some(halt), Some(_)) = (self.halt, &self.raised) {
+            halt.raise();
+        }
         self.raised.get_or_insert(error);
     }
 }
