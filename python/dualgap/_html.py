@@ -23,7 +23,7 @@ def progress(name: str, fraction: float, text: str) -> str:
         '<span style="display:inline-block;width:16em;height:0.8em;border:1px solid rgba(128,128,128,0.6);'
         'border-radius:3px;overflow:hidden">'
         f'<span style="display:block;width:{percent:.1f}%;height:100%;background:{BLUE}"></span></span>'
-        f"<span>{percent:.0f}&nbsp;%</span><span>{escape(text)}</span></div>"
+        f"<span>{int(percent)}&nbsp;%</span><span>{escape(text)}</span></div>"
     )
 
 

@@ -2,7 +2,8 @@
 
 A callback is a function, or an object with ``__call__``, that receives a :class:`Certification` whenever the gap was
 computed, and stops the run by returning True. Every estimator takes one, or a list of them, as `callback`. An object may
-also have the methods ``begin(estimator)`` and ``end(estimator)``, which are called before and after the run.
+also have the methods ``begin(estimator)`` and ``end(estimator)``, which are called before and after the run, and
+``advanced(passes)``, which is called now and then between two certifications.
 
 Whatever ends a run early, a callback, an exception of a callback or Ctrl-C, leaves a fitted estimator with the
 certificate of its model. A classifier that has a problem for each of several classes is a run for each: what ends one of
@@ -175,8 +176,15 @@ class Progress:
     def __call__(self, certification: Certification, /) -> None:
         """Show how far the run has come."""
         bar = self._bars[threading.get_ident()]
-        bar.last = certification
+        bar.last, bar.passes = certification, certification.passes
         if time.monotonic() - bar.drawn >= max(self.every, bar.view.pause):
+            bar.draw()
+
+    def advanced(self, passes: float) -> None:
+        """Show the passes so far, where this does not make a long log longer."""
+        bar = self._bars[threading.get_ident()]
+        bar.passes = passes
+        if bar.view.live and time.monotonic() - bar.drawn >= self.every:
             bar.draw()
 
     def end(self, estimator: Any) -> None:
@@ -194,20 +202,25 @@ class _Bar:
         self.goal = goal
         self.view = _view()
         self.last: Certification | None = None
-        #: When it was drawn, in seconds of the clock.
+        self.passes = 0.0
+        self.begun = time.monotonic()
+        #: When it was drawn, in seconds of the same clock.
         self.drawn = -math.inf
 
     def draw(self) -> None:
         self.drawn = time.monotonic()
         fraction = 0.0 if self.last is None else self.goal.fraction(self.last)
-        self.view.draw(self.name, fraction, "" if self.last is None else self.text(self.last))
+        self.view.draw(self.name, fraction, self.text())
 
-    def text(self, seen: Certification) -> str:
-        parts = [f"{seen.passes:.4g} passes", f"gap {seen.relative_gap:.2g}", _duration(seen.seconds)]
-        if self.goal.tolerance:
-            parts[1] += f" (goal {self.goal.tolerance:.2g})"
-        if seen.test_error is not None:
-            parts.append(f"test error {seen.test_error:.3g}")
+    def text(self) -> str:
+        if self.passes == 0.0:
+            return ""
+        parts = [f"{self.passes:.4g} passes", _duration(self.drawn - self.begun)]
+        if self.last is not None:
+            goal = f" (goal {self.goal.tolerance:.2g})" if self.goal.tolerance else ""
+            parts.insert(1, f"gap {self.last.relative_gap:.2g}{goal}")
+            if self.last.test_error is not None:
+                parts.append(f"test error {self.last.test_error:.3g}")
         return ", ".join(parts)
 
 
@@ -218,18 +231,25 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {seconds:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
+def _percent(fraction: float) -> str:
+    """Return whole percents, rounded down: only what is finished is at 100 %."""
+    return f"{int(100.0 * fraction):3}%"
+
+
 class _Log:
     """Lines of their own, for a file."""
 
     #: The least number of seconds between two drawings.
     pause = 1.0
+    #: Whether to draw between two certifications, too.
+    live = False
 
     def __init__(self, stream: TextIO | None) -> None:
         self.stream = stream
 
     def draw(self, name: str, fraction: float, text: str) -> None:
         if text:
-            self.write(f"{name} {fraction:4.0%}  {text}\n")
+            self.write(f"{name} {_percent(fraction)}  {text}\n")
 
     def write(self, text: str) -> None:
         try:
@@ -248,8 +268,9 @@ class _Terminal(_Log):
     """A line that is written over and over."""
 
     pause = 0.0
-    #: The number of characters of the bar.
-    cells = 30
+    live = True
+    #: The numbers of characters of the longest and the shortest bar, and of the text behind it, which is to be readable.
+    longest, shortest, readable = 30, 10, 46
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
@@ -261,10 +282,12 @@ class _Terminal(_Log):
         self.width = 0
 
     def draw(self, name: str, fraction: float, text: str) -> None:
-        done = int(fraction * self.cells)
-        bar = self.full * done + self.empty * (self.cells - done)
         # A line of the full width would be broken into two by some terminals.
-        line = f"{name} {bar} {fraction:4.0%}  {text}".rstrip()[: shutil.get_terminal_size().columns - 1]
+        columns = shutil.get_terminal_size().columns - 1
+        cells = min(max(columns - len(f"{name}   100%  ") - self.readable, self.shortest), self.longest)
+        done = int(fraction * cells)
+        bar = self.full * done + self.empty * (cells - done)
+        line = f"{name} {bar} {_percent(fraction)}  {text}".rstrip()[:columns]
         self.write("\r" + line.ljust(self.width))
         self.width = len(line)
 
@@ -276,6 +299,7 @@ class _Notebook:
     """A bar in the output of a notebook's cell."""
 
     pause = 0.0
+    live = True
 
     def __init__(self) -> None:
         self.handle: Any = None
@@ -316,7 +340,7 @@ class Watch:
         self.stopped = False
         self._begun: list[Any] = []
 
-    def __enter__(self) -> Callable[[dict[str, Any]], bool] | None:
+    def __enter__(self) -> Callable[[dict[str, Any] | float], bool] | None:
         if hasattr(self.estimator, "_skl_callbacks"):
             self.callbacks.append(_Sklearn())
         try:
@@ -327,9 +351,14 @@ class Watch:
         except BaseException:
             self._end()
             raise
-        return self._certified if self.callbacks else None
+        return self._told if self.callbacks else None
 
-    def _certified(self, event: dict[str, Any]) -> bool:
+    def _told(self, event: dict[str, Any] | float) -> bool:
+        if isinstance(event, float):
+            for callback in self.callbacks:
+                if advanced := getattr(callback, "advanced", None):
+                    advanced(event)
+            return False
         certification = Certification._of(event)
         # All of them see every certification, whatever the first one returns.
         self.stopped = any([bool(callback(certification)) for callback in self.callbacks])

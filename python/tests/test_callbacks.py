@@ -220,7 +220,45 @@ def test_a_terminal_has_one_line(data, monkeypatch):
     assert len(drawn) > 3 and max(map(len, drawn)) < 60
     assert "░   0%" in drawn[0] and "100%" in drawn[-1]
     done = [line.count("█") for line in drawn]
-    assert done == sorted(done) and done[-1] == 30
+    assert done == sorted(done) and done[-1] == 10, "the bar is short, so that the text can be read"
+
+
+def test_the_passes_move_between_two_certifications(data, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    progress = Progress(every=0.0)
+    progress.begin(LinearClassifier())
+    progress.advanced(1.0)
+    progress.advanced(2.0)
+    progress(certification(0.1, passes=4.0))
+    progress.advanced(5.0)
+    progress.end(LinearClassifier())
+    drawn = sys.stderr.getvalue().split("\r")[1:]
+    assert ["1 passes" in drawn[1], "2 passes" in drawn[2], "gap 0.1" in drawn[3]] == [True] * 3
+    assert "5 passes, gap 0.1 (goal 0.01)" in drawn[4]
+    # A log is written at certifications alone.
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    progress.begin(LinearClassifier())
+    progress.advanced(1.0)
+    assert sys.stderr.getvalue() == ""
+    progress.end(LinearClassifier())
+
+
+def test_an_object_hears_of_passes_between_two_certifications():
+    class Counter:
+        passes: list[float] = []
+        certified: list[float] = []
+
+        def advanced(self, passes):
+            self.passes.append(passes)
+
+        def __call__(self, certification):
+            self.certified.append(certification.passes)
+            # Passes are told every 50 milliseconds, so the run goes on until it has lasted that long.
+            return bool(self.passes) or certification.seconds > 60.0
+
+    X, y = make_classification(5000, 50, flip_y=0.5, random_state=0)
+    LinearClassifier(lam=1e-10, tolerance=1e-12, callback=Counter()).fit(X, y)
+    assert 0.0 < Counter.passes[0] <= Counter.certified[-1]
 
 
 def test_a_file_has_lines(data, monkeypatch):

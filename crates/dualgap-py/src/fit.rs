@@ -138,7 +138,7 @@ fn fit_one<'py, S: PyStructure>(
     };
     let interrupt = extras.interrupt;
     let function = extras.callback.as_ref();
-    let (report, raised) = observed(py, &interrupt, function, |mut callback| {
+    let (report, raised) = observed(py, &interrupt, None, function, |mut callback| {
         let task = request.task.resolve(train)?;
         let plan = Plan {
             method: request.method()?,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the waiting thread looks for signals. Ctrl-C should be answered within 0.2 seconds, and a look takes the
 /// interpreter lock for less than a microsecond.
@@ -45,25 +45,27 @@ pub fn interruptible<T: Send>(
     interrupt: &Interrupt,
     work: impl FnOnce() -> T + Send,
 ) -> (T, Option<PyErr>) {
-    observed(py, interrupt, None, |_| work())
+    observed(py, interrupt, None, None, |_| work())
 }
 
-/// [`interruptible`], where `work` receives an observer that calls `function` with each certification as a dict. The
-/// function ends the run through `interrupt` by returning `True`, or by raising an exception, which is returned beside
-/// the result.
+/// [`interruptible`], where `work` receives an observer that calls `function` with each certification as a dict, and
+/// between them now and then with the number of passes so far. The function ends the run through `interrupt` by
+/// returning `True`, or by raising an exception, which is returned beside the result. A second signal raises `halt`, for
+/// work whose certified end may take long.
 ///
 /// The function is called by the thread that waits. So a user's code runs where it was written: with its context
 /// variables, its debugger, the output cell of its notebook, and Ctrl-C.
 pub fn observed<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,
+    halt: Option<&Interrupt>,
     function: Option<&Py<PyAny>>,
     work: impl FnOnce(Option<Callback>) -> T + Send,
 ) -> (T, Option<PyErr>) {
-    let mut desk = Desk { interrupt, function, raised: None };
+    let mut desk = Desk { interrupt, halt, function, raised: None };
     let result = py.detach(|| {
         let (sender, events) = channel();
-        let callback = desk.function.map(|_| Callback(sender.clone()));
+        let callback = desk.function.map(|_| Callback::new(&sender));
         thread::scope(|scope| {
             let worker = scope.spawn(move || {
                 let _end = SendEnd(sender);
@@ -72,10 +74,11 @@ pub fn observed<T: Send>(
             loop {
                 match events.recv_timeout(PATIENCE) {
                     Ok(Event::Certified(progress, answered)) => {
-                        Python::attach(|py| desk.call(py, &progress));
+                        Python::attach(|py| desk.call(py, progress.as_ref()));
                         // The run waits for this, and nothing else can end its waiting.
                         let _ = answered.send(());
                     }
+                    Ok(Event::Advanced(passes)) => Python::attach(|py| desk.call(py, &passes)),
                     Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {}
                 }
@@ -93,6 +96,8 @@ pub fn observed<T: Send>(
 enum Event {
     /// A certification. The run goes on when it gets an answer.
     Certified(Box<Progress>, Sender<()>),
+    /// The number of passes so far. The run does not wait.
+    Advanced(f64),
     /// The run is over.
     End,
 }
@@ -110,6 +115,8 @@ impl Drop for SendEnd {
 /// The thread that waits for a run.
 struct Desk<'a> {
     interrupt: &'a Interrupt,
+    /// What a second exception raises.
+    halt: Option<&'a Interrupt>,
     /// The user's function, as long as it wants the run to go on.
     function: Option<&'a Py<PyAny>>,
     /// The first exception of a signal or of the function.
@@ -118,9 +125,9 @@ struct Desk<'a> {
 
 impl Desk<'_> {
     /// Calls the function. It is not called again once it has ended the run.
-    fn call(&mut self, py: Python<'_>, progress: &Progress) {
+    fn call(&mut self, py: Python<'_>, event: &impl serde::Serialize) {
         let Some(function) = self.function else { return };
-        let answer = to_python(py, progress)
+        let answer = to_python(py, event)
             .and_then(|fields| function.bind(py).call1((fields,)))
             .and_then(|answer| Ok(!answer.is_none() && answer.is_truthy()?));
         match answer {
@@ -144,21 +151,42 @@ impl Desk<'_> {
 
     fn end_with(&mut self, error: PyErr) {
         self.interrupt.raise();
+        if let (Some(halt), Some(_)) = (self.halt, &self.raised) {
+            halt.raise();
+        }
         self.raised.get_or_insert(error);
     }
 }
 
-/// An observer that passes certifications on to the waiting thread. Clones do the same, for work of several runs.
+/// An observer that passes events on to the waiting thread. Clones do the same, for work of several runs.
 #[derive(Clone)]
-pub struct Callback(Sender<Event>);
+pub struct Callback {
+    events: Sender<Event>,
+    /// When a number of passes was sent last.
+    last: Instant,
+}
+
+impl Callback {
+    fn new(events: &Sender<Event>) -> Self {
+        Self { events: events.clone(), last: Instant::now() }
+    }
+}
 
 impl Observer for Callback {
     fn certified(&mut self, progress: &Progress, _: &[f64]) -> Result<()> {
         let (answered, answer) = channel();
-        if self.0.send(Event::Certified(Box::new(*progress), answered)).is_ok() {
+        if self.events.send(Event::Certified(Box::new(*progress), answered)).is_ok() {
             let _ = answer.recv();
         }
         Ok(())
+    }
+
+    fn advanced(&mut self, passes: f64) {
+        // Passes over little data take microseconds, and nobody wants to see each of them.
+        if self.last.elapsed() >= PATIENCE {
+            self.last = Instant::now();
+            let _ = self.events.send(Event::Advanced(passes));
+        }
     }
 }
 

@@ -114,12 +114,14 @@ pub struct RunState {
 }
 
 impl RunState {
-    /// Returns why a run with this certificate ends by itself, or `None` if it continues.
+    /// Returns why a run ends after this certification, or `None` if it continues.
     pub(super) fn end(&self, budget: &Budget, certificate: &Certificate) -> Option<Stop> {
         let stalled =
             certificate.gap() <= certificate.rounding_error || self.standstill >= PATIENCE;
         let reached = budget.is_met(certificate).then_some(Stop::GapReached);
-        reached.or(stalled.then_some(Stop::Stalled))
+        // An interrupt during the certification, or by the observer, finds a model that is certified already.
+        let interrupted = budget.interrupt.raised().then_some(Stop::Interrupted);
+        reached.or(stalled.then_some(Stop::Stalled)).or(interrupted)
     }
 
     pub(super) fn report<S: Solver>(

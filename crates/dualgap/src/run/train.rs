@@ -284,9 +284,7 @@ fn drive(
         observer.certified(&progress, solver.weights())?;
         state.history.push(progress);
 
-        // An interrupt during the certification, or by the observer, finds a model that is certified already.
-        let interrupted = || budget.interrupt.raised().then_some(Stop::Interrupted);
-        let end = state.end(budget, &certificate).or_else(interrupted);
+        let end = state.end(budget, &certificate);
         if cut {
             // The run can resume from the checkpoint that was stored last, but not from this state.
             let why = if budget.interrupt.raised() { Stop::Interrupted } else { Stop::TimeLimit };
