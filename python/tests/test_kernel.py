@@ -165,7 +165,7 @@ def test_a_model_file_becomes_the_same_estimator(model: Any, y: Any, form: Any, 
     ("keywords", "y", "message"),
     [
         ({"kernel": "sigmoid"}, Y, "there is no kernel 'sigmoid': take one of rbf, polynomial, linear"),
-        ({"gamma": "auto"}, Y, "there is no gamma 'auto': take one of scale, a positive number"),
+        ({"gamma": "auto"}, Y, "gamma must be \"scale\" or a positive number, not 'auto'"),
         ({"gamma": 0.0}, Y, "gamma of a kernel must be a positive number, not 0"),
         ({"kernel": "polynomial", "degree": 0}, Y, "a number from 1 to 64, not 0"),
         ({"kernel": "polynomial", "coef0": -1.0}, Y, "coef0 of a polynomial kernel must not be negative"),
