@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from . import _dualgap
 from ._arrays import weights
 from ._base import CertifiedEstimator, number, strength
 from ._examples import CertifiedRegressor
-from ._scores import loss_keywords, loss_settings, one_of
+from ._scores import by_output, loss_keywords, loss_settings, one_of
 
 #: The name of the second output that a single one gets where the library asks for several.
 _NOTHING = "(always zero)"
@@ -25,6 +26,10 @@ class InBall(CertifiedEstimator):
     _ball: ClassVar[str | None] = None
     #: The values of the keyword `ball`.
     _balls: ClassVar[tuple[str, ...]] = ("l1", "simplex")
+
+    ball: Any
+    radius: Any
+    mu: Any
 
     def _penalty(self) -> dict[str, Any]:
         name = self._ball or one_of(self.ball, "ball", self._balls)
@@ -86,19 +91,22 @@ class OutputsRegressor(CertifiedRegressor):
     #: weights are zero, so that neither the optimum nor the certificate changes.
     _alone: ClassVar[bool] = True
 
+    loss: Any
+    threads: int
+
     def _structure_settings(self) -> dict[str, Any]:
         return {"loss": loss_settings(self, one_of(self.loss, "loss", self._losses))}
 
     def _run(self, data: _dualgap.Data, task: dict[str, Any], **more: Any) -> tuple[_dualgap.Model, dict[str, Any]]:
-        structure = "linear" if self._alone and not self._several() else "multioutput"
+        structure = "linear" if self._alone and self._outputs() == 1 else "multioutput"
         return super()._run(data, task, structure=structure, **more)
 
-    def _several(self) -> bool:
-        """Return whether there is more than one output."""
-        return int(np.prod(self._y_shape)) > 1
+    def _outputs(self) -> int:
+        """Return how many numbers a row has."""
+        return math.prod(self._y_shape)
 
     def _recipe_target(self) -> dict[str, bool]:
-        return {"numbers": True} if self._alone and not self._several() else {"outputs": True}
+        return {"numbers": True} if self._alone and self._outputs() == 1 else {"outputs": True}
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> _dualgap.Data:
         names = getattr(y, "columns", None)
@@ -113,22 +121,21 @@ class OutputsRegressor(CertifiedRegressor):
             raise ValueError("these are not the data the model was trained on: y has another number of columns")
         outputs = np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
         counts = weights(sample_weight, X)
-        if outputs.shape[1] == 1 and self._alone:
+        if self._outputs() == 1 and self._alone:
             return self._examples(X, counts, numbers=outputs[:, 0])
-        if not self._several():
+        if self._outputs() == 1:
             outputs = np.hstack([outputs, np.zeros_like(outputs)])
-            return self._examples(X, counts, outputs=outputs, labels=["0", _NOTHING])
+            return self._examples(X, counts, outputs=outputs, labels=["1", _NOTHING])
         labels = [str(name) for name in names] if names is not None else []
         if len(set(labels)) < outputs.shape[1]:
-            labels = [str(k) for k in range(outputs.shape[1])]
+            # The names that the program gives to the outputs of a LIBSVM file.
+            labels = [str(k + 1) for k in range(outputs.shape[1])]
         return self._examples(X, counts, outputs=outputs, labels=labels)
 
     def _shaped(self, weights: np.ndarray) -> tuple[Any, Any]:
         """Return weights with a column for each output as `coef_` and `intercept_`, in the shapes that y asks for."""
-        outputs = weights.reshape(len(weights), -1).T[: max(1, int(np.prod(self._y_shape)))]
-        constant = self._intercept() is not None
-        coef = outputs[:, :-1] if constant else outputs
-        intercept = outputs[:, -1] if constant else np.zeros(len(outputs))
+        every = weights.reshape(len(weights), -1)[:, : self._outputs()]
+        coef, intercept = by_output(every, self._intercept() is not None)
         return (coef, intercept) if self._y_shape else (coef[0], float(intercept[0]))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -145,7 +152,7 @@ class OutputsRegressor(CertifiedRegressor):
             The predictions, with as many dimensions as y had.
         """
         data = self._unlabelled(X)
-        scores = self.model_.scores(data, self.threads)[:, : max(1, int(np.prod(self._y_shape)))]
+        scores = self.model_.scores(data, self.threads)[:, : self._outputs()]
         return scores.reshape(-1, *self._y_shape)
 
     @classmethod

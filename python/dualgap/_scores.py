@@ -66,6 +66,9 @@ class ScoringClassifier(CertifiedClassifier):
     #: Those that have probabilities.
     _probable: ClassVar[tuple[str, ...]] = ("softmax",)
 
+    loss: Any
+    threads: int
+
     def _structure_settings(self) -> dict[str, Any]:
         return {"loss": loss_settings(self, one_of(self.loss, "loss", self._losses))}
 

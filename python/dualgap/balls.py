@@ -12,14 +12,20 @@ from sklearn.utils import Tags
 from . import _dualgap
 from ._balls import InBall, OutputsRegressor
 from ._base import number
+from ._examples import ExamplesEstimator
 from ._scores import ScoringClassifier, loss_settings, one_of, only_binary
 
 #: The radius without another one.
 _RADIUS = 10.0
 
 
-class Sparse(InBall):
+class Sparse(InBall, ExamplesEstimator):
     """The ball or the penalty of a sparse model."""
+
+    l1: Any
+    constants: Any
+    intercept: Any
+    coef_: np.ndarray
 
     def _penalty(self) -> dict[str, Any]:
         if self.l1 is None:
@@ -357,7 +363,7 @@ class SparseRegressor(Sparse, OutputsRegressor):
         self.verbose = verbose
 
     def _free(self) -> bool:
-        return self.l1 is not None and not self._several()
+        return self.l1 is not None and self._outputs() == 1
 
     def _set_fitted(self) -> None:
         self.coef_, self.intercept_ = self._shaped(self.model_.arrays["weights"])

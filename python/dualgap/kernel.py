@@ -18,16 +18,25 @@ from ._scores import ScoringClassifier, loss_keywords, loss_settings, one_of, on
 class UnderKernel(CertifiedEstimator):
     """The kernel of an estimator, and the training inputs that have coefficients."""
 
-    #: What predictions are, without a kernel.
+    #: The losses of the class.
     _losses: ClassVar[tuple[str, ...]]
+
+    loss: Any
+    kernel: Any
+    gamma: Any
+    degree: Any
+    coef0: Any
+    lam: Any
+    kernel_cache: Any
+    n_features_in_: int
 
     def _kernel(self) -> dict[str, Any]:
         """Return the kernel in the library's JSON form."""
         name = one_of(self.kernel, "kernel", ("rbf", "polynomial", "linear"))
         if name == "linear":
             return {"name": name}
-        if isinstance(self.gamma, str):
-            one_of(self.gamma, "gamma", ("scale", "a positive number"))
+        if isinstance(self.gamma, str) and self.gamma != "scale":
+            raise ValueError(f'gamma must be "scale" or a positive number, not {self.gamma!r}')
         gamma = None if isinstance(self.gamma, str) else number(self.gamma, "gamma")
         if name == "rbf":
             return {"name": name, "gamma": gamma}

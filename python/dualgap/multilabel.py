@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _dualgap
@@ -180,7 +181,7 @@ class MultilabelClassifier(InBall, ClassifierMixin, ExamplesEstimator):
         names = getattr(y, "columns", None)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, reset=reset)
         check_classification_targets(y)
-        several = type_of_target(y, input_name="y") == "multilabel-indicator"
+        several = y.ndim == 2 and y.shape[1] > 1
         sets = self._indicated(y, names, reset=reset) if several else self._classed(y, reset=reset)
         return self._examples(X, weights(sample_weight, X), sets=sets, labels=self._names())
 
@@ -195,6 +196,9 @@ class MultilabelClassifier(InBall, ClassifierMixin, ExamplesEstimator):
                 f"these are not the data the model was trained on: y has {y.shape[1]} columns, and the model "
                 f"{len(self.classes_)} labels"
             )
+        entries = y.data if sp.issparse(y) else y
+        if ((entries != 0) & (entries != 1)).any():
+            raise ValueError("a label-indicator matrix has the entries 0 and 1, and y has others")
         rows, columns = y.nonzero()
         starts = np.searchsorted(rows, np.arange(1, y.shape[0]))
         return [part.tolist() for part in np.split(columns, starts)]
