@@ -20,22 +20,20 @@ if TYPE_CHECKING:
     from .chain import ChainSVM as ChainSVM
     from .completion import MatrixCompletion as MatrixCompletion
     from .linear import LinearClassifier as LinearClassifier
-    from .linear import LinearRegressor as LinearRegressor
+    from .linear_regressor import LinearRegressor as LinearRegressor
     from .matching import MatchingSVM as MatchingSVM
     from .tagger import SequenceTagger as SequenceTagger
-    from .linear_regressor import LinearRegressor as LinearRegressor
 
 #: The module of every public name.
 _HOMES = {
     "Certificate": "_certificate",
     "load": "_files",
     "LinearClassifier": "linear",
-    "LinearRegressor": "linear",
+    "LinearRegressor": "linear_regressor",
     "ChainSVM": "chain",
     "SequenceTagger": "tagger",
     "MatchingSVM": "matching",
     "MatrixCompletion": "completion",
-    "LinearRegressor": "linear_regressor",
 }
 
 __all__ = ["__version__", *_HOMES]
