@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 from sklearn.utils import compute_class_weight
 
 from . import _dualgap
+
+#: How often signals are looked for, in seconds: Ctrl-C should be answered within 0.2.
+PATIENCE = 0.05
 
 #: A model and the report of its run.
 Part = tuple[_dualgap.Model, dict[str, Any]]
@@ -43,18 +46,21 @@ def run_each(
         raised = [report["raised"] for _, report in done if report["raised"] is not None]
         return done, raised[0] if raised else None
     caught: BaseException | None = None
+    futures: list[Future[Part]] = []
     with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(run, k, stop) for k in range(parts)]
         try:
-            # An exception of a callback ends the other parts, too.
-            for future in futures:
-                future.add_done_callback(lambda ended: stop.set() if ended.exception() else None)
-            wait(futures)
+            for k in range(parts):
+                futures.append(pool.submit(run, k, stop))
+                # An exception of a callback ends the other parts, too.
+                futures[-1].add_done_callback(lambda ended: stop.set() if ended.exception() else None)
+            # A signal that comes just before a wait does not end it, and is seen after it.
+            while wait(futures, timeout=PATIENCE).not_done:
+                pass
         except KeyboardInterrupt as error:
             stop.set()
             caught = error
-            wait(futures)
-    return [future.result() for future in futures], caught
+    rest = [run(k, stop) for k in range(len(futures), parts)]
+    return [future.result() for future in futures] + rest, caught
 
 
 def example_weights(
