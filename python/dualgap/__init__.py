@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .chain import ChainSVM as ChainSVM
     from .completion import MatrixCompletion as MatrixCompletion
     from .linear import LinearClassifier as LinearClassifier
-    from .linear import LinearRegressor as LinearRegressor
+    from .linear_regressor import LinearRegressor as LinearRegressor
     from .matching import MatchingSVM as MatchingSVM
     from .tagger import SequenceTagger as SequenceTagger
     from .linear_regressor import LinearRegressor as LinearRegressor
@@ -48,7 +48,7 @@ _HOMES = {
     "Appraisal": "certification",
     "certify": "certification",
     "LinearClassifier": "linear",
-    "LinearRegressor": "linear",
+    "LinearRegressor": "linear_regressor",
     "ChainSVM": "chain",
     "SequenceTagger": "tagger",
     "MatchingSVM": "matching",

@@ -14,6 +14,9 @@ import scipy.sparse as sp
 #: The number of columns of a CoNLL-U file, of which the reader skips lines such as ``3-4``, and these lines.
 _CONLLU, _NO_TOKEN = 10, re.compile(r"\d+[-.]\d+")
 
+#: What may hold the columns of a token.
+_COLUMNS = (tuple, list, np.ndarray)
+
 
 def tokens_of(X: Any, *, empty: bool = False) -> tuple[list[Sequence[Any]], bool]:
     """Return the sentences, and whether their tokens are dicts of features."""
@@ -45,7 +48,12 @@ def labels_of(sentences: list[Sequence[Any]], y: Any) -> list[list[str]]:
             raise ValueError(
                 f"sentence {i} has {len(sentence)} tokens, and y[{i}] is {labels!r:.60}: one label for each token"
             )
-    return [[str(label) for label in labels] for labels in y]
+    names = [[str(label) for label in labels] for labels in y]
+    for i, labels in enumerate(names):
+        for t, label in enumerate(labels):
+            if not label.strip():
+                raise ValueError(f"the label of token {t} of sentence {i} is empty: give it a name, such as O")
+    return names
 
 
 def column_text(sentences: list[Sequence[Any]], labels: list[list[str]] | str | None) -> tuple[bytes, int]:
@@ -58,7 +66,7 @@ def column_text(sentences: list[Sequence[Any]], labels: list[list[str]] | str | 
     width: int | None = None
     for i, sentence in enumerate(sentences):
         for t, token in enumerate(sentence):
-            cells = [token] if isinstance(token, str) else list(token) if isinstance(token, (list, tuple)) else None
+            cells = [token] if isinstance(token, str) else list(token) if isinstance(token, _COLUMNS) else None
             if not cells or not all(isinstance(cell, (str, Real)) for cell in cells):
                 raise ValueError(
                     f"token {t} of sentence {i} is {token!r:.60}: a token is a string, a tuple of strings, or a dict "

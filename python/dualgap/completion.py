@@ -134,7 +134,7 @@ class MatrixCompletion(CertifiedEstimator):
         data = _data(users, items, values, sample_weight)
         self.users_, self.items_ = _distinct(users), _distinct(items)
         # The program predicts for files of pairs, `user item`.
-        recipe = {"format": {"ratings": {}}, "folds": None}
+        recipe: dict[str, Any] = {"format": {"ratings": {}}, "folds": None}
         self._keep(*self._run(data, task, recipe=recipe))
         return self
 
@@ -189,7 +189,7 @@ class MatrixCompletion(CertifiedEstimator):
         """
         return -self.evaluate(users, items, ratings)["rmse"]
 
-    def certify(
+    def certify(  # type: ignore[override]
         self, users: Any, items: Any = None, ratings: Any = None, *, sample_weight: Any = None
     ) -> Certificate:
         """Recompute the certificate from the training data, without trusting a number of the model.

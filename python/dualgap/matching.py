@@ -198,7 +198,8 @@ class MatchingSVM(CertifiedEstimator):
         marks = [_marks(links, graph, i) for i, (links, graph) in enumerate(zip(y, graphs, strict=True))]
         if reset and not any((mark == _SURE).any() for mark in marks):
             raise ValueError("there is no sure link to learn from: in a matrix it is a 1")
-        return _data(graphs, np.concatenate(marks), weights(sample_weight, np.empty(len(graphs))))
+        names = None if reset else self.model_.features or None
+        return _data(graphs, np.concatenate(marks), weights(sample_weight, np.empty(len(graphs))), names)
 
     def _graphs(self, X: Any, *, reset: bool) -> list[tuple[np.ndarray, Any, tuple[int, int]]]:
         """Return the edges, the features and the shape of every graph."""
@@ -312,8 +313,9 @@ def _data(
     graphs: list[tuple[np.ndarray, Any, tuple[int, int]]],
     marks: np.ndarray | None = None,
     sample_weight: np.ndarray | None = None,
+    names: list[str] | None = None,
 ) -> _dualgap.Data:
-    """Return graphs as data of the library."""
+    """Return graphs as data of the library; a model of the program may have names of features."""
     parts = [features for _, features, _ in graphs]
     if any(sp.issparse(part) for part in parts):
         matrix = sp.vstack([sp.csr_matrix(part) for part in parts], format="csr")
@@ -326,4 +328,5 @@ def _data(
         np.cumsum([0, *(len(edges) for edges, _, _ in graphs)]),
         marks=marks,
         weights=sample_weight,
+        features=names,
     )

@@ -69,6 +69,10 @@ class SequenceTagger(ChainEstimator):
         The weights of pairs of neighbouring labels, ``transitions_["B-NP", "I-NP"]``.
     start_, end_ : ndarray of shape (n_classes,)
         The weights of the first and of the last label.
+    pair_features_ : list of str
+        The names of the features of pairs of labels, which templates that begin with B make.
+    pair_coef_ : ndarray of shape (n_pair_features, n_classes, n_classes) or None
+        Their weights.
     certificate_ : Certificate
         The bound on the distance to the optimum.
 
@@ -226,6 +230,8 @@ class SequenceTagger(ChainEstimator):
         """
         check_is_fitted(self)
         self._check_kind(False)
+        if os.path.exists(out) and os.path.exists(path) and os.path.samefile(path, out):
+            raise ValueError(f"{os.fspath(path)} would be replaced by its own predictions: give `out` another name")
         return self.model_.predict_file(os.fspath(path), os.fspath(out), self.threads)
 
     def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:
@@ -440,7 +446,8 @@ class SequenceTagger(ChainEstimator):
         super()._set_fitted()
         self.classes_ = np.array(self.model_.labels, dtype=object)
         self.transitions_ = Table(self.model_.labels, self.model_.labels, self.transitions_)
-        self.features_ = self.model_.features[: self.model_.width]
+        names, width = self.model_.features, self.model_.width
+        self.features_, self.pair_features_ = names[:width], names[width:]
 
     @classmethod
     def _keywords(cls, model: _dualgap.Model) -> dict[str, Any]:

@@ -99,6 +99,18 @@ def test_matchings_of_edge_files(tmp_path: Path, keywords: dict[str, Any], optio
     assert lines == [" ".join(f"{row}-{column}" for row, column in links) for links in model.predict(X)]
 
 
+def test_a_matching_whose_features_have_names_is_certified_from_arrays(tmp_path: Path) -> None:
+    (tmp_path / "edges").write_text("0 0 1 near:1\n0 1 0 far:1\n\n0 0 ? near:0.5 far:0.5\n0 1 1 near:2\n")
+    out = tmp_path / "m.dualgap"
+    program("train", "matching", tmp_path / "edges", "--witness", "-o", out)
+    X = [sp.csr_array([[1.0, 0.0], [0.0, 1.0]]), sp.csr_array([[0.5, 0.5], [2.0, 0.0]])]
+    graphs = [([(0, 0), (0, 1)], features, (1, 2)) for features in X]
+    model = dualgap.load(out)
+    marked = [[(0, 0)], {"sure": [(0, 1)], "possible": [(0, 0)]}]
+    assert model.model_.features == ["near", "far"] and model.certify(graphs, marked).evidence == "witness"
+    assert model.predict(graphs) == [[(0, 0)], [(0, 1)]]
+
+
 @pytest.mark.parametrize(
     ("keywords", "options"),
     [

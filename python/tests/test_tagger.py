@@ -77,6 +77,8 @@ def test_a_column_file_and_lists_give_the_same_model(file: Path, tmp_path: Path)
     assert written == [label for part in of_file.predict(file) for label in part]
     (tmp_path / "bare.txt").write_text("The DT\ndog NN\n\nHe PRP\n")
     assert of_file.predict(tmp_path / "bare.txt") == of_file.predict([[("The", "DT"), ("dog", "NN")], [("He", "PRP")]])
+    with pytest.raises(ValueError, match="would be replaced by its own predictions"):
+        of_file.predict_file(file, tmp_path / "." / file.name)
     with pytest.raises(ValueError, match="no labels to compare with"):
         of_file.evaluate(tmp_path / "bare.txt")
     with pytest.raises(OSError, match="nowhere"):
@@ -116,6 +118,16 @@ def test_options_of_features_are_those_of_the_program(tmp_path: Path) -> None:
     assert paper.model_.provenance["recipe"]["format"]["columns"]["min_count"] == 3
     dicts = [[{"word": word, "long": len(word) > 4} for word in words] for words in WORDS]
     assert "word:barks" not in SequenceTagger(min_count=2).fit(dicts, CHUNKS).features_
+
+
+def test_templates_of_pairs_have_weights_of_their_own() -> None:
+    tagger = SequenceTagger(features="U0:%x[0,0]\nB1:%x[0,1]\n", lam=0.05).fit(TUPLES, CHUNKS)
+    assert set(tagger.pair_features_) == {f"B1:{tag}" for part in TUPLES for _, tag in part[1:]}
+    assert tagger.pair_coef_.shape == (len(tagger.pair_features_), 4, 4)
+    b, i = (list(tagger.classes_).index(label) for label in ("B-NP", "I-NP"))
+    assert tagger.pair_coef_[tagger.pair_features_.index("B1:NN"), b, i] > 0
+    arrays = [np.array(sentence) for sentence in TUPLES]
+    assert tagger.predict(arrays) == tagger.predict(TUPLES) and tagger.certify(arrays, CHUNKS).reached
 
 
 def test_values_of_dicts_are_those_of_crfsuite() -> None:
@@ -192,7 +204,7 @@ def test_odd_tokens_are_read_as_they_are() -> None:
         ([["He", {"w": 1}]], [["A", "B"]], "either all tokens are dicts, or none"),
         ([["He\tis", "x"]], [["A", "B"]], "a tab or a line break"),
         ([["He", None]], [["A", "B"]], "a token is a string, a tuple"),
-        ([["He", "is"]], [["A", ""]], "the label is empty"),
+        ([["He", "is"]], [["A", ""]], "the label of token 1 of sentence 0 is empty"),
         ([["He", "is"]], [["A", "A"]], "at least two labels"),
         ([[{"w": "a"}, {"w": "b"}]], [["A", "A"]], "at least two labels"),
         ([[{"w": float("nan")}, {"w": 1}]], [["A", "B"]], "the feature 'w' of token 0 of sentence 0 is nan"),

@@ -125,7 +125,7 @@ impl Data {
     /// Return graphs: graph `i` has the numbers of rows and columns `sizes[i]` and the edges `starts[i]..starts[i + 1]`,
     /// each with a row of features and, if there are `marks`, 0 for no link, 1 for a possible one and 2 for a sure one.
     #[staticmethod]
-    #[pyo3(signature = (rows, sizes, edges, starts, *, marks=None, weights=None))]
+    #[pyo3(signature = (rows, sizes, edges, starts, *, marks=None, weights=None, features=None))]
     fn matchings(
         rows: &Rows,
         sizes: Vec<(usize, usize)>,
@@ -133,6 +133,7 @@ impl Data {
         starts: &Bound<'_, PyAny>,
         marks: Option<&Bound<'_, PyAny>>,
         weights: Option<&Bound<'_, PyAny>>,
+        features: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let edges: Vec<(u32, u32)> = edges
             .as_array()
@@ -160,6 +161,9 @@ impl Data {
             }
         }
         .or_raise()?;
+        if let Some(names) = features {
+            data = data.with_dictionary(names.into_iter().collect()).or_raise()?;
+        }
         if let Some(weights) = weights {
             data = data.with_weights(copied(weights)?).or_raise()?;
         }
