@@ -18,12 +18,20 @@ if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
     from .linear import LinearClassifier as LinearClassifier
     from .linear import LinearRegressor as LinearRegressor
+    from .structured import Decoded as Decoded
+    from .structured import OracleReport as OracleReport
+    from .structured import StructuredSVM as StructuredSVM
+    from .structured import check_oracle as check_oracle
 
 #: The module of every public name.
 _HOMES = {
     "Certificate": "_certificate",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear",
+    "Decoded": "structured",
+    "OracleReport": "structured",
+    "StructuredSVM": "structured",
+    "check_oracle": "structured",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -1,11 +1,13 @@
 //! Data sets of the library, made from Python's arrays or read from files.
 
 use crate::errors::OrRaise;
+use crate::oracle::{Input, Value, examples};
 use crate::rows::{Rows, places};
 use dualgap::data::{
     Alphabet, Classes, DataSet, Dictionary, Examples, Matchings, Numbers, Outputs, Ratings,
     Sequences, Sets, Targets,
 };
+use dualgap::structure::OwnExamples;
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,6 +24,8 @@ pub enum Held {
     Matchings(Arc<Matchings>),
     /// Ratings of items by users.
     Ratings(Arc<Ratings>),
+    /// Inputs and outputs of a Python oracle.
+    Own(Arc<OwnExamples<Input, Value>>),
 }
 
 /// A data set to train on or to predict.
@@ -112,12 +116,29 @@ impl Data {
         Ok(Self(Held::Sequences(Arc::new(data))))
     }
 
+    /// Return inputs of a Python oracle, with outputs if there are any. The content of an input is that of its key.
+    #[staticmethod]
+    #[pyo3(signature = (inputs, *, keys=None, outputs=None, weights=None))]
+    fn own(
+        inputs: Vec<Bound<'_, PyAny>>,
+        keys: Option<Vec<Bound<'_, PyAny>>>,
+        outputs: Option<Vec<Bound<'_, PyAny>>>,
+        weights: Option<Vec<f64>>,
+    ) -> PyResult<Self> {
+        let mut data = examples(&inputs, keys.as_deref(), outputs.as_deref())?;
+        if let Some(weights) = weights {
+            data = data.with_weights(weights).or_raise()?;
+        }
+        Ok(Self(Held::Own(Arc::new(data))))
+    }
+
     fn __len__(&self) -> usize {
         match &self.0 {
             Held::Examples(data) => data.len(),
             Held::Sequences(data) => data.len(),
             Held::Matchings(data) => data.len(),
             Held::Ratings(data) => data.len(),
+            Held::Own(data) => data.len(),
         }
     }
 
@@ -128,6 +149,7 @@ impl Data {
             Held::Sequences(data) => data.fingerprint(),
             Held::Matchings(data) => data.fingerprint(),
             Held::Ratings(data) => data.fingerprint(),
+            Held::Own(data) => data.fingerprint(),
         }
     }
 }

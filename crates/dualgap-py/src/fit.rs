@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::errors::{OrRaise, exception};
 use crate::model::{Model, certificate_of};
-use crate::running::{Callback, dict, interruptible, to_python};
+use crate::running::{Callback, dict, interruptible_twice, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::Result;
 use dualgap::run::{Budget, Interrupt, Observer, Report};
@@ -130,7 +130,8 @@ fn fit_one<'py, S: PyStructure>(
     };
     let interrupt = Interrupt::default();
     let mut callback = extras.callback.map(|function| Callback::new(function, &interrupt));
-    let (report, raised) = interruptible(py, &interrupt, || {
+    let halt = request.task.structure.halt();
+    let (report, raised) = interruptible_twice(py, &interrupt, &halt, || {
         let task = request.task.resolve(train)?;
         let plan = Plan {
             method: request.method()?,
@@ -142,11 +143,14 @@ fn fit_one<'py, S: PyStructure>(
         };
         task.fit(train, plan)
     });
+    let called = request.task.structure.raised();
     let report = match report {
-        Ok(report) => report,
+        Ok(report) if called.is_none() => report,
+        Ok(_) => return Err(called.unwrap_or_else(|| unknown(S::NAME))),
         Err(error) => {
-            return Err(callback
-                .and_then(|callback| callback.raised)
+            return Err(called
+                .or_else(|| callback.and_then(|callback| callback.raised))
+                .or(raised)
                 .unwrap_or_else(|| exception(error)));
         }
     };

@@ -3,6 +3,7 @@
 //!
 //! - `arrays`: arrays of numpy, read in place; `rows`: matrices; `data`: data sets.
 //! - `structures`: what Python knows of each structure.
+//! - `oracle`: structures that a Python object defines.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
 //! - `errors`: errors as exceptions.
 
@@ -11,6 +12,7 @@ mod data;
 mod errors;
 mod fit;
 mod model;
+mod oracle;
 mod rows;
 mod running;
 mod structures;
@@ -26,6 +28,8 @@ mod _dualgap {
     use crate::fit::fit;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::oracle::check_oracle;
     #[pymodule_export]
     use crate::rows::Rows;
     use pyo3::prelude::*;

@@ -22,6 +22,16 @@ pub fn interruptible<T: Send>(
     interrupt: &Interrupt,
     work: impl FnOnce() -> T + Send,
 ) -> (T, Option<PyErr>) {
+    interruptible_twice(py, interrupt, interrupt, work)
+}
+
+/// [`interruptible`] for work that calls Python, which may take long until its certified end: a second signal raises `halt`.
+pub fn interruptible_twice<T: Send>(
+    py: Python<'_>,
+    interrupt: &Interrupt,
+    halt: &Interrupt,
+    work: impl FnOnce() -> T + Send,
+) -> (T, Option<PyErr>) {
     py.detach(|| {
         thread::scope(|scope| {
             let (done, end) = channel();
@@ -34,6 +44,9 @@ pub fn interruptible<T: Send>(
             let mut raised = None;
             while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(PATIENCE) {
                 if let Err(error) = Python::attach(|py| py.check_signals()) {
+                    if interrupt.raised() {
+                        halt.raise();
+                    }
                     interrupt.raise();
                     raised = Some(error);
                 }
