@@ -147,6 +147,13 @@ impl Object {
         if self.trust == Trust::Nothing {
             return Ok(found);
         }
+        // The library would say so, too, unless the output is the truth, whose features cancel.
+        if let Some((j, _)) = found.iter().find(|(j, _)| *j >= self.dim) {
+            return Err(PyValueError::new_err(format!(
+                "there is a feature at index {j} of {}: the dimension of the oracle is {}",
+                self.dim, self.dim
+            )));
+        }
         let mut hasher = DefaultHasher::new();
         found.iter().for_each(|(j, value)| (j, value.to_bits()).hash(&mut hasher));
         let hash = hasher.finish();
