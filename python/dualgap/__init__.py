@@ -1,7 +1,7 @@
 """Linear and structured predictors, trained to a certified optimum.
 
-Every ``fit`` ends with a model and a duality gap that was recomputed from the data: ``certificate_``. Anyone can check it
-again with :func:`certify`, which also proves how far the models of other packages are from their optimum.
+Every ``fit`` ends with a model and a duality gap that was recomputed from the data: ``certificate_``. Anyone can check
+it again with :func:`certify`, which also proves how far the models of other packages are from their optimum.
 
 The estimators follow scikit-learn's conventions. They are imported when they are first used, so that ``import dualgap``
 loads neither scikit-learn nor numpy.
@@ -16,8 +16,9 @@ from ._dualgap import __version__
 
 if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
+    from ._files import load as load
     from .linear import LinearClassifier as LinearClassifier
-    from .linear import LinearRegressor as LinearRegressor
+    from .linear_regressor import LinearRegressor as LinearRegressor
     from .structured import Decoded as Decoded
     from .structured import OracleReport as OracleReport
     from .structured import StructuredSVM as StructuredSVM
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 #: The module of every public name.
 _HOMES = {
     "Certificate": "_certificate",
+    "load": "_files",
     "LinearClassifier": "linear",
-    "LinearRegressor": "linear",
+    "LinearRegressor": "linear_regressor",
     "Decoded": "structured",
     "OracleReport": "structured",
     "StructuredSVM": "structured",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _dualgap
 from ._base import CertifiedEstimator
-from ._certificate import Certificate
 
 
 class Decoded(NamedTuple):
@@ -292,7 +290,7 @@ class StructuredSVM(CertifiedEstimator):
         -------
         self
         """
-        data = own_data(self.oracle, X, Y, sample_weight)
+        data = self._labelled(X, Y, sample_weight, reset=True)
         previous = self._previous()
         task = {
             "structure": {"oracle": described(self.oracle), "rescaling": self.rescale},
@@ -305,9 +303,14 @@ class StructuredSVM(CertifiedEstimator):
         arrays = {"oracle": self.oracle, "trusted": trusted}
         model, report = self._run(data, task, arrays=arrays, warm_start=previous)
         self._from_file = False
-        self.coef_ = model.arrays["weights"]
         self._keep(model, report)
         return self
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> _dualgap.Data:
+        return own_data(self.oracle, X, y, sample_weight)
+
+    def _set_fitted(self) -> None:
+        self.coef_ = self.model_.arrays["weights"]
 
     def predict(self, X: Any) -> list[Any]:
         """Return the output with the highest score for every input, as a list."""
@@ -318,16 +321,6 @@ class StructuredSVM(CertifiedEstimator):
         """Return one minus the mean loss of the predictions: the accuracy, if a wrong output costs one."""
         check_is_fitted(self)
         return 1.0 - self.model_.evaluate(own_data(self.oracle, X, Y, sample_weight), self.threads)
-
-    def certify(self, X: Any, Y: Any) -> Certificate:
-        """Recompute the certificate from the training data, without trusting a number of the model.
-
-        Raises an error if the data are others than those of the training, or if the certificate is not true. The weights
-        of the examples are part of the model.
-        """
-        check_is_fitted(self)
-        found = self.model_.certify(own_data(self.oracle, X, Y))
-        return Certificate._of(found["certificate"], self.stop_ == "gap_reached")
 
     @classmethod
     def load(cls, path: str | Path, oracle: Oracle) -> Self:
@@ -343,29 +336,17 @@ class StructuredSVM(CertifiedEstimator):
         model = _dualgap.Model.load(path)
         if model.structure != cls._structure:
             raise ValueError(f"{path} is a model of the structure {model.structure!r}, which needs no oracle: use dualgap.load")
-        task, provenance = model.task, model.provenance
-        stored, given = task["structure"]["oracle"], described(oracle)
+        structure = model.task["structure"]
+        stored, given = structure["oracle"], described(oracle)
         for part in ("name", "dim", "params"):
             if stored.get(part) != given.get(part):
                 raise ValueError(
                     f"{path} was trained with another oracle: its {part} is {stored.get(part)!r}, "
                     f"and that of the given one {given.get(part)!r}"
                 )
-        penalty = task["penalty"]
-        estimator = cls(
-            oracle,
-            lam=penalty["lambda"],
-            l1=penalty.get("l1", 0.0),
-            nonnegative=penalty.get("nonnegative", False),
-            rescale=task["structure"].get("rescaling", "margin"),
-        )
+        estimator = cls(oracle, **cls._keywords(model), rescale=structure.get("rescaling", "margin"))
         estimator._from_file = True
-        estimator.model_ = model.with_oracle(oracle)
-        estimator.coef_ = model.arrays["weights"]
-        estimator.stop_ = provenance["stop"]
-        estimator.certificate_ = Certificate._of(model.certificate, estimator.stop_ == "gap_reached")
-        estimator.history_ = []
-        estimator.n_iter_ = max(1, math.ceil(provenance["passes"]))
+        estimator._restore(model.with_oracle(oracle))
         return estimator
 
     @classmethod

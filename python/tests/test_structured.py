@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from dualgap import Decoded, StructuredSVM, _dualgap, check_oracle
+from dualgap import Decoded, StructuredSVM, _dualgap, check_oracle, load
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -446,6 +446,8 @@ def test_outputs_of_all_kinds_come_back_from_a_file(tmp_path: Path) -> None:
         loaded.certify(X[::-1], KINDS)
     with pytest.raises(ValueError, match="another oracle: its name is 'Anything', and that of the given one 'Classes'"):
         StructuredSVM.load(tmp_path / "model", Classes())
+    with pytest.raises(ValueError, match=r"StructuredSVM.load\(path, oracle\)"):
+        load(tmp_path / "model")
     with pytest.raises(ValueError, match=r"StructuredSVM.load\(path, oracle\)"):
         _dualgap.Model.load(tmp_path / "model").predict(_dualgap.Data.own(X))
 

@@ -3,9 +3,10 @@
 use crate::data::Data;
 use crate::errors::{OrRaise, exception};
 use crate::model::{Model, certificate_of};
-use crate::running::{Callback, dict, interruptible_twice, to_python};
+use crate::running::{Callback, Flag, dict, interruptible_twice, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::Result;
+use dualgap::data::Recipe;
 use dualgap::run::{Budget, Interrupt, Observer, Report};
 use dualgap::task::{Method, PenaltySpec, Plan, TaskSpec};
 use pyo3::exceptions::PyValueError;
@@ -60,6 +61,9 @@ pub struct Request<S> {
     /// The number of threads; zero stands for all cores.
     #[serde(default)]
     pub threads: usize,
+    /// How the program reads a file of such data, which it needs to predict with the model.
+    #[serde(default)]
+    pub recipe: Option<Recipe>,
 }
 
 fn auto() -> String {
@@ -85,7 +89,7 @@ impl<S: PyStructure> Request<S> {
 ///
 /// Returns the model, a report as a dict, and the exception of a signal that ended the run early, if there was one.
 #[pyfunction]
-#[pyo3(signature = (structure, data, request, arrays, *, warm_start=None, watch=None, callback=None))]
+#[pyo3(signature = (structure, data, request, arrays, *, warm_start=None, watch=None, callback=None, interrupt=None))]
 #[allow(clippy::too_many_arguments)] // named by the caller
 pub fn fit<'py>(
     py: Python<'py>,
@@ -96,8 +100,10 @@ pub fn fit<'py>(
     warm_start: Option<&Model>,
     watch: Option<&Data>,
     callback: Option<Py<PyAny>>,
+    interrupt: Option<&Flag>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let extras = Extras { warm_start, watch, callback };
+    let interrupt = interrupt.map(|flag| flag.0.clone()).unwrap_or_default();
+    let extras = Extras { warm_start, watch, callback, interrupt };
     for_structure!(structure, fit_one(py, data, request, arrays, extras))
         .unwrap_or_else(|| Err(unknown(structure)))
 }
@@ -112,6 +118,7 @@ struct Extras<'a> {
     warm_start: Option<&'a Model>,
     watch: Option<&'a Data>,
     callback: Option<Py<PyAny>>,
+    interrupt: Interrupt,
 }
 
 fn fit_one<'py, S: PyStructure>(
@@ -128,7 +135,7 @@ fn fit_one<'py, S: PyStructure>(
         None => None,
         Some(model) => Some(model.of_structure::<S>()?),
     };
-    let interrupt = Interrupt::default();
+    let interrupt = extras.interrupt;
     let mut callback = extras.callback.map(|function| Callback::new(function, &interrupt));
     let halt = request.task.structure.halt();
     let (report, raised) = interruptible_twice(py, &interrupt, &halt, || {
@@ -154,7 +161,8 @@ fn fit_one<'py, S: PyStructure>(
                 .unwrap_or_else(|| exception(error)));
         }
     };
-    let (model, report) = report.split();
+    let (mut model, report) = report.split();
+    model.provenance.recipe = request.recipe;
     let report = report_of(py, &report)?;
     (Model::new(model), report, raised.map(|error| error.into_value(py))).into_pyobject(py)
 }

@@ -32,6 +32,8 @@ mod _dualgap {
     use crate::oracle::check_oracle;
     #[pymodule_export]
     use crate::rows::Rows;
+    #[pymodule_export]
+    use crate::running::Flag;
     use pyo3::prelude::*;
 
     #[pymodule_init]
