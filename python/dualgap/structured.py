@@ -37,10 +37,10 @@ class Decoded(NamedTuple):
 class Oracle(Protocol):
     """What `StructuredSVM` asks of an oracle: the dimension, and three methods. No class needs to derive from this one.
 
-    An output is a number, a string, bytes, or a tuple of outputs; lists and arrays are taken for tuples, and come back as
-    such. Model files store outputs as they are, never as pickles, so that files of strangers are safe to read. An input is
-    any object. The fingerprint of the data needs its content: numbers, strings, bytes, lists, tuples, dicts, sets, arrays,
-    sparse matrices and dataclasses have one, and for others the oracle has a method ``key(x)``.
+    An output is a number, a string, bytes, or a tuple of outputs; lists and arrays are taken for tuples, and come back
+    as such. Model files store outputs as they are, never as pickles, so that files of strangers are safe to read. An
+    input is any object. The fingerprint of the data needs its content: numbers, strings, bytes, lists, tuples, dicts,
+    sets, arrays, sparse matrices and dataclasses have one, and for others the oracle has a method ``key(x)``.
 
     Optional methods and attributes are
 
@@ -76,15 +76,18 @@ class Oracle(Protocol):
 
     def features(self, x: Any, y: Any) -> Any:
         """Return phi(x, y): an array of length `dim`, a pair (indices, values), a dict of them, or a sparse row."""
+        ...
 
     def loss(self, truth: Any, y: Any) -> float:
         """Return what y costs where `truth` is right: zero for the truth, and nowhere negative."""
+        ...
 
     def decode(self, w: np.ndarray, x: Any, truth: Any = None) -> Any:
         """Return the y with the largest ``w @ features(x, y)``, plus ``loss(truth, y)`` if there is a truth.
 
         An output of its own is claimed to be the best. Return a `Decoded` if it may not be.
         """
+        ...
 
 
 def described(oracle: Any) -> dict[str, Any]:
@@ -92,7 +95,8 @@ def described(oracle: Any) -> dict[str, Any]:
     try:
         dim = operator.index(oracle.dim)
     except AttributeError:
-        raise TypeError(f"the oracle {type(oracle).__name__} has no attribute `dim`, the length of its features") from None
+        name = type(oracle).__name__
+        raise TypeError(f"the oracle {name} has no attribute `dim`, the length of its features") from None
     except TypeError:
         raise TypeError(f"`dim` of the oracle must be a whole number, not {oracle.dim!r}") from None
     if dim <= 0:
@@ -141,8 +145,8 @@ class StructuredSVM(CertifiedEstimator):
     Parameters
     ----------
     oracle : Oracle
-        An object with `dim`, `features(x, y)`, `loss(truth, y)` and `decode(w, x, truth=None)`; see `Oracle`. Try it with
-        `check_oracle` first.
+        An object with `dim`, `features(x, y)`, `loss(truth, y)` and `decode(w, x, truth=None)`; see `Oracle`. Try it
+        with `check_oracle` first.
     lam : float or str, default="1/n"
         The strength of the penalty, as a number or a multiple of 1/n.
     l1 : float, default=0.0
@@ -150,8 +154,8 @@ class StructuredSVM(CertifiedEstimator):
     nonnegative : bool, default=False
         Whether weights must not be negative.
     rescale : {"margin", "slack"}, default="margin"
-        Whether the loss is the margin that is asked for, or the weight of what is missing of a margin of one. The second
-        needs `decode_slack` of the oracle.
+        Whether the loss is the margin that is asked for, or the weight of what is missing of a margin of one. The
+        second needs `decode_slack` of the oracle.
     tolerance : float, default=0.01
         The run ends when the gap is proven to be at most this fraction of the objective.
     absolute_tolerance : float, optional
@@ -190,8 +194,8 @@ class StructuredSVM(CertifiedEstimator):
 
     Notes
     -----
-    Exceptions of the oracle end the run, and `fit` raises them with their traceback. A false claim that the run meets is a
-    RuntimeError: a decoded output that is not the best or a bound that is too small, where an output that is known
+    Exceptions of the oracle end the run, and `fit` raises them with their traceback. A false claim that the run meets
+    is a RuntimeError: a decoded output that is not the best or a bound that is too small, where an output that is known
     refutes it, a loss of the truth that is not zero, and features that change.
 
     Ctrl-C ends the run with a certified model, which takes a call of the oracle for every example, and then raises
@@ -335,7 +339,7 @@ class StructuredSVM(CertifiedEstimator):
         """
         model = _dualgap.Model.load(path)
         if model.structure != cls._structure:
-            raise ValueError(f"{path} is a model of the structure {model.structure!r}, which needs no oracle: use dualgap.load")
+            raise ValueError(f"{path} is a model of `{model.structure}`, which needs no oracle: use dualgap.load")
         structure = model.task["structure"]
         stored, given = structure["oracle"], described(oracle)
         for part in ("name", "dim", "params"):
@@ -424,10 +428,10 @@ def check_oracle(
 ) -> OracleReport:
     """Check an oracle against its contract on these examples, before training.
 
-    Every example is decoded at zero weights and at random ones, against its truth and without it, and what comes back is
-    compared with all outputs that are known: truths (also of other examples, if the oracle `admits` them), what was decoded
-    at other weights, and those that are listed. A check that finds nothing proves nothing, but where all outputs of small
-    inputs are listed, little is left to go wrong.
+    Every example is decoded at zero weights and at random ones, against its truth and without it, and what comes back
+    is compared with all outputs that are known: truths (also of other examples, if the oracle `admits` them), what was
+    decoded at other weights, and those that are listed. A check that finds nothing proves nothing, but where all
+    outputs of small inputs are listed, little is left to go wrong.
 
     Parameters
     ----------

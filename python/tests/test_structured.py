@@ -179,7 +179,8 @@ def test_an_assignment_is_trained_as_brute_force_says() -> None:
         return max(oracle.loss(truth, y) + w @ oracle.features(x, y) - right for y in all_outputs(x))
 
     def primal(w: np.ndarray) -> float:
-        return float(np.average([hinge(w, x, y) for x, y in zip(X, Y, strict=True)], weights=weights)) + quadratic(w, 0.1)
+        hinges = [hinge(w, x, y) for x, y in zip(X, Y, strict=True)]
+        return float(np.average(hinges, weights=weights)) + quadratic(w, 0.1)
 
     found = model.certificate_
     assert abs(found.primal - primal(model.coef_)) <= found.rounding + 1e-12
@@ -363,7 +364,7 @@ def test_lies_are_found(oracle: Any, clause: str, message: str) -> None:
         StructuredSVM(oracle, lam=0.01, tolerance=1e-4, solver="bcfw").fit(X, Y)
 
 
-@pytest.mark.parametrize("method", ["features", "loss", "decode", "admits", "extent", "work", "decode_batch"])
+@pytest.mark.parametrize("method", ["features", "loss", "decode", "admits", "extent", "work", "key", "decode_batch"])
 def test_an_exception_is_raised_with_its_traceback(method: str) -> None:
     class Broken(Classes):
         def fails(self, *arguments: Any) -> Any:
@@ -586,3 +587,12 @@ def test_threads_give_the_same_model() -> None:
     options = {"batch": 4}
     one, two = (StructuredSVM(Classes(), lam=0.05, solver_options=options, threads=k).fit(X, Y) for k in (1, 2))
     assert np.array_equal(one.coef_, two.coef_)
+
+
+def test_the_example_of_the_book_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).parents[2] / "docs" / "own-structure.md"
+    _, code, *_ = page.read_text(encoding="utf-8").split("```python\n")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(code.split("```")[0], names)
+    assert names["model"].certificate_.reached and (tmp_path / "interval.dualgap").exists()

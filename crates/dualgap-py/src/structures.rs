@@ -166,7 +166,8 @@ impl PyStructure for OwnStructure<PyOracle> {
     /// Attaches the object `oracle`. Unless `trusted`, the outputs of a witness are those of a file that may say anything.
     fn complete(self, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
         let Some(object) = arrays.get_item("oracle")? else { return Ok(self) };
-        let trusted = arrays.get_item("trusted")?.is_some_and(|flag| flag.is_truthy().is_ok_and(|yes| yes));
+        let trusted =
+            arrays.get_item("trusted")?.is_some_and(|flag| flag.is_truthy().is_ok_and(|yes| yes));
         let trust = if trusted { Trust::Outputs } else { Trust::Calls };
         Ok(Self { oracle: self.oracle.attached(&object, trust)?, ..self })
     }

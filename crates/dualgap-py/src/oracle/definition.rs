@@ -105,11 +105,11 @@ impl Oracle for PyOracle {
     // What the following raise is raised at the end of a run, whatever came of it.
 
     fn extent(&self, x: &Input) -> Option<Extent> {
-        self.call(|py, object| object.extent(py, x)).flatten()
+        self.object.as_ref()?.extent(x)
     }
 
     fn radius(&self, x: &Input) -> Option<f64> {
-        self.call(|py, object| object.radius(py, x)).flatten()
+        self.object.as_ref()?.radius(x)
     }
 
     fn quality(&self) -> Quality {
@@ -117,7 +117,7 @@ impl Oracle for PyOracle {
     }
 
     fn work(&self, x: &Input) -> f64 {
-        self.call(|py, object| object.work(py, x)).unwrap_or(1.0)
+        self.object.as_ref().map_or(1.0, |object| object.work(x))
     }
 
     fn decode(
@@ -181,15 +181,13 @@ pub fn examples(
         let message = format!("there are {} inputs and {found} outputs", inputs.len());
         return Err(PyValueError::new_err(message));
     }
-    let each = |(i, (object, key))| {
-        Input::new(object, key).map_err(|error: PyErr| at("input", i, error))
-    };
+    let each =
+        |(i, (object, key))| Input::new(object, key).map_err(|error: PyErr| at("input", i, error));
     let inputs: Vec<Input> =
         inputs.iter().zip(keys).enumerate().map(each).collect::<PyResult<_>>()?;
     let Some(outputs) = outputs else { return Ok(OwnExamples::unlabelled(inputs)) };
-    let each = |(i, output)| {
-        Value::from_python(output).map_err(|error: PyErr| at("output", i, error))
-    };
+    let each =
+        |(i, output)| Value::from_python(output).map_err(|error: PyErr| at("output", i, error));
     let outputs: Vec<Value> = outputs.iter().enumerate().map(each).collect::<PyResult<_>>()?;
     Ok(OwnExamples::new(inputs.into_iter().zip(outputs).collect()))
 }

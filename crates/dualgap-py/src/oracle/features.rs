@@ -74,8 +74,9 @@ fn paired(indices: &Bound<'_, PyAny>, values: &Bound<'_, PyAny>) -> PyResult<Ent
         return Err(PyValueError::new_err("the indices of features are whole numbers"));
     }
     let indices: PyReadonlyArray1<'_, i64> = plain.extract().map_err(one_dimension)?;
-    let values: PyReadonlyArray1<'_, f64> =
-        numbers(values, "float64")?.extract().map_err(|_| PyValueError::new_err("indices and values of features are two lists"))?;
+    let values: PyReadonlyArray1<'_, f64> = numbers(values, "float64")?
+        .extract()
+        .map_err(|_| PyValueError::new_err("indices and values of features are two lists"))?;
     let (indices, values) = (indices.as_array(), values.as_array());
     if indices.len() != values.len() {
         return Err(PyValueError::new_err(format!(

@@ -7,7 +7,7 @@ use dualgap::dual::Quality;
 use dualgap::run::Interrupt;
 use dualgap::structure::{Bound as Known, Decoded, Extent};
 use numpy::PyArray1;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::collections::HashMap;
@@ -36,8 +36,7 @@ pub struct Object {
     admits: Option<Py<PyAny>>,
     extent: Option<Py<PyAny>>,
     radius: Option<Py<PyAny>>,
-    /// A number, or a method that returns one for an input.
-    work: Option<Py<PyAny>>,
+    work: Work,
     pub quality: Quality,
     /// The class of an output with a bound.
     decoded: Py<PyAny>,
@@ -47,6 +46,13 @@ pub struct Object {
     raised: Mutex<Option<PyErr>>,
     /// Raised when nobody waits for a certified end any more: further calls then fail.
     pub halt: Interrupt,
+}
+
+/// The work of a call.
+enum Work {
+    Same(f64),
+    /// A method that returns it for an input.
+    Of(Py<PyAny>),
 }
 
 /// What is believed without a call of the object.
@@ -100,7 +106,11 @@ impl Object {
             admits: method("admits")?,
             extent: method("extent")?,
             radius: method("radius")?,
-            work: method("work")?,
+            work: match object.getattr_opt("work")?.filter(|work| !work.is_none()) {
+                None => Work::Same(WORK),
+                Some(method) if method.is_callable() => Work::Of(method.unbind()),
+                Some(number) => Work::Same(positive(&number)?),
+            },
             quality: quality(object)?,
             decoded: object.py().import("dualgap.structured")?.getattr("Decoded")?.unbind(),
             dim,
@@ -120,9 +130,10 @@ impl Object {
         lock(&self.raised).take()
     }
 
-    /// Calls Python, and keeps the first exception: the library's traits have no room for it.
+    /// Calls Python, and keeps the first exception: the library's traits have no room for it. Later calls fail, so that the
+    /// run ends soon.
     pub fn call<T>(&self, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
-        if self.halt.raised() {
+        if self.halt.raised() || lock(&self.raised).is_some() {
             return None;
         }
         match Python::attach(work) {
@@ -138,7 +149,8 @@ impl Object {
     pub fn features(&self, py: Python<'_>, x: &Input, y: &Value) -> PyResult<Arc<Entries>> {
         let pair = (Arc::clone(&x.digest), y.clone());
         if self.trust != Trust::Nothing
-            && let Some((_, known)) = lock(&self.seen).recent.iter().find(|(known, _)| *known == pair)
+            && let Some((_, known)) =
+                lock(&self.seen).recent.iter().find(|(known, _)| *known == pair)
         {
             return Ok(Arc::clone(known));
         }
@@ -159,7 +171,7 @@ impl Object {
         let hash = hasher.finish();
         let mut seen = lock(&self.seen);
         if *seen.hashes.entry(pair.clone()).or_insert(hash) != hash {
-            return Err(PyValueError::new_err(format!(
+            return Err(PyRuntimeError::new_err(format!(
                 "the features of the same input and output changed between two calls, so that no certificate could \
                  hold: `features` must depend on x and y alone (the output is {})",
                 described(&y.to_python(py)?)
@@ -257,9 +269,7 @@ impl Object {
     /// Whether a pair is one.
     pub fn admits(&self, py: Python<'_>, x: &Input, y: &Value) -> PyResult<bool> {
         match &self.admits {
-            Some(admits) => {
-                admits.bind(py).call1((&*x.object, y.to_python(py)?))?.is_truthy()
-            }
+            Some(admits) => admits.bind(py).call1((&*x.object, y.to_python(py)?))?.is_truthy(),
             None if self.trust == Trust::Calls => Err(PyTypeError::new_err(
                 "outputs of a model file, or of a model of other data, may be no outputs of these inputs: to check a \
                  witness with them, or to start from it, the oracle needs a method `admits(x, y)`",
@@ -269,42 +279,54 @@ impl Object {
     }
 
     /// Returns how large scores can get, if that is known.
-    pub fn extent(&self, py: Python<'_>, x: &Input) -> PyResult<Option<Extent>> {
-        let Some(extent) = &self.extent else { return Ok(None) };
-        let found = extent.bind(py).call1((&*x.object,))?;
-        if found.is_none() {
-            return Ok(None);
-        }
-        let (terms, norm1, loss) = found.extract().map_err(|_| {
-            PyTypeError::new_err(format!(
-                "`extent` returns the largest number of features, sum of their sizes, and loss, not {}",
-                described(&found)
-            ))
-        })?;
-        Ok(Some(Extent { terms, norm1, loss }))
+    pub fn extent(&self, x: &Input) -> Option<Extent> {
+        let extent = self.extent.as_ref()?;
+        self.call(|py| {
+            let found = extent.bind(py).call1((&*x.object,))?;
+            if found.is_none() {
+                return Ok(None);
+            }
+            let (terms, norm1, loss) = found.extract().map_err(|_| {
+                PyTypeError::new_err(format!(
+                    "`extent` returns the largest number of features, sum of their sizes, and loss, not {}",
+                    described(&found)
+                ))
+            })?;
+            Ok(Some(Extent { terms, norm1, loss }))
+        })
+        .flatten()
     }
 
     /// Returns a bound on the length of feature vectors, if one is known.
-    pub fn radius(&self, py: Python<'_>, x: &Input) -> PyResult<Option<f64>> {
+    pub fn radius(&self, x: &Input) -> Option<f64> {
         match &self.radius {
-            Some(radius) => radius.bind(py).call1((&*x.object,))?.extract(),
-            None => Ok(self.extent(py, x)?.map(|extent| extent.norm1)),
+            Some(radius) => {
+                self.call(|py| radius.bind(py).call1((&*x.object,))?.extract()).flatten()
+            }
+            None => self.extent(x).map(|extent| extent.norm1),
         }
     }
 
-    /// Returns the work of a call.
-    pub fn work(&self, py: Python<'_>, x: &Input) -> PyResult<f64> {
-        let Some(work) = &self.work else { return Ok(WORK) };
-        let work = work.bind(py);
-        let work =
-            if work.is_callable() { work.call1((&*x.object,))? } else { work.clone() };
-        match work.extract() {
-            Ok(number) if number > 0.0 && f64::is_finite(number) => Ok(number),
-            _ => Err(PyValueError::new_err(format!(
-                "the work of a call is a positive number of multiplications, not {}",
-                described(&work)
-            ))),
+    /// Returns the work of a call. The interpreter is asked only if it depends on the input: the engine calls this often.
+    pub fn work(&self, x: &Input) -> f64 {
+        match &self.work {
+            Work::Same(work) => *work,
+            Work::Of(method) => {
+                let found = self.call(|py| positive(&method.bind(py).call1((&*x.object,))?));
+                found.unwrap_or(WORK)
+            }
         }
+    }
+}
+
+/// Returns a number of multiplications.
+fn positive(work: &Bound<'_, PyAny>) -> PyResult<f64> {
+    match work.extract() {
+        Ok(number) if number > 0.0 && f64::is_finite(number) => Ok(number),
+        _ => Err(PyValueError::new_err(format!(
+            "the work of a call is a positive number of multiplications, not {}",
+            described(work)
+        ))),
     }
 }
 

@@ -48,10 +48,11 @@ fn put(object: &Bound<'_, PyAny>, depth: usize, tokens: &mut Vec<Token>) -> PyRe
     if depth == 0 {
         return Err(PyValueError::new_err(format!("an output has more than {DEPTH} levels")));
     }
-    let mut put_all = |len: usize, members: &mut dyn Iterator<Item = Bound<'_, PyAny>>| -> PyResult<()> {
-        tokens.push(Token::Tuple(len as u64));
-        members.map(|member| put(&member, depth - 1, tokens)).collect()
-    };
+    let mut put_all =
+        |len: usize, members: &mut dyn Iterator<Item = Bound<'_, PyAny>>| -> PyResult<()> {
+            tokens.push(Token::Tuple(len as u64));
+            members.map(|member| put(&member, depth - 1, tokens)).collect()
+        };
     if let Ok(tuple) = object.cast::<PyTuple>() {
         return put_all(tuple.len(), &mut tuple.iter());
     }
@@ -87,7 +88,8 @@ fn put(object: &Bound<'_, PyAny>, depth: usize, tokens: &mut Vec<Token>) -> PyRe
 
 /// Returns an object for a message: what it is, and what it looks like if that is short.
 pub fn described(object: &Bound<'_, PyAny>) -> String {
-    let kind = object.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string());
+    let kind =
+        object.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string());
     match object.repr() {
         Ok(text) if text.len().is_ok_and(|len| len <= 60) => format!("{text} ({kind})"),
         _ => format!("an object of the type {kind}"),

@@ -4,9 +4,7 @@ use dualgap::dual::{self, Method, Settings};
 use dualgap::linalg::Accumulate;
 use dualgap::methods::cutting_plane;
 use dualgap::run::Budget;
-use dualgap::structure::{
-    Bound, Clause, Decoded, Oracle, OracleBlocks, OracleCheck, check_oracle,
-};
+use dualgap::structure::{Bound, Clause, Decoded, Oracle, OracleBlocks, OracleCheck, check_oracle};
 use dualgap::term::Regulariser;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -22,8 +20,7 @@ struct Levels {
 
 impl Levels {
     fn best(&self, w: &[f64], x: f64, against: Option<&usize>) -> Decoded<usize> {
-        let score =
-            |y: usize| w[y] * x + against.map_or(0.0, |truth| self.loss(&x, truth, &y));
+        let score = |y: usize| w[y] * x + against.map_or(0.0, |truth| self.loss(&x, truth, &y));
         let output = (0..3).max_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or_default();
         Decoded { output, bound: Bound::Exact }
     }
