@@ -158,9 +158,9 @@ impl PyStructure for OwnStructure<PyOracle> {
         Held::Own(Arc::new(data))
     }
 
-    fn to_python<'py>(py: Python<'py>, outputs: Vec<Value>) -> PyResult<Bound<'py, PyAny>> {
+    fn to_python(py: Python<'_>, outputs: Vec<Value>) -> PyResult<Bound<'_, PyAny>> {
         let outputs = outputs.iter().map(|output| output.to_python(py));
-        Ok(outputs.collect::<PyResult<Vec<_>>>()?.into_pyobject(py)?)
+        outputs.collect::<PyResult<Vec<_>>>()?.into_pyobject(py)
     }
 
     /// Attaches the object `oracle`. Unless `trusted`, the outputs of a witness are those of a file that may say anything.

@@ -89,13 +89,13 @@ impl Object {
                 _ => Ok(None),
             }
         };
-        let required = |name: &str, what: &str| match method(name)? {
-            Some(method) => Ok(method),
-            None => {
-                let kind = object.get_type().name()?;
-                let message = format!("the oracle {kind} has no method `{name}({what})`");
-                Err(PyTypeError::new_err(message))
+        let required = |name: &str, what: &str| {
+            if let Some(method) = method(name)? {
+                return Ok(method);
             }
+            let kind = object.get_type().name()?;
+            let message = format!("the oracle {kind} has no method `{name}({what})`");
+            Err(PyTypeError::new_err(message))
         };
         let oracle = Self {
             features: required("features", "x, y")?,
@@ -169,8 +169,10 @@ impl Object {
         let mut hasher = DefaultHasher::new();
         found.iter().for_each(|(j, value)| (j, value.to_bits()).hash(&mut hasher));
         let hash = hasher.finish();
+        // No Python is called while this is locked: it might let another thread go on that waits here.
         let mut seen = lock(&self.seen);
         if *seen.hashes.entry(pair.clone()).or_insert(hash) != hash {
+            drop(seen);
             return Err(PyRuntimeError::new_err(format!(
                 "the features of the same input and output changed between two calls, so that no certificate could \
                  hold: `features` must depend on x and y alone (the output is {})",

@@ -48,16 +48,12 @@ fn put(object: &Bound<'_, PyAny>, depth: usize, tokens: &mut Vec<Token>) -> PyRe
     if depth == 0 {
         return Err(PyValueError::new_err(format!("an output has more than {DEPTH} levels")));
     }
-    let mut put_all =
-        |len: usize, members: &mut dyn Iterator<Item = Bound<'_, PyAny>>| -> PyResult<()> {
-            tokens.push(Token::Tuple(len as u64));
-            members.map(|member| put(&member, depth - 1, tokens)).collect()
-        };
     if let Ok(tuple) = object.cast::<PyTuple>() {
-        return put_all(tuple.len(), &mut tuple.iter());
+        tokens.push(Token::Tuple(tuple.len() as u64));
+        return tuple.iter().try_for_each(|member| put(&member, depth - 1, tokens));
     }
     if let Ok(list) = object.cast::<PyList>() {
-        return put_all(list.len(), &mut list.iter());
+        return put(list.to_tuple().as_any(), depth, tokens);
     }
     tokens.push(if let Ok(flag) = object.cast::<PyBool>() {
         Token::Bool(flag.is_true())
