@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from .low_rank import LowRankRegressor as LowRankRegressor
     from .multiclass import MulticlassSVM as MulticlassSVM
     from .multilabel import MultilabelClassifier as MultilabelClassifier
+    from .structured import Decoded as Decoded
+    from .structured import OracleReport as OracleReport
+    from .structured import StructuredSVM as StructuredSVM
+    from .structured import check_oracle as check_oracle
 
 #: The module of every public name.
 _HOMES = {
@@ -60,6 +64,10 @@ _HOMES = {
     "MultilabelClassifier": "multilabel",
     "SparseClassifier": "balls",
     "SparseRegressor": "balls",
+    "Decoded": "structured",
+    "OracleReport": "structured",
+    "StructuredSVM": "structured",
+    "check_oracle": "structured",
 }
 
 #: The public modules.

@@ -24,6 +24,7 @@ _READERS = {
     "chain": ["chain.ChainSVM", "tagger.SequenceTagger"],
     "matching": ["matching.MatchingSVM"],
     "completion": ["completion.MatrixCompletion"],
+    "python": ["structured.StructuredSVM"],
 }
 
 

@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::errors::exception;
 use crate::fit::Request;
 use crate::model::certificate_of;
-use crate::running::{Callback, dict, interruptible, to_python};
+use crate::running::{dict, observed, to_python};
 use crate::structures::PyStructure;
 use dualgap::linalg::parallel::on_threads;
 use dualgap::run::{Interrupt, Observer};
@@ -52,8 +52,7 @@ fn appraise_one<'py, S: PyStructure>(
     let request = Request::<S>::read(request, arrays)?;
     let data = S::data(&data.0)?;
     let interrupt = Interrupt::default();
-    let mut callback = callback.map(|function| Callback::new(function, &interrupt));
-    let (found, raised) = interruptible(py, &interrupt, || {
+    let (found, raised) = observed(py, &interrupt, None, callback.as_ref(), |mut callback| {
         let task = request.task.resolve(data)?;
         let plan = Plan {
             method: request.method()?,
@@ -63,13 +62,10 @@ fn appraise_one<'py, S: PyStructure>(
         };
         on_threads(request.threads, || task.appraise(data, weights, plan))?
     });
-    let found = match found {
-        Ok(found) => found,
-        Err(error) => {
-            return Err(callback
-                .and_then(|callback| callback.raised)
-                .unwrap_or_else(|| exception(error)));
-        }
+    let (found, raised) = match (found, raised) {
+        (Ok(found), raised) => (found, raised),
+        (Err(_), Some(raised)) => return Err(raised),
+        (Err(error), None) => return Err(exception(error)),
     };
     let found = appraisal_of(py, &found)?;
     (found, raised.map(|error| error.into_value(py))).into_pyobject(py)

@@ -3,12 +3,14 @@
 use crate::arrays::copied;
 use crate::errors::OrRaise;
 use crate::model::Model;
+use crate::oracle::{self, Value};
 use crate::reading::{self, How, Input};
 use crate::rows::{Rows, places};
 use dualgap::data::{
     Alphabet, Classes, DataSet, Dictionary, Examples, Graph, Mark, Matchings, Numbers, Outputs,
     Ratings, Sequences, Sets, Targets,
 };
+use dualgap::structure::OwnExamples;
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -26,6 +28,8 @@ pub enum Held {
     Matchings(Arc<Matchings>),
     /// Ratings of items by users.
     Ratings(Arc<Ratings>),
+    /// Inputs and outputs of a Python oracle.
+    Own(Arc<OwnExamples<oracle::Input, Value>>),
 }
 
 /// A data set to train on or to predict.
@@ -236,12 +240,29 @@ impl Data {
         reading::read(py, structure, &source, request, how)
     }
 
+    /// Return inputs of a Python oracle, with outputs if there are any. The content of an input is that of its key.
+    #[staticmethod]
+    #[pyo3(signature = (inputs, *, keys=None, outputs=None, weights=None))]
+    fn own(
+        inputs: Vec<Bound<'_, PyAny>>,
+        keys: Option<Vec<Bound<'_, PyAny>>>,
+        outputs: Option<Vec<Bound<'_, PyAny>>>,
+        weights: Option<Vec<f64>>,
+    ) -> PyResult<Self> {
+        let mut data = oracle::examples(&inputs, keys.as_deref(), outputs.as_deref())?;
+        if let Some(weights) = weights {
+            data = data.with_weights(weights).or_raise()?;
+        }
+        Ok(Self(Held::Own(Arc::new(data))))
+    }
+
     fn __len__(&self) -> usize {
         match &self.0 {
             Held::Examples(data) => data.len(),
             Held::Sequences(data) => data.len(),
             Held::Matchings(data) => data.len(),
             Held::Ratings(data) => data.len(),
+            Held::Own(data) => data.len(),
         }
     }
 
@@ -252,6 +273,7 @@ impl Data {
             Held::Sequences(data) => data.fingerprint(),
             Held::Matchings(data) => data.fingerprint(),
             Held::Ratings(data) => data.fingerprint(),
+            Held::Own(data) => data.fingerprint(),
         }
     }
 }

@@ -137,8 +137,8 @@ fn fit_one<'py, S: PyStructure>(
         Some(model) => Some(model.of_structure::<S>()?),
     };
     let interrupt = extras.interrupt;
-    let function = extras.callback.as_ref();
-    let (report, raised) = observed(py, &interrupt, None, function, |mut callback| {
+    let (halt, function) = (request.task.structure.halt(), extras.callback.as_ref());
+    let (report, raised) = observed(py, &interrupt, Some(&halt), function, |mut callback| {
         let task = request.task.resolve(train)?;
         let plan = Plan {
             method: request.method()?,
@@ -150,10 +150,11 @@ fn fit_one<'py, S: PyStructure>(
         };
         task.fit(train, plan)
     });
-    let (report, raised) = match (report, raised) {
-        (Ok(report), raised) => (report, raised),
-        (Err(_), Some(raised)) => return Err(raised),
-        (Err(error), None) => return Err(exception(error)),
+    let (report, raised) = match (report, request.task.structure.raised(), raised) {
+        (_, Some(called), _) => return Err(called),
+        (Ok(report), None, raised) => (report, raised),
+        (Err(_), None, Some(raised)) => return Err(raised),
+        (Err(error), None, None) => return Err(exception(error)),
     };
     let (mut model, report) = report.split();
     model.provenance.recipe = request.recipe;

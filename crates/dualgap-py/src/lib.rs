@@ -3,6 +3,7 @@
 //!
 //! - `arrays`: arrays of numpy, read in place; `rows`: matrices; `data`: data sets.
 //! - `structures`: what Python knows of each structure.
+//! - `oracle`: structures that a Python object defines.
 //! - `reading`: files of the program's formats; `figures`: how predictions compare with the truth.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
 //! - `certify`: how far from the optimum the weights of others are.
@@ -15,6 +16,7 @@ mod errors;
 mod figures;
 mod fit;
 mod model;
+mod oracle;
 mod reading;
 mod rows;
 mod running;
@@ -33,6 +35,8 @@ mod _dualgap {
     use crate::fit::fit;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::oracle::check_oracle;
     #[pymodule_export]
     use crate::reading::column_recipe;
     #[pymodule_export]

@@ -37,6 +37,7 @@ trait Fitted: Send + Sync {
     fn probabilities(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<Table>;
     fn evaluate(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<Evaluation>;
     fn certify(&self, py: Python<'_>, data: &Data) -> PyResult<(Certificate, DualEvidence)>;
+    fn completed(&self, arrays: &Bound<'_, PyDict>) -> PyResult<Model>;
 }
 
 impl<S: PyStructure> Fitted for dualgap::task::Model<S> {
@@ -75,6 +76,7 @@ impl<S: PyStructure> Fitted for dualgap::task::Model<S> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let data = S::data(&data.0)?;
         let outputs = py.detach(|| on_threads(threads, || self.predict(data)));
+        self.task.structure.raised().map_or(Ok(()), Err)?;
         S::to_python(py, outputs.or_raise()?.or_raise()?)
     }
 
@@ -90,13 +92,23 @@ impl<S: PyStructure> Fitted for dualgap::task::Model<S> {
 
     fn evaluate(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<Evaluation> {
         let data = S::data(&data.0)?;
-        py.detach(|| on_threads(threads, || self.evaluate(data))).or_raise()?.or_raise()
+        let found = py.detach(|| on_threads(threads, || self.evaluate(data)));
+        self.task.structure.raised().map_or(Ok(()), Err)?;
+        found.or_raise()?.or_raise()
     }
 
     fn certify(&self, py: Python<'_>, data: &Data) -> PyResult<(Certificate, DualEvidence)> {
         let data = S::data(&data.0)?;
-        let verified = py.detach(|| self.certify(data)).or_raise()?;
+        let verified = py.detach(|| self.certify(data));
+        self.task.structure.raised().map_or(Ok(()), Err)?;
+        let verified = verified.or_raise()?;
         Ok((verified.certificate, verified.evidence))
+    }
+
+    fn completed(&self, arrays: &Bound<'_, PyDict>) -> PyResult<Model> {
+        let mut model = self.clone();
+        model.task.structure = model.task.structure.complete(arrays)?;
+        Ok(Model::new(model))
     }
 }
 
@@ -181,6 +193,16 @@ impl Model {
             write_atomically(&path, &bytes)
         })
         .map_err(exception)
+    }
+
+    /// Return the model with what its file has no room for: a Python object that is the `oracle`. Unless `trusted`, the
+    /// outputs in its witness count only if the oracle admits them.
+    #[pyo3(signature = (oracle, *, trusted=false))]
+    fn with_oracle(&self, oracle: &Bound<'_, PyAny>, trusted: bool) -> PyResult<Self> {
+        let arrays = PyDict::new(oracle.py());
+        arrays.set_item("oracle", oracle)?;
+        arrays.set_item("trusted", trusted)?;
+        self.0.completed(&arrays)
     }
 
     fn __reduce__<'py>(

@@ -1,9 +1,12 @@
 //! What Python knows of each structure: its data, and its outputs as arrays.
 
 use crate::data::Held;
+use crate::oracle::{Input, PyOracle, Trust, Value};
 use dualgap::data::{Examples, Matchings, Ratings, Sequences};
+use dualgap::run::Interrupt;
 use dualgap::structure::{
-    Chain, Completion, Kernelised, Linear, Matching, MultiLabel, MultiOutput, Multiclass, Structure,
+    Chain, Completion, Kernelised, Linear, Matching, MultiLabel, MultiOutput, Multiclass,
+    OwnExamples, OwnStructure, Structure,
 };
 use dualgap::term::Costs;
 use numpy::{IntoPyArray, PyReadonlyArray2};
@@ -31,6 +34,16 @@ pub trait PyStructure: Structure {
     /// Returns the costs of mistakes row by row, if they are a matrix.
     fn costs(&self) -> Option<&[f64]> {
         None
+    }
+
+    /// Returns the first exception that Python code of the structure raised since the last call.
+    fn raised(&self) -> Option<PyErr> {
+        None
+    }
+
+    /// Returns a flag that makes further calls of Python code fail.
+    fn halt(&self) -> Interrupt {
+        Interrupt::default()
     }
 
     /// Returns the data, or raises an error if they are of another kind.
@@ -160,12 +173,49 @@ impl PyStructure for Kernelised<Chain> {
     kernel!();
 }
 
+impl PyStructure for OwnStructure<PyOracle> {
+    fn held(data: &Held) -> Option<&Self::Data> {
+        match data {
+            Held::Own(data) => Some(data),
+            _ => None,
+        }
+    }
+
+    fn hold(data: OwnExamples<Input, Value>) -> Held {
+        Held::Own(Arc::new(data))
+    }
+
+    fn to_python(py: Python<'_>, outputs: Vec<Value>) -> PyResult<Bound<'_, PyAny>> {
+        let outputs = outputs.iter().map(|output| output.to_python(py));
+        outputs.collect::<PyResult<Vec<_>>>()?.into_pyobject(py)
+    }
+
+    /// Attaches the object `oracle`. Unless `trusted`, the outputs of a witness are those of a file that may say anything.
+    fn complete(self, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let Some(object) = arrays.get_item("oracle")? else { return Ok(self) };
+        let trusted =
+            arrays.get_item("trusted")?.is_some_and(|flag| flag.is_truthy().is_ok_and(|yes| yes));
+        let trust = if trusted { Trust::Outputs } else { Trust::Calls };
+        Ok(Self { oracle: self.oracle.attached(&object, trust)?, ..self })
+    }
+
+    fn raised(&self) -> Option<PyErr> {
+        self.oracle.raised()
+    }
+
+    fn halt(&self) -> Interrupt {
+        self.oracle.halt()
+    }
+}
+
 /// Calls a generic function for the structure of a name, or returns `None` if there is no such structure.
 macro_rules! for_structure {
     ($name:expr, $call:ident ( $($argument:expr),* $(,)? )) => {{
         use dualgap::structure::{
-            Chain, Completion, Kernelised, Linear, Matching, MultiLabel, MultiOutput, Multiclass, Structure,
+            Chain, Completion, Kernelised, Linear, Matching, MultiLabel, MultiOutput, Multiclass, OwnStructure,
+            Structure,
         };
+        use $crate::oracle::PyOracle;
         let name: &str = $name;
         if name == Linear::NAME {
             Some($call::<Linear>($($argument),*))
@@ -187,6 +237,8 @@ macro_rules! for_structure {
             Some($call::<Kernelised<Multiclass>>($($argument),*))
         } else if name == <Kernelised<Chain>>::NAME {
             Some($call::<Kernelised<Chain>>($($argument),*))
+        } else if name == <OwnStructure<PyOracle>>::NAME {
+            Some($call::<OwnStructure<PyOracle>>($($argument),*))
         } else {
             None
         }

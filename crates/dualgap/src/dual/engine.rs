@@ -327,6 +327,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if let [slot] = slots {
             find(slot)?;
         } else {
+            if !cached {
+                blocks.search_ahead(&mut slots.iter().map(|slot| slot.block), view.w)?;
+            }
             slots.par_iter_mut().try_for_each(find)?;
         }
         (0..size).try_for_each(|place| self.visit(place, cached))

@@ -74,6 +74,7 @@ impl<B: Blocks> Blocks for Joined<'_, B> {
         _: &mut Self::Scratch,
     ) -> Result<Found> {
         corners.resize_with(self.blocks.len(), B::Corner::default);
+        self.blocks.search_ahead(&mut (0..corners.len()), w)?;
         let scratch = || self.blocks.scratch();
         let found: Vec<Found> = parallel::map_mut(corners, scratch, |scratch, i, corner| {
             self.blocks.best_corner(i, w, corner, scratch)

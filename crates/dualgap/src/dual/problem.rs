@@ -287,6 +287,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         }
         let readable = self.link.readable(w);
         let w = &readable.values[..];
+        self.blocks.search_ahead(&mut (0..self.blocks.len()), w)?;
         let buffers = || (self.blocks.scratch(), B::Corner::default());
         let found: Vec<Found> = parallel::map(self.blocks.len(), buffers, |buffers, i| {
             let found = self.blocks.best_corner(i, w, &mut buffers.1, &mut buffers.0)?;

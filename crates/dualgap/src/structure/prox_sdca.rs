@@ -161,6 +161,10 @@ impl<B: Radius> Blocks for ProxSdca<B> {
         self.blocks.challenge(i, at, w, corner, found)
     }
 
+    fn search_ahead(&self, blocks: &mut dyn Iterator<Item = usize>, w: &[f64]) -> Result<()> {
+        self.blocks.search_ahead(blocks, w)
+    }
+
     fn start(&self, i: usize) -> B::Point {
         self.blocks.start(i)
     }

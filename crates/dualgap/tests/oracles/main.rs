@@ -1,6 +1,7 @@
 //! Oracles beyond the exact argmax of loss plus score: slack rescaling, promises, bounds, beams; and the steps of Prox-SDCA.
 
 mod approximate;
+mod batches;
 mod beams;
 mod boxes;
 mod slack;

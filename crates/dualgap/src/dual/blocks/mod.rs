@@ -95,6 +95,12 @@ pub trait Blocks: Sized + Sync {
         Ok(())
     }
 
+    /// Announces that the next searches of these blocks are all at w, for blocks that find several corners at once faster
+    /// than one by one. The searches themselves follow as ever.
+    fn search_ahead(&self, _blocks: &mut dyn Iterator<Item = usize>, _w: &[f64]) -> Result<()> {
+        Ok(())
+    }
+
     /// Returns a feasible point to start from.
     fn start(&self, i: usize) -> Self::Point;
 

@@ -165,6 +165,7 @@ impl<B: Blocks> Planes for OfBlocks<'_, B> {
         let points: Vec<B::Point> = if let Some(seen) = self.seen.take() {
             (0..count).map(|k| seen[block(k)].clone()).collect()
         } else {
+            blocks.search_ahead(&mut (0..count).map(block), w)?;
             let buffers = || (blocks.scratch(), B::Corner::default());
             parallel::map(count, buffers, |(scratch, corner), k| {
                 blocks.best_corner(block(k), w, corner, scratch)?;

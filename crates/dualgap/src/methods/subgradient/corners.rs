@@ -218,6 +218,7 @@ impl<B: Blocks> Corners for OfBlocks<'_, B> {
     fn find_all(&mut self, w: &[f64]) -> Result<()> {
         let Self { blocks, corners, .. } = self;
         corners.resize_with(blocks.len(), B::Corner::default);
+        blocks.search_ahead(&mut (0..blocks.len()), w)?;
         let scratch = || blocks.scratch();
         parallel::map_mut(corners, scratch, |scratch, i, corner| {
             blocks.best_corner(i, w, corner, scratch).map(|_| ())

@@ -3,6 +3,7 @@
 //! These blocks work with the difference vectors ψ_i(y) of all corners, where a structure's own coordinates would be
 //! faster. They need nothing from a user but an [`Oracle`], and they check the oracle's contract.
 
+use super::ahead::Ahead;
 use super::oracle::{Bound, Extent, Oracle};
 use super::plane::{OraclePoint, Plane};
 use super::rescaling::Rescaling;
@@ -39,6 +40,8 @@ pub struct OracleBlocks<'a, O: Oracle> {
     pub(super) oracle: Held<'a, O>,
     pub(super) examples: Held<'a, [(O::Input, O::Output)]>,
     pub(super) rescaling: Rescaling,
+    /// What a batch has decoded for the searches that follow.
+    ahead: Ahead<O::Output>,
 }
 
 impl<'a, O: Oracle> OracleBlocks<'a, O> {
@@ -63,7 +66,7 @@ impl<'a, O: Oracle> OracleBlocks<'a, O> {
             }
         }
         oracle.quality().check()?;
-        Ok(Self { oracle, examples, rescaling: Rescaling::Margin })
+        Ok(Self { oracle, examples, rescaling: Rescaling::Margin, ahead: Ahead::default() })
     }
 
     /// Returns the blocks of the hinge in this form.
@@ -150,6 +153,13 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         OracleScratch::default()
     }
 
+    fn search_ahead(&self, blocks: &mut dyn Iterator<Item = usize>, w: &[f64]) -> Result<()> {
+        match self.rescaling {
+            Rescaling::Margin => self.ahead.decode(&*self.oracle, &self.examples, blocks, w),
+            Rescaling::Slack => Ok(()),
+        }
+    }
+
     fn start(&self, i: usize) -> Self::Point {
         let truth = self.examples[i].1.clone();
         let psi = SparseVec::default();
@@ -168,7 +178,10 @@ impl<O: Oracle> Blocks for OracleBlocks<'_, O> {
         let (x, truth) = &self.examples[i];
         let buffers = &mut scratch.of_the_oracle;
         let decoded = match self.rescaling {
-            Rescaling::Margin => self.oracle.decode(w, x, Some(truth), buffers)?,
+            Rescaling::Margin => match self.ahead.take(i, w) {
+                Some(decoded) => decoded,
+                None => self.oracle.decode(w, x, Some(truth), buffers)?,
+            },
             Rescaling::Slack => self.oracle.decode_slack(w, x, truth, buffers)?,
         };
         let plane = self.plane(i, decoded.output)?;

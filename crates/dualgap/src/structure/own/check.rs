@@ -4,6 +4,7 @@
 //! the user lists; of an [`OwnOracle`], the truths of other examples too that it admits. None of them may contradict the
 //! oracle.
 
+use super::ahead::batch;
 use super::contract::{Breach, Checked, Clause};
 use super::oracle::{Bound, Decoded, Extent, Oracle, OwnOracle};
 use super::rescaling::Rescaling;
@@ -157,8 +158,8 @@ where
             self.check_pairs(i);
         }
         for (w, answers) in self.weights().zip(&answers) {
-            for (i, answers) in answers.iter().enumerate() {
-                self.compare(i, &w, answers);
+            for (k, answers) in answers.iter().enumerate() {
+                self.compare(k % self.examples.len(), &w, answers);
             }
         }
         self.check_slack();
@@ -181,6 +182,7 @@ where
         })
     }
 
+    /// Decodes all examples at the weights of every draw, one by one, and if the oracle decodes batches, all together again.
     fn decode_all(&mut self) -> Vec<Vec<Answers<O::Output>>> {
         let (mut scratch, mut all) = (O::Scratch::default(), Vec::new());
         for w in self.weights() {
@@ -196,16 +198,37 @@ where
                     }
                 }));
             }
+            answers.extend(self.decode_together(&w));
             all.push(answers);
         }
         all
+    }
+
+    /// Decodes all examples as a batch; nothing if the oracle has no way to do so.
+    fn decode_together(&mut self, w: &[f64]) -> Vec<Answers<O::Output>> {
+        let inputs: Vec<_> = self.examples.iter().map(|(x, _)| x).collect();
+        let truths: Vec<_> = self.examples.iter().map(|(_, truth)| truth).collect();
+        let [with, without] = [Some(&truths[..]), None].map(|against| {
+            batch(self.oracle, w, &inputs, against).unwrap_or_else(|error| {
+                self.breach(0, Clause::Decodes, error.to_string());
+                None
+            })
+        });
+        if with.is_none() && without.is_none() {
+            return Vec::new();
+        }
+        let (mut with, mut without) = (with.into_iter().flatten(), without.into_iter().flatten());
+        inputs.iter().map(|_| [with.next(), without.next()]).collect()
     }
 
     /// Collects the outputs of an example, each once, and checks that they are outputs. Those that are not admitted are
     /// left out.
     fn outputs(&mut self, i: usize, answers: &[Vec<Answers<O::Output>>]) -> IndexSet<O::Output> {
         let (x, truth) = &self.examples[i];
-        let decoded = answers.iter().flat_map(|of_draw| of_draw[i].iter().flatten());
+        // The answers of a batch follow those that were decoded one by one.
+        let n = self.examples.len();
+        let decoded = answers.iter().flat_map(|of_draw| of_draw[i..].iter().step_by(n));
+        let decoded = decoded.flat_map(|answers| answers.iter().flatten());
         let decoded = decoded.map(|decoded| &decoded.output);
         let returned: IndexSet<&O::Output> = std::iter::once(truth).chain(decoded).collect();
         let all: Option<IndexSet<O::Output>> =
@@ -215,7 +238,6 @@ where
             let which = if y == truth { "the truth" } else { "what is decoded" };
             self.breach(i, Clause::Output, format!("{which} is not among all outputs"));
         }
-        let n = self.examples.len();
         let others = (1..n).map(|k| &self.examples[(i + k) % n].1);
         let others = others.filter(|y| (self.admits)(x, y) == Some(true)).take(OTHER_TRUTHS);
         let mut outputs: IndexSet<O::Output> =

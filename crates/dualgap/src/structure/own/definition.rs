@@ -1,5 +1,6 @@
 //! A user's own structure: an oracle whose outputs have a byte form has everything that a built-in structure has.
 
+use super::ahead::batch;
 use super::blocks::OracleBlocks;
 use super::examples::OwnExamples;
 use super::oracle::OwnOracle;
@@ -67,6 +68,10 @@ impl<O: OwnOracle> Structure for OwnStructure<O> {
     }
 
     fn predict(&self, fitted: Fitted<'_>, data: &Self::Data) -> Result<Vec<O::Output>> {
+        let inputs: Vec<_> = (0..data.len()).map(|i| data.input(i)).collect();
+        if let Some(decoded) = batch(&self.oracle, fitted.weights, &inputs, None)? {
+            return Ok(decoded.into_iter().map(|decoded| decoded.output).collect());
+        }
         parallel::map(data.len(), O::Scratch::default, |scratch, i| {
             Ok(self.oracle.decode(fitted.weights, data.input(i), None, scratch)?.output)
         })

@@ -3,9 +3,11 @@
 //! - `oracle`: the trait; `rescaling`: how losses and scores make its hinge; `examples`: its data.
 //! - `blocks`: one block an example, a mixture of the corners in `plane`; `active_set` has its steps between known
 //!   corners, `witness` what is stored of it, `refute` what it says against false claims; `score`: the loss of an output.
+//!   `ahead`: what a batch has decoded for several blocks.
 //! - `definition`: the structure of an oracle. `check`: tests an oracle against its contract, whose clauses are in `contract`.
 
 mod active_set;
+mod ahead;
 mod blocks;
 mod check;
 mod contract;

@@ -147,6 +147,18 @@ pub trait Oracle: Sync {
         scratch: &mut Self::Scratch,
     ) -> Result<Decoded<Self::Output>>;
 
+    /// Decodes several inputs at the same weights, each as [`decode`](Self::decode) does, or returns `None` if that is not
+    /// faster than one by one. The engine asks for it where it searches several examples at once: a mini-batch, all examples
+    /// of a certification, predictions.
+    fn decode_batch(
+        &self,
+        _w: &[f64],
+        _inputs: &[&Self::Input],
+        _against: Option<&[&Self::Output]>,
+    ) -> Result<Option<Vec<Decoded<Self::Output>>>> {
+        Ok(None)
+    }
+
     /// Returns `argmax_y L(truth, y) (1 + ⟨w, φ(x, y)⟩ − ⟨w, φ(x, truth)⟩)`, for
     /// [slack rescaling](super::Rescaling::Slack). [`Bound::AtMost`] then bounds this product for all outputs.
     fn decode_slack(
