@@ -3,14 +3,17 @@
 //!
 //! - `arrays`: arrays of numpy, read in place; `rows`: matrices; `data`: data sets.
 //! - `structures`: what Python knows of each structure.
+//! - `path`: models for every λ of an interval; `cv`: cross-validation.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
 //! - `errors`: errors as exceptions.
 
 mod arrays;
+mod cv;
 mod data;
 mod errors;
 mod fit;
 mod model;
+mod path;
 mod rows;
 mod running;
 mod structures;
@@ -21,11 +24,15 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _dualgap {
     #[pymodule_export]
+    use crate::cv::cross_validate;
+    #[pymodule_export]
     use crate::data::Data;
     #[pymodule_export]
     use crate::fit::fit;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::path::{Reach, path};
     #[pymodule_export]
     use crate::rows::Rows;
     use pyo3::prelude::*;
