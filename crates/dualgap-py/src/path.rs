@@ -110,17 +110,19 @@ fn path_of<'py, S: PyStructure>(
         };
         // A λ of its own, since the task's may be zero, which is another problem.
         let task = request.task.at_lambda(wanted.within.to)?.resolve(train)?;
-        task.path(train, &wanted, observe, |piece| {
+        let covered = task.path(train, &wanted, observe, |piece| {
             pieces.push(piece.clone());
             Ok(())
-        })
+        })?;
+        Ok((covered, wanted.within))
     });
-    let covered = covered.map_err(|error| {
+    let (covered, within) = covered.map_err(|error| {
         let raised = raised_by_callback.lock().unwrap_or_else(PoisonError::into_inner).take();
         raised.unwrap_or_else(|| exception(error))
     })?;
     let pieces = pieces.into_iter().map(|Piece { report, reach, interval }| {
-        let (model, report) = report.split();
+        let (mut model, report) = report.split();
+        model.provenance.recipe.clone_from(&request.recipe);
         let report = report_of(py, &report)?;
         Ok((Model::new(model), report, (interval.from, interval.to), Reach(reach)))
     });
@@ -132,6 +134,7 @@ fn path_of<'py, S: PyStructure>(
     let covered = dict(
         py,
         &[
+            ("within", to_python(py, &within)?),
             ("from", to_python(py, &covered.from)?),
             ("passes", to_python(py, &covered.passes)?),
             ("short_of", to_python(py, &lambda)?),
