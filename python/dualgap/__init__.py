@@ -17,6 +17,11 @@ from ._dualgap import __version__
 if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
     from ._files import load as load
+    from ._path import CertifiedPath as CertifiedPath
+    from ._path import PathPiece as PathPiece
+    from ._path import path as path
+    from .cross_validation import LinearClassifierCV as LinearClassifierCV
+    from .cross_validation import LinearRegressorCV as LinearRegressorCV
     from .linear import LinearClassifier as LinearClassifier
     from .linear import LinearRegressor as LinearRegressor
 
@@ -24,6 +29,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "Certificate": "_certificate",
     "load": "_files",
+    "CertifiedPath": "_path",
+    "PathPiece": "_path",
+    "path": "_path",
+    "LinearClassifierCV": "cross_validation",
+    "LinearRegressorCV": "cross_validation",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear",
 }

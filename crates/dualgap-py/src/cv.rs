@@ -7,7 +7,7 @@ use crate::model::certificate_of;
 use crate::running::{dict, interruptible, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::data::{DataSet, Folds};
-use dualgap::run::Interrupt;
+use dualgap::run::{Interrupt, Stop};
 use dualgap::task::{Candidate, CrossValidation, Strength, Trial, TrialPlan};
 use dualgap::{Error, Result};
 use pyo3::exceptions::PyRuntimeError;
@@ -179,7 +179,11 @@ fn findings<'py>(
         trials.map(|trial| certificate_of(py, &trial.certificate)).collect()
     });
     let certificates = certificates.collect::<PyResult<Vec<Vec<_>>>>()?;
-    let reached: Vec<bool> = candidates.iter().map(Candidate::is_reached).collect();
+    let reached = candidates.iter().map(|candidate| {
+        let trials = candidate.trials.iter();
+        trials.map(|trial| trial.stop == Stop::GapReached).collect()
+    });
+    let reached: Vec<Vec<bool>> = reached.collect();
     dict(
         py,
         &[
