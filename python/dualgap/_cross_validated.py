@@ -96,12 +96,11 @@ class CrossValidated:
             The fitted estimator.
         """
         self._folds = _dealt(self.cv, X, y, is_classifier(self))
-        self._searched = False
         try:
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
             return super().fit(X, y, **weights)  # type: ignore[misc]
         finally:
-            del self._folds, self._searched
+            del self._folds
 
     def _run(
         self,
@@ -114,11 +113,6 @@ class CrossValidated:
         **keywords: Any,
     ) -> tuple[_dualgap.Model, dict[str, Any]]:
         """Search, and train on all data with the lam that was found."""
-        if self._searched:
-            raise ValueError(
-                f"{type(self).__name__} solves several problems for these data, one for each class, and chooses lam for "
-                "one: take MulticlassSVMCV, or two classes"
-            )
         lams, count = _grid(self.lams)
         found = _dualgap.cross_validate(
             structure or self._structure,
@@ -130,7 +124,6 @@ class CrossValidated:
             count=count,
             seed=whole(self.seed, "seed"),
         )
-        self._searched = True
         self._set_found(found)
         task = {**task, "penalty": {**task["penalty"], "lambda": self.lam_}}
         return super()._run(  # type: ignore[misc]

@@ -258,10 +258,10 @@ def path(
         recipe: dict[str, Any] | None = None,
         **_: Any,
     ) -> tuple[_dualgap.Model, dict[str, Any]]:
-        if runs:
+        if first._structure == "linear" and len(getattr(first, "classes_", ())) > 2:
             raise ValueError(
-                f"{type(estimator).__name__} solves several problems for these data, one for each class, and a path is "
-                "of one: take MulticlassSVM, or two classes"
+                f"{type(estimator).__name__} solves a problem for each of more than two classes, and a path is of one: "
+                "take MulticlassSVM"
             )
         request = first._request(task, recipe)
         limits = {name: limit for name, limit in request["limits"].items() if "tolerance" not in name}

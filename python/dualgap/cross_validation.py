@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from sklearn.utils import Tags
+
 from ._cross_validated import CrossValidated
 from .linear import LinearClassifier, LinearRegressor
 
@@ -25,6 +29,21 @@ class LinearClassifierCV(CrossValidated, LinearClassifier):
     >>> bool(model.cv_mean_errors_[model.best_index_] == model.cv_mean_errors_.min())
     True
     """
+
+    def _classified(self, X: Any, y: Any, *arguments: Any, **keywords: Any) -> Any:
+        found = super()._classified(X, y, *arguments, **keywords)
+        # One lam for several problems would have to be judged by all of them at once.
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: take MulticlassSVMCV, "
+                "whose problem is one for all classes"
+            )
+        return found
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
 
 
 class LinearRegressorCV(CrossValidated, LinearRegressor):

@@ -138,6 +138,8 @@ def test_keywords_are_checked(signs: Any) -> None:
     for lams in [[], 0.1, "1/n", [-1.0], [float("nan")], ["1/m"], ["a"]]:
         with pytest.raises(ValueError, match=r"lam|1/n"):
             dualgap.LinearClassifierCV(lams=lams).fit(X, y)
+    with pytest.raises(ValueError, match="take MulticlassSVMCV"):
+        dualgap.LinearClassifierCV().fit(X, np.arange(90) % 3)
     pipeline = make_pipeline(StandardScaler(), dualgap.LinearClassifierCV(lams=[0.1, 0.01])).fit(X, y)
     assert pipeline.score(X, y) > 0.7
 

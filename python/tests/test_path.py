@@ -111,7 +111,7 @@ def test_the_pieces_are_fitted_estimators_of_their_lam(signs: Any) -> None:
     assert np.array_equal(again.at(0.1).estimator.predict(frame), path.at(0.1).estimator.predict(frame))
 
 
-def test_what_has_no_path_is_refused(numbers: Any, signs: Any) -> None:
+def test_what_has_no_path_is_refused(numbers: Any) -> None:
     X, y = numbers
     model = dualgap.LinearRegressor()
     path = dualgap.path(model, X, y, 0.1, 1.0)
@@ -126,6 +126,8 @@ def test_what_has_no_path_is_refused(numbers: Any, signs: Any) -> None:
         dualgap.path(model, X, y, 0.1, 1.0, tolerance=1.5)
     with pytest.raises(ValueError, match="1/n"):
         dualgap.path(model, X, y, "1/m", 1.0)
+    with pytest.raises(ValueError, match="take MulticlassSVM"):
+        dualgap.path(dualgap.LinearClassifier(), X, np.arange(80) % 3)
     with pytest.raises(TypeError, match="LinearRegressorCV does not have"):
         dualgap.path(dualgap.LinearRegressorCV(), X, y)
 
