@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, Self
 
@@ -95,10 +96,15 @@ class CrossValidated:
         self : object
             The fitted estimator.
         """
-        self._folds = _dealt(self.cv, X, y, is_classifier(self))
+        with self._dealing(X, y):
+            return super().fit(X, y, sample_weight=sample_weight)  # type: ignore[misc]
+
+    @contextmanager
+    def _dealing(self, X: Any, y: Any) -> Iterator[None]:
+        """Have the folds at hand while `fit` runs. X has a row for each example, and y may be None."""
+        self._folds = whole(self.cv, "cv") if isinstance(self.cv, Integral) else _dealt(self.cv, X, y, is_classifier(self))
         try:
-            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-            return super().fit(X, y, **weights)  # type: ignore[misc]
+            yield
         finally:
             del self._folds
 
@@ -113,6 +119,10 @@ class CrossValidated:
         **keywords: Any,
     ) -> tuple[_dualgap.Model, dict[str, Any]]:
         """Search, and train on all data with the lam that was found."""
+        if isinstance(self._folds, int) and not 2 <= self._folds <= len(data):
+            raise ValueError(
+                f"cv={self._folds} and n_samples = {len(data)}: there must be at least two folds, and none may be empty"
+            )
         lams, count = _grid(self.lams)
         found = _dualgap.cross_validate(
             structure or self._structure,
@@ -202,16 +212,11 @@ def _grid(lams: Any) -> tuple[list[str], int | None]:
     return texts, None
 
 
-def _dealt(cv: Any, X: Any, y: Any, classifier: bool) -> int | list[int]:
-    """Return a number of folds, or the fold of each example if scikit-learn deals them."""
-    if isinstance(cv, Integral):
-        return whole(cv, "cv")
-    if cv is None:
-        return 5
+def _dealt(cv: Any, X: Any, y: Any, classifier: bool) -> list[int]:
+    """Return the fold of each example, as scikit-learn deals them."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    rows = X if hasattr(X, "shape") else np.zeros((n, 1))  # lists of sequences have no rows to look at
     folds = np.full(n, -1)
-    splits = list(check_cv(cv, y, classifier=classifier).split(rows, y))
+    splits = list(check_cv(cv, y, classifier=classifier).split(X, y))
     for fold, (train, test) in enumerate(splits):
         if (folds[test] >= 0).any():
             raise ValueError("cv tests an example twice: the test sets must hold every example once, as those of KFold")

@@ -244,7 +244,7 @@ def path(
     else:
         wanted = {"tolerance": number(0.01 if tolerance is None else tolerance, "tolerance")}
     ends = [_text(low, "low"), _text(high, "high")]
-    arguments = {"X": X, **({} if y is None else {"y": y}), **fit_arguments}
+    arguments = ((X,) if y is None else (X, y), fit_arguments)
 
     # `fit` reads the data and says what the problem is; the path takes the place of its run.
     runs: list[Any] = []
@@ -311,11 +311,12 @@ def path(
     return result
 
 
-def _fit(estimator: Any, run: Any, arguments: dict[str, Any]) -> None:
+def _fit(estimator: Any, run: Any, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
     """Fit an estimator by another run than its own."""
+    data, others = arguments
     estimator._run = run
     try:
-        estimator.fit(**arguments)
+        estimator.fit(*data, **others)
     finally:
         del estimator._run
 

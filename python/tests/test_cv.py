@@ -106,7 +106,7 @@ def test_splits_that_are_no_folds_are_refused(signs: Any) -> None:
         ([(np.arange(45), np.arange(45, 90))], "never tests"),
         ([(np.arange(60), np.arange(60, 90))] * 2, "twice"),
         (1, "at least two"),
-        (91, "91 folds of 90"),
+        (91, "n_samples = 90"),
         (-1, "cv must not be negative"),
     ]:
         with pytest.raises(ValueError, match=complaint):
