@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from ._path import path as path
     from .cross_validation import LinearClassifierCV as LinearClassifierCV
     from .cross_validation import LinearRegressorCV as LinearRegressorCV
+    from .chain import ChainSVM as ChainSVM
+    from .completion import MatrixCompletion as MatrixCompletion
     from .linear import LinearClassifier as LinearClassifier
     from .linear import LinearRegressor as LinearRegressor
+    from .matching import MatchingSVM as MatchingSVM
+    from .tagger import SequenceTagger as SequenceTagger
 
 #: The module of every public name.
 _HOMES = {
@@ -36,6 +40,10 @@ _HOMES = {
     "LinearRegressorCV": "cross_validation",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear",
+    "ChainSVM": "chain",
+    "SequenceTagger": "tagger",
+    "MatchingSVM": "matching",
+    "MatrixCompletion": "completion",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -4,6 +4,7 @@
 //! - `arrays`: arrays of numpy, read in place; `rows`: matrices; `data`: data sets.
 //! - `structures`: what Python knows of each structure.
 //! - `path`: models for every λ of an interval; `cv`: cross-validation.
+//! - `reading`: files of the program's formats; `figures`: how predictions compare with the truth.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
 //! - `errors`: errors as exceptions.
 
@@ -11,9 +12,11 @@ mod arrays;
 mod cv;
 mod data;
 mod errors;
+mod figures;
 mod fit;
 mod model;
 mod path;
+mod reading;
 mod rows;
 mod running;
 mod structures;
@@ -33,6 +36,8 @@ mod _dualgap {
     use crate::model::Model;
     #[pymodule_export]
     use crate::path::{Reach, path};
+    #[pymodule_export]
+    use crate::reading::column_recipe;
     #[pymodule_export]
     use crate::rows::Rows;
     use pyo3::prelude::*;

@@ -2,13 +2,15 @@
 
 use crate::data::Data;
 use crate::errors::{OrRaise, exception};
+use crate::figures::figures_of;
 use crate::fit::unknown;
+use crate::reading::{self, Input};
 use crate::running::{dict, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::data::write_atomically;
 use dualgap::linalg::parallel::on_threads;
 use dualgap::run::Certificate;
-use dualgap::structure::Table;
+use dualgap::structure::{Evaluation, Table};
 use dualgap::task::{AnyModel, DualEvidence, RawModel};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -31,7 +33,7 @@ trait Fitted: Send + Sync {
     ) -> PyResult<Bound<'py, PyAny>>;
     fn scores(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<Table>;
     fn probabilities(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<Table>;
-    fn evaluate(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<f64>;
+    fn evaluate(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<Evaluation>;
     fn certify(&self, py: Python<'_>, data: &Data) -> PyResult<(Certificate, DualEvidence)>;
 }
 
@@ -76,10 +78,9 @@ impl<S: PyStructure> Fitted for dualgap::task::Model<S> {
         py.detach(|| on_threads(threads, || self.probabilities(data))).or_raise()?.or_raise()
     }
 
-    fn evaluate(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<f64> {
+    fn evaluate(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<Evaluation> {
         let data = S::data(&data.0)?;
-        let found = py.detach(|| on_threads(threads, || self.evaluate(data)));
-        Ok(found.or_raise()?.or_raise()?.error())
+        py.detach(|| on_threads(threads, || self.evaluate(data))).or_raise()?.or_raise()
     }
 
     fn certify(&self, py: Python<'_>, data: &Data) -> PyResult<(Certificate, DualEvidence)> {
@@ -216,6 +217,18 @@ impl Model {
         self.0.any().names().dictionary.names().map(String::from).collect()
     }
 
+    /// The names of what a feature has weights for: the labels, the outputs, or the items.
+    #[getter]
+    fn weighted(&self) -> Vec<String> {
+        self.0.any().weighted()
+    }
+
+    /// What predictions depend on besides the weights: a kind, a name and a number each.
+    #[getter]
+    fn constants(&self) -> Vec<(&'static str, String, f64)> {
+        self.0.any().constants()
+    }
+
     /// The number of features of a row.
     #[getter]
     fn width(&self) -> usize {
@@ -285,7 +298,30 @@ impl Model {
     /// Return the error on labelled data, by which the program compares models.
     #[pyo3(signature = (data, threads=0))]
     fn evaluate(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<f64> {
-        self.0.evaluate(py, data, threads)
+        Ok(self.0.evaluate(py, data, threads)?.error())
+    }
+
+    /// Return all figures of the comparison with labelled data, as a dict.
+    #[pyo3(signature = (data, threads=0))]
+    fn figures<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Data,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        figures_of(py, &self.0.evaluate(py, data, threads)?)
+    }
+
+    /// Write the predictions for a file, as the program does; return what the model did not see in training.
+    #[pyo3(signature = (source, out, threads=0))]
+    fn predict_file<'py>(
+        &self,
+        py: Python<'py>,
+        source: Input,
+        out: PathBuf,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        reading::predict_file(py, self.0.any(), &source, &out, threads)
     }
 
     /// Recompute the certificate from the training data, without trusting a number of the model.
