@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ._dualgap import __version__
 
 if TYPE_CHECKING:
+    from . import callbacks as callbacks
+    from . import plot as plot
     from ._certificate import Certificate as Certificate
     from ._files import load as load
     from ._path import CertifiedPath as CertifiedPath
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from .cross_validation import LinearRegressorCV as LinearRegressorCV
     from .chain import ChainSVM as ChainSVM
     from .completion import MatrixCompletion as MatrixCompletion
+    from ._report import Report as Report
     from .linear import LinearClassifier as LinearClassifier
     from .linear import LinearRegressor as LinearRegressor
     from .matching import MatchingSVM as MatchingSVM
@@ -38,6 +41,7 @@ _HOMES = {
     "path": "_path",
     "LinearClassifierCV": "cross_validation",
     "LinearRegressorCV": "cross_validation",
+    "Report": "_report",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear",
     "ChainSVM": "chain",
@@ -46,10 +50,15 @@ _HOMES = {
     "MatrixCompletion": "completion",
 }
 
-__all__ = ["__version__", *_HOMES]
+#: The public modules.
+_MODULES = ("callbacks", "plot")
+
+__all__ = ["__version__", *_HOMES, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     try:
         home = _HOMES[name]
     except KeyError:

@@ -12,12 +12,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _dualgap
 from ._arrays import CONSTANT
 from ._certificate import Certificate
+from ._report import Report
+from .callbacks import Watch
 
 #: What to do when a run ended for another reason than its tolerance.
 _REMEDIES = {
@@ -29,7 +32,7 @@ _REMEDIES = {
 }
 
 
-class CertifiedEstimator(BaseEstimator):
+class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     """The base of all estimators. A subclass names its structure and says what its task is.
 
     The run is described by `tolerance`, `absolute_tolerance`, `passes`, `oracle_calls`, `time`, `solver`,
@@ -75,6 +78,7 @@ class CertifiedEstimator(BaseEstimator):
         }
         return {name: value for name, value in limits.items() if value is not None}
 
+    @with_callbacks
     def _run(
         self,
         data: _dualgap.Data,
@@ -89,14 +93,18 @@ class CertifiedEstimator(BaseEstimator):
 
         `arrays` complete the structure, and `recipe` says how the program reads such data from a file.
         """
-        model, report, raised = _dualgap.fit(
-            structure or self._structure,
-            data,
-            json.dumps(self._request(task, recipe), allow_nan=False),
-            arrays or {},
-            warm_start=warm_start,
-            callback=self._callback(),
-        )
+        watch = self._callback()
+        with watch as callback:
+            model, report, raised = _dualgap.fit(
+                structure or self._structure,
+                data,
+                json.dumps(self._request(task, recipe), allow_nan=False),
+                arrays or {},
+                warm_start=warm_start,
+                callback=callback,
+            )
+        if watch.stopped and report["stop"] == "interrupted":
+            report["stop"] = "callback"
         report["raised"] = raised
         return model, report
 
@@ -118,9 +126,9 @@ class CertifiedEstimator(BaseEstimator):
             raise ValueError("the seed is a keyword of its own, and not one of `solver_options`")
         return {**options, "seed": whole(self.seed, "seed")}
 
-    def _callback(self) -> Callable[[dict[str, Any]], bool | None] | None:
-        """Return the function that receives the progress of the run, if there is one."""
-        return getattr(self, "callback", None)
+    def _callback(self) -> Watch:
+        """Return the callbacks of a run, which are those of the estimator and those of scikit-learn."""
+        return Watch(self)
 
     def _keep(self, model: _dualgap.Model, report: dict[str, Any]) -> None:
         """Set the attributes of a fitted estimator, warn if the tolerance was missed, and raise what ended the run."""
@@ -146,7 +154,8 @@ class CertifiedEstimator(BaseEstimator):
         """Raise what ended the run early, or warn if the tolerance was missed."""
         if raised is not None:
             raise raised
-        if self.stop_ != "gap_reached":
+        # A callback that stops a run has its reasons.
+        if self.stop_ not in ("gap_reached", "callback"):
             warnings.warn(
                 f"the run ended ({self.stop_.replace('_', ' ')}) with a gap of at most "
                 f"{self.certificate_.relative_gap:.2g} of the objective, and the tolerance was not reached: "
@@ -155,6 +164,12 @@ class CertifiedEstimator(BaseEstimator):
                 # The caller of `fit`, which called `_keep`, which called this.
                 stacklevel=4,
             )
+
+    @property
+    def report_(self) -> Report:
+        """What the run did and what it proved, as a text or, in a notebook, as a table."""
+        check_is_fitted(self)
+        return Report._of(self)
 
     def _previous(self) -> _dualgap.Model | None:
         """Return the model that a warm start begins with, if there is one."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from . import _html
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -89,6 +91,9 @@ class Certificate:
         if bound == 0.0:
             return 0.0
         return bound / abs(self.primal) if self.primal else float("inf")
+
+    def _repr_html_(self) -> str:
+        return _html.certificate(self)
 
     def __str__(self) -> str:
         if not self.certified:

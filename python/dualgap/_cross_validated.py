@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -133,6 +134,7 @@ class CrossValidated:
             self._folds,
             count=count,
             seed=whole(self.seed, "seed"),
+            callback=_show if getattr(self, "verbose", False) else None,
         )
         self._set_found(found)
         task = {**task, "penalty": {**task["penalty"], "lambda": self.lam_}}
@@ -197,6 +199,11 @@ def _constructor(cls: type) -> Any:
     __init__.__signature__ = inspect.Signature([this, *own, *others])  # type: ignore[attr-defined]
     __init__.__qualname__ = f"{cls.__qualname__}.__init__"
     return __init__
+
+
+def _show(done: int, runs: int) -> None:
+    """Say how far the search is."""
+    print(f"cross-validation: {done} of {runs} runs", file=sys.stderr)
 
 
 def _grid(lams: Any) -> tuple[list[str], int | None]:

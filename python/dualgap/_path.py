@@ -266,17 +266,19 @@ def path(
         request = first._request(task, recipe)
         limits = {name: limit for name, limit in request["limits"].items() if "tolerance" not in name}
         request["limits"] = {**limits, **wanted}
-        runs.extend(
-            _dualgap.path(
+        watch = first._callback()
+        with watch as callback:
+            pieces, found, raised = _dualgap.path(
                 structure or first._structure,
                 data,
                 json.dumps(request, allow_nan=False),
                 arrays or {},
                 *ends,
-                callback=first._callback(),
+                callback=callback,
             )
-        )
-        pieces, found, raised = runs
+        if watch.stopped and found["stop"] == "interrupted":
+            found["stop"] = "callback"
+        runs.extend([pieces, found, raised])
         if pieces:
             return pieces[0][0], _within(pieces[0][1])
         raise raised or RuntimeError(
@@ -301,7 +303,7 @@ def path(
         raised.path = result  # type: ignore[attr-defined]
         raised.add_note("what was covered by then is the attribute `path` of this exception")
         raise raised
-    if found["stop"] is not None:
+    if found["stop"] not in (None, "callback"):
         warnings.warn(
             f"the path covers lam from {found['from']:g} to {result.high:g}, and ended at lam={found['short_of']:g} "
             f"({found['stop'].replace('_', ' ')}): {_remedy(found['stop'])}",
@@ -327,8 +329,6 @@ def _within(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _remedy(stop: str) -> str:
-    if stop == "interrupted":
-        return "what is covered is proven all the same"
     return _REMEDIES.get(stop, "take a larger `tolerance`")
 
 

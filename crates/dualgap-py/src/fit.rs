@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::errors::{OrRaise, exception};
 use crate::model::{Model, certificate_of};
-use crate::running::{Callback, dict, interruptible, to_python};
+use crate::running::{dict, observed, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::Result;
 use dualgap::data::Recipe;
@@ -95,7 +95,8 @@ impl<S: PyStructure> Request<S> {
 
 /// Train a model.
 ///
-/// Returns the model, a report as a dict, and the exception of a signal that ended the run early, if there was one.
+/// Returns the model, a report as a dict, and the exception of a signal or of the callback that ended the run early, if
+/// there was one.
 #[pyfunction]
 #[pyo3(signature = (structure, data, request, arrays, *, warm_start=None, watch=None, callback=None))]
 #[allow(clippy::too_many_arguments)] // named by the caller
@@ -141,8 +142,8 @@ fn fit_one<'py, S: PyStructure>(
         Some(model) => Some(model.of_structure::<S>()?),
     };
     let interrupt = Interrupt::default();
-    let mut callback = extras.callback.map(|function| Callback::new(function, &interrupt));
-    let (report, raised) = interruptible(py, &interrupt, || {
+    let function = extras.callback.as_ref();
+    let (report, raised) = observed(py, &interrupt, function, |mut callback| {
         let task = request.task.resolve(train)?;
         let plan = Plan {
             method: request.method()?,
@@ -154,13 +155,10 @@ fn fit_one<'py, S: PyStructure>(
         };
         task.fit(train, plan)
     });
-    let report = match report {
-        Ok(report) => report,
-        Err(error) => {
-            return Err(callback
-                .and_then(|callback| callback.raised)
-                .unwrap_or_else(|| exception(error)));
-        }
+    let (report, raised) = match (report, raised) {
+        (Ok(report), raised) => (report, raised),
+        (Err(_), Some(raised)) => return Err(raised),
+        (Err(error), None) => return Err(exception(error)),
     };
     let (mut model, report) = report.split();
     model.provenance.recipe = request.recipe;

@@ -1,17 +1,16 @@
 //! Paths: models that together are within a tolerance at every λ of an interval.
 
 use crate::data::Data;
-use crate::errors::{OrRaise, exception};
+use crate::errors::OrRaise;
 use crate::fit::{Request, report_of, unknown};
 use crate::model::{Model, certificate_of};
-use crate::running::{Callback, dict, interruptible, to_python};
+use crate::running::{dict, observed, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::linalg::Measured;
-use dualgap::run::{Budget, Interrupt, Interval, Observer, Progress};
+use dualgap::run::{Budget, Interrupt, Interval, Observer};
 use dualgap::task::{Ending, PathPlan, Piece, Strength};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// What one model and its dual point prove at every λ; see the library's `Reach`.
 #[pyclass(frozen, module = "dualgap._dualgap")]
@@ -60,7 +59,7 @@ impl Reach {
 /// Compute a path between `low` and `high`, which are numbers or multiples of 1/n as text. Either may be the larger.
 ///
 /// Returns the pieces, each as a tuple of the model, its report, the ends of its interval and its `Reach`; a dict that
-/// says how much is covered; and the exception of a signal that ended the path early, if there was one.
+/// says how much is covered; and the exception of a signal or of the callback that ended the path early, if there was one.
 #[pyfunction]
 #[pyo3(signature = (structure, data, request, arrays, low, high, *, callback=None))]
 #[allow(clippy::too_many_arguments)] // named by the caller
@@ -90,9 +89,8 @@ fn path_of<'py, S: PyStructure>(
     let request = Request::<S>::read(request, arrays)?;
     let train = S::data(&data.0)?;
     let interrupt = Interrupt::default();
-    let raised_by_callback = Raised::default();
     let mut pieces: Vec<Piece<S>> = Vec::new();
-    let (covered, raised) = interruptible(py, &interrupt, || {
+    let (covered, raised) = observed(py, &interrupt, callback.as_ref(), |callback| {
         let total = request.task.total(train)?;
         let [a, b] = ends.map(|end| end.resolve(total));
         let wanted = PathPlan {
@@ -102,12 +100,8 @@ fn path_of<'py, S: PyStructure>(
             method: request.method()?,
             threads: request.threads,
         };
-        let observe = |_: &Budget| {
-            let function = callback.as_ref()?;
-            let function = Python::attach(|py| function.clone_ref(py));
-            let callback = Callback::new(function, &interrupt);
-            Some(Box::new(Watch(callback, raised_by_callback.clone())) as Box<dyn Observer>)
-        };
+        let observe =
+            |_: &Budget| callback.clone().map(|callback| Box::new(callback) as Box<dyn Observer>);
         // A λ of its own, since the task's may be zero, which is another problem.
         let task = request.task.at_lambda(wanted.within.to)?.resolve(train)?;
         let covered = task.path(train, &wanted, observe, |piece| {
@@ -116,10 +110,7 @@ fn path_of<'py, S: PyStructure>(
         })?;
         Ok((covered, wanted.within))
     });
-    let (covered, within) = covered.map_err(|error| {
-        let raised = raised_by_callback.lock().unwrap_or_else(PoisonError::into_inner).take();
-        raised.unwrap_or_else(|| exception(error))
-    })?;
+    let (covered, within) = covered.or_raise()?;
     let pieces = pieces.into_iter().map(|Piece { report, reach, interval }| {
         let (mut model, report) = report.split();
         model.provenance.recipe.clone_from(&request.recipe);
@@ -142,20 +133,4 @@ fn path_of<'py, S: PyStructure>(
         ],
     )?;
     (pieces, covered, raised.map(|error| error.into_value(py))).into_pyobject(py)
-}
-
-/// What a callback has raised.
-type Raised = Arc<Mutex<Option<PyErr>>>;
-
-/// A callback of one of several runs, whose exception outlives the run.
-struct Watch(Callback, Raised);
-
-impl Observer for Watch {
-    fn certified(&mut self, progress: &Progress, weights: &[f64]) -> dualgap::Result<()> {
-        let seen = self.0.certified(progress, weights);
-        if let Some(raised) = self.0.raised.take() {
-            *self.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
-        }
-        seen
-    }
 }

@@ -1,83 +1,140 @@
 //! A run that Python started: detached from the interpreter, answering Ctrl-C, with a callback that can end it.
 
 use crate::errors::OrRaise;
+use dualgap::Result;
 use dualgap::run::{Interrupt, Observer, Progress};
-use dualgap::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::panic::resume_unwind;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How often a waiting thread looks for signals. Ctrl-C should be answered within 0.2 seconds, and a look takes the
+/// How often the waiting thread looks for signals. Ctrl-C should be answered within 0.2 seconds, and a look takes the
 /// interpreter lock for less than a microsecond.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs `work` on a thread of its own while the caller, detached from the interpreter, waits for its end and for signals.
 /// A signal whose handler raises an exception ends the run through `interrupt`; the exception is returned beside the
 /// result.
+#[allow(dead_code)] // for work that certifies nothing on the way
 pub fn interruptible<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,
     work: impl FnOnce() -> T + Send,
 ) -> (T, Option<PyErr>) {
-    py.detach(|| {
+    observed(py, interrupt, None, |_| work())
+}
+
+/// [`interruptible`], where `work` receives an observer that calls `function` with each certification as a dict. The
+/// function ends the run through `interrupt` by returning `True`, or by raising an exception, which is returned beside
+/// the result.
+///
+/// The function is called by the thread that waits. So a user's code runs where it was written: with its context
+/// variables, its debugger, the output cell of its notebook, and Ctrl-C.
+pub fn observed<T: Send>(
+    py: Python<'_>,
+    interrupt: &Interrupt,
+    function: Option<&Py<PyAny>>,
+    work: impl FnOnce(Option<Callback>) -> T + Send,
+) -> (T, Option<PyErr>) {
+    let mut desk = Desk { interrupt, function, raised: None };
+    let result = py.detach(|| {
+        let (sender, events) = channel();
+        let callback = desk.function.map(|_| Callback(sender.clone()));
         thread::scope(|scope| {
-            let (done, end) = channel();
             let worker = scope.spawn(move || {
-                let result = work();
-                // The receiver waits until the end.
-                let _ = done.send(());
-                result
+                let _end = SendEnd(sender);
+                work(callback)
             });
-            let mut raised = None;
-            while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(PATIENCE) {
-                if let Err(error) = Python::attach(|py| py.check_signals()) {
-                    interrupt.raise();
-                    raised = Some(error);
+            loop {
+                match events.recv_timeout(PATIENCE) {
+                    Ok(Event::Certified(progress, answered)) => {
+                        Python::attach(|py| desk.call(py, &progress));
+                        // The run waits for this, and nothing else can end its waiting.
+                        let _ = answered.send(());
+                    }
+                    Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => {}
                 }
+                Python::attach(|py| desk.check_signals(py));
             }
-            let result = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-            (result, raised)
+            worker.join().unwrap_or_else(|panic| resume_unwind(panic))
         })
-    })
+    });
+    (result, desk.raised)
 }
 
-/// A Python function that receives the progress of a run as a dict, and ends the run by returning `True`.
-pub struct Callback {
-    function: Py<PyAny>,
-    interrupt: Interrupt,
-    /// What the function raised, which also ends the run.
-    pub raised: Option<PyErr>,
+/// What the thread of a run tells the thread that waits for it.
+enum Event {
+    /// A certification. The run goes on when it gets an answer.
+    Certified(Box<Progress>, Sender<()>),
+    /// The run is over.
+    End,
 }
 
-impl Callback {
-    /// Returns the observer of a function, which ends a run through `interrupt`.
-    pub fn new(function: Py<PyAny>, interrupt: &Interrupt) -> Self {
-        Self { function, interrupt: interrupt.clone(), raised: None }
-    }
+/// Sends the end when it is dropped, so that a panic ends the waiting, too.
+struct SendEnd(Sender<Event>);
 
-    fn call(&self, py: Python<'_>, progress: &Progress) -> PyResult<bool> {
-        let fields = to_python(py, &progress)?;
-        let answer = self.function.bind(py).call1((fields,))?;
-        Ok(!answer.is_none() && answer.is_truthy()?)
+impl Drop for SendEnd {
+    fn drop(&mut self) {
+        // The receiver waits until the end.
+        let _ = self.0.send(Event::End);
     }
 }
+
+/// The thread that waits for a run.
+struct Desk<'a> {
+    interrupt: &'a Interrupt,
+    /// The user's function, as long as it wants the run to go on.
+    function: Option<&'a Py<PyAny>>,
+    /// The first exception of a signal or of the function.
+    raised: Option<PyErr>,
+}
+
+impl Desk<'_> {
+    /// Calls the function. It is not called again once it has ended the run.
+    fn call(&mut self, py: Python<'_>, progress: &Progress) {
+        let Some(function) = self.function else { return };
+        let answer = to_python(py, progress)
+            .and_then(|fields| function.bind(py).call1((fields,)))
+            .and_then(|answer| Ok(!answer.is_none() && answer.is_truthy()?));
+        match answer {
+            Ok(false) => {}
+            Ok(true) => {
+                self.function = None;
+                self.interrupt.raise();
+            }
+            Err(error) => {
+                self.function = None;
+                self.end_with(error);
+            }
+        }
+    }
+
+    fn check_signals(&mut self, py: Python<'_>) {
+        if let Err(error) = py.check_signals() {
+            self.end_with(error);
+        }
+    }
+
+    fn end_with(&mut self, error: PyErr) {
+        self.interrupt.raise();
+        self.raised.get_or_insert(error);
+    }
+}
+
+/// An observer that passes certifications on to the waiting thread. Clones do the same, for work of several runs.
+#[derive(Clone)]
+pub struct Callback(Sender<Event>);
 
 impl Observer for Callback {
     fn certified(&mut self, progress: &Progress, _: &[f64]) -> Result<()> {
-        match Python::attach(|py| self.call(py, progress)) {
-            Ok(false) => Ok(()),
-            Ok(true) => {
-                self.interrupt.raise();
-                Ok(())
-            }
-            Err(error) => {
-                self.raised = Some(error);
-                Err(Error::setting("the callback raised an exception"))
-            }
+        let (answered, answer) = channel();
+        if self.0.send(Event::Certified(Box::new(*progress), answered)).is_ok() {
+            let _ = answer.recv();
         }
+        Ok(())
     }
 }
 
