@@ -8,7 +8,7 @@ use crate::running::{dict, observed, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::linalg::Measured;
 use dualgap::run::{Budget, Interrupt, Interval, Observer};
-use dualgap::task::{Ending, PathPlan, Piece, Strength};
+use dualgap::task::{Covered, Ending, PathPlan, Piece, Strength};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -110,7 +110,7 @@ fn path_of<'py, S: PyStructure>(
         })?;
         Ok((covered, wanted.within))
     });
-    let (covered, within) = covered.or_raise()?;
+    let (covered, within): (Covered, Interval) = covered.or_raise()?;
     let pieces = pieces.into_iter().map(|Piece { report, reach, interval }| {
         let (mut model, report) = report.split();
         model.provenance.recipe.clone_from(&request.recipe);
