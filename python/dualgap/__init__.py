@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .linear import LinearRegressor as LinearRegressor
     from .matching import MatchingSVM as MatchingSVM
     from .tagger import SequenceTagger as SequenceTagger
+    from .linear_regressor import LinearRegressor as LinearRegressor
 
 #: The module of every public name.
 _HOMES = {
@@ -48,6 +49,7 @@ _HOMES = {
     "SequenceTagger": "tagger",
     "MatchingSVM": "matching",
     "MatrixCompletion": "completion",
+    "LinearRegressor": "linear_regressor",
 }
 
 #: The public modules.

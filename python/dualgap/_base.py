@@ -88,34 +88,40 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         arrays: dict[str, Any] | None = None,
         recipe: dict[str, Any] | None = None,
         warm_start: _dualgap.Model | None = None,
+        interrupt: _dualgap.Interrupt | None = None,
+        threads: int | None = None,
     ) -> tuple[_dualgap.Model, dict[str, Any]]:
         """Train a model, and return it with the report of the run.
 
-        `arrays` complete the structure, and `recipe` says how the program reads such data from a file.
+        `arrays` complete the structure, and `recipe` says how the program reads such data from a file. Another thread
+        ends the run by `interrupt`.
         """
         watch = self._callback()
         with watch as callback:
             model, report, raised = _dualgap.fit(
                 structure or self._structure,
                 data,
-                json.dumps(self._request(task, recipe), allow_nan=False),
+                json.dumps(self._request(task, recipe, threads), allow_nan=False),
                 arrays or {},
                 warm_start=warm_start,
                 callback=callback,
+                interrupt=interrupt,
             )
         if watch.stopped and report["stop"] == "interrupted":
             report["stop"] = "callback"
         report["raised"] = raised
         return model, report
 
-    def _request(self, task: dict[str, Any], recipe: dict[str, Any] | None) -> dict[str, Any]:
+    def _request(
+        self, task: dict[str, Any], recipe: dict[str, Any] | None, threads: int | None = None
+    ) -> dict[str, Any]:
         """Return the problem and how to solve it in the library's JSON form."""
         return {
             "task": task,
             "solver": self.solver,
             "method": self._method(),
             "limits": self._limits(),
-            "threads": self.threads,
+            "threads": whole(self.threads if threads is None else threads, "threads"),
             "recipe": recipe,
         }
 

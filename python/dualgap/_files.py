@@ -10,7 +10,7 @@ from . import _dualgap
 
 #: The estimators of each structure, by module and class. The first that says it can takes the model.
 _READERS = {
-    "linear": ["linear.LinearClassifier", "linear.LinearRegressor"],
+    "linear": ["linear.LinearClassifier", "linear_regressor.LinearRegressor"],
     "chain": ["chain.ChainSVM", "tagger.SequenceTagger"],
     "matching": ["matching.MatchingSVM"],
     "completion": ["completion.MatrixCompletion"],

@@ -7,7 +7,8 @@ from typing import Any
 from sklearn.utils import Tags
 
 from ._cross_validated import CrossValidated
-from .linear import LinearClassifier, LinearRegressor
+from .linear import LinearClassifier
+from .linear_regressor import LinearRegressor
 
 
 class LinearClassifierCV(CrossValidated, LinearClassifier):

@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::errors::{OrRaise, exception};
 use crate::model::{Model, certificate_of};
-use crate::running::{dict, observed, to_python};
+use crate::running::{Flag, dict, observed, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::Result;
 use dualgap::data::Recipe;
@@ -98,7 +98,7 @@ impl<S: PyStructure> Request<S> {
 /// Returns the model, a report as a dict, and the exception of a signal or of the callback that ended the run early, if
 /// there was one.
 #[pyfunction]
-#[pyo3(signature = (structure, data, request, arrays, *, warm_start=None, watch=None, callback=None))]
+#[pyo3(signature = (structure, data, request, arrays, *, warm_start=None, watch=None, callback=None, interrupt=None))]
 #[allow(clippy::too_many_arguments)] // named by the caller
 pub fn fit<'py>(
     py: Python<'py>,
@@ -109,8 +109,10 @@ pub fn fit<'py>(
     warm_start: Option<&Model>,
     watch: Option<&Data>,
     callback: Option<Py<PyAny>>,
+    interrupt: Option<&Flag>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let extras = Extras { warm_start, watch, callback };
+    let interrupt = interrupt.map(|flag| flag.0.clone()).unwrap_or_default();
+    let extras = Extras { warm_start, watch, callback, interrupt };
     for_structure!(structure, fit_one(py, data, request, arrays, extras))
         .unwrap_or_else(|| Err(unknown(structure)))
 }
@@ -125,6 +127,7 @@ struct Extras<'a> {
     warm_start: Option<&'a Model>,
     watch: Option<&'a Data>,
     callback: Option<Py<PyAny>>,
+    interrupt: Interrupt,
 }
 
 fn fit_one<'py, S: PyStructure>(
@@ -141,7 +144,7 @@ fn fit_one<'py, S: PyStructure>(
         None => None,
         Some(model) => Some(model.of_structure::<S>()?),
     };
-    let interrupt = Interrupt::default();
+    let interrupt = extras.interrupt;
     let function = extras.callback.as_ref();
     let (report, raised) = observed(py, &interrupt, function, |mut callback| {
         let task = request.task.resolve(train)?;

@@ -40,6 +40,8 @@ mod _dualgap {
     use crate::reading::column_recipe;
     #[pymodule_export]
     use crate::rows::Rows;
+    #[pymodule_export]
+    use crate::running::Flag;
     use pyo3::prelude::*;
 
     #[pymodule_init]

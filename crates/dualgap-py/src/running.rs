@@ -14,6 +14,27 @@ use std::time::Duration;
 /// interpreter lock for less than a microsecond.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// A flag that ends the runs that were given it, from any thread.
+///
+/// Signals reach only the main thread, which raises this for runs in others.
+#[pyclass(frozen, name = "Interrupt", module = "dualgap._dualgap")]
+#[derive(Clone, Default)]
+pub struct Flag(pub Interrupt);
+
+#[pymethods]
+impl Flag {
+    /// Return a flag that is not raised.
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// End the runs, and those that begin with this flag.
+    fn set(&self) {
+        self.0.raise();
+    }
+}
+
 /// Runs `work` on a thread of its own while the caller, detached from the interpreter, waits for its end and for signals.
 /// A signal whose handler raises an exception ends the run through `interrupt`; the exception is returned beside the
 /// result.

@@ -1,0 +1,86 @@
+"""More than two classes as one certified problem of two classes for each: it, or any other."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+from sklearn.utils import compute_class_weight
+
+from . import _dualgap
+
+#: A model and the report of its run.
+Part = tuple[_dualgap.Model, dict[str, Any]]
+
+
+def workers(n_jobs: int | None, parts: int) -> int:
+    """Return the number of runs at the same time: one by default, and all cores for -1."""
+    if n_jobs is None:
+        return 1
+    cores = os.cpu_count() or 1
+    if n_jobs < 0:
+        n_jobs = cores + 1 + n_jobs
+    if n_jobs <= 0:
+        raise ValueError("n_jobs must be a positive number, or -1 for all cores")
+    return min(n_jobs, parts)
+
+
+def run_each(
+    run: Callable[[int, _dualgap.Interrupt], Part], parts: int, jobs: int
+) -> tuple[list[Part], BaseException | None]:
+    """Run all parts, `jobs` at the same time, and return them with the exception that a signal raised, if any.
+
+    Runs release the interpreter lock, so threads are enough. After a signal the parts that have not begun end at once,
+    with a certificate of their start.
+    """
+    stop = _dualgap.Interrupt()
+    if jobs == 1:
+        done = [run(k, stop) for k in range(parts)]
+        raised = [report["raised"] for _, report in done if report["raised"] is not None]
+        return done, raised[0] if raised else None
+    caught: BaseException | None = None
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(run, k, stop) for k in range(parts)]
+        try:
+            # An exception of a callback ends the other parts, too.
+            for future in futures:
+                future.add_done_callback(lambda ended: stop.set() if ended.exception() else None)
+            wait(futures)
+        except KeyboardInterrupt as error:
+            stop.set()
+            caught = error
+            wait(futures)
+    return [future.result() for future in futures], caught
+
+
+def example_weights(
+    class_weight: Any, classes: np.ndarray, numbers: np.ndarray, counts: np.ndarray | None
+) -> np.ndarray | None:
+    """Return the weight of each example times that of its own class, in the problems of all classes."""
+    if class_weight is None:
+        return counts
+    if isinstance(class_weight, dict):
+        strange = [label for label in class_weight if label not in classes]
+        if strange:
+            raise ValueError(f"there is no class {strange[0]!r} to be weighted")
+        of_class = np.array([float(class_weight.get(label, 1.0)) for label in classes])
+    else:
+        labels = np.arange(len(classes))
+        of_class = compute_class_weight(class_weight, classes=labels, y=numbers, sample_weight=counts)
+    if not (np.isfinite(of_class).all() and (of_class >= 0.0).all()):
+        raise ValueError("the weight of a class must be a number that is not negative")
+    return of_class[numbers] if counts is None else counts * of_class[numbers]
+
+
+def worst_stop(stops: Sequence[str]) -> str:
+    """Return why the first part that missed its tolerance ended."""
+    return next((stop for stop in stops if stop != "gap_reached"), "gap_reached")
+
+
+def most_passes(reports: Sequence[dict[str, Any]]) -> int:
+    """Return the passes of the longest run, at least one."""
+    return max(1, *(math.ceil(report["passes"]) for report in reports))

@@ -1,0 +1,52 @@
+"""scikit-learn's own checks of every estimator that takes X and y.
+
+``python python/tests/test_sklearn.py`` prints how many checks there are, and how each of them ended.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+from dualgap import LinearClassifier, LinearRegressor
+
+# A check compares the predictions of repeated examples with those of weighted ones to seven digits: this needs a gap
+# of about the square. Another has classes that count 1000 and 0.0001, where the gap takes long to become so small.
+TIGHT: dict[str, Any] = {"tolerance": 1e-14, "passes": 3000}
+
+#: Every estimator that takes X and y. Some checks compare numbers, and these need a small tolerance.
+ESTIMATORS: list[BaseEstimator] = [
+    LinearClassifier(loss="hinge", intercept=True, **TIGHT),
+    LinearClassifier(loss="logistic", lam=10.0, intercept=True, **TIGHT),
+    LinearClassifier(loss="squared-hinge", lam=100.0, l1=0.001, intercept=True, n_jobs=2, **TIGHT),
+    LinearRegressor(loss="squared", lam=1.0, **TIGHT),
+    LinearRegressor(loss="huber", lam=1.0, intercept=True, **TIGHT),
+    LinearRegressor(loss="squared", lam=0.0, l1=0.01, intercept=True, **TIGHT),
+]
+
+#: Checks that are expected to fail, by class: the name of each, and why.
+EXPECTED: dict[str, dict[str, str]] = {}
+
+
+def expected(estimator: BaseEstimator) -> dict[str, str]:
+    return EXPECTED.get(type(estimator).__name__, {})
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected)
+def test_scikit_learns_checks(estimator: BaseEstimator, check: Any) -> None:
+    check(estimator)
+
+
+if __name__ == "__main__":
+    for estimator in ESTIMATORS:
+        results = check_estimator(estimator, on_skip=None, on_fail=None, expected_failed_checks=expected(estimator))
+        counts = Counter(result["status"] for result in results)
+        print(estimator, "".join(f", {count} {status}" for status, count in sorted(counts.items())))
+        for result in results:
+            if result["status"] != "passed":
+                print("   ", result["status"], result["check_name"], str(result["exception"])[:300])
