@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .chain import ChainSVM as ChainSVM
     from .completion import MatrixCompletion as MatrixCompletion
     from ._report import Report as Report
+    from .certification import Appraisal as Appraisal
+    from .certification import certify as certify
     from .linear import LinearClassifier as LinearClassifier
     from .linear import LinearRegressor as LinearRegressor
     from .matching import MatchingSVM as MatchingSVM
@@ -43,6 +45,8 @@ _HOMES = {
     "LinearClassifierCV": "cross_validation",
     "LinearRegressorCV": "cross_validation",
     "Report": "_report",
+    "Appraisal": "certification",
+    "certify": "certification",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear",
     "ChainSVM": "chain",

@@ -25,6 +25,7 @@
 //! }
 //! ```
 
+mod appraise;
 mod args;
 mod ball;
 mod certify;
@@ -53,6 +54,7 @@ mod report;
 mod spelling;
 mod tasks;
 mod train;
+mod weight_file;
 mod weights;
 mod words;
 
@@ -83,7 +85,7 @@ static INCOMPLETE: AtomicBool = AtomicBool::new(false);
 /// Runs the program with these tasks: reads the arguments, does what they ask for, and returns the exit code.
 pub fn main_with(tasks: &Tasks) -> ExitCode {
     interrupt::listen();
-    let matches = tasks.command().get_matches();
+    let matches = tasks.command().get_matches_from(appraise::spelled(std::env::args_os()));
     let outcome = match tasks.run(&matches) {
         Some(outcome) => outcome,
         None => match Cli::from_arg_matches(&matches) {

@@ -18,16 +18,19 @@ pub enum Verb {
     Cv,
     /// `dualgap path`.
     Path,
+    /// `dualgap appraise`.
+    Appraise,
 }
 
 impl Verb {
-    pub(crate) const ALL: [Self; 3] = [Self::Train, Self::Cv, Self::Path];
+    pub(crate) const ALL: [Self; 4] = [Self::Train, Self::Cv, Self::Path, Self::Appraise];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Train => "train",
             Self::Cv => "cv",
             Self::Path => "path",
+            Self::Appraise => "appraise",
         }
     }
 
@@ -38,6 +41,7 @@ impl Verb {
             Self::Path => {
                 "Train models for every lambda of an interval, each certified on a part of it"
             }
+            Self::Appraise => "Prove how far from the optimum the weights of another program are",
         }
     }
 }
@@ -62,6 +66,9 @@ pub trait TaskOptions: Debug + Sized {
 
     /// Why the task has no λ to search for, and what to do in the place of `cv` and `path`; `None` if it has one.
     const NO_LAMBDA: Option<&'static str> = None;
+
+    /// Whether `appraise` takes the task: weights of others can then be told apart by feature and label alone.
+    const APPRAISED: bool = false;
 
     /// μ in a ball, unless it is given.
     const DEFAULT_MU: Strength = Strength::PerExample(1.0);

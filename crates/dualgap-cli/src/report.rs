@@ -480,7 +480,7 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
 }
 
 /// Formats a number with three digits, rounded up.
-fn rounded_up(x: f64) -> String {
+pub fn rounded_up(x: f64) -> String {
     if x <= 0.0 {
         return "0".into();
     }

@@ -1,7 +1,7 @@
 //! The tasks of the program, and how a command finds its task.
 
 use crate::Outcome;
-use crate::args::{Cli, CvArgs, PathArgs, TrainArgs, Work, no_accuracy, no_lambda};
+use crate::args::{AppraiseArgs, Cli, CvArgs, PathArgs, TrainArgs, Work, no_accuracy, no_lambda};
 use crate::options::{TaskOptions, Verb};
 use crate::path::claim::Claim;
 use crate::problem::{
@@ -60,7 +60,12 @@ impl Tasks {
                 .arg_required_else_help(true)
                 .disable_help_subcommand(true)
                 .display_order(0)
-                .subcommands(self.known.iter().map(|task| task.command(verb)))
+                .subcommands(
+                    self.known
+                        .iter()
+                        .filter(|task| task.takes(verb))
+                        .map(|task| task.command(verb)),
+                )
         });
         Cli::command().subcommands(verbs)
     }
@@ -95,6 +100,7 @@ impl Tasks {
 trait AnyTask {
     fn name(&self) -> &'static str;
     fn structure(&self) -> &'static str;
+    fn takes(&self, verb: Verb) -> bool;
     fn command(&self, verb: Verb) -> Command;
     fn run(&self, verb: Verb, matches: &ArgMatches) -> Result<Outcome>;
     fn check_path(&self, claim: &Claim<'_>, source: Source<'_>) -> Result<(usize, Description)>;
@@ -109,6 +115,10 @@ impl<T: TaskOptions + Args> AnyTask for Of<T> {
 
     fn structure(&self) -> &'static str {
         T::Structure::NAME
+    }
+
+    fn takes(&self, verb: Verb) -> bool {
+        T::APPRAISED || verb != Verb::Appraise
     }
 
     fn command(&self, verb: Verb) -> Command {
@@ -127,6 +137,7 @@ impl<T: TaskOptions + Args> AnyTask for Of<T> {
             Verb::Train => TrainArgs::augment_args(command),
             Verb::Cv => CvArgs::augment_args(command),
             Verb::Path => PathArgs::augment_args(command),
+            Verb::Appraise => AppraiseArgs::augment_args(command),
         };
         // The comments on the structs of options are for readers of the code.
         let command = T::augment_args(command).about(about.clone()).long_about(about);
@@ -159,6 +170,7 @@ impl<T: TaskOptions + Args> AnyTask for Of<T> {
             Verb::Train => go::<TrainArgs, T>(matches),
             Verb::Cv => go::<CvArgs, T>(matches),
             Verb::Path => go::<PathArgs, T>(matches),
+            Verb::Appraise => go::<AppraiseArgs, T>(matches),
         }
     }
 

@@ -20,10 +20,10 @@ use std::time::Instant;
 
 impl Work for TrainArgs {
     fn common(&self) -> Common<'_> {
-        let Self { data, penalty, method, ball, .. } = self;
+        let Self { data, strength, method, ball, .. } = self;
         Common {
             data,
-            penalty,
+            penalty: &strength.penalty,
             method,
             ball: Some(ball),
             lambda: self.lambda(),
@@ -101,8 +101,8 @@ fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
     if args.ball.ball.is_some() {
         refuse_given(&[
             ("--accuracy", args.accuracy.is_some(), "it is of a pure l1 problem"),
-            ("--lambda", args.lambda.is_some(), "give --mu in its place"),
-            ("--c", args.c.is_some(), "give --mu in its place"),
+            ("--lambda", args.strength.lambda.is_some(), "give --mu in its place"),
+            ("--c", args.strength.c.is_some(), "give --mu in its place"),
             ("--warm-start", args.warm_start.is_some(), "begin the run anew"),
         ])?;
     }
@@ -110,7 +110,7 @@ fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
         let end = "its trace ball tells of test data at the end only";
         refuse_given(&[("--watch-test", args.watch_test, end)])?;
     }
-    args.common().check(args.lambda == Some(Strength::Value(0.0)))?;
+    args.common().check(args.strength.lambda == Some(Strength::Value(0.0)))?;
     if args.watch_test && args.data.test.is_none() && args.data.test_folds.is_none() {
         return Err(Error::setting("--watch-test needs test data: give --test or --test-folds"));
     }

@@ -6,9 +6,11 @@
 //! - `path`: models for every λ of an interval; `cv`: cross-validation.
 //! - `reading`: files of the program's formats; `figures`: how predictions compare with the truth.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
+//! - `certify`: how far from the optimum the weights of others are.
 //! - `errors`: errors as exceptions.
 
 mod arrays;
+mod certify;
 mod cv;
 mod data;
 mod errors;
@@ -26,6 +28,8 @@ use pyo3::prelude::*;
 /// The library behind the estimators. Its names may change without notice: use the package.
 #[pymodule(gil_used = false)]
 mod _dualgap {
+    #[pymodule_export]
+    use crate::certify::appraise;
     #[pymodule_export]
     use crate::cv::cross_validate;
     #[pymodule_export]

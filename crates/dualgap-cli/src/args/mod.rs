@@ -1,9 +1,10 @@
 //! The options of the program, each declared once for parsing and help.
 //!
-//! A command that trains has the options of [`common`], joined in [`joint`], and its own, such as those of [`train`], [`cv`] and [`path`], and
+//! A command that trains has the options of [`common`], joined in [`joint`], and its own, such as those of [`train`], [`cv`], [`path`] and [`appraise`], and
 //! those of its task: `problem` has them. [`models`] has the commands that take a model, and [`convert`] converts one data
 //! file to another.
 
+mod appraise;
 mod ball;
 mod common;
 mod convert;
@@ -15,6 +16,7 @@ mod path;
 mod train;
 pub mod values;
 
+pub use appraise::AppraiseArgs;
 pub use ball::{BallArgs, check_option, refuse_given};
 pub use common::{DataArgs, LayoutArgs, StopArgs};
 pub use convert::ConvertArgs;
@@ -79,6 +81,7 @@ Examples:
 Examples:
   dualgap certify model.dualgap TRAIN.svm
   dualgap certify FOLDER TRAIN.svm --json
+  dualgap certify --weights weights.txt --task binary --loss hinge --c 1 TRAIN.svm
 
 Exit code 0: both sides of the gap are proved.
 Exit code 1: the file has no witness; the primal value is verified, the dual value is the run's word.

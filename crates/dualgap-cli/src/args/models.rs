@@ -72,6 +72,12 @@ pub struct CertifyArgs {
     pub model: PathBuf,
     /// The data it was trained on; format and folds are taken from the model file.
     pub data: PathBuf,
+    /// In the place of a model: the weights of another program, as `dualgap appraise` takes them.
+    #[arg(long, value_name = "FILE", requires = "task")]
+    pub weights: Option<PathBuf>,
+    /// Of --weights: the task, after which its options come, as in `dualgap appraise`.
+    #[arg(long, value_name = "TASK", requires = "weights")]
+    pub task: Option<String>,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,

@@ -16,15 +16,8 @@ pub struct TrainArgs {
     #[arg(long, help_heading = "Data")]
     pub watch_test: bool,
 
-    /// The regularisation, in mean loss + λ/2·‖w‖²: a number, or a/n [default: 1/n]. 0 with --l1 is pure l1,
-    /// for binary, regression, multiclass and chain.
-    #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
-    pub lambda: Option<Strength>,
     #[command(flatten)]
-    pub penalty: PenaltyArgs,
-    /// The same as C = 1/(λn).
-    #[arg(long = "c", value_name = "C", value_parser = parse_positive, allow_hyphen_values = true, conflicts_with = "lambda", help_heading = "Problem")]
-    pub c: Option<f64>,
+    pub strength: StrengthArgs,
 
     /// Solve the pure l1 problem of --l1 to this accuracy, in units of the objective: lambda and the tolerance follow
     /// from it, and the q-norm chooses what is added.
@@ -51,6 +44,30 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     pub out: OutputArgs,
+}
+
+/// The penalty at one λ.
+#[derive(Args, Debug)]
+pub struct StrengthArgs {
+    /// The regularisation, in mean loss + λ/2·‖w‖²: a number, or a/n [default: 1/n]. 0 with --l1 is pure l1,
+    /// for binary, regression, multiclass and chain.
+    #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
+    pub lambda: Option<Strength>,
+    #[command(flatten)]
+    pub penalty: PenaltyArgs,
+    /// The same as C = 1/(λn).
+    #[arg(long = "c", value_name = "C", value_parser = parse_positive, allow_hyphen_values = true, conflicts_with = "lambda", help_heading = "Problem")]
+    pub c: Option<f64>,
+}
+
+impl StrengthArgs {
+    /// Returns λ as the user wrote it.
+    pub fn lambda(&self) -> Strength {
+        match self.c {
+            Some(c) => Strength::OneOver(c),
+            None => self.lambda.unwrap_or(Strength::PerExample(1.0)),
+        }
+    }
 }
 
 /// How a run is kept from being lost.
@@ -99,16 +116,15 @@ pub struct OutputArgs {
 impl TrainArgs {
     /// Returns the accuracy of the pure l1 problem that is asked for, if one is.
     pub fn accuracy(&self) -> Option<Accuracy> {
-        let (bound, q_norm) = (self.bound, self.penalty.q_norm);
+        let (bound, q_norm) = (self.bound, self.strength.penalty.q_norm);
         self.accuracy.map(|epsilon| Accuracy { epsilon, bound, q_norm })
     }
 
     /// Returns λ as the user wrote it; zero if it follows from an accuracy.
     pub fn lambda(&self) -> Strength {
-        match self.c {
-            _ if self.accuracy.is_some() => Strength::Value(0.0),
-            Some(c) => Strength::OneOver(c),
-            None => self.lambda.unwrap_or(Strength::PerExample(1.0)),
+        match self.accuracy {
+            Some(_) => Strength::Value(0.0),
+            None => self.strength.lambda(),
         }
     }
 }

@@ -73,6 +73,7 @@ Examples:
 Examples:
   dualgap path chain TRAIN.txt --from 100/n --to 10/n --tolerance 0.05 --test TEST.txt -o FOLDER"
             }
+            Verb::Appraise => "",
         }
     }
 

@@ -65,6 +65,8 @@ impl TaskOptions for ClassesArgs {
     const REFUSES: &'static [(&'static str, &'static str)] =
         &[("q-norm", "it is for binary and regression")];
 
+    const APPRAISED: bool = true;
+
     fn examples(verb: Verb) -> &'static str {
         match verb {
             Verb::Train => {
@@ -83,6 +85,11 @@ Examples:
                 "\
 Examples:
   dualgap path multiclass DATA.svm --tolerance 0.05 --test TEST.svm -o FOLDER"
+            }
+            Verb::Appraise => {
+                "\
+Examples:
+  dualgap appraise multiclass DATA.svm --weights weights.txt --loss softmax --c 1"
             }
         }
     }

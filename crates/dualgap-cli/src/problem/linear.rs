@@ -71,6 +71,8 @@ impl TaskOptions for BinaryArgs {
     const ABOUT: &'static str = "One of two classes for each example, by the sign of a score.";
     const HIDES: &'static [&'static str] = STRUCTURAL;
 
+    const APPRAISED: bool = true;
+
     fn examples(verb: Verb) -> &'static str {
         match verb {
             Verb::Train => {
@@ -92,6 +94,12 @@ Examples:
   dualgap path binary DATA.svm --from 0.1 --to 1e-4 -o FOLDER
   dualgap path binary DATA.svm --loss logistic --l1 0.001 --test TEST.svm --witness -o FOLDER
   dualgap certify FOLDER DATA.svm"
+            }
+            Verb::Appraise => {
+                "\
+Examples:
+  dualgap appraise binary DATA.svm --weights liblinear.model --loss squared-hinge --c 1
+  dualgap appraise binary DATA.svm --weights weights.txt --loss logistic --lambda 0.01 --intercept"
             }
         }
     }
@@ -127,6 +135,8 @@ impl TaskOptions for RegressionArgs {
     const ABOUT: &'static str = "A number for each example.";
     const HIDES: &'static [&'static str] = STRUCTURAL;
 
+    const APPRAISED: bool = true;
+
     fn examples(verb: Verb) -> &'static str {
         match verb {
             Verb::Train => {
@@ -145,6 +155,11 @@ Examples:
                 "\
 Examples:
   dualgap path regression DATA.svm --from 100/n --to 1/n --intercept --test TEST.svm -o FOLDER"
+            }
+            Verb::Appraise => {
+                "\
+Examples:
+  dualgap appraise regression DATA.svm --weights weights.txt --lambda 0 --l1 0.1 --intercept"
             }
         }
     }

@@ -80,6 +80,7 @@ Examples:
 Examples:
   dualgap path matching EDGES.txt --from 10/n --to 1/n --tolerance 0.05 -o FOLDER"
             }
+            Verb::Appraise => "",
         }
     }
 

@@ -129,6 +129,7 @@ fn desk() -> Desk {
     desk.write("more-sensors.svm", numbers(20, 2).0);
     desk.write("things.csv", numbers(30, 1).1);
     desk.write("two-classes.svm", Table::new(30, 5, 2, 4).text());
+    desk.write("weights.txt", "0.1\n0.2\n-0.3\n0\n0.05\n");
     desk.write("numbers.svm", "1.5 1:1\n2 1:2 2:1\n-3.25 2:4\n0 1:0.5\n");
     desk.write("matrices.svm", measurements(40, 1).0);
     desk.write("squares.svm", measurements(40, 1).1);

@@ -260,6 +260,15 @@ impl<M: Design, L: Losses> Problem<M, L> {
         }
     }
 
+    /// Returns the corners of the predictions of X.
+    pub(crate) fn corners_at(&self, x: &M::Weights) -> Result<Vec<f64>> {
+        let mut a = vec![0.0; self.numbers()];
+        self.primal_at(x, &mut a)?;
+        let mut alpha = vec![0.0; a.len()];
+        self.corners(&a, &mut alpha);
+        Ok(alpha)
+    }
+
     /// Returns the mean loss at these predictions, each of which may be off by its entry of `off`.
     pub fn mean_loss(&self, a: &[f64], off: &[f64]) -> Measured {
         let (mut mean, mut scratch) = (Mean::default(), L::Scratch::default());

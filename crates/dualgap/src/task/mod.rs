@@ -6,6 +6,7 @@
 //!
 //! - `problem`: [`Task`]: a structure, a penalty, scaling and class weights; `spec`: the same before the data are seen.
 //! - `accuracy`: a pure l1 problem to an accuracy that is known beforehand: sections 3.1 and 3.2 of the Prox-SDCA paper.
+//! - `appraise`: how far from the optimum the weights of anybody are.
 //! - `plan`, `method`: how to fit a model; `fit`: training; `checkpoint`: runs that can resume.
 //! - `model`: a fitted model: predict, scores, probabilities, evaluate.
 //! - `file`: the model file; `version1`: files of the first version.
@@ -17,6 +18,7 @@
 //! - `registry`: models whose structure is known only when their file is read.
 
 mod accuracy;
+mod appraise;
 mod checkpoint;
 mod cross_validation;
 mod describe;
@@ -36,6 +38,7 @@ mod spec;
 mod version1;
 
 pub use accuracy::{Accuracy, Approximation};
+pub use appraise::Appraisal;
 pub use checkpoint::Checkpoints;
 pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan};
 pub use describe::Description;

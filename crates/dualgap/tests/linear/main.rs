@@ -2,6 +2,7 @@
 //!
 //! - `intervals`: the certified interval contains the optimum that a search over the plane finds.
 //! - `accelerated`: rounds around a centre that moves, on ill-conditioned problems.
+//! - `appraisals`: how far from the optimum weights of others are.
 //! - `ascent`: the dual value never falls.
 //! - `bounds`: a regulariser of a user's own.
 //! - `intercepts`, `free_models`: a weight without penalty, and models that have one.
@@ -26,6 +27,7 @@
 //! One program, so that the engine is compiled once for all of them.
 
 mod accelerated;
+mod appraisals;
 mod ascent;
 mod bounds;
 mod case;

@@ -52,6 +52,11 @@ impl<L: StoredLosses> Posed for OfPlainWeights<'_, L> {
     fn reach(&self, _: &[f64], _: &Witness) -> Result<Reach> {
         no_reach()
     }
+
+    fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
+        let alpha = self.problem.corners_at(&weights.to_vec())?;
+        Ok(Some(witness(self.problem.losses(), &alpha)))
+    }
 }
 
 /// A problem in the l1 ball or the simplex.

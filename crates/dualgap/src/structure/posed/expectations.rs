@@ -52,6 +52,10 @@ impl<B: Witnessed + ExpectationBlocks> Posed for WithExpectations<B> {
         self.0.reach(weights, witness)
     }
 
+    fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
+        self.0.subgradients(weights)
+    }
+
     fn is_recertified(&self) -> bool {
         self.0.is_recertified()
     }

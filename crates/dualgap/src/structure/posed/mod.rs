@@ -61,6 +61,13 @@ pub trait Posed {
     /// Returns the bound that weights for the scaled data and a witness prove at every λ.
     fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach>;
 
+    /// Returns a dual point made of subgradients of the losses at weights for the scaled data, brought to where the dual
+    /// is finite. Its gap with these weights is zero if they are optimal and the losses smooth. `None` if the problem
+    /// knows no such point.
+    fn subgradients(&self, _weights: &[f64]) -> Result<Option<Witness>> {
+        Ok(None)
+    }
+
     /// Whether the certificate of a run is computed again from its weights and its witness.
     fn is_recertified(&self) -> bool {
         false

@@ -3,9 +3,13 @@
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
+use crate::dual::problem::masses;
+use crate::dual::pure_l1::L1Certificate;
 use crate::dual::train_around_centre;
-use crate::dual::{self, Begin, Problem, Quality, Solution, Witness, Witnessed};
-use crate::linalg::Measured;
+use crate::dual::{
+    self, Begin, Blocks, InterceptBlocks, Problem, Quality, Settings, Solution, Witness, Witnessed,
+};
+use crate::linalg::{Measured, parallel};
 use crate::methods::{cutting_plane, subgradient};
 use crate::run::{Checkpoint, Reach, Report};
 use crate::structure::Fitted;
@@ -76,6 +80,11 @@ impl<B: Witnessed> Posed for Penalised<B> {
         reach(&self.blocks, self.penalty, self.weights.as_deref(), weights, witness)
     }
 
+    fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
+        let points = corners(&self.blocks, weights)?;
+        Ok(Some(Witness::of(&self.blocks, &points)))
+    }
+
     fn is_recertified(&self) -> bool {
         B::REBUILT
     }
@@ -98,6 +107,12 @@ impl<B: Witnessed> Posed for UnderL1<B> {
 
     fn reach(&self, _: &[f64], _: &Witness) -> Result<Reach> {
         Err(Error::setting("a pure l1 penalty has no lambda"))
+    }
+
+    fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
+        let (l1, nonnegative) = (self.sigma, self.nonnegative);
+        let regulariser = Regulariser { l1, nonnegative, ..Regulariser::PLAIN };
+        scaled_corners(&self.blocks, regulariser, self.weights.as_ref(), weights).map(Some)
     }
 
     fn is_recertified(&self) -> bool {
@@ -131,6 +146,46 @@ impl Posed for OfOneOutput<'_> {
     fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach> {
         reach(&self.blocks, self.penalty, self.weights.as_deref(), weights, witness)
     }
+
+    /// Balanced if a weight is free, and scaled if the l1 norm is alone.
+    fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
+        let blocks = &self.blocks;
+        let (_, regulariser) = regulariser(self.penalty, blocks)?;
+        if let Penalty::Lasso { .. } = self.penalty {
+            return scaled_corners(blocks, regulariser, self.weights.as_ref(), weights).map(Some);
+        }
+        let points = corners(blocks, weights)?;
+        let Some(free) = regulariser.free else { return Ok(Some(Witness::of(blocks, &points))) };
+        let masses = masses(blocks.len(), self.weights.as_deref())?;
+        let balanced = blocks.balanced(&points, &masses, free.column);
+        Ok(balanced.map(|points| Witness::of(blocks, &points)))
+    }
+}
+
+/// Returns the point of every block that is its corner with the largest loss at w.
+fn corners<B: Witnessed>(blocks: &B, w: &[f64]) -> Result<Vec<B::Point>> {
+    let buffers = || (blocks.scratch(), B::Corner::default());
+    parallel::map(blocks.len(), buffers, |(scratch, corner), i| {
+        blocks.best_corner(i, w, corner, scratch)?;
+        let mut point = blocks.start(i);
+        blocks.mix(i, 1.0, &mut point, corner);
+        Ok(point)
+    })
+}
+
+/// Returns the corners at w, scaled until the dual of the l1 norm alone allows them.
+fn scaled_corners<B: Witnessed>(
+    blocks: &B,
+    regulariser: Regulariser,
+    weights: Option<&Vec<f64>>,
+    w: &[f64],
+) -> Result<Witness> {
+    let settings =
+        Settings { regulariser, sample_weights: weights.cloned(), ..Settings::default() };
+    let certificate = L1Certificate::new(blocks, &settings)?;
+    let mut best = certificate.start()?;
+    certificate.certify(w.to_vec(), &corners(blocks, w)?, &mut best)?;
+    Ok(Witness::of(blocks, best.points().unwrap_or_default()))
 }
 
 /// Trains under a ridge, with any of the solvers for penalties.
@@ -316,7 +371,7 @@ fn linear_sides<'a>(
             OfBlocks::boxed(blocks, link, l1, weights)
         }
         Penalty::QNorm { .. } => {
-            let link = regulariser.q_norm(lambda, crate::dual::Blocks::dim(blocks))?;
+            let link = regulariser.q_norm(lambda, Blocks::dim(blocks))?;
             OfBlocks::boxed(blocks, link, lambda, weights)
         }
         _ if regulariser.is_plain() => {
