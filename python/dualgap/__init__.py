@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._path import CertifiedPath as CertifiedPath
     from ._path import PathPiece as PathPiece
     from ._path import path as path
+    from .cross_validation import ChainSVMCV as ChainSVMCV
     from .cross_validation import LinearClassifierCV as LinearClassifierCV
     from .cross_validation import LinearRegressorCV as LinearRegressorCV
     from .chain import ChainSVM as ChainSVM
@@ -42,6 +43,7 @@ _HOMES = {
     "CertifiedPath": "_path",
     "PathPiece": "_path",
     "path": "_path",
+    "ChainSVMCV": "cross_validation",
     "LinearClassifierCV": "cross_validation",
     "LinearRegressorCV": "cross_validation",
     "Report": "_report",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
 from sklearn.utils import Tags
 
 from ._cross_validated import CrossValidated
+from .chain import ChainSVM
 from .linear import LinearClassifier
 from .linear_regressor import LinearRegressor
 
@@ -62,3 +64,39 @@ class LinearRegressorCV(CrossValidated, LinearRegressor):
     >>> model.score(X, y) > 0.4
     True
     """
+
+
+class ChainSVMCV(CrossValidated, ChainSVM):
+    """A chain of labels for each sequence that chooses `lam` by cross-validation. Folds are of whole sequences.
+
+    Its keywords are those of ChainSVM without `lam` and `warm_start`, and those of the search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dualgap import ChainSVMCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = [rng.normal(size=(5, 3)) for _ in range(30)]
+    >>> y = [x[:, 0] + x[:, 1] > 0 for x in X]
+    >>> model = ChainSVMCV(lams=[1.0, 0.01], cv=3).fit(X, y)
+    >>> model.lam_
+    0.01
+    """
+
+    def fit(self, X: Any, y: Any, lengths: Any = None, *, edges: Any = None, sample_weight: Any = None) -> Self:
+        """Choose `lam` by cross-validation, and train the model with it on all data.
+
+        Parameters
+        ----------
+        X, y, lengths, edges, sample_weight : as for ChainSVM
+            The sequences and their labels.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        count = len(X) if lengths is None else len(lengths)
+        # A splitter sees the number of sequences alone.
+        with self._dealing(np.zeros((count, 1)), None):
+            return ChainSVM.fit(self, X, y, lengths, edges=edges, sample_weight=sample_weight)

@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::errors::exception;
 use crate::fit::Request;
 use crate::model::certificate_of;
-use crate::running::{Callback, dict, interruptible, to_python};
+use crate::running::{dict, observed, to_python};
 use crate::structures::PyStructure;
 use dualgap::linalg::parallel::on_threads;
 use dualgap::run::{Interrupt, Observer};
@@ -17,7 +17,8 @@ use pyo3::types::{PyDict, PyTuple};
 /// Prove how far from the optimum of a problem weights are, whoever made them.
 ///
 /// The weights are in the order of the structure: for classes, one for each label of the first feature, then of the
-/// second. Returns the bounds as a dict, and the exception of a signal that ended the run early, if there was one.
+/// second. Returns the bounds as a dict, and the exception of a signal or of the callback that ended the run
+/// early, if there was one.
 #[pyfunction]
 #[pyo3(signature = (structure, data, request, arrays, weights, *, callback=None))]
 pub fn appraise<'py>(
@@ -52,8 +53,7 @@ fn appraise_one<'py, S: PyStructure>(
     let request = Request::<S>::read(request, arrays)?;
     let data = S::data(&data.0)?;
     let interrupt = Interrupt::default();
-    let mut callback = callback.map(|function| Callback::new(function, &interrupt));
-    let (found, raised) = interruptible(py, &interrupt, || {
+    let (found, raised) = observed(py, &interrupt, callback.as_ref(), |mut callback| {
         let task = request.task.resolve(data)?;
         let plan = Plan {
             method: request.method()?,
@@ -63,13 +63,10 @@ fn appraise_one<'py, S: PyStructure>(
         };
         on_threads(request.threads, || task.appraise(data, weights, plan))?
     });
-    let found = match found {
-        Ok(found) => found,
-        Err(error) => {
-            return Err(callback
-                .and_then(|callback| callback.raised)
-                .unwrap_or_else(|| exception(error)));
-        }
+    let (found, raised) = match (found, raised) {
+        (Ok(found), raised) => (found, raised),
+        (Err(_), Some(raised)) => return Err(raised),
+        (Err(error), None) => return Err(exception(error)),
     };
     let found = appraisal_of(py, &found)?;
     (found, raised.map(|error| error.into_value(py))).into_pyobject(py)
