@@ -32,29 +32,30 @@ def workers(n_jobs: int | None, parts: int) -> int:
 def run_each(
     run: Callable[[int, _dualgap.Interrupt], Part], parts: int, jobs: int
 ) -> tuple[list[Part], BaseException | None]:
-    """Run all parts, `jobs` at the same time, and return them with the exception that a signal raised, if any.
+    """Run all parts, `jobs` at the same time, and return them with the exception that ended them early, if any.
 
-    Runs release the interpreter lock, so threads are enough. After a signal the parts that have not begun end at once,
-    with a certificate of their start.
+    Runs release the interpreter lock, so threads are enough. After a signal, or what a callback has returned or raised,
+    the parts that have not begun end at once, with a certificate of their start.
     """
     stop = _dualgap.Interrupt()
+    caught: BaseException | None = None
     if jobs == 1:
         done = [run(k, stop) for k in range(parts)]
-        raised = [report["raised"] for _, report in done if report["raised"] is not None]
-        return done, raised[0] if raised else None
-    caught: BaseException | None = None
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(run, k, stop) for k in range(parts)]
-        try:
-            # An exception of a callback ends the other parts, too.
-            for future in futures:
-                future.add_done_callback(lambda ended: stop.set() if ended.exception() else None)
-            wait(futures)
-        except KeyboardInterrupt as error:
-            stop.set()
-            caught = error
-            wait(futures)
-    return [future.result() for future in futures], caught
+    else:
+        with ThreadPoolExecutor(jobs) as pool:
+            futures = [pool.submit(run, k, stop) for k in range(parts)]
+            try:
+                # An error of one part ends the others, too.
+                for future in futures:
+                    future.add_done_callback(lambda ended: stop.set() if ended.exception() else None)
+                wait(futures)
+            except KeyboardInterrupt as error:
+                stop.set()
+                caught = error
+                wait(futures)
+        done = [future.result() for future in futures]
+    raised = [report["raised"] for _, report in done if report["raised"] is not None]
+    return done, caught or next(iter(raised), None)
 
 
 def example_weights(
@@ -77,7 +78,9 @@ def example_weights(
 
 
 def worst_stop(stops: Sequence[str]) -> str:
-    """Return why the first part that missed its tolerance ended."""
+    """Return why the first part that missed its tolerance ended, or that a callback ended all of them."""
+    if "callback" in stops:
+        return "callback"
     return next((stop for stop in stops if stop != "gap_reached"), "gap_reached")
 
 

@@ -34,9 +34,9 @@ class Report:
     stop : str
         Why the run ended, such as ``"gap_reached"``.
     passes : float
-        Passes over the data, those of certifications not counted.
+        Passes over the data, those of certifications not counted; of several runs, those of the longest.
     seconds : float
-        Seconds of the run, those of certifications included.
+        Seconds of all runs, those of certifications included.
     certifications : int
         How often the gap was computed.
     tolerance : float or None
@@ -65,14 +65,17 @@ class Report:
     @classmethod
     def _of(cls, estimator: Any) -> Report:
         """Return the report of a fitted estimator. A model that was read from a file has no history."""
-        last = estimator.history_[-1] if estimator.history_ else {}
+        history = estimator.history_
+        # Several classes have a history each.
+        runs = history if history and isinstance(history[0], list) else [history]
+        ends = [run[-1] for run in runs if run]
         return cls(
             estimator=type(estimator).__name__,
             certificate=estimator.certificate_,
             stop=estimator.stop_,
-            passes=last.get("passes", float(estimator.n_iter_)),
-            seconds=last.get("solve_seconds", 0.0) + last.get("certify_seconds", 0.0),
-            certifications=len(estimator.history_),
+            passes=max([end["passes"] for end in ends], default=float(estimator.n_iter_)),
+            seconds=sum(end["solve_seconds"] + end["certify_seconds"] for end in ends),
+            certifications=sum(map(len, runs)),
             tolerance=getattr(estimator, "tolerance", None),
         )
 

@@ -5,7 +5,8 @@ computed, and stops the run by returning True. Every estimator takes one, or a l
 also have the methods ``begin(estimator)`` and ``end(estimator)``, which are called before and after the run.
 
 Whatever ends a run early, a callback, an exception of a callback or Ctrl-C, leaves a fitted estimator with the
-certificate of its model.
+certificate of its model. A classifier that has a problem for each of several classes is a run for each: what ends one of
+them ends them all.
 
 Examples
 --------
@@ -26,6 +27,7 @@ from __future__ import annotations
 import math
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
@@ -162,39 +164,48 @@ class Progress:
 
     def __init__(self, *, every: float = 0.1) -> None:
         self.every = every
+        # A run stays in its thread, and several threads may fit with the same bar.
+        self._bars: dict[int, _Bar] = {}
 
     def begin(self, estimator: Any) -> None:
         """Show an empty bar."""
-        self._goal = _Goal.of(estimator)
-        self._name = type(estimator).__name__
-        self._view = _view()
-        self._last: Certification | None = None
-        self._drawn = -math.inf
-        self._draw()
+        bar = self._bars[threading.get_ident()] = _Bar(type(estimator).__name__, _Goal.of(estimator))
+        bar.draw()
 
     def __call__(self, certification: Certification, /) -> None:
         """Show how far the run has come."""
-        self._last = certification
-        if time.monotonic() - self._drawn >= max(self.every, self._view.pause):
-            self._draw()
+        bar = self._bars[threading.get_ident()]
+        bar.last = certification
+        if time.monotonic() - bar.drawn >= max(self.every, bar.view.pause):
+            bar.draw()
 
     def end(self, estimator: Any) -> None:
         """Show the state at the end of the run."""
-        self._draw()
-        self._view.close()
-        # What was drawn on cannot be copied with an estimator.
-        del self._view
+        bar = self._bars.pop(threading.get_ident())
+        bar.draw()
+        bar.view.close()
 
-    def _draw(self) -> None:
-        self._drawn = time.monotonic()
-        seen = self._last
-        fraction = 0.0 if seen is None else self._goal.fraction(seen)
-        self._view.draw(self._name, fraction, "" if seen is None else self._text(seen))
 
-    def _text(self, seen: Certification) -> str:
+class _Bar:
+    """The bar of one run."""
+
+    def __init__(self, name: str, goal: _Goal) -> None:
+        self.name = name
+        self.goal = goal
+        self.view = _view()
+        self.last: Certification | None = None
+        #: When it was drawn, in seconds of the clock.
+        self.drawn = -math.inf
+
+    def draw(self) -> None:
+        self.drawn = time.monotonic()
+        fraction = 0.0 if self.last is None else self.goal.fraction(self.last)
+        self.view.draw(self.name, fraction, "" if self.last is None else self.text(self.last))
+
+    def text(self, seen: Certification) -> str:
         parts = [f"{seen.passes:.4g} passes", f"gap {seen.relative_gap:.2g}", _duration(seen.seconds)]
-        if self._goal.tolerance:
-            parts[1] += f" (goal {self._goal.tolerance:.2g})"
+        if self.goal.tolerance:
+            parts[1] += f" (goal {self.goal.tolerance:.2g})"
         if seen.test_error is not None:
             parts.append(f"test error {seen.test_error:.3g}")
         return ", ".join(parts)

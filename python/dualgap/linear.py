@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -16,6 +16,8 @@ from ._certificate import Certificate
 from ._examples import CertifiedClassifier
 from ._linear import LinearMixin
 from ._one_vs_rest import Part, example_weights, most_passes, run_each, workers, worst_stop
+from .callbacks import Callback
+
 
 def _has_probabilities(estimator: LinearClassifier) -> bool:
     """Return whether the loss has probabilities; else raise the error that says so."""
@@ -79,10 +81,11 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
         The seed of the random order. The same seed gives the same bits, here and in the program.
     warm_start : bool, default=False
         Whether to start from the dual point of the previous fit, which may have had another `lam`, or fewer examples.
-    callback : callable, default=None
-        Receives a dict of every certification, and ends the run by returning True.
-    verbose : int, default=0
-        Whether to show the progress of the run.
+    callback : callable or list of them, default=None
+        Receives a :class:`dualgap.callbacks.Certification` whenever the gap was computed, and ends the run by returning
+        True.
+    verbose : bool, default=False
+        Whether to show a progress bar.
 
     Attributes
     ----------
@@ -106,7 +109,7 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
         each class.
     stop_ : str
         Why the run ended: ``"gap_reached"``, ``"pass_limit"``, ``"time_limit"``, ``"oracle_limit"``,
-        ``"interrupted"`` or ``"stalled"``.
+        ``"interrupted"``, ``"callback"`` or ``"stalled"``.
     n_iter_ : int
         The number of passes over the data, rounded up, of the longest run.
     n_features_in_ : int
@@ -158,8 +161,8 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
         threads: int = 0,
         seed: int = 0,
         warm_start: bool = False,
-        callback: Callable[[dict[str, Any]], bool | None] | None = None,
-        verbose: int = 0,
+        callback: Callback | Iterable[Callback] | None = None,
+        verbose: bool = False,
     ) -> None:
         self.loss = loss
         self.width = width
@@ -193,7 +196,8 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
             return self
         counts = example_weights(self.class_weight, self.classes_, numbers, counts)
         task = {**self._task(), "class_weights": None}
-        jobs = workers(self.n_jobs, len(self.classes_))
+        # The callbacks of scikit-learn belong to the estimator, which can only be in one of its tasks at a time.
+        jobs = 1 if hasattr(self, "_skl_callbacks") else workers(self.n_jobs, len(self.classes_))
         # Runs side by side share the cores, unless someone has said how many threads each has.
         threads = 1 if jobs > 1 and self.threads == 0 else None
 

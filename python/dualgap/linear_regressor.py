@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 from ._examples import CertifiedRegressor
 from ._linear import LinearMixin
+from .callbacks import Callback
 
 
 class LinearRegressor(LinearMixin, CertifiedRegressor):
@@ -60,10 +61,11 @@ class LinearRegressor(LinearMixin, CertifiedRegressor):
         The seed of the random order. The same seed gives the same bits, here and in the program.
     warm_start : bool, default=False
         Whether to start from the dual point of the previous fit, which may have had another `lam`, or fewer examples.
-    callback : callable, default=None
-        Receives a dict of every certification, and ends the run by returning True.
-    verbose : int, default=0
-        Whether to show the progress of the run.
+    callback : callable or list of them, default=None
+        Receives a :class:`dualgap.callbacks.Certification` whenever the gap was computed, and ends the run by returning
+        True.
+    verbose : bool, default=False
+        Whether to show a progress bar.
 
     Attributes
     ----------
@@ -79,7 +81,7 @@ class LinearRegressor(LinearMixin, CertifiedRegressor):
         Every certification of the run: passes, seconds, primal, dual, gap.
     stop_ : str
         Why the run ended: ``"gap_reached"``, ``"pass_limit"``, ``"time_limit"``, ``"oracle_limit"``,
-        ``"interrupted"`` or ``"stalled"``.
+        ``"interrupted"``, ``"callback"`` or ``"stalled"``.
     n_iter_ : int
         The number of passes over the data, rounded up.
     n_features_in_ : int
@@ -129,8 +131,8 @@ class LinearRegressor(LinearMixin, CertifiedRegressor):
         threads: int = 0,
         seed: int = 0,
         warm_start: bool = False,
-        callback: Callable[[dict[str, Any]], bool | None] | None = None,
-        verbose: int = 0,
+        callback: Callback | Iterable[Callback] | None = None,
+        verbose: bool = False,
     ) -> None:
         self.loss = loss
         self.width = width

@@ -33,7 +33,7 @@ def convergence(
     Parameters
     ----------
     run : object or list of dict
-        A fitted estimator, or its `history_`.
+        A fitted estimator, or its `history_`. If it has one for each class, the gaps of all are drawn.
     ax : pair of matplotlib Axes, or one of them, default=None
         Where to draw the band and the gap. One of them gets the gap alone.
     against : {"passes", "seconds"}, default="passes"
@@ -54,38 +54,56 @@ def convergence(
     'relative gap'
     """
     history, tolerance = getattr(run, "history_", run), getattr(run, "tolerance", None)
+    if against not in ("passes", "seconds"):
+        raise ValueError(f'against must be "passes" or "seconds", not {against!r}')
     if not history:
         raise ValueError("there is no history: a model that was read from a file has none")
-    if against == "passes":
-        x = np.array([entry["passes"] for entry in history])
-    elif against == "seconds":
-        x = np.array([entry["solve_seconds"] + entry["certify_seconds"] for entry in history])
-    else:
-        raise ValueError(f'against must be "passes" or "seconds", not {against!r}')
-    certificates = [Certificate._of(entry, reached=False) for entry in history]
-    axes = _axes(ax, rows=2)
-
+    several = isinstance(history[0], list)
+    axes = _axes(ax, rows=1 if several else 2)
     if len(axes) == 2:
-        band = axes[0]
-        primal, dual = [found.primal for found in certificates], [found.dual for found in certificates]
-        band.fill_between(x, dual, primal, color=_BLUE, alpha=0.15, linewidth=0, label="the optimum is in here")
-        band.plot(x, primal, color=_BLUE, marker="o", markersize=3, label="primal: the objective of the model")
-        band.plot(x, dual, color=_GREEN, marker="o", markersize=3, label="dual: the optimum is not below")
-        band.set_ylabel("objective")
-        band.legend(frameon=False)
+        _band(axes[0], history, against)
     gap = axes[-1]
-    bounds = np.array([found.relative_gap for found in certificates])
-    # A gap of zero, or one that is not proven, has no place on a logarithmic scale.
-    shown = np.where((bounds > 0.0) & np.isfinite(bounds), bounds, np.nan)
-    gap.semilogy(x, shown, color=_BLUE, marker="o", markersize=3, label="proven gap")
+    if several:
+        names = [str(label) for label in getattr(run, "classes_", range(len(history)))]
+        for k, (name, part) in enumerate(zip(names, history, strict=True)):
+            # Colours and then strokes tell the classes apart.
+            colour, stroke = _COLOURS[k % len(_COLOURS)], ("-", "--", ":", "-.")[k // len(_COLOURS) % 4]
+            gap.semilogy(_work(part, against), _gaps(part), color=colour, linestyle=stroke, label=name)
+    else:
+        gap.semilogy(
+            _work(history, against), _gaps(history), color=_BLUE, marker="o", markersize=3, label="proven gap"
+        )
     if tolerance:
         gap.axhline(tolerance, color=_RED, linestyle="--", linewidth=1.2, label=f"tolerance {tolerance:g}")
+    if tolerance or several:
         gap.legend(frameon=False)
     gap.set_ylabel("relative gap")
     gap.set_xlabel("passes over the data" if against == "passes" else "seconds")
     for axis in axes:
         _calm(axis)
     return axes
+
+
+def _work(history: list[dict[str, Any]], against: str) -> list[float]:
+    if against == "passes":
+        return [entry["passes"] for entry in history]
+    return [entry["solve_seconds"] + entry["certify_seconds"] for entry in history]
+
+
+def _gaps(history: list[dict[str, Any]]) -> np.ndarray:
+    """Return the proven gaps. One of zero, or one that is not proven, has no place on a logarithmic scale."""
+    bounds = np.array([Certificate._of(entry, reached=False).relative_gap for entry in history])
+    return np.where((bounds > 0.0) & np.isfinite(bounds), bounds, np.nan)
+
+
+def _band(ax: Axes, history: list[dict[str, Any]], against: str) -> None:
+    x = _work(history, against)
+    primal, dual = ([entry[side] for entry in history] for side in ("primal", "dual"))
+    ax.fill_between(x, dual, primal, color=_BLUE, alpha=0.15, linewidth=0, label="the optimum is in here")
+    ax.plot(x, primal, color=_BLUE, marker="o", markersize=3, label="primal: the objective of the model")
+    ax.plot(x, dual, color=_GREEN, marker="o", markersize=3, label="dual: the optimum is not below")
+    ax.set_ylabel("objective")
+    ax.legend(frameon=False)
 
 
 def coefficients(
@@ -182,11 +200,9 @@ def transitions(chain: Any, labels: Sequence[Any] | None = None, ax: Axes | None
     weights = np.asarray(getattr(chain, "transitions_", chain), dtype=np.float64)
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise ValueError(f"transitions are a square matrix, not one of the shape {weights.shape}")
-    if labels is None:
-        labels = getattr(chain, "classes_", range(len(weights)))
-    if len(labels) != len(weights):
-        raise ValueError(f"there are transitions of {len(weights)} labels, and {len(labels)} names")
-    names = [str(label) for label in labels]
+    names = [str(label) for label in (getattr(chain, "classes_", range(len(weights))) if labels is None else labels)]
+    if len(names) != len(weights):
+        raise ValueError(f"there are transitions of {len(weights)} labels, and {len(names)} names")
     side = max(3.5, 1.5 + 0.45 * len(names))
     (ax,) = _axes(ax, size=(side + 1.0, side))
     _heat_map(ax, weights, names, names, "weight")

@@ -59,9 +59,8 @@ def test_a_callback_that_returns_true_stops_the_run(data):
     assert model.certificate_.primal == seen[-1].primal
     assert model.certify(*data).gap_bound <= model.certificate_.gap_bound * (1 + 1e-9)
     # The run goes on from there.
-    again = clone(model).set_params(callback=None, tolerance=1e-4, warm_start=True)
-    again.model_ = model.model_
-    assert again.fit(*data).history_[0]["dual"] >= seen[-1].dual
+    model.set_params(callback=None, tolerance=1e-4, warm_start=True).fit(*data)
+    assert model.history_[0]["dual"] >= seen[-1].dual
 
 
 def test_a_limit_still_warns(data):
@@ -142,6 +141,39 @@ def test_two_threads_fit_at_the_same_time_as_one_does(data):
         np.testing.assert_array_equal(model.coef_, fit(seed).coef_)
 
 
+@pytest.fixture(scope="module")
+def three_classes():
+    return make_classification(200, 10, n_informative=5, n_classes=3, flip_y=0.3, random_state=0)
+
+
+@pytest.mark.parametrize("jobs", [None, 2])
+def test_what_ends_the_run_of_one_class_ends_all(three_classes, jobs):
+    begun = []
+
+    def third(certification):
+        begun.append(certification)
+        return len(begun) == 3
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LinearClassifier(tolerance=1e-9, n_jobs=jobs, callback=third).fit(*three_classes)
+    assert model.stop_ == "callback"
+    assert model.certificate_.certified and not model.certificate_.reached
+    assert model.report_.certifications == sum(map(len, model.history_))
+    assert model.report_.stop == "callback"
+
+
+@pytest.mark.parametrize("jobs", [None, 2])
+def test_an_exception_in_one_of_several_classes_is_raised(three_classes, jobs):
+    def fail(certification):
+        raise ZeroDivisionError
+
+    model = LinearClassifier(n_jobs=jobs, callback=fail)
+    with pytest.raises(ZeroDivisionError):
+        model.fit(*three_classes)
+    assert model.predict(three_classes[0]).shape == (200,)
+
+
 # The bar.
 
 
@@ -197,6 +229,15 @@ def test_a_file_has_lines(data, monkeypatch):
     last = sys.stderr.getvalue().splitlines()[-1]
     assert last.startswith("LinearClassifier 100%") and f"{model.certificate_.relative_gap:.2g}" in last
     assert "\r" not in sys.stderr.getvalue()
+
+
+def test_runs_side_by_side_have_bars_of_their_own(three_classes, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    progress = Progress()
+    LinearClassifier(n_jobs=2, callback=progress).fit(*three_classes)
+    ends = [line for line in sys.stderr.getvalue().splitlines() if " 100%" in line]
+    assert len(ends) >= 3
+    assert not progress._bars
 
 
 def test_a_run_does_not_end_because_nobody_reads_its_progress(data, monkeypatch):
@@ -267,6 +308,14 @@ def test_certifications_are_the_tasks_of_scikit_learn(data):
     inner = [(kind, "certification", task) for task in tasks for kind in ("begin", "end")]
     outer = [("setup", None, None), ("begin", "fit", 0), *inner, ("end", "fit", 0), ("teardown", None, None)]
     assert recorder.events == outer
+
+
+def test_every_class_is_a_fit_of_its_own_for_scikit_learn(three_classes):
+    recorder = FitRecorder()
+    model = LinearClassifier(n_jobs=2).set_callbacks(recorder).fit(*three_classes)
+    ends = [name for kind, name, _ in recorder.events if kind == "end"]
+    assert ends.count("fit") == 3
+    assert ends.count("certification") == sum(map(len, model.history_)) + 3
 
 
 def test_a_callback_of_scikit_learn_stops_the_run(data):

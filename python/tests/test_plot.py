@@ -57,6 +57,17 @@ def test_a_history_is_enough_and_one_axis_gets_the_gap(fitted):
     assert list(lines(gap)) == ["proven gap"]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_class_has_a_gap_of_its_own():
+    X, y = make_classification(100, 6, n_informative=4, n_classes=3, random_state=0)
+    model = LinearClassifier(tolerance=None, passes=8).fit(X, np.array(["a", "b", "c"])[y])
+    (gap,) = plot.convergence(model)
+    drawn = lines(gap)
+    assert list(drawn) == ["a", "b", "c"]
+    for name, history in zip("abc", model.history_, strict=True):
+        np.testing.assert_array_equal(drawn[name].get_xdata(), [entry["passes"] for entry in history])
+
+
 def test_an_unproven_gap_is_not_drawn(fitted):
     history = [{**fitted.history_[0], "certified": False}, *fitted.history_[1:]]
     _, gap = plot.convergence(history)

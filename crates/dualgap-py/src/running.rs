@@ -4,7 +4,8 @@ use crate::errors::OrRaise;
 use dualgap::Result;
 use dualgap::run::{Interrupt, Observer, Progress};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
+use serde_json::Value;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -83,6 +84,8 @@ pub fn observed<T: Send>(
             worker.join().unwrap_or_else(|panic| resume_unwind(panic))
         })
     });
+    // A signal of the last moment must not be raised by the interpreter before the caller has the result.
+    desk.check_signals(py);
     (result, desk.raised)
 }
 
@@ -159,13 +162,39 @@ impl Observer for Callback {
     }
 }
 
-/// Returns a value as Python's `json` reads its JSON form: dicts, lists, strings and numbers.
+/// Returns a value in its JSON form: dicts, lists, strings and numbers. No Python code runs, so no signal is raised here.
 pub fn to_python<'py>(
     py: Python<'py>,
     value: &impl serde::Serialize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let text = serde_json::to_string(value).or_raise()?;
-    py.import("json")?.getattr("loads")?.call1((text,))
+    from_json(py, &serde_json::to_value(value).or_raise()?)
+}
+
+fn from_json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(truth) => truth.into_pyobject(py)?.to_owned().into_any(),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(whole), _) => whole.into_pyobject(py)?.into_any(),
+            (_, Some(whole)) => whole.into_pyobject(py)?.into_any(),
+            _ => number.as_f64().into_pyobject(py)?.into_any(),
+        },
+        Value::String(text) => text.into_pyobject(py)?.into_any(),
+        Value::Array(values) => {
+            let list = PyList::empty(py);
+            for value in values {
+                list.append(from_json(py, value)?)?;
+            }
+            list.into_any()
+        }
+        Value::Object(fields) => {
+            let dict = PyDict::new(py);
+            for (name, value) in fields {
+                dict.set_item(name, from_json(py, value)?)?;
+            }
+            dict.into_any()
+        }
+    })
 }
 
 /// Returns a dict of values that are JSON themselves.

@@ -284,7 +284,9 @@ fn drive(
         observer.certified(&progress, solver.weights())?;
         state.history.push(progress);
 
-        let end = state.end(budget, &certificate);
+        // An interrupt during the certification, or by the observer, finds a model that is certified already.
+        let interrupted = || budget.interrupt.raised().then_some(Stop::Interrupted);
+        let end = state.end(budget, &certificate).or_else(interrupted);
         if cut {
             // The run can resume from the checkpoint that was stored last, but not from this state.
             let why = if budget.interrupt.raised() { Stop::Interrupted } else { Stop::TimeLimit };
@@ -568,6 +570,28 @@ mod tests {
             Halving { interrupt_at: Some((15, budget.interrupt.clone())), ..Halving::new() };
         let report = run(solver, &budget, &mut ()).unwrap();
         assert_eq!((report.stop, report.model), (Stop::Interrupted, (15, 1)));
+    }
+
+    /// An observer that ends the run at its second certification.
+    struct Impatient(crate::run::Interrupt, usize);
+
+    impl Observer for Impatient {
+        fn certified(&mut self, _: &Progress, _: &[f64]) -> Result<()> {
+            self.1 += 1;
+            if self.1 == 2 {
+                self.0.raise();
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_observer_that_ends_the_run_does_not_cause_another_certification() {
+        let budget = Budget::relative(1e-9);
+        let mut observer = Impatient(budget.interrupt.clone(), 0);
+        let report = run(Halving::new(), &budget, &mut observer).unwrap();
+        assert_eq!((report.stop, report.history.len()), (Stop::Interrupted, 2));
+        assert_eq!(report.model.1, 2, "certifications");
     }
 
     #[test]
