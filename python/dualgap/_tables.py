@@ -26,9 +26,9 @@ class Table:
     >>> table["B", "O"]
     -1.0
     >>> table
-             B       O
-    B   0.5000 -1.0000
-    O   0.2500  2.0000
+             B        O
+    B   0.5000  -1.0000
+    O   0.2500   2.0000
     """
 
     def __init__(self, rows: Sequence[str], columns: Sequence[str], values: Any) -> None:
@@ -63,9 +63,9 @@ class Table:
         cells = [[f"{value:.4f}" for value in row] for row in self.values]
         width = max([len(cell) for row in cells for cell in row] + [len(name) for name in self.columns], default=0)
         first = max((len(name) for name in self.rows), default=0)
-        lines = [" " * first + "".join(f" {name:>{width + 1}}" for name in self.columns)[1:]]
+        lines = [" " * first + "".join(f"  {name:>{width}}" for name in self.columns)]
         for name, row in zip(self.rows, cells, strict=True):
-            lines.append(f"{name:<{first}}" + "".join(f" {cell:>{width + 1}}" for cell in row)[1:])
+            lines.append(f"{name:<{first}}" + "".join(f"  {cell:>{width}}" for cell in row))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
