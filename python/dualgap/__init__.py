@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .cross_validation import ChainSVMCV as ChainSVMCV
     from .cross_validation import LinearClassifierCV as LinearClassifierCV
     from .cross_validation import LinearRegressorCV as LinearRegressorCV
+    from .cross_validation import MulticlassSVMCV as MulticlassSVMCV
     from .chain import ChainSVM as ChainSVM
     from .completion import MatrixCompletion as MatrixCompletion
     from ._report import Report as Report
@@ -34,6 +35,14 @@ if TYPE_CHECKING:
     from .linear import LinearRegressor as LinearRegressor
     from .matching import MatchingSVM as MatchingSVM
     from .tagger import SequenceTagger as SequenceTagger
+    from .balls import SparseClassifier as SparseClassifier
+    from .balls import SparseRegressor as SparseRegressor
+    from .kernel import KernelRegressor as KernelRegressor
+    from .kernel import KernelSVM as KernelSVM
+    from .low_rank import LowRankClassifier as LowRankClassifier
+    from .low_rank import LowRankRegressor as LowRankRegressor
+    from .multiclass import MulticlassSVM as MulticlassSVM
+    from .multilabel import MultilabelClassifier as MultilabelClassifier
     from .linear_regressor import LinearRegressor as LinearRegressor
 
 #: The module of every public name.
@@ -46,6 +55,7 @@ _HOMES = {
     "ChainSVMCV": "cross_validation",
     "LinearClassifierCV": "cross_validation",
     "LinearRegressorCV": "cross_validation",
+    "MulticlassSVMCV": "cross_validation",
     "Report": "_report",
     "Appraisal": "certification",
     "certify": "certification",
@@ -55,6 +65,14 @@ _HOMES = {
     "SequenceTagger": "tagger",
     "MatchingSVM": "matching",
     "MatrixCompletion": "completion",
+    "KernelRegressor": "kernel",
+    "KernelSVM": "kernel",
+    "LowRankClassifier": "low_rank",
+    "LowRankRegressor": "low_rank",
+    "MulticlassSVM": "multiclass",
+    "MultilabelClassifier": "multilabel",
+    "SparseClassifier": "balls",
+    "SparseRegressor": "balls",
     "LinearRegressor": "linear_regressor",
 }
 

@@ -10,7 +10,17 @@ from . import _dualgap
 
 #: The estimators of each structure, by module and class. The first that says it can takes the model.
 _READERS = {
-    "linear": ["linear.LinearClassifier", "linear_regressor.LinearRegressor"],
+    "linear": [
+        "linear.LinearClassifier",
+        "linear_regressor.LinearRegressor",
+        "balls.SparseClassifier",
+        "balls.SparseRegressor",
+    ],
+    "multiclass": ["multiclass.MulticlassSVM", "balls.SparseClassifier", "low_rank.LowRankClassifier"],
+    "multilabel": ["multilabel.MultilabelClassifier"],
+    "multioutput": ["balls.SparseRegressor", "low_rank.LowRankRegressor"],
+    "kernel_linear": ["kernel.KernelSVM", "kernel.KernelRegressor"],
+    "kernel_multiclass": ["kernel.KernelSVM"],
     "chain": ["chain.ChainSVM", "tagger.SequenceTagger"],
     "matching": ["matching.MatchingSVM"],
     "completion": ["completion.MatrixCompletion"],

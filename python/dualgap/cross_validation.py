@@ -11,6 +11,7 @@ from ._cross_validated import CrossValidated
 from .chain import ChainSVM
 from .linear import LinearClassifier
 from .linear_regressor import LinearRegressor
+from .multiclass import MulticlassSVM
 
 
 class LinearClassifierCV(CrossValidated, LinearClassifier):
@@ -63,6 +64,22 @@ class LinearRegressorCV(CrossValidated, LinearRegressor):
     >>> model = dualgap.LinearRegressorCV(intercept=True, one_standard_error=True).fit(X, y)
     >>> model.score(X, y) > 0.4
     True
+    """
+
+
+class MulticlassSVMCV(CrossValidated, MulticlassSVM):
+    """A classifier of two or more classes that chooses `lam` by cross-validation.
+
+    Its keywords are those of MulticlassSVM without `lam` and `warm_start`, and those of the search.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dualgap import MulticlassSVMCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MulticlassSVMCV(loss="softmax", intercept=True, lams=[1.0, 0.01, 0.001]).fit(X, y)
+    >>> model.score(X, y) > 0.9, model.cv_errors_.shape
+    (True, (3, 5))
     """
 
 

@@ -10,7 +10,7 @@ use crate::structures::{PyStructure, for_structure};
 use dualgap::data::write_atomically;
 use dualgap::linalg::parallel::on_threads;
 use dualgap::run::Certificate;
-use dualgap::structure::{Evaluation, Table};
+use dualgap::structure::{Evaluation, Support, Table};
 use dualgap::task::{AnyModel, DualEvidence, RawModel};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -23,6 +23,8 @@ use std::sync::Arc;
 trait Fitted: Send + Sync {
     fn any(&self) -> &dyn AnyModel;
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>, &[f64])>;
+    fn support(&self) -> Option<&Support>;
+    fn costs(&self) -> Option<&[f64]>;
     fn sample_weights(&self) -> Option<&[f64]>;
     fn to_bytes(&self, witness: bool) -> dualgap::Result<Vec<u8>>;
     fn predict<'py>(
@@ -44,6 +46,14 @@ impl<S: PyStructure> Fitted for dualgap::task::Model<S> {
 
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>, &[f64])> {
         self.arrays()
+    }
+
+    fn support(&self) -> Option<&Support> {
+        self.support.as_ref()
+    }
+
+    fn costs(&self) -> Option<&[f64]> {
+        self.task.structure.costs()
     }
 
     fn sample_weights(&self) -> Option<&[f64]> {
@@ -249,6 +259,37 @@ impl Model {
             dict.set_item(name, numbers.to_vec().into_pyarray(py).reshape(shape)?)?;
         }
         Ok(dict)
+    }
+
+    /// The costs of mistakes, a row for every true class, or `None` if all cost 1.
+    #[getter]
+    fn costs<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(costs) = self.0.costs() else { return Ok(None) };
+        let table = Table { columns: costs.len().isqrt(), values: costs.to_vec() };
+        table_of(py, table).map(Some)
+    }
+
+    /// The training inputs that have coefficients, for a model under a kernel: which ones they are, and the rows, as an
+    /// array or as the three arrays of the CSR form.
+    #[getter]
+    fn support<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let Some(support) = self.0.support() else { return Ok(None) };
+        let examples: Vec<i64> = support.examples().iter().map(|&i| i as i64).collect();
+        let examples = examples.into_pyarray(py);
+        if let Some(values) = support.rows().dense_values() {
+            let table = Table { columns: support.rows().width(), values: values.to_vec() };
+            return (examples, table_of(py, table)?).into_pyobject(py).map(Some);
+        }
+        let (mut starts, mut columns, mut values) = (vec![0_i64], Vec::new(), Vec::new());
+        for k in 0..support.len() {
+            support.rows().row(k).for_each(|column, value| {
+                columns.push(column as i64);
+                values.push(value);
+            });
+            starts.push(columns.len() as i64);
+        }
+        let [starts, columns] = [starts, columns].map(|places| places.into_pyarray(py));
+        (examples, (starts, columns, values.into_pyarray(py))).into_pyobject(py).map(Some)
     }
 
     /// The weight of each training example, or `None` if all are the same.

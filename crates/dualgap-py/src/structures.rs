@@ -28,6 +28,11 @@ pub trait PyStructure: Structure {
         Ok(self)
     }
 
+    /// Returns the costs of mistakes row by row, if they are a matrix.
+    fn costs(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// Returns the data, or raises an error if they are of another kind.
     fn data(data: &Held) -> PyResult<&Self::Data> {
         Self::held(data).ok_or_else(|| {
@@ -76,6 +81,24 @@ macro_rules! a_list {
     };
 }
 
+/// What the structure under the kernel has, and `cache_bytes`, how many bytes of kernel values a run keeps.
+macro_rules! kernel {
+    () => {
+        fn complete(self, arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
+            let of = self.of.complete(arrays)?;
+            let cache_bytes = match arrays.get_item("cache_bytes")? {
+                Some(bytes) => bytes.extract()?,
+                None => self.cache_bytes,
+            };
+            Ok(Self { of, cache_bytes, ..self })
+        }
+
+        fn costs(&self) -> Option<&[f64]> {
+            self.of.costs()
+        }
+    };
+}
+
 impl PyStructure for Linear {
     holds!(Examples);
     one_number!();
@@ -90,6 +113,13 @@ impl PyStructure for Multiclass {
         let costs: PyReadonlyArray2<'_, f64> = costs.extract()?;
         let costs = costs.as_array().iter().copied().collect();
         Ok(Self { costs: Costs::Matrix(costs), ..self })
+    }
+
+    fn costs(&self) -> Option<&[f64]> {
+        match &self.costs {
+            Costs::Matrix(costs) => Some(costs),
+            Costs::ZeroOne => None,
+        }
     }
 }
 
@@ -121,16 +151,19 @@ impl PyStructure for Matching {
 impl PyStructure for Kernelised<Linear> {
     holds!(Examples);
     one_number!();
+    kernel!();
 }
 
 impl PyStructure for Kernelised<Multiclass> {
     holds!(Examples);
     one_number!();
+    kernel!();
 }
 
 impl PyStructure for Kernelised<Chain> {
     holds!(Sequences);
     a_list!();
+    kernel!();
 }
 
 /// Calls a generic function for the structure of a name, or returns `None` if there is no such structure.

@@ -1,0 +1,162 @@
+"""Weights in a ball, and the factors of weights of low rank."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _dualgap
+from ._arrays import weights
+from ._base import CertifiedEstimator, number, strength
+from ._examples import CertifiedRegressor
+from ._scores import loss_keywords, loss_settings, one_of
+
+#: The name of the second output that a single one gets where the library asks for several.
+_NOTHING = "(always zero)"
+
+
+class InBall(CertifiedEstimator):
+    """An estimator whose weights are in the ball of its `radius`, with ``mu/2 ||W||^2`` in the objective."""
+
+    #: The ball, unless it is the keyword `ball`.
+    _ball: ClassVar[str | None] = None
+    #: The values of the keyword `ball`.
+    _balls: ClassVar[tuple[str, ...]] = ("l1", "simplex")
+
+    def _penalty(self) -> dict[str, Any]:
+        name = self._ball or one_of(self.ball, "ball", self._balls)
+        return {"name": "ball", "ball": {"name": name, "radius": self._radius()}, "mu": strength(self.mu, "mu")}
+
+    def _radius(self) -> float:
+        """Return the radius, which the library checks."""
+        return number(self.radius, "radius")
+
+    def _method(self) -> dict[str, Any]:
+        constants = getattr(self, "constants", None)
+        return {**super()._method(), **({} if constants is None else {"constants": dict(constants)})}
+
+    @classmethod
+    def _reads(cls, model: _dualgap.Model) -> bool:
+        penalty = model.task["penalty"]
+        balls = (cls._ball,) if cls._ball else cls._balls
+        return penalty["name"] == "ball" and penalty["ball"]["name"] in balls
+
+    @classmethod
+    def _keywords(cls, model: _dualgap.Model) -> dict[str, Any]:
+        penalty = model.task["penalty"]
+        found = {"ball": penalty["ball"]["name"], "radius": penalty["ball"]["radius"], "mu": penalty["mu"]}
+        mine = {name: value for name, value in found.items() if name in cls._get_param_names()}
+        return {**super()._keywords(model), **mine}
+
+
+class LowRank:
+    """The weights of a model in the trace ball: factors of low rank, U diag(s) V', with a row of V for each output."""
+
+    @property
+    def U_(self) -> np.ndarray:
+        return self.model_.arrays["low_rank.u"]
+
+    @property
+    def singular_values_(self) -> np.ndarray:
+        return self.model_.arrays["low_rank.s"]
+
+    @property
+    def V_(self) -> np.ndarray:
+        return self.model_.arrays["low_rank.v"]
+
+    @property
+    def rank_(self) -> int:
+        return len(self.singular_values_)
+
+    def _expanded(self) -> np.ndarray:
+        """Return the weights as a matrix, with a column for each output."""
+        factors = self.model_.arrays
+        return (factors["low_rank.u"] * factors["low_rank.s"]) @ factors["low_rank.v"].T
+
+
+class OutputsRegressor(CertifiedRegressor):
+    """A regressor of one number or several for each row: y has one dimension or two, and so have predictions."""
+
+    #: The losses of the class.
+    _losses: ClassVar[tuple[str, ...]]
+    #: Whether one output is a problem of its own in the library; else a second one joins it that is always zero, whose
+    #: weights are zero, so that neither the optimum nor the certificate changes.
+    _alone: ClassVar[bool] = True
+
+    def _structure_settings(self) -> dict[str, Any]:
+        return {"loss": loss_settings(self, one_of(self.loss, "loss", self._losses))}
+
+    def _run(self, data: _dualgap.Data, task: dict[str, Any], **more: Any) -> tuple[_dualgap.Model, dict[str, Any]]:
+        structure = "linear" if self._alone and not self._several() else "multioutput"
+        return super()._run(data, task, structure=structure, **more)
+
+    def _several(self) -> bool:
+        """Return whether there is more than one output."""
+        return int(np.prod(self._y_shape)) > 1
+
+    def _recipe_target(self) -> dict[str, bool]:
+        return {"numbers": True} if self._alone and not self._several() else {"outputs": True}
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> _dualgap.Data:
+        names = getattr(y, "columns", None)
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True, y_numeric=True, reset=reset
+        )
+        if reset:
+            # The shape of what is predicted for a row.
+            self._y_shape = y.shape[1:]
+        elif y.shape[1:] != self._y_shape:
+            raise ValueError("these are not the data the model was trained on: y has another number of columns")
+        outputs = np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
+        counts = weights(sample_weight, X)
+        if outputs.shape[1] == 1 and self._alone:
+            return self._examples(X, counts, numbers=outputs[:, 0])
+        if not self._several():
+            outputs = np.hstack([outputs, np.zeros_like(outputs)])
+            return self._examples(X, counts, outputs=outputs, labels=["0", _NOTHING])
+        labels = [str(name) for name in names] if names is not None else []
+        if len(set(labels)) < outputs.shape[1]:
+            labels = [str(k) for k in range(outputs.shape[1])]
+        return self._examples(X, counts, outputs=outputs, labels=labels)
+
+    def _shaped(self, weights: np.ndarray) -> tuple[Any, Any]:
+        """Return weights with a column for each output as `coef_` and `intercept_`, in the shapes that y asks for."""
+        outputs = weights.reshape(len(weights), -1).T[: max(1, int(np.prod(self._y_shape)))]
+        constant = self._intercept() is not None
+        coef = outputs[:, :-1] if constant else outputs
+        intercept = outputs[:, -1] if constant else np.zeros(len(outputs))
+        return (coef, intercept) if self._y_shape else (coef[0], float(intercept[0]))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the numbers of every row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        numbers : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The predictions, with as many dimensions as y had.
+        """
+        data = self._unlabelled(X)
+        scores = self.model_.scores(data, self.threads)[:, : max(1, int(np.prod(self._y_shape)))]
+        return scores.reshape(-1, *self._y_shape)
+
+    @classmethod
+    def _keywords(cls, model: _dualgap.Model) -> dict[str, Any]:
+        return {**super()._keywords(model), **loss_keywords(model.task["structure"]["loss"])}
+
+    def _restore(self, model: _dualgap.Model) -> None:
+        outputs = [name for name in model.labels if name != _NOTHING]
+        self._y_shape = (len(outputs),) if len(outputs) > 1 else ()
+        super()._restore(model)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
