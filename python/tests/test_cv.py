@@ -85,6 +85,39 @@ def test_the_model_is_that_of_a_fit_with_the_chosen_lam(signs: Any) -> None:
     assert np.array_equal(again.predict(X), model.predict(X)) and again.lam_ == model.lam_
 
 
+def test_sequences_are_held_out_whole() -> None:
+    random = np.random.default_rng(4)
+    lengths = random.integers(2, 6, 24)
+    X = [random.normal(size=(length, 4)) for length in lengths]
+    y = [np.where(x[:, 0] + random.normal(size=len(x)) > 0, "B", "A") for x in X]
+    model = dualgap.ChainSVMCV(lams=[1.0, 0.05], cv=3, tolerance=1e-5).fit(X, y)
+    for k, lam in enumerate(model.lams_):
+        for fold in range(3):
+            out = [i for i in range(24) if model.folds_[i] != fold]
+            held = [i for i in range(24) if model.folds_[i] == fold]
+            chain = dualgap.ChainSVM(lam=lam, tolerance=1e-7, seed=9).fit([X[i] for i in out], [y[i] for i in out])
+            wrong = [chain.predict([X[i]])[0] != y[i] for i in held]
+            assert model.cv_errors_[k, fold] == pytest.approx(np.concatenate(wrong).mean())
+    stacked = dualgap.ChainSVMCV(lams=[1.0, 0.05], cv=3, tolerance=1e-5)
+    stacked.fit(np.concatenate(X), np.concatenate(y), lengths)
+    assert np.array_equal(stacked.cv_errors_, model.cv_errors_) and np.array_equal(stacked.coef_, model.coef_)
+    split = dualgap.ChainSVMCV(lams=[1.0], cv=KFold(4)).fit(X, y)
+    assert split.folds_.tolist() == np.repeat([0, 1, 2, 3], 6).tolist()
+
+
+def test_classes_are_chosen_for_together() -> None:
+    random = np.random.default_rng(5)
+    X = random.normal(size=(60, 5))
+    y = np.array(["a", "b", "c"])[np.argmax(X[:, :3] + random.normal(size=(60, 3)), axis=1)]
+    costs = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    model = dualgap.MulticlassSVMCV(costs=costs, lams=[1.0, 0.1], cv=3, tolerance=1e-6).fit(X, y)
+    for k, lam in enumerate(model.lams_):
+        for fold in range(3):
+            out = model.folds_ != fold
+            plain = dualgap.MulticlassSVM(costs=costs, lam=lam, tolerance=1e-8, seed=9).fit(X[out], y[out])
+            assert model.cv_errors_[k, fold] == pytest.approx(1 - plain.score(X[~out], y[~out]))
+
+
 def test_one_standard_error_chooses_the_largest_lam_within_it(signs: Any) -> None:
     X, y = signs
     model = dualgap.LinearClassifierCV().fit(X, y)

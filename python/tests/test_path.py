@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import dualgap
@@ -108,6 +109,27 @@ def test_the_pieces_are_fitted_estimators_of_their_lam(signs: Any) -> None:
     again = pickle.loads(pickle.dumps(path))
     assert again.at(0.1).certificate == path.at(0.1).certificate
     assert np.array_equal(again.at(0.1).estimator.predict(frame), path.at(0.1).estimator.predict(frame))
+
+
+def test_sequences_and_classes_have_paths() -> None:
+    random = np.random.default_rng(4)
+    X = [random.normal(size=(4, 3)) for _ in range(15)]
+    y = [np.where(x[:, 0] > 0, "B", "A") for x in X]
+    words = [["so" if label == "A" else "we" for label in labels] for labels in y]
+    rows, labels = np.concatenate(X), np.arange(60) % 3
+    for estimator, arguments in [
+        (dualgap.ChainSVM(), (X, y)),
+        (dualgap.SequenceTagger(), (words, [list(map(str, labels)) for labels in y])),
+        (dualgap.MulticlassSVM(loss="softmax"), (rows, labels)),
+    ]:
+        path = dualgap.path(estimator, *arguments, 0.01, 1.0, tolerance=0.1)
+        assert covers(path)
+        for lam in [0.02, 0.3]:
+            tight = clone(estimator).set_params(lam=lam, tolerance=1e-4).fit(*arguments)
+            found, certificate = path.at(lam)
+            assert tight.certificate_.dual <= certificate.primal <= tight.certificate_.primal / 0.9
+            assert certificate.dual <= tight.certificate_.primal
+            assert len(found.predict(arguments[0])) == len(arguments[0])
 
 
 def test_what_has_no_path_is_refused(numbers: Any) -> None:

@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from dualgap import LinearClassifier, LinearRegressor
+from dualgap import LinearClassifier, LinearClassifierCV, LinearRegressor, LinearRegressorCV, MulticlassSVMCV
 
 # A check compares the predictions of repeated examples with those of weighted ones to seven digits: this needs a gap
 # of about the square. Another has classes that count 1000 and 0.0001, where the gap takes long to become so small.
@@ -26,6 +26,10 @@ ESTIMATORS: list[BaseEstimator] = [
     LinearRegressor(loss="squared", lam=1.0, **TIGHT),
     LinearRegressor(loss="huber", lam=1.0, intercept=True, **TIGHT),
     LinearRegressor(loss="squared", lam=0.0, l1=0.01, intercept=True, **TIGHT),
+    # One lam: with several, repeated examples are dealt to other folds than weighted ones, and may choose another.
+    LinearClassifierCV(loss="hinge", intercept=True, lams=["1/n"], cv=2, **TIGHT),
+    LinearRegressorCV(loss="squared", lams=[1.0], cv=2, **TIGHT),
+    MulticlassSVMCV(loss="softmax", intercept=True, lams=[1.0], cv=2, **TIGHT),
 ]
 
 #: Checks that are expected to fail, by class: the name of each, and why.
