@@ -110,7 +110,10 @@ fn path_of<'py, S: PyStructure>(
         })?;
         Ok((covered, wanted.within))
     });
-    let (covered, within): (Covered, Interval) = covered.or_raise()?;
+    let (covered, within): (Covered, Interval) = match (covered, &raised) {
+        (Err(_), Some(raised)) => return Err(raised.clone_ref(py)),
+        (covered, _) => covered.or_raise()?,
+    };
     let pieces = pieces.into_iter().map(|Piece { report, reach, interval }| {
         let (mut model, report) = report.split();
         model.provenance.recipe.clone_from(&request.recipe);
