@@ -20,6 +20,22 @@ if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
     from ._files import load as load
     from ._report import Report as Report
+    from ._path import CertifiedPath as CertifiedPath
+    from ._path import PathPiece as PathPiece
+    from ._path import path as path
+    from .cross_validation import ChainSVMCV as ChainSVMCV
+    from .cross_validation import LinearClassifierCV as LinearClassifierCV
+    from .cross_validation import LinearRegressorCV as LinearRegressorCV
+    from .cross_validation import MulticlassSVMCV as MulticlassSVMCV
+    from .chain import ChainSVM as ChainSVM
+    from .completion import MatrixCompletion as MatrixCompletion
+    from ._report import Report as Report
+    from .certification import Appraisal as Appraisal
+    from .certification import certify as certify
+    from .linear import LinearClassifier as LinearClassifier
+    from .linear import LinearRegressor as LinearRegressor
+    from .matching import MatchingSVM as MatchingSVM
+    from .tagger import SequenceTagger as SequenceTagger
     from .balls import SparseClassifier as SparseClassifier
     from .balls import SparseRegressor as SparseRegressor
     from .kernel import KernelRegressor as KernelRegressor
@@ -41,12 +57,29 @@ if TYPE_CHECKING:
     from .structured import OracleReport as OracleReport
     from .structured import StructuredSVM as StructuredSVM
     from .structured import check_oracle as check_oracle
+    from .linear_regressor import LinearRegressor as LinearRegressor
 
 #: The module of every public name.
 _HOMES = {
     "Certificate": "_certificate",
     "load": "_files",
     "Report": "_report",
+    "CertifiedPath": "_path",
+    "PathPiece": "_path",
+    "path": "_path",
+    "ChainSVMCV": "cross_validation",
+    "LinearClassifierCV": "cross_validation",
+    "LinearRegressorCV": "cross_validation",
+    "MulticlassSVMCV": "cross_validation",
+    "Report": "_report",
+    "Appraisal": "certification",
+    "certify": "certification",
+    "LinearClassifier": "linear",
+    "LinearRegressor": "linear",
+    "ChainSVM": "chain",
+    "SequenceTagger": "tagger",
+    "MatchingSVM": "matching",
+    "MatrixCompletion": "completion",
     "KernelRegressor": "kernel",
     "KernelSVM": "kernel",
     "Appraisal": "certification",
@@ -68,6 +101,7 @@ _HOMES = {
     "OracleReport": "structured",
     "StructuredSVM": "structured",
     "check_oracle": "structured",
+    "LinearRegressor": "linear_regressor",
 }
 
 #: The public modules.

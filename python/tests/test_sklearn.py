@@ -16,10 +16,13 @@ from dualgap import (
     KernelRegressor,
     KernelSVM,
     LinearClassifier,
+    LinearClassifierCV,
     LinearRegressor,
+    LinearRegressorCV,
     LowRankClassifier,
     LowRankRegressor,
     MulticlassSVM,
+    MulticlassSVMCV,
     MultilabelClassifier,
     SparseClassifier,
     SparseRegressor,
@@ -53,6 +56,10 @@ ESTIMATORS: list[BaseEstimator] = [
     KernelSVM(kernel="polynomial", degree=1, gamma=0.1, coef0=1.0, lam=1.0, tolerance=1e-14, passes=300),
     KernelSVM(loss="logistic", kernel="polynomial", degree=2, gamma=0.1, coef0=1.0, lam=1.0, **TIGHT),
     KernelRegressor(kernel="rbf", gamma=0.1, lam=1e-3, **TIGHT),
+    # One lam: with several, repeated examples are dealt to other folds than weighted ones, and may choose another.
+    LinearClassifierCV(loss="hinge", intercept=True, lams=["1/n"], cv=2, **TIGHT),
+    LinearRegressorCV(loss="squared", lams=[1.0], cv=2, **TIGHT),
+    MulticlassSVMCV(loss="softmax", intercept=True, lams=[1.0], cv=2, **TIGHT),
 ]
 
 #: Checks that are expected to fail, by class and loss: the name of each, and why.

@@ -17,7 +17,8 @@ use pyo3::types::{PyDict, PyTuple};
 /// Prove how far from the optimum of a problem weights are, whoever made them.
 ///
 /// The weights are in the order of the structure: for classes, one for each label of the first feature, then of the
-/// second. Returns the bounds as a dict, and the exception of a signal that ended the run early, if there was one.
+/// second. Returns the bounds as a dict, and the exception of a signal or of the callback that ended the run
+/// early, if there was one.
 #[pyfunction]
 #[pyo3(signature = (structure, data, request, arrays, weights, *, callback=None))]
 pub fn appraise<'py>(

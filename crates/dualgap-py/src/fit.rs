@@ -7,7 +7,7 @@ use crate::running::{Flag, dict, observed, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::Result;
 use dualgap::data::Recipe;
-use dualgap::run::{Budget, Interrupt, Observer, Report};
+use dualgap::run::{Budget, Interrupt, Observer, Report, Tolerance};
 use dualgap::task::{Method, PenaltySpec, Plan, TaskSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -38,6 +38,14 @@ impl Limits {
             seconds: self.time,
             interrupt: interrupt.clone(),
             ..Budget::default()
+        }
+    }
+
+    /// Returns the gap that a path has at most at every λ.
+    pub fn of_path(&self) -> Tolerance {
+        match (self.tolerance, self.absolute_tolerance) {
+            (None, Some(gap)) => Tolerance::Absolute(gap),
+            (share, _) => Tolerance::Relative(share.unwrap_or(0.01)), // as in the program
         }
     }
 }

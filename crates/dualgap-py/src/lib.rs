@@ -4,6 +4,7 @@
 //! - `arrays`: arrays of numpy, read in place; `rows`: matrices; `data`: data sets.
 //! - `structures`: what Python knows of each structure.
 //! - `oracle`: structures that a Python object defines.
+//! - `path`: models for every λ of an interval; `cv`: cross-validation.
 //! - `reading`: files of the program's formats; `figures`: how predictions compare with the truth.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
 //! - `certify`: how far from the optimum the weights of others are.
@@ -11,12 +12,14 @@
 
 mod arrays;
 mod certify;
+mod cv;
 mod data;
 mod errors;
 mod figures;
 mod fit;
 mod model;
 mod oracle;
+mod path;
 mod reading;
 mod rows;
 mod running;
@@ -30,6 +33,8 @@ mod _dualgap {
     #[pymodule_export]
     use crate::certify::appraise;
     #[pymodule_export]
+    use crate::cv::cross_validate;
+    #[pymodule_export]
     use crate::data::Data;
     #[pymodule_export]
     use crate::fit::fit;
@@ -37,6 +42,8 @@ mod _dualgap {
     use crate::model::Model;
     #[pymodule_export]
     use crate::oracle::check_oracle;
+    #[pymodule_export]
+    use crate::path::{Reach, path};
     #[pymodule_export]
     use crate::reading::column_recipe;
     #[pymodule_export]
