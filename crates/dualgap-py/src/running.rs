@@ -33,7 +33,7 @@ pub fn interruptible<T: Send>(
             });
             let mut raised = None;
             while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(PATIENCE) {
-                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                if let Err(error) = Python::attach(Python::check_signals) {
                     interrupt.raise();
                     raised = Some(error);
                 }
