@@ -1,7 +1,7 @@
 """Linear and structured predictors, trained to a certified optimum.
 
-Every ``fit`` ends with a model and a duality gap that was recomputed from the data: ``certificate_``. Anyone can check it
-again with :func:`certify`, which also proves how far the models of other packages are from their optimum.
+Every ``fit`` ends with a model and a duality gap that was recomputed from the data: ``certificate_``. Anyone can check
+it again with :func:`certify`, which also proves how far the models of other packages are from their optimum.
 
 The estimators follow scikit-learn's conventions. They are imported when they are first used, so that ``import dualgap``
 loads neither scikit-learn nor numpy.
@@ -16,12 +16,14 @@ from ._dualgap import __version__
 
 if TYPE_CHECKING:
     from ._certificate import Certificate as Certificate
+    from ._files import load as load
     from .linear import LinearClassifier as LinearClassifier
     from .linear import LinearRegressor as LinearRegressor
 
 #: The module of every public name.
 _HOMES = {
     "Certificate": "_certificate",
+    "load": "_files",
     "LinearClassifier": "linear",
     "LinearRegressor": "linear",
 }

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _dualgap
+from ._arrays import CONSTANT
 from ._certificate import Certificate
 
 #: What to do when a run ended for another reason than its tolerance.
@@ -36,24 +39,39 @@ class CertifiedEstimator(BaseEstimator):
     #: The library's name of the structure.
     _structure: ClassVar[str]
 
+    @classmethod
+    def _reads(cls, model: _dualgap.Model) -> bool:
+        """Return whether a model is one of this class; several classes may share a structure."""
+        return model.structure == cls._structure
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> _dualgap.Data:
+        """Return the training data of the arguments of ``fit``.
+
+        A reset sets the attributes that the data decide, such as `n_features_in_` and `classes_`; else the data are
+        compared with them.
+        """
+        raise NotImplementedError
+
     def _penalty(self) -> dict[str, Any]:
         """Return the penalty in the library's JSON form."""
-        return {
-            "name": "ridge",
-            "lambda": strength(self.lam, "lam"),
-            "l1": number(self.l1, "l1"),
-            "nonnegative": bool(self.nonnegative),
-        }
+        penalty = {"name": "ridge", "lambda": strength(self.lam, "lam"), "l1": number(self.l1, "l1")}
+        nonnegative = bool(getattr(self, "nonnegative", False))
+        if getattr(self, "q_norm", False):
+            if nonnegative:
+                raise ValueError("the q-norm has no nonnegative form: leave one of `q_norm` and `nonnegative` out")
+            return {**penalty, "name": "q_norm"}
+        return {**penalty, "nonnegative": nonnegative}
 
     def _limits(self) -> dict[str, Any]:
         """Return when the run stops, by the program's names."""
-        tolerance, absolute = self.tolerance, getattr(self, "absolute_tolerance", None)
         limits = {
-            "tolerance": None if tolerance is None else number(tolerance, "tolerance"),
-            "absolute_tolerance": None if absolute is None else number(absolute, "absolute_tolerance"),
-            "passes": getattr(self, "passes", None),
-            "oracle_calls": getattr(self, "oracle_calls", None),
-            "time": getattr(self, "time", None),
+            "tolerance": optional(number, self.tolerance, "tolerance"),
+            "absolute_tolerance": optional(
+                number, getattr(self, "absolute_tolerance", None), "absolute_tolerance"
+            ),
+            "passes": optional(whole, getattr(self, "passes", None), "passes"),
+            "oracle_calls": optional(whole, getattr(self, "oracle_calls", None), "oracle_calls"),
+            "time": optional(number, getattr(self, "time", None), "time"),
         }
         return {name: value for name, value in limits.items() if value is not None}
 
@@ -64,17 +82,20 @@ class CertifiedEstimator(BaseEstimator):
         *,
         structure: str | None = None,
         arrays: dict[str, Any] | None = None,
+        recipe: dict[str, Any] | None = None,
         warm_start: _dualgap.Model | None = None,
     ) -> tuple[_dualgap.Model, dict[str, Any]]:
-        """Train a model, and return it with the report of the run."""
-        method = dict(getattr(self, "solver_options", None) or {})
-        method["seed"] = self.seed
+        """Train a model, and return it with the report of the run.
+
+        `arrays` complete the structure, and `recipe` says how the program reads such data from a file.
+        """
         request = {
             "task": task,
             "solver": self.solver,
-            "method": method,
+            "method": self._method(),
             "limits": self._limits(),
             "threads": self.threads,
+            "recipe": recipe,
         }
         model, report, raised = _dualgap.fit(
             structure or self._structure,
@@ -87,32 +108,82 @@ class CertifiedEstimator(BaseEstimator):
         report["raised"] = raised
         return model, report
 
+    def _method(self) -> dict[str, Any]:
+        """Return the settings of the solver that differ from its defaults."""
+        options = dict(getattr(self, "solver_options", None) or {})
+        if "seed" in options:
+            raise ValueError("the seed is a keyword of its own, and not one of `solver_options`")
+        return {**options, "seed": whole(self.seed, "seed")}
+
     def _callback(self) -> Callable[[dict[str, Any]], bool | None] | None:
         """Return the function that receives the progress of the run, if there is one."""
         return getattr(self, "callback", None)
 
     def _keep(self, model: _dualgap.Model, report: dict[str, Any]) -> None:
         """Set the attributes of a fitted estimator, warn if the tolerance was missed, and raise what ended the run."""
-        reached = report["stop"] == "gap_reached"
+        self._set_run(model, report["certificate"], report["stop"], report["passes"], report["history"])
+        self._set_fitted()
+        self._end(report["raised"])
+
+    def _set_run(
+        self, model: _dualgap.Model, certificate: dict[str, Any], stop: str, passes: float, history: list[Any]
+    ) -> None:
+        """Set what every run leaves behind."""
         self.model_ = model
-        self.certificate_ = Certificate._of(report["certificate"], reached)
-        self.history_ = report["history"]
-        self.stop_ = report["stop"]
-        self.n_iter_ = max(1, math.ceil(report["passes"]))
-        if report["raised"] is not None:
-            raise report["raised"]
-        if not reached:
+        self.certificate_ = Certificate._of(certificate, reached=stop == "gap_reached")
+        self.history_ = history
+        self.stop_ = stop
+        # scikit-learn expects at least one iteration of whatever has run.
+        self.n_iter_ = max(1, math.ceil(passes))
+
+    def _set_fitted(self) -> None:
+        """Set what a subclass shows besides, such as `coef_`: before an interrupted run raises its exception."""
+
+    def _end(self, raised: BaseException | None) -> None:
+        """Raise what ended the run early, or warn if the tolerance was missed."""
+        if raised is not None:
+            raise raised
+        if self.stop_ != "gap_reached":
             warnings.warn(
-                f"the run ended ({report['stop'].replace('_', ' ')}) with a gap of at most "
+                f"the run ended ({self.stop_.replace('_', ' ')}) with a gap of at most "
                 f"{self.certificate_.relative_gap:.2g} of the objective, and the tolerance was not reached: "
-                f"{_REMEDIES[report['stop']]}",
+                f"{_REMEDIES[self.stop_]}",
                 ConvergenceWarning,
-                stacklevel=3,
+                # The caller of `fit`, which called `_keep`, which called this.
+                stacklevel=4,
             )
 
     def _previous(self) -> _dualgap.Model | None:
         """Return the model that a warm start begins with, if there is one."""
         return getattr(self, "model_", None) if getattr(self, "warm_start", False) else None
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Recompute the certificate from the training data, without trusting a number of the model.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+            The training data. Other data are refused.
+        sample_weight : array of shape (n_samples,), default=None
+            The weights of the training, which must be those that ``fit`` was given. By default they are taken from the
+            model, which holds them as a part of its problem.
+
+        Returns
+        -------
+        certificate : Certificate
+            The bound, as computed now.
+        """
+        check_is_fitted(self)
+        data = self._labelled(X, y, sample_weight, reset=False)
+        return self._certified(self.model_, data, sample_weight)
+
+    def _certified(self, model: _dualgap.Model, data: _dualgap.Data, sample_weight: Any) -> Certificate:
+        """Return the certificate of a model, recomputed from its data."""
+        if sample_weight is not None and not same_weights(sample_weight, model.sample_weights):
+            raise ValueError("the sample weights are not those of the training, which the certificate is about")
+        found = model.certify(data)
+        stop = model.provenance["stop"]
+        return Certificate._of(found["certificate"], reached=stop == "gap_reached", evidence=found["evidence"])
 
     def save(self, path: str | Path, *, witness: bool = True) -> None:
         """Write the portable model file, which the program and the library read, too.
@@ -123,14 +194,64 @@ class CertifiedEstimator(BaseEstimator):
             Where to write. An existing file is replaced at once, or not at all.
         witness : bool, default=True
             Whether to store the dual point behind the certificate, so that others can check it.
+
+        See Also
+        --------
+        dualgap.load : Read such a file.
         """
         check_is_fitted(self)
         self.model_.save(path, witness)
 
     @classmethod
     def _from_model(cls, model: _dualgap.Model) -> Self:
-        """Return a fitted estimator of a model from a file."""
-        raise NotImplementedError
+        """Return a fitted estimator of a model from a file: its keywords are those of the problem."""
+        estimator = cls(**cls._keywords(model))
+        estimator._restore(model)
+        return estimator
+
+    @classmethod
+    def _keywords(cls, model: _dualgap.Model) -> dict[str, Any]:
+        """Return the keywords that the problem of a model has."""
+        task, method = model.task, model.provenance["method"]
+        found = {
+            **penalty_keywords(task["penalty"]),
+            "intercept": intercept_of(model),
+            "scale": task.get("scaling", "none"),
+            "seed": method.get("seed", 0),
+        }
+        return {name: value for name, value in found.items() if name in cls._get_param_names()}
+
+    def _restore(self, model: _dualgap.Model) -> None:
+        """Set the attributes of a fitted estimator from a model of a file."""
+        provenance = model.provenance
+        self._set_run(model, model.certificate, provenance["stop"], provenance["passes"], [])
+        self._set_fitted()
+
+
+def penalty_keywords(penalty: dict[str, Any]) -> dict[str, Any]:
+    """Return the keywords of a penalty as a model file has it."""
+    if penalty["name"] == "lasso":
+        return {"lam": 0.0, "l1": penalty["sigma"], "nonnegative": penalty["nonnegative"]}
+    if penalty["name"] == "q_norm":
+        return {"lam": penalty["lambda"], "l1": penalty["l1"], "q_norm": True}
+    if penalty["name"] == "ridge":
+        return {"lam": penalty["lambda"], "l1": penalty["l1"], "nonnegative": penalty["nonnegative"]}
+    return {}
+
+
+def intercept_of(model: _dualgap.Model) -> bool | str:
+    """Return the kind of intercept that a model has."""
+    if "free" in model.task["penalty"]:
+        return "free"
+    recipe = model.provenance["recipe"]
+    constant = recipe["constant"] if recipe else model.features[-1:] == [CONSTANT]
+    return "penalised" if constant else False
+
+
+def same_weights(given: Any, stored: np.ndarray | None) -> bool:
+    """Return whether the weights of a certification are those of the training."""
+    given = np.asarray(given, dtype=np.float64)
+    return bool((given == (1.0 if stored is None else stored)).all())
 
 
 def number(value: Any, name: str) -> float:
@@ -147,3 +268,19 @@ def number(value: Any, name: str) -> float:
 def strength(value: Any, name: str) -> float | str:
     """Return a keyword such as ``0.01`` or ``"1/n"``."""
     return value if isinstance(value, str) else number(value, name)
+
+
+def whole(value: Any, name: str) -> int:
+    """Return a keyword as a whole number that is not negative."""
+    try:
+        result = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number, not {value!r}") from None
+    if result < 0:
+        raise ValueError(f"{name} must not be negative, and it is {value!r}")
+    return result
+
+
+def optional(check: Callable[[Any, str], Any], value: Any, name: str) -> Any:
+    """Return a checked keyword, or None if it is not given."""
+    return None if value is None else check(value, name)

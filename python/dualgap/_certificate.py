@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +26,9 @@ class Certificate:
         Whether `primal` is an upper bound. It is not if an oracle could not bound what it may have missed.
     basis : str or dict
         What `primal` rests on: ``"exact"``, or a promise of an approximate oracle.
+    evidence : str
+        What `dual` rests on: ``"witness"``, the dual point that it was computed from, or the ``"word"`` of the run, if
+        a model file was saved without its witness.
     """
 
     primal: float
@@ -32,9 +37,10 @@ class Certificate:
     reached: bool = True
     certified: bool = True
     basis: Any = "exact"
+    evidence: str = "witness"
 
     @classmethod
-    def _of(cls, fields: dict[str, Any], reached: bool) -> Certificate:
+    def _of(cls, fields: dict[str, Any], reached: bool, evidence: str = "witness") -> Certificate:
         """Return the certificate of the extension's dict."""
         return cls(
             primal=fields["primal"],
@@ -43,6 +49,27 @@ class Certificate:
             reached=reached,
             certified=fields["certified"],
             basis=fields.get("basis", "exact"),
+            evidence=evidence,
+        )
+
+    @classmethod
+    def _sum(cls, parts: Sequence[Certificate]) -> Certificate:
+        """Return the certificate of the sum of independent problems."""
+        primal = math.fsum(part.primal for part in parts)
+        dual = math.fsum(part.dual for part in parts)
+        # Sums are rounded correctly, that is by at most half a unit in the last place each; the one of rounding errors
+        # is moved up to be a bound.
+        own = [0.5 * math.ulp(primal), 0.5 * math.ulp(dual)]
+        rounding = math.nextafter(math.fsum([*(part.rounding for part in parts), *own]), math.inf)
+        bases = [part.basis for part in parts]
+        return cls(
+            primal=primal,
+            dual=dual,
+            rounding=rounding,
+            reached=all(part.reached for part in parts),
+            certified=all(part.certified for part in parts),
+            basis=bases[0] if all(basis == bases[0] for basis in bases) else bases,
+            evidence="word" if any(part.evidence == "word" for part in parts) else "witness",
         )
 
     @property

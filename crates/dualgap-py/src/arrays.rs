@@ -7,7 +7,9 @@
 #![allow(unsafe_code)]
 
 use bytemuck::Pod;
-use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -56,4 +58,12 @@ pub fn numbers(array: &Bound<'_, PyArrayDyn<f64>>) -> PyResult<Arc<Pinned<f64>>>
 /// Returns 32-bit indices, without a copy. A negative one becomes a large one, which the library refuses.
 pub fn indices(array: &Bound<'_, PyArray1<i32>>) -> PyResult<Arc<Pinned<u32>>> {
     pin(&array.to_dyn().clone())
+}
+
+/// Returns a copy of one number for each example. An array is copied at once, and any other sequence number by number.
+pub fn copied(numbers: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    match numbers.extract::<PyReadonlyArray1<'_, f64>>() {
+        Ok(array) => Ok(array.as_array().to_vec()),
+        Err(_) => numbers.extract(),
+    }
 }

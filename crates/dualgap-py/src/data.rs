@@ -1,5 +1,6 @@
 //! Data sets of the library, made from Python's arrays or read from files.
 
+use crate::arrays::copied;
 use crate::errors::OrRaise;
 use crate::rows::{Rows, places};
 use dualgap::data::{
@@ -42,10 +43,10 @@ impl Data {
         rows: &Rows,
         classes: Option<&Bound<'_, PyAny>>,
         sets: Option<Vec<Vec<u32>>>,
-        numbers: Option<Vec<f64>>,
+        numbers: Option<&Bound<'_, PyAny>>,
         outputs: Option<PyReadonlyArray2<'_, f64>>,
         labels: Option<Vec<String>>,
-        weights: Option<Vec<f64>>,
+        weights: Option<&Bound<'_, PyAny>>,
         features: Option<Vec<String>>,
         constant: bool,
     ) -> PyResult<Self> {
@@ -59,7 +60,7 @@ impl Data {
             (None, Some(sets), None, None) => {
                 Sets::new(&sets, Alphabet::from(labels)).or_raise()?.into()
             }
-            (None, None, Some(numbers), None) => Numbers::new(numbers).or_raise()?.into(),
+            (None, None, Some(numbers), None) => Numbers::new(copied(numbers)?).or_raise()?.into(),
             (None, None, None, Some(outputs)) => {
                 let values = outputs.as_array().iter().copied().collect();
                 Outputs::new(labels, values).or_raise()?.into()
@@ -75,7 +76,7 @@ impl Data {
             data = data.with_constant();
         }
         if let Some(weights) = weights {
-            data = data.with_weights(weights).or_raise()?;
+            data = data.with_weights(copied(weights)?).or_raise()?;
         }
         Ok(Self(Held::Examples(Arc::new(data))))
     }
@@ -90,7 +91,7 @@ impl Data {
         classes: Option<&Bound<'_, PyAny>>,
         labels: Option<Vec<String>>,
         edges: Option<&Rows>,
-        weights: Option<Vec<f64>>,
+        weights: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (rows, starts) = (rows.0.clone(), places(starts)?);
         let mut data = match classes {
@@ -107,7 +108,7 @@ impl Data {
             data = data.with_edges(edges.0.clone()).or_raise()?;
         }
         if let Some(weights) = weights {
-            data = data.with_weights(weights).or_raise()?;
+            data = data.with_weights(copied(weights)?).or_raise()?;
         }
         Ok(Self(Held::Sequences(Arc::new(data))))
     }

@@ -6,6 +6,7 @@ use crate::model::{Model, certificate_of};
 use crate::running::{Callback, dict, interruptible, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::Result;
+use dualgap::data::Recipe;
 use dualgap::run::{Budget, Interrupt, Observer, Report};
 use dualgap::task::{Method, PenaltySpec, Plan, TaskSpec};
 use pyo3::exceptions::PyValueError;
@@ -60,6 +61,9 @@ pub struct Request<S> {
     /// The number of threads; zero stands for all cores.
     #[serde(default)]
     pub threads: usize,
+    /// How the program reads a file of such data, which it needs to predict with the model.
+    #[serde(default)]
+    pub recipe: Option<Recipe>,
 }
 
 fn auto() -> String {
@@ -150,7 +154,8 @@ fn fit_one<'py, S: PyStructure>(
                 .unwrap_or_else(|| exception(error)));
         }
     };
-    let (model, report) = report.split();
+    let (mut model, report) = report.split();
+    model.provenance.recipe = request.recipe;
     let report = report_of(py, &report)?;
     (Model::new(model), report, raised.map(|error| error.into_value(py))).into_pyobject(py)
 }

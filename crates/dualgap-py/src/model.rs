@@ -10,7 +10,7 @@ use dualgap::linalg::parallel::on_threads;
 use dualgap::run::Certificate;
 use dualgap::structure::Table;
 use dualgap::task::{AnyModel, DualEvidence, RawModel};
-use numpy::{IntoPyArray, PyArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -21,6 +21,7 @@ use std::sync::Arc;
 trait Fitted: Send + Sync {
     fn any(&self) -> &dyn AnyModel;
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>, &[f64])>;
+    fn sample_weights(&self) -> Option<&[f64]>;
     fn to_bytes(&self, witness: bool) -> dualgap::Result<Vec<u8>>;
     fn predict<'py>(
         &self,
@@ -41,6 +42,10 @@ impl<S: PyStructure> Fitted for dualgap::task::Model<S> {
 
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>, &[f64])> {
         self.arrays()
+    }
+
+    fn sample_weights(&self) -> Option<&[f64]> {
+        self.sample_weights.as_deref()
     }
 
     fn to_bytes(&self, witness: bool) -> dualgap::Result<Vec<u8>> {
@@ -231,6 +236,12 @@ impl Model {
             dict.set_item(name, numbers.to_vec().into_pyarray(py).reshape(shape)?)?;
         }
         Ok(dict)
+    }
+
+    /// The weight of each training example, or `None` if all are the same.
+    #[getter]
+    fn sample_weights<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.0.sample_weights().map(|weights| weights.to_vec().into_pyarray(py))
     }
 
     /// The problem in words: pairs of a name and a value.
