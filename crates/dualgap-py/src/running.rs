@@ -33,7 +33,10 @@ pub fn interruptible<T: Send>(
             });
             let mut raised = None;
             while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(PATIENCE) {
-                if let Err(error) = Python::attach(Python::check_signals) {
+                // `Python::check_signals` itself is no function of every lifetime.
+                #[allow(clippy::redundant_closure_for_method_calls)]
+                let signals = Python::attach(|py| py.check_signals());
+                if let Err(error) = signals {
                     interrupt.raise();
                     raised = Some(error);
                 }
