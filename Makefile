@@ -10,6 +10,9 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 # The Python that makes the virtual environment of the tests.
 PYTHON ?= python3
 VENV := $(TARGET)/python
+# The wheel is of the library that the Rust tests have compiled.
+AS_TESTED := --profile dev --features as-tested
+STUBS := $(VENV)/bin/maturin generate-stubs --quiet $(AS_TESTED) --interpreter $(VENV)/bin/python --out $(VENV)/stubs
 PIP := $(PYTHON) -m pip --python $(VENV)/bin/python --disable-pip-version-check
 
 # All commands are about the whole workspace, so that each finds what the others have compiled. Of the crate outside of it, whose
@@ -41,10 +44,17 @@ python:
 	rm -rf $(VENV)
 	$(PYTHON) -m venv --without-pip $(VENV)
 	$(PIP) install --quiet --no-compile --requirement python/requirements-test.txt
-	PATH="$(VENV)/bin:$$PATH" MATURIN_PEP517_ARGS="--profile dev --features as-tested" \
+	PATH="$(VENV)/bin:$$PATH" MATURIN_PEP517_ARGS="$(AS_TESTED)" \
 		$(PIP) install --no-build-isolation --no-deps --no-index .
-	$(VENV)/bin/python python/stubs.py --check
+	$(STUBS)
+	diff -u python/dualgap/_dualgap.pyi $(VENV)/stubs/dualgap/_dualgap.pyi || { echo "run \`make stubs\`"; exit 1; }
+	$(VENV)/bin/mypy --cache-dir $(VENV)/mypy
 	DUALGAP_PROGRAM=$(TARGET)/debug/dualgap $(VENV)/bin/python -m pytest --doctest-modules --pyargs dualgap python/tests
+
+# What type checkers know of the extension, from the extension itself. Needs the environment of the tests.
+stubs:
+	$(STUBS)
+	cp $(VENV)/stubs/dualgap/_dualgap.pyi python/dualgap/_dualgap.pyi
 
 # Speed lives here, not in the tests. `dualgap-bench --help` has more, for data that are not bundled.
 bench:
