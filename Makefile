@@ -1,16 +1,29 @@
-# The one test command: formatting, lints, and every kind of test. It needs nothing but stock Rust.
-.PHONY: test lint unit bench instructions digests
+# The one test command: formatting, lints, and every kind of test. It needs nothing but stock Rust, a C compiler, and Python 3.11 or
+# later with pip.
+.PHONY: test lint unit python stubs bench instructions digests
 
-test: lint unit
+test: lint unit python
+
+# Where cargo puts what it makes, as an absolute path.
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+
+# The Python that makes the virtual environment of the tests.
+PYTHON ?= python3
+VENV := $(TARGET)/python
+# The wheel is of the library that the Rust tests have compiled.
+AS_TESTED := --profile dev --features as-tested
+STUBS := $(VENV)/bin/maturin generate-stubs --quiet $(AS_TESTED) --interpreter $(VENV)/bin/python --out $(VENV)/stubs
+PIP := $(PYTHON) -m pip --python $(VENV)/bin/python --disable-pip-version-check
 
 # All commands are about the whole workspace, so that each finds what the others have compiled. Of the crate outside of it, whose
 # code is an example of the program and is compiled, checked and run as such, only the lock file is left to compare: a check of
-# its own takes a minute, because it chooses other features of what we depend on.
+# its own takes a minute, because it chooses other features of what we depend on. The Python extension has all features of the
+# library, and is left out where the library is checked without them.
 lint:
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/own-structure/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy --workspace --lib --no-default-features --locked -- -D warnings
+	cargo clippy --workspace --exclude dualgap-py --lib --no-default-features --locked -- -D warnings
 	cargo metadata --manifest-path examples/own-structure/Cargo.toml --locked --format-version 1 > /dev/null
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --lib --no-deps --locked
 
@@ -20,9 +33,28 @@ lint:
 unit:
 	cargo test --workspace --locked
 	for example in $(basename $(notdir $(wildcard crates/dualgap/examples/*.rs))); do \
-		$(or $(CARGO_TARGET_DIR),target)/debug/examples/$$example > /dev/null || exit 1; \
+		$(TARGET)/debug/examples/$$example > /dev/null || exit 1; \
 		echo "example $$example: ok"; \
 	done
+
+# The wheel, built as `pip install .` builds it, but of what the tests above have compiled; installed in a virtual environment of its
+# own, and tested from there: the tests, and the examples of the documentation. pip is the machine's: an environment without one is
+# made in a moment, and needs no package that some systems split off.
+python:
+	rm -rf $(VENV)
+	$(PYTHON) -m venv --without-pip $(VENV)
+	$(PIP) install --quiet --no-compile --requirement python/requirements-test.txt
+	PATH="$(VENV)/bin:$$PATH" MATURIN_PEP517_ARGS="$(AS_TESTED)" \
+		$(PIP) install --no-build-isolation --no-deps --no-index .
+	$(STUBS)
+	diff -u python/dualgap/_dualgap.pyi $(VENV)/stubs/dualgap/_dualgap.pyi || { echo "run \`make stubs\`"; exit 1; }
+	$(VENV)/bin/mypy --cache-dir $(VENV)/mypy
+	DUALGAP_PROGRAM=$(TARGET)/debug/dualgap $(VENV)/bin/python -m pytest --doctest-modules --pyargs dualgap python/tests
+
+# What type checkers know of the extension, from the extension itself. Needs the environment of the tests.
+stubs:
+	$(STUBS)
+	cp $(VENV)/stubs/dualgap/_dualgap.pyi python/dualgap/_dualgap.pyi
 
 # Speed lives here, not in the tests. `dualgap-bench --help` has more, for data that are not bundled.
 bench:

@@ -50,10 +50,9 @@ mod _dualgap {
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::running::Flag;
-    use pyo3::prelude::*;
 
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
-    }
+    /// The version of the library.
+    #[allow(non_upper_case_globals)] // Python's name
+    #[pymodule_export]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -136,7 +136,7 @@ enum Storage {
         len: usize,
         values: Vec<f64>,
     },
-    /// The same two, in shared arrays. Reading a row of these takes a few more calls.
+    /// The same two, in shared arrays. Reading a row of these takes one more call.
     SharedSparse {
         starts: Owner<usize>,
         indices: Owner<u32>,
@@ -276,12 +276,12 @@ impl Rows {
             }
             Storage::Dense { len, values } => Parts::Dense { len: *len, values },
             Storage::SharedSparse { starts, indices, values } => Parts::Sparse {
-                starts: (**starts).as_ref(),
-                indices: (**indices).as_ref(),
-                values: (**values).as_ref(),
+                starts: starts.as_slice(),
+                indices: indices.as_slice(),
+                values: values.as_slice(),
             },
             Storage::SharedDense { len, values } => {
-                Parts::Dense { len: *len, values: (**values).as_ref() }
+                Parts::Dense { len: *len, values: values.as_slice() }
             }
         }
     }

@@ -101,8 +101,9 @@ proptest! {
                 let falls = duals.windows(2).any(|pair| pair[1] < pair[0] - 1e-12);
                 prop_assert!(!falls, "{loss:?} {choice:?}: {duals:?}");
             }
-            let long = dual::train(&blocks, &settings, &Budget::passes(600), &mut ()).unwrap();
-            prop_assert!(long.certificate.gap() < 1e-2, "{loss:?} {choice:?} {:?}", long.certificate);
+            let near = Budget { absolute: Some(1e-2), ..Budget::passes(600) };
+            let long = dual::train(&blocks, &settings, &near, &mut ()).unwrap();
+            prop_assert!(long.certificate.gap() <= 1e-2, "{loss:?} {choice:?} {:?}", long.certificate);
         }
     }
 }
