@@ -84,7 +84,7 @@ pub struct PenaltyArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// Which method trains. Under a penalty: auto, bcfw, fw, ssg, subgradient, cutting-plane, n-slack or eg; in a ball: auto,
+    /// Which method trains. Under a penalty: auto, bcfw, fw, newton, ssg, subgradient, cutting-plane, n-slack or eg; in a ball: auto,
     /// pdbfw, fw and the others.
     #[arg(long, value_enum, default_value = "auto")]
     pub solver: Solver,
@@ -187,7 +187,7 @@ impl MethodArgs {
             }
             other => {
                 return Err(Error::setting(format!(
-                    "--solver {} is for weights in a ball: give --ball and --radius, or take auto, bcfw, fw, ssg, \
+                    "--solver {} is for weights in a ball: give --ball and --radius, or take auto, bcfw, fw, newton, ssg, \
                      subgradient, cutting-plane, n-slack or eg",
                     other.name()
                 )));

@@ -75,6 +75,7 @@ fn options_that_do_not_go_together_are_refused_before_anything_is_read_or_writte
         ("train chain missing --solver ssg --sampling gap -o model", "equally often"),
         ("train chain missing --solver ssg --average random -o model", "--average"),
         ("train binary missing --solver subgradient --sampling uniform -o model", "--sampling"),
+        ("train binary missing --solver newton --sampling uniform -o model", "--sampling"),
         ("train binary missing --solver ssg --option iii -o model", "--option"),
     ] {
         desk.run(line).refuses(&[words]);

@@ -88,6 +88,9 @@ pub struct Settings {
     pub sampling: Sampling,
     /// Whether shrinking visits blocks less often whose visits change nothing, if the order goes in rounds.
     pub shrinking: bool,
+    /// Whether a run that takes long goes on by Newton's method, where the loss is smooth and λ/2‖w‖² the whole penalty. Tasks
+    /// read it; the functions of this module do not.
+    pub handover: bool,
     /// Whether the engine runs in accelerated rounds, if these settings choose the solver.
     pub acceleration: Acceleration,
     /// Which average of the iterates is returned.
@@ -118,6 +121,7 @@ impl Settings {
             direction: Direction::Toward,
             cache: Cache::Off,
             shrinking: false,
+            handover: false,
             acceleration: Acceleration::Off,
             ..Self::default()
         }
@@ -152,6 +156,7 @@ impl Default for Settings {
             cache: Cache::default(),
             sampling: Sampling::default(),
             shrinking: true,
+            handover: true,
             acceleration: Acceleration::default(),
             average: Average::default(),
             batch: 1,

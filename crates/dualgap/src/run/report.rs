@@ -75,6 +75,12 @@ impl<M> Report<M> {
 }
 
 impl Report<()> {
+    /// Returns the state of the loop at the end of the run, for another solver to go on from.
+    pub(crate) fn into_state(self) -> RunState {
+        let Self { work, solve_seconds, certify_seconds, history, .. } = self;
+        RunState { work, solve_seconds, certify_seconds, standstill: 0, history }
+    }
+
     /// Returns the report of this model.
     fn with<M>(self, model: M) -> Report<M> {
         let Self { model: (), certificate, stop, work, passes, solve_seconds, .. } = self;

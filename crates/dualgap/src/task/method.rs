@@ -50,6 +50,9 @@ pub struct DualMethod {
     /// Whether blocks whose last visits changed nothing are visited less often.
     #[serde(default)]
     pub shrinking: bool,
+    /// Whether a run that takes long goes on by Newton's method, where it can.
+    #[serde(default)]
+    pub handover: bool,
     /// Whether the engine runs in accelerated rounds.
     #[serde(default)]
     pub acceleration: Acceleration,
@@ -67,7 +70,8 @@ pub struct DualMethod {
 
 impl From<Settings> for DualMethod {
     fn from(settings: Settings) -> Self {
-        let Settings { method, step, direction, cache, sampling, shrinking, .. } = settings;
+        let Settings { method, step, direction, cache, sampling, shrinking, handover, .. } =
+            settings;
         let Settings { acceleration, average, batch, seed, .. } = settings;
         Self {
             solver: method,
@@ -76,6 +80,7 @@ impl From<Settings> for DualMethod {
             cache,
             sampling,
             shrinking,
+            handover,
             acceleration,
             average,
             batch,
@@ -119,6 +124,8 @@ impl DualMethod {
             cache: self.cache,
             sampling: self.sampling,
             shrinking: self.shrinking,
+            // The options of the Prox-SDCA paper are for its own steps; the first is ours too.
+            handover: self.handover && self.option.is_none_or(|option| option == Choice::I),
             acceleration: self.acceleration,
             average: self.average,
             batch: self.batch,

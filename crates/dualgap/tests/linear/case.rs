@@ -178,6 +178,7 @@ impl Case {
             regulariser: self.regulariser,
             sample_weights: self.weights.clone(),
             threads: 1,
+            handover: false, // dual ascent itself is what these tests are about
             ..Settings::default()
         }
     }

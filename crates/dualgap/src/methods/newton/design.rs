@@ -3,6 +3,13 @@
 use crate::linalg::Rows;
 use crate::linalg::kernels::{add_outer, add_scores};
 
+/// A step by Cholesky may take as many passes over the data: conjugate gradients take hundreds on raw columns, and a pass of
+/// theirs takes several times as long.
+const WORTH: f64 = 400.0;
+
+/// The largest number of weights whose matrix is written out, in 32 MB.
+const MOST_WEIGHTS: usize = 2000;
+
 /// The inputs, each with K predictions.
 #[derive(Clone, Copy)]
 pub struct Design<'a> {
@@ -38,10 +45,19 @@ impl Design<'_> {
         (self.rows.stored() as f64 * self.outputs as f64).max(1.0)
     }
 
-    /// Returns the multiplications of the sum of all squares `x_i x_i'`, of each pair of outputs.
-    pub fn squares(&self) -> f64 {
+    /// Returns the work of the matrix of all weights and its factorisation, in passes over the data.
+    pub fn cholesky_in_passes(&self) -> f64 {
         let k = self.outputs as f64;
         let of_row = |i| (self.rows.row(i).stored() as f64).powi(2);
-        (0..self.rows.len()).map(of_row).sum::<f64>() * 0.25 * k * (k + 1.0)
+        let squares = (0..self.rows.len()).map(of_row).sum::<f64>() * 0.25 * k * (k + 1.0);
+        let dim = self.rows.width() as f64 * k;
+        (squares + dim.powi(3) / 3.0) / self.entries()
+    }
+
+    /// Returns that work if it pays.
+    pub fn passes_of_cholesky(&self) -> Option<f64> {
+        let dim = self.rows.width().saturating_mul(self.outputs);
+        let small = cfg!(feature = "low-rank") && dim <= MOST_WEIGHTS;
+        small.then(|| self.cholesky_in_passes()).filter(|&passes| passes <= WORTH)
     }
 }

@@ -30,5 +30,6 @@ mod train;
 
 pub use blocks::CurvedBlocks;
 pub use settings::{Equations, Settings};
+pub use solver::passes_of_a_step;
 pub use solver::{Newton, State};
-pub use train::{train, train_from};
+pub use train::{train, train_after, train_from};

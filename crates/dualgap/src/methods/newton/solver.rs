@@ -22,6 +22,17 @@ use std::sync::Arc;
 /// full steps near the optimum.
 const SHARE: f64 = 1e-4;
 
+/// Near the optimum P falls by less than its rounding, and the gradient still by orders of magnitude, which is what the
+/// certificate depends on. So a step may leave P where it is, up to this share for the rounding of its sum, ...
+const LEVEL: f64 = 1e-12;
+
+/// ... if the slope along the step has fallen to this share at its end (the approximate Wolfe condition of Hager and Zhang).
+const FLATTER: f64 = 0.5;
+
+/// The curvature that the weight without penalty has at least, as a share of the most that it can have. Losses with flat
+/// parts may have none at all; the share is so small that it does not slow down the last steps.
+const DAMPING: f64 = 1e-6;
+
 /// A step is halved at most this often; then P no longer falls but by rounding.
 const HALVINGS: usize = 40;
 
@@ -31,20 +42,15 @@ const COARSE: f64 = 0.1;
 /// ... and at most this many products a step.
 const MOST_PRODUCTS: usize = 1000;
 
-/// Cholesky has to take at most as long as this many products with the data, which conjugate gradients would take: on raw
-/// columns they take hundreds.
-const WORTH: f64 = 200.0;
-
-/// The largest number of weights for which the matrix is written out: 32 MB.
-const MOST_WEIGHTS: usize = 2000;
-
 /// The solver; see the module's head.
 pub struct Newton<'a, B: CurvedBlocks> {
     problem: OuterProblem<'a, B, L2>,
     design: Design<'a>,
     masses: Vec<f64>,
-    /// λ for every weight, and a trifle for the one without penalty: H must be positive definite.
+    /// λ for every weight, and zero for the one without penalty.
     ridge: Vec<f64>,
+    /// The same in H, which must be positive definite: a trifle for the weight without penalty.
+    damped: Vec<f64>,
     best: Best<B::Point>,
     pool: Arc<ThreadPool>,
     by_cholesky: bool,
@@ -61,6 +67,12 @@ pub struct State<P> {
     w: Vec<f64>,
     steepest: f64,
     best: Best<P>,
+}
+
+/// Returns the work of a step by Cholesky in passes over the data, or `None` if the equations are for conjugate gradients:
+/// what their steps take is known only afterwards.
+pub fn passes_of_a_step<B: CurvedBlocks>(blocks: &B) -> Option<f64> {
+    Design { rows: blocks.inputs(), outputs: blocks.outputs() }.passes_of_cholesky()
 }
 
 /// The slopes and curvatures at some weights.
@@ -86,25 +98,31 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         let masses = masses(blocks.len(), problem.sample_weights.as_deref())?;
         let outer = OuterProblem::new(blocks, L2, problem.lambda, problem)?;
         let mut ridge = vec![problem.lambda; blocks.dim()];
+        let mut damped = ridge.clone();
         if let Some(free) = outer.free() {
-            ridge[free.column] = f64::EPSILON * problem.lambda;
+            ridge[free.column] = 0.0;
+            // The largest curvature that its column can have, or λ if the column is zero.
+            let square =
+                |(i, mass): (usize, &f64)| mass * design.rows.row(i).get(free.column).powi(2);
+            let most = masses.iter().enumerate().map(square).sum::<f64>() / blocks.smoothness();
+            damped[free.column] = if most > 0.0 { DAMPING * most } else { problem.lambda };
         }
         let start: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
         let start = outer.balanced(&start)?.unwrap_or(start);
         let best = Best::new(outer.dual(&start)?.value, Some(start));
         let dim = blocks.dim();
-        let cost = design.squares() + (dim as f64).powi(3) / 3.0;
         let by_cholesky = match settings.equations {
             _ if cfg!(not(feature = "low-rank")) => false,
             Equations::Cholesky => true,
             Equations::ConjugateGradient => false,
-            Equations::Auto => dim <= MOST_WEIGHTS && cost <= WORTH * 2.0 * design.entries(),
+            Equations::Auto => design.passes_of_cholesky().is_some(),
         };
         Ok(Self {
             problem: outer,
             design,
             masses,
             ridge,
+            damped,
             best,
             pool: dual::engine::pool(problem)?,
             by_cholesky,
@@ -123,6 +141,19 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         }
     }
 
+    /// Begins at the weights that another solver has ended with; its pair is the best so far.
+    pub(super) fn begin_after(&mut self, before: Solution<B::Point>) -> Result<()> {
+        let Solution { weights, points } = before;
+        parallel::install(&self.pool, || {
+            let primal = self.problem.primal_at(&weights, &points)?;
+            let dual = self.problem.dual(&points)?.value;
+            self.best.offer_pair(primal, weights.clone(), dual, &points);
+            Ok(())
+        })?;
+        self.w = weights;
+        Ok(())
+    }
+
     fn blocks(&self) -> &'a B {
         self.problem.blocks()
     }
@@ -133,6 +164,18 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         let losses: f64 =
             each.enumerate().map(|(i, a)| self.masses[i] * blocks.loss_at(i, a)).sum();
         losses + self.penalty(w)
+    }
+
+    /// Returns the slope of P along p, where `ahead` = Xp, at these predictions and weights.
+    fn slope(&self, a: &[f64], ahead: &[f64], w: &[f64], p: &[f64]) -> f64 {
+        let (blocks, k) = (self.blocks(), self.design.outputs);
+        let (mut slope, mut curve) = (vec![0.0; k], vec![0.0; k]);
+        let mut sum = 0.0;
+        for (i, (a, ahead)) in a.chunks_exact(k).zip(ahead.chunks_exact(k)).enumerate() {
+            blocks.slope_at(i, a, &mut slope, &mut curve);
+            sum += self.masses[i] * dot(&slope, ahead);
+        }
+        sum + w.iter().zip(p).zip(&self.ridge).map(|((w, p), ridge)| ridge * w * p).sum::<f64>()
     }
 
     fn penalty(&self, w: &[f64]) -> f64 {
@@ -164,23 +207,22 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     ) -> (Vec<f64>, f64) {
         #[cfg(feature = "low-rank")]
         if self.by_cholesky {
-            let (curves, cost) = (self.blocks_of(&local.curves), self.design.squares());
+            let (curves, cost) = (self.blocks_of(&local.curves), self.design.cholesky_in_passes());
             self.factorisations += 1;
-            let cost = (cost + (b.len() as f64).powi(3) / 3.0) / self.design.entries();
-            if let Some(p) = cholesky::solve(self.design, &curves, &self.ridge, b) {
+            if let Some(p) = cholesky::solve(self.design, &curves, &self.damped, b) {
                 return (p, cost);
             }
         }
         let (blocks, k, design) = (self.blocks(), self.design.outputs, self.design);
         let (mut a, mut u) = (vec![0.0; design.predictions()], vec![0.0; k]);
-        let (masses, ridge) = (&self.masses, &self.ridge);
+        let (masses, damped) = (&self.masses, &self.damped);
         let mut product = |p: &[f64], out: &mut [f64]| {
             design.predict(p, &mut a);
             for (i, a) in a.chunks_exact_mut(k).enumerate() {
                 blocks.bend(i, &local.curves[i * k..(i + 1) * k], a, &mut u);
                 a.iter_mut().zip(&u).for_each(|(a, u)| *a = masses[i] * u);
             }
-            out.iter_mut().zip(p).zip(ridge).for_each(|((out, p), ridge)| *out = ridge * p);
+            out.iter_mut().zip(p).zip(damped).for_each(|((out, p), ridge)| *out = ridge * p);
             design.add_adjoint(&a, out);
         };
         let diagonal = self.diagonal(&local.curves);
@@ -215,7 +257,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     /// Returns the diagonal of H.
     fn diagonal(&self, curves: &[f64]) -> Vec<f64> {
         let (blocks, k) = (self.blocks(), self.design.outputs);
-        let mut diagonal = self.ridge.clone();
+        let mut diagonal = self.damped.clone();
         let (mut unit, mut bent, mut own) = (vec![0.0; k], vec![0.0; k], vec![0.0; k]);
         for (i, curve) in curves.chunks_exact(k).enumerate() {
             for j in 0..k {
@@ -246,7 +288,10 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             let (mut w, mut a) = (self.w.clone(), local.a.clone());
             add_scaled(&p, t, &mut w);
             add_scaled(&ahead, t, &mut a);
-            if self.value(&a, &w) <= local.value + SHARE * t * slope {
+            let value = self.value(&a, &w);
+            let lower = value <= local.value + SHARE * t * slope;
+            let level = value <= local.value + LEVEL * local.value.abs();
+            if lower || (level && self.slope(&a, &ahead, &w, &p).abs() <= FLATTER * slope.abs()) {
                 self.w = w;
                 break;
             }

@@ -4,7 +4,7 @@ use super::blocks::CurvedBlocks;
 use super::{Newton, Settings};
 use crate::dual::{self, Begin, Solution};
 use crate::linalg::memory::Need;
-use crate::run::{Budget, CheckpointSink, Observer, Report, RunState, run, run_from};
+use crate::run::{Budget, CheckpointSink, Observer, Progress, Report, RunState, run, run_from};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -63,6 +63,56 @@ where
         }
     };
     run_from(solver, state, budget, observer, sink)
+}
+
+/// Goes on where another solver of the same problem has ended, as one run: its passes, seconds and certifications count, and
+/// the observer does not receive them again.
+pub fn train_after<B: CurvedBlocks>(
+    blocks: &B,
+    problem: &dual::Settings,
+    settings: &Settings,
+    before: Report<Solution<B::Point>>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    check(blocks, problem)?;
+    let mut solver = Newton::new(blocks, problem, settings)?;
+    let (model, before) = before.split();
+    solver.begin_after(model)?;
+    let mut observer = Later { left: before.history.len(), observer };
+    let mut tactics = before.tactics.clone();
+    tactics.push(format!("handed over after {:.0} passes", before.passes));
+    let report = run_from(solver, before.into_state(), budget, &mut observer, sink)?;
+    tactics.extend(report.tactics);
+    Ok(Report { tactics, ..report })
+}
+
+/// An observer that does not receive the certifications of an earlier part again.
+struct Later<'a> {
+    left: usize,
+    observer: &'a mut dyn Observer,
+}
+
+impl Observer for Later<'_> {
+    fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
+        if self.left > 0 {
+            self.left -= 1;
+            return Ok(());
+        }
+        self.observer.certified(progress, weights)
+    }
+
+    fn advanced(&mut self, passes: f64) {
+        self.observer.advanced(passes);
+    }
+
+    fn checkpoint_failed(&mut self, error: &Error) -> bool {
+        self.observer.checkpoint_failed(error)
+    }
 }
 
 fn check<B: CurvedBlocks>(blocks: &B, problem: &dual::Settings) -> Result<()> {

@@ -2,11 +2,11 @@
 //! have Newton's method, which is compiled for no others.
 
 use super::penalised::{Penalised, begin, penalised_or_l1, regulariser, trained, weights_of};
-use super::{Posed, Posing, Run, Sides, Solver, Trained};
+use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
 use crate::Result;
-use crate::dual::{Settings, Witness, Witnessed};
+use crate::dual::{self, Average, Method, Settings, Witness, Witnessed};
 use crate::methods::newton::{self, CurvedBlocks};
-use crate::run::{Reach, Report};
+use crate::run::{Budget, CheckpointSink, Reach, Report, Stop};
 use crate::term::Penalty;
 
 /// Poses a problem as [`penalised_or_l1`] does, for its solvers and, under a ridge, Newton's method.
@@ -25,9 +25,18 @@ struct Curved<B>(Penalised<B>);
 
 impl<B: Witnessed + CurvedBlocks> Posed for Curved<B> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Solver::Newton(settings) = run.solver else { return self.0.train(run) };
         let Penalised { blocks, penalty, weights } = &self.0;
-        by_newton(blocks, *penalty, weights.as_deref(), settings, run)
+        match &run.solver {
+            Solver::Newton(settings) => {
+                let settings = *settings;
+                by_newton(blocks, *penalty, weights.as_deref(), settings, run)
+            }
+            Solver::Dual(settings) => match handover(blocks, settings) {
+                Some(passes) => with_handover(blocks, &settings.clone(), passes, run),
+                None => self.0.train(run),
+            },
+            _ => self.0.train(run),
+        }
     }
 
     fn sides(&self) -> Result<Box<dyn Sides + '_>> {
@@ -58,4 +67,60 @@ pub(super) fn by_newton<B: Witnessed + CurvedBlocks>(
     let (budget, observer, sink) = (run.budget, run.observer, run.sink);
     let report = newton::train_from(blocks, &problem, &settings, begin, budget, observer, sink)?;
     Ok(trained(blocks, report, run.factors))
+}
+
+/// Dual ascent takes at least this many passes before it hands over: on well-scaled data it needs fewer, ...
+const FIRST: f64 = 16.0;
+
+/// ... and so many passes more for each pass that a Newton step takes, so that the two halves of a run take about as long: a
+/// pass of Cholesky's takes a seventh of the time of one of dual ascent (57 dense columns), and a run has some ten steps.
+const PER_STEP: f64 = 1.5;
+
+/// Before conjugate gradients, which take a hundred passes and more.
+const BEFORE_CONJUGATE_GRADIENTS: u64 = 128;
+
+/// Returns after how many passes dual ascent hands over to Newton's method, or `None` if it goes on to the end.
+pub(super) fn handover<B: CurvedBlocks>(blocks: &B, settings: &Settings) -> Option<u64> {
+    let plain = settings.regulariser.is_plain()
+        && settings.average == Average::None
+        && settings.method == Method::Bcfw;
+    if !(settings.handover && plain && blocks.is_curved()) {
+        return None;
+    }
+    Some(match newton::passes_of_a_step(blocks) {
+        Some(passes) => (FIRST + PER_STEP * passes).ceil() as u64,
+        None => BEFORE_CONJUGATE_GRADIENTS,
+    })
+}
+
+/// Trains by dual ascent, and after so many passes by Newton's method: badly scaled columns do not slow that down.
+pub(super) fn with_handover<B: Witnessed + CurvedBlocks>(
+    blocks: &B,
+    settings: &Settings,
+    passes: u64,
+    run: Run<'_>,
+) -> Result<Report<Trained>> {
+    let Run { start, factors, budget, observer, mut sink, .. } = run;
+    let newton = newton::Settings { threads: settings.threads, ..newton::Settings::default() };
+    let calls = passes.saturating_mul(blocks.len() as u64);
+    // Steps of Newton's method come after the last call of dual ascent.
+    if let Start::At(checkpoint) = &start
+        && checkpoint.run.work.oracle_calls > calls
+    {
+        let begin = begin(blocks, start)?;
+        let report = newton::train_from(blocks, settings, &newton, begin, budget, observer, sink)?;
+        return Ok(trained(blocks, report, factors));
+    }
+    let first = Budget {
+        passes: Some(budget.passes.map_or(passes, |most| most.min(passes))),
+        ..budget.clone()
+    };
+    let begin = begin(blocks, start)?;
+    let kept = sink.as_mut().map(|sink| &mut **sink as &mut dyn CheckpointSink);
+    let ascent = dual::train_from(blocks, settings, begin, &first, observer, kept)?;
+    if ascent.stop != Stop::PassLimit || budget.passes.is_some_and(|most| most <= passes) {
+        return Ok(trained(blocks, ascent, factors));
+    }
+    let report = newton::train_after(blocks, settings, &newton, ascent, budget, observer, sink)?;
+    Ok(trained(blocks, report, factors))
 }

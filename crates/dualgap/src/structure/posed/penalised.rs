@@ -1,6 +1,6 @@
 //! Problems under a penalty: blocks of the engine.
 
-use super::curved::by_newton;
+use super::curved::{by_newton, handover, with_handover};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
@@ -123,22 +123,23 @@ impl<B: Witnessed> Posed for UnderL1<B> {
 
 impl Posed for OfOneOutput<'_> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let of_its_own = matches!(self.penalty, Penalty::QNorm { .. } | Penalty::Lasso { .. });
+        let Self { blocks, penalty, weights } = self;
+        let of_its_own = matches!(penalty, Penalty::QNorm { .. } | Penalty::Lasso { .. });
         let settings = match &run.solver {
+            Solver::Dual(settings) => settings.clone(),
             Solver::Newton(settings) => {
-                return by_newton(
-                    &self.blocks,
-                    self.penalty,
-                    self.weights.as_deref(),
-                    *settings,
-                    run,
-                );
+                return by_newton(blocks, *penalty, weights.as_deref(), *settings, run);
             }
-            Solver::Dual(settings) if of_its_own => settings,
             _ if of_its_own => return Err(other_solver()),
-            _ => return train(&self.blocks, self.penalty, self.weights.as_deref(), run),
+            _ => return train(blocks, *penalty, weights.as_deref(), run),
         };
-        let (blocks, begin) = (&self.blocks, begin(&self.blocks, run.start)?);
+        if !of_its_own {
+            return match handover(blocks, &settings) {
+                Some(passes) => with_handover(blocks, &settings, passes, run),
+                None => train(blocks, *penalty, weights.as_deref(), run),
+            };
+        }
+        let (settings, begin) = (&settings, begin(blocks, run.start)?);
         let (budget, observer, sink) = (run.budget, run.observer, run.sink);
         let report = if let Penalty::QNorm { .. } = self.penalty {
             dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)

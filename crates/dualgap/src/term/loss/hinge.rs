@@ -72,7 +72,7 @@ impl Loss for Hinge {
 
     fn curvature(&self, a: f64, y: f64) -> Option<f64> {
         let short = 1.0 - y * a;
-        let bent = short > 0.0 && short < self.width;
+        let bent = short >= 0.0 && short <= self.width;
         (self.width > 0.0).then_some(if bent { 1.0 / self.width } else { 0.0 })
     }
 
