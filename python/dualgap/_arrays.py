@@ -59,15 +59,12 @@ def spelled(label: Any) -> str:
 
 
 def unspelled(names: Sequence[str]) -> np.ndarray:
-    """Return the labels that the names of a model file stand for: whole numbers, numbers, or the names themselves."""
-    for kind in (np.int64, np.float64):
-        try:
-            labels = np.array([kind(name) for name in names])
-        except ValueError:
-            continue
-        if all(spelled(label) == name for label, name in zip(labels, names, strict=True)):
-            return labels
-    return np.array(list(names))
+    """Return the labels that the names of a model file stand for: whole numbers if all are such, or the names."""
+    try:
+        labels = np.array([int(name) for name in names], dtype=np.int64)
+    except (ValueError, OverflowError):
+        return np.array(list(names))
+    return labels if [spelled(label) for label in labels] == list(names) else np.array(list(names))
 
 
 def class_targets(y: Any) -> tuple[np.ndarray, np.ndarray]:

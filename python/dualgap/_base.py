@@ -286,7 +286,14 @@ def number(value: Any, name: str) -> float:
 
 def strength(value: Any, name: str) -> float | str:
     """Return a keyword such as ``0.01`` or ``"1/n"``."""
-    return value if isinstance(value, str) else number(value, name)
+    if not isinstance(value, str):
+        return number(value, name)
+    try:
+        number(value.removesuffix("/n"), name)
+    except ValueError:
+        message = f'{name} must be a number such as 0.01, or a multiple of 1/n such as "10/n", not {value!r}'
+        raise ValueError(message) from None
+    return value
 
 
 def whole(value: Any, name: str) -> int:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 from sklearn.utils import compute_class_weight
 
 from . import _dualgap
+
+#: How often signals are looked for, in seconds: Ctrl-C should be answered within 0.2.
+PATIENCE = 0.05
 
 #: A model and the report of its run.
 Part = tuple[_dualgap.Model, dict[str, Any]]
@@ -42,18 +45,20 @@ def run_each(
     if jobs == 1:
         done = [run(k, stop) for k in range(parts)]
     else:
+        futures: list[Future[Part]] = []
         with ThreadPoolExecutor(jobs) as pool:
-            futures = [pool.submit(run, k, stop) for k in range(parts)]
             try:
-                # An error of one part ends the others, too.
-                for future in futures:
-                    future.add_done_callback(lambda ended: stop.set() if ended.exception() else None)
-                wait(futures)
+                for k in range(parts):
+                    futures.append(pool.submit(run, k, stop))
+                    # An error of one part ends the others, too.
+                    futures[-1].add_done_callback(lambda ended: stop.set() if ended.exception() else None)
+                # A signal that comes just before a wait does not end it, and is seen after it.
+                while wait(futures, timeout=PATIENCE).not_done:
+                    pass
             except KeyboardInterrupt as error:
                 stop.set()
                 caught = error
-                wait(futures)
-        done = [future.result() for future in futures]
+        done = [future.result() for future in futures] + [run(k, stop) for k in range(len(futures), parts)]
     raised = [report["raised"] for _, report in done if report["raised"] is not None]
     return done, caught or next(iter(raised), None)
 

@@ -36,6 +36,11 @@ impl<T> OrRaise<T> for dualgap::Result<T> {
 
 impl<T> OrRaise<T> for Result<T, serde_json::Error> {
     fn or_raise(self) -> PyResult<T> {
-        self.map_err(|error| PyValueError::new_err(error.to_string()))
+        // Keywords become one line of JSON, which the user has not written: its columns say nothing.
+        self.map_err(|error| {
+            let message = error.to_string();
+            let words = message.rsplit_once(" at line ").map_or(&*message, |(words, _)| words);
+            PyValueError::new_err(words.to_string())
+        })
     }
 }
