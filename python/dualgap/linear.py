@@ -17,6 +17,7 @@ from ._examples import CertifiedClassifier
 from ._linear import LinearMixin
 from ._one_vs_rest import Part, example_weights, most_passes, run_each, workers, worst_stop
 
+
 def _has_probabilities(estimator: LinearClassifier) -> bool:
     """Return whether the loss has probabilities; else raise the error that says so."""
     if estimator.loss != "logistic":
@@ -204,6 +205,8 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
 
         self._keep_parts(*run_each(run, len(self.classes_), jobs))
         return self
+
+    fit.__doc__ = CertifiedClassifier.fit.__doc__
 
     def _one_against_rest(
         self, X: Any, numbers: np.ndarray, counts: np.ndarray | None, k: int

@@ -16,7 +16,7 @@ from dualgap import LinearClassifier, LinearRegressor
 
 # A check compares the predictions of repeated examples with those of weighted ones to seven digits: this needs a gap
 # of about the square. Another has classes that count 1000 and 0.0001, where the gap takes long to become so small.
-TIGHT: dict[str, Any] = {"tolerance": 1e-14, "passes": 3000}
+TIGHT: dict[str, Any] = {"tolerance": 1e-14, "passes": 3000, "threads": 1}
 
 #: Every estimator that takes X and y. Some checks compare numbers, and these need a small tolerance.
 ESTIMATORS: list[BaseEstimator] = [
