@@ -83,7 +83,9 @@ def example_weights(
 
 
 def worst_stop(stops: Sequence[str]) -> str:
-    """Return why the first part that missed its tolerance ended."""
+    """Return why the first part that missed its tolerance ended, or that a callback ended all of them."""
+    if "callback" in stops:
+        return "callback"
     return next((stop for stop in stops if stop != "gap_reached"), "gap_reached")
 
 
