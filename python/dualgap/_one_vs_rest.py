@@ -42,10 +42,8 @@ def run_each(
     """
     stop = _dualgap.Interrupt()
     caught: BaseException | None = None
-    if jobs == 1:
-        done = [run(k, stop) for k in range(parts)]
-    else:
-        futures: list[Future[Part]] = []
+    futures: list[Future[Part]] = []
+    if jobs > 1:
         with ThreadPoolExecutor(jobs) as pool:
             try:
                 for k in range(parts):
@@ -58,8 +56,9 @@ def run_each(
             except KeyboardInterrupt as error:
                 stop.set()
                 caught = error
-        rest = [run(k, stop) for k in range(len(futures), parts)]
-        done = [future.result() for future in futures] + rest
+    # Those that no thread has taken: all, or after a signal some.
+    rest = [run(k, stop) for k in range(len(futures), parts)]
+    done = [future.result() for future in futures] + rest
     raised = [report["raised"] for _, report in done if report["raised"] is not None]
     return done, caught or next(iter(raised), None)
 
