@@ -109,15 +109,8 @@ class CrossValidated:
         finally:
             del self._folds
 
-    def _run(
-        self,
-        data: _dualgap.Data,
-        task: dict[str, Any],
-        *,
-        structure: str | None = None,
-        arrays: dict[str, Any] | None = None,
-        recipe: dict[str, Any] | None = None,
-        **keywords: Any,
+    def _solve(
+        self, structure: str, data: _dualgap.Data, request: dict[str, Any], arrays: dict[str, Any], **keywords: Any
     ) -> tuple[_dualgap.Model, dict[str, Any]]:
         """Search, and train on all data with the lam that was found."""
         if isinstance(self._folds, int) and not 2 <= self._folds <= len(data):
@@ -126,10 +119,10 @@ class CrossValidated:
             )
         lams, count = _grid(self.lams)
         found = _dualgap.cross_validate(
-            structure or self._structure,
+            structure,
             data,
-            json.dumps(self._request(task, recipe), allow_nan=False),
-            arrays or {},
+            json.dumps(request, allow_nan=False),
+            arrays,
             lams,
             self._folds,
             count=count,
@@ -137,10 +130,9 @@ class CrossValidated:
             callback=_show if getattr(self, "verbose", False) else None,
         )
         self._set_found(found)
-        task = {**task, "penalty": {**task["penalty"], "lambda": self.lam_}}
-        return super()._run(  # type: ignore[misc]
-            data, task, structure=structure, arrays=arrays, recipe=recipe, **keywords
-        )
+        task = request["task"]
+        chosen = {**task, "penalty": {**task["penalty"], "lambda": self.lam_}}
+        return super()._solve(structure, data, {**request, "task": chosen}, arrays, **keywords)  # type: ignore[misc]
 
     def _set_found(self, found: dict[str, Any]) -> None:
         """Set the attributes of the search, and warn of what makes its choice doubtful."""
@@ -163,14 +155,14 @@ class CrossValidated:
                 f"largest gap is {self.cv_gaps_.max():.2g} of the objective): allow more `passes` or `time`, or a "
                 "larger `tolerance`",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=7,
             )
         if found["edge"] is not None:
             warnings.warn(
                 f"the best lam, {self.lams_[found['best']]:.3g}, is the {found['edge']} of those tried, and a better one "
                 "may lie beyond it: extend `lams`",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=7,
             )
 
 
