@@ -108,7 +108,7 @@ fn path_of<'py, S: PyStructure>(
             pieces.push(piece.clone());
             Ok(())
         })?;
-        Ok((covered, wanted.within))
+        Ok::<_, dualgap::Error>((covered, wanted.within))
     });
     let (covered, within): (Covered, Interval) = match (covered, &raised) {
         (Ok(found), _) => found,
