@@ -56,8 +56,8 @@ _DOCUMENTATION = """Parameters
     cv_mean_errors_, cv_standard_errors_ : ndarrays of shape (n_lams,)
         Its mean over the folds, and the standard error of this mean.
     cv_gaps_ : ndarray of shape (n_lams,)
-        The largest proven gap of a trial, as a fraction of the objective. All are within the tolerance, unless a warning
-        says otherwise: no lam looks worse than another because its training ended too early.
+        The largest proven gap of a trial, as a fraction of the objective. All are within the tolerance, unless a
+        warning says otherwise: no lam looks worse than another because its training ended too early.
     cv_certificates_ : list of lists of Certificate
         The certificate of every trial, by lam and fold.
     folds_ : ndarray of shape (n_samples,)
@@ -103,7 +103,8 @@ class CrossValidated:
     @contextmanager
     def _dealing(self, X: Any, y: Any) -> Iterator[None]:
         """Have the folds at hand while `fit` runs. X has a row for each example, and y may be None."""
-        self._folds = whole(self.cv, "cv") if isinstance(self.cv, Integral) else _dealt(self.cv, X, y, is_classifier(self))
+        counted = isinstance(self.cv, Integral)
+        self._folds = whole(self.cv, "cv") if counted else _dealt(self.cv, X, y, is_classifier(self))
         try:
             yield
         finally:
@@ -159,8 +160,8 @@ class CrossValidated:
             )
         if found["edge"] is not None:
             warnings.warn(
-                f"the best lam, {self.lams_[found['best']]:.3g}, is the {found['edge']} of those tried, and a better one "
-                "may lie beyond it: extend `lams`",
+                f"the best lam, {self.lams_[found['best']]:.3g}, is the {found['edge']} of those tried, and a better "
+                "one may lie beyond it: extend `lams`",
                 UserWarning,
                 stacklevel=7,
             )
@@ -172,7 +173,8 @@ def _constructor(cls: type) -> Any:
     scikit-learn reads the parameters of an estimator from the signature of this function.
     """
     estimator: Any = next(base for base in cls.__mro__[1:] if "__init__" in base.__dict__)
-    own = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in _SEARCH.items()]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    own = [inspect.Parameter(name, keyword, default=default) for name, default in _SEARCH.items()]
     others = [
         parameter
         for name, parameter in inspect.signature(estimator.__init__).parameters.items()

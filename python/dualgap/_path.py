@@ -207,8 +207,8 @@ def path(
     low, high : float or str, default="0.1/n" and "100/n"
         The ends of the interval: numbers, or multiples of 1/n as text.
     tolerance : float, default=None
-        At every lam, a model of the path has at most this gap, as a fraction of the objective. If no tolerance is given,
-        it is 0.01.
+        At every lam, a model of the path has at most this gap, as a fraction of the objective. If none is given, it is
+        0.01.
     absolute_tolerance : float, default=None
         The same in units of the objective.
     **fit_arguments
