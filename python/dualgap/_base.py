@@ -96,13 +96,36 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         `arrays` complete the structure, and `recipe` says how the program reads such data from a file. Another thread
         ends the run by `interrupt`.
         """
+        request = {
+            "task": task,
+            "solver": self.solver,
+            "method": self._method(),
+            "limits": self._limits(),
+            "threads": whole(self.threads if threads is None else threads, "threads"),
+            "recipe": recipe,
+        }
+        return self._solve(
+            structure or self._structure, data, request, arrays or {}, warm_start=warm_start, interrupt=interrupt
+        )
+
+    def _solve(
+        self,
+        structure: str,
+        data: _dualgap.Data,
+        request: dict[str, Any],
+        arrays: dict[str, Any],
+        *,
+        warm_start: _dualgap.Model | None,
+        interrupt: _dualgap.Interrupt | None,
+    ) -> tuple[_dualgap.Model, dict[str, Any]]:
+        """Solve a problem. Paths and cross-validations solve several in its place."""
         watch = self._callback()
         with watch as callback:
             model, report, raised = _dualgap.fit(
-                structure or self._structure,
+                structure,
                 data,
-                json.dumps(self._request(task, recipe, threads), allow_nan=False),
-                arrays or {},
+                json.dumps(request, allow_nan=False),
+                arrays,
                 warm_start=warm_start,
                 callback=callback,
                 interrupt=interrupt,
@@ -111,19 +134,6 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
             report["stop"] = "callback"
         report["raised"] = raised
         return model, report
-
-    def _request(
-        self, task: dict[str, Any], recipe: dict[str, Any] | None, threads: int | None = None
-    ) -> dict[str, Any]:
-        """Return the problem and how to solve it in the library's JSON form."""
-        return {
-            "task": task,
-            "solver": self.solver,
-            "method": self._method(),
-            "limits": self._limits(),
-            "threads": whole(self.threads if threads is None else threads, "threads"),
-            "recipe": recipe,
-        }
 
     def _method(self) -> dict[str, Any]:
         """Return the settings of the solver that differ from its defaults."""

@@ -56,8 +56,8 @@ _DOCUMENTATION = """Parameters
     cv_mean_errors_, cv_standard_errors_ : ndarrays of shape (n_lams,)
         Its mean over the folds, and the standard error of this mean.
     cv_gaps_ : ndarray of shape (n_lams,)
-        The largest proven gap of a trial, as a fraction of the objective. All are within the tolerance, unless a warning
-        says otherwise: no lam looks worse than another because its training ended too early.
+        The largest proven gap of a trial, as a fraction of the objective. All are within the tolerance, unless a
+        warning says otherwise: no lam looks worse than another because its training ended too early.
     cv_certificates_ : list of lists of Certificate
         The certificate of every trial, by lam and fold.
     folds_ : ndarray of shape (n_samples,)
@@ -103,21 +103,15 @@ class CrossValidated:
     @contextmanager
     def _dealing(self, X: Any, y: Any) -> Iterator[None]:
         """Have the folds at hand while `fit` runs. X has a row for each example, and y may be None."""
-        self._folds = whole(self.cv, "cv") if isinstance(self.cv, Integral) else _dealt(self.cv, X, y, is_classifier(self))
+        counted = isinstance(self.cv, Integral)
+        self._folds = whole(self.cv, "cv") if counted else _dealt(self.cv, X, y, is_classifier(self))
         try:
             yield
         finally:
             del self._folds
 
-    def _run(
-        self,
-        data: _dualgap.Data,
-        task: dict[str, Any],
-        *,
-        structure: str | None = None,
-        arrays: dict[str, Any] | None = None,
-        recipe: dict[str, Any] | None = None,
-        **keywords: Any,
+    def _solve(
+        self, structure: str, data: _dualgap.Data, request: dict[str, Any], arrays: dict[str, Any], **keywords: Any
     ) -> tuple[_dualgap.Model, dict[str, Any]]:
         """Search, and train on all data with the lam that was found."""
         if isinstance(self._folds, int) and not 2 <= self._folds <= len(data):
@@ -126,10 +120,10 @@ class CrossValidated:
             )
         lams, count = _grid(self.lams)
         found = _dualgap.cross_validate(
-            structure or self._structure,
+            structure,
             data,
-            json.dumps(self._request(task, recipe), allow_nan=False),
-            arrays or {},
+            json.dumps(request, allow_nan=False),
+            arrays,
             lams,
             self._folds,
             count=count,
@@ -137,10 +131,9 @@ class CrossValidated:
             callback=_show if getattr(self, "verbose", False) else None,
         )
         self._set_found(found)
-        task = {**task, "penalty": {**task["penalty"], "lambda": self.lam_}}
-        return super()._run(  # type: ignore[misc]
-            data, task, structure=structure, arrays=arrays, recipe=recipe, **keywords
-        )
+        task = request["task"]
+        chosen = {**task, "penalty": {**task["penalty"], "lambda": self.lam_}}
+        return super()._solve(structure, data, {**request, "task": chosen}, arrays, **keywords)  # type: ignore[misc]
 
     def _set_found(self, found: dict[str, Any]) -> None:
         """Set the attributes of the search, and warn of what makes its choice doubtful."""
@@ -163,14 +156,14 @@ class CrossValidated:
                 f"largest gap is {self.cv_gaps_.max():.2g} of the objective): allow more `passes` or `time`, or a "
                 "larger `tolerance`",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=7,
             )
         if found["edge"] is not None:
             warnings.warn(
-                f"the best lam, {self.lams_[found['best']]:.3g}, is the {found['edge']} of those tried, and a better one "
-                "may lie beyond it: extend `lams`",
+                f"the best lam, {self.lams_[found['best']]:.3g}, is the {found['edge']} of those tried, and a better "
+                "one may lie beyond it: extend `lams`",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=7,
             )
 
 
@@ -180,7 +173,8 @@ def _constructor(cls: type) -> Any:
     scikit-learn reads the parameters of an estimator from the signature of this function.
     """
     estimator: Any = next(base for base in cls.__mro__[1:] if "__init__" in base.__dict__)
-    own = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in _SEARCH.items()]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    own = [inspect.Parameter(name, keyword, default=default) for name, default in _SEARCH.items()]
     others = [
         parameter
         for name, parameter in inspect.signature(estimator.__init__).parameters.items()

@@ -207,8 +207,8 @@ def path(
     low, high : float or str, default="0.1/n" and "100/n"
         The ends of the interval: numbers, or multiples of 1/n as text.
     tolerance : float, default=None
-        At every lam, a model of the path has at most this gap, as a fraction of the objective. If no tolerance is given,
-        it is 0.01.
+        At every lam, a model of the path has at most this gap, as a fraction of the objective. If none is given, it is
+        0.01.
     absolute_tolerance : float, default=None
         The same in units of the objective.
     **fit_arguments
@@ -246,33 +246,26 @@ def path(
     ends = [_text(low, "low"), _text(high, "high")]
     arguments = ((X,) if y is None else (X, y), fit_arguments)
 
-    # `fit` reads the data and says what the problem is; the path takes the place of its run.
+    # `fit` reads the data and says what the problem is; the path solves more than this one.
     runs: list[Any] = []
 
     def walk(
-        data: _dualgap.Data,
-        task: dict[str, Any],
-        *,
-        structure: str | None = None,
-        arrays: dict[str, Any] | None = None,
-        recipe: dict[str, Any] | None = None,
-        **_: Any,
+        structure: str, data: _dualgap.Data, request: dict[str, Any], arrays: dict[str, Any], **_: Any
     ) -> tuple[_dualgap.Model, dict[str, Any]]:
-        if first._structure == "linear" and len(getattr(first, "classes_", ())) > 2:
+        if structure == "linear" and len(getattr(first, "classes_", ())) > 2:
             raise ValueError(
                 f"{type(estimator).__name__} solves a problem for each of more than two classes, and a path is of one: "
                 "take MulticlassSVM"
             )
-        request = first._request(task, recipe)
         limits = {name: limit for name, limit in request["limits"].items() if "tolerance" not in name}
-        request["limits"] = {**limits, **wanted}
+        request = {**request, "limits": {**limits, **wanted}}
         watch = first._callback()
         with watch as callback:
             pieces, found, raised = _dualgap.path(
-                structure or first._structure,
+                structure,
                 data,
                 json.dumps(request, allow_nan=False),
-                arrays or {},
+                arrays,
                 *ends,
                 callback=callback,
             )
@@ -313,14 +306,14 @@ def path(
     return result
 
 
-def _fit(estimator: Any, run: Any, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
-    """Fit an estimator by another run than its own."""
+def _fit(estimator: Any, solve: Any, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
+    """Fit an estimator, where another function solves its problem."""
     data, others = arguments
-    estimator._run = run
+    estimator._solve = solve
     try:
         estimator.fit(*data, **others)
     finally:
-        del estimator._run
+        del estimator._solve
 
 
 def _within(report: dict[str, Any]) -> dict[str, Any]:

@@ -32,8 +32,8 @@ X, X_new = scaler.transform(X), scaler.transform(X_new)
 # %% [markdown]
 # ## Every lam between two ends
 #
-# The ends are numbers or multiples of `1/n`. At every `lam` in between, one of these models is within five per cent of the
-# optimum, and that is proven.
+# The ends are numbers or multiples of `1/n`. At every `lam` in between, one of these models is within five per cent
+# of the optimum, and that is proven.
 
 # %%
 estimator = dualgap.LinearClassifier(loss="smooth-hinge", intercept=True)
@@ -70,9 +70,9 @@ plt.show()
 # %% [markdown]
 # ## Which one predicts best?
 #
-# Cross-validation tries a grid on held-out folds. All of its models are certified, too: no `lam` looks worse than another
-# because its training ended too early. With `one_standard_error` it takes the strongest penalty that is as good as the
-# best within the error of the measurement.
+# Cross-validation tries a grid on held-out folds. All of its models are certified, too: no `lam` looks worse than
+# another because its training ended too early. With `one_standard_error` it takes the strongest penalty that is as
+# good as the best within the error of the measurement.
 
 # %%
 chosen = dualgap.LinearClassifierCV(loss="smooth-hinge", intercept=True, one_standard_error=True).fit(X, y)

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # A sparse text classifier, beside LinearSVC, with both certified
 #
-# Two classifiers are trained on the same texts for the same problem, one by scikit-learn and one by dualgap. How good are
-# they as *solutions*? `dualgap.certify` answers for both: it proves how far above the optimum of its own problem a model
-# is, whoever trained it.
+# Two classifiers are trained on the same texts for the same problem, one by scikit-learn and one by dualgap. How good
+# are they as *solutions*? `dualgap.certify` answers for both: it proves how far above the optimum of its own problem
+# a model is, whoever trained it.
 #
 # The texts are made up: two authors who use the same words with other frequencies.
 
@@ -48,8 +48,8 @@ print(f"{n} texts, {X.shape[1]} words, {X.nnz / np.prod(X.shape):.1%} of the ent
 # %% [markdown]
 # ## The same problem twice
 #
-# LinearSVC minimises `½‖w‖² + C Σ loss`, dualgap the mean loss plus `lam/2 ‖w‖²`. Divided by `C n` the first is the second
-# with `lam = 1/(C n)`. LinearSVC penalises its intercept like a weight, so ours does here.
+# LinearSVC minimises `½‖w‖² + C Σ loss`, dualgap the mean loss plus `lam/2 ‖w‖²`. Divided by `C n` the first is the
+# second with `lam = 1/(C n)`. LinearSVC penalises its intercept like a weight, so ours does here.
 
 # %%
 C = 1.0

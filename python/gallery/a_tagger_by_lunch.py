@@ -9,12 +9,12 @@
 # %% [markdown]
 # # A tagger by lunch
 #
-# A tagger gives every word of a sentence a label. Words are ambiguous: "saw" is a verb in "she saw the duck" and a noun
-# in "the old saw". What decides is the neighbourhood, and a chain model learns it: weights of the features of a word, and
-# weights of pairs of neighbouring labels.
+# A tagger gives every word of a sentence a label. Words are ambiguous: "saw" is a verb in "she saw the duck" and a
+# noun in "the old saw". What decides is the neighbourhood, and a chain model learns it: weights of the features of a
+# word, and weights of pairs of neighbouring labels.
 #
-# The sentences of this page are made by a small grammar with ambiguous words. Your own come as lists, or as column files
-# in the manner of the CoNLL shared tasks: `SequenceTagger().fit("train.txt")`.
+# The sentences of this page are made by a small grammar with ambiguous words. Your own come as lists, or as column
+# files in the manner of the CoNLL shared tasks: `SequenceTagger().fit("train.txt")`.
 
 # %%
 import random
@@ -89,8 +89,8 @@ for name, weight in tagger.top_features("VERB", 5):
 # %% [markdown]
 # ## Keeping it
 #
-# The model file is portable: the program `dualgap` predicts with it, too, and a file from a stranger is safe to load. It
-# has the dual point behind the certificate, so that whoever has the training data can prove the bound again.
+# The model file is portable: the program `dualgap` predicts with it, too, and a file from a stranger is safe to load.
+# It has the dual point behind the certificate, so that whoever has the training data can prove the bound again.
 
 # %%
 import tempfile

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # An own structure in 40 lines
 #
-# Not every output is a label or a number. Here it is an assignment: five workers, five jobs, and everybody gets one job.
-# All that dualgap has to know is an *oracle*, an object with
+# Not every output is a label or a number. Here it is an assignment: five workers, five jobs, and everybody gets one
+# job. All that dualgap has to know is an *oracle*, an object with
 #
 # - `features(x, y)`: what of the input speaks for an output,
 # - `loss(truth, y)`: what an output costs if another one is right,
@@ -71,8 +71,8 @@ X_new, Y_new = zip(*[example() for _ in range(100)], strict=True)
 # %% [markdown]
 # ## Is the oracle right?
 #
-# A wrong `decode` would make the certificate worthless, so it can be tried first. `check_oracle` draws weights, decodes,
-# and compares with all outputs, which can be listed as long as inputs are small.
+# A wrong `decode` would make the certificate worthless, so it can be tried first. `check_oracle` draws weights,
+# decodes, and compares with all outputs, which can be listed as long as inputs are small.
 
 # %%
 from itertools import permutations
@@ -99,8 +99,8 @@ assert model.score(X_new, Y_new) > 0.7
 assert model.certificate_.relative_gap <= 0.01
 
 # %% [markdown]
-# Outputs are stored as numbers, never as pickles. A model file stays safe to load, and whoever has the oracle and the data
-# can prove its bound again.
+# Outputs are stored as numbers, never as pickles. A model file stays safe to load, and whoever has the oracle and the
+# data can prove its bound again.
 
 # %%
 print(model.certify(X, Y))

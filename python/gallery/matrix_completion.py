@@ -9,8 +9,9 @@
 # %% [markdown]
 # # Matrix completion
 #
-# Some people have rated some items. What would they say of the others? If tastes follow a few patterns, the matrix of all
-# ratings has low rank, and a bound on its trace norm (the sum of its singular values) finds it without choosing a rank.
+# Some people have rated some items. What would they say of the others? If tastes follow a few patterns, the matrix of
+# all ratings has low rank, and a bound on its trace norm (the sum of its singular values) finds it without choosing a
+# rank.
 #
 # The ratings of this page are made up: three patterns, and noise.
 
@@ -33,9 +34,9 @@ print(f"{train.sum()} ratings to train on, {test.sum()} to test with, {users * i
 # %% [markdown]
 # ## The radius
 #
-# The trace norm of the matrix is at most `radius`. A small one predicts little more than the mean, a large one learns the
-# noise. A few are tried on ratings that were kept back. Every one of these models is certified, so no radius looks bad
-# because its run ended too early.
+# The trace norm of the matrix is at most `radius`. A small one predicts little more than the mean, a large one learns
+# the noise. A few are tried on ratings that were kept back. Every one of these models is certified, so no radius
+# looks bad because its run ended too early.
 
 # %%
 radii = [20, 40, 80, 160, 320]

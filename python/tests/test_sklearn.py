@@ -59,7 +59,7 @@ ESTIMATORS: list[BaseEstimator] = [
     # One lam: with several, repeated examples are dealt to other folds than weighted ones, and may choose another.
     LinearClassifierCV(loss="hinge", intercept=True, lams=["1/n"], cv=2, **TIGHT),
     LinearRegressorCV(loss="squared", lams=[1.0], cv=2, **TIGHT),
-    MulticlassSVMCV(loss="softmax", intercept=True, lams=[1.0], cv=2, **TIGHT),
+    MulticlassSVMCV(loss="hinge", intercept=True, lams=[1.0], cv=2, **TIGHT),
 ]
 
 #: Checks that are expected to fail, by class and loss: the name of each, and why.

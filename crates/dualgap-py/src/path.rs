@@ -1,7 +1,7 @@
 //! Paths: models that together are within a tolerance at every λ of an interval.
 
 use crate::data::Data;
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, exception};
 use crate::fit::{Request, report_of, unknown};
 use crate::model::{Model, certificate_of};
 use crate::running::{dict, observed, to_python};
@@ -111,8 +111,9 @@ fn path_of<'py, S: PyStructure>(
         Ok::<_, dualgap::Error>((covered, wanted.within))
     });
     let (covered, within): (Covered, Interval) = match (covered, &raised) {
+        (Ok(found), _) => found,
         (Err(_), Some(raised)) => return Err(raised.clone_ref(py)),
-        (covered, _) => covered.or_raise()?,
+        (Err(error), None) => return Err(exception(error)),
     };
     let pieces = pieces.into_iter().map(|Piece { report, reach, interval }| {
         let (mut model, report) = report.split();
