@@ -1,6 +1,6 @@
 # The one test command: formatting, lints, and every kind of test. It needs nothing but stock Rust, a C compiler, and Python 3.11 or
 # later with pip.
-.PHONY: test lint unit python stubs bench instructions digests
+.PHONY: test lint unit python types stubs bench instructions digests
 
 test: lint unit python
 
@@ -48,10 +48,13 @@ python:
 		$(PIP) install --no-build-isolation --no-deps --no-index .
 	$(STUBS)
 	diff -u python/dualgap/_dualgap.pyi $(VENV)/stubs/dualgap/_dualgap.pyi || { echo "run \`make stubs\`"; exit 1; }
-	$(VENV)/bin/mypy --cache-dir $(VENV)/mypy
 	DUALGAP_PROGRAM=$(TARGET)/debug/dualgap $(VENV)/bin/python -m pytest --doctest-modules --pyargs dualgap python/tests
 
-# What type checkers know of the extension, from the extension itself. Needs the environment of the tests.
+# Whether the types of the Python package agree with each other. Needs the environment of the tests, as the next one does.
+types:
+	$(VENV)/bin/mypy --cache-dir $(VENV)/mypy
+
+# What type checkers know of the extension, from the extension itself.
 stubs:
 	$(STUBS)
 	cp $(VENV)/stubs/dualgap/_dualgap.pyi python/dualgap/_dualgap.pyi
