@@ -13,7 +13,8 @@ VENV := $(TARGET)/python
 # The wheel is of the library that the Rust tests have compiled.
 AS_TESTED := --profile dev --features as-tested
 STUBS := $(VENV)/bin/maturin generate-stubs --quiet $(AS_TESTED) --interpreter $(VENV)/bin/python --out $(VENV)/stubs
-PIP := $(PYTHON) -m pip --python $(VENV)/bin/python --disable-pip-version-check
+# By its full name, because the environment comes first on the path where the wheel is built.
+PIP := $(shell command -v $(PYTHON)) -m pip --python $(VENV)/bin/python --disable-pip-version-check
 
 # All commands are about the whole workspace, so that each finds what the others have compiled. Of the crate outside of it, whose
 # code is an example of the program and is compiled, checked and run as such, only the lock file is left to compare: a check of
