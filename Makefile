@@ -1,6 +1,6 @@
 # The one test command: formatting, lints, and every kind of test. It needs nothing but stock Rust, a C compiler, and Python 3.11 or
 # later with pip.
-.PHONY: test lint unit python stubs bench instructions digests
+.PHONY: test lint unit python types stubs bench instructions digests
 
 test: lint unit python
 
@@ -13,7 +13,8 @@ VENV := $(TARGET)/python
 # The wheel is of the library that the Rust tests have compiled.
 AS_TESTED := --profile dev --features as-tested
 STUBS := $(VENV)/bin/maturin generate-stubs --quiet $(AS_TESTED) --interpreter $(VENV)/bin/python --out $(VENV)/stubs
-PIP := $(PYTHON) -m pip --python $(VENV)/bin/python --disable-pip-version-check
+# By its full name, because the environment comes first on the path where the wheel is built.
+PIP := $(shell command -v $(PYTHON)) -m pip --python $(VENV)/bin/python --disable-pip-version-check
 
 # All commands are about the whole workspace, so that each finds what the others have compiled. Of the crate outside of it, whose
 # code is an example of the program and is compiled, checked and run as such, only the lock file is left to compare: a check of
@@ -48,10 +49,13 @@ python:
 		$(PIP) install --no-build-isolation --no-deps --no-index .
 	$(STUBS)
 	diff -u python/dualgap/_dualgap.pyi $(VENV)/stubs/dualgap/_dualgap.pyi || { echo "run \`make stubs\`"; exit 1; }
-	$(VENV)/bin/mypy --cache-dir $(VENV)/mypy
 	DUALGAP_PROGRAM=$(TARGET)/debug/dualgap $(VENV)/bin/python -m pytest --doctest-modules --pyargs dualgap python/tests
 
-# What type checkers know of the extension, from the extension itself. Needs the environment of the tests.
+# Whether the types of the Python package agree with each other. Needs the environment of the tests, as the next one does.
+types:
+	$(VENV)/bin/mypy --cache-dir $(VENV)/mypy
+
+# What type checkers know of the extension, from the extension itself.
 stubs:
 	$(STUBS)
 	cp $(VENV)/stubs/dualgap/_dualgap.pyi python/dualgap/_dualgap.pyi

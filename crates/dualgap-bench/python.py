@@ -6,7 +6,8 @@
 
 DIR has the files libsvm/a9a and libsvm/news20, compressed with gzip or not. Prints Markdown:
 
-- the seconds of `fit` beside those that the program reports for the same problem, which must end with the same bits;
+- the CPU seconds of `fit` on one thread beside those of the program without reading, for the same problem, which must end with
+  the same bits;
 - by how much a fit raises the peak memory above matrix and interpreter, for a sparse matrix of a gigabyte;
 - the time of two fits in two threads beside that of one;
 - how long Ctrl-C takes to end a run, with a certified model;
@@ -22,6 +23,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -57,11 +59,17 @@ def read(folder: pathlib.Path, name: str) -> tuple[Any, Any]:
     return X, y.astype(int)
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> tuple[float, Any]:
     """Return the seconds that `work` took, and its result."""
-    start = time.perf_counter()
+    start = clock()
     result = work()
-    return time.perf_counter() - start, result
+    return clock() - start, result
+
+
+def children() -> float:
+    """Return the CPU seconds of all programs that were run so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def table(*rows: list[str]) -> None:
@@ -92,30 +100,32 @@ def overhead(options: argparse.Namespace) -> None:
     import dualgap
 
     inner = recorded_seconds()
-    head = ["data", "tolerance", "program: read", "solve and certify", "Python: solve and certify", "`fit`", "more"]
-    rows = [head]
+    head = ["data", "tolerance", "program: read", "solve and certify", "all but reading"]
+    rows = [[*head, "Python: solve and certify", "`fit`", "more"]]
     for name, task, estimator, tolerance in RUNS:
         if options.only and name not in options.only:
             continue
         X, y = read(options.data, name)
-        # As many threads on both sides: those that are not needed cost time, too.
         make = getattr(dualgap, estimator)
-        program, fits, inside = [], [], []
+        reading, solving, whole, inside, fits = [], [], [], [], []
         command = [options.program, "train", task, path_of(options.data, name), "--json", "--quiet"]
-        command += ["--tolerance", str(tolerance), "--threads", str(options.threads)]
+        command += ["--tolerance", tolerance, "--threads", 1]
         for _ in range(options.repetitions):
-            run = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, check=True)
-            report = json.loads(run.stdout)
-            program.append((report["solve_seconds"] + report["certify_seconds"], report["read_seconds"]))
-            model = make(tolerance=tolerance, threads=options.threads)
-            seconds, fitted = timed(lambda model=model: model.fit(X, y))
+            run = [str(part) for part in command]
+            seconds, ended = timed(lambda run=run: subprocess.run(run, stdout=subprocess.PIPE, check=True), children)
+            report = json.loads(ended.stdout)
+            reading.append(report["read_seconds"])
+            solving.append(report["solve_seconds"] + report["certify_seconds"])
+            whole.append(seconds)
+            model = make(tolerance=tolerance, threads=1)
+            seconds, fitted = timed(lambda model=model: model.fit(X, y), time.process_time)
             fits.append(seconds)
             inside.append(inner.pop())
             found = fitted.certificate_
             if (found.primal, found.dual) != (report["primal"], report["dual"]):
                 sys.exit(f"{name}: the program has another certificate than Python: {report['primal']}, {found.primal}")
-        own, fit = min(program)[0], min(fits)
-        cells = [f"{seconds:.3f} s" for seconds in (min(program)[1], own, min(inside), fit)]
+        own, fit = min(whole) - min(reading), min(fits)
+        cells = [f"{seconds:.3f} s" for seconds in (min(reading), min(solving), own, min(inside), fit)]
         rows.append([name, f"{tolerance:g}", *cells, f"{100.0 * (fit / own - 1.0):+.1f} %"])
     table(*rows)
 
@@ -251,7 +261,6 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="what to measure (all)")
     parser.add_argument("--only", nargs="+", help="the names of the data sets to measure (all)")
     parser.add_argument("--repetitions", type=int, default=5, help="the fastest counts (5)")
-    parser.add_argument("--threads", type=int, default=1, help="of each side when they are compared; 0: all cores (1)")
     parser.add_argument("--gigabytes", type=float, default=1.0, help="the size of the large matrix (1)")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "target/release/dualgap", help="dualgap itself")
     parser.add_argument("--wheel", type=pathlib.Path, help="the wheel, for its size")

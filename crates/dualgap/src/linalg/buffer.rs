@@ -22,9 +22,16 @@ impl<T: 'static> Owner<T> {
         match self {
             Self::Vector(numbers) => numbers,
             Self::Lent { numbers, .. } => numbers,
-            Self::Asked(owner) => (**owner).as_ref(),
+            Self::Asked(owner) => ask(owner),
         }
     }
+}
+
+/// Out of line, so that reading a row of any other array stays short.
+#[cold]
+#[inline(never)]
+fn ask<T>(owner: &Arc<dyn AsRef<[T]> + Send + Sync>) -> &[T] {
+    (**owner).as_ref()
 }
 
 /// An array for [`Rows`](super::Rows), moved in or shared, and never copied.

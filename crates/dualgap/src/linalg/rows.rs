@@ -136,7 +136,7 @@ enum Storage {
         len: usize,
         values: Vec<f64>,
     },
-    /// The same two, in shared arrays. Reading a row of these takes one more call.
+    /// The same two, in shared arrays.
     SharedSparse {
         starts: Owner<usize>,
         indices: Owner<u32>,
@@ -269,6 +269,7 @@ impl Rows {
         Ok(Self { width, storage: Storage::Dense { len: rows.len(), values: rows.concat() } })
     }
 
+    #[inline]
     fn parts(&self) -> Parts<'_> {
         match &self.storage {
             Storage::Sparse { starts, indices, values } => {
@@ -379,6 +380,7 @@ impl Rows {
         }
     }
 
+    #[inline]
     fn shared_row(&self, i: usize) -> Row<'_> {
         match self.parts() {
             Parts::Sparse { starts, indices, values } => {
