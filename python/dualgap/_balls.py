@@ -77,9 +77,13 @@ class LowRank(CertifiedEstimator):
         return len(self.singular_values_)
 
     def _expanded(self) -> np.ndarray:
-        """Return the weights as a matrix, with a column for each output."""
-        factors = self.model_.arrays
-        return (factors["low_rank.u"] * factors["low_rank.s"]) @ factors["low_rank.v"].T
+        return expanded(self.model_)
+
+
+def expanded(model: _dualgap.Model) -> np.ndarray:
+    """Return the weights of a model of low rank as a matrix, with a column for each output."""
+    factors = model.arrays
+    return (factors["low_rank.u"] * factors["low_rank.s"]) @ factors["low_rank.v"].T
 
 
 class OutputsRegressor(CertifiedRegressor):

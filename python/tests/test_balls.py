@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
@@ -172,7 +173,8 @@ def test_classes_in_the_trace_ball_reach_the_optimum_of_projected_gradients() ->
 
     def objective(w: np.ndarray) -> float:
         scores = rows @ w
-        return float((np.logaddexp.reduce(scores, axis=1) - (scores * truth).sum(axis=1)).mean() + 0.01 / 2 * (w**2).sum())
+        losses = np.logaddexp.reduce(scores, axis=1) - (scores * truth).sum(axis=1)
+        return float(losses.mean() + 0.01 / 2 * (w**2).sum())
 
     def gradient(w: np.ndarray) -> np.ndarray:
         scores = rows @ w
@@ -221,6 +223,13 @@ def test_a_model_file_becomes_the_same_estimator(model: Any, y: np.ndarray, tmp_
     np.testing.assert_array_equal(again.coef_, model.coef_)
     assert again.certify(X, y) == model.certify(X, y)
     assert model.certify(X, y).primal == model.certificate_.primal
+
+
+def test_outputs_keep_their_order_whatever_their_names() -> None:
+    named = pd.DataFrame(SCORES, columns=["z", "a", "m"])
+    model = SparseRegressor(radius=2.0).fit(X, named)
+    assert model.model_.labels == ["z", "a", "m"]
+    np.testing.assert_array_equal(model.coef_, SparseRegressor(radius=2.0).fit(X, SCORES).coef_)
 
 
 def test_they_work_in_pipelines_and_searches() -> None:
