@@ -156,6 +156,17 @@ class CertifiedClassifier(ClassifierMixin, ExamplesEstimator):
         data = self._unlabelled(X)
         return self.classes_[np.asarray(self.model_.predict(data, self.threads), dtype=np.intp)]
 
+    @classmethod
+    def _keywords(cls, model: _dualgap.Model) -> dict[str, Any]:
+        keywords = super()._keywords(model)
+        stored = model.task.get("class_weights")
+        if stored is not None and "class_weight" in cls._get_param_names():
+            # A model file has the weights of balanced classes as numbers, one for each class.
+            named = dict(stored["named"])
+            labels = unspelled(model.labels).tolist()
+            keywords["class_weight"] = {label: named.get(spelled(label), 1.0) for label in labels}
+        return keywords
+
     def _restore(self, model: _dualgap.Model) -> None:
         self.classes_ = unspelled(model.labels)
         super()._restore(model)

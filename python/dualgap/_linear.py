@@ -8,16 +8,18 @@ import numpy as np
 
 from . import _dualgap
 from ._base import number
+from ._examples import ExamplesEstimator
 
 #: The losses that have a number, and the keyword of this number.
 _WIDE = {"smooth-hinge": "width", "huber": "width", "epsilon-insensitive": "epsilon"}
 
 
-class LinearMixin:
+class LinearMixin(ExamplesEstimator):
     """The settings and the weights of a linear model."""
 
     _structure: ClassVar[str] = "linear"
     _losses: ClassVar[tuple[str, ...]]
+    loss: str
 
     def _structure_settings(self) -> dict[str, Any]:
         if self.loss not in self._losses:

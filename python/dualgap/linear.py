@@ -215,7 +215,8 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
     def _keep_parts(self, parts: list[Part], raised: BaseException | None) -> None:
         """Set the attributes of more than two classes, and raise or warn as the run of one would."""
         models, reports = zip(*parts, strict=True)
-        vars(self).pop("model_", None)
+        if hasattr(self, "model_"):
+            del self.model_
         self.models_ = list(models)
         self.certificates_ = [
             Certificate._of(report["certificate"], reached=report["stop"] == "gap_reached") for report in reports
