@@ -21,7 +21,7 @@ pub trait PyStructure: Structure {
     fn hold(data: Self::Data) -> Held;
 
     /// Returns predictions as an array or a list.
-    fn to_python<'py>(py: Python<'py>, outputs: Vec<Self::Output>) -> PyResult<Bound<'py, PyAny>>;
+    fn to_python(py: Python<'_>, outputs: Vec<Self::Output>) -> PyResult<Bound<'_, PyAny>>;
 
     /// Completes the structure with arrays that its JSON form has no room for.
     fn complete(self, _arrays: &Bound<'_, PyDict>) -> PyResult<Self> {
@@ -60,10 +60,7 @@ macro_rules! holds {
 /// One label or number for each example.
 macro_rules! one_number {
     () => {
-        fn to_python<'py>(
-            py: Python<'py>,
-            outputs: Vec<Self::Output>,
-        ) -> PyResult<Bound<'py, PyAny>> {
+        fn to_python(py: Python<'_>, outputs: Vec<Self::Output>) -> PyResult<Bound<'_, PyAny>> {
             Ok(outputs.into_pyarray(py).into_any())
         }
     };
@@ -72,10 +69,7 @@ macro_rules! one_number {
 /// A list for each example.
 macro_rules! a_list {
     () => {
-        fn to_python<'py>(
-            py: Python<'py>,
-            outputs: Vec<Self::Output>,
-        ) -> PyResult<Bound<'py, PyAny>> {
+        fn to_python(py: Python<'_>, outputs: Vec<Self::Output>) -> PyResult<Bound<'_, PyAny>> {
             Ok(outputs.into_pyobject(py)?.into_any())
         }
     };
