@@ -257,6 +257,9 @@ def test_they_work_in_pipelines_and_searches() -> None:
         (SparseClassifier(solver="bcfw"), SIGNS, "there is no solver `bcfw` in a ball"),
         (SparseClassifier(solver="stochastic-frank-wolfe"), SIGNS, "for the trace ball"),
         (SparseClassifier(loss="logistic", solver="pdbfw"), SIGNS, "give a delta of your own"),
+        (SparseClassifier(solver="pdbfw", constants={"etta": 0.5}), SIGNS, "there is no constant 'etta'"),
+        (SparseClassifier(solver="pdbfw", constants={"s": 0}), SIGNS, "at least one entry"),
+        (SparseClassifier(solver="apg", constants={"eta": 0.5}), SIGNS, "`constants` are for the solvers pdbfw and"),
         (SparseClassifier(intercept="free"), SIGNS, "an intercept without penalty does not go with a ball"),
         (SparseRegressor(loss="absolute"), SCORES[:, 0], "a ball needs a smooth loss"),
         (SparseRegressor(l1=0.1), SCORES, "y should be a 1d array"),
@@ -271,5 +274,5 @@ def test_bad_input_is_refused_with_a_remedy(model: Any, y: np.ndarray, message: 
 
 
 def test_constants_of_the_papers_method_are_taken() -> None:
-    model = SparseClassifier(solver="pdbfw", constants={"s": 6, "k": 2}, radius=1.0, mu=0.1).fit(X, SIGNS)
+    model = SparseClassifier(solver="pdbfw", constants={"s": np.int64(6), "k": 2}, radius=1.0, mu=0.1).fit(X, SIGNS)
     assert model.certificate_.reached and model.model_.provenance["method"]["constants"]["s"] == 6
