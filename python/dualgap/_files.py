@@ -27,9 +27,9 @@ _READERS = {
 def load(path: str | Path) -> Any:
     """Return the fitted estimator of a model file, whether Python, the program or the library has written it.
 
-    Its keywords are those of the problem; those of the run, such as ``tolerance``, have their defaults. Labels
-    become whole numbers if all are such, else they are strings. Nothing in a file is executed, so a file from a stranger
-    is safe to load; its certificate is what the file says until ``certify`` recomputes it.
+    Its keywords are those of the problem; those of the run, such as ``tolerance``, have their defaults. Labels become
+    whole numbers if all are such, else they are strings. Nothing in a file is executed, so a file from a stranger is
+    safe to load; its certificate is what the file says until ``certify`` recomputes it.
 
     Parameters
     ----------

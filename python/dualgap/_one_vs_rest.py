@@ -35,32 +35,32 @@ def workers(n_jobs: int | None, parts: int) -> int:
 def run_each(
     run: Callable[[int, _dualgap.Interrupt], Part], parts: int, jobs: int
 ) -> tuple[list[Part], BaseException | None]:
-    """Run all parts, `jobs` at the same time, and return them with the exception that a signal raised, if any.
+    """Run all parts, `jobs` at the same time, and return them with the exception that ended them early, if any.
 
-    Runs release the interpreter lock, so threads are enough. After a signal the parts that have not begun end at once,
-    with a certificate of their start.
+    Runs release the interpreter lock, so threads are enough. After a signal, or what a callback has returned or raised,
+    the parts that have not begun end at once, with a certificate of their start.
     """
     stop = _dualgap.Interrupt()
-    if jobs == 1:
-        done = [run(k, stop) for k in range(parts)]
-        raised = [report["raised"] for _, report in done if report["raised"] is not None]
-        return done, raised[0] if raised else None
     caught: BaseException | None = None
     futures: list[Future[Part]] = []
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            for k in range(parts):
-                futures.append(pool.submit(run, k, stop))
-                # An exception of a callback ends the other parts, too.
-                futures[-1].add_done_callback(lambda ended: stop.set() if ended.exception() else None)
-            # A signal that comes just before a wait does not end it, and is seen after it.
-            while wait(futures, timeout=PATIENCE).not_done:
-                pass
-        except KeyboardInterrupt as error:
-            stop.set()
-            caught = error
+    if jobs > 1:
+        with ThreadPoolExecutor(jobs) as pool:
+            try:
+                for k in range(parts):
+                    futures.append(pool.submit(run, k, stop))
+                    # An error of one part ends the others, too.
+                    futures[-1].add_done_callback(lambda ended: stop.set() if ended.exception() else None)
+                # A signal that comes just before a wait does not end it, and is seen after it.
+                while wait(futures, timeout=PATIENCE).not_done:
+                    pass
+            except KeyboardInterrupt as error:
+                stop.set()
+                caught = error
+    # Those that no thread has taken: all, or after a signal some.
     rest = [run(k, stop) for k in range(len(futures), parts)]
-    return [future.result() for future in futures] + rest, caught
+    done = [future.result() for future in futures] + rest
+    raised = [report["raised"] for _, report in done if report["raised"] is not None]
+    return done, caught or next(iter(raised), None)
 
 
 def example_weights(
@@ -83,7 +83,9 @@ def example_weights(
 
 
 def worst_stop(stops: Sequence[str]) -> str:
-    """Return why the first part that missed its tolerance ended."""
+    """Return why the first part that missed its tolerance ended, or that a callback ended all of them."""
+    if "callback" in stops:
+        return "callback"
     return next((stop for stop in stops if stop != "gap_reached"), "gap_reached")
 
 

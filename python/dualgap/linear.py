@@ -17,6 +17,7 @@ from ._examples import CertifiedClassifier
 from ._linear import LinearMixin
 from ._one_vs_rest import Part, example_weights, most_passes, run_each, workers, worst_stop
 
+
 def _has_probabilities(estimator: LinearClassifier) -> bool:
     """Return whether the loss has probabilities; else raise the error that says so."""
     if estimator.loss != "logistic":
@@ -50,7 +51,8 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
         Whether weights must not be negative.
     intercept : bool, "free" or "penalised", default=False
         Whether scores have an intercept. True and ``"free"`` leave it without a penalty; ``"penalised"`` treats it as
-        the weight of a column of ones. An intercept copies X once.
+        the weight of a column of ones. An intercept copies X, in ``fit`` for each class that is trained, and in
+        ``predict``.
     scale : "none", "max" or "rms", default="none"
         What every column is divided by before the run: its largest magnitude, or its root mean square. `lam` and `l1`
         are then about the scaled columns; `coef_` is about the columns as they are.
@@ -204,6 +206,8 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
 
         self._keep_parts(*run_each(run, len(self.classes_), jobs))
         return self
+
+    fit.__doc__ = CertifiedClassifier.fit.__doc__
 
     def _one_against_rest(
         self, X: Any, numbers: np.ndarray, counts: np.ndarray | None, k: int

@@ -36,7 +36,7 @@ class LinearRegressor(LinearMixin, CertifiedRegressor):
         Whether weights must not be negative.
     intercept : bool, "free" or "penalised", default=False
         Whether scores have an intercept. True and ``"free"`` leave it without a penalty; ``"penalised"`` treats it as
-        the weight of a column of ones. An intercept copies X once.
+        the weight of a column of ones. An intercept copies X.
     scale : "none", "max" or "rms", default="none"
         What every column is divided by before the run: its largest magnitude, or its root mean square. `lam` and `l1`
         are then about the scaled columns; `coef_` is about the columns as they are.
