@@ -11,9 +11,15 @@ from sklearn.utils.validation import validate_data
 
 from . import _dualgap
 from ._arrays import weights
-from ._base import CertifiedEstimator, number, strength
+from ._base import CertifiedEstimator, number, strength, whole
 from ._examples import CertifiedRegressor
 from ._scores import by_output, loss_keywords, loss_settings, one_of
+
+#: The constants of methods, and how each is checked. The library would ignore all others.
+_CONSTANTS = {"s": whole, "k": whole, "eta": number, "delta": number}
+
+#: The methods that have constants. The library ignores those of others.
+_WITH_CONSTANTS = ("pdbfw", "block-frank-wolfe")
 
 #: The name of the second output that a single one gets where the library asks for several.
 _NOTHING = "(always zero)"
@@ -27,6 +33,7 @@ class InBall(CertifiedEstimator):
     #: The values of the keyword `ball`.
     _balls: ClassVar[tuple[str, ...]] = ("l1", "simplex")
 
+    solver: Any
     ball: Any
     radius: Any
     mu: Any
@@ -41,7 +48,13 @@ class InBall(CertifiedEstimator):
 
     def _method(self) -> dict[str, Any]:
         constants = getattr(self, "constants", None)
-        return {**super()._method(), **({} if constants is None else {"constants": dict(constants)})}
+        if constants is None:
+            return super()._method()
+        if self.solver not in _WITH_CONSTANTS:
+            raise ValueError(f"`constants` are for the solvers {' and '.join(_WITH_CONSTANTS)}: leave them out")
+        names = tuple(_CONSTANTS)
+        checked = {one_of(name, "constant", names): _CONSTANTS[name](x, name) for name, x in constants.items()}
+        return {**super()._method(), "constants": checked}
 
     @classmethod
     def _reads(cls, model: _dualgap.Model) -> bool:
@@ -77,9 +90,13 @@ class LowRank(CertifiedEstimator):
         return len(self.singular_values_)
 
     def _expanded(self) -> np.ndarray:
-        """Return the weights as a matrix, with a column for each output."""
-        factors = self.model_.arrays
-        return (factors["low_rank.u"] * factors["low_rank.s"]) @ factors["low_rank.v"].T
+        return expanded(self.model_)
+
+
+def expanded(model: _dualgap.Model) -> np.ndarray:
+    """Return the weights of a model of low rank as a matrix, with a column for each output."""
+    factors = model.arrays
+    return (factors["low_rank.u"] * factors["low_rank.s"]) @ factors["low_rank.v"].T
 
 
 class OutputsRegressor(CertifiedRegressor):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _dualgap
 from ._arrays import class_numbers, class_targets, spelled, unspelled, weights
-from ._balls import InBall
+from ._balls import InBall, expanded
 from ._examples import ExamplesEstimator
 from ._scores import by_output, loss_keywords, loss_settings, one_of
 from .multiclass import penalised
@@ -232,11 +232,9 @@ class MultilabelClassifier(InBall, ClassifierMixin, ExamplesEstimator):
         return result
 
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights and the intercepts of all labels."""
         arrays = self.model_.arrays
-        if "weights" in arrays:
-            table = arrays["weights"]
-        else:
-            table = (arrays["low_rank.u"] * arrays["low_rank.s"]) @ arrays["low_rank.v"].T
+        table = arrays["weights"] if "weights" in arrays else expanded(self.model_)
         return by_output(self._spread(table), self._intercept() is not None)
 
     @property

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
@@ -172,7 +173,8 @@ def test_classes_in_the_trace_ball_reach_the_optimum_of_projected_gradients() ->
 
     def objective(w: np.ndarray) -> float:
         scores = rows @ w
-        return float((np.logaddexp.reduce(scores, axis=1) - (scores * truth).sum(axis=1)).mean() + 0.01 / 2 * (w**2).sum())
+        losses = np.logaddexp.reduce(scores, axis=1) - (scores * truth).sum(axis=1)
+        return float(losses.mean() + 0.01 / 2 * (w**2).sum())
 
     def gradient(w: np.ndarray) -> np.ndarray:
         scores = rows @ w
@@ -223,6 +225,13 @@ def test_a_model_file_becomes_the_same_estimator(model: Any, y: np.ndarray, tmp_
     assert model.certify(X, y).primal == model.certificate_.primal
 
 
+def test_outputs_keep_their_order_whatever_their_names() -> None:
+    named = pd.DataFrame(SCORES, columns=["z", "a", "m"])
+    model = SparseRegressor(radius=2.0).fit(X, named)
+    assert model.model_.labels == ["z", "a", "m"]
+    np.testing.assert_array_equal(model.coef_, SparseRegressor(radius=2.0).fit(X, SCORES).coef_)
+
+
 def test_they_work_in_pipelines_and_searches() -> None:
     search = GridSearchCV(
         make_pipeline(StandardScaler(), SparseClassifier(loss="logistic")),
@@ -248,6 +257,9 @@ def test_they_work_in_pipelines_and_searches() -> None:
         (SparseClassifier(solver="bcfw"), SIGNS, "there is no solver `bcfw` in a ball"),
         (SparseClassifier(solver="stochastic-frank-wolfe"), SIGNS, "for the trace ball"),
         (SparseClassifier(loss="logistic", solver="pdbfw"), SIGNS, "give a delta of your own"),
+        (SparseClassifier(solver="pdbfw", constants={"etta": 0.5}), SIGNS, "there is no constant 'etta'"),
+        (SparseClassifier(solver="pdbfw", constants={"s": 0}), SIGNS, "at least one entry"),
+        (SparseClassifier(solver="apg", constants={"eta": 0.5}), SIGNS, "`constants` are for the solvers pdbfw and"),
         (SparseClassifier(intercept="free"), SIGNS, "an intercept without penalty does not go with a ball"),
         (SparseRegressor(loss="absolute"), SCORES[:, 0], "a ball needs a smooth loss"),
         (SparseRegressor(l1=0.1), SCORES, "y should be a 1d array"),
@@ -262,5 +274,5 @@ def test_bad_input_is_refused_with_a_remedy(model: Any, y: np.ndarray, message: 
 
 
 def test_constants_of_the_papers_method_are_taken() -> None:
-    model = SparseClassifier(solver="pdbfw", constants={"s": 6, "k": 2}, radius=1.0, mu=0.1).fit(X, SIGNS)
+    model = SparseClassifier(solver="pdbfw", constants={"s": np.int64(6), "k": 2}, radius=1.0, mu=0.1).fit(X, SIGNS)
     assert model.certificate_.reached and model.model_.provenance["method"]["constants"]["s"] == 6

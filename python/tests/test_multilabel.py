@@ -99,7 +99,8 @@ def test_one_class_for_each_example_is_its_only_label() -> None:
     model = MultilabelClassifier(radius=5.0).fit(X, y)
     labels = MultilabelClassifier(radius=5.0).fit(X, (y[:, None] == ["a", "b", "c"]).astype(int))
     np.testing.assert_array_equal(model.coef_, labels.coef_)
-    np.testing.assert_array_equal(model.predict(X), np.array(["a", "b", "c"])[model.decision_function(X).argmax(axis=1)])
+    best = model.decision_function(X).argmax(axis=1)
+    np.testing.assert_array_equal(model.predict(X), np.array(["a", "b", "c"])[best])
     assert not model.multilabel_ and labels.multilabel_
     assert model.certify(X, y) == labels.certify(X, (y[:, None] == ["a", "b", "c"]).astype(int))
 

@@ -13,11 +13,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file, make_classification
 
 import dualgap
-from dualgap import LinearClassifier, LinearRegressor
+from dualgap import (
+    KernelRegressor,
+    KernelSVM,
+    LinearClassifier,
+    LinearRegressor,
+    LowRankClassifier,
+    LowRankRegressor,
+    MulticlassSVM,
+    MultilabelClassifier,
+    SparseClassifier,
+    SparseRegressor,
+)
 
 PROGRAM = os.environ.get("DUALGAP_PROGRAM")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="DUALGAP_PROGRAM does not name the program")
@@ -110,3 +122,100 @@ def test_a_linear_model_is_that_of_the_program(
     labels = program("predict", ours, file).split()
     predicted = estimator.predict(X)
     assert [float(label) for label in labels] == predicted.tolist()
+
+
+COSTS = np.array([[0, 1, 2, 1], [1, 0, 0.5, 3], [2, 1, 0, 1], [1, 4, 1, 0.0]])
+
+#: Words of the program, the kind of targets, and the estimator that solves the same problem.
+OTHERS: list[tuple[str, str, BaseEstimator]] = [
+    (
+        "binary --ball l1 --radius 2 --loss logistic --intercept=penalised",
+        "two",
+        SparseClassifier(loss="logistic", radius=2.0, intercept=True),
+    ),
+    ("multiclass --ball l1 --radius 2 --solver apg", "classes", SparseClassifier(radius=2.0, solver="apg")),
+    (
+        "regression --ball simplex --radius 2 --loss huber --width 0.5 --scale rms",
+        "numbers",
+        SparseRegressor(loss="huber", width=0.5, ball="simplex", radius=2.0, scale="rms"),
+    ),
+    ("multioutput --ball l1 --radius 2 --mu 0.01", "outputs", SparseRegressor(radius=2.0, mu=0.01)),
+    (
+        "multiclass --ball trace --radius 2 --loss softmax --class-weights balanced",
+        "classes",
+        LowRankClassifier(loss="softmax", radius=2.0, class_weight="balanced"),
+    ),
+    ("multioutput --ball trace --radius 2 --intercept", "outputs", LowRankRegressor(radius=2.0, intercept=True)),
+    (
+        "multilabel --ball trace --radius 2 --loss logistic",
+        "labels",
+        MultilabelClassifier(loss="logistic", ball="trace", radius=2.0),
+    ),
+    ("multilabel --ball l1 --radius 4 --width 0.5", "labels", MultilabelClassifier(radius=4.0, width=0.5)),
+    (
+        "multiclass --lambda 2/n --intercept --costs COSTS",
+        "classes",
+        MulticlassSVM(lam="2/n", intercept=True, costs=COSTS),
+    ),
+    ("multiclass --lambda 0.1 --loss softmax", "classes", MulticlassSVM(loss="softmax", lam=0.1)),
+    ("multiclass --lambda 0 --l1 0.05 --loss softmax", "classes", MulticlassSVM(loss="softmax", lam=0.0, l1=0.05)),
+    ("binary --kernel rbf --lambda 0.1 --loss logistic", "two", KernelSVM(loss="logistic", lam=0.1)),
+    (
+        "multiclass --kernel polynomial --degree 2 --coef0 1 --gamma 0.5 --lambda 0.1",
+        "classes",
+        KernelSVM(kernel="polynomial", degree=2, coef0=1.0, gamma=0.5, lam=0.1),
+    ),
+    (
+        "regression --kernel rbf --gamma 0.2 --lambda 0.1 --loss epsilon-insensitive --epsilon 0.05",
+        "numbers",
+        KernelRegressor(gamma=0.2, lam=0.1, epsilon=0.05),
+    ),
+]
+
+
+def spelling(target: Any, kind: str) -> str:
+    """Return a target as a LIBSVM file has it."""
+    if kind == "labels":
+        return ",".join(str(label) for label in np.flatnonzero(target))
+    return ",".join(map(str, target)) if kind == "outputs" else str(target)
+
+
+@pytest.mark.parametrize(("words", "kind", "estimator"), OTHERS, ids=[words for words, _, _ in OTHERS])
+def test_another_model_is_that_of_the_program(words: str, kind: str, estimator: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    # Few digits, so that the decimal numbers of the file are exactly these.
+    X = rng.normal(size=(80, 6)).round(3)
+    scores = (X @ rng.normal(size=(6, 4)) + 0.3 * rng.normal(size=(80, 4))).round(3)
+    y = {
+        "two": (scores[:, 0] > 0).astype(int),
+        "classes": scores.argmax(axis=1),
+        "numbers": scores[:, 0],
+        "outputs": scores[:, :3],
+        "labels": (scores > 0.2).astype(int),
+    }[kind]
+    lines = [
+        f"{spelling(target, kind)} " + " ".join(f"{j + 1}:{x}" for j, x in enumerate(row) if x)
+        for target, row in zip(y, X, strict=True)
+    ]
+    file, costs = tmp_path / "data.svm", tmp_path / "costs.tsv"
+    file.write_text("\n".join(lines) + "\n")
+    table = ["\t".join(["", "0", "1", "2", "3"]), *("\t".join(map(str, [k, *row])) for k, row in enumerate(COSTS))]
+    costs.write_text("\n".join(table) + "\n")
+    theirs, ours = tmp_path / "theirs.dualgap", tmp_path / "ours.dualgap"
+    task = [str(costs) if word == "COSTS" else word for word in words.split()]
+    program("train", *task, file, "--tolerance", 1e-4, "--seed", 3, "--witness", "--quiet", "--output", theirs)
+    estimator.set_params(tolerance=1e-4, seed=3).fit(sp.csr_array(X), y)
+    estimator.save(ours)
+    loaded = dualgap.load(theirs)
+    assert type(loaded) is type(estimator)
+    assert loaded.certificate_ == estimator.certificate_
+    assert loaded.model_.task == estimator.model_.task
+    assert tensors(ours) == tensors(theirs), "the weights and the dual point"
+
+    # Each certifies the model of the other, and predicts the same.
+    assert loaded.certify(X, y) == estimator.certify(X, y)
+    assert "Certified" in program("certify", ours, file)
+    predicted = [spelling(target, kind) for target in estimator.predict(X)]
+    if kind in ("two", "classes", "labels"):
+        assert program("predict", ours, file).splitlines() == predicted
+    np.testing.assert_array_equal(loaded.predict(X), estimator.predict(X))

@@ -32,7 +32,7 @@ from dualgap import (
 # of about the square. Another has classes that count 1000 and 0.0001, where the gap takes long to become so small.
 TIGHT: dict[str, Any] = {"tolerance": 1e-14, "passes": 3000, "threads": 1}
 
-# In the trace ball the same number of digits takes a method that converges linearly, beyond the gap that rounding allows.
+# In the trace ball so many digits take a method that converges linearly, beyond the gap that rounding allows to prove.
 EXACT: dict[str, Any] = {"solver": "apg", "tolerance": None, "passes": 2000}
 
 #: Every estimator that takes X and y. Some checks compare numbers, and these need a small tolerance.

@@ -296,19 +296,20 @@ impl Model {
     #[getter]
     fn support<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(support) = self.0.support() else { return Ok(None) };
-        let examples: Vec<i64> = support.examples().iter().map(|&i| i as i64).collect();
+        let examples: Vec<isize> =
+            support.examples().iter().map(|&i| (i as usize).cast_signed()).collect();
         let examples = examples.into_pyarray(py);
         if let Some(values) = support.rows().dense_values() {
             let table = Table { columns: support.rows().width(), values: values.to_vec() };
             return (examples, table_of(py, table)?).into_pyobject(py).map(Some);
         }
-        let (mut starts, mut columns, mut values) = (vec![0_i64], Vec::new(), Vec::new());
+        let (mut starts, mut columns, mut values) = (vec![0_isize], Vec::new(), Vec::new());
         for k in 0..support.len() {
             support.rows().row(k).for_each(|column, value| {
-                columns.push(column as i64);
+                columns.push(column.cast_signed());
                 values.push(value);
             });
-            starts.push(columns.len() as i64);
+            starts.push(columns.len().cast_signed());
         }
         let [starts, columns] = [starts, columns].map(|places| places.into_pyarray(py));
         (examples, (starts, columns, values.into_pyarray(py))).into_pyobject(py).map(Some)
