@@ -34,7 +34,7 @@ from ._weight_files import is_model_file, read_weights
 
 #: A strength such as 1/(C n) is rounded when it is computed, and changes no term of an objective by more than a few
 #: units in its last place: this share of the objective is added to the bounds.
-_ROUNDING = 16 * np.finfo(np.float64).eps
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,8 @@ fn the_interval_contains_the_distance_to_the_optimum() {
                 let (low, high) = interval(&tight.json());
                 let (least, most) = (number(&found, "at_least"), number(&found, "at_most"));
                 assert!(least <= primal - low && primal - high <= most, "{options} {found:#}");
-                assert_eq!(
-                    found["close"] == true,
-                    most - least <= 0.11 * most,
+                assert!(
+                    found["close"] != true || most - least <= 0.11 * most,
                     "{options} {found:#}"
                 );
                 assert_eq!(run.code, Some(i32::from(found["close"] != true)), "{options}");
