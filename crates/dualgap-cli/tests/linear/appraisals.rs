@@ -135,6 +135,11 @@ fn files_that_are_no_weights_are_refused() {
     desk.write("w", "-1\n2\n3\n");
     let refused = ["weight 1 is -1e0", "no gap"];
     desk.run("appraise binary d.svm --weights w --nonnegative").refuses(&refused);
+    let ball = "--ball l1 --radius 2 --mu 0.1 --loss logistic";
+    desk.run(&format!("appraise binary d.svm --weights w {ball}"))
+        .refuses(&["6e0", "2e0", "no gap"]);
+    desk.write("inside", "-1\n0.5\n0\n");
+    desk.run(&format!("appraise binary d.svm --weights inside {ball}")).ok();
     desk.run("appraise binary d.svm --weights w --kernel rbf").refuses(&["under a kernel"]);
     desk.run("appraise binary d.svm --weights w --test d.svm").refuses(&["--test"]);
     desk.run("appraise chain d.svm --weights w").exits(2);
