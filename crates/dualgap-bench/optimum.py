@@ -52,6 +52,8 @@ def data_sets(folder: Path) -> list[tuple[str, Any, np.ndarray]]:
         if not path.exists():
             sys.exit(f"{path} is not there: --data names the folder of the LIBSVM files")
         X, y = load_svmlight_file(str(path))
+        # scikit-learn reads indices of 64 bits, and LinearSVC asks for 32.
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         found.append((name, X, np.where(y > 0, 1.0, -1.0)))
     return found
 

@@ -66,7 +66,8 @@ def of_model(model: Any, X: Any, y: Any, sample_weight: Any) -> Claim:
         raise TypeError(
             f"the problem of {package}.{name} is not known: give its weights, such as model.coef_, with a `problem`"
         )
-    check_is_fitted(model, "coef_")
+    # A support vector machine under another kernel has no weights.
+    check_is_fitted(model, ["coef_", "dual_coef_"], all_or_any=any)
     if isinstance(model, BaseEstimator) and hasattr(model, "n_features_in_"):
         X = validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=False)
     else:

@@ -250,14 +250,14 @@ impl<S: Structure> Task<S> {
         let sides = posed.sides()?;
         let w = factors.scaled(weights);
         check_constraints(self.penalty, &w)?;
-        let primal = sides.primal(given.fitted(), None, &factors)?;
+        let primal = match (sides.primal(given.fitted(), None, &factors), self.penalty.ball()) {
+            (Err(Error::Refused { .. }), Some(ball)) => return Err(outside(ball, &w)),
+            (primal, _) => primal?,
+        };
         if !(primal.value.value.is_finite() && primal.value.error.is_finite()) {
-            return Err(match self.penalty.ball() {
-                Some(ball) => outside(ball, &w),
-                None => Error::setting(
-                    "the objective of these weights is larger than any number: are they of these data?",
-                ),
-            });
+            return Err(Error::setting(
+                "the objective of these weights is larger than any number: are they of these data?",
+            ));
         }
         let (witness, dual) = best_start(&*sides, posed.subgradients(&w).ok().flatten());
         drop(sides);

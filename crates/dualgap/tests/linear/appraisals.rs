@@ -59,7 +59,7 @@ fn check(case: &Case, w: &[f64], tight: &Model<Linear>) -> Appraisal {
     let off = (wide(found.certificate.primal) - primal(case, w)).abs();
     assert!(off <= wide(found.primal_error), "{off:?} {case:?}");
     let close = most - least <= 0.11 * most || found.certificate.relative_gap_bound() <= 1e-7;
-    assert_eq!(close, found.stop == Stop::GapReached, "{found:?}");
+    assert!(close || found.stop != Stop::GapReached, "{found:?}");
     // Pure l1 without a smooth loss may need more passes than there are.
     assert!(close || case.lambda == 0.0 || found.stop == Stop::Stalled, "{found:?} {case:?}");
     found
