@@ -1,10 +1,9 @@
 //! Appraisal: how far from the optimum weights are that came from elsewhere.
 
 use crate::data::Data;
-use crate::errors::exception;
 use crate::fit::Request;
 use crate::model::certificate_of;
-use crate::running::{dict, observed, to_python};
+use crate::running::{dict, observed, settled, to_python};
 use crate::structures::PyStructure;
 use dualgap::linalg::parallel::on_threads;
 use dualgap::run::{Interrupt, Observer};
@@ -63,11 +62,7 @@ fn appraise_one<'py, S: PyStructure>(
         };
         on_threads(request.threads, || task.appraise(data, weights, plan))?
     });
-    let (found, raised) = match (found, raised) {
-        (Ok(found), raised) => (found, raised),
-        (Err(_), Some(raised)) => return Err(raised),
-        (Err(error), None) => return Err(exception(error)),
-    };
+    let (found, raised) = settled(found, None, raised)?;
     let found = appraisal_of(py, &found)?;
     (found, raised.map(|error| error.into_value(py))).into_pyobject(py)
 }

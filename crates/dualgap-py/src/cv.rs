@@ -8,7 +8,7 @@ use crate::running::{dict, interruptible, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::data::{DataSet, Folds};
 use dualgap::run::{Interrupt, Stop};
-use dualgap::task::{Candidate, CrossValidation, Strength, Trial, TrialPlan};
+use dualgap::task::{Candidate, CrossValidation, Strength, Trial, TrialPlan, grid};
 use dualgap::{Error, Result};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -68,19 +68,7 @@ impl Grid {
         let &[from, to] = lambdas.as_slice() else {
             return Err(Error::setting("a grid has two ends"));
         };
-        if count < 2 || !(from > 0.0 && to > 0.0) {
-            return Err(Error::setting(
-                "a grid has at least two lambdas, and none is 0, since its scale is logarithmic: a list may have it",
-            ));
-        }
-        let last = count - 1;
-        let between = |k: usize| {
-            let share = k as f64 / last as f64;
-            (from.ln() + share * (to.ln() - from.ln())).exp()
-        };
-        // The ends are exactly what the user wrote.
-        let inner = (1..last).map(between);
-        Ok(std::iter::once(from).chain(inner).chain([to]).collect())
+        grid(from, to, count)
     }
 }
 
@@ -136,7 +124,7 @@ fn search<'py, S: PyStructure>(
         Ok(found.map(|found| (found, numbers)))
     });
     let raised_by_callback = raised_by_callback.into_inner().expect("no thread panics with it");
-    if let Some(raised) = raised_by_callback.or(raised) {
+    if let Some(raised) = request.task.structure.raised().or(raised_by_callback).or(raised) {
         return Err(raised);
     }
     let (found, numbers) = found.map_err(exception)?.ok_or_else(|| {

@@ -1,9 +1,9 @@
 //! Training: a task as JSON, data, and what Python wants to see of the run.
 
 use crate::data::Data;
-use crate::errors::{OrRaise, exception};
+use crate::errors::OrRaise;
 use crate::model::{Model, certificate_of};
-use crate::running::{Flag, dict, observed, to_python};
+use crate::running::{Flag, dict, observed, settled, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::Result;
 use dualgap::data::Recipe;
@@ -158,12 +158,7 @@ fn fit_one<'py, S: PyStructure>(
         };
         task.fit(train, plan)
     });
-    let (report, raised) = match (report, request.task.structure.raised(), raised) {
-        (_, Some(called), _) => return Err(called),
-        (Ok(report), None, raised) => (report, raised),
-        (Err(_), None, Some(raised)) => return Err(raised),
-        (Err(error), None, None) => return Err(exception(error)),
-    };
+    let (report, raised) = settled(report, request.task.structure.raised(), raised)?;
     let (mut model, report) = report.split();
     model.provenance.recipe = request.recipe;
     let report = report_of(py, &report)?;

@@ -1,14 +1,14 @@
 //! Paths: models that together are within a tolerance at every λ of an interval.
 
 use crate::data::Data;
-use crate::errors::{OrRaise, exception};
+use crate::errors::OrRaise;
 use crate::fit::{Request, report_of, unknown};
 use crate::model::{Model, certificate_of};
-use crate::running::{dict, observed, to_python};
+use crate::running::{dict, observed, settled, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::linalg::Measured;
 use dualgap::run::{Budget, Interrupt, Interval, Observer};
-use dualgap::task::{Covered, Ending, PathPlan, Piece, Strength};
+use dualgap::task::{Ending, PathPlan, Piece, Strength};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -88,9 +88,9 @@ fn path_of<'py, S: PyStructure>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let request = Request::<S>::read(request, arrays)?;
     let train = S::data(&data.0)?;
-    let interrupt = Interrupt::default();
+    let (interrupt, halt) = (Interrupt::default(), request.task.structure.halt());
     let mut pieces: Vec<Piece<S>> = Vec::new();
-    let (covered, raised) = observed(py, &interrupt, None, callback.as_ref(), |callback| {
+    let (covered, raised) = observed(py, &interrupt, Some(&halt), callback.as_ref(), |callback| {
         let total = request.task.total(train)?;
         let [a, b] = ends.map(|end| end.resolve(total));
         let wanted = PathPlan {
@@ -110,11 +110,7 @@ fn path_of<'py, S: PyStructure>(
         })?;
         Ok::<_, dualgap::Error>((covered, wanted.within))
     });
-    let (covered, within): (Covered, Interval) = match (covered, &raised) {
-        (Ok(found), _) => found,
-        (Err(_), Some(raised)) => return Err(raised.clone_ref(py)),
-        (Err(error), None) => return Err(exception(error)),
-    };
+    let ((covered, within), raised) = settled(covered, request.task.structure.raised(), raised)?;
     let pieces = pieces.into_iter().map(|Piece { report, reach, interval }| {
         let (mut model, report) = report.split();
         model.provenance.recipe.clone_from(&request.recipe);

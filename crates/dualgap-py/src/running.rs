@@ -1,6 +1,6 @@
 //! A run that Python started: detached from the interpreter, answering Ctrl-C, with a callback that can end it.
 
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, exception};
 use dualgap::Result;
 use dualgap::run::{Interrupt, Observer, Progress};
 use pyo3::prelude::*;
@@ -39,7 +39,6 @@ impl Flag {
 /// Runs `work` on a thread of its own while the caller, detached from the interpreter, waits for its end and for signals.
 /// A signal whose handler raises an exception ends the run through `interrupt`; the exception is returned beside the
 /// result.
-#[allow(dead_code)] // for work that certifies nothing on the way
 pub fn interruptible<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,
@@ -90,6 +89,21 @@ pub fn observed<T: Send>(
     // A signal of the last moment must not be raised by the interpreter before the caller has the result.
     desk.check_signals(py);
     (result, desk.raised)
+}
+
+/// Returns what a run has found, and what was raised beside it. If it found nothing, the cause is raised: an exception in the
+/// structure's own Python code, which is `called`, comes before all others.
+pub fn settled<T>(
+    found: Result<T>,
+    called: Option<PyErr>,
+    raised: Option<PyErr>,
+) -> PyResult<(T, Option<PyErr>)> {
+    match (found, called, raised) {
+        (_, Some(called), _) => Err(called),
+        (Ok(found), None, raised) => Ok((found, raised)),
+        (Err(_), None, Some(raised)) => Err(raised),
+        (Err(error), None, None) => Err(exception(error)),
+    }
 }
 
 /// What the thread of a run tells the thread that waits for it.

@@ -2,7 +2,7 @@
 
 use super::values::{parse_grid, parse_lambda};
 use clap::Args;
-use dualgap::task::Strength;
+use dualgap::task::{Strength, grid};
 use dualgap::{Error, Result};
 
 #[derive(Args, Debug)]
@@ -39,22 +39,7 @@ impl GridArgs {
                 "a grid has no lambda of 0, since its scale is logarithmic; --lambdas may name it",
             ));
         }
-        let last = self.count - 1;
-        let between = |k: usize| {
-            let share = k as f64 / last as f64;
-            (from.ln() + share * (to.ln() - from.ln())).exp()
-        };
-        // Both ends are exactly what the user wrote.
-        let at = |k: usize| {
-            if k == 0 {
-                from
-            } else if k == last {
-                to
-            } else {
-                between(k)
-            }
-        };
-        Ok((0..self.count).map(at).collect())
+        grid(from, to, self.count)
     }
 }
 

@@ -158,6 +158,31 @@ impl CrossValidation {
 /// Relative tolerance for equal means: those that differ by less differ only by rounding.
 const SAME: f64 = 1e-12;
 
+/// Returns `count` λ in equal ratios from one end to the other, both of them included exactly as they are.
+///
+/// ```
+/// # use dualgap::task::grid;
+/// let lambdas = grid(1.0, 0.01, 3)?;
+/// assert_eq!((lambdas[0], lambdas[2]), (1.0, 0.01));
+/// assert!((lambdas[1] - 0.1).abs() < 1e-12);
+/// assert!(grid(1.0, 0.0, 3).is_err(), "the scale is logarithmic");
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn grid(from: f64, to: f64, count: usize) -> Result<Vec<f64>> {
+    if count < 2 || !(from > 0.0 && to > 0.0) {
+        return Err(Error::setting(
+            "a grid has at least two lambdas, and none is 0, since its scale is logarithmic: a list may have it",
+        ));
+    }
+    let last = count - 1;
+    let between = |k: usize| {
+        let share = k as f64 / last as f64;
+        (from.ln() + share * (to.ln() - from.ln())).exp()
+    };
+    let inner = (1..last).map(between);
+    Ok(std::iter::once(from).chain(inner).chain([to]).collect())
+}
+
 /// How a cross-validation trains its models.
 #[derive(Clone, Debug)]
 pub struct TrialPlan {

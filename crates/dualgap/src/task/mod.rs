@@ -40,7 +40,7 @@ mod version1;
 pub use accuracy::{Accuracy, Approximation};
 pub use appraise::Appraisal;
 pub use checkpoint::Checkpoints;
-pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan};
+pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan, grid};
 pub use describe::Description;
 pub use file::RawModel;
 pub use method::{DualMethod, Method};

@@ -103,6 +103,10 @@ fn several_scores_have_the_optimum_of_dual_ascent() {
     }
 }
 
+fn plan<'a>(budget: Budget) -> Plan<'a, Linear> {
+    Plan { method: by(Equations::ConjugateGradient), ..Plan::new(budget) }
+}
+
 #[test]
 fn a_resumed_run_is_the_run_that_went_through() {
     let case =
@@ -111,9 +115,6 @@ fn a_resumed_run_is_the_run_that_went_through() {
         Task::new(Linear::new(case.loss), penalty(case.lambda, case.regulariser)),
         case.examples(),
     );
-    fn plan<'a>(budget: Budget) -> Plan<'a, Linear> {
-        Plan { method: by(Equations::ConjugateGradient), ..Plan::new(budget) }
-    }
     let whole = task.fit(&data, plan(Budget::relative(1e-9))).unwrap();
     let mut memory = InMemory::default();
     let first = Plan { checkpoints: Some(Keep::Sink(&mut memory)), ..plan(Budget::passes(9)) };
