@@ -239,8 +239,8 @@ def _linear_svc(fitted: _Fitted) -> Claim:
     if fitted.get("multi_class") == "crammer_singer":
         if len(fitted.model.classes_) == 2:
             raise ValueError(
-                "LinearSVC(multi_class='crammer_singer') of two classes keeps the difference of their weights only: take "
-                "multi_class='ovr'"
+                "LinearSVC(multi_class='crammer_singer') of two classes keeps the difference of their weights only: "
+                "take multi_class='ovr'"
             )
         claim.loss = {"name": "hinge"}
         claim.objective = f"1/2 Σ ||w_k||² + {C:g} Σ max_k [k ≠ y_i] + s_k - s_y (Crammer and Singer)"
@@ -260,7 +260,7 @@ def _linear_svr(fitted: _Fitted) -> Claim:
         claim.loss = {"name": "epsilon_insensitive", "epsilon": epsilon}
         return fitted.regressor(claim, lambda _: C, 1.0, 0.0)
     if epsilon != 0.0:
-        raise ValueError("the squared epsilon-insensitive loss is known with epsilon=0 only: it is the squared loss then")
+        raise ValueError("the squared epsilon-insensitive loss is known with epsilon=0 only, as the squared loss")
     claim.loss, claim.objective = {"name": "squared"}, f"1/2 ||w||² + {C:g} Σ (y_i - s_i)²"
     return fitted.regressor(claim, lambda _: 2.0 * C, 1.0, 0.0)
 
