@@ -13,6 +13,7 @@ import argparse
 import sys
 import time
 import warnings
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +59,18 @@ def data_sets(folder: Path) -> list[tuple[str, Any, np.ndarray]]:
     return found
 
 
+def two_digits(value: float, rounding: str) -> str:
+    """Return two digits of a bound, rounded so that it stays one."""
+    exact = Decimal(value)
+    return f"{exact.quantize(Decimal((0, (1,), exact.adjusted() - 1)), rounding=rounding):.2g}"
+
+
 def cell(proof: dualgap.Appraisal) -> str:
     """Return the interval of a proof, as a share of the objective."""
-    most, least = proof.relative_at_most, proof.relative_at_least
-    if least == 0.0:
-        return f"≤ {100 * most:.2g} %"
-    return f"{100 * least:.2g} … {100 * most:.2g} %"
+    most = two_digits(100 * proof.relative_at_most, ROUND_CEILING)
+    if proof.at_least == 0.0:
+        return f"≤ {most} %"
+    return f"{two_digits(100 * proof.relative_at_least, ROUND_FLOOR)} … {most} %"
 
 
 def main() -> None:

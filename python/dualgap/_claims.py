@@ -107,8 +107,7 @@ class _Fitted:
         value = float(self.get(parameter))
         if not (value > 0.0 and np.isfinite(value)):
             raise ValueError(
-                f"{self.name}({parameter}={value:g}) has no penalty, and an unpenalised problem has no dual bound here: "
-                f"{alternative}"
+                f"{self.name}({parameter}={value:g}) has no penalty, and no dual bound here: {alternative}"
             )
         return value
 
@@ -139,8 +138,8 @@ class _Fitted:
     ) -> Claim:
         """Add a problem of two classes, or one against the rest for each of several.
 
-        With `signs` the loss is one of numbers, and the targets are −1 and 1. The rest counts 1 whatever the classes in it
-        count: this is what LIBLINEAR and SGDClassifier do.
+        With `signs` the loss is one of numbers, and the targets are −1 and 1. The rest counts 1 whatever the classes in
+        it count: this is what LIBLINEAR and SGDClassifier do.
         """
         classes = self.model.classes_
         y = column_or_1d(self.y)
@@ -199,7 +198,9 @@ class _Fitted:
             )
         return claim
 
-    def classes_at_once(self, claim: Claim, factor: Callable[[float], float], squares: float, absolutes: float) -> Claim:
+    def classes_at_once(
+        self, claim: Claim, factor: Callable[[float], float], squares: float, absolutes: float
+    ) -> Claim:
         """Add one problem of all classes, with a row of weights for each."""
         classes = self.model.classes_
         y = column_or_1d(self.y)
@@ -238,8 +239,8 @@ def _linear_svc(fitted: _Fitted) -> Claim:
     if fitted.get("multi_class") == "crammer_singer":
         if len(fitted.model.classes_) == 2:
             raise ValueError(
-                "LinearSVC(multi_class='crammer_singer') keeps the difference of its two rows of weights only, and not the "
-                "weights of its problem: take multi_class='ovr'"
+                "LinearSVC(multi_class='crammer_singer') of two classes keeps the difference of their weights only: "
+                "take multi_class='ovr'"
             )
         claim.loss = {"name": "hinge"}
         claim.objective = f"1/2 Σ ||w_k||² + {C:g} Σ max_k [k ≠ y_i] + s_k - s_y (Crammer and Singer)"
@@ -259,7 +260,7 @@ def _linear_svr(fitted: _Fitted) -> Claim:
         claim.loss = {"name": "epsilon_insensitive", "epsilon": epsilon}
         return fitted.regressor(claim, lambda _: C, 1.0, 0.0)
     if epsilon != 0.0:
-        raise ValueError("the squared epsilon-insensitive loss is known with epsilon=0 only, where it is the squared loss")
+        raise ValueError("the squared epsilon-insensitive loss is known with epsilon=0 only, as the squared loss")
     claim.loss, claim.objective = {"name": "squared"}, f"1/2 ||w||² + {C:g} Σ (y_i - s_i)²"
     return fitted.regressor(claim, lambda _: 2.0 * C, 1.0, 0.0)
 
@@ -269,7 +270,7 @@ def _svc(fitted: _Fitted) -> Claim:
     _check_linear_kernel(fitted)
     C = fitted.positive("C", "take a finite C")
     if len(fitted.model.classes_) > 2:
-        raise ValueError("SVC of several classes is one problem for each pair of them: certify LinearSVC, or two classes")
+        raise ValueError("SVC of several classes is one problem for each pair: certify LinearSVC, or two classes")
     claim = Claim(fitted.name, "", fitted.X, {"name": "hinge"}, "free")
     claim.objective = f"1/2 ||w||² + {C:g} Σ max(0, 1 - y_i (s_i + b))"
     return fitted.classifier(claim, lambda _: C, 1.0, 0.0, of_samples=False)
@@ -286,7 +287,7 @@ def _svr(fitted: _Fitted) -> Claim:
 
 def _check_linear_kernel(fitted: _Fitted) -> None:
     if fitted.get("kernel") != "linear":
-        raise ValueError(f"{fitted.name} is certified with kernel='linear' only: KernelSVM is certified when it is fitted")
+        raise ValueError(f"{fitted.name} is certified with kernel='linear' only; KernelSVM is when it is fitted")
 
 
 def _logistic_regression(fitted: _Fitted) -> Claim:
@@ -341,7 +342,7 @@ def _ridge_classifier(fitted: _Fitted, claim: Claim, alpha: float) -> Claim:
 def _elastic_net(fitted: _Fitted) -> Claim:
     # 1/(2 Σ c) Σ c r² + α ρ ‖w‖₁ + α (1 − ρ)/2 ‖w‖², with ρ = 1 for the lasso. Of celer and skglm alike.
     if getattr(fitted.model, "weights", None) is not None:
-        raise ValueError(f"{fitted.name} with weights of single features is not known: scale the columns of X in their place")
+        raise ValueError(f"{fitted.name} with weights of features is not known: scale the columns of X in their place")
     ratio = 1.0 if fitted.name.startswith("Lasso") else float(fitted.get("l1_ratio_", fitted.get("l1_ratio")))
     alpha = float(fitted.get("alpha_", fitted.get("alpha")))
     if not alpha > 0.0:
@@ -368,14 +369,14 @@ def _sgd(fitted: _Fitted) -> Claim:
     # 1/n Σ c φ + α ((1 − ρ)/2 ‖w‖² + ρ ‖w‖₁), with the intercept free.
     loss = fitted.get("loss")
     if loss not in _SGD_LOSSES:
-        raise ValueError(f"{fitted.name}(loss={loss!r}) has a loss that is not known here: {', '.join(_SGD_LOSSES)} are")
+        raise ValueError(f"{fitted.name}(loss={loss!r}): this loss is not known here, and {', '.join(_SGD_LOSSES)} are")
     if fitted.get("early_stopping"):
         raise ValueError(
             f"{fitted.name}(early_stopping=True) has left out a part of the data that it does not tell: fit without"
         )
     penalty = fitted.get("penalty")
     if penalty is None:
-        raise ValueError(f"{fitted.name}(penalty=None) has no penalty, and no dual bound here: take l2, l1 or elasticnet")
+        raise ValueError(f"{fitted.name}(penalty=None) has no dual bound here: take penalty='l2', 'l1' or 'elasticnet'")
     alpha = fitted.positive("alpha", "take a positive alpha")
     ratio = {"l2": 0.0, "l1": 1.0}.get(penalty, float(fitted.get("l1_ratio") or 0.0))
     squares, absolutes = alpha * (1.0 - ratio), alpha * ratio

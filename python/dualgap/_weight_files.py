@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+
 def is_model_file(path: str | Path) -> bool:
     """Return whether a file is one of this package's models, and not one of weights as text."""
     with Path(path).open("rb") as file:
@@ -37,8 +38,7 @@ def read_weights(
     if bias >= 0.0:
         if bias != 1.0 or intercept != "penalised":
             raise ValueError(
-                f"{path}: was trained with -B {bias:g}: its problem has intercept=\"penalised\", and -B 1 is the only one "
-                "that is known"
+                f"{path}: was trained with -B {bias:g}: its problem has intercept=\"penalised\", and -B must be 1"
             )
     elif intercept is not None:
         raise ValueError(f"{path}: was trained without -B, and the problem has an intercept: leave it out")

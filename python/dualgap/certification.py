@@ -214,7 +214,9 @@ def certify(
     run = {"limits": limits, "threads": whole(threads, "threads")}
     if hasattr(model, "fit"):
         if problem is not None:
-            raise ValueError("a fitted model says itself which problem it solves: leave `problem` out, or give its weights")
+            raise ValueError(
+                "a fitted model says itself which problem it solves: leave `problem` out, or give its weights"
+            )
         claim = _claims.of_model(model, X, y, sample_weight)
         parts = [_appraise(claim, part, run, callback) for part in claim.parts]
         return Appraisal._sum(parts, claim.objective)
@@ -307,7 +309,9 @@ def _appraise_weights(
     weights = np.atleast_2d(_claims.dense(coefficients))
     if intercept is not None:
         if kind is None and np.any(intercept):
-            raise ValueError('the weights have an intercept, and `problem` has none: give it intercept="free" or "penalised"')
+            raise ValueError(
+                'the weights have an intercept, and `problem` has none: give it intercept="free" or "penalised"'
+            )
         if kind is not None:
             column = np.broadcast_to(np.reshape(intercept, (-1, 1)), (weights.shape[0], 1))
             weights = np.hstack([weights, column])

@@ -234,8 +234,8 @@ def test_the_objective_is_the_formula_and_the_bounds_contain_the_truth(model, y,
 
 
 def test_a_model_that_does_not_converge_is_caught():
-    # LIBLINEAR's hinge goes round in circles under these weights, however many passes it takes. The judge is a quadratic
-    # program in w and slack variables.
+    # LIBLINEAR's hinge goes round in circles under these weights, however many passes it takes. The judge is a
+    # quadratic program in w and slack variables.
     model = LinearSVC(loss="hinge", C=0.3, intercept_scaling=2.5, class_weight={"yes": 3.0}, tol=1e-12, random_state=0)
     found = dualgap.certify(fitted(model, SIGN, COUNTS), X, SIGN, sample_weight=COUNTS)
     rows = signs(SIGN)[:, None] * np.hstack([X, np.full((60, 1), 2.5)])

@@ -132,7 +132,7 @@ fn sentence(found: &Appraisal) -> String {
         least => format!("and at least {least}"),
     };
     format!(
-        "Proved: the objective at these weights is at most {most} above the optimum ({share} % of it), {least}."
+        "Proved: the objective at these weights is at most {most} above the optimum ({share} % of the objective), {least}."
     )
 }
 
@@ -142,10 +142,18 @@ fn rounded_down(x: f64) -> String {
     if x < 1e-300 {
         return "0".into();
     }
-    let unit = 10_f64.powi(x.log10().floor() as i32 - 2);
+    let digits = x.log10().floor() as i32;
+    let unit = 10_f64.powi(digits - 2);
     let low = (x / unit).floor();
     // Products by powers of ten are rounded, and can be above x: then one unit less is not.
-    let told = [low, low - 1.0].map(|low| format!("{:.2e}", low * unit));
+    let told = [low, low - 1.0].map(|low| {
+        let low = low * unit;
+        if (-4..6).contains(&digits) {
+            format!("{low:.*}", (2 - digits).max(0) as usize)
+        } else {
+            format!("{low:.2e}")
+        }
+    });
     told.into_iter()
         .find(|told| told.parse().is_ok_and(|told: f64| told <= x))
         .unwrap_or("0".into())
