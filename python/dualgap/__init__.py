@@ -19,89 +19,67 @@ if TYPE_CHECKING:
     from . import plot as plot
     from ._certificate import Certificate as Certificate
     from ._files import load as load
-    from ._report import Report as Report
     from ._path import CertifiedPath as CertifiedPath
     from ._path import PathPiece as PathPiece
     from ._path import path as path
+    from ._report import Report as Report
+    from .balls import SparseClassifier as SparseClassifier
+    from .balls import SparseRegressor as SparseRegressor
+    from .certification import Appraisal as Appraisal
+    from .certification import certify as certify
+    from .chain import ChainSVM as ChainSVM
+    from .completion import MatrixCompletion as MatrixCompletion
     from .cross_validation import ChainSVMCV as ChainSVMCV
     from .cross_validation import LinearClassifierCV as LinearClassifierCV
     from .cross_validation import LinearRegressorCV as LinearRegressorCV
     from .cross_validation import MulticlassSVMCV as MulticlassSVMCV
-    from .chain import ChainSVM as ChainSVM
-    from .completion import MatrixCompletion as MatrixCompletion
-    from ._report import Report as Report
-    from .certification import Appraisal as Appraisal
-    from .certification import certify as certify
-    from .linear import LinearClassifier as LinearClassifier
-    from .linear import LinearRegressor as LinearRegressor
-    from .matching import MatchingSVM as MatchingSVM
-    from .tagger import SequenceTagger as SequenceTagger
-    from .balls import SparseClassifier as SparseClassifier
-    from .balls import SparseRegressor as SparseRegressor
     from .kernel import KernelRegressor as KernelRegressor
     from .kernel import KernelSVM as KernelSVM
-    from .certification import Appraisal as Appraisal
-    from .certification import certify as certify
-    from .chain import ChainSVM as ChainSVM
-    from .completion import MatrixCompletion as MatrixCompletion
     from .linear import LinearClassifier as LinearClassifier
-    from .linear_regressor import LinearRegressor as LinearRegressor
-    from .matching import MatchingSVM as MatchingSVM
-    from .tagger import SequenceTagger as SequenceTagger
     from .linear_regressor import LinearRegressor as LinearRegressor
     from .low_rank import LowRankClassifier as LowRankClassifier
     from .low_rank import LowRankRegressor as LowRankRegressor
+    from .matching import MatchingSVM as MatchingSVM
     from .multiclass import MulticlassSVM as MulticlassSVM
     from .multilabel import MultilabelClassifier as MultilabelClassifier
     from .structured import Decoded as Decoded
     from .structured import OracleReport as OracleReport
     from .structured import StructuredSVM as StructuredSVM
     from .structured import check_oracle as check_oracle
-    from .linear_regressor import LinearRegressor as LinearRegressor
+    from .tagger import SequenceTagger as SequenceTagger
 
 #: The module of every public name.
 _HOMES = {
-    "Certificate": "_certificate",
-    "load": "_files",
-    "Report": "_report",
-    "CertifiedPath": "_path",
-    "PathPiece": "_path",
-    "path": "_path",
-    "ChainSVMCV": "cross_validation",
-    "LinearClassifierCV": "cross_validation",
-    "LinearRegressorCV": "cross_validation",
-    "MulticlassSVMCV": "cross_validation",
-    "Report": "_report",
     "Appraisal": "certification",
+    "Certificate": "_certificate",
+    "CertifiedPath": "_path",
     "certify": "certification",
-    "LinearClassifier": "linear",
-    "LinearRegressor": "linear",
     "ChainSVM": "chain",
-    "SequenceTagger": "tagger",
-    "MatchingSVM": "matching",
-    "MatrixCompletion": "completion",
+    "ChainSVMCV": "cross_validation",
+    "check_oracle": "structured",
+    "Decoded": "structured",
     "KernelRegressor": "kernel",
     "KernelSVM": "kernel",
-    "Appraisal": "certification",
-    "certify": "certification",
     "LinearClassifier": "linear",
+    "LinearClassifierCV": "cross_validation",
     "LinearRegressor": "linear_regressor",
-    "ChainSVM": "chain",
-    "SequenceTagger": "tagger",
-    "MatchingSVM": "matching",
-    "MatrixCompletion": "completion",
-    "LinearRegressor": "linear_regressor",
+    "LinearRegressorCV": "cross_validation",
+    "load": "_files",
     "LowRankClassifier": "low_rank",
     "LowRankRegressor": "low_rank",
+    "MatchingSVM": "matching",
+    "MatrixCompletion": "completion",
     "MulticlassSVM": "multiclass",
+    "MulticlassSVMCV": "cross_validation",
     "MultilabelClassifier": "multilabel",
+    "OracleReport": "structured",
+    "path": "_path",
+    "PathPiece": "_path",
+    "Report": "_report",
+    "SequenceTagger": "tagger",
     "SparseClassifier": "balls",
     "SparseRegressor": "balls",
-    "Decoded": "structured",
-    "OracleReport": "structured",
     "StructuredSVM": "structured",
-    "check_oracle": "structured",
-    "LinearRegressor": "linear_regressor",
 }
 
 #: The public modules.

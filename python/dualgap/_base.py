@@ -140,7 +140,9 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         options = dict(getattr(self, "solver_options", None) or {})
         if "seed" in options:
             raise ValueError("the seed is a keyword of its own, and not one of `solver_options`")
-        return {**options, "seed": whole(self.seed, "seed")}
+        seed = whole(self.seed, "seed")
+        # Zero is the default of all solvers that have a seed; Newton's method has none.
+        return {**options, "seed": seed} if seed else options
 
     def _callback(self) -> Watch:
         """Return the callbacks of a run, which are those of the estimator and those of scikit-learn."""
@@ -170,8 +172,10 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         """Raise what ended the run early, or warn if the tolerance was missed."""
         if raised is not None:
             raise raised
-        # A callback that stops a run has its reasons.
-        if self.stop_ not in ("gap_reached", "callback"):
+        # A callback that stops a run has its reasons, and a limit without a tolerance is what was asked for.
+        tolerances = (self.tolerance, getattr(self, "absolute_tolerance", None))
+        limited = self.stop_.endswith("_limit") and not any(tolerances)
+        if self.stop_ not in ("gap_reached", "callback") and not limited:
             warnings.warn(
                 f"the run ended ({self.stop_.replace('_', ' ')}) with a gap of at most "
                 f"{self.certificate_.relative_gap:.2g} of the objective, and the tolerance was not reached: "
