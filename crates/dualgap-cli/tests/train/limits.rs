@@ -134,7 +134,7 @@ fn usage_errors_exit_with_2_and_print_no_result() {
         "train",
         "train multiclass",
         "train multiclass data.svm --frobnicate",
-        "train multiclass data.svm --solver newton",
+        "train multiclass data.svm --solver gauss",
         "train multiclass data.svm --hamming plain",
         "train chain data.svm --costs costs",
         "train multiclass data.svm --witness",

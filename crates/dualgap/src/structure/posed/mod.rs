@@ -14,6 +14,7 @@
 mod balls;
 mod curved;
 mod expectations;
+mod one_output;
 pub(super) mod penalised;
 mod stored;
 #[cfg(not(feature = "low-rank"))]
@@ -25,7 +26,8 @@ mod trace;
 pub use balls::in_ball;
 pub use curved::curved;
 pub use expectations::with_expectations;
-pub use penalised::{linear, penalised, penalised_or_l1};
+pub use one_output::linear;
+pub use penalised::{penalised, penalised_or_l1};
 pub use stored::StoredLosses;
 #[cfg(feature = "low-rank")]
 pub use trace::mapped;

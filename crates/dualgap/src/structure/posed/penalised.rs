@@ -1,21 +1,16 @@
 //! Problems under a penalty: blocks of the engine.
 
-use super::curved::{by_newton, handover, with_handover};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
-use crate::dual::problem::masses;
 use crate::dual::pure_l1::L1Certificate;
 use crate::dual::train_around_centre;
-use crate::dual::{
-    self, Begin, Blocks, InterceptBlocks, Problem, Quality, Settings, Solution, Witness, Witnessed,
-};
+use crate::dual::{self, Begin, Problem, Quality, Settings, Solution, Witness, Witnessed};
 use crate::linalg::{Measured, parallel};
 use crate::methods::{cutting_plane, subgradient};
 use crate::run::{Checkpoint, Reach, Report};
 use crate::structure::Fitted;
-use crate::structure::linear::{LinearBlocks, train_pure_l1_from};
-use crate::term::{L2, Link, Penalty, PureL1, Regulariser, ScalarLoss, Unpenalised};
+use crate::term::{L2, Link, Penalty, PureL1, Regulariser};
 use crate::{Error, Result};
 
 /// Poses a problem under a ridge.
@@ -36,14 +31,6 @@ pub fn penalised_or_l1<'d, B: Witnessed + 'd>(
     }
 }
 
-/// Poses a problem of one output, which knows more penalties: pure l1, the q-norm, and a free weight.
-pub fn linear<'d>(
-    blocks: LinearBlocks<'d, ScalarLoss>,
-    posing: &Posing<'_>,
-) -> Box<dyn Posed + 'd> {
-    Box::new(OfOneOutput { blocks, penalty: posing.penalty, weights: weights_of(posing) })
-}
-
 pub(super) fn weights_of(posing: &Posing<'_>) -> Option<Vec<f64>> {
     posing.weights.map(<[f64]>::to_vec)
 }
@@ -59,12 +46,6 @@ struct UnderL1<B> {
     blocks: B,
     sigma: f64,
     nonnegative: bool,
-    weights: Option<Vec<f64>>,
-}
-
-struct OfOneOutput<'d> {
-    blocks: LinearBlocks<'d, ScalarLoss>,
-    penalty: Penalty,
     weights: Option<Vec<f64>>,
 }
 
@@ -121,60 +102,8 @@ impl<B: Witnessed> Posed for UnderL1<B> {
     }
 }
 
-impl Posed for OfOneOutput<'_> {
-    fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
-        let Self { blocks, penalty, weights } = self;
-        let of_its_own = matches!(penalty, Penalty::QNorm { .. } | Penalty::Lasso { .. });
-        let settings = match &run.solver {
-            Solver::Dual(settings) => settings.clone(),
-            Solver::Newton(settings) => {
-                return by_newton(blocks, *penalty, weights.as_deref(), *settings, run);
-            }
-            _ if of_its_own => return Err(other_solver()),
-            _ => return train(blocks, *penalty, weights.as_deref(), run),
-        };
-        if !of_its_own {
-            return match handover(blocks, &settings) {
-                Some(passes) => with_handover(blocks, &settings, passes, run),
-                None => train(blocks, *penalty, weights.as_deref(), run),
-            };
-        }
-        let (settings, begin) = (&settings, begin(blocks, run.start)?);
-        let (budget, observer, sink) = (run.budget, run.observer, run.sink);
-        let report = if let Penalty::QNorm { .. } = self.penalty {
-            dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)
-        } else {
-            let from = checkpoint(begin)?;
-            train_pure_l1_from(blocks, settings, from, budget, observer, sink)
-        };
-        Ok(trained(blocks, report?, run.factors))
-    }
-
-    fn sides(&self) -> Result<Box<dyn Sides + '_>> {
-        linear_sides(self.penalty, self.weights.as_deref(), &self.blocks)
-    }
-
-    fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach> {
-        reach(&self.blocks, self.penalty, self.weights.as_deref(), weights, witness)
-    }
-
-    /// Balanced if a weight is free, and scaled if the l1 norm is alone.
-    fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
-        let blocks = &self.blocks;
-        let (_, regulariser) = regulariser(self.penalty, blocks)?;
-        if let Penalty::Lasso { .. } = self.penalty {
-            return scaled_corners(blocks, regulariser, self.weights.as_ref(), weights).map(Some);
-        }
-        let points = corners(blocks, weights)?;
-        let Some(free) = regulariser.free else { return Ok(Some(Witness::of(blocks, &points))) };
-        let masses = masses(blocks.len(), self.weights.as_deref())?;
-        let balanced = blocks.balanced(&points, &masses, free.column);
-        Ok(balanced.map(|points| Witness::of(blocks, &points)))
-    }
-}
-
 /// Returns the point of every block that is its corner with the largest loss at w.
-fn corners<B: Witnessed>(blocks: &B, w: &[f64]) -> Result<Vec<B::Point>> {
+pub(super) fn corners<B: Witnessed>(blocks: &B, w: &[f64]) -> Result<Vec<B::Point>> {
     let buffers = || (blocks.scratch(), B::Corner::default());
     parallel::map(blocks.len(), buffers, |(scratch, corner), i| {
         blocks.best_corner(i, w, corner, scratch)?;
@@ -185,7 +114,7 @@ fn corners<B: Witnessed>(blocks: &B, w: &[f64]) -> Result<Vec<B::Point>> {
 }
 
 /// Returns the corners at w, scaled until the dual of the l1 norm alone allows them.
-fn scaled_corners<B: Witnessed>(
+pub(super) fn scaled_corners<B: Witnessed>(
     blocks: &B,
     regulariser: Regulariser,
     weights: Option<&Vec<f64>>,
@@ -200,7 +129,7 @@ fn scaled_corners<B: Witnessed>(
 }
 
 /// Trains under a ridge, with any of the solvers for penalties.
-fn train<B: Witnessed>(
+pub(super) fn train<B: Witnessed>(
     blocks: &B,
     penalty: Penalty,
     weights: Option<&[f64]>,
@@ -276,7 +205,7 @@ pub(in crate::structure) fn begin<B: Witnessed>(
 }
 
 /// Returns the checkpoint that a pure l1 run begins with, if it does not begin anew.
-fn checkpoint<P>(begin: Begin<P>) -> Result<Option<Checkpoint>> {
+pub(super) fn checkpoint<P>(begin: Begin<P>) -> Result<Option<Checkpoint>> {
     match begin {
         Begin::Fresh => Ok(None),
         Begin::At(checkpoint) => Ok(Some(checkpoint)),
@@ -299,7 +228,7 @@ pub(in crate::structure) fn trained<B: Witnessed>(
     })
 }
 
-fn reach<B: Witnessed>(
+pub(super) fn reach<B: Witnessed>(
     blocks: &B,
     penalty: Penalty,
     masses: Option<&[f64]>,
@@ -310,13 +239,13 @@ fn reach<B: Witnessed>(
     dual::reach(blocks, regulariser, masses, weights, &witness.points(blocks)?)
 }
 
-struct OfBlocks<'a, B, L> {
+pub(super) struct OfBlocks<'a, B, L> {
     blocks: &'a B,
     problem: Problem<'a, B, L>,
 }
 
 impl<'a, B: Witnessed, L: Link + 'a> OfBlocks<'a, B, L> {
-    fn boxed(
+    pub(super) fn boxed(
         blocks: &'a B,
         link: L,
         lambda: f64,
@@ -370,32 +299,5 @@ fn sides<'a, B: Witnessed>(
         OfBlocks::boxed(blocks, L2, lambda, weights)
     } else {
         OfBlocks::boxed(blocks, regulariser.link(lambda)?, lambda, weights)
-    }
-}
-
-/// Returns the sides of a problem of one output, which knows more penalties.
-fn linear_sides<'a>(
-    penalty: Penalty,
-    weights: Option<&[f64]>,
-    blocks: &'a LinearBlocks<'_, ScalarLoss>,
-) -> Result<Box<dyn Sides + 'a>> {
-    let (lambda, regulariser) = regulariser(penalty, blocks)?;
-    let Regulariser { l1, nonnegative, free, .. } = regulariser;
-    match penalty {
-        Penalty::Lasso { .. } => {
-            let link = Unpenalised { link: PureL1 { nonnegative }, free };
-            OfBlocks::boxed(blocks, link, l1, weights)
-        }
-        Penalty::QNorm { .. } => {
-            let link = regulariser.q_norm(lambda, Blocks::dim(blocks))?;
-            OfBlocks::boxed(blocks, link, lambda, weights)
-        }
-        _ if regulariser.is_plain() => {
-            OfBlocks::boxed(blocks, Unpenalised { link: L2, free }, lambda, weights)
-        }
-        _ => {
-            let link = Unpenalised { link: regulariser.link(lambda)?, free };
-            OfBlocks::boxed(blocks, link, lambda, weights)
-        }
     }
 }

@@ -1,0 +1,107 @@
+//! Problems of one output under a penalty, which know more penalties than others: pure l1, the q-norm, and a free weight.
+
+use super::curved::{by_newton, handover, with_handover};
+use super::penalised::{
+    OfBlocks, begin, checkpoint, corners, reach, regulariser, scaled_corners, train, trained,
+    weights_of,
+};
+use super::{Posed, Posing, Run, Sides, Solver, Trained, other_solver};
+use crate::Result;
+use crate::dual::problem::masses;
+use crate::dual::{self, Blocks, InterceptBlocks, Witness};
+use crate::run::{Reach, Report};
+use crate::structure::linear::{LinearBlocks, train_pure_l1_from};
+use crate::term::{L2, Penalty, PureL1, Regulariser, ScalarLoss, Unpenalised};
+
+/// Poses a problem of one output, which knows more penalties: pure l1, the q-norm, and a free weight.
+pub fn linear<'d>(
+    blocks: LinearBlocks<'d, ScalarLoss>,
+    posing: &Posing<'_>,
+) -> Box<dyn Posed + 'd> {
+    Box::new(OfOneOutput { blocks, penalty: posing.penalty, weights: weights_of(posing) })
+}
+
+struct OfOneOutput<'d> {
+    blocks: LinearBlocks<'d, ScalarLoss>,
+    penalty: Penalty,
+    weights: Option<Vec<f64>>,
+}
+
+impl Posed for OfOneOutput<'_> {
+    fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
+        let Self { blocks, penalty, weights } = self;
+        let of_its_own = matches!(penalty, Penalty::QNorm { .. } | Penalty::Lasso { .. });
+        let settings = match &run.solver {
+            Solver::Dual(settings) => settings.clone(),
+            Solver::Newton(settings) => {
+                return by_newton(blocks, *penalty, weights.as_deref(), *settings, run);
+            }
+            _ if of_its_own => return Err(other_solver()),
+            _ => return train(blocks, *penalty, weights.as_deref(), run),
+        };
+        if !of_its_own {
+            return match handover(blocks, &settings) {
+                Some(passes) => with_handover(blocks, &settings, passes, run),
+                None => train(blocks, *penalty, weights.as_deref(), run),
+            };
+        }
+        let (settings, begin) = (&settings, begin(blocks, run.start)?);
+        let (budget, observer, sink) = (run.budget, run.observer, run.sink);
+        let report = if let Penalty::QNorm { .. } = self.penalty {
+            dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)
+        } else {
+            let from = checkpoint(begin)?;
+            train_pure_l1_from(blocks, settings, from, budget, observer, sink)
+        };
+        Ok(trained(blocks, report?, run.factors))
+    }
+
+    fn sides(&self) -> Result<Box<dyn Sides + '_>> {
+        linear_sides(self.penalty, self.weights.as_deref(), &self.blocks)
+    }
+
+    fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach> {
+        reach(&self.blocks, self.penalty, self.weights.as_deref(), weights, witness)
+    }
+
+    /// Balanced if a weight is free, and scaled if the l1 norm is alone.
+    fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
+        let blocks = &self.blocks;
+        let (_, regulariser) = regulariser(self.penalty, blocks)?;
+        if let Penalty::Lasso { .. } = self.penalty {
+            return scaled_corners(blocks, regulariser, self.weights.as_ref(), weights).map(Some);
+        }
+        let points = corners(blocks, weights)?;
+        let Some(free) = regulariser.free else { return Ok(Some(Witness::of(blocks, &points))) };
+        let masses = masses(blocks.len(), self.weights.as_deref())?;
+        let balanced = blocks.balanced(&points, &masses, free.column);
+        Ok(balanced.map(|points| Witness::of(blocks, &points)))
+    }
+}
+
+/// Returns the sides of a problem of one output, which knows more penalties.
+fn linear_sides<'a>(
+    penalty: Penalty,
+    weights: Option<&[f64]>,
+    blocks: &'a LinearBlocks<'_, ScalarLoss>,
+) -> Result<Box<dyn Sides + 'a>> {
+    let (lambda, regulariser) = regulariser(penalty, blocks)?;
+    let Regulariser { l1, nonnegative, free, .. } = regulariser;
+    match penalty {
+        Penalty::Lasso { .. } => {
+            let link = Unpenalised { link: PureL1 { nonnegative }, free };
+            OfBlocks::boxed(blocks, link, l1, weights)
+        }
+        Penalty::QNorm { .. } => {
+            let link = regulariser.q_norm(lambda, Blocks::dim(blocks))?;
+            OfBlocks::boxed(blocks, link, lambda, weights)
+        }
+        _ if regulariser.is_plain() => {
+            OfBlocks::boxed(blocks, Unpenalised { link: L2, free }, lambda, weights)
+        }
+        _ => {
+            let link = Unpenalised { link: regulariser.link(lambda)?, free };
+            OfBlocks::boxed(blocks, link, lambda, weights)
+        }
+    }
+}
