@@ -4,9 +4,9 @@ The library behind the estimators. Its names may change without notice: use the 
 
 from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
-from typing import Any, Final, SupportsIndex, final
+from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Data", "Model", "Rows", "fit"]
+__all__ = ["__version__", "Data", "Interrupt", "Model", "Reach", "Rows", "appraise", "check_oracle", "column_recipe", "cross_validate", "fit", "path"]
 
 __version__: Final[str]
 """
@@ -32,10 +32,54 @@ class Data:
         The fingerprint of the data, as a model file has it.
         """
     @staticmethod
-    def sequences(rows: Rows, starts: Any, *, classes: Any | None = None, labels: SupportsGetItem[int, str] | None = None, edges: Rows | None = None, weights: Any | None = None) -> Data:
+    def matchings(rows: Rows, sizes: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex]], edges: Incomplete, starts: Any, *, marks: Any | None = None, weights: Any | None = None, features: SupportsGetItem[int, str] | None = None) -> Data:
+        """
+        Return graphs: graph `i` has the numbers of rows and columns `sizes[i]` and the edges `starts[i]..starts[i + 1]`,
+        each with a row of features and, if there are `marks`, 0 for no link, 1 for a possible one and 2 for a sure one.
+        """
+    @staticmethod
+    def own(inputs: SupportsGetItem[int, Any], *, keys: SupportsGetItem[int, Any] | None = None, outputs: SupportsGetItem[int, Any] | None = None, weights: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None) -> Data:
+        """
+        Return inputs of a Python oracle, with outputs if there are any. The content of an input is that of its key.
+        """
+    @staticmethod
+    def ratings(users: Any, items: Any, user_names: SupportsGetItem[int, str], item_names: SupportsGetItem[int, str], *, values: Any | None = None, weights: Any | None = None) -> Data:
+        """
+        Return ratings: rating `k` is `values[k]`, of `item_names[items[k]]` by `user_names[users[k]]`. Without `values`
+        they are pairs to predict.
+        """
+    @staticmethod
+    def read(structure: str, source: bytes | bytearray | str | PathLike[str], request: str, *, purpose: str = "train", names_of: Model | None = None, weights: Any | None = None, threads: SupportsIndex = 0) -> tuple[Data, dict]:
+        """
+        Read data as the program does, from a path or from the bytes of a file.
+
+        `request` is JSON, `{"structure": …, "recipe": …}` in the forms that a model file has; without a recipe the format
+        is guessed. To `train` a file must have targets; to `test` or to `predict` it is read with the names of the model
+        `names_of`. `weights` are those of the examples. Returns the data, and a dict of the completed `recipe`, of whether they are `labelled`, and of what is
+        `unseen` by the model.
+        """
+    @staticmethod
+    def sequences(rows: Rows, starts: Any, edges: Rows | None = None, *, classes: Any | None = None, labels: SupportsGetItem[int, str] | None = None, weights: Any | None = None, features: SupportsGetItem[int, str] | None = None) -> Data:
         """
         Return sequences: sequence `i` has the rows `starts[i]..starts[i + 1]`, each with a number of `labels` if there
-        are `classes`. `edges` has a row of features of the pair of a position and the one before.
+        are `classes`. `edges` has a row of features of the pair of a position and the one before; `features` names those of
+        positions, and then those of pairs.
+        """
+
+@final
+class Interrupt:
+    """
+    A flag that ends the runs that were given it, from any thread.
+
+    Signals reach only the main thread, which raises this for runs in others.
+    """
+    def __new__(cls, /) -> Interrupt:
+        """
+        Return a flag that is not raised.
+        """
+    def set(self, /) -> None:
+        """
+        End the runs, and those that begin with this flag.
         """
 
 @final
@@ -60,6 +104,16 @@ class Model:
 
         Returns a dict of the certificate, and of whether its dual value rests on a `witness` or on the `word` of the run.
         """
+    @property
+    def constants(self, /) -> list[tuple[str, str, float]]:
+        """
+        What predictions depend on besides the weights: a kind, a name and a number each.
+        """
+    @property
+    def costs(self, /) -> Any | None:
+        """
+        The costs of mistakes, a row for every true class, or `None` if all cost 1.
+        """
     def describe(self, /) -> list[tuple[str, str]]:
         """
         The problem in words: pairs of a name and a value.
@@ -72,6 +126,10 @@ class Model:
     def features(self, /) -> list[str]:
         """
         The names of the features; empty if they have none.
+        """
+    def figures(self, /, data: Data, threads: SupportsIndex = 0) -> Any:
+        """
+        Return all figures of the comparison with labelled data, as a dict.
         """
     @staticmethod
     def from_bytes(bytes: bytes) -> Model:
@@ -96,6 +154,10 @@ class Model:
     def predict(self, /, data: Data, threads: SupportsIndex = 0) -> Any:
         """
         Predict every example of the data.
+        """
+    def predict_file(self, /, source: bytes | bytearray | str | PathLike[str], out: str | PathLike[str], threads: SupportsIndex = 0) -> Any:
+        """
+        Write the predictions for a file, as the program does; return what the model did not see in training.
         """
     def probabilities(self, /, data: Data, threads: SupportsIndex = 0) -> Any:
         """
@@ -125,6 +187,12 @@ class Model:
         The name of the structure.
         """
     @property
+    def support(self, /) -> tuple | None:
+        """
+        The training inputs that have coefficients, for a model under a kernel: which ones they are, and the rows, as an
+        array or as the three arrays of the CSR form.
+        """
+    @property
     def task(self, /) -> Any:
         """
         The task as the model file has it.
@@ -134,9 +202,34 @@ class Model:
         Return the bytes of a model file, with or without the dual point behind the certificate.
         """
     @property
+    def weighted(self, /) -> list[str]:
+        """
+        The names of what a feature has weights for: the labels, the outputs, or the items.
+        """
+    @property
     def width(self, /) -> int:
         """
         The number of features of a row.
+        """
+    def with_oracle(self, /, oracle: Any, *, trusted: bool = False) -> Model:
+        """
+        Return the model with what its file has no room for: a Python object that is the `oracle`. Unless `trusted`, the
+        outputs in its witness count only if the oracle admits them.
+        """
+
+@final
+class Reach:
+    """
+    What one model and its dual point prove at every λ; see the library's `Reach`.
+    """
+    def __getnewargs__(self, /) -> tuple[tuple[float, float], tuple[float, float], tuple[float, float], tuple[float, float], bool, str]: ...
+    def __new__(cls, /, fixed: tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex], square: tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex], dual: tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex], conjugate: tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex], certified: bool, basis: str) -> Reach:
+        """
+        Restore a pickled one.
+        """
+    def certificate(self, /, lam: SupportsFloat | SupportsIndex) -> Any:
+        """
+        Return the certificate of the model at a λ, as a dict.
         """
 
 @final
@@ -163,9 +256,51 @@ class Rows:
         The number of columns.
         """
 
-def fit(structure: str, data: Data, request: str, arrays: dict, *, warm_start: Model | None = None, watch: Data | None = None, callback: Any | None = None) -> tuple:
+def appraise(structure: str, data: Data, request: str, arrays: dict, weights: SupportsGetItem[int, SupportsFloat | SupportsIndex], *, callback: Any | None = None) -> tuple:
+    """
+    Prove how far from the optimum of a problem weights are, whoever made them.
+
+    The weights are in the order of the structure: for classes, one for each label of the first feature, then of the
+    second. Returns the bounds as a dict, and the exception of a signal or of the callback that ended the run
+    early, if there was one.
+    """
+
+def check_oracle(description: str, oracle: Any, data: Data, *, draws: SupportsIndex, seed: SupportsIndex, all_outputs: Any | None = None, some_outputs: Any | None = None) -> dict:
+    """
+    Check an oracle on labelled data; see the library's `check_own_oracle`.
+
+    Returns how many outputs were decoded, how many of them no known output is better than, how many pairs were looked at,
+    and the breaches: the example, the clause, and how it is broken.
+    """
+
+def column_recipe(*, preset: str | None = None, templates: str | None = None, name: str = "the templates") -> Any:
+    """
+    Return the recipe of a column file, as a dict: with the features of a preset, or with templates, which are checked.
+    """
+
+def cross_validate(structure: str, data: Data, request: str, arrays: dict, lambdas: SupportsGetItem[int, str], folds: SupportsIndex | SupportsGetItem[int, SupportsIndex], *, count: SupportsIndex | None = None, seed: SupportsIndex = 0, callback: Any | None = None) -> dict:
+    """
+    Try every λ on every fold.
+
+    `lambdas` are numbers or multiples of 1/n as text; with a `count`, they are the two ends of a grid of so many on a
+    logarithmic scale. `folds` are a number of folds, which are dealt by the `seed`, or the fold of each example. The
+    `callback` receives the numbers of the runs that have ended and of all, and ends the search by returning `True`.
+
+    Returns a dict of what was found.
+    """
+
+def fit(structure: str, data: Data, request: str, arrays: dict, *, warm_start: Model | None = None, watch: Data | None = None, callback: Any | None = None, interrupt: Interrupt | None = None) -> tuple:
     """
     Train a model.
 
-    Returns the model, a report as a dict, and the exception of a signal that ended the run early, if there was one.
+    Returns the model, a report as a dict, and the exception of a signal or of the callback that ended the run early, if
+    there was one.
+    """
+
+def path(structure: str, data: Data, request: str, arrays: dict, low: str, high: str, *, callback: Any | None = None) -> tuple:
+    """
+    Compute a path between `low` and `high`, which are numbers or multiples of 1/n as text. Either may be the larger.
+
+    Returns the pieces, each as a tuple of the model, its report, the ends of its interval and its `Reach`; a dict that
+    says how much is covered; and the exception of a signal or of the callback that ended the path early, if there was one.
     """
