@@ -17,7 +17,7 @@ def test_the_code_of_a_page_runs(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     blocks = BLOCK.findall(text)
     owners = [owner for owner, _ in blocks]
-    assert owners.count("ours") >= 3 and owners.count("theirs") >= 2, "code side by side"
+    assert owners.count("ours") >= 3 and owners.count("theirs") >= 1, "code side by side"
     assert text.count("```python") == len(blocks), "every block says whose it is"
     names: dict[str, object] = {}
     for owner, code in blocks:

@@ -38,7 +38,8 @@ EXACT: dict[str, Any] = {"solver": "apg", "tolerance": None, "passes": 2000}
 #: Every estimator that takes X and y. Some checks compare numbers, and these need a small tolerance.
 ESTIMATORS: list[BaseEstimator] = [
     LinearClassifier(loss="hinge", intercept=True, **TIGHT),
-    LinearClassifier(loss="logistic", lam=10.0, intercept=True, **TIGHT),
+    # Newton's method, to which long runs are handed over, ends where the gap is down to rounding: too early for seven digits.
+    LinearClassifier(loss="logistic", lam=10.0, intercept=True, solver_options={"handover": False}, **TIGHT),
     LinearClassifier(loss="squared-hinge", lam=100.0, l1=0.001, intercept=True, n_jobs=2, **TIGHT),
     LinearRegressor(loss="squared", lam=1.0, **TIGHT),
     LinearRegressor(loss="huber", lam=1.0, intercept=True, **TIGHT),
