@@ -1,8 +1,8 @@
-# The one test command: formatting, lints, and every kind of test. It needs nothing but stock Rust, a C compiler, and Python 3.11 or
+# The one test command: formatting, lints, every kind of test, and types. It needs nothing but stock Rust, a C compiler, and Python 3.11 or
 # later with pip.
 .PHONY: test lint unit python types stubs bench instructions digests
 
-test: lint unit python
+test: lint unit python types
 
 # Where cargo puts what it makes, as an absolute path.
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))

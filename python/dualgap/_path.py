@@ -293,7 +293,7 @@ def path(
         pieces.append(PathPiece(lam, interval, fitted.certificate_, fitted, report["passes"], reach))
     result = CertifiedPath(pieces, found, wanted.get("tolerance"), wanted.get("absolute_tolerance"))
     if raised is not None:
-        raised.path = result  # type: ignore[attr-defined]
+        raised.path = result  # type: ignore[union-attr]
         raised.add_note("what was covered by then is the attribute `path` of this exception")
         raise raised
     if found["stop"] not in (None, "callback"):

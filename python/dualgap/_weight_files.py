@@ -51,8 +51,8 @@ def read_weights(
         if len(labels) == 2 and len(classes) == 2 and _same(labels[0], classes[0]):
             weights = -weights
     elif labels:
-        order = [next((k for k, label in enumerate(labels) if _same(label, name)), None) for name in classes]
-        if None in order:
+        order = [k for name in classes for k, label in enumerate(labels) if _same(label, name)]
+        if len(order) != len(classes):
             raise ValueError(f"{path}: knows the labels {', '.join(labels)}, and y has others")
         weights = weights[order]
     return weights, None

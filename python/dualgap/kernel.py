@@ -56,13 +56,19 @@ class UnderKernel(CertifiedEstimator):
             return {}
         return {"cache_bytes": int(1e6 * number(self.kernel_cache, "kernel_cache"))}
 
+    def _support(self) -> tuple[Any, ...]:
+        """Return the numbers of the support vectors, and the vectors."""
+        support = self.model_.support
+        assert support is not None, "a model under a kernel has support vectors"
+        return support
+
     @property
     def support_(self) -> np.ndarray:
-        return self.model_.support[0]
+        return self._support()[0]
 
     @property
     def support_vectors_(self) -> Any:
-        rows = self.model_.support[1]
+        rows = self._support()[1]
         if not isinstance(rows, tuple):
             return rows
         starts, columns, values = rows
