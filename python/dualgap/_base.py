@@ -27,7 +27,7 @@ _REMEDIES = {
     "pass_limit": "allow more `passes`, or a larger `tolerance`",
     "time_limit": "allow more `time`, or a larger `tolerance`",
     "oracle_limit": "allow more `oracle_calls`, or a larger `tolerance`",
-    "interrupted": "the model is certified as it is: fit again with `warm_start=True` to go on",
+    "interrupted": "the model is certified as it is",
     "stalled": "rounding allows no smaller gap: take a larger `tolerance`, or scale the columns of X",
 }
 
@@ -179,11 +179,16 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
             warnings.warn(
                 f"the run ended ({self.stop_.replace('_', ' ')}) with a gap of at most "
                 f"{self.certificate_.relative_gap:.2g} of the objective, and the tolerance was not reached: "
-                f"{_REMEDIES[self.stop_]}",
+                f"{self._remedy()}",
                 ConvergenceWarning,
                 # The caller of `fit`, which called `_keep`, which called this.
                 stacklevel=4,
             )
+
+    def _remedy(self) -> str:
+        """Return what to do about the end of the run."""
+        warm = self.stop_ == "interrupted" and hasattr(self, "warm_start")
+        return _REMEDIES[self.stop_] + (": fit again with `warm_start=True` to go on" if warm else "")
 
     @property
     def report_(self) -> Report:

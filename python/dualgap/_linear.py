@@ -13,6 +13,15 @@ from ._examples import ExamplesEstimator
 #: The losses that have a number, and the keyword of this number.
 _WIDE = {"smooth-hinge": "width", "huber": "width", "epsilon-insensitive": "epsilon"}
 
+#: What scikit-learn calls our losses.
+_ELSEWHERE = {
+    "log_loss": "logistic",
+    "squared_hinge": "squared-hinge",
+    "squared_error": "squared",
+    "absolute_error": "absolute",
+    "epsilon_insensitive": "epsilon-insensitive",
+}
+
 
 class LinearMixin(ExamplesEstimator):
     """The settings and the weights of a linear model."""
@@ -23,7 +32,9 @@ class LinearMixin(ExamplesEstimator):
 
     def _structure_settings(self) -> dict[str, Any]:
         if self.loss not in self._losses:
-            raise ValueError(f"there is no loss {self.loss!r}: take one of {', '.join(self._losses)}")
+            ours = _ELSEWHERE.get(self.loss)
+            remedy = f"its name is {ours!r}" if ours in self._losses else f"take one of {', '.join(self._losses)}"
+            raise ValueError(f"there is no loss {self.loss!r}: {remedy}")
         loss: dict[str, Any] = {"name": self.loss.replace("-", "_")}
         if self.loss in _WIDE:
             loss[_WIDE[self.loss]] = number(getattr(self, _WIDE[self.loss]), _WIDE[self.loss])

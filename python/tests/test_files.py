@@ -73,7 +73,7 @@ def test_without_its_witness_a_dual_value_is_a_word(tmp_path: Path) -> None:
 
 def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.dualgap"
-    with pytest.raises(OSError, match="model.dualgap"):
+    with pytest.raises(FileNotFoundError, match="model.dualgap"):
         dualgap.load(path)
     path.write_bytes(b"no model")
     with pytest.raises(ValueError, match="model.dualgap"):

@@ -185,6 +185,7 @@ def test_a_missed_tolerance_is_a_warning_with_a_remedy() -> None:
         ({"lam": "1/m"}, "lam must be a number such as 0.01"),
         ({"lam": -1.0}, "lam must be a finite number"),
         ({"loss": "squared"}, "no loss 'squared'"),
+        ({"loss": "log_loss"}, "no loss 'log_loss': its name is 'logistic'"),
         ({"solver": "gauss"}, "no solver `gauss`"),
         ({"solver_options": {"pace": 1}}, "no setting `pace`"),
         ({"scale": "huge"}, "expected one of `none`, `max`, `rms`$"),

@@ -53,7 +53,7 @@ def test_purposes_need_their_model_and_errors_name_line_and_remedy(tmp_path: Pat
         _dualgap.Data.read("completion", b"a b 1\nc d\n", COMPLETION)
     with pytest.raises(ValueError, match="no structure `forest`"):
         _dualgap.Data.read("forest", RATINGS, COMPLETION)
-    with pytest.raises(OSError, match="no-such-file"):
+    with pytest.raises(FileNotFoundError, match="no-such-file"):
         _dualgap.Data.read("completion", tmp_path / "no-such-file", COMPLETION)
     tagger = SequenceTagger().fit([["a", "b"]], [["x", "y"]])
     with pytest.raises(TypeError, match="a model of the structure `chain`, not `completion`"):

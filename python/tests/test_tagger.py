@@ -81,7 +81,7 @@ def test_a_column_file_and_lists_give_the_same_model(file: Path, tmp_path: Path)
         of_file.predict_file(file, tmp_path / "." / file.name)
     with pytest.raises(ValueError, match="no labels to compare with"):
         of_file.evaluate(tmp_path / "bare.txt")
-    with pytest.raises(OSError, match="nowhere"):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
         SequenceTagger().fit(tmp_path / "nowhere.txt")
 
 

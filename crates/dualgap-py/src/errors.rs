@@ -1,8 +1,11 @@
 //! Errors of the library as exceptions of Python.
 
 use dualgap::Error;
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
+};
 use pyo3::prelude::*;
+use std::io;
 
 /// Returns the exception of an error: what Python users expect of each kind, with the remedy in its message.
 pub fn exception(error: Error) -> PyErr {
@@ -11,8 +14,12 @@ pub fn exception(error: Error) -> PyErr {
         None => error.to_string(),
     };
     match error {
-        Error::File { source: Some(source), .. } if source.is::<std::io::Error>() => {
-            PyOSError::new_err(message)
+        Error::File { source: Some(source), .. } if source.is::<io::Error>() => {
+            match source.downcast_ref().map(io::Error::kind) {
+                Some(io::ErrorKind::NotFound) => PyFileNotFoundError::new_err(message),
+                Some(io::ErrorKind::PermissionDenied) => PyPermissionError::new_err(message),
+                _ => PyOSError::new_err(message),
+            }
         }
         Error::Memory { .. } => PyMemoryError::new_err(message),
         Error::Unsound { .. } | Error::Oracle { .. } | Error::Lacking { .. } => {
