@@ -79,7 +79,8 @@ def test_the_optimum_is_that_of_a_linear_machine_on_explicit_features() -> None:
     gram = pairwise_kernels(X, metric="rbf", gamma=0.7)
     rows = explicit(gram)
     ours = KernelSVM(gamma=0.7, lam=0.02, tolerance=1e-7).fit(X, Y)
-    theirs = LinearSVC(loss="hinge", C=1 / (0.02 * N), fit_intercept=False, tol=1e-9, max_iter=10**6).fit(rows, Y)
+    theirs = LinearSVC(loss="hinge", C=1 / (0.02 * N), fit_intercept=False, tol=1e-9, max_iter=10**6, random_state=0)
+    theirs.fit(rows, Y)
     found = np.maximum(0, 1 - SIGNS * (rows @ theirs.coef_[0])).mean() + 0.01 * (theirs.coef_**2).sum()
     assert ours.certificate_.dual - ours.certificate_.rounding <= found
     assert found == pytest.approx(ours.certificate_.primal, rel=1e-5)
@@ -113,7 +114,8 @@ def test_the_squared_loss_is_kernel_ridge_regression(ours: Any, theirs: Any) -> 
 def test_the_epsilon_insensitive_loss_is_a_support_vector_regression() -> None:
     rows = explicit(pairwise_kernels(X, metric="rbf", gamma=0.7))
     ours = KernelRegressor(epsilon=0.05, gamma=0.7, lam=0.01, tolerance=1e-6).fit(X, NUMBERS)
-    theirs = LinearSVR(epsilon=0.05, C=1 / (0.01 * N), fit_intercept=False, tol=1e-9, max_iter=10**6).fit(rows, NUMBERS)
+    theirs = LinearSVR(epsilon=0.05, C=1 / (0.01 * N), fit_intercept=False, tol=1e-9, max_iter=10**6, random_state=0)
+    theirs.fit(rows, NUMBERS)
     losses = np.maximum(0, np.abs(rows @ theirs.coef_ - NUMBERS) - 0.05)
     found = losses.mean() + 0.005 * theirs.coef_ @ theirs.coef_
     assert found == pytest.approx(ours.certificate_.primal, rel=1e-4)

@@ -88,7 +88,7 @@ def test_softmax_is_multinomial_logistic_regression() -> None:
 def test_the_hinge_is_that_of_crammer_and_singer() -> None:
     ours = MulticlassSVM(lam=0.05, tolerance=1e-6).fit(X, Y)
     theirs = LinearSVC(
-        multi_class="crammer_singer", C=1 / (0.05 * N), fit_intercept=False, tol=1e-8, max_iter=100_000
+        multi_class="crammer_singer", C=1 / (0.05 * N), fit_intercept=False, tol=1e-8, max_iter=100_000, random_state=0
     ).fit(X, Y)
     found = hinge(X @ theirs.coef_.T, NUMBERS, ZERO_ONE).mean() + 0.05 / 2 * (theirs.coef_**2).sum()
     certificate = ours.certificate_

@@ -44,7 +44,7 @@ def logistic(l1_ratio: float, **keywords: Any) -> LogisticRegression:
     return LogisticRegression(C=C, l1_ratio=l1_ratio, tol=1e-10, max_iter=100_000, **keywords)
 
 
-SVC: dict[str, Any] = {"C": C, "fit_intercept": False, "tol": 1e-9, "max_iter": 1_000_000, "dual": True}
+SVC: dict[str, Any] = {"C": C, "fit_intercept": False, "tol": 1e-9, "max_iter": 1_000_000, "dual": True, "random_state": 0}
 TWINS = [
     (LinearSVC(loss="hinge", **SVC), LinearClassifier(loss="hinge", lam=1 / (C * N))),
     (LinearSVC(loss="squared_hinge", **SVC), LinearClassifier(loss="squared-hinge", lam=1 / (C * N))),
@@ -64,7 +64,7 @@ TWINS = [
         LinearRegressor(lam=0.5 * 0.7, l1=0.5 * 0.3, intercept=True),
     ),
     (
-        LinearSVR(epsilon=0.5, C=0.1, fit_intercept=False, tol=1e-9, max_iter=1_000_000, dual=True),
+        LinearSVR(epsilon=0.5, C=0.1, fit_intercept=False, tol=1e-9, max_iter=1_000_000, dual=True, random_state=0),
         LinearRegressor(loss="epsilon-insensitive", epsilon=0.5, lam=1 / (0.1 * N)),
     ),
 ]
