@@ -40,8 +40,8 @@ impl Posed for OfOneOutput<'_> {
             _ => return train(blocks, *penalty, weights.as_deref(), run),
         };
         if !of_its_own {
-            return match handover(blocks, &settings) {
-                Some(passes) => with_handover(blocks, &settings, passes, run),
+            return match handover(blocks, &settings, run.budget) {
+                Some(pace) => with_handover(blocks, &settings, &pace, run),
                 None => train(blocks, *penalty, weights.as_deref(), run),
             };
         }
