@@ -101,13 +101,7 @@ fn add_compensated(values: &[f64], factor: f64, high: &mut [f64], low: &mut [f64
 }
 
 #[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
-fn add_outer_compensated(
-    row: Row<'_>,
-    d: &[f64],
-    factor: f64,
-    high: &mut [f64],
-    low: &mut [f64],
-) {
+fn add_outer_compensated(row: Row<'_>, d: &[f64], factor: f64, high: &mut [f64], low: &mut [f64]) {
     let labels = d.len();
     match row {
         _ if labels == 0 => {}

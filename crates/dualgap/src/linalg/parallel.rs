@@ -140,9 +140,11 @@ pub fn fill_ranges<T: Send, const N: usize>(
         });
         pieces.push((range, piece));
     }
-    let done = map_mut(&mut pieces, || (), |(), _, (range, piece)| {
-        Ok(work(range.clone(), piece.each_mut().map(|piece| &mut **piece)))
-    });
+    let done = map_mut(
+        &mut pieces,
+        || (),
+        |(), _, (range, piece)| Ok(work(range.clone(), piece.each_mut().map(|piece| &mut **piece))),
+    );
     done.unwrap_or_default() // no part returns an error
 }
 

@@ -236,7 +236,9 @@ fn drive(
         let last = Progress { certificate, ..last };
         state.history.pop();
         state.history.push(last);
-        if let Some(stop) = state.end(budget, &certificate) {
+        let end = state.end(budget, &certificate);
+        let end = end.or_else(|| observer.hands_over().then_some(Stop::Interrupted));
+        if let Some(stop) = end {
             return Ok((state, last, stop));
         }
     }

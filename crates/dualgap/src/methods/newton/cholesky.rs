@@ -105,7 +105,8 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
     /// Returns the lower half of the matrix of several outputs.
     fn of_several(&self) -> Mat<f64> {
         let (rows, d, k) = (self.design.rows, self.design.rows.width(), self.design.outputs);
-        let pairs: Vec<(usize, usize)> = (0..k).flat_map(|r| (0..=r).map(move |c| (r, c))).collect();
+        let pairs: Vec<(usize, usize)> =
+            (0..k).flat_map(|r| (0..=r).map(move |c| (r, c))).collect();
         let (of_inputs, of_outputs) = (d * (d + 1) / 2, pairs.len());
         // A row of outputs' pairs for every pair of inputs.
         let sums = self.sum(of_inputs * of_outputs, of_outputs, |range, sum| {

@@ -196,8 +196,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         let (blocks, design) = (self.blocks(), self.design);
         #[cfg(feature = "low-rank")]
         if self.by_cholesky {
-            let hessian =
-                Hessian { design, blocks, masses: &self.masses, curves: &local.curves };
+            let hessian = Hessian { design, blocks, masses: &self.masses, curves: &local.curves };
             self.factorisations += 1;
             if let Some(p) = hessian.solve(&self.damped, b) {
                 return (p, cholesky_in_passes(design.rows, design.outputs));
@@ -331,7 +330,7 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
             let (primal, dual) = (self.problem.primal(&w)?, self.problem.dual(&points)?.value);
             let iterate = primal.certificate(dual)?;
             self.best.offer_primal(primal, || w);
-            self.best.offer_dual(dual, &points);
+            self.best.take_dual(dual, points);
             Ok(iterate)
         })?;
         let model = self.best.certificate().transpose()?.unwrap_or(iterate);

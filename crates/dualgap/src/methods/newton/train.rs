@@ -93,8 +93,9 @@ where
     B::Point: Serialize + DeserializeOwned,
 {
     check(blocks, problem)?;
-    let (solver, state) = begun(blocks, problem, settings, begin)?;
-    run_from(solver, RunState { handed_over: true, ..state }, budget, observer, sink)
+    let (solver, mut state) = begun(blocks, problem, settings, begin)?;
+    state.handed_over = true;
+    run_from(solver, state, budget, observer, sink)
 }
 
 /// Goes on where another solver of the same problem has ended, as one run: its passes, seconds and certifications count, and

@@ -367,7 +367,10 @@ impl Blocks for ScoreBlocks<'_> {
         scratch.z.clear();
         scratch.z.extend_from_slice(at);
         scratch.z[self.truth(i)] -= 1.0;
-        out.add_outer(self.data.rows().row(i), &scratch.z, -factor);
+        // A point that has not moved from its start adds nothing.
+        if scratch.z.iter().any(|&z| z != 0.0) {
+            out.add_outer(self.data.rows().row(i), &scratch.z, -factor);
+        }
     }
 
     fn audit(&self, i: usize, at: &Vec<f64>, _: &mut VectorScratch) -> Result<Audit> {
@@ -433,7 +436,8 @@ impl ScoreBlocks<'_> {
         let Measured { value, error: own } = self.loss.value(scores, self.truth(i), beta);
         // Every score is off by this much, and the loss changes by at most twice as much.
         let stored = self.data.rows().row(i).stored();
-        let magnitude = self.costs.largest() + product_above(self.absolute_norms[i], largest_weight);
+        let magnitude =
+            self.costs.largest() + product_above(self.absolute_norms[i], largest_weight);
         let vanished = stored as f64 * UNDERFLOW;
         let off = product_above(gamma(stored + 3), magnitude) + vanished;
         Measured { value, error: (own + 2.0 * off) * (1.0 + 1e-9) }

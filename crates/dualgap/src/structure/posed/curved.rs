@@ -6,7 +6,7 @@ use super::penalised::{Penalised, begin, penalised_or_l1, regulariser, trained, 
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
 use crate::dual::{self, Average, Method, Settings, Witness, Witnessed};
 use crate::methods::newton::{self, CurvedBlocks};
-use crate::run::{Budget, CheckpointSink, Observer, Progress, Reach, Report, Stop};
+use crate::run::{CheckpointSink, Observer, Progress, Reach, Report, Stop};
 use crate::term::Penalty;
 use crate::{Error, Result};
 
@@ -32,7 +32,7 @@ impl<B: Witnessed + CurvedBlocks> Posed for Curved<B> {
                 let settings = *settings;
                 by_newton(blocks, *penalty, weights.as_deref(), settings, run)
             }
-            Solver::Dual(settings) => match handover(blocks, settings, run.budget) {
+            Solver::Dual(settings) => match handover(blocks, settings) {
                 Some(pace) => with_handover(blocks, &settings.clone(), &pace, run),
                 None => self.0.train(run),
             },
@@ -71,16 +71,12 @@ pub(super) fn by_newton<B: Witnessed + CurvedBlocks>(
 }
 
 /// Returns what decides between dual ascent and Newton's method, or `None` if dual ascent goes on to the end.
-pub(super) fn handover<B: CurvedBlocks>(
-    blocks: &B,
-    settings: &Settings,
-    budget: &Budget,
-) -> Option<Pace> {
+pub(super) fn handover<B: CurvedBlocks>(blocks: &B, settings: &Settings) -> Option<Pace> {
     let plain = settings.regulariser.is_plain()
         && settings.average == Average::None
         && settings.method == Method::Bcfw;
     let possible = settings.handover && plain && blocks.is_curved();
-    possible.then(|| Pace::new(blocks, settings, budget))
+    possible.then(|| Pace::new(blocks, settings.lambda))
 }
 
 /// Trains by dual ascent as long as that seems faster than Newton's method.

@@ -40,7 +40,7 @@ impl Posed for OfOneOutput<'_> {
             _ => return train(blocks, *penalty, weights.as_deref(), run),
         };
         if !of_its_own {
-            return match handover(blocks, &settings, run.budget) {
+            return match handover(blocks, &settings) {
                 Some(pace) => with_handover(blocks, &settings, &pace, run),
                 None => train(blocks, *penalty, weights.as_deref(), run),
             };

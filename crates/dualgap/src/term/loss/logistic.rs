@@ -106,8 +106,7 @@ impl Loss for Logistic {
         let e = (-m.abs()).exp();
         // σ(|m|) = 1/(1 + e) and σ(−|m|) = e/(1 + e).
         let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
-        let [value, beta] =
-            if m >= 0.0 { [e.ln_1p(), small] } else { [e.ln_1p() - m, large] };
+        let [value, beta] = if m >= 0.0 { [e.ln_1p(), small] } else { [e.ln_1p() - m, large] };
         Some([value, -y * beta, large * small])
     }
 
