@@ -284,6 +284,14 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.primal = Primal::new(&self.problem.link, v);
     }
 
+    /// [`rebuild`](Self::rebuild) from `(1/λ) Σ mass_i X_i α_i` of its points, computed for another λ and without an offset.
+    pub(super) fn rebuild_from(&mut self, mut v: Vec<f64>, lambda: f64) {
+        let factor = lambda / self.problem.lambda;
+        v.iter_mut().for_each(|v| *v *= factor);
+        v.iter_mut().zip(&self.problem.offset).for_each(|(v, offset)| *v += offset);
+        self.primal = Primal::new(&self.problem.link, v);
+    }
+
     /// Tidies the points, because steps that remove weight leave more rounding error than steps that only add it.
     /// Points are tidied at most once between two steps, however often they are certified.
     pub(super) fn tidy(&mut self) {

@@ -9,6 +9,7 @@ use crate::run::{Basis, Certificate};
 use crate::term::Link;
 use crate::{Error, Result};
 use std::borrow::Borrow;
+use std::ops::Range;
 
 /// The blocks, their masses, λ, and the regulariser's link.
 #[derive(Debug)]
@@ -97,12 +98,24 @@ pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
 }
 
 /// A mean over the blocks to which terms may still be added, and the magnitude of its terms.
+#[derive(Clone, Default)]
 pub(super) struct Mean {
     sum: Sum,
     magnitude: f64,
 }
 
 impl Mean {
+    /// Adds a term with its mass.
+    fn add(&mut self, term: Measured, mass: f64) {
+        self.sum.add_measured(term.scaled(mass));
+        self.magnitude += product_above(mass, term.value.abs());
+    }
+
+    fn add_mean(&mut self, other: &Self) {
+        self.sum.add_sum(&other.sum);
+        self.magnitude += other.magnitude;
+    }
+
     pub fn total(&self) -> Measured {
         let mut value = self.sum.total();
         value.error += product_above(MASS_ROUNDING, self.magnitude) * 1.000_001;
@@ -117,6 +130,63 @@ pub(super) struct Losses {
     basis: Basis,
 }
 
+/// The losses of some of the blocks.
+struct SomeLosses {
+    /// The bounds on the losses, ...
+    bounds: Mean,
+    /// ... and the losses that were found, where they are not the same.
+    values: Option<Mean>,
+    certified: bool,
+    basis: Basis,
+}
+
+impl SomeLosses {
+    fn add(&mut self, found: Found, error: f64, mass: f64) {
+        if found.value.to_bits() != found.bound.to_bits() && self.values.is_none() {
+            self.values = Some(self.bounds.clone());
+        }
+        if let Some(values) = &mut self.values {
+            values.add(Measured { value: found.value, error }, mass);
+        }
+        self.bounds.add(Measured { value: found.bound, error }, mass);
+        self.certified &= found.bound < f64::INFINITY;
+        self.basis = self.basis.weaker(found.basis);
+    }
+
+    fn add_losses(&mut self, other: &Self) {
+        if other.values.is_some() && self.values.is_none() {
+            self.values = Some(self.bounds.clone());
+        }
+        if let Some(values) = &mut self.values {
+            values.add_mean(other.values.as_ref().unwrap_or(&other.bounds));
+        }
+        self.bounds.add_mean(&other.bounds);
+        self.certified &= other.certified;
+        self.basis = self.basis.weaker(other.basis);
+    }
+}
+
+impl Default for SomeLosses {
+    fn default() -> Self {
+        Self { bounds: Mean::default(), values: None, certified: true, basis: Basis::Exact }
+    }
+}
+
+/// The dual values of some of the blocks, and their part of v.
+struct SomeDual {
+    mean: Mean,
+    reach: f64,
+    v: CompensatedVec,
+}
+
+impl SomeDual {
+    fn add_dual(&mut self, other: &Self) {
+        self.mean.add_mean(&other.mean);
+        self.reach += other.reach;
+        self.v.add_sum(&other.v);
+    }
+}
+
 /// The dual value without the regulariser's term, in its parts.
 pub(super) struct MeanDual {
     /// The mean of the blocks' own dual values.
@@ -129,6 +199,10 @@ pub(super) struct MeanDual {
 
 /// Receives the corner that was found in a block, and may keep it.
 pub(crate) type Take<'a, C> = &'a (dyn Fn(usize, &mut C) + Sync);
+
+/// The most parts that searches are split into, of at most so many blocks each.
+const SEARCH_PARTS: usize = 256;
+const MOST_SEARCHES: usize = 1024;
 
 /// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
 const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
@@ -147,8 +221,9 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         if !(lambda > 0.0 && lambda.is_finite()) {
             return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
         }
-        // A compensated sum of v takes two copies, and its rounded value one.
-        Need { weights: blocks.dim(), copies: 3, others: 2 * blocks.len() }.check()?;
+        // A compensated sum of v takes two copies for each of its parts, and its rounded value one.
+        let copies = 2 * blocks.image_parts() + 1;
+        Need { weights: blocks.dim(), copies, others: 2 * blocks.len() }.check()?;
         let masses = masses(blocks.len(), sample_weights)?;
         let scales = masses.iter().map(|mass| mass / lambda).collect();
         Ok(Self { blocks, link, lambda, masses, scales, offset: Vec::new() })
@@ -186,14 +261,14 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Returns P(w), with one search for a corner in every block.
     pub fn primal(&self, w: &[f64]) -> Result<PrimalValue> {
-        Ok(self.penalised(w, self.losses(w, None, &|_, _| ())?))
+        Ok(self.penalised(w, self.losses(w, None, None)?))
     }
 
     /// Returns P(w) as [`primal`](Self::primal) does, and an error if these points know corners that refute what a
     /// search claims. If every block finds a promised share of its largest gap, the points also give a bound: the gap that
     /// a block finds from its point, divided by the share, is not exceeded by any other.
     pub fn primal_at(&self, w: &[f64], points: &[B::Point]) -> Result<PrimalValue> {
-        self.primal_at_with(w, points, &|_, _| ())
+        Ok(self.penalised(w, self.losses_at(w, points, None)?))
     }
 
     /// [`primal_at`](Self::primal_at), which hands over the corner that was found in each block. The calls come from
@@ -204,7 +279,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         points: &[B::Point],
         take: Take<'_, B::Corner>,
     ) -> Result<PrimalValue> {
-        Ok(self.penalised(w, self.losses_at(w, points, take)?))
+        Ok(self.penalised(w, self.losses_at(w, points, Some(take))?))
     }
 
     /// Adds the penalty to the losses.
@@ -227,7 +302,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Returns the mean loss at w alone, without any penalty, as [`primal_at`](Self::primal_at) has it.
     pub(super) fn mean_loss(&self, w: &[f64], points: &[B::Point]) -> Result<PrimalValue> {
-        let Losses { mean, certified, basis } = self.losses_at(w, points, &|_, _| ())?;
+        let Losses { mean, certified, basis } = self.losses_at(w, points, None)?;
         Ok(PrimalValue { value: mean.total(), certified, basis })
     }
 
@@ -235,7 +310,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         &self,
         w: &[f64],
         points: &[B::Point],
-        take: Take<'_, B::Corner>,
+        take: Option<Take<'_, B::Corner>>,
     ) -> Result<Losses> {
         let losses = self.losses(w, Some(points), take)?;
         match self.blocks.quality() {
@@ -276,7 +351,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         &self,
         w: &[f64],
         points: Option<&[B::Point]>,
-        take: Take<'_, B::Corner>,
+        take: Option<Take<'_, B::Corner>>,
     ) -> Result<Losses> {
         if w.len() != self.blocks.dim() {
             return Err(Error::setting(format!(
@@ -288,39 +363,60 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         let readable = self.link.readable(w);
         let w = &readable.values[..];
         self.blocks.search_ahead(&mut (0..self.blocks.len()), w)?;
-        let buffers = || (self.blocks.scratch(), B::Corner::default());
-        let found: Vec<Found> = parallel::map(self.blocks.len(), buffers, |buffers, i| {
-            let found = self.blocks.best_corner(i, w, &mut buffers.1, &mut buffers.0)?;
-            if let Some(at) = points.and_then(|points| points.get(i)) {
-                self.blocks.challenge(i, at, w, &buffers.1, &found)?;
-            }
-            take(i, &mut buffers.1);
-            Ok(found)
-        })?;
-        let certified = found.iter().all(|found| found.bound < f64::INFINITY);
-        let bases = found.iter().filter(|_| certified).map(|found| found.basis);
-        let basis = bases.fold(Basis::Exact, Basis::weaker);
         let largest = w.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
-        let mut sum = Sum::default();
-        let mut magnitude = 0.0;
-        for (i, found) in found.iter().enumerate() {
-            let loss = Measured {
-                value: if certified { found.bound } else { found.value },
-                error: self.blocks.rounding_near(i, w, largest, readable.error),
-            };
-            sum.add_measured(loss.scaled(self.masses[i]));
-            magnitude += product_above(self.masses[i], loss.value.abs());
-        }
-        Ok(Losses { mean: Mean { sum, magnitude }, certified, basis })
+        let near = (largest, readable.error);
+        let n = self.blocks.len();
+        let parts = n.div_ceil(MOST_SEARCHES).max(n.min(SEARCH_PARTS));
+        let mut all = SomeLosses::default();
+        let buffers = || (self.blocks.scratch(), B::Corner::default());
+        // In parts of a fixed size, so that the sum does not depend on the number of threads.
+        let mut ranges: Vec<Range<usize>> = parallel::ranges(n, parts).collect();
+        let parts = parallel::map_mut(&mut ranges, buffers, |(scratch, corner), _, range| {
+            let mut some = SomeLosses::default();
+            for i in range.clone() {
+                let (found, error) = match take {
+                    Some(_) => {
+                        let found = self.blocks.best_corner(i, w, corner, scratch)?;
+                        (found, self.blocks.rounding_near(i, w, near.0, near.1))
+                    }
+                    None => self.blocks.largest_loss(i, w, near, corner, scratch)?,
+                };
+                if let Some(at) = points.and_then(|points| points.get(i)) {
+                    self.blocks.challenge(i, at, w, corner, &found)?;
+                }
+                if let Some(take) = take {
+                    take(i, corner);
+                }
+                some.add(found, error, self.masses[i]);
+            }
+            Ok(some)
+        })?;
+        parts.iter().for_each(|some| all.add_losses(some));
+        let SomeLosses { bounds, values, certified, basis } = all;
+        let mean = if certified { bounds } else { values.unwrap_or(bounds) };
+        let basis = if certified { basis } else { Basis::Exact };
+        Ok(Losses { mean, certified, basis })
     }
 
     /// Returns v at these points, by a compensated sum, plus the offset.
     pub(crate) fn image(&self, points: &[B::Point]) -> Vec<f64> {
-        let mut scratch = self.blocks.scratch();
-        let mut v = CompensatedVec::zeros(self.blocks.dim());
-        for (i, at) in points.iter().enumerate() {
-            self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
-        }
+        let part = |range: Range<usize>| {
+            let mut scratch = self.blocks.scratch();
+            let mut v = CompensatedVec::zeros(self.blocks.dim());
+            for i in range {
+                self.blocks.add(i, &points[i], self.scales[i], &mut v, &mut scratch);
+            }
+            Ok(v)
+        };
+        let parts = parallel::map_ranges(points.len(), self.blocks.image_parts(), part);
+        let all = parts.unwrap_or_default().into_iter().reduce(|mut all, part| {
+            all.add_sum(&part);
+            all
+        });
+        self.with_offset(all.unwrap_or_else(|| CompensatedVec::zeros(self.blocks.dim())))
+    }
+
+    fn with_offset(&self, v: CompensatedVec) -> Vec<f64> {
         let mut v = v.round();
         v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v += offset);
         v
@@ -355,38 +451,60 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Returns the dual value without the regulariser's term, or an error if a point is infeasible.
     pub(super) fn mean_dual(&self, points: &[B::Point]) -> Result<MeanDual> {
-        self.mean_dual_of(points.iter())
+        self.check_count(points.len())?;
+        let parts = self.blocks.image_parts();
+        let mut parts = parallel::map_ranges(points.len(), parts, |range| {
+            self.dual_of(range.clone(), points[range].iter())
+        })?;
+        let rest = parts.split_off(1);
+        let mut all = parts.swap_remove(0);
+        rest.iter().for_each(|part| all.add_dual(part));
+        Ok(self.measured(all))
     }
 
+    /// The same of points that are made one after the other.
     fn mean_dual_of<P: Borrow<B::Point>>(
         &self,
         points: impl ExactSizeIterator<Item = P>,
     ) -> Result<MeanDual> {
-        if points.len() != self.blocks.len() {
-            return Err(Error::setting(format!(
-                "there are {} dual points for {} blocks",
-                points.len(),
-                self.blocks.len()
-            )));
+        self.check_count(points.len())?;
+        Ok(self.measured(self.dual_of(0..points.len(), points)?))
+    }
+
+    fn check_count(&self, points: usize) -> Result<()> {
+        let blocks = self.blocks.len();
+        if points == blocks {
+            return Ok(());
         }
+        Err(Error::setting(format!("there are {points} dual points for {blocks} blocks")))
+    }
+
+    /// Audits these blocks.
+    fn dual_of<P: Borrow<B::Point>>(
+        &self,
+        range: Range<usize>,
+        points: impl Iterator<Item = P>,
+    ) -> Result<SomeDual> {
         let mut scratch = self.blocks.scratch();
         let mut v = CompensatedVec::zeros(self.blocks.dim());
-        let mut sum = Sum::default();
-        let (mut magnitude, mut reach) = (0.0, 0.0);
-        for (i, at) in points.enumerate() {
+        let (mut mean, mut reach) = (Mean::default(), 0.0);
+        for (i, at) in range.zip(points) {
             let at = at.borrow();
             let audit = self.blocks.audit(i, at, &mut scratch)?;
-            sum.add_measured(audit.dual.scaled(self.masses[i]));
-            magnitude += product_above(self.masses[i], audit.dual.value.abs());
+            mean.add(audit.dual, self.masses[i]);
             // mass/λ itself may have underflowed.
             reach += product_above(self.scales[i], audit.reach);
             reach += product_above(UNDERFLOW, audit.span + audit.reach);
             self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
         }
-        let mut v = v.round();
-        v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v += offset);
+        Ok(SomeDual { mean, reach, v })
+    }
+
+    fn measured(&self, all: SomeDual) -> MeanDual {
+        let SomeDual { mean, reach, v } = all;
+        let v = self.with_offset(v);
         let distance =
             (reach + product_above(2.0 * UNIT_ROUNDOFF, self.link.norm_above(&v))) * 1.000_001;
-        Ok(MeanDual { mean: Mean { sum, magnitude }, v, distance })
+        MeanDual { mean, v, distance }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::sum::two_sum;
 use super::{Row, UNDERFLOW, UNIT_ROUNDOFF, gamma};
+use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 /// Receives a vector coordinate by coordinate; it may receive a coordinate more than once.
@@ -19,6 +20,11 @@ pub trait Accumulate {
                 self.add(start + k, factor * value);
             }
         }
+    }
+
+    /// Adds `factor · x`.
+    fn add_row(&mut self, row: Row<'_>, factor: f64) {
+        row.for_each(|j, x| self.add(j, factor * x));
     }
 
     /// Adds `factor · x ⊗ d`, laid out feature-major: `x_f · d_y` at `f·d.len() + y`.
@@ -41,27 +47,84 @@ pub trait Accumulate {
 /// ```
 #[derive(Clone, Debug)]
 pub struct CompensatedVec {
-    /// High and low part are adjacent because they are always used together.
-    parts: Vec<[f64; 2]>,
+    high: Vec<f64>,
+    /// What `high` has rounded away. An array of its own: runs of neighbours are then added several at a time.
+    low: Vec<f64>,
 }
 
 impl CompensatedVec {
     /// Returns the zero vector of `dim` coordinates.
     pub fn zeros(dim: usize) -> Self {
-        Self { parts: vec![[0.0; 2]; dim] }
+        Self { high: vec![0.0; dim], low: vec![0.0; dim] }
     }
 
     /// Returns the sum, with each coordinate rounded once.
-    pub fn round(self) -> Vec<f64> {
-        self.parts.into_iter().map(|[high, low]| high + low).collect()
+    pub fn round(mut self) -> Vec<f64> {
+        self.high.iter_mut().zip(&self.low).for_each(|(high, low)| *high += low);
+        self.high
+    }
+
+    /// Adds another sum, with what it has rounded away.
+    pub fn add_sum(&mut self, other: &Self) {
+        add_compensated(&other.high, 1.0, &mut self.high, &mut self.low);
+        self.low.iter_mut().zip(&other.low).for_each(|(low, more)| *low += more);
     }
 }
 
 impl Accumulate for CompensatedVec {
     #[inline]
     fn add(&mut self, index: usize, value: f64) {
-        let [high, low] = &mut self.parts[index];
-        two_sum(high, low, value);
+        two_sum(&mut self.high[index], &mut self.low[index], value);
+    }
+
+    fn add_run(&mut self, start: usize, values: &[f64], factor: f64) {
+        let range = start..start + values.len();
+        add_compensated(values, factor, &mut self.high[range.clone()], &mut self.low[range]);
+    }
+
+    fn add_row(&mut self, row: Row<'_>, factor: f64) {
+        match row {
+            Row::Dense(values) => self.add_run(0, values, factor),
+            Row::Sparse { .. } => row.for_each(|j, x| self.add(j, factor * x)),
+        }
+    }
+
+    fn add_outer(&mut self, row: Row<'_>, d: &[f64], factor: f64) {
+        add_outer_compensated(row, d, factor, &mut self.high, &mut self.low);
+    }
+}
+
+/// `high + low += factor · values`, compensated.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn add_compensated(values: &[f64], factor: f64, high: &mut [f64], low: &mut [f64]) {
+    add_each(values, factor, high, low);
+}
+
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn add_outer_compensated(row: Row<'_>, d: &[f64], factor: f64, high: &mut [f64], low: &mut [f64]) {
+    let labels = d.len();
+    match row {
+        _ if labels == 0 => {}
+        Row::Sparse { indices, values } => {
+            for (&f, &x) in indices.iter().zip(values) {
+                let run = f as usize * labels..(f as usize + 1) * labels;
+                add_each(d, factor * x, &mut high[run.clone()], &mut low[run]);
+            }
+        }
+        Row::Dense(values) => {
+            let runs = high.chunks_exact_mut(labels).zip(low.chunks_exact_mut(labels));
+            for ((high, low), &x) in runs.zip(values) {
+                add_each(d, factor * x, high, low);
+            }
+        }
+    }
+}
+
+#[allow(clippy::inline_always)] // only what is inlined is compiled for the caller's instruction set
+#[inline(always)]
+fn add_each(values: &[f64], factor: f64, high: &mut [f64], low: &mut [f64]) {
+    for ((high, low), &value) in high.iter_mut().zip(low).zip(values) {
+        two_sum(high, low, factor * value);
     }
 }
 
@@ -273,6 +336,21 @@ mod tests {
         }
     }
 
+    // What the high parts round away is in the low ones, also where two sums are added.
+    #[test]
+    fn a_sum_of_sums_is_compensated() {
+        let x = [1.0, 1e16, -1e16];
+        for row in [Row::Dense(&x), Row::Sparse { indices: &[0, 1, 2], values: &x }] {
+            let mut sums = [CompensatedVec::zeros(3), CompensatedVec::zeros(3)];
+            sums[0].add_row(row, 1.0);
+            sums[0].add_row(Row::Dense(&[1e16, 1.0, 1.0]), 1.0);
+            sums[1].add_row(Row::Dense(&[-1e16, -1e16, 1e16]), 1.0);
+            let [mut sum, rest] = sums;
+            sum.add_sum(&rest);
+            assert_eq!(sum.round(), [1.0, 1.0, 1.0]);
+        }
+    }
+
     #[test]
     fn every_receiver_takes_up_the_same_outer_product() {
         let row = Row::Sparse { indices: &[1, 3], values: &[2.0, -1.0] };
@@ -289,6 +367,12 @@ mod tests {
         let combined = SparseVec::combined(2.0, &sparse, -2.0, &sparse);
         assert!(combined.entries().iter().all(|&(_, x)| x == 0.0));
         assert_eq!(combined.entries().len(), sparse.entries().len());
+        let mut parts = [CompensatedVec::zeros(12), CompensatedVec::zeros(12)];
+        parts[0].add_outer(row, &d, 1.0);
+        parts[1].add_outer(row, &d, 2.0);
+        let [mut sum, rest] = parts;
+        sum.add_sum(&rest);
+        assert_eq!(dense, sum.round());
         assert_eq!(dense[3..6], [6.0, 0.0, 3.0]);
         assert_eq!(dense, careful.round());
         assert_eq!(dense, spread);

@@ -7,6 +7,7 @@
 //! - [`sum`]: compensated sums and numbers with an error bound.
 //! - [`underflow`]: bounds that hold where products underflow.
 //! - `accumulate`: targets that a feature vector can be added to.
+//! - `sized_score`: a prediction with the size of its terms.
 //! - `assignment`: the best partial matching of rows and columns, with its proof.
 //! - [`memory`]: checks that there is enough memory for a run.
 //! - `random`: the only generator, reproducible across platforms and versions.
@@ -29,6 +30,7 @@ pub mod memory;
 pub mod parallel;
 mod random;
 mod rows;
+mod sized_score;
 pub mod sum;
 pub mod underflow;
 
@@ -45,5 +47,6 @@ pub use low_rank::{
 };
 pub use random::Random;
 pub use rows::{Row, Rows};
+pub use sized_score::sized_score;
 pub use sum::{Measured, Sum, gamma};
 pub use underflow::{UNDERFLOW, UNIT_ROUNDOFF};

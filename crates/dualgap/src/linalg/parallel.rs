@@ -7,6 +7,7 @@
 use crate::{Error, Result};
 use rayon::ThreadPool;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// The number of runs per thread: enough of them that a thread that is done early can take some from another.
@@ -34,11 +35,10 @@ pub fn map_mut<P: Send, S, T: Send>(
         let mut state = state();
         run.iter_mut().enumerate().map(|(k, item)| work(&mut state, first + k, item)).collect()
     };
-    let threads = rayon::current_num_threads();
-    if threads == 1 {
+    let (threads, count) = (rayon::current_num_threads(), items.len());
+    if threads == 1 || count < 2 {
         return on_run(0, items);
     }
-    let count = items.len();
     let size = count.div_ceil(RUNS_PER_THREAD * threads).max(1);
     let runs: Vec<_> = items.chunks_mut(size).map(|run| Mutex::new((run, None))).collect();
     each(runs.len(), &|k| {
@@ -64,6 +64,88 @@ pub fn map<S, T: Send>(
     work: impl Fn(&mut S, usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     map_mut(&mut vec![(); count], state, |state, i, ()| work(state, i))
+}
+
+/// The most parts of a sum: enough for the cores of most machines.
+const MOST_PARTS: f64 = 16.0;
+
+/// The least number of multiplications in a part: fewer take less time than waking another thread.
+const LEAST_WORK: f64 = 32_768.0;
+
+/// A part has this many multiplications for every number of its result, so that adding up the parts takes little time.
+const WORK_PER_RESULT: f64 = 8.0;
+
+/// Returns into how many parts a sum with this many multiplications and results is split. It depends on these numbers
+/// alone, so that the sum does not depend on the number of threads.
+///
+/// ```
+/// # use dualgap::linalg::parallel::parts;
+/// assert_eq!((parts(1e3, 10), parts(1e5, 10), parts(1e9, 10)), (1, 3, 16));
+/// assert_eq!(parts(1e6, 1_000_000), 1); // a sparse matrix of many columns
+/// ```
+pub fn parts(multiplications: f64, results: usize) -> usize {
+    let least = (WORK_PER_RESULT * results as f64).max(LEAST_WORK);
+    (multiplications / least).clamp(1.0, MOST_PARTS) as usize
+}
+
+/// Returns the numbers below `count` in this many parts of neighbours, of about the same size.
+///
+/// ```
+/// # use dualgap::linalg::parallel::ranges;
+/// assert!(ranges(5, 2).eq([0..2, 2..5]));
+/// ```
+pub fn ranges(count: usize, parts: usize) -> impl Iterator<Item = Range<usize>> {
+    let parts = parts.max(1);
+    // In 128 bits the products do not overflow, whatever is asked.
+    let start = move |k: usize| (k as u128 * count as u128 / parts as u128) as usize;
+    (0..parts).map(move |k| start(k)..start(k + 1))
+}
+
+/// Calls `work` on every part of the numbers below `count`, on the threads of the current pool; the results are in order.
+pub fn map_ranges<T: Send>(
+    count: usize,
+    parts: usize,
+    work: impl Fn(Range<usize>) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let mut ranges: Vec<Range<usize>> = ranges(count, parts).collect();
+    map_mut(&mut ranges, || (), |(), _, range| work(range.clone()))
+}
+
+/// Calls `work` on every part of the numbers below `count` and on the parts of several arrays that belong to it, each with
+/// its own width per number, on the threads of the current pool; the results are in order.
+///
+/// ```
+/// # use dualgap::linalg::parallel::fill_ranges;
+/// let (mut once, mut twice) = (vec![0.0; 5], vec![0.0; 10]);
+/// let counts = fill_ranges(5, 2, [(&mut once, 1), (&mut twice, 2)], |range, [once, twice]| {
+///     once.fill(1.0);
+///     twice.fill(2.0);
+///     range.len()
+/// });
+/// assert_eq!((once, twice, counts), (vec![1.0; 5], vec![2.0; 10], vec![2, 3]));
+/// ```
+pub fn fill_ranges<T: Send, const N: usize>(
+    count: usize,
+    parts: usize,
+    arrays: [(&mut [f64], usize); N],
+    work: impl Fn(Range<usize>, [&mut [f64]; N]) -> T + Sync,
+) -> Vec<T> {
+    let mut rests = arrays;
+    let mut pieces = Vec::with_capacity(parts);
+    for range in ranges(count, parts) {
+        let piece = rests.each_mut().map(|(rest, width)| {
+            let (piece, after) = std::mem::take(rest).split_at_mut(range.len() * *width);
+            *rest = after;
+            piece
+        });
+        pieces.push((range, piece));
+    }
+    let done = map_mut(
+        &mut pieces,
+        || (),
+        |(), _, (range, piece)| Ok(work(range.clone(), piece.each_mut().map(|piece| &mut **piece))),
+    );
+    done.unwrap_or_default() // no part returns an error
 }
 
 fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
@@ -113,6 +195,23 @@ mod tests {
             for count in [0, 1, 7, 100] {
                 let squares = install(&pool(threads), || map(count, || (), |(), i| Ok(i * i)));
                 assert!(squares.unwrap().into_iter().eq((0..count).map(|i| i * i)));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_cover_all_numbers_once() {
+        for (count, parts) in [(0, 1), (1, 3), (7, 3), (100, 16)] {
+            assert!(ranges(count, parts).flatten().eq(0..count));
+            for threads in [1, 3] {
+                let mut out = vec![0.0; 2 * count];
+                let fill = |range: Range<usize>, [out]: [&mut [f64]; 1]| {
+                    out.iter_mut().for_each(|out| *out += 1.0);
+                    range.len()
+                };
+                let run = || fill_ranges(count, parts, [(&mut out, 2)], fill);
+                assert_eq!(install(&pool(threads), run).iter().sum::<usize>(), count);
+                assert!(out.iter().all(|&out| out == 1.0));
             }
         }
     }

@@ -104,6 +104,16 @@ impl Sum {
         self.error += term.error;
     }
 
+    /// Adds the terms of another sum.
+    pub fn add_sum(&mut self, other: &Self) {
+        two_sum(&mut self.high, &mut self.low, other.high);
+        self.low += other.low;
+        self.magnitude += other.magnitude;
+        // Two more additions, of the high parts and of the low ones.
+        self.terms += other.terms + 2.0;
+        self.error += other.error;
+    }
+
     /// Returns the sum. Its own rounding is that of one final addition, plus a term of second order in the number of
     /// terms.
     pub fn total(&self) -> Measured {
@@ -177,6 +187,14 @@ mod tests {
             let sum: Sum = terms.iter().map(|&(m, e)| m as f64 * f64::from(e).exp2()).collect();
             let total = sum.total();
             prop_assert!((total.value - exact as f64).abs() <= total.error + exact.unsigned_abs() as f64 * UNIT_ROUNDOFF);
+            // A sum in two parts has its own rounding, and a bound that holds as well.
+            for cut in [0, terms.len() / 3, terms.len()] {
+                let part = |terms: &[(i64, u32)]| -> Sum { terms.iter().map(|&(m, e)| m as f64 * f64::from(e).exp2()).collect() };
+                let mut both = part(&terms[..cut]);
+                both.add_sum(&part(&terms[cut..]));
+                let total = both.total();
+                prop_assert!((total.value - exact as f64).abs() <= total.error + exact.unsigned_abs() as f64 * UNIT_ROUNDOFF);
+            }
         }
     }
 

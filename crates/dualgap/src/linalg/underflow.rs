@@ -20,7 +20,7 @@ pub const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 pub const UNDERFLOW: f64 = f64::from_bits(1);
 
 /// The size that a smaller product counts as: u times this is [`UNDERFLOW`].
-const SMALLEST_SIZE: f64 = UNDERFLOW / UNIT_ROUNDOFF;
+pub(super) const SMALLEST_SIZE: f64 = UNDERFLOW / UNIT_ROUNDOFF;
 
 /// Returns an upper bound on `a·b` for nonnegative numbers, zero only if one of them is.
 ///

@@ -80,6 +80,19 @@ impl<W, P: Clone> BestPair<W, P> {
         }
     }
 
+    /// [`offer_dual`](Self::offer_dual) of a point that nobody else needs.
+    pub fn take_dual(&mut self, dual: Measured, points: Vec<P>) {
+        let floor = |dual: Measured| dual.value - dual.error;
+        match &mut self.points {
+            Some(kept) if floor(dual) > floor(self.dual) => {
+                self.dual = dual;
+                *kept = points;
+            }
+            Some(_) => {}
+            None => self.dual = dual,
+        }
+    }
+
     /// Returns the certificate of the best pair, or `None` before any weights were offered.
     pub fn certificate(&self) -> Option<Result<Certificate>> {
         let (primal, certified, _) = self.primal.as_ref()?;

@@ -1,6 +1,6 @@
 //! When a run ends: tolerances, limits, and a flag that anyone may raise.
 
-use crate::run::Certificate;
+use crate::run::{Certificate, Expected};
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,6 +96,13 @@ impl Budget {
             return Err(Error::setting("the share of certification must be a positive number"));
         }
         Ok(())
+    }
+
+    /// Whether a certificate of about these values would meet one of the tolerances.
+    pub(super) fn would_be_met(&self, expected: Expected) -> bool {
+        let Expected { primal, gap } = expected;
+        self.absolute.is_some_and(|tolerance| gap <= tolerance)
+            || self.relative.is_some_and(|share| gap <= share * primal.abs())
     }
 
     /// Whether the certificate, rounding included, meets one of the tolerances.

@@ -29,5 +29,5 @@ pub use checkpoint::{Checkpoint, CheckpointSink, InMemory, Resumable};
 pub use observer::{JsonLines, Observer, Progress};
 pub use reach::{Interval, Reach, Tolerance};
 pub use report::{Report, RunState, Stop};
-pub use solver::{Certified, Counters, Quota, Solver, Work};
+pub use solver::{Certified, Counters, Expected, Quota, Solver, Work};
 pub use train::{run, run_from};

@@ -40,6 +40,12 @@ pub trait Observer: Send {
     /// Receives the number of passes so far, about once a pass.
     fn advanced(&mut self, _passes: f64) {}
 
+    /// Whether another method is to go on from here, after a certification that does not end the run. The run then ends as if
+    /// it had been interrupted.
+    fn hands_over(&mut self) -> bool {
+        false
+    }
+
     /// Receives the error of a checkpoint that could not be stored. Returns whether the run continues; otherwise it
     /// ends with the error.
     fn checkpoint_failed(&mut self, _error: &Error) -> bool {

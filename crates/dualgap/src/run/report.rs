@@ -78,7 +78,7 @@ impl Report<()> {
     /// Returns the state of the loop at the end of the run, for another solver to go on from.
     pub(crate) fn into_state(self) -> RunState {
         let Self { work, solve_seconds, certify_seconds, history, .. } = self;
-        RunState { work, solve_seconds, certify_seconds, standstill: 0, history }
+        RunState { work, solve_seconds, certify_seconds, standstill: 0, history, handed_over: true }
     }
 
     /// Returns the report of this model.
@@ -117,6 +117,9 @@ pub struct RunState {
     pub(super) standstill: u32,
     /// Every certification so far.
     pub history: Vec<Progress>,
+    /// Whether the solver's state is that of the second of two methods.
+    #[serde(default)]
+    pub(crate) handed_over: bool,
 }
 
 impl RunState {

@@ -56,6 +56,15 @@ pub struct Certified {
     pub iterate: Certificate,
 }
 
+/// What a solver knows of its next certificate without computing it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// P, rounded.
+    pub primal: f64,
+    /// The gap, about.
+    pub gap: f64,
+}
+
 /// A solver only steps and certifies. It has no clock, no printing and no stopping test.
 pub trait Solver {
     /// The model that a run returns.
@@ -76,6 +85,12 @@ pub trait Solver {
     fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified> {
         let _ = halted; // for solvers that have nothing long to cut short
         self.certify()
+    }
+
+    /// Returns about what a certification would find now, if the solver knows: the loop then certifies when the tolerance is
+    /// reached, and seldom before.
+    fn expected(&self) -> Option<Expected> {
+        None
     }
 
     /// Returns the certificate of the model, if the solver proved it when it resumed from an earlier run's state. For

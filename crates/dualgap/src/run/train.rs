@@ -3,11 +3,12 @@
 //! The loop solves for a while, certifies, and checks whether to stop. Counted work decides when to certify: a
 //! certification costs one pass, and it is due as soon as all of them together stay within `certify_share` of the
 //! solving work, but in a long run no sooner than when the work has grown by some percent: a run of a thousand passes
-//! need not be certified every fourth. The clock can stop a run and does nothing else.
+//! need not be certified every fourth. A solver that knows about what a certificate would say is certified when that is
+//! enough, and before only when its work has doubled. The clock can stop a run and does nothing else.
 
 use crate::run::{
-    Budget, Certificate, Certified, Checkpoint, CheckpointSink, Observer, Progress, Quota, Report,
-    Resumable, RunState, Solver, Stop, Work,
+    Budget, Certificate, Certified, Checkpoint, CheckpointSink, Expected, Observer, Progress,
+    Quota, Report, Resumable, RunState, Solver, Stop, Work,
 };
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -112,6 +113,7 @@ trait Drive {
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work>;
     fn certify(&mut self) -> Result<Certified>;
     fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified>;
+    fn expected(&self) -> Option<Expected>;
     fn proved(&self) -> Option<Result<Certificate>>;
     fn may_stall(&self) -> bool;
     fn weights(&self) -> &[f64];
@@ -140,6 +142,10 @@ impl<S: Solver, C: Fn(&S, &RunState) -> Result<Checkpoint>> Drive for Driven<'_,
 
     fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified> {
         self.solver.certify_until(halted)
+    }
+
+    fn expected(&self) -> Option<Expected> {
+        self.solver.expected()
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
@@ -230,12 +236,16 @@ fn drive(
         let last = Progress { certificate, ..last };
         state.history.pop();
         state.history.push(last);
-        if let Some(stop) = state.end(budget, &certificate) {
+        let end = state.end(budget, &certificate);
+        let end = end.or_else(|| observer.hands_over().then_some(Stop::Interrupted));
+        if let Some(stop) = end {
             return Ok((state, last, stop));
         }
     }
     loop {
-        let target = next_certification(&state.history, pass, budget.certify_share).min(limit);
+        let mut target = next_certification(&state.history, pass, budget.certify_share).min(limit);
+        let certified = state.history.last().map_or(0, |last| last.work.oracle_calls);
+        let doubled = certified.saturating_mul(2).min(limit);
         let mut fits = true; // whether one more step fits into what is left
         while fits && state.work.oracle_calls < target && !halted() {
             let done = state.work.oracle_calls;
@@ -251,6 +261,10 @@ fn drive(
             fits = done != Work::default();
             state.work += done;
             observer.advanced(state.work.oracle_calls as f64 / pass as f64);
+            if let Some(expected) = solver.expected().filter(|_| fits) {
+                let met = budget.would_be_met(expected);
+                target = if met { state.work.oracle_calls.min(limit) } else { target.max(doubled) };
+            }
             if state.work.oracle_calls - stored_at >= interval {
                 store(solver, &state, observer)?;
                 stored_at = state.work.oracle_calls;
@@ -285,6 +299,7 @@ fn drive(
         state.history.push(progress);
 
         let end = state.end(budget, &certificate);
+        let end = end.or_else(|| observer.hands_over().then_some(Stop::Interrupted));
         if cut {
             // The run can resume from the checkpoint that was stored last, but not from this state.
             let why = if budget.interrupt.raised() { Stop::Interrupted } else { Stop::TimeLimit };
@@ -364,6 +379,70 @@ mod tests {
         assert!(certifications * 10 * 4 <= calls, "{certifications} after {calls} calls");
         assert!(report.certificate.gap() <= 1e-6 * report.certificate.primal);
         assert_eq!(report.history.len() as u64, certifications);
+    }
+
+    /// A solver that knows its gap.
+    struct Knowing(Halving);
+
+    impl Solver for Knowing {
+        type Model = (u64, u64);
+
+        fn calls_per_pass(&self) -> u64 {
+            self.0.calls_per_pass()
+        }
+
+        fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+            self.0.advance(quota)
+        }
+
+        fn certify(&mut self) -> Result<Certified> {
+            self.0.certify()
+        }
+
+        fn expected(&self) -> Option<Expected> {
+            Some(Expected { primal: 1.0, gap: (-(self.0.calls as f64) / 10.0).exp2() })
+        }
+
+        fn weights(&self) -> &[f64] {
+            &[]
+        }
+
+        fn into_model(self) -> (u64, u64) {
+            self.0.into_model()
+        }
+    }
+
+    #[test]
+    fn a_solver_that_knows_its_gap_is_certified_when_that_is_enough() {
+        let report = run(Knowing(Halving::new()), &Budget::relative(1e-9), &mut ()).unwrap();
+        assert_eq!((report.stop, report.model.0), (Stop::GapReached, 300));
+        let passes: Vec<f64> = report.history.iter().map(|progress| progress.passes).collect();
+        assert_eq!(passes, [4.0, 8.0, 16.0, 30.0]);
+        let report = run(Knowing(Halving::new()), &Budget::passes(13), &mut ()).unwrap();
+        assert_eq!((report.stop, report.model.0), (Stop::PassLimit, 130));
+    }
+
+    /// An observer that hands over at its second certification.
+    struct Handing(usize);
+
+    impl Observer for Handing {
+        fn certified(&mut self, _: &Progress, _: &[f64]) -> Result<()> {
+            self.0 += 1;
+            Ok(())
+        }
+
+        fn hands_over(&mut self) -> bool {
+            self.0 == 2
+        }
+    }
+
+    #[test]
+    fn a_run_ends_where_its_observer_hands_over_unless_the_gap_is_reached() {
+        for (tolerance, stop) in [(1e-9, Stop::Interrupted), (1e-2, Stop::GapReached)] {
+            let report =
+                run(Halving::new(), &Budget::relative(tolerance), &mut Handing(0)).unwrap();
+            assert_eq!((report.stop, report.history.len()), (stop, 2));
+        }
     }
 
     #[test]

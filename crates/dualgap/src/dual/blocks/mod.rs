@@ -241,6 +241,28 @@ pub trait Blocks: Sized + Sync {
     /// these weights, none of which is larger in magnitude than `largest_weight`.
     fn rounding(&self, i: usize, w: &[f64], largest_weight: f64) -> f64;
 
+    /// Returns the largest loss at w and a bound on how much rounding can make it understate that loss, as
+    /// [`best_corner`](Self::best_corner) and [`rounding_near`](Self::rounding_near) do, for blocks that have both from one
+    /// look at their input. The corner is of use only to [`challenge`](Self::challenge): blocks that refute nothing may leave
+    /// it as it is.
+    fn largest_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        (largest_weight, off): (f64, f64),
+        corner: &mut Self::Corner,
+        scratch: &mut Self::Scratch,
+    ) -> Result<(Found, f64)> {
+        let found = self.best_corner(i, w, corner, scratch)?;
+        Ok((found, self.rounding_near(i, w, largest_weight, off)))
+    }
+
+    /// Returns into how many parts `Σ X_i α_i` is split when several threads compute it
+    /// ([`parts`](crate::linalg::parallel::parts)); each part takes twice the memory of v.
+    fn image_parts(&self) -> usize {
+        1
+    }
+
     /// Returns the same bound for weights of which each may be off by this much. Blocks that do not say what that does to
     /// their loss have no bound then.
     fn rounding_near(&self, i: usize, w: &[f64], largest_weight: f64, off: f64) -> f64 {

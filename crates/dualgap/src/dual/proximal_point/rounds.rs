@@ -306,8 +306,13 @@ impl<'a, B: Blocks, L: Link> Rule<'a, B, L> for Rounds<'a, B, L> {
             }
             best.offer_primal(other, || w);
         }
-        engine.rebuild();
-        primal.certificate(dual.value)
+        let value = dual.value;
+        match balanced {
+            Some(_) => engine.rebuild(),
+            // The dual value comes with v, up to the factor of its λ.
+            None => engine.rebuild_from(dual.v, self.outer.lambda()),
+        }
+        primal.certificate(value)
     }
 
     /// Starts or stops acceleration if the rate of the gap says that it pays or does not pay.

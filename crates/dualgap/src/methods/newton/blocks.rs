@@ -14,11 +14,12 @@ pub trait CurvedBlocks: Blocks {
     /// Whether the loss is smooth: the other methods are called only if so.
     fn is_curved(&self) -> bool;
 
-    /// Returns φ_i(a), to the accuracy of a comparison between two steps.
-    fn loss_at(&self, i: usize, a: &[f64]) -> f64;
+    /// Returns φ_i(a), to the accuracy of a comparison between two steps; writes ∇φ_i(a), and what the next two methods need
+    /// to know of a: K numbers each.
+    fn second_order(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) -> f64;
 
-    /// Writes ∇φ_i(a), and what [`bend`](Self::bend) needs to know of a: K numbers each.
-    fn slope_at(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]);
+    /// Returns an entry of ∇²φ_i.
+    fn curvature_entry(&self, i: usize, curve: &[f64], place: (usize, usize)) -> f64;
 
     /// Writes ∇²φ_i·u.
     fn bend(&self, i: usize, curve: &[f64], u: &[f64], out: &mut [f64]);

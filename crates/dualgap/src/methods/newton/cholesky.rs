@@ -1,80 +1,182 @@
-//! The Newton equations by Cholesky: the matrix X'DX + λI, and its factorisation.
+//! The Newton equations by Cholesky: the matrix X'DX + diag, and its factorisation.
+//!
+//! With K outputs the entry of the inputs j, l and the outputs r, c is `Σ_i D_i(r, c) x_ij x_il`. So the matrix is a product of
+//! two, of the pairs of inputs and of the pairs of outputs of every example, and half of the pairs are enough of either.
 
+use super::blocks::CurvedBlocks;
 use super::design::Design;
-use crate::linalg::Row;
-use faer::linalg::matmul::matmul;
+use crate::linalg::{Row, parallel};
+use faer::linalg::matmul::{matmul, triangular};
 use faer::linalg::solvers::Solve;
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use std::ops::Range;
 
-/// Rows of a dense matrix are multiplied this many at a time: a block of 57 columns fits into the first cache.
-const BLOCK: usize = 64;
+/// The rows of a dense matrix are multiplied this many at a time: with 57 columns they fit into the second cache.
+const BLOCK: usize = 256;
 
-/// Returns the solution of (X'DX + diag)p = b, or `None` if the matrix is not positive definite in this arithmetic. `curves`
-/// has the K×K numbers of D_i for every example.
-pub fn solve(design: Design<'_>, curves: &[f64], diagonal: &[f64], b: &[f64]) -> Option<Vec<f64>> {
-    let (d, k) = (design.rows.width(), design.outputs);
-    let mut h: Mat<f64> = Mat::zeros(d * k, d * k);
-    for row in 0..k {
-        for column in 0..=row {
-            let weights = curves.iter().skip(row * k + column).step_by(k * k).copied();
-            let gram = weighted_gram(design, &weights.collect::<Vec<f64>>());
-            for j in 0..d {
-                for l in 0..d {
-                    h[(j * k + row, l * k + column)] = gram[(j.max(l), j.min(l))];
-                }
-            }
-        }
-    }
-    for (j, extra) in diagonal.iter().enumerate() {
-        h[(j, j)] += extra;
-    }
-    // The blocks above the diagonal of D were left out; the factorisation reads the lower half of H, and needs them there.
-    for row in 0..k {
-        for column in 0..row {
-            for j in 0..d {
-                for l in 0..d {
-                    h[(l * k + column, j * k + row)] = h[(j * k + row, l * k + column)];
-                }
-            }
-        }
-    }
-    let factor = h.llt(Side::Lower).ok()?;
-    let solution = factor.solve(MatRef::from_column_major_slice(b, b.len(), 1));
-    let p: Vec<f64> = (0..b.len()).map(|j| solution[(j, 0)]).collect();
-    p.iter().all(|p| p.is_finite()).then_some(p)
+/// The most numbers that the parts of a matrix may have in all, in 64 MB.
+const MOST_NUMBERS: usize = 1 << 23;
+
+/// The Hessian of the losses: its examples, their masses and what the blocks keep of their curvatures.
+pub struct Hessian<'a, B> {
+    pub design: Design<'a>,
+    pub blocks: &'a B,
+    pub masses: &'a [f64],
+    pub curves: &'a [f64],
 }
 
-/// Returns the lower half of `Σ c_i x_i x_i'`.
-fn weighted_gram(design: Design<'_>, weights: &[f64]) -> Mat<f64> {
-    let (rows, d) = (design.rows, design.rows.width());
-    let mut gram: Mat<f64> = Mat::zeros(d, d);
-    if let Some(values) = rows.dense_values() {
-        let mut scaled = vec![0.0; BLOCK * d];
-        for (values, weights) in values.chunks(BLOCK * d.max(1)).zip(weights.chunks(BLOCK)) {
-            let count = weights.len();
-            for ((to, from), c) in
-                scaled.chunks_exact_mut(d).zip(values.chunks_exact(d)).zip(weights)
-            {
-                to.iter_mut().zip(from).for_each(|(to, x)| *to = c * x);
-            }
-            let left = MatRef::from_row_major_slice(values, count, d);
-            let right = MatRef::from_row_major_slice(&scaled[..count * d], count, d);
-            matmul(gram.as_mut(), Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+impl<B: CurvedBlocks> Hessian<'_, B> {
+    /// Returns the solution of (X'DX + diag)p = b, or `None` if the matrix is not positive definite in this arithmetic.
+    pub fn solve(&self, diagonal: &[f64], b: &[f64]) -> Option<Vec<f64>> {
+        let mut h = if self.design.outputs == 1 { self.of_one_output() } else { self.of_several() };
+        for (j, extra) in diagonal.iter().enumerate() {
+            h[(j, j)] += extra;
         }
-        return gram;
+        let factor = h.llt(Side::Lower).ok()?;
+        let solution = factor.solve(MatRef::from_column_major_slice(b, b.len(), 1));
+        let p: Vec<f64> = (0..b.len()).map(|j| solution[(j, 0)]).collect();
+        p.iter().all(|p| p.is_finite()).then_some(p)
     }
-    for (i, &c) in weights.iter().enumerate() {
-        let Row::Sparse { indices, values } = rows.row(i) else { continue };
-        if c == 0.0 {
-            continue;
-        }
-        for (k, (&j, &x)) in indices.iter().zip(values).enumerate() {
-            let cx = c * x;
-            // Indices ascend, so these are entries of the lower half, in one column.
-            for (&l, &z) in indices[k..].iter().zip(&values[k..]) {
-                gram[(l as usize, j as usize)] += cx * z;
+
+    /// Returns the sum of what `work` computes of every part: `size` numbers each, of which one for each of `outputs` pairs. The
+    /// parts depend on the shape alone, and are added in order.
+    fn sum(
+        &self,
+        size: usize,
+        outputs: usize,
+        work: impl Fn(Range<usize>, &mut [f64]) + Sync,
+    ) -> Vec<f64> {
+        let count = self.design.rows.len();
+        let of_row = self.design.rows.stored().div_ceil(count.max(1)) as f64;
+        let of_row = of_row * of_row / 2.0 * outputs as f64;
+        let parts = parallel::parts(count as f64 * of_row, size);
+        let parts = parts.min(MOST_NUMBERS / size.max(1)).max(1);
+        let sums = parallel::map_ranges(count, parts, |range| {
+            let mut sum = vec![0.0; size];
+            work(range, &mut sum);
+            Ok(sum)
+        });
+        let all = sums.unwrap_or_default().into_iter().reduce(|mut all, part| {
+            all.iter_mut().zip(part).for_each(|(all, part)| *all += part);
+            all
+        });
+        all.unwrap_or_else(|| vec![0.0; size])
+    }
+
+    /// Returns the lower half of `Σ c_i x_i x_i'`.
+    fn of_one_output(&self) -> Mat<f64> {
+        let (rows, d) = (self.design.rows, self.design.rows.width());
+        let weight = |i: usize| self.masses[i] * self.curves[i];
+        let columns = self.sum(d * d, 1, |range, sum| {
+            if let Some(values) = rows.dense_values() {
+                let mut scaled = Vec::with_capacity(BLOCK.min(range.len()) * d);
+                for start in range.clone().step_by(BLOCK) {
+                    scaled.clear();
+                    // √c x of the examples that count: a squared hinge leaves out those beyond their margin.
+                    for i in start..(start + BLOCK).min(range.end) {
+                        let root = weight(i).sqrt();
+                        if root > 0.0 {
+                            scaled.extend(values[i * d..(i + 1) * d].iter().map(|x| root * x));
+                        }
+                    }
+                    add_gram(&scaled, d, sum);
+                }
+                return;
+            }
+            for i in range {
+                let (Row::Sparse { indices, values }, c) = (rows.row(i), weight(i)) else {
+                    continue;
+                };
+                if c == 0.0 {
+                    continue;
+                }
+                for (k, (&j, &x)) in indices.iter().zip(values).enumerate() {
+                    let (column, cx) = (&mut sum[j as usize * d..][..d], c * x);
+                    // Indices ascend, so these are entries of the lower half.
+                    for (&l, &z) in indices[k..].iter().zip(&values[k..]) {
+                        column[l as usize] += cx * z;
+                    }
+                }
+            }
+        });
+        MatRef::from_column_major_slice(&columns, d, d).to_owned()
+    }
+
+    /// Returns the lower half of the matrix of several outputs.
+    fn of_several(&self) -> Mat<f64> {
+        let (rows, d, k) = (self.design.rows, self.design.rows.width(), self.design.outputs);
+        let pairs: Vec<(usize, usize)> =
+            (0..k).flat_map(|r| (0..=r).map(move |c| (r, c))).collect();
+        let (of_inputs, of_outputs) = (d * (d + 1) / 2, pairs.len());
+        // A row of outputs' pairs for every pair of inputs.
+        let sums = self.sum(of_inputs * of_outputs, of_outputs, |range, sum| {
+            let dense = rows.dense_values();
+            let block = if dense.is_some() { BLOCK / 4 } else { 1 };
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            for start in range.clone().step_by(block) {
+                let block = start..(start + block).min(range.end);
+                right.clear();
+                for i in block.clone() {
+                    let curve = &self.curves[i * k..(i + 1) * k];
+                    right.extend(pairs.iter().map(|&place| {
+                        self.masses[i] * self.blocks.curvature_entry(i, curve, place)
+                    }));
+                }
+                if let Some(values) = dense {
+                    left.clear();
+                    for x in values[block.start * d..block.end * d].chunks_exact(d) {
+                        for (j, xj) in x.iter().enumerate() {
+                            left.extend(x[..=j].iter().map(|xl| xj * xl));
+                        }
+                    }
+                    let left = MatRef::from_row_major_slice(&left, block.len(), of_inputs);
+                    let right = MatRef::from_row_major_slice(&right, block.len(), of_outputs);
+                    let sum = MatMut::from_row_major_slice_mut(sum, of_inputs, of_outputs);
+                    matmul(sum, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+                    continue;
+                }
+                let Row::Sparse { indices, values } = rows.row(start) else { continue };
+                for (m, (&j, &x)) in indices.iter().zip(values).enumerate() {
+                    let first = j as usize * (j as usize + 1) / 2;
+                    for (&l, &z) in indices[..=m].iter().zip(values) {
+                        let at = &mut sum[(first + l as usize) * of_outputs..][..of_outputs];
+                        at.iter_mut().zip(&right).for_each(|(at, d)| *at += x * z * d);
+                    }
+                }
+            }
+        });
+        let mut h: Mat<f64> = Mat::zeros(d * k, d * k);
+        let of_inputs = (0..d).flat_map(|j| (0..=j).map(move |l| (j, l)));
+        for ((j, l), of_outputs) in of_inputs.zip(sums.chunks_exact(of_outputs)) {
+            for (&(r, c), &entry) in pairs.iter().zip(of_outputs) {
+                // The lower half of H has all outputs of the inputs j > l, and half of those of j = l.
+                h[(j * k + r, l * k + c)] = entry;
+                h[(j * k + c, l * k + r)] = entry;
             }
         }
+        h
     }
-    gram
+}
+
+/// Adds the lower half of Z'Z, for rows of d numbers, to a matrix in columns.
+fn add_gram(z: &[f64], d: usize, gram: &mut [f64]) {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    if d == 0 || z.is_empty() {
+        return;
+    }
+    let z = MatRef::from_row_major_slice(z, z.len() / d, d);
+    let gram = MatMut::from_column_major_slice_mut(gram, d, d);
+    let (left, right) = (z.transpose(), z);
+    let one = 1.0;
+    triangular::matmul(
+        gram,
+        TriangularLower,
+        Accum::Add,
+        left,
+        Rectangular,
+        right,
+        Rectangular,
+        one,
+        Par::Seq,
+    );
 }

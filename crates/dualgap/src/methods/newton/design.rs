@@ -1,63 +1,248 @@
-//! Products with the data: predictions, gradients, and the work that they take.
+//! Products with the data, on several threads: predictions, gradients, Hessians times a vector, and the work that they take.
+//!
+//! The examples are split into parts, and the sums of the parts are added in order. How many parts there are depends on the
+//! shape of the data alone, so that the result does not depend on the number of threads.
 
-use crate::linalg::Rows;
-use crate::linalg::kernels::{add_outer, add_scores};
-
-/// A step by Cholesky may take as many passes over the data: conjugate gradients take hundreds on raw columns, and a pass of
-/// theirs takes several times as long.
-const WORTH: f64 = 400.0;
-
-/// The largest number of weights whose matrix is written out, in 32 MB.
-const MOST_WEIGHTS: usize = 2000;
+use super::blocks::CurvedBlocks;
+use crate::linalg::kernels::{add_outer, add_scores, score};
+use crate::linalg::{Row, Rows, parallel};
+use multiversion::multiversion;
+use std::ops::Range;
 
 /// The inputs, each with K predictions.
 #[derive(Clone, Copy)]
 pub struct Design<'a> {
     pub rows: &'a Rows,
     pub outputs: usize,
+    parts: usize,
 }
 
-impl Design<'_> {
+/// The losses and their slopes at some predictions, with everything that the Hessian needs to know.
+pub struct Slopes {
+    /// `Σ mass_i φ_i`.
+    pub loss: f64,
+    /// `mass_i ∇φ_i`, K numbers for each example.
+    pub slopes: Vec<f64>,
+    /// What the blocks keep of ∇²φ_i, as many.
+    pub curves: Vec<f64>,
+}
+
+impl<'a> Design<'a> {
+    pub fn new(rows: &'a Rows, outputs: usize) -> Self {
+        let results = rows.width().saturating_mul(outputs);
+        let parts = parallel::parts(rows.stored() as f64 * outputs as f64, results);
+        Self { rows, outputs, parts }
+    }
+
     /// Returns the number of predictions.
     pub fn predictions(&self) -> usize {
         self.rows.len() * self.outputs
     }
 
-    /// Computes a = XW.
-    pub fn predict(&self, w: &[f64], a: &mut [f64]) {
-        a.fill(0.0);
-        for (i, a) in a.chunks_exact_mut(self.outputs).enumerate() {
-            add_scores(self.rows.row(i), w, a);
-        }
+    /// Returns into how many parts the examples are split.
+    pub fn parts(&self) -> usize {
+        self.parts
+    }
+
+    /// Returns a = XW.
+    pub fn predict(&self, w: &[f64]) -> Vec<f64> {
+        let mut a = vec![0.0; self.predictions()];
+        let (count, k) = (self.rows.len(), self.outputs);
+        parallel::fill_ranges(count, self.parts, [(&mut a, k)], |range, [a]| {
+            self.add_predictions(range, w, a);
+        });
+        a
+    }
+
+    /// Returns losses, slopes and curvatures at these predictions.
+    pub fn slopes<B: CurvedBlocks>(&self, blocks: &B, masses: &[f64], a: &[f64]) -> Slopes {
+        let k = self.outputs;
+        let (mut slopes, mut curves) = (vec![0.0; a.len()], vec![0.0; a.len()]);
+        let arrays: [(&mut [f64], usize); 2] = [(&mut slopes, k), (&mut curves, k)];
+        let of_part = |range: Range<usize>, [slopes, curves]: [&mut [f64]; 2]| {
+            let mut sum = 0.0;
+            let each = slopes.chunks_exact_mut(k).zip(curves.chunks_exact_mut(k));
+            for (i, (slope, curve)) in range.zip(each) {
+                let loss = blocks.second_order(i, &a[i * k..(i + 1) * k], slope, curve);
+                sum += masses[i] * loss;
+                slope.iter_mut().for_each(|slope| *slope *= masses[i]);
+            }
+            sum
+        };
+        let sums = parallel::fill_ranges(self.rows.len(), self.parts, arrays, of_part);
+        Slopes { loss: sums.iter().sum(), slopes, curves }
     }
 
     /// Adds X'u to `out`.
     pub fn add_adjoint(&self, u: &[f64], out: &mut [f64]) {
-        for (i, u) in u.chunks_exact(self.outputs).enumerate() {
-            if u.iter().any(|&u| u != 0.0) {
-                add_outer(self.rows.row(i), u, 1.0, out);
+        let k = self.outputs;
+        self.add_parts(out, |range, out| {
+            self.add_adjoint_of(range.clone(), &u[range.start * k..range.end * k], out);
+        });
+    }
+
+    /// Adds `Σ_i x_i ⊗ mass_i ∇²φ_i(x_i'p)` to `out`, in one pass over the data.
+    pub fn add_product<B: CurvedBlocks>(
+        &self,
+        blocks: &B,
+        masses: &[f64],
+        curves: &[f64],
+        p: &[f64],
+        out: &mut [f64],
+    ) {
+        let k = self.outputs;
+        self.add_parts(out, |range, out| {
+            if k == 1 {
+                self.add_product_of_one(range, masses, curves, p, out);
+                return;
+            }
+            let (mut a, mut bent) = (vec![0.0; BLOCK.min(range.len()) * k], vec![0.0; k]);
+            for start in range.clone().step_by(BLOCK) {
+                let block = start..(start + BLOCK).min(range.end);
+                let a = &mut a[..block.len() * k];
+                a.fill(0.0);
+                self.add_predictions(block.clone(), p, a);
+                for (i, a) in block.clone().zip(a.chunks_exact_mut(k)) {
+                    blocks.bend(i, &curves[i * k..(i + 1) * k], a, &mut bent);
+                    a.iter_mut().zip(&bent).for_each(|(a, bent)| *a = masses[i] * bent);
+                }
+                self.add_adjoint_of(block, a, out);
+            }
+        });
+    }
+
+    /// With one output ∇²φ_i is a number, and a row is still in the cache when it is added.
+    fn add_product_of_one(
+        &self,
+        range: Range<usize>,
+        masses: &[f64],
+        curves: &[f64],
+        p: &[f64],
+        out: &mut [f64],
+    ) {
+        for i in range {
+            let weight = masses[i] * curves[i];
+            if weight != 0.0 {
+                let row = self.rows.row(i);
+                add_row(row, weight * score(row, p), out);
             }
         }
     }
 
-    /// Returns the multiplications of a product with the data, at least one.
-    pub fn entries(&self) -> f64 {
-        (self.rows.stored() as f64 * self.outputs as f64).max(1.0)
+    /// Adds the diagonal of `X'DX` to `out`.
+    pub fn add_diagonal<B: CurvedBlocks>(
+        &self,
+        blocks: &B,
+        masses: &[f64],
+        curves: &[f64],
+        out: &mut [f64],
+    ) {
+        let k = self.outputs;
+        self.add_parts(out, |range, out| {
+            let mut own = vec![0.0; k];
+            for i in range {
+                for (j, own) in own.iter_mut().enumerate() {
+                    let curve = &curves[i * k..(i + 1) * k];
+                    *own = masses[i] * blocks.curvature_entry(i, curve, (j, j));
+                }
+                self.rows.row(i).for_each(|j, x| {
+                    let at = &mut out[j * k..(j + 1) * k];
+                    at.iter_mut().zip(&own).for_each(|(at, own)| *at += own * x * x);
+                });
+            }
+        });
     }
 
-    /// Returns the work of the matrix of all weights and its factorisation, in passes over the data.
-    pub fn cholesky_in_passes(&self) -> f64 {
-        let k = self.outputs as f64;
-        let of_row = |i| (self.rows.row(i).stored() as f64).powi(2);
-        let squares = (0..self.rows.len()).map(of_row).sum::<f64>() * 0.25 * k * (k + 1.0);
-        let dim = self.rows.width() as f64 * k;
-        (squares + dim.powi(3) / 3.0) / self.entries()
+    /// Adds what `work` computes of every part, in the order of the parts.
+    fn add_parts(&self, out: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) {
+        let count = self.rows.len();
+        if self.parts == 1 {
+            return work(0..count, out);
+        }
+        let size = out.len();
+        let sums = parallel::map_ranges(count, self.parts, |range| {
+            let mut sum = vec![0.0; size];
+            work(range, &mut sum);
+            Ok(sum)
+        });
+        for sum in sums.unwrap_or_default() {
+            out.iter_mut().zip(sum).for_each(|(out, sum)| *out += sum);
+        }
     }
 
-    /// Returns that work if it pays.
-    pub fn passes_of_cholesky(&self) -> Option<f64> {
-        let dim = self.rows.width().saturating_mul(self.outputs);
-        let small = cfg!(feature = "low-rank") && dim <= MOST_WEIGHTS;
-        small.then(|| self.cholesky_in_passes()).filter(|&passes| passes <= WORTH)
+    /// Adds the predictions of these rows to `a`.
+    fn add_predictions(&self, range: Range<usize>, w: &[f64], a: &mut [f64]) {
+        let (k, d) = (self.outputs, self.rows.width());
+        #[cfg(feature = "low-rank")]
+        if let Some(values) = self.rows.dense_values().filter(|_| k > 1) {
+            return dense::add_product(&values[range.start * d..range.end * d], d, w, k, a);
+        }
+        let _ = d;
+        for (i, a) in range.zip(a.chunks_exact_mut(k)) {
+            if k == 1 {
+                a[0] += score(self.rows.row(i), w);
+            } else {
+                add_scores(self.rows.row(i), w, a);
+            }
+        }
+    }
+
+    /// Adds the rows times `u` to `out`.
+    fn add_adjoint_of(&self, range: Range<usize>, u: &[f64], out: &mut [f64]) {
+        let (k, d) = (self.outputs, self.rows.width());
+        #[cfg(feature = "low-rank")]
+        if let Some(values) = self.rows.dense_values().filter(|_| k > 1) {
+            return dense::add_adjoint(&values[range.start * d..range.end * d], d, u, k, out);
+        }
+        let _ = d;
+        for (i, u) in range.zip(u.chunks_exact(k)) {
+            if k == 1 {
+                if u[0] != 0.0 {
+                    add_row(self.rows.row(i), u[0], out);
+                }
+            } else if u.iter().any(|&u| u != 0.0) {
+                add_outer(self.rows.row(i), u, 1.0, out);
+            }
+        }
+    }
+}
+
+/// The rows of a product with several outputs go this many at a time: their predictions stay in the first cache.
+const BLOCK: usize = 128;
+
+/// `out += factor · x`.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn add_row(row: Row<'_>, factor: f64, out: &mut [f64]) {
+    match row {
+        Row::Dense(values) => {
+            out.iter_mut().zip(values).for_each(|(out, x)| *out += factor * x);
+        }
+        Row::Sparse { indices, values } => {
+            for (&j, &x) in indices.iter().zip(values) {
+                out[j as usize] += factor * x;
+            }
+        }
+    }
+}
+
+/// Dense rows with several outputs are matrix products.
+#[cfg(feature = "low-rank")]
+mod dense {
+    use faer::linalg::matmul::matmul;
+    use faer::{Accum, MatMut, MatRef, Par};
+
+    /// `a += XW`, where X has d columns and W has k.
+    pub fn add_product(x: &[f64], d: usize, w: &[f64], k: usize, a: &mut [f64]) {
+        let n = a.len() / k;
+        let (x, w) = (MatRef::from_row_major_slice(x, n, d), MatRef::from_row_major_slice(w, d, k));
+        matmul(MatMut::from_row_major_slice_mut(a, n, k), Accum::Add, x, w, 1.0, Par::Seq);
+    }
+
+    /// `out += X'U`.
+    pub fn add_adjoint(x: &[f64], d: usize, u: &[f64], k: usize, out: &mut [f64]) {
+        let n = u.len() / k;
+        let (x, u) = (MatRef::from_row_major_slice(x, n, d), MatRef::from_row_major_slice(u, n, k));
+        let out = MatMut::from_row_major_slice_mut(out, d, k);
+        matmul(out, Accum::Add, x.transpose(), u, 1.0, Par::Seq);
     }
 }

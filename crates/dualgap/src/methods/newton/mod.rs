@@ -16,20 +16,22 @@
 //! Newton's method does not see how the columns are scaled, which dual ascent suffers from: on 4,601 examples of 57 raw
 //! columns it takes 20 steps where dual ascent takes thousands of passes.
 //!
-//! - `blocks`: what the method asks of blocks. `design`: products with the data. `direction`: the solution of the Newton
-//!   equations. `solver`: the steps, as a [`crate::run::Solver`]. `train`: runs. `settings`: the settings.
+//! - `blocks`: what the method asks of blocks. `design`: products with the data. `cholesky` and `conjugate_gradient`: the
+//!   solution of the Newton equations. `cost`: what a step takes. `solver`: the steps, as a [`crate::run::Solver`]. `train`:
+//!   runs. `settings`: the settings.
 
 mod blocks;
 #[cfg(feature = "low-rank")]
 mod cholesky;
 mod conjugate_gradient;
+mod cost;
 mod design;
 mod settings;
 mod solver;
 mod train;
 
 pub use blocks::CurvedBlocks;
+pub use cost::passes_of_ascent_per_step;
 pub use settings::{Equations, Settings};
-pub use solver::passes_of_a_step;
 pub use solver::{Newton, State};
-pub use train::{train, train_after, train_from};
+pub use train::{train, train_after, train_from, train_instead};

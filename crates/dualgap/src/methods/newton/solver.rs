@@ -2,16 +2,17 @@
 
 use super::blocks::CurvedBlocks;
 #[cfg(feature = "low-rank")]
-use super::cholesky;
+use super::cholesky::Hessian;
 use super::conjugate_gradient;
-use super::design::Design;
+use super::cost::{cholesky_in_passes, passes_of_cholesky};
+use super::design::{Design, Slopes};
 use super::settings::{Equations, Settings};
 use crate::dual::problem::masses;
 use crate::dual::proximal_point::{OuterProblem, foreign_state};
 use crate::dual::{self, Best, Solution};
 use crate::linalg::kernels::{add_scaled, dot};
 use crate::linalg::{parallel, sum::squared_norm};
-use crate::run::{Certificate, Certified, Counters, Quota, Resumable, Solver, Work};
+use crate::run::{Certificate, Certified, Counters, Expected, Quota, Resumable, Solver, Work};
 use crate::term::L2;
 use crate::{Error, Result};
 use rayon::ThreadPool;
@@ -55,6 +56,8 @@ pub struct Newton<'a, B: CurvedBlocks> {
     pool: Arc<ThreadPool>,
     by_cholesky: bool,
     w: Vec<f64>,
+    /// What is known at w; computed when it is needed.
+    local: Option<Local>,
     /// The largest squared norm of a gradient so far.
     steepest: f64,
     products: u64,
@@ -65,17 +68,13 @@ pub struct Newton<'a, B: CurvedBlocks> {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct State<P> {
     w: Vec<f64>,
+    /// The predictions, if they are known: steps add to them, and their rounding is part of what later steps depend on.
+    a: Vec<f64>,
     steepest: f64,
     best: Best<P>,
 }
 
-/// Returns the work of a step by Cholesky in passes over the data, or `None` if the equations are for conjugate gradients:
-/// what their steps take is known only afterwards.
-pub fn passes_of_a_step<B: CurvedBlocks>(blocks: &B) -> Option<f64> {
-    Design { rows: blocks.inputs(), outputs: blocks.outputs() }.passes_of_cholesky()
-}
-
-/// The slopes and curvatures at some weights.
+/// P, its slope and its curvature at some weights.
 struct Local {
     /// P, rounded.
     value: f64,
@@ -94,7 +93,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         if !blocks.is_curved() {
             return Err(Error::setting("Newton's method is for smooth losses: take dual ascent"));
         }
-        let design = Design { rows: blocks.inputs(), outputs: blocks.outputs() };
+        let design = Design::new(blocks.inputs(), blocks.outputs());
         let masses = masses(blocks.len(), problem.sample_weights.as_deref())?;
         let outer = OuterProblem::new(blocks, L2, problem.lambda, problem)?;
         let mut ridge = vec![problem.lambda; blocks.dim()];
@@ -109,13 +108,15 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         }
         let start: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
         let start = outer.balanced(&start)?.unwrap_or(start);
-        let best = Best::new(outer.dual(&start)?.value, Some(start));
+        let pool = dual::engine::pool(problem)?;
+        let value = parallel::install(&pool, || outer.dual(&start))?.value;
+        let best = Best::new(value, Some(start));
         let dim = blocks.dim();
         let by_cholesky = match settings.equations {
             _ if cfg!(not(feature = "low-rank")) => false,
             Equations::Cholesky => true,
             Equations::ConjugateGradient => false,
-            Equations::Auto => design.passes_of_cholesky().is_some(),
+            Equations::Auto => passes_of_cholesky(design.rows, design.outputs).is_some(),
         };
         Ok(Self {
             problem: outer,
@@ -124,9 +125,10 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             ridge,
             damped,
             best,
-            pool: dual::engine::pool(problem)?,
+            pool,
             by_cholesky,
             w: vec![0.0; dim],
+            local: None,
             steepest: 0.0,
             products: 0,
             factorisations: 0,
@@ -158,44 +160,30 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         self.problem.blocks()
     }
 
-    /// Returns P at these predictions and weights, rounded.
-    fn value(&self, a: &[f64], w: &[f64]) -> f64 {
-        let (blocks, each) = (self.blocks(), a.chunks_exact(self.design.outputs));
-        let losses: f64 =
-            each.enumerate().map(|(i, a)| self.masses[i] * blocks.loss_at(i, a)).sum();
-        losses + self.penalty(w)
-    }
-
-    /// Returns the slope of P along p, where `ahead` = Xp, at these predictions and weights.
-    fn slope(&self, a: &[f64], ahead: &[f64], w: &[f64], p: &[f64]) -> f64 {
-        let (blocks, k) = (self.blocks(), self.design.outputs);
-        let (mut slope, mut curve) = (vec![0.0; k], vec![0.0; k]);
-        let mut sum = 0.0;
-        for (i, (a, ahead)) in a.chunks_exact(k).zip(ahead.chunks_exact(k)).enumerate() {
-            blocks.slope_at(i, a, &mut slope, &mut curve);
-            sum += self.masses[i] * dot(&slope, ahead);
-        }
-        sum + w.iter().zip(p).zip(&self.ridge).map(|((w, p), ridge)| ridge * w * p).sum::<f64>()
+    /// Returns P, its slope and its curvature at these weights and their predictions, of which the losses are known.
+    fn local(&self, w: &[f64], a: Vec<f64>, known: Slopes) -> Local {
+        let Slopes { loss, slopes, curves } = known;
+        let mut gradient: Vec<f64> = w.iter().zip(&self.ridge).map(|(w, r)| w * r).collect();
+        self.design.add_adjoint(&slopes, &mut gradient);
+        Local { value: loss + self.penalty(w), a, gradient, curves }
     }
 
     fn penalty(&self, w: &[f64]) -> f64 {
         0.5 * w.iter().zip(&self.ridge).map(|(w, ridge)| ridge * w * w).sum::<f64>()
     }
 
-    fn local(&self) -> Local {
-        let (blocks, k) = (self.blocks(), self.design.outputs);
-        let count = self.design.predictions();
-        let (mut a, mut slopes, mut curves) =
-            (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
-        self.design.predict(&self.w, &mut a);
-        let parts = slopes.chunks_exact_mut(k).zip(curves.chunks_exact_mut(k));
-        for (i, (slope, curve)) in parts.enumerate() {
-            blocks.slope_at(i, &a[i * k..(i + 1) * k], slope, curve);
-            slope.iter_mut().for_each(|s| *s *= self.masses[i]);
+    fn slopes(&self, a: &[f64]) -> Slopes {
+        self.design.slopes(self.blocks(), &self.masses, a)
+    }
+
+    /// Returns what is known at w, and how many products with the data it took to know it.
+    fn take_local(&mut self) -> (Local, f64) {
+        if let Some(local) = self.local.take() {
+            return (local, 0.0);
         }
-        let mut gradient: Vec<f64> = self.w.iter().zip(&self.ridge).map(|(w, r)| w * r).collect();
-        self.design.add_adjoint(&slopes, &mut gradient);
-        Local { value: self.value(&a, &self.w), a, gradient, curves }
+        let a = self.design.predict(&self.w);
+        let known = self.slopes(&a);
+        (self.local(&self.w, a, known), 2.0)
     }
 
     /// Returns H⁻¹b, and the work that it took in products with the data.
@@ -205,27 +193,22 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         b: &[f64],
         halted: &dyn Fn() -> bool,
     ) -> (Vec<f64>, f64) {
+        let (blocks, design) = (self.blocks(), self.design);
         #[cfg(feature = "low-rank")]
         if self.by_cholesky {
-            let (curves, cost) = (self.blocks_of(&local.curves), self.design.cholesky_in_passes());
+            let hessian = Hessian { design, blocks, masses: &self.masses, curves: &local.curves };
             self.factorisations += 1;
-            if let Some(p) = cholesky::solve(self.design, &curves, &self.damped, b) {
-                return (p, cost);
+            if let Some(p) = hessian.solve(&self.damped, b) {
+                return (p, cholesky_in_passes(design.rows, design.outputs));
             }
         }
-        let (blocks, k, design) = (self.blocks(), self.design.outputs, self.design);
-        let (mut a, mut u) = (vec![0.0; design.predictions()], vec![0.0; k]);
         let (masses, damped) = (&self.masses, &self.damped);
         let mut product = |p: &[f64], out: &mut [f64]| {
-            design.predict(p, &mut a);
-            for (i, a) in a.chunks_exact_mut(k).enumerate() {
-                blocks.bend(i, &local.curves[i * k..(i + 1) * k], a, &mut u);
-                a.iter_mut().zip(&u).for_each(|(a, u)| *a = masses[i] * u);
-            }
             out.iter_mut().zip(p).zip(damped).for_each(|((out, p), ridge)| *out = ridge * p);
-            design.add_adjoint(&a, out);
+            design.add_product(blocks, masses, &local.curves, p, out);
         };
-        let diagonal = self.diagonal(&local.curves);
+        let mut diagonal = self.damped.clone();
+        design.add_diagonal(blocks, masses, &local.curves, &mut diagonal);
         let mut equations =
             conjugate_gradient::Equations { product: &mut product, diagonal: &diagonal };
         // The square root makes steps converge faster than linearly, and no product is wasted on a step far away.
@@ -236,69 +219,37 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         (p, 2.0 * products as f64)
     }
 
-    /// Returns mass_i·D_i for every example, K×K numbers each.
-    #[cfg(feature = "low-rank")]
-    fn blocks_of(&self, curves: &[f64]) -> Vec<f64> {
-        let (blocks, k) = (self.blocks(), self.design.outputs);
-        let mut all = vec![0.0; curves.len() * k];
-        let mut unit = vec![0.0; k];
-        for (i, (out, curve)) in all.chunks_exact_mut(k * k).zip(curves.chunks_exact(k)).enumerate()
-        {
-            for (j, column) in out.chunks_exact_mut(k).enumerate() {
-                unit[j] = 1.0;
-                blocks.bend(i, curve, &unit, column);
-                unit[j] = 0.0;
-                column.iter_mut().for_each(|c| *c *= self.masses[i]);
-            }
-        }
-        all
-    }
-
-    /// Returns the diagonal of H.
-    fn diagonal(&self, curves: &[f64]) -> Vec<f64> {
-        let (blocks, k) = (self.blocks(), self.design.outputs);
-        let mut diagonal = self.damped.clone();
-        let (mut unit, mut bent, mut own) = (vec![0.0; k], vec![0.0; k], vec![0.0; k]);
-        for (i, curve) in curves.chunks_exact(k).enumerate() {
-            for j in 0..k {
-                unit[j] = 1.0;
-                blocks.bend(i, curve, &unit, &mut bent);
-                unit[j] = 0.0;
-                own[j] = self.masses[i] * bent[j];
-            }
-            self.design.rows.row(i).for_each(|j, x| {
-                let at = &mut diagonal[j * k..(j + 1) * k];
-                at.iter_mut().zip(&own).for_each(|(d, own)| *d += own * x * x);
-            });
-        }
-        diagonal
-    }
-
     /// Takes a step, and returns the work that it took in passes over the data.
     fn step(&mut self, halted: &dyn Fn() -> bool) -> f64 {
-        let local = self.local();
+        let (local, fresh) = self.take_local();
         self.steepest = self.steepest.max(squared_norm(&local.gradient).value);
         let down: Vec<f64> = local.gradient.iter().map(|g| -g).collect();
         let (p, products) = self.direction(&local, &down, halted);
         let slope = dot(&local.gradient, &p);
-        let mut ahead = vec![0.0; local.a.len()];
-        self.design.predict(&p, &mut ahead);
+        let ahead = self.design.predict(&p);
         let mut t = 1.0;
         for _ in 0..HALVINGS {
             let (mut w, mut a) = (self.w.clone(), local.a.clone());
             add_scaled(&p, t, &mut w);
             add_scaled(&ahead, t, &mut a);
-            let value = self.value(&a, &w);
+            let known = self.slopes(&a);
+            let value = known.loss + self.penalty(&w);
             let lower = value <= local.value + SHARE * t * slope;
             let level = value <= local.value + LEVEL * local.value.abs();
-            if lower || (level && self.slope(&a, &ahead, &w, &p).abs() <= FLATTER * slope.abs()) {
+            let flatter = || {
+                let ridge = w.iter().zip(&p).zip(&self.ridge);
+                let ridge = ridge.map(|((w, p), ridge)| ridge * w * p).sum::<f64>();
+                (dot(&known.slopes, &ahead) + ridge).abs() <= FLATTER * slope.abs()
+            };
+            if lower || (level && flatter()) {
+                self.local = Some(self.local(&w, a, known));
                 self.w = w;
                 break;
             }
             t /= 2.0;
         }
-        // Predictions and the gradient, and the predictions of the direction.
-        products + 3.0
+        // The predictions of the direction, and the gradient at its end.
+        fresh + products + 2.0
     }
 }
 
@@ -309,22 +260,31 @@ where
     type State = State<B::Point>;
 
     fn state(&self) -> Self::State {
-        State { w: self.w.clone(), steepest: self.steepest, best: self.best.clone() }
+        let a = self.local.as_ref().map_or_else(Vec::new, |local| local.a.clone());
+        State { w: self.w.clone(), a, steepest: self.steepest, best: self.best.clone() }
     }
 }
 
 impl<B: CurvedBlocks> Newton<'_, B> {
     /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.
     pub(super) fn resume(&mut self, state: State<B::Point>) -> Result<()> {
-        let State { w, steepest, mut best } = state;
+        let State { w, a, steepest, mut best } = state;
         let sound = w.len() == self.w.len()
-            && w.iter().all(|w| w.is_finite())
+            && (a.is_empty() || a.len() == self.design.predictions())
+            && w.iter().chain(&a).all(|x| x.is_finite())
             && steepest >= 0.0
             && best.is_sound(w.len(), true);
         if !sound {
             return Err(foreign_state());
         }
-        parallel::install(&self.pool, || self.problem.prove(&mut best))?;
+        let pool = Arc::clone(&self.pool);
+        parallel::install(&pool, || {
+            if !a.is_empty() {
+                let known = self.slopes(&a);
+                self.local = Some(self.local(&w, a, known));
+            }
+            self.problem.prove(&mut best)
+        })?;
         (self.w, self.steepest, self.best) = (w, steepest, best);
         Ok(())
     }
@@ -358,19 +318,30 @@ impl<B: CurvedBlocks> Solver for Newton<'_, B> {
         let pool = Arc::clone(&self.pool);
         let iterate = parallel::install(&pool, || {
             let w = self.problem.bounded(self.w.clone());
-            let mut a = vec![0.0; self.design.predictions()];
-            self.design.predict(&w, &mut a);
-            let points: Vec<B::Point> =
-                a.chunks_exact(k).enumerate().map(|(i, a)| blocks.touching(i, a)).collect();
+            // Any predictions give a feasible point; those of the steps differ from the exact ones by rounding.
+            let fresh = if self.local.is_some() { Vec::new() } else { self.design.predict(&w) };
+            let a = self.local.as_ref().map_or(&fresh, |local| &local.a);
+            let of_part = |range: std::ops::Range<usize>| {
+                Ok(range.map(|i| blocks.touching(i, &a[i * k..(i + 1) * k])).collect::<Vec<_>>())
+            };
+            let parts = parallel::map_ranges(blocks.len(), self.design.parts(), of_part)?;
+            let points: Vec<B::Point> = parts.into_iter().flatten().collect();
             let points = self.problem.balanced(&points)?.unwrap_or(points);
             let (primal, dual) = (self.problem.primal(&w)?, self.problem.dual(&points)?.value);
             let iterate = primal.certificate(dual)?;
             self.best.offer_primal(primal, || w);
-            self.best.offer_dual(dual, &points);
+            self.best.take_dual(dual, points);
             Ok(iterate)
         })?;
         let model = self.best.certificate().transpose()?.unwrap_or(iterate);
         Ok(Certified { model, iterate })
+    }
+
+    /// The gap of w and −∇φ(a), if no weight is free: ‖∇P‖²/(2λ).
+    fn expected(&self) -> Option<Expected> {
+        let local = self.local.as_ref()?;
+        let gap = dot(&local.gradient, &local.gradient) / (2.0 * self.problem.lambda());
+        Some(Expected { primal: local.value, gap })
     }
 
     fn tactics(&self) -> Vec<String> {

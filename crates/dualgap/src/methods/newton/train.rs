@@ -50,6 +50,20 @@ where
     B::Point: Serialize + DeserializeOwned,
 {
     check(blocks, problem)?;
+    let (solver, state) = begun(blocks, problem, settings, begin)?;
+    run_from(solver, state, budget, observer, sink)
+}
+
+/// Returns the solver at this beginning.
+fn begun<'a, B: CurvedBlocks>(
+    blocks: &'a B,
+    problem: &dual::Settings,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+) -> Result<(Newton<'a, B>, RunState)>
+where
+    B::Point: DeserializeOwned,
+{
     let mut solver = Newton::new(blocks, problem, settings)?;
     let state = match begin {
         Begin::Fresh => RunState::default(),
@@ -62,6 +76,25 @@ where
             checkpoint.run
         }
     };
+    Ok((solver, state))
+}
+
+/// [`train_from`] in the place of another solver, whose checkpoints are told apart from those of this one.
+pub fn train_instead<B: CurvedBlocks>(
+    blocks: &B,
+    problem: &dual::Settings,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    check(blocks, problem)?;
+    let (solver, mut state) = begun(blocks, problem, settings, begin)?;
+    state.handed_over = true;
     run_from(solver, state, budget, observer, sink)
 }
 
@@ -108,6 +141,10 @@ impl Observer for Later<'_> {
 
     fn advanced(&mut self, passes: f64) {
         self.observer.advanced(passes);
+    }
+
+    fn hands_over(&mut self) -> bool {
+        self.observer.hands_over()
     }
 
     fn checkpoint_failed(&mut self, error: &Error) -> bool {

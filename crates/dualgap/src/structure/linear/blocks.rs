@@ -17,8 +17,8 @@ use super::balance::{balance, root_of_rising};
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, View};
 use crate::linalg::kernels::score;
-use crate::linalg::underflow::{product_above, root_above, size_of_product};
-use crate::linalg::{Accumulate, Measured, Row, Rows, gamma};
+use crate::linalg::underflow::{product_above, root_above};
+use crate::linalg::{Accumulate, Measured, Row, Rows, gamma, parallel, sized_score};
 use crate::methods::newton::CurvedBlocks;
 use crate::term::{Gram, Loss, Norm};
 use crate::{Error, Result};
@@ -341,8 +341,13 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         out: &mut impl Accumulate,
         _: &mut LinearScratch,
     ) {
-        let factor = factor * at;
-        self.rows.row(i).for_each(|j, x| out.add(j, factor * x));
+        if *at != 0.0 {
+            out.add_row(self.rows.row(i), factor * at);
+        }
+    }
+
+    fn image_parts(&self) -> usize {
+        parallel::parts(self.rows.stored() as f64, self.rows.width())
     }
 
     /// A mean of feasible numbers can miss the interval by rounding; the audit then uses the nearest feasible number.
@@ -372,14 +377,33 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     }
 
     fn rounding_near(&self, i: usize, w: &[f64], _: f64, off: f64) -> f64 {
+        self.loss_near(i, w, off).error
+    }
+
+    fn largest_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        (_, off): (f64, f64),
+        _: &mut f64,
+        _: &mut LinearScratch,
+    ) -> Result<(Found, f64)> {
+        let Measured { value, error } = self.loss_near(i, w, off);
+        Ok((Found::exact(value), error))
+    }
+}
+
+impl<L: Loss> LinearBlocks<'_, L> {
+    /// Returns the loss at weights of which each may be off by this much, with a bound on its rounding.
+    fn loss_near(&self, i: usize, w: &[f64], off: f64) -> Measured {
         let (row, y) = (self.rows.row(i), self.targets[i]);
-        let a = score(row, w);
-        let magnitude = row.iter().fold(0.0, |sum, (j, x)| sum + size_of_product(x, w[j]));
+        let (a, magnitude) = sized_score(row, w);
         let carried = if off == 0.0 { 0.0 } else { product_above(row.norm1(), off) * (1.0 + 1e-9) };
         let off = gamma(row.stored() + 8) * magnitude + carried;
         // The prediction's rounding times the steepest slope, and that of the loss itself.
         let steepness = self.loss.steepness(a.abs() + off, y);
-        (product_above(steepness, off) + self.loss.value(a, y).error) * (1.0 + 1e-9)
+        let Measured { value, error } = self.loss.value(a, y);
+        Measured { value, error: (product_above(steepness, off) + error) * (1.0 + 1e-9) }
     }
 }
 
@@ -434,13 +458,16 @@ impl<L: Loss> CurvedBlocks for LinearBlocks<'_, L> {
         self.loss.curvature(0.0, 1.0).is_some()
     }
 
-    fn loss_at(&self, i: usize, a: &[f64]) -> f64 {
-        self.loss.value(a[0], self.targets[i]).value
+    #[inline]
+    fn second_order(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) -> f64 {
+        let [value, first, second] =
+            self.loss.second_order(a[0], self.targets[i]).unwrap_or_default();
+        (slope[0], curve[0]) = (first, second);
+        value
     }
 
-    fn slope_at(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) {
-        slope[0] = -self.loss.corner(a[0], self.targets[i]);
-        curve[0] = self.loss.curvature(a[0], self.targets[i]).unwrap_or(0.0);
+    fn curvature_entry(&self, _: usize, curve: &[f64], _: (usize, usize)) -> f64 {
+        curve[0]
     }
 
     fn bend(&self, _: usize, curve: &[f64], u: &[f64], out: &mut [f64]) {

@@ -17,7 +17,7 @@ use crate::dual::{Audit, Blocks, Found, NoIntercept, Plain, View};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::memory::{check_weights, reserve_check};
 use crate::linalg::underflow::{product_above, root_above};
-use crate::linalg::{Accumulate, Measured, Rows, Sum, UNDERFLOW, gamma};
+use crate::linalg::{Accumulate, Measured, Row, Rows, Sum, UNDERFLOW, gamma, parallel};
 use crate::methods::newton::CurvedBlocks;
 use crate::structure::linear::{Choice, smooth_needs_no_lipschitz};
 use crate::term::{CheckedCosts, Costs, MulticlassLoss};
@@ -48,6 +48,8 @@ pub struct ScoreBlocks<'a> {
     loss: MulticlassLoss,
     choice: Choice,
     squared_norms: Vec<f64>,
+    /// ‖x‖₁ of every example, for the rounding of its scores.
+    absolute_norms: Vec<f64>,
     /// The largest ‖x‖².
     largest: f64,
 }
@@ -85,11 +87,22 @@ impl<'a> ScoreBlocks<'a> {
         if choice == Choice::IVLipschitz && loss.smoothness() > 0.0 {
             return Err(smooth_needs_no_lipschitz());
         }
-        let squared_norms: Vec<f64> =
-            (0..data.len()).map(|i| data.rows().row(i).squared_norm()).collect();
+        let all = || (0..data.len()).map(|i| data.rows().row(i));
+        let squared_norms: Vec<f64> = all().map(Row::squared_norm).collect();
+        let absolute_norms = all().map(Row::norm1).collect();
         let largest = squared_norms.iter().copied().fold(0.0, f64::max);
         let labels = labels.numbers();
-        Ok(Self { data, labels, classes, costs, loss, choice, squared_norms, largest })
+        Ok(Self {
+            data,
+            labels,
+            classes,
+            costs,
+            loss,
+            choice,
+            squared_norms,
+            absolute_norms,
+            largest,
+        })
     }
 
     fn truth(&self, i: usize) -> usize {
@@ -354,7 +367,10 @@ impl Blocks for ScoreBlocks<'_> {
         scratch.z.clear();
         scratch.z.extend_from_slice(at);
         scratch.z[self.truth(i)] -= 1.0;
-        out.add_outer(self.data.rows().row(i), &scratch.z, -factor);
+        // A point that has not moved from its start adds nothing.
+        if scratch.z.iter().any(|&z| z != 0.0) {
+            out.add_outer(self.data.rows().row(i), &scratch.z, -factor);
+        }
     }
 
     fn audit(&self, i: usize, at: &Vec<f64>, _: &mut VectorScratch) -> Result<Audit> {
@@ -364,9 +380,11 @@ impl Blocks for ScoreBlocks<'_> {
         }
         let defect = distribution(i, at.iter().copied())?;
         let mut dual = Sum::default();
-        for (y, &weight) in at.iter().enumerate() {
-            let term = weight * self.costs.of(self.truth(i), y);
-            dual.add_measured(Measured::rounded(term, 1));
+        if self.costs.largest() > 0.0 {
+            for (y, &weight) in at.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
+                let term = weight * self.costs.of(self.truth(i), y);
+                dual.add_measured(Measured::rounded(term, 1));
+            }
         }
         let penalty = self.loss.penalty(at.iter().copied());
         dual.add_measured(Measured { value: -penalty.value, ..penalty });
@@ -383,16 +401,46 @@ impl Blocks for ScoreBlocks<'_> {
     }
 
     fn rounding(&self, i: usize, w: &[f64], largest_weight: f64) -> f64 {
-        let row = self.data.rows().row(i);
-        let mut scratch = VectorScratch::default();
-        self.rescore(i, w, &mut scratch);
-        let VectorScratch { scores, beta, .. } = &mut scratch;
-        let own = self.loss.value(scores, self.truth(i), beta).error;
+        self.loss_near(i, w, largest_weight, &mut VectorScratch::default()).error
+    }
+
+    fn largest_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        (largest_weight, off): (f64, f64),
+        _: &mut Vec<f64>,
+        scratch: &mut VectorScratch,
+    ) -> Result<(Found, f64)> {
+        let Measured { value, error } = self.loss_near(i, w, largest_weight, scratch);
+        Ok((Found::exact(value), if off == 0.0 { error } else { f64::INFINITY }))
+    }
+
+    fn image_parts(&self) -> usize {
+        let multiplications = self.data.rows().stored() as f64 * self.classes as f64;
+        parallel::parts(multiplications, self.dim())
+    }
+}
+
+impl ScoreBlocks<'_> {
+    /// Returns the loss at w with a bound on its rounding; no weight is larger than this in magnitude.
+    fn loss_near(
+        &self,
+        i: usize,
+        w: &[f64],
+        largest_weight: f64,
+        scratch: &mut VectorScratch,
+    ) -> Measured {
+        self.rescore(i, w, scratch);
+        let VectorScratch { scores, beta, .. } = scratch;
+        let Measured { value, error: own } = self.loss.value(scores, self.truth(i), beta);
         // Every score is off by this much, and the loss changes by at most twice as much.
-        let magnitude = self.costs.largest() + product_above(row.norm1(), largest_weight);
-        let vanished = row.stored() as f64 * UNDERFLOW;
-        let off = product_above(gamma(row.stored() + 3), magnitude) + vanished;
-        (own + 2.0 * off) * (1.0 + 1e-9)
+        let stored = self.data.rows().row(i).stored();
+        let magnitude =
+            self.costs.largest() + product_above(self.absolute_norms[i], largest_weight);
+        let vanished = stored as f64 * UNDERFLOW;
+        let off = product_above(gamma(stored + 3), magnitude) + vanished;
+        Measured { value, error: (own + 2.0 * off) * (1.0 + 1e-9) }
     }
 }
 
@@ -411,15 +459,33 @@ impl CurvedBlocks for ScoreBlocks<'_> {
         self.loss.smoothness() > 0.0
     }
 
-    fn loss_at(&self, i: usize, a: &[f64]) -> f64 {
-        let scores = self.with_costs(i, a);
-        self.loss.value(&scores, self.truth(i), &mut Vec::new()).value
+    fn second_order(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) -> f64 {
+        let loss = if self.loss == MulticlassLoss::Softmax {
+            let top = a.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let mut sum = 0.0;
+            for (b, a) in curve.iter_mut().zip(a) {
+                *b = (a - top).exp();
+                sum += *b;
+            }
+            curve.iter_mut().for_each(|b| *b /= sum);
+            sum.ln() + top - a[self.truth(i)]
+        } else {
+            curve.copy_from_slice(&self.touching(i, a));
+            self.loss.value(&self.with_costs(i, a), self.truth(i), &mut Vec::new()).value
+        };
+        slope.copy_from_slice(curve);
+        slope[self.truth(i)] -= 1.0;
+        loss
     }
 
-    fn slope_at(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) {
-        slope.copy_from_slice(&self.touching(i, a));
-        curve.copy_from_slice(slope);
-        slope[self.truth(i)] -= 1.0;
+    fn curvature_entry(&self, _: usize, beta: &[f64], (j, l): (usize, usize)) -> f64 {
+        let own = if j == l { 1.0 } else { 0.0 };
+        if let MulticlassLoss::SmoothHinge { width } = self.loss {
+            let support = beta.iter().filter(|b| **b > 0.0).count() as f64;
+            let inside = beta[j] > 0.0 && beta[l] > 0.0;
+            return if inside { (own - 1.0 / support) / width } else { 0.0 };
+        }
+        beta[j] * (own - beta[l])
     }
 
     fn bend(&self, _: usize, beta: &[f64], u: &[f64], out: &mut [f64]) {

@@ -1,13 +1,14 @@
 //! Problems under a penalty whose losses are smooth functions of linear predictions: besides the solvers of all blocks they
 //! have Newton's method, which is compiled for no others.
 
+use super::pace::Pace;
 use super::penalised::{Penalised, begin, penalised_or_l1, regulariser, trained, weights_of};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
-use crate::Result;
 use crate::dual::{self, Average, Method, Settings, Witness, Witnessed};
 use crate::methods::newton::{self, CurvedBlocks};
-use crate::run::{Budget, CheckpointSink, Reach, Report, Stop};
+use crate::run::{CheckpointSink, Observer, Progress, Reach, Report, Stop};
 use crate::term::Penalty;
+use crate::{Error, Result};
 
 /// Poses a problem as [`penalised_or_l1`] does, for its solvers and, under a ridge, Newton's method.
 pub fn curved<'d, B: Witnessed + CurvedBlocks + 'd>(
@@ -32,7 +33,7 @@ impl<B: Witnessed + CurvedBlocks> Posed for Curved<B> {
                 by_newton(blocks, *penalty, weights.as_deref(), settings, run)
             }
             Solver::Dual(settings) => match handover(blocks, settings) {
-                Some(passes) => with_handover(blocks, &settings.clone(), passes, run),
+                Some(pace) => with_handover(blocks, &settings.clone(), &pace, run),
                 None => self.0.train(run),
             },
             _ => self.0.train(run),
@@ -69,58 +70,71 @@ pub(super) fn by_newton<B: Witnessed + CurvedBlocks>(
     Ok(trained(blocks, report, run.factors))
 }
 
-/// Dual ascent takes at least this many passes before it hands over: on well-scaled data it needs fewer, ...
-const FIRST: f64 = 16.0;
-
-/// ... and so many passes more for each pass that a Newton step takes, so that the two halves of a run take about as long: a
-/// pass of Cholesky's takes a seventh of the time of one of dual ascent (57 dense columns), and a run has some ten steps.
-const PER_STEP: f64 = 1.5;
-
-/// Before conjugate gradients, which take a hundred passes and more.
-const BEFORE_CONJUGATE_GRADIENTS: u64 = 128;
-
-/// Returns after how many passes dual ascent hands over to Newton's method, or `None` if it goes on to the end.
-pub(super) fn handover<B: CurvedBlocks>(blocks: &B, settings: &Settings) -> Option<u64> {
+/// Returns what decides between dual ascent and Newton's method, or `None` if dual ascent goes on to the end.
+pub(super) fn handover<B: CurvedBlocks>(blocks: &B, settings: &Settings) -> Option<Pace> {
     let plain = settings.regulariser.is_plain()
         && settings.average == Average::None
         && settings.method == Method::Bcfw;
-    if !(settings.handover && plain && blocks.is_curved()) {
-        return None;
-    }
-    Some(match newton::passes_of_a_step(blocks) {
-        Some(passes) => (FIRST + PER_STEP * passes).ceil() as u64,
-        None => BEFORE_CONJUGATE_GRADIENTS,
-    })
+    let possible = settings.handover && plain && blocks.is_curved();
+    possible.then(|| Pace::new(blocks, settings.lambda))
 }
 
-/// Trains by dual ascent, and after so many passes by Newton's method: badly scaled columns do not slow that down.
+/// Trains by dual ascent as long as that seems faster than Newton's method.
 pub(super) fn with_handover<B: Witnessed + CurvedBlocks>(
     blocks: &B,
     settings: &Settings,
-    passes: u64,
+    pace: &Pace,
     run: Run<'_>,
 ) -> Result<Report<Trained>> {
     let Run { start, factors, budget, observer, mut sink, .. } = run;
     let newton = newton::Settings { threads: settings.threads, ..newton::Settings::default() };
-    let calls = passes.saturating_mul(blocks.len() as u64);
-    // Steps of Newton's method come after the last call of dual ascent.
-    if let Start::At(checkpoint) = &start
-        && checkpoint.run.work.oracle_calls > calls
-    {
-        let begin = begin(blocks, start)?;
-        let report = newton::train_from(blocks, settings, &newton, begin, budget, observer, sink)?;
-        return Ok(trained(blocks, report, factors));
-    }
-    let first = Budget {
-        passes: Some(budget.passes.map_or(passes, |most| most.min(passes))),
-        ..budget.clone()
+    let at_once = match &start {
+        Start::At(checkpoint) => checkpoint.run.handed_over,
+        _ => pace.begins_with_newton(),
     };
     let begin = begin(blocks, start)?;
+    if at_once {
+        let mut report =
+            newton::train_instead(blocks, settings, &newton, begin, budget, observer, sink)?;
+        report.tactics.insert(0, pace.describe());
+        return Ok(trained(blocks, report, factors));
+    }
     let kept = sink.as_mut().map(|sink| &mut **sink as &mut dyn CheckpointSink);
-    let ascent = dual::train_from(blocks, settings, begin, &first, observer, kept)?;
-    if ascent.stop != Stop::PassLimit || budget.passes.is_some_and(|most| most <= passes) {
+    let mut watched = Watched { observer, pace, before: None, slow: false };
+    let ascent = dual::train_from(blocks, settings, begin, budget, &mut watched, kept)?;
+    if ascent.stop != Stop::Interrupted || !watched.slow || budget.interrupt.raised() {
         return Ok(trained(blocks, ascent, factors));
     }
+    let observer = watched.observer;
     let report = newton::train_after(blocks, settings, &newton, ascent, budget, observer, sink)?;
     Ok(trained(blocks, report, factors))
+}
+
+/// An observer that ends a run of dual ascent when Newton's method seems faster.
+struct Watched<'a> {
+    observer: &'a mut dyn Observer,
+    pace: &'a Pace,
+    /// The certification before the last one.
+    before: Option<Progress>,
+    slow: bool,
+}
+
+impl Observer for Watched<'_> {
+    fn certified(&mut self, progress: &Progress, weights: &[f64]) -> Result<()> {
+        let before = self.before.replace(*progress);
+        self.slow = before.is_some_and(|before| self.pace.is_slow(&before, progress));
+        self.observer.certified(progress, weights)
+    }
+
+    fn advanced(&mut self, passes: f64) {
+        self.observer.advanced(passes);
+    }
+
+    fn hands_over(&mut self) -> bool {
+        self.slow
+    }
+
+    fn checkpoint_failed(&mut self, error: &Error) -> bool {
+        self.observer.checkpoint_failed(error)
+    }
 }

@@ -15,6 +15,7 @@ mod balls;
 mod curved;
 mod expectations;
 mod one_output;
+mod pace;
 pub(super) mod penalised;
 mod stored;
 #[cfg(not(feature = "low-rank"))]

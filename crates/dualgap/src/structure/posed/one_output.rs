@@ -41,7 +41,7 @@ impl Posed for OfOneOutput<'_> {
         };
         if !of_its_own {
             return match handover(blocks, &settings) {
-                Some(passes) => with_handover(blocks, &settings, passes, run),
+                Some(pace) => with_handover(blocks, &settings, &pace, run),
                 None => train(blocks, *penalty, weights.as_deref(), run),
             };
         }

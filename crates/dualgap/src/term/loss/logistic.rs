@@ -100,6 +100,16 @@ impl Loss for Logistic {
         Some(p * (1.0 - p))
     }
 
+    /// One exponential for all three.
+    fn second_order(&self, a: f64, y: f64) -> Option<[f64; 3]> {
+        let m = y * a;
+        let e = (-m.abs()).exp();
+        // σ(|m|) = 1/(1 + e) and σ(−|m|) = e/(1 + e).
+        let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
+        let [value, beta] = if m >= 0.0 { [e.ln_1p(), small] } else { [e.ln_1p() - m, large] };
+        Some([value, -y * beta, large * small])
+    }
+
     fn steepness(&self, _: f64, _: f64) -> f64 {
         1.0
     }

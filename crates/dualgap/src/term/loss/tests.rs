@@ -44,6 +44,10 @@ proptest! {
                 prop_assert_eq!(loss.smoothness(), 0.0);
                 continue;
             };
+            let [value, slope, same] = loss.second_order(a, y).unwrap_or([f64::NAN; 3]);
+            prop_assert!((value - loss.value(a, y).value).abs() < 1e-14, "{loss:?} at {a}");
+            prop_assert!((slope + loss.corner(a, y)).abs() < 1e-14, "{loss:?} at {a}");
+            prop_assert!((same - curvature).abs() < 1e-14, "{loss:?} at {a}");
             let h = 1e-6;
             let near = [a - h, a + h].map(|a| loss.curvature(a, y).unwrap_or(f64::NAN));
             if (near[0] - near[1]).abs() < 1e-3 {

@@ -1,0 +1,106 @@
+//! Whether dual ascent or Newton's method is the faster one on a problem: before a run by the shape of the data, during dual
+//! ascent by the gap of its certificates.
+//!
+//! Dual ascent on a (1/γ)-smooth loss takes about `(1 + q/γ) log(1/ε)` passes, with q the mean of `mass_i ‖x_i‖²/λ` (theorem 1
+//! of the Prox-SDCA paper): a few if λn is as large as the rows, thousands on raw columns. Newton's method takes a few steps
+//! whatever the columns are, each as long as some passes of dual ascent.
+//!
+//! Neither depends on the tolerance or a limit of the run, so that a run that resumes with others is the run that had them from
+//! the start.
+
+use crate::methods::newton::{self, CurvedBlocks};
+use crate::run::Progress;
+
+/// The steps of a run of Newton's method: between 5 and 12 on all that was tried.
+const STEPS: f64 = 7.0;
+
+/// What a run by conjugate gradients takes, in passes of dual ascent.
+const BY_CONJUGATE_GRADIENTS: f64 = 60.0;
+
+/// The logarithm of 1/ε for a whole run: to a relative gap of 1e-5.
+const WHOLE: f64 = 11.5;
+
+/// The same for the rest of a run: three more digits.
+const REST: f64 = 6.9;
+
+/// Dual ascent is left only if it would take this many times as long as Newton's method: the estimates are rough.
+const MUCH: f64 = 1.5;
+
+/// The estimates for a problem; see the module's head.
+pub(super) struct Pace {
+    /// The passes of dual ascent that take as long as a whole run of Newton's method.
+    newton: f64,
+    /// The passes that dual ascent would take.
+    ascent: f64,
+}
+
+impl Pace {
+    pub fn new<B: CurvedBlocks>(blocks: &B, lambda: f64) -> Self {
+        let newton = match newton::passes_of_ascent_per_step(blocks) {
+            Some(passes) => STEPS * passes,
+            None => BY_CONJUGATE_GRADIENTS,
+        };
+        let n = blocks.len() as f64;
+        let squares: f64 = (0..blocks.len()).map(|i| blocks.importance(i).powi(2)).sum();
+        let q = squares / (n * n * lambda);
+        Self { newton, ascent: (1.0 + q / blocks.smoothness()) * WHOLE }
+    }
+
+    /// Whether a run begins with Newton's method.
+    pub fn begins_with_newton(&self) -> bool {
+        self.ascent > MUCH * self.newton
+    }
+
+    /// Describes why a run is one of Newton's method.
+    pub fn describe(&self) -> String {
+        let Self { ascent, newton } = self;
+        format!(
+            "in the place of dual ascent, which may take {ascent:.0} passes where Newton's method takes as long as \
+             {newton:.0}"
+        )
+    }
+
+    /// Whether the gap of dual ascent has fallen so slowly between two certifications that Newton's method seems faster.
+    pub fn is_slow(&self, before: &Progress, now: &Progress) -> bool {
+        let (earlier, gap) = (before.certificate.gap(), now.certificate.gap());
+        let rate = (earlier / gap).ln() / (now.passes - before.passes);
+        // Without a gap there is no rate, and no reason to go on otherwise.
+        gap > 0.0 && rate.max(0.0) * MUCH * self.newton < REST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Measured;
+    use crate::run::{Certificate, Work};
+
+    fn progress(passes: f64, gap: f64) -> Progress {
+        let side = |value| Measured { value, error: 0.0 };
+        let certificate = Certificate::new(side(1.0 + gap), side(1.0), true).unwrap();
+        Progress {
+            passes,
+            work: Work::default(),
+            solve_seconds: 0.0,
+            certify_seconds: 0.0,
+            certificate,
+            gap: Some(gap),
+            iterate_primal: 1.0,
+            iterate_dual: 1.0,
+            test_error: None,
+        }
+    }
+
+    #[test]
+    fn a_gap_that_falls_slowly_is_for_newton() {
+        let pace = Pace { newton: 20.0, ascent: 20.0 };
+        assert!(!pace.begins_with_newton());
+        // A digit in four passes takes 12 for three; one in forty takes 120.
+        assert!(!pace.is_slow(&progress(4.0, 1e-2), &progress(8.0, 1e-3)));
+        assert!(pace.is_slow(&progress(40.0, 1e-2), &progress(80.0, 1e-3)));
+        assert!(pace.is_slow(&progress(4.0, 1e-2), &progress(8.0, 1e-2)), "it stands still");
+        assert!(pace.is_slow(&progress(4.0, 1e-2), &progress(8.0, 2e-2)), "it grows");
+        assert!(!pace.is_slow(&progress(4.0, 1e-2), &progress(8.0, 0.0)), "nothing is left");
+        assert!(Pace { newton: 20.0, ascent: 1e3 }.begins_with_newton());
+    }
+}
