@@ -196,6 +196,7 @@ pub struct LinearScratch {
 
 impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     const SEES_FACTOR: bool = true;
+    const STEPS_PER_CHECK: u64 = 64;
 
     type Visits = Plain;
     type Intercept = FreeIntercept;
@@ -213,6 +214,19 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
 
     fn importance(&self, i: usize) -> f64 {
         self.euclidean.of[i].sqrt()
+    }
+
+    fn prefers_chunks(&self) -> bool {
+        self.choice == Choice::I && self.touches()
+    }
+
+    fn touches(&self) -> bool {
+        self.rows.are_many_and_short()
+    }
+
+    #[inline]
+    fn touch(&self, i: usize, at: &f64) -> f64 {
+        at + self.targets[i] + self.euclidean.of[i] + self.rows.row(i).touch()
     }
 
     fn smoothness(&self) -> f64 {
