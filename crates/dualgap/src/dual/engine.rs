@@ -206,6 +206,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let State { steps, tidied, mut order, cache_policy, v, coupling, points, averages, best } =
             state;
         order.weigh(|i| blocks.importance(i));
+        order.set_pace(B::PACE);
         Ok(Self {
             step: settings.step,
             visits: B::Visits::planned(settings, cache_policy)?,
@@ -333,12 +334,13 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let Self { problem, slots, order, primal, points, visits, touches, .. } = self;
         let slot = &mut slots[0];
         slot.block = if cached { order.next_known() } else { order.next_block() };
+        let view = primal.view(1.0, true);
         if *touches && let Some(i) = order.upcoming() {
             // The compiler may not drop what it is told is used.
-            std::hint::black_box(problem.scales[i] + problem.blocks.touch(i, &points[i]));
+            std::hint::black_box(problem.scales[i] + problem.blocks.touch(i, &points[i], view.w));
         }
         let by_gaps = order.wants_gaps() && !cached;
-        find(problem, &*visits, points, primal.view(1.0, true), (cached, by_gaps), slot)?;
+        find(problem, &*visits, points, view, (cached, by_gaps), slot)?;
         self.visit(0, cached)
     }
 

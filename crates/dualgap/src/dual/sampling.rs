@@ -13,7 +13,7 @@
 //! converges like a permuted one, even over rows that are sorted by class.
 
 use super::gaps::Gaps;
-use super::shrinking::Shrinking;
+use super::shrinking::{Pace, Shrinking};
 use crate::linalg::Random;
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +114,13 @@ impl Order {
             && shrinking.ask_again(&mut self.sequence, self.next)
         {
             self.next = self.sequence.len();
+        }
+    }
+
+    /// Sets how soon shrinking leaves blocks out.
+    pub(super) fn set_pace(&mut self, pace: Pace) {
+        if let Some(shrinking) = &mut self.shrinking {
+            shrinking.set_pace(pace, &self.sequence[..self.next]);
         }
     }
 
@@ -387,6 +394,35 @@ mod tests {
             assert!(pauses.is_sorted());
         }
         assert!(order.is_sound(Sampling::Permuted, 30, true));
+    }
+
+    #[test]
+    fn at_an_eager_pace_pauses_begin_at_once_and_grow_fourfold() {
+        let mut order = Order::new(Sampling::Permuted, 30, 7, true);
+        order.set_pace(Pace::Eager);
+        let rounds = visits(&mut order, 4000, 3);
+        for block in 3..30 {
+            let at: Vec<usize> = (0..4000).filter(|&r| rounds[r].contains(&block)).collect();
+            let pauses: Vec<usize> = at.windows(2).map(|pair| pair[1] - pair[0] - 1).collect();
+            assert_eq!(pauses[..6], [1, 4, 16, 64, 256, 512], "{block}");
+        }
+        assert!(order.is_sound(Sampling::Permuted, 30, true));
+    }
+
+    // An earlier version stored states in which blocks had been idle once or twice and were still in every round.
+    #[test]
+    fn a_change_of_pace_forgets_no_block() {
+        let mut order = Order::new(Sampling::Permuted, 30, 7, true);
+        for _ in 0..30 + 20 {
+            let i = order.next_block();
+            order.visited(i, false, 0.0);
+        }
+        order.set_pace(Pace::Eager);
+        let mut seen = [false; 30];
+        for round in visits(&mut order, 8, 0) {
+            round.into_iter().for_each(|i| seen[i] = true);
+        }
+        assert_eq!(seen, [true; 30]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod values;
 pub use values::{Audit, Found, Quality, View};
 
 use super::intercept::Intercept;
+use super::shrinking::Pace;
 use super::visit::Visits;
 use super::{ActiveSet, FreeIntercept};
 use crate::Result;
@@ -32,6 +33,9 @@ pub trait Blocks: Sized + Sync {
     /// After how many steps the engine looks whether it is to stop: more than one for blocks whose steps take less time than
     /// the look.
     const STEPS_PER_CHECK: u64 = 1;
+
+    /// How soon shrinking leaves these blocks out.
+    const PACE: Pace = Pace::Patient;
 
     /// How the engine visits these blocks: [`Plain`](super::Plain), or [`ActiveSet`] for blocks that
     /// implement [`ActiveSetBlocks`].
@@ -87,10 +91,10 @@ pub trait Blocks: Sized + Sync {
         false
     }
 
-    /// Reads some of the data of a block that will be visited soon, so that they are in the cache by then. What it returns has
-    /// no meaning; it keeps the compiler from leaving out the reading.
+    /// Reads some of the data of a block that will be visited soon, of its point and of the weights that it needs, so that they
+    /// are in the cache by then. What it returns has no meaning; it keeps the compiler from leaving out the reading.
     #[inline]
-    fn touch(&self, _i: usize, _at: &Self::Point) -> f64 {
+    fn touch(&self, _i: usize, _at: &Self::Point, _w: &[f64]) -> f64 {
         0.0
     }
 
