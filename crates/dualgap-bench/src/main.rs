@@ -10,6 +10,7 @@ mod digests;
 mod engine;
 mod figure;
 mod folder;
+mod generated;
 mod letters;
 mod linear;
 mod low_rank;
@@ -40,6 +41,8 @@ enum Bench {
     Conll(conll::Options),
     /// Every solver and setting: oracle calls, steps and seconds to 10 %, 1 % and 0.1 %.
     Solvers(solvers::Options),
+    /// Generated sparse rows beyond the cache: seconds a pass, and to a certified 1 %.
+    Generated(generated::Options),
     /// Linear models: seconds to near the optimum, and until that is proved; needs the data.
     Linear(linear::Options),
     /// Prox-SDCA beside FISTA, primal coordinates, SGD with prox, RDA and COMID: passes until near the optimum.
@@ -76,6 +79,7 @@ fn run(bench: &Bench) -> dualgap::Result<()> {
         Bench::Engine(options) => engine::run(options),
         Bench::Conll(options) => conll::run(options),
         Bench::Solvers(options) => solvers::run(options),
+        Bench::Generated(options) => generated::run(options),
         Bench::Linear(options) => linear::run(options),
         Bench::Sdca(options) => sdca::run(options),
         Bench::Balls(options) => balls::run(options),

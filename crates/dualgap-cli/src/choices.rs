@@ -230,7 +230,7 @@ choices!(Step => dual::Step {
 });
 
 choices!(Sampling => dual::Sampling {
-    /// A new random order for every pass
+    /// A new random order for every pass; with shrinking, large data are chunked
     Permuted => Permuted,
     /// Each step draws an example
     Uniform => Uniform,
@@ -240,6 +240,8 @@ choices!(Sampling => dual::Sampling {
     Importance => Importance,
     /// Between permuted passes, in proportion to the gaps as they were last seen
     Gap => Gap,
+    /// Runs of neighbours in a new random order for every pass
+    Chunked => Chunked,
 });
 
 choices!(Acceleration => dual::Acceleration {

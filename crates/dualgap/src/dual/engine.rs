@@ -18,7 +18,7 @@
 use super::average::Averages;
 use super::best::{Best, Solution};
 use super::cache_policy::CachePolicy;
-use super::sampling::Order;
+use super::sampling::{Order, Sampling};
 use super::visit::{Slot, Visit, Visits};
 use super::{Average, Blocks, Direction, Primal, Problem, Settings, Step, View};
 use crate::linalg::parallel;
@@ -39,6 +39,8 @@ pub struct Engine<'a, B: Blocks, L> {
     steps: u64,
     tidied: u64,
     order: Order,
+    /// Whether blocks are touched before their visit.
+    touches: bool,
     slots: Vec<Slot<B>>,
     primal: Primal<L>,
     points: Vec<B::Point>,
@@ -62,6 +64,22 @@ const MOST_STEPS: u64 = 1 << 60;
 /// Whether shrinking is on. It needs line search: predefined steps move every block that they visit.
 fn shrinking(settings: &Settings) -> bool {
     settings.shrinking && settings.step == Step::LineSearch
+}
+
+/// Returns the order of the visits. A permutation goes in chunks where that is faster, unless the settings are those of the
+/// papers, which do not shrink either.
+fn sampling<B: Blocks>(blocks: &B, settings: &Settings) -> Sampling {
+    match settings.sampling {
+        Sampling::Permuted
+            if shrinking(settings)
+                && settings.batch == 1
+                && settings.average == Average::None
+                && blocks.prefers_chunks() =>
+        {
+            Sampling::Chunked
+        }
+        sampling => sampling,
+    }
 }
 
 /// Whether the best points are stored: if the dual value can fall from one certification to the next, or if the best
@@ -108,7 +126,12 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let state = State {
             steps: 0,
             tidied: 0,
-            order: Order::new(settings.sampling, points.len(), settings.seed, shrinking(settings)),
+            order: Order::new(
+                sampling(problem.blocks, settings),
+                points.len(),
+                settings.seed,
+                shrinking(settings),
+            ),
             cache_policy: B::Visits::policy(points.len() as u64),
             coupling: primal.coupling(),
             v: primal.stored(),
@@ -183,6 +206,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let State { steps, tidied, mut order, cache_policy, v, coupling, points, averages, best } =
             state;
         order.weigh(|i| blocks.importance(i));
+        order.set_pace(B::PACE);
         Ok(Self {
             step: settings.step,
             visits: B::Visits::planned(settings, cache_policy)?,
@@ -190,6 +214,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             steps,
             tidied,
             order,
+            touches: blocks.touches(),
             slots: (0..settings.batch.min(blocks.len())).map(|_| Slot::new(blocks)).collect(),
             primal: Primal::kept(&problem.link, v, coupling),
             best,
@@ -311,39 +336,43 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         &self.points
     }
 
+    /// Finds the corner of the next block and steps on it: a mini-batch of one.
+    #[inline]
+    fn step_once(&mut self, cached: bool) -> Result<()> {
+        let Self { problem, slots, order, primal, points, visits, touches, .. } = self;
+        let slot = &mut slots[0];
+        slot.block = if cached { order.next_known() } else { order.next_block() };
+        let view = primal.view(1.0, true);
+        if *touches && let Some(i) = order.upcoming() {
+            // The compiler may not drop what it is told is used.
+            std::hint::black_box(problem.scales[i] + problem.blocks.touch(i, &points[i], view.w));
+        }
+        let by_gaps = order.wants_gaps() && !cached;
+        find(problem, &*visits, points, view, (cached, by_gaps), slot)?;
+        self.visit(0, cached)
+    }
+
     /// Finds the corners of a mini-batch, all at the current w, then takes the steps in order.
     fn step_batch(&mut self, size: usize, cached: bool) -> Result<()> {
         let Self { problem, slots, order, primal, points, visits, .. } = self;
         let slots = &mut slots[..size];
-        let (blocks, view) = (problem.blocks, primal.view(1.0, true));
+        let view = primal.view(1.0, true);
         let by_gaps = order.wants_gaps() && !cached;
-        let visits = &*visits;
-        let find = |slot: &mut Slot<B>| -> Result<()> {
-            let at = &points[slot.block];
-            let view = View { scale: problem.scales[slot.block], ..view };
-            visits.aim(blocks, at, &view, cached, slot)?;
-            if by_gaps {
-                let gap = blocks.gap(slot.block, at, view.w, &slot.to, &mut slot.scratch);
-                slot.gap = problem.masses[slot.block] * gap;
-            }
-            visits.look_over(blocks, at, view.w, cached, slot);
-            Ok(())
-        };
+        let (problem, visits, points) = (&*problem, &*visits, &*points);
         for slot in &mut *slots {
             slot.block = if cached { order.next_known() } else { order.next_block() };
         }
-        if let [slot] = slots {
-            find(slot)?;
-        } else {
-            if !cached {
-                blocks.search_ahead(&mut slots.iter().map(|slot| slot.block), view.w)?;
-            }
-            slots.par_iter_mut().try_for_each(find)?;
+        if !cached && size > 1 {
+            problem.blocks.search_ahead(&mut slots.iter().map(|slot| slot.block), view.w)?;
         }
+        slots
+            .par_iter_mut()
+            .try_for_each(|slot| find(problem, visits, points, view, (cached, by_gaps), slot))?;
         (0..size).try_for_each(|place| self.visit(place, cached))
     }
 
     /// Steps on the block of a slot, after its corners have been found.
+    #[inline]
     fn visit(&mut self, place: usize, cached: bool) -> Result<()> {
         let Self { problem, slots, primal, points, averages, visits, gained, .. } = self;
         let slot = &mut slots[place];
@@ -395,8 +424,17 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             let steps_left_in_pass = blocks - self.steps % blocks;
             let size =
                 affordable.min(steps_left_in_pass).min(of_these).min(quota.steps - done.steps);
-            let size = size.min(self.slots.len() as u64).min(self.order.known_ahead() as u64);
-            self.step_batch(size as usize, cached)?;
+            let size = size.min(self.order.known_ahead() as u64);
+            let size = if self.slots.len() > 1 {
+                let size = size.min(self.slots.len() as u64);
+                self.step_batch(size as usize, cached)?;
+                size
+            } else {
+                let most = quota.pause.saturating_sub(done.oracle_calls).div_ceil(calls.max(1));
+                let size = size.min(most.max(1)).min(B::STEPS_PER_CHECK);
+                (0..size).try_for_each(|_| self.step_once(cached))?;
+                size
+            };
             done += Work { steps: size, oracle_calls: size * calls };
         }
     }
@@ -432,6 +470,27 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let model = self.best.certificate().transpose()?.unwrap_or(iterate);
         Ok(Certified { model, iterate })
     }
+}
+
+/// Finds the corners that a visit needs, and the gap of its block if the order uses it.
+#[inline]
+fn find<B: Blocks, L: Link>(
+    problem: &Problem<'_, B, L>,
+    visits: &B::Visits,
+    points: &[B::Point],
+    view: View<'_>,
+    (cached, by_gaps): (bool, bool),
+    slot: &mut Slot<B>,
+) -> Result<()> {
+    let (blocks, at) = (problem.blocks, &points[slot.block]);
+    let view = View { scale: problem.scales[slot.block], ..view };
+    visits.aim(blocks, at, &view, cached, slot)?;
+    if by_gaps {
+        let gap = blocks.gap(slot.block, at, view.w, &slot.to, &mut slot.scratch);
+        slot.gap = problem.masses[slot.block] * gap;
+    }
+    visits.look_over(blocks, at, view.w, cached, slot);
+    Ok(())
 }
 
 impl<B: Blocks, L: Link> Solver for Engine<'_, B, L> {

@@ -59,6 +59,7 @@ pub use pure_l1::train_around_centre;
 pub use reach::reach;
 pub use sampling::{Order, Sampling};
 pub use settings::{Acceleration, Cache, Direction, Method, Settings, Step};
+pub use shrinking::Pace;
 pub use train::{Begin, train, train_from, train_q_norm_from, train_spread_from, train_with};
 pub use visit::{ActiveSet, Plain};
 pub use witness::{Witness, Witnessed};

@@ -1,7 +1,19 @@
 //! The order in which the engine visits blocks.
+//!
+//! A permutation of more rows than a cache holds waits for memory at every visit. [`Sampling::Chunked`] keeps neighbours
+//! together:
+//!
+//! ```text
+//! runs     64 neighbouring blocks each, in a new random order for every pass
+//! groups   256 blocks each: the blocks of the next runs, permuted when the visits reach them
+//! ```
+//!
+//! While a group is visited, the next one is still in the order of memory and is read ahead in it, which the hardware
+//! recognises ([`Order::upcoming`]). A group has runs from several places, and others in every pass, so that a pass
+//! converges like a permuted one, even over rows that are sorted by class.
 
 use super::gaps::Gaps;
-use super::shrinking::Shrinking;
+use super::shrinking::{Pace, Shrinking};
 use crate::linalg::Random;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +21,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sampling {
-    /// A new random permutation for every pass: the fastest in practice.
+    /// A new random permutation for every pass: the fastest in practice. With shrinking, where the rows are many and short,
+    /// the engine takes [`Chunked`](Self::Chunked) in its place.
     #[default]
     Permuted,
     /// Each step draws a block uniformly, as in the papers' theory.
@@ -21,7 +34,18 @@ pub enum Sampling {
     /// A permuted pass that measures the gap of every block, then as many draws as two passes have, in proportion to
     /// the last measured gaps.
     Gap,
+    /// Runs of neighbouring blocks in a new random order for every pass, permuted among the blocks of a few runs.
+    Chunked,
 }
+
+/// The blocks of a run: longer ones are read faster, shorter ones mix better.
+const RUN: usize = u64::BITS as usize;
+
+/// The blocks of a group: with more of them, the rows of a group and of the next one leave the nearest caches.
+pub(crate) const GROUP: usize = 4 * RUN;
+
+/// How many visits ahead a permuted pass reads rows: further ahead, they would leave the nearest cache again.
+const AHEAD: usize = 8;
 
 /// Passes of draws by gap between two permuted passes: more passes use older gaps, fewer spend more steps on measuring.
 const DRAWN_PASSES: usize = 2;
@@ -46,7 +70,7 @@ pub struct Order {
 impl Order {
     /// Returns an order over `blocks` blocks; shrinking applies only if the sampling goes in rounds.
     pub fn new(sampling: Sampling, blocks: usize, seed: u64, shrinking: bool) -> Self {
-        let rounds = matches!(sampling, Sampling::Permuted | Sampling::Cyclic);
+        let rounds = matches!(sampling, Sampling::Permuted | Sampling::Cyclic | Sampling::Chunked);
         Self {
             sampling,
             random: Random::new(seed),
@@ -93,6 +117,13 @@ impl Order {
         }
     }
 
+    /// Sets how soon shrinking leaves blocks out.
+    pub(super) fn set_pace(&mut self, pace: Pace) {
+        if let Some(shrinking) = &mut self.shrinking {
+            shrinking.set_pace(pace, &self.sequence[..self.next]);
+        }
+    }
+
     /// Sets the importance of each block, if the sampling uses it.
     pub(super) fn weigh(&mut self, importance: impl Fn(usize) -> f64) {
         if self.sampling == Sampling::Importance {
@@ -110,7 +141,9 @@ impl Order {
     pub(crate) fn is_sound(&self, sampling: Sampling, blocks: usize, shrinking: bool) -> bool {
         let mut seen = vec![false; blocks];
         let shrinks = Self::new(sampling, blocks, 0, shrinking).shrinking.is_some();
-        self.sampling == sampling
+        let chunked =
+            self.sampling == Sampling::Chunked && sampling == Sampling::Permuted && shrinks;
+        (self.sampling == sampling || chunked)
             && self.blocks == blocks
             && self.sequence.len() <= blocks
             && self.next <= self.sequence.len()
@@ -140,7 +173,7 @@ impl Order {
                     self.ends.partition_point(|&end| end <= place).min(blocks - 1)
                 };
             }
-            Sampling::Permuted | Sampling::Cyclic | Sampling::Gap => {}
+            Sampling::Permuted | Sampling::Cyclic | Sampling::Gap | Sampling::Chunked => {}
         }
         if self.next == self.sequence.len() {
             if let Some((gaps, draws)) = &mut self.gaps {
@@ -152,8 +185,23 @@ impl Order {
             }
             self.begin_round();
         }
+        if self.sampling == Sampling::Chunked && self.next.is_multiple_of(GROUP) {
+            let end = self.sequence.len().min(self.next + GROUP);
+            self.random.shuffle(&mut self.sequence[self.next..end]);
+        }
         self.next += 1;
         self.sequence[self.next - 1]
+    }
+
+    /// Returns a block that will be visited soon and whose row should be read now, if one is known.
+    #[inline]
+    pub(super) fn upcoming(&self) -> Option<usize> {
+        let ahead = match self.sampling {
+            Sampling::Chunked => GROUP,
+            Sampling::Permuted | Sampling::Gap => AHEAD,
+            Sampling::Uniform | Sampling::Cyclic | Sampling::Importance => return None,
+        };
+        self.sequence.get(self.next + ahead).copied()
     }
 
     /// Returns the next block of a cached visit. Such a visit does not measure the block's gap, so sampling by gap
@@ -167,9 +215,7 @@ impl Order {
         if let Some(shrinking) = &mut self.shrinking {
             shrinking.wake_all(&mut self.sequence);
             self.next = 0;
-            if self.sampling == Sampling::Permuted {
-                self.random.shuffle(&mut self.sequence);
-            }
+            self.arrange();
         }
     }
 
@@ -178,8 +224,15 @@ impl Order {
         if let Some(shrinking) = &mut self.shrinking {
             shrinking.wake(&mut self.sequence);
         }
-        if self.sampling != Sampling::Cyclic {
-            self.random.shuffle(&mut self.sequence);
+        self.arrange();
+    }
+
+    /// Brings the blocks of a round into its order.
+    fn arrange(&mut self) {
+        match self.sampling {
+            Sampling::Cyclic => {}
+            Sampling::Chunked => by_runs(&mut self.sequence, self.blocks, &mut self.random),
+            _ => self.random.shuffle(&mut self.sequence),
         }
     }
 
@@ -192,6 +245,22 @@ impl Order {
             self.begin_round();
         }
         self.sequence.len() - self.next
+    }
+}
+
+/// Puts the runs that have blocks in a random order, and the blocks of each in ascending order.
+fn by_runs(sequence: &mut Vec<usize>, blocks: usize, random: &mut Random) {
+    // A bit for every block: sorting them would take as long as visiting them.
+    let mut members = vec![0_u64; blocks.div_ceil(RUN)];
+    sequence.drain(..).for_each(|i| members[i / RUN] |= 1 << (i % RUN));
+    let mut runs: Vec<usize> = (0..members.len()).filter(|&run| members[run] != 0).collect();
+    random.shuffle(&mut runs);
+    for run in runs {
+        let mut left = members[run];
+        while left != 0 {
+            sequence.push(run * RUN + left.trailing_zeros() as usize);
+            left &= left - 1;
+        }
     }
 }
 
@@ -243,6 +312,59 @@ mod tests {
         assert_ne!(order(5), order(6));
     }
 
+    #[test]
+    fn a_chunked_pass_visits_every_block_once_in_groups_of_few_runs() {
+        let blocks = 3 * GROUP + 77;
+        let mut order = Order::new(Sampling::Chunked, blocks, 3, false);
+        let passes = [pass(&mut order, blocks), pass(&mut order, blocks)];
+        assert_ne!(passes[0], passes[1]);
+        for visited in passes {
+            for group in visited.chunks(GROUP) {
+                assert!(!group.is_sorted());
+                let mut runs: Vec<usize> = group.iter().map(|i| i / RUN).collect();
+                runs.sort_unstable();
+                runs.dedup();
+                assert!(runs.len() <= GROUP / RUN + 1, "{runs:?}");
+            }
+            let mut visited = visited;
+            visited.sort_unstable();
+            assert!(visited.into_iter().eq(0..blocks));
+        }
+    }
+
+    #[test]
+    fn what_a_chunked_pass_reads_ahead_is_the_next_group_in_the_order_of_memory() {
+        let blocks = 5 * GROUP;
+        let mut order = Order::new(Sampling::Chunked, blocks, 8, true);
+        order.next_block();
+        let mut read = Vec::new();
+        for _ in 1..GROUP {
+            read.extend(order.upcoming());
+            order.next_block();
+        }
+        let breaks = read.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+        assert!(read.len() == GROUP - 1 && breaks < GROUP / RUN, "{read:?}");
+        let next: Vec<usize> = (0..GROUP).map(|_| order.next_block()).collect();
+        assert!(!next.is_sorted());
+        assert!(read.iter().all(|i| next.contains(i)), "{read:?} {next:?}");
+        assert!(order.is_sound(Sampling::Permuted, blocks, true));
+        assert!(!order.is_sound(Sampling::Permuted, blocks, false));
+    }
+
+    #[test]
+    fn shrinking_leaves_gaps_in_chunks_and_forgets_no_block() {
+        let blocks = 2 * GROUP;
+        let mut order = Order::new(Sampling::Chunked, blocks, 1, true);
+        let rounds = visits(&mut order, 600, 100);
+        for round in &rounds {
+            assert!((0..100).all(|i| round.contains(&i)));
+        }
+        let last = &rounds[20..];
+        assert!((100..blocks).all(|i| last.iter().any(|round| round.contains(&i))));
+        assert!(last.iter().any(|round| round.len() == 100));
+        assert!(order.is_sound(Sampling::Chunked, blocks, true));
+    }
+
     /// Visits blocks for `rounds` rounds, of which only the first `movers` ever move; returns the blocks of each round.
     fn visits(order: &mut Order, rounds: usize, movers: usize) -> Vec<Vec<usize>> {
         (0..rounds)
@@ -272,6 +394,35 @@ mod tests {
             assert!(pauses.is_sorted());
         }
         assert!(order.is_sound(Sampling::Permuted, 30, true));
+    }
+
+    #[test]
+    fn at_an_eager_pace_pauses_begin_at_once_and_grow_fourfold() {
+        let mut order = Order::new(Sampling::Permuted, 30, 7, true);
+        order.set_pace(Pace::Eager);
+        let rounds = visits(&mut order, 4000, 3);
+        for block in 3..30 {
+            let at: Vec<usize> = (0..4000).filter(|&r| rounds[r].contains(&block)).collect();
+            let pauses: Vec<usize> = at.windows(2).map(|pair| pair[1] - pair[0] - 1).collect();
+            assert_eq!(pauses[..6], [1, 4, 16, 64, 256, 512], "{block}");
+        }
+        assert!(order.is_sound(Sampling::Permuted, 30, true));
+    }
+
+    // An earlier version stored states in which blocks had been idle once or twice and were still in every round.
+    #[test]
+    fn a_change_of_pace_forgets_no_block() {
+        let mut order = Order::new(Sampling::Permuted, 30, 7, true);
+        for _ in 0..30 + 20 {
+            let i = order.next_block();
+            order.visited(i, false, 0.0);
+        }
+        order.set_pace(Pace::Eager);
+        let mut seen = [false; 30];
+        for round in visits(&mut order, 8, 0) {
+            round.into_iter().for_each(|i| seen[i] = true);
+        }
+        assert_eq!(seen, [true; 30]);
     }
 
     #[test]

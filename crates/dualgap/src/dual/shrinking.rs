@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Shrinking: a block whose visits change nothing is left out of the next rounds, twice as many each time, until a
+/// Shrinking: a block whose visits change nothing is left out of the next rounds, more of them each time, until a
 /// visit changes something. No block is left out for good, and certificates cover all blocks, so shrinking affects the
 /// speed of a run and nothing else.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,12 +15,46 @@ pub(super) struct Shrinking {
     back: Vec<Vec<usize>>,
     /// Blocks that gain nothing from their known corners and wait for the oracle.
     waiting: Vec<usize>,
+    /// Not part of a checkpoint: the blocks decide it.
+    #[serde(skip)]
+    pace: Pace,
+}
+
+/// How soon blocks are left out, and for how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// After three visits in a row that change nothing; out of 1, 2, 4, … rounds. For blocks whose visits take long, and whose
+    /// every visit sees other corners.
+    #[default]
+    Patient,
+    /// After the first visit that changes nothing; out of 1, 4, 16, … rounds. For blocks of one number: if it is at the end of
+    /// its interval and its gradient points outside, it mostly stays there.
+    Eager,
+}
+
+impl Pace {
+    /// Shrinking leaves a block out after more consecutive visits without change than this. A larger number wastes
+    /// visits on idle blocks, a smaller one leaves out blocks that would soon move again.
+    fn patience(self) -> u8 {
+        match self {
+            Self::Patient => 2,
+            Self::Eager => 0,
+        }
+    }
+
+    /// Returns the number of rounds that a block is left out of after so many visits beyond patience.
+    fn left_out(self, visits: u8) -> usize {
+        let doublings = match self {
+            Self::Patient => visits - 1,
+            Self::Eager => 2 * (visits - 1),
+        };
+        1 << doublings.min(Shrinking::LONGEST)
+    }
 }
 
 impl Shrinking {
-    /// Shrinking leaves a block out after more consecutive visits without change than this. A larger number wastes
-    /// visits on idle blocks, a smaller one leaves out blocks that would soon move again.
-    const PATIENCE: u8 = 2;
+    /// More consecutive visits without change than this are not counted.
+    const MOST_IDLE: u8 = 12;
     /// Shrinking leaves a block out of at most `2^LONGEST` rounds in a row. A larger limit saves visits, a smaller one
     /// notices sooner that the block moves again.
     const LONGEST: u8 = 9;
@@ -31,17 +65,32 @@ impl Shrinking {
 
     pub fn new(blocks: usize) -> Self {
         let back = vec![Vec::new(); Self::RING];
-        Self { round: 0, idle: vec![0; blocks], back, waiting: Vec::new() }
+        Self { round: 0, idle: vec![0; blocks], back, waiting: Vec::new(), pace: Pace::default() }
     }
 
+    /// Sets the pace; `visited` are the blocks of this round so far. A state that was stored under a more patient pace has blocks
+    /// among them that this one would have left out: they take part in the next round.
+    pub fn set_pace(&mut self, pace: Pace, visited: &[usize]) {
+        self.pace = pace;
+        let mut out = vec![false; self.idle.len()];
+        self.back.iter().flatten().chain(&self.waiting).for_each(|&i| out[i] = true);
+        for &i in visited {
+            if !out[i] && self.idle[i] > pace.patience() {
+                self.idle[i] = 0;
+            }
+        }
+    }
+
+    #[inline]
     pub fn visited(&mut self, i: usize, moved: bool) {
         if moved {
             self.idle[i] = 0;
             return;
         }
-        self.idle[i] = (self.idle[i] + 1).min(Self::PATIENCE + Self::LONGEST + 1);
-        if self.idle[i] > Self::PATIENCE {
-            let left_out = 1 << (self.idle[i] - Self::PATIENCE - 1);
+        let idle = (self.idle[i] + 1).min(Self::MOST_IDLE);
+        self.idle[i] = idle;
+        if idle > self.pace.patience() {
+            let left_out = self.pace.left_out(idle - self.pace.patience());
             self.back[(self.round as usize + 1 + left_out) % Self::RING].push(i);
         }
     }
@@ -57,7 +106,7 @@ impl Shrinking {
     /// Puts the blocks that wait for the oracle into the next round, if there are any, and with them what is left of this
     /// round, which ends here; returns whether it did.
     pub fn ask_again(&mut self, sequence: &mut Vec<usize>, next: usize) -> bool {
-        let Self { round, idle, back, waiting } = self;
+        let Self { round, idle, back, waiting, .. } = self;
         if waiting.is_empty() {
             return false;
         }
@@ -80,7 +129,8 @@ impl Shrinking {
 
     /// Fills `sequence` with the blocks of the next round that has any, after all blocks of this one were visited.
     pub fn wake(&mut self, sequence: &mut Vec<usize>) {
-        sequence.retain(|&i| self.idle[i] <= Self::PATIENCE);
+        let patience = self.pace.patience();
+        sequence.retain(|&i| self.idle[i] <= patience);
         // Every block that shrinking left out returns within one cycle of the ring.
         for _ in 0..Self::RING {
             self.round += 1;
@@ -101,10 +151,7 @@ impl Shrinking {
         let waits = |i: usize| self.idle[i] & Self::WAITS != 0;
         self.round < 1 << 60
             && self.idle.len() == blocks
-            && self
-                .idle
-                .iter()
-                .all(|&idle| idle & !Self::WAITS <= Self::PATIENCE + Self::LONGEST + 1)
+            && self.idle.iter().all(|&idle| idle & !Self::WAITS <= Self::MOST_IDLE)
             && self.back.len() == Self::RING
             && left_out().count() <= blocks
             && left_out().all(|&i| i < blocks)

@@ -28,11 +28,12 @@ impl Random {
     pub fn below(&mut self, bound: usize) -> usize {
         assert!(bound > 0, "there is no number below zero");
         let bound = bound as u64;
-        // Lemire's multiplication method; the rejection makes it exactly uniform.
-        let threshold = bound.wrapping_neg() % bound;
+        // Lemire's multiplication method; the rejection makes it exactly uniform. Its threshold takes a division, and it is
+        // below the bound: hardly any draw needs it.
         loop {
             let product = u128::from(self.0.next_u64()) * u128::from(bound);
-            if product as u64 >= threshold {
+            let low = product as u64;
+            if low >= bound || low >= bound.wrapping_neg() % bound {
                 return (product >> 64) as usize;
             }
         }

@@ -45,6 +45,26 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Reads a number of every cache line, so that all of the row is in the cache soon. What it returns has no meaning.
+    #[inline]
+    pub(crate) fn touch(self) -> f64 {
+        let (indices, values) = match self {
+            Row::Sparse { indices, values } => (indices, values),
+            Row::Dense(values) => (&[][..], values),
+        };
+        let mut read = 0;
+        // Beyond so many entries the hardware reads on by itself.
+        let most = 64;
+        for line in indices[..indices.len().min(most)].chunks(LINE / size_of::<u32>()) {
+            read ^= line[0];
+        }
+        let mut sum = f64::from(read);
+        for line in values[..values.len().min(most)].chunks(LINE / size_of::<f64>()) {
+            sum += line[0];
+        }
+        sum
+    }
+
     /// Returns the number of stored entries.
     pub fn stored(self) -> usize {
         match self {
@@ -108,6 +128,15 @@ impl<'a> Row<'a> {
         }
     }
 }
+
+/// The bytes of a cache line.
+const LINE: usize = 64;
+
+/// Matrices of more bytes than this do not stay in the cache of a core.
+const CACHE: usize = 1 << 20;
+
+/// In a matrix with longer rows on average, in bytes, the order of the rows makes little difference.
+const SHORT: usize = 2048;
 
 /// A data matrix by rows.
 ///
@@ -363,6 +392,13 @@ impl Rows {
     pub fn stored(&self) -> usize {
         let (Parts::Sparse { values, .. } | Parts::Dense { values, .. }) = self.parts();
         values.len()
+    }
+
+    /// Whether reading rows in a random order waits for memory: they do not fit the cache, and each of them is short.
+    pub(crate) fn are_many_and_short(&self) -> bool {
+        let entry = if self.dense_values().is_some() { 8 } else { 12 };
+        let bytes = self.stored().saturating_mul(entry);
+        bytes > CACHE && bytes < self.len().saturating_mul(SHORT)
     }
 
     /// Returns row `i`.

@@ -16,6 +16,7 @@
 //! - `witnesses`: models that are verified, and forged ones that are not.
 //! - `rounding`: certificates beside numbers of 32 digits.
 //! - `sleepers`: shrinking.
+//! - `orders`: chunks of neighbouring rows.
 //! - `structures`: structural blocks in accelerated rounds.
 //! - `survival`: checkpoints and warm starts.
 //! - `kept_rounds`, `kept_l1`: checkpoints of accelerated rounds and pure l1 runs, and forged ones.
@@ -41,6 +42,7 @@ mod intervals;
 mod kept_l1;
 mod kept_rounds;
 mod newton;
+mod orders;
 mod paths;
 mod q_norms;
 mod random_outputs;

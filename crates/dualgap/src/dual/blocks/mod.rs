@@ -8,6 +8,7 @@ mod values;
 pub use values::{Audit, Found, Quality, View};
 
 use super::intercept::Intercept;
+use super::shrinking::Pace;
 use super::visit::Visits;
 use super::{ActiveSet, FreeIntercept};
 use crate::Result;
@@ -28,6 +29,13 @@ pub trait Blocks: Sized + Sync {
     /// Whether [`aim`](Self::aim) and [`step_length`](Self::step_length) use the factor of the weights, as links that
     /// couple all weights require.
     const SEES_FACTOR: bool = false;
+
+    /// After how many steps the engine looks whether it is to stop: more than one for blocks whose steps take less time than
+    /// the look.
+    const STEPS_PER_CHECK: u64 = 1;
+
+    /// How soon shrinking leaves these blocks out.
+    const PACE: Pace = Pace::Patient;
 
     /// How the engine visits these blocks: [`Plain`](super::Plain), or [`ActiveSet`] for blocks that
     /// implement [`ActiveSetBlocks`].
@@ -70,6 +78,24 @@ pub trait Blocks: Sized + Sync {
     /// losses this is the length of the block's input.
     fn importance(&self, _i: usize) -> f64 {
         1.0
+    }
+
+    /// Whether neighbouring blocks should be visited soon after each other, because their data are larger than a cache and
+    /// a block's own part is small; see [`super::Sampling::Chunked`].
+    fn prefers_chunks(&self) -> bool {
+        false
+    }
+
+    /// Whether the engine should [`touch`](Self::touch) blocks ahead of their visits.
+    fn touches(&self) -> bool {
+        false
+    }
+
+    /// Reads some of the data of a block that will be visited soon, of its point and of the weights that it needs, so that they
+    /// are in the cache by then. What it returns has no meaning; it keeps the compiler from leaving out the reading.
+    #[inline]
+    fn touch(&self, _i: usize, _at: &Self::Point, _w: &[f64]) -> f64 {
+        0.0
     }
 
     /// Returns γ if the blocks' losses are (1/γ)-smooth, and zero if they are not smooth.

@@ -146,6 +146,7 @@ fn samplings() -> impl Strategy<Value = Sampling> {
         1 => Just(Sampling::Cyclic),
         1 => Just(Sampling::Uniform),
         1 => Just(Sampling::Gap),
+        1 => Just(Sampling::Chunked),
     ]
 }
 

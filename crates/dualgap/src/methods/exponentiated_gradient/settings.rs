@@ -41,7 +41,7 @@ impl Settings {
             )));
         }
         match self.sampling {
-            Sampling::Permuted | Sampling::Uniform | Sampling::Cyclic => Ok(()),
+            Sampling::Permuted | Sampling::Uniform | Sampling::Cyclic | Sampling::Chunked => Ok(()),
             Sampling::Importance | Sampling::Gap => Err(Error::setting(
                 "exponentiated gradient visits its blocks in permuted, uniform or cyclic order",
             )),

@@ -94,7 +94,7 @@ impl Settings {
     pub fn check(&self) -> Result<()> {
         self.average.check()?;
         match self.sampling {
-            Sampling::Permuted | Sampling::Uniform | Sampling::Cyclic => Ok(()),
+            Sampling::Permuted | Sampling::Uniform | Sampling::Cyclic | Sampling::Chunked => Ok(()),
             Sampling::Importance | Sampling::Gap => Err(Error::setting(
                 "subgradient steps visit all blocks equally often: permuted, uniform or cyclic",
             )),

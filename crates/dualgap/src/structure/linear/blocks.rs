@@ -14,6 +14,7 @@
 //! III and IV as printed can exceed 1; the minimum is ours, and so is z = 0, where they are 0/0: nothing is to be done.
 
 use super::balance::{balance, root_of_rising};
+use crate::dual::Pace;
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, View};
 use crate::linalg::kernels::score;
@@ -196,6 +197,8 @@ pub struct LinearScratch {
 
 impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     const SEES_FACTOR: bool = true;
+    const STEPS_PER_CHECK: u64 = 64;
+    const PACE: Pace = Pace::Eager;
 
     type Visits = Plain;
     type Intercept = FreeIntercept;
@@ -213,6 +216,19 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
 
     fn importance(&self, i: usize) -> f64 {
         self.euclidean.of[i].sqrt()
+    }
+
+    fn prefers_chunks(&self) -> bool {
+        self.choice == Choice::I && self.touches()
+    }
+
+    fn touches(&self) -> bool {
+        self.rows.are_many_and_short()
+    }
+
+    #[inline]
+    fn touch(&self, i: usize, at: &f64, _: &[f64]) -> f64 {
+        at + self.targets[i] + self.euclidean.of[i] + self.rows.row(i).touch()
     }
 
     fn smoothness(&self) -> f64 {
@@ -253,6 +269,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         Ok(true)
     }
 
+    #[inline]
     fn aim(
         &self,
         i: usize,
@@ -314,6 +331,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         self.loss.value(a, y).value + self.loss.conjugate(*at, y).value + at * a
     }
 
+    #[inline]
     fn displace(
         &self,
         i: usize,
@@ -325,6 +343,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         self.rows.row(i).for_each(|j, x| out.add(j, factor * x));
     }
 
+    #[inline]
     fn mix(&self, _: usize, gamma: f64, at: &mut f64, to: &f64) {
         *at = if gamma >= 1.0 { *to } else { *at + gamma * (to - *at) };
     }

@@ -147,6 +147,19 @@ impl Blocks for MulticlassBlocks<'_> {
         self.squared_norms[i].sqrt()
     }
 
+    fn prefers_chunks(&self) -> bool {
+        self.touches()
+    }
+
+    fn touches(&self) -> bool {
+        self.data.rows().are_many_and_short()
+    }
+
+    #[inline]
+    fn touch(&self, i: usize, _: &Mixture, _: &[f64]) -> f64 {
+        self.squared_norms[i] + self.data.rows().row(i).touch()
+    }
+
     fn scratch(&self) -> MulticlassScratch {
         MulticlassScratch::default()
     }

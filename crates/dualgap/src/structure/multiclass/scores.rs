@@ -195,6 +195,19 @@ impl Blocks for ScoreBlocks<'_> {
         self.loss.smoothness()
     }
 
+    fn prefers_chunks(&self) -> bool {
+        self.choice == Choice::I && self.touches()
+    }
+
+    fn touches(&self) -> bool {
+        self.data.rows().are_many_and_short()
+    }
+
+    #[inline]
+    fn touch(&self, i: usize, at: &Vec<f64>, _: &[f64]) -> f64 {
+        at.first().unwrap_or(&0.0) + self.squared_norms[i] + self.data.rows().row(i).touch()
+    }
+
     fn scratch(&self) -> VectorScratch {
         VectorScratch::default()
     }

@@ -51,6 +51,7 @@ impl Loss for Hinge {
         y * beta
     }
 
+    #[inline]
     fn maximizer(&self, a: f64, y: f64, alpha: f64, q: f64) -> f64 {
         let beta = y * alpha;
         let rise = 1.0 - y * a - self.width * beta;
