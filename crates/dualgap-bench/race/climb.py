@@ -1,7 +1,7 @@
 """A peer on a problem, in processes of its own that may crash, run out of memory or take too long.
 
 The data are shared with the child by forking, not sent. Every run has a limit of CPU seconds, which the kernel keeps; what was found
-until then has been sent already. A child that compiles itself finds that done by its parent.
+until then has been sent already. Peers that compile themselves have done so before.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from .judge import Bracket, Rung, is_done
-from .peers import Peer
+from .peers import Fit, Peer
 from .problems import Problem, value
 from .sets import Set
 
@@ -38,22 +38,31 @@ def rungs(peer: Peer, data: Set, problem: Problem, bracket: Bracket, limit: floa
     reason = peer.does_not_apply(data)
     if reason:
         return [], f"does not apply: {reason}", ""
-    if peer.compiles:
-        compile_ahead(peer, problem.kind, data.is_dense)
-    found, _, _ = child([None], peer, data, problem, bracket, limit)
-    more, ended, command = child(LADDER, peer, data, problem, bracket, limit)
+    try:
+        if peer.compiles:
+            compile_ahead(peer, problem.kind, data.is_dense)
+        fit, command = peer.ready(data, problem)  # before forking, so that its imports and forms of the matrix are made once
+    except Exception as error:  # whatever a peer does, the race goes on
+        return [], failed(error), ""
+    found, _ = child([None], fit, data, problem, bracket, limit)
+    more, ended = child(LADDER, fit, data, problem, bracket, limit)
     return found + more, ended, command
 
 
-def child(tolerances: list[float | None], peer: Peer, data: Set, problem: Problem, bracket: Bracket, limit: float) -> Any:
-    """Run `climb` in a process, and return its rungs, how it ended, and the command."""
+def failed(error: Exception) -> str:
+    """Return how a program ended that raised an exception."""
+    return "out of memory" if isinstance(error, MemoryError) else f"failed: {traceback.format_exception_only(error)[-1].strip()}"
+
+
+def child(tolerances: list[float | None], fit: Fit, data: Set, problem: Problem, bracket: Bracket, limit: float) -> Any:
+    """Run `climb` in a process, and return its rungs and how it ended."""
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
-    process = context.Process(target=climb, args=(send, tolerances, peer, data, problem, bracket, limit))
+    process = context.Process(target=climb, args=(send, tolerances, fit, data, problem, bracket, limit))
     process.start()
     send.close()  # so that a child that dies is noticed
     found: list[Rung] = []
-    ended = command = ""
+    ended = ""
     # On a busy machine CPU seconds take longer than seconds; this is for a child that sleeps.
     deadline = time.monotonic() + 60 + 30 * limit
     while not ended:
@@ -66,26 +75,23 @@ def child(tolerances: list[float | None], peer: Peer, data: Set, problem: Proble
             break
         if what == "rung":
             found.append(message)
-        elif what == "command":
-            command = message
         else:
             ended = message
-    process.kill() if ended == "time limit" else None
+    if ended:  # or it may hang on its way out
+        process.kill()
     process.join()
     if not ended:
         ended = "time limit" if process.exitcode == -signal.SIGXCPU else f"crashed with exit code {process.exitcode}"
-    return found, ended, command
+    return found, ended
 
 
-def climb(send: Any, tolerances: list[float | None], peer: Peer, data: Set, problem: Problem, bracket: Bracket, limit: float) -> None:
+def climb(send: Any, tolerances: list[float | None], fit: Fit, data: Set, problem: Problem, bracket: Bracket, limit: float) -> None:
     """Run a peer from one tolerance to the next until it is as near as anyone asks, and send what it finds."""
     warnings.simplefilter("ignore")  # of steps that did not suffice: the value says so
     used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        fit, command = peer.ready(data, problem)
-        send.send(("command", command))
         first = time.process_time()
         for tolerance in tolerances:
             spent = time.process_time()
@@ -104,10 +110,8 @@ def climb(send: Any, tolerances: list[float | None], peer: Peer, data: Set, prob
             if is_done([rung], bracket):
                 break
         send.send(("ended", "finished"))
-    except MemoryError:
-        send.send(("ended", "out of memory"))
-    except Exception as error:  # whatever a peer does, the race goes on
-        send.send(("ended", f"failed: {traceback.format_exception_only(error)[-1].strip()}"))
+    except Exception as error:
+        send.send(("ended", failed(error)))
 
 
 def measured(work: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import threading
@@ -46,30 +47,38 @@ class Ended:
     error: str
 
 
-def run(command: list[str], patience: float) -> Ended:
-    """Run a process to its end, or for so many seconds."""
+def run(command: list[str], limit: float) -> Ended:
+    """Run a process to its end, or for so many CPU seconds: then it is asked to end, which it does with a certified model."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
         start = time.perf_counter()
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=error)
-        _, status, usage = wait(process, patience)
+        ended = threading.Event()
+        watch = threading.Thread(target=interrupt_late, args=(process.pid, limit, ended))
+        watch.start()
+        _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
+        ended.set()
+        watch.join()  # threads and forks of what comes next do not go together
+        process.returncode = os.waitstatus_to_exitcode(status)  # so that nobody waits for it again
         texts = []
         for file in (out, error):
             file.seek(0)
             texts.append(file.read().decode("utf-8", "replace"))
-        return Ended(wall, usage.ru_utime + usage.ru_stime, os.waitstatus_to_exitcode(status), *texts)
+        return Ended(wall, usage.ru_utime + usage.ru_stime, process.returncode, *texts)
 
 
-def wait(process: subprocess.Popen[bytes], patience: float) -> tuple[int, int, Any]:
-    """Wait for a process as `os.wait4` does, and end it when it takes too long."""
-    alarm = threading.Timer(patience, process.kill)
-    alarm.start()
-    try:
-        found = os.wait4(process.pid, 0)
-    finally:
-        alarm.cancel()
-    process.returncode = os.waitstatus_to_exitcode(found[1])  # so that nobody waits for it again
-    return found
+def interrupt_late(pid: int, limit: float, ended: threading.Event) -> None:
+    """Send Ctrl-C to a process that has used up its CPU seconds, or has slept for long; end it if that does not help."""
+    begin, signals = time.monotonic(), 0
+    while not ended.wait(0.05):
+        try:
+            fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return
+        used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        if used > limit + 60 * signals or time.monotonic() - begin > (60 + 30 * limit) * (1 + signals):
+            os.kill(pid, signal.SIGINT if signals == 0 else signal.SIGKILL)
+            signals += 1
 
 
 def fit_seconds(ended: Ended, report: dict[str, Any], reading: float) -> float:
@@ -116,13 +125,13 @@ class Program:
 
     def rung(self, data: Set, problem: Problem, tolerance: float | None, limit: float, threads: int = 1, once: bool = False) -> Rung:
         """Run the program, several times where a run takes milliseconds, and return the fastest run."""
-        command = [*self.command(data, problem, tolerance, threads), "--time", f"{limit:g}"]
+        command = self.command(data, problem, tolerance, threads)
         # CPU seconds say nothing about several threads.
         reading = self.reading_seconds(data, problem) if threads == 1 else float("inf")
         best: Rung = {}
         spent, repeats = 0.0, 0
         while repeats == 0 or (not once and repeats < OFTEN and spent < LONG):
-            ended = run(command, 60 + 30 * limit)
+            ended = run(command, threads * limit + self.reading_seconds(data, problem))
             try:
                 report = json.loads(ended.out)
             except json.JSONDecodeError:
@@ -175,8 +184,8 @@ def weights(program: Program, data: Set, problem: Problem, tolerance: float, fol
     """Return the weights of a run, and the value that its report has for them."""
     folder.mkdir(parents=True, exist_ok=True)
     model = folder / "model.dualgap"
-    command = [*program.command(data, problem, tolerance), "--time", f"{limit:g}", "--output", str(model)]
-    report = json.loads(run(command, 60 + 30 * limit).out)
+    command = [*program.command(data, problem, tolerance), "--output", str(model)]
+    report = json.loads(run(command, limit + program.reading_seconds(data, problem)).out)
     raw = model.read_bytes()
     model.unlink()
     length = int.from_bytes(raw[:8], "little")  # safetensors: a length, a header of JSON, and the numbers

@@ -30,7 +30,7 @@ ITERATIONS = 1_000_000
 #: From this number of examples on, listening to what LIBLINEAR prints takes no time beside the run.
 LARGE = 100_000
 #: Methods that keep a matrix of all pairs of weights are not run with more weights than this: it would take gigabytes.
-PAIRS = 20_000
+PAIRS = 10_000
 
 
 @dataclass(frozen=True)

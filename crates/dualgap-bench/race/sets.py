@@ -90,8 +90,8 @@ def covtype(folder: pathlib.Path) -> tuple[Any, Any]:
 def covtype_unit(folder: pathlib.Path) -> tuple[Any, Any]:
     """The same with rows of length one, rounded to what single precision has."""
     X, y = covtype(folder)
-    lengths = np.sqrt(X.multiply(X).sum(axis=1)).A1 if hasattr(X, "A1") else np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    return rounded(sparse.diags(1.0 / np.where(lengths > 0, lengths, 1.0)) @ X), y
+    lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    return rounded(sparse.diags(1.0 / lengths) @ X), y
 
 
 def digits(folder: pathlib.Path) -> tuple[Any, Any]:
@@ -103,7 +103,7 @@ def digits(folder: pathlib.Path) -> tuple[Any, Any]:
 def rounded(X: Any) -> Any:
     """Return a matrix whose numbers have seven digits: a file has no more."""
     X = sparse.csr_matrix(X)
-    X.data = np.array([float(f"{value:.7g}") for value in X.data])
+    X.data = np.array([f"{value:.7g}" for value in X.data], dtype=np.float64)
     return X
 
 
