@@ -167,7 +167,7 @@ def endless(tolerance: float | None) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("fit", "rungs", "ended"),
-    [(misbehaving, 3, "failed: RuntimeError"), (crashing, 3, "crashed with exit code 3"), (endless, 1, "time limit")],
+    [(misbehaving, 3, "failed: RuntimeError"), (crashing, 3, "crashed with exit code 3"), (endless, 1, "time limit of 0.2 s")],
 )
 def test_what_was_found_before_a_program_failed_is_kept(fit: Any, rungs: int, ended: str) -> None:
     data, problem = a_set("binary"), Problem("tiny", "hinge", "1/n", 0.1, 0.0)
@@ -209,7 +209,7 @@ def test_a_small_race(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -
     program = pathlib.Path(os.environ["DUALGAP_PROGRAM"])
     peer = "^scikit-learn (LinearSVC($|, crammer|, primal)|.*(liblinear|newton-cholesky|descent|Ridge, cholesky)$)"
     options = argparse.Namespace(
-        data=tmp_path, only=" (1/n|0.1max)$", peers=peer, program=program, limit=5.0, again=False, records=tmp_path / "r.jsonl"
+        data=tmp_path, only=" (1/n|0.1max)$", peers=peer, program=program, limit=5.0, patience=10.0, again=False, records=tmp_path / "r.jsonl"
     )
     race = main.Race(options)
     problems = list(main.chosen(options))

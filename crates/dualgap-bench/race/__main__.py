@@ -42,10 +42,12 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--peers", default="", help="only peers whose name has a match of this; '^$' for none")
     parser.add_argument("--program", type=pathlib.Path, default=program, help="dualgap, also DUALGAP_PROGRAM (%(default)s)")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of a run (60)")
+    parser.add_argument("--patience", type=float, default=10.0, help="a peer's run ends after so many times the fastest to 1e-6 (10)")
     parser.add_argument("--threads", type=int, default=1, help="run dualgap once more with so many threads (1: not)")
     parser.add_argument("--again", action="store_true", help="measure dualgap again, though this build has been measured")
     parser.add_argument("--records", type=pathlib.Path, default=TARGET / "race" / "records.jsonl", help="(%(default)s)")
     parser.add_argument("--page", type=pathlib.Path, help="write the tables into this page, between its two markers")
+    parser.add_argument("--compare", type=pathlib.Path, help="print dualgap of these records beside dualgap of --records, and do nothing else")
     parser.add_argument("--list", action="store_true", help="print the names of the problems, and do nothing else")
     return parser.parse_args()
 
@@ -95,7 +97,7 @@ class Race:
         command = " ".join(self.program.command(data, problem, None, threads)[1:-2])
         record |= {"command": f"dualgap {command} --tolerance T", "rungs": rungs, "ended": ended}
         if rungs and threads == 1:
-            w, claimed = ours.weights(self.program, data, problem, 1e-3, TARGET / "race", limit)
+            w, claimed = ours.weights(self.program, data, problem, 1e-2, TARGET / "race", limit)
             record["checked"] = abs(value(data, problem, w) - claimed) / abs(claimed)
             if record["checked"] > SAME:
                 self.alarms.append(f"{problem.name}: the value of the report is off by {record['checked']:.1e}")
@@ -109,7 +111,8 @@ class Race:
                 continue
             if (problem.name, peer.name, 1, peer.version()) in self.records:
                 continue
-            rungs, ended, command = climb.rungs(peer, data, problem, self.judge(problem), self.options.limit)
+            limits = self.options.limit, self.ladder_limit(problem)
+            rungs, ended, command = climb.rungs(peer, data, problem, self.judge(problem), *limits)
             record = facts(data, problem) | {"program": peer.name, "version": peer.version(), "threads": 1}
             record |= {"command": command, "rungs": rungs, "ended": ended}
             self.records.add(record)
@@ -120,6 +123,13 @@ class Race:
         own = self.records.newest(self.version).get(problem.name, {}).get(("dualgap", 1), {"rungs": []})
         bracket = Bracket.of(own["rungs"])
         return bracket if bracket.is_tight else Bracket(bracket.lower, bracket.lower)
+
+    def ladder_limit(self, problem: Problem) -> float:
+        """Return how long a run may take so that it can still be among the fastest: hours go into those that cannot."""
+        of = self.records.newest(self.version).get(problem.name, {})
+        known = [in_hindsight(ladder(record["rungs"]), table.bracket(of), GOALS[-1]) for record in of.values()]
+        fastest = min((seconds for seconds in known if seconds is not None), default=float("inf"))
+        return min(self.options.limit, max(1.0, self.options.patience * fastest))
 
     def say(self, record: Record) -> None:
         """Print a line about a record, and notice a value below a proved bound."""
@@ -142,6 +152,9 @@ def main() -> int:
         for _, problem in chosen(options):
             print(problem.name)
         return 0
+    if options.compare:
+        print("\n".join(table.comparison(Records(options.compare), Records(options.records))))
+        return 0
     race = Race(options)
     for data, problem in chosen(options):
         race.own(data, problem, 1)
@@ -149,7 +162,7 @@ def main() -> int:
         if options.threads > 1:
             race.own(data, problem, options.threads)
     if options.page:
-        table.write(options.page, race.records, race.version)
+        table.write(options.page, race.records)
     for alarm in race.alarms:
         print("ALARM", alarm, file=sys.stderr)
     return 1 if race.alarms else 0

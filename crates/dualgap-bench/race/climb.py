@@ -33,8 +33,13 @@ TICK = 0.01
 MEMORY = 8 << 30
 
 
-def rungs(peer: Peer, data: Set, problem: Problem, bracket: Bracket, limit: float) -> tuple[list[Rung], str, str]:
-    """Return what a peer found with its defaults and up the ladder, how that ended, and its command."""
+def rungs(
+    peer: Peer, data: Set, problem: Problem, bracket: Bracket, limit: float, ladder_limit: float | None = None
+) -> tuple[list[Rung], str, str]:
+    """Return what a peer found with its defaults and up the ladder, how that ended, and its command.
+
+    The limits are CPU seconds of a run: of the one with the defaults, and of each on the ladder.
+    """
     reason = peer.does_not_apply(data)
     if reason:
         return [], f"does not apply: {reason}", ""
@@ -45,7 +50,7 @@ def rungs(peer: Peer, data: Set, problem: Problem, bracket: Bracket, limit: floa
     except Exception as error:  # whatever a peer does, the race goes on
         return [], failed(error), ""
     found, _ = child([None], fit, data, problem, bracket, limit)
-    more, ended = child(LADDER, fit, data, problem, bracket, limit)
+    more, ended = child(LADDER, fit, data, problem, bracket, ladder_limit or limit)
     return found + more, ended, command
 
 
@@ -82,7 +87,7 @@ def child(tolerances: list[float | None], fit: Fit, data: Set, problem: Problem,
     process.join()
     if not ended:
         ended = "time limit" if process.exitcode == -signal.SIGXCPU else f"crashed with exit code {process.exitcode}"
-    return found, ended
+    return found, f"time limit of {limit:.3g} s" if ended == "time limit" else ended
 
 
 def climb(send: Any, tolerances: list[float | None], fit: Fit, data: Set, problem: Problem, bracket: Bracket, limit: float) -> None:

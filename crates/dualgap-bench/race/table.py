@@ -104,6 +104,13 @@ def summary(problems: dict[str, Of]) -> list[str]:
             out.append(f"  Furthest behind: {', '.join(worst)}.")
         if peer_only:
             out.append(f"  Reached by a peer and not by dualgap: {', '.join(peer_only)}.")
+    below = [
+        f"{name}, {program}"
+        for name, records in problems.items()
+        for (program, _), record in records.items()
+        if any(bracket(records).contradicts(rung["value"]) for rung in record["rungs"])
+    ]
+    out.append(f"- **Below a certified bound: {'; '.join(below)}.**" if below else "- No value is below a certified bound.")
     return [*out, ""]
 
 
@@ -185,12 +192,12 @@ def versions(problems: dict[str, Of]) -> list[str]:
     for records in problems.values():
         for (program, _), record in records.items():
             if record["command"]:
-                found.setdefault(program, record)
+                found.setdefault(f"{program} {record['version']}", record)
     dates = sorted({record.get("date", "") for records in problems.values() for record in records.values()})
     cpu = next((line.split(":")[1].strip() for line in cpuinfo() if line.startswith("model name")), platform.processor())
     out = [f"Measured {dates[0]} to {dates[-1]} on {cpu}, Python {platform.python_version()}."] if dates else []
-    rows = [[program, record["version"], f"`{shortened(record['command'])}`"] for program, record in sorted(found.items())]
-    return [*out, "", *lines(["program", "version", "command, of its first problem"], rows)]
+    rows = [[name, f"`{shortened(record['command'])}`"] for name, record in sorted(found.items())]
+    return [*out, "", *lines(["program and version", "command, of its first problem"], rows)]
 
 
 def shortened(command: str) -> str:
@@ -208,7 +215,7 @@ def text(problems: dict[str, Of]) -> str:
     """Return all tables."""
     parts = ["### Summary", "", *summary(problems), "### Seconds to the optimum", "", *race_table(problems)]
     if any(not bracket(records).is_tight for records in problems.values()):
-        parts += [f"\\* The certificate does not bracket this optimum closely: rows are judged by the best value that any program found.", ""]
+        parts += ["\\* The certificate does not bracket this optimum closely: rows are judged by the best value that any program found.", ""]
     parts += [*threads_table(problems), *passes_table(problems), "### Defaults", "", *defaults_table(problems)]
     parts += ["### Everyone", "", *everyone(problems), "### Versions and commands", "", *versions(problems)]
     return "\n".join(parts)
@@ -230,9 +237,25 @@ def figures(problems: dict[str, Of]) -> list[dict[str, Any]]:
     return out
 
 
-def write(page: pathlib.Path, records: Records, version: str | None = None) -> None:
+def comparison(before: Records, after: Records) -> list[str]:
+    """Return dualgap of two files of records side by side, and how many times as fast it has become."""
+    old, rows = before.newest(), []
+    for name, records in in_order(after.newest()).items():
+        if ("dualgap", 1) not in records or ("dualgap", 1) not in old.get(name, {}):
+            continue
+        judge = bracket(records | {("before", 1): old[name]["dualgap", 1]})
+        row = [name]
+        for goal in COLUMNS:
+            was, now = (in_hindsight(ladder(rungs_of(of)), judge, goal) for of in (old[name], records))
+            row += [seconds(was), seconds(now), f"{was / now:.2f}" if was and now else "–", times(ratio(records, goal))]
+        rows.append(row)
+    head = ["problem"] + [text for goal in COLUMNS for text in (f"before, to {goal:.0e}", "now", "times as fast", "of the best peer")]
+    return lines(head, rows)
+
+
+def write(page: pathlib.Path, records: Records) -> None:
     """Put the tables between the markers of a page, and the figures into a JSON file beside it."""
-    problems = in_order(records.newest(version))
+    problems = in_order(records.newest())
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     page.write_text(f"{before}{BEGIN}\n\n{text(problems)}\n{END}{after}", encoding="utf-8")
