@@ -1,6 +1,6 @@
 # The one test command: formatting, lints, every kind of test, and types. It needs nothing but stock Rust, a C compiler, and Python 3.11 or
 # later with pip.
-.PHONY: test lint unit python types stubs bench instructions digests
+.PHONY: test lint unit python types stubs bench race instructions digests
 
 test: lint unit python types
 
@@ -63,6 +63,20 @@ stubs:
 # Speed lives here, not in the tests. `dualgap-bench --help` has more, for data that are not bundled.
 bench:
 	cargo run --release --locked --package dualgap-bench -- all
+
+# dualgap beside LIBLINEAR, celer, skglm and scikit-learn: `make race DATA=DIR [ONLY=REGEX]`, tables into docs/race.md. What has been
+# measured is kept in target/race/records.jsonl and skipped next time; RACE has further options, such as `--threads 2`.
+RACE_VENV := $(TARGET)/race/venv
+race: $(RACE_VENV)/ready
+	@test -n "$(DATA)" || { echo "give the folder of the data sets: make race DATA=DIR"; exit 2; }
+	cargo build --release --locked --package dualgap-cli
+	PYTHONPATH=crates/dualgap-bench $(RACE_VENV)/bin/python -m race --data "$(DATA)" --only "$(ONLY)" --page docs/race.md $(RACE)
+
+$(RACE_VENV)/ready: crates/dualgap-bench/race/requirements.txt
+	rm -rf $(RACE_VENV)
+	$(PYTHON) -m venv --without-pip $(RACE_VENV)
+	$(shell command -v $(PYTHON)) -m pip --python $(RACE_VENV)/bin/python --disable-pip-version-check install --quiet --requirement $<
+	touch $@
 
 # Instructions of a training pass, counted by callgrind: the same whatever else the machine does.
 instructions:

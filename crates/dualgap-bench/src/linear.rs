@@ -1,7 +1,7 @@
 //! Linear models: seconds until the primal value is near the optimum, and until that is proved.
 //!
-//! The optimum is known from a much longer run of our own, whose certificate brackets it. `peers.py` beside this crate's
-//! `src` runs other programs on the same problems and makes one table of all.
+//! The optimum is known from a much longer run of our own, whose certificate brackets it. The folder `race` beside this
+//! crate's `src` runs other programs, on more problems, and makes one table of all.
 
 use crate::folder::Folder;
 use crate::problem::{Loss, Problem, REUTERS_L1};
@@ -196,12 +196,6 @@ impl<'a> Timed<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_peers_know_every_problem() {
-        let peers = include_str!("../peers.py");
-        assert!(PROBLEMS.iter().all(|problem| peers.contains(&format!("{:?}: (", problem.name))));
-    }
 
     #[test]
     fn the_median_is_of_whole_runs_and_needs_all_of_them() {

@@ -34,6 +34,9 @@ pub struct Summary<'a> {
     pub test: Option<&'a (Evaluation, Unseen)>,
     /// Until the training began.
     pub read_seconds: f64,
+    /// From the data in memory to the certified model: solving, certifying, and what is neither, such as the norms of the
+    /// examples. `train` tells it.
+    pub fit_seconds: Option<f64>,
     /// Of a run to an accuracy of the pure l1 problem.
     pub l1_guarantee: Option<L1Guarantee>,
 }
@@ -89,6 +92,8 @@ struct Json<'a> {
     passes: f64,
     oracle_calls: u64,
     read_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fit_seconds: Option<f64>,
     solve_seconds: f64,
     certify_seconds: f64,
     seed: u64,
@@ -197,7 +202,7 @@ impl<'a> Summary<'a> {
 
     /// Returns the object that `--json` prints, for use as a part of a larger one.
     pub fn object(&self) -> impl Serialize + use<'a> {
-        let Self { task, model, report, test, read_seconds, l1_guarantee } = self;
+        let Self { task, model, report, test, read_seconds, fit_seconds, l1_guarantee } = self;
         let (lambda, regulariser) = engine_penalty(model.penalty());
         let provenance = model.provenance();
         let certificate = report.certificate;
@@ -245,6 +250,7 @@ impl<'a> Summary<'a> {
             passes: report.passes,
             oracle_calls: report.work.oracle_calls,
             read_seconds: *read_seconds,
+            fit_seconds: *fit_seconds,
             solve_seconds: report.solve_seconds,
             certify_seconds: report.certify_seconds,
             seed: provenance.method.seed(),
@@ -257,7 +263,7 @@ impl<'a> Summary<'a> {
     }
 
     pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {
-        let Self { task, model, report, test, read_seconds, l1_guarantee } = self;
+        let Self { task, model, report, test, read_seconds, l1_guarantee, .. } = self;
         let model = *model;
         let examples = thousands(model.provenance().examples as u64);
         let mut rows = vec![

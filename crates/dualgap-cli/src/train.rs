@@ -45,6 +45,7 @@ impl Work for TrainArgs {
         let read_seconds = begin.elapsed().as_secs_f64();
         drop(lock); // the run takes it
         let budget = stop.budget();
+        let begin = Instant::now();
         let mut report = observed(&self.out, &budget, |observer| {
             let plan = Plan {
                 observer: Some(observer),
@@ -56,6 +57,7 @@ impl Work for TrainArgs {
             };
             job.fit(&task, plan)
         })?;
+        let fit_seconds = begin.elapsed().as_secs_f64();
         if !self.out.witness {
             report.model.witness = None;
         }
@@ -70,6 +72,7 @@ impl Work for TrainArgs {
             report: &report,
             test: test.as_ref(),
             read_seconds,
+            fit_seconds: Some(fit_seconds),
             l1_guarantee: way.as_ref().map(|way| L1Guarantee {
                 accuracy: way.guarantee(&report.certificate),
                 bound: way.bound,

@@ -82,6 +82,7 @@ impl Work for CvArgs {
             report: &refit.report,
             test: refit.test.as_ref(),
             read_seconds,
+            fit_seconds: None,
             l1_guarantee: None,
         });
         if let Some(summary) = summary.as_ref().filter(|_| talks) {

@@ -34,6 +34,8 @@ fn json_is_one_object_that_has_every_field() {
     for field in ["solve_seconds", "certify_seconds"] {
         assert!((0.0..60.0).contains(&number(&json, field)), "{field}");
     }
+    let parts = number(&json, "solve_seconds") + number(&json, "certify_seconds");
+    assert!((parts..60.0).contains(&number(&json, "fit_seconds")));
     let (primal, dual) = (number(&json, "primal"), number(&json, "dual"));
     assert_eq!(number(&json, "gap"), primal - dual);
     assert_eq!(number(&json, "relative_gap"), (primal - dual) / primal);

@@ -1,0 +1,235 @@
+"""The judge of the race: values, ladders, records and tables, and what becomes of programs that fail."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import sys
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "crates" / "dualgap-bench"))
+
+from race import __main__ as main
+from race import climb, ours, peers, sets, table
+from race.judge import Bracket, in_hindsight, is_done, proved
+from race.problems import KINDS, Problem, l1_max, problems_of, value
+from race.records import Records, key
+
+RANDOM = np.random.default_rng(0)
+
+
+def a_set(nature: str, n: int = 24, d: int = 5, path: pathlib.Path = pathlib.Path()) -> sets.Set:
+    random = np.random.default_rng(1)
+    X = sparse.csr_matrix(np.round(random.standard_normal((n, d)), 3))
+    y = {"binary": np.where(random.random(n) < 0.5, 1.0, -1.0), "multiclass": np.arange(n) % 3 + 1.0, "regression": X.sum(axis=1).A1}
+    return sets.Set(f"tiny-{nature}", nature, path, X, np.asarray(y[nature]))
+
+
+def rung(seconds: float, of: float, tolerance: float | None = 1e-3, **more: Any) -> dict[str, Any]:
+    return {"tolerance": tolerance, "seconds": seconds, "value": of, **more}
+
+
+def by_hand(kind: str, scores: np.ndarray, y: float, classes: np.ndarray) -> float:
+    if kind == "crammer-singer":
+        truth = list(classes).index(y)
+        return max(score + (k != truth) for k, score in enumerate(scores)) - scores[truth]
+    if kind == "softmax":
+        return math.log(sum(math.exp(score) for score in scores)) - scores[list(classes).index(y)]
+    margin = y * float(scores)
+    return {
+        "hinge": max(0.0, 1 - margin),
+        "squared-hinge": max(0.0, 1 - margin) ** 2,
+        "logistic": math.log(1 + math.exp(-margin)),
+        "l1-logistic": math.log(1 + math.exp(-margin)),
+    }.get(kind, (float(scores) - y) ** 2 / 2)
+
+
+@pytest.mark.parametrize(("nature", "kind"), [(nature, kind) for nature, kinds in KINDS.items() for kind in kinds])
+def test_a_value_is_the_mean_loss_and_the_penalty(nature: str, kind: str) -> None:
+    data, problem = a_set(nature), Problem("tiny", kind, "", 0.3, 0.2)
+    w = RANDOM.standard_normal((3, 5) if nature == "multiclass" else 5)
+    rows = data.X.toarray()
+    loss = sum(by_hand(kind, w @ row, y, data.classes) for row, y in zip(rows, data.y, strict=True)) / data.n
+    assert value(data, problem, w) == pytest.approx(loss + 0.15 * (w**2).sum() + 0.2 * abs(w).sum())
+
+
+@pytest.mark.parametrize("kind", ["lasso", "l1-logistic"])
+def test_at_the_largest_sigma_no_small_weight_pays(kind: str) -> None:
+    data = a_set("binary")
+    top = l1_max(data, kind)
+    zero = value(data, Problem("", kind, "", 0, top), np.zeros(5))
+    moves = [sign * 1e-4 * np.eye(5)[j] for j in range(5) for sign in (1, -1)]
+    assert all(value(data, Problem("", kind, "", 0, 1.001 * top), w) > zero for w in moves)
+    assert any(value(data, Problem("", kind, "", 0, 0.9 * top), w) < zero for w in moves)
+
+
+def test_no_problem_is_there_twice_and_strengths_are_as_said() -> None:
+    found = list(problems_of(a_set("binary", n=10_000)))
+    assert len({(p.kind, p.lam, p.l1) for p in found}) == len(found)
+    assert {p.lam for p in found if p.kind == "hinge"} == {1e-3, 1e-4}
+    assert all(p.lam == pytest.approx(p.l1 / 10) for p in found if p.kind == "elastic-net")
+
+
+def test_a_tight_bound_judges_and_a_loose_one_does_not() -> None:
+    tight = Bracket.of([rung(1, 1.0 + 1e-7, lower=1.0)])
+    assert tight.is_tight and tight.floor == 1.0
+    assert tight.is_near(1 + 9e-7, 1e-6) and not tight.is_near(1 + 2e-6, 1e-6)
+    loose = Bracket.of([rung(1, 1.1, lower=0.5)], [rung(1, 1.0)])
+    assert not loose.is_tight and loose.floor == 1.0
+    # Nobody has found the optimum yet: only the bound itself would end a ladder.
+    assert not is_done([rung(1, 0.9)], Bracket(0.5, 0.5))
+    assert not is_done([rung(1, 0.9)], Bracket.of([]))
+
+
+def test_a_value_below_a_proved_bound_is_noticed_and_rounding_is_not() -> None:
+    bracket = Bracket(1.0, 1.0)
+    assert bracket.contradicts(1 - 1e-9) and not bracket.contradicts(1 - 1e-14)
+
+
+def test_hindsight_takes_the_fastest_that_is_near_and_a_proof_needs_a_gap() -> None:
+    rungs = [rung(1, 1.1, lower=0.5, gap=0.6), rung(3, 1.00001, lower=0.9, gap=0.1), rung(2, 1.00002, lower=0.9, gap=0.1)]
+    rungs.append(rung(9, 1.0, lower=1.0, gap=0.0))
+    bracket = Bracket.of(rungs)
+    assert in_hindsight(rungs, bracket, 1e-4) == 2
+    assert in_hindsight(rungs, bracket, 1e-6) == 9
+    assert in_hindsight(rungs[:1], bracket, 1e-2) is None
+    assert proved(rungs, 1e-4) == 9
+
+
+def record(problem: str, program: str, rungs: list[dict[str, Any]], version: str = "1", threads: int = 1) -> dict[str, Any]:
+    return {"problem": problem, "program": program, "version": version, "threads": threads, "rungs": rungs, "ended": "finished", "command": "run"}
+
+
+def test_records_outlive_a_crash_and_the_newest_counts(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "records.jsonl"
+    first, second = record("a hinge", "peer", [rung(1, 1.0)]), record("a hinge", "dualgap", [rung(1, 1.0, lower=1.0)])
+    Records(path).add(first)
+    with path.open("a") as file:
+        file.write('{"problem": "a hinge", "progr')  # the power went
+    again = Records(path)
+    assert key(first) in again and key(second) not in again
+    again.add(second)
+    again.add(second | {"version": "2"})
+    again.add(second)  # measured once more
+    whole = Records(path)
+    assert whole.by_key == again.by_key and len(whole.by_key) == 3
+    assert whole.newest()["a hinge"]["dualgap", 1]["version"] == "1"
+    assert whole.newest("2")["a hinge"]["dualgap", 1]["version"] == "2"
+    assert ("peer", 1) in whole.newest("2")["a hinge"]
+
+
+def test_the_tables_stand_between_the_markers_and_omit_nothing(tmp_path: pathlib.Path) -> None:
+    records = Records(tmp_path / "records.jsonl")
+    own = [rung(0.5, 1.05, None, lower=0.9, gap=0.15), rung(2.0, 1.0, lower=1.0, gap=0.0, passes=3.0, solve=1.0)]
+    records.add(record("scattered-1e5 hinge 1/n", "dualgap", own))
+    records.add(record("scattered-1e5 hinge 1/n", "dualgap", own, threads=2))
+    records.add(record("scattered-1e5 hinge 1/n", "LIBLINEAR -s 3, dual", [rung(1.0, 1.0), rung(0.1, 1.5, None)]))
+    records.add(record("scattered-1e5 hinge 1/n", "fails", []) | {"ended": "out of memory"})
+    page = tmp_path / "race.md"
+    page.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
+    for _ in range(2):
+        table.write(page, records)
+    text = page.read_text()
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    assert text.count("**2.00**") == 3 and "out of memory" in text and "### On more than one thread" in text
+    judged = {(entry["program"], entry["threads"]): entry for entry in json.loads(page.with_suffix(".json").read_text())}
+    assert judged["dualgap", 1]["seconds"]["1e-06"] == 2.0 and judged["fails", 1]["seconds"]["1e-06"] is None
+    assert judged["LIBLINEAR -s 3, dual", 1]["default"]["above"] == pytest.approx(0.5)
+
+
+def misbehaving(tolerance: float | None) -> np.ndarray:
+    """What programs do: find something, and then the worst."""
+    if tolerance is None or tolerance > 0.05:
+        return np.zeros(5)
+    raise RuntimeError("did not converge")
+
+
+def crashing(tolerance: float | None) -> np.ndarray:
+    if tolerance is None or tolerance > 0.05:
+        return np.zeros(5)
+    os._exit(3)
+
+
+def endless(tolerance: float | None) -> np.ndarray:
+    while tolerance is not None:
+        pass
+    return np.zeros(5)
+
+
+@pytest.mark.parametrize(
+    ("fit", "rungs", "ended"),
+    [(misbehaving, 3, "failed: RuntimeError"), (crashing, 3, "crashed with exit code 3"), (endless, 1, "time limit of 0.2 s")],
+)
+def test_what_was_found_before_a_program_failed_is_kept(fit: Any, rungs: int, ended: str) -> None:
+    data, problem = a_set("binary"), Problem("tiny", "hinge", "1/n", 0.1, 0.0)
+    peer = peers.Peer("peer", "numpy", ("hinge",), lambda *_: (fit, "fit"))
+    found, why, command = climb.rungs(peer, data, problem, Bracket(-1.0, -1.0), limit=0.2)
+    assert len(found) == rungs and why.startswith(ended) and command == "fit"
+    assert all(run["value"] == 1.0 for run in found)
+
+
+def test_the_fastest_of_several_short_runs_counts() -> None:
+    sleeps = iter([0.02, 0.0, *[0.01] * 20])
+    run = climb.measured(lambda: time.sleep(next(sleeps)))
+    assert run["repeats"] == climb.OFTEN and run["seconds"] < 0.01
+
+
+def test_weights_of_liblinear_are_put_into_our_order() -> None:
+    one = np.array([1.0, 2.0])
+    data = a_set("binary", d=3)
+    model = SimpleNamespace(nr_class=2, nr_feature=2, w=one.ctypes.data_as(pointer()), label=[-1, 1])
+    assert list(peers.weights_of(model, data, many=False)) == [-1.0, -2.0, 0.0]
+    many = np.arange(6.0)  # features by classes, which the file has in the order 2, 3, 1
+    model = SimpleNamespace(nr_class=3, nr_feature=2, w=many.ctypes.data_as(pointer()), label=[2, 3, 1])
+    assert peers.weights_of(model, a_set("multiclass", d=3), many=True).tolist() == [[2, 5, 0], [0, 3, 0], [1, 4, 0]]
+
+
+def pointer() -> Any:
+    import ctypes
+
+    return ctypes.POINTER(ctypes.c_double)
+
+
+@pytest.mark.skipif("DUALGAP_PROGRAM" not in os.environ, reason="needs the program")
+def test_a_small_race(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = [sets.Source(f"tiny-{nature}", nature, make=lambda _, n=nature: made(n)) for nature in KINDS]
+    monkeypatch.setattr(sets, "SOURCES", tiny)
+    monkeypatch.setattr(main, "TARGET", tmp_path)
+    monkeypatch.setattr(climb, "OFTEN", 1)
+    monkeypatch.setattr(ours, "OFTEN", 1)
+    program = pathlib.Path(os.environ["DUALGAP_PROGRAM"])
+    peer = "^scikit-learn (LinearSVC($|, crammer|, primal)|.*(liblinear|newton-cholesky|descent|Ridge, cholesky)$)"
+    options = argparse.Namespace(
+        data=tmp_path, only=" (1/n|0.1max)$", peers=peer, program=program, limit=5.0, patience=10.0, again=False, records=tmp_path / "r.jsonl"
+    )
+    race = main.Race(options)
+    problems = list(main.chosen(options))
+    assert {problem.kind for _, problem in problems} == {kind for kinds in KINDS.values() for kind in kinds}
+    for data, problem in problems:
+        race.own(data, problem, 1)
+        race.others(data, problem)
+    assert not race.alarms
+    for name, records in race.records.newest().items():
+        assert table.bracket(records).is_tight, name
+        assert table.best_peer(records, 1e-6) and table.ratio(records, 1e-6), name
+    # Nothing is measured twice.
+    lines = options.records.read_text()
+    again = main.Race(options)
+    for data, problem in problems:
+        again.own(data, problem, 1)
+        again.others(data, problem)
+    assert options.records.read_text() == lines
+
+
+def made(nature: str) -> tuple[Any, Any]:
+    data = a_set(nature)
+    return data.X, data.y
