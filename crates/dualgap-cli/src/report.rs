@@ -32,6 +32,8 @@ pub struct Summary<'a> {
     pub model: &'a dyn AnyModel,
     pub report: &'a Report<()>,
     pub test: Option<&'a (Evaluation, Unseen)>,
+    /// What the run suggests about its problem.
+    pub advice: Vec<Remark>,
     /// Until the training began.
     pub read_seconds: f64,
     /// Of a run to an accuracy of the pure l1 problem.
@@ -197,7 +199,7 @@ impl<'a> Summary<'a> {
 
     /// Returns the object that `--json` prints, for use as a part of a larger one.
     pub fn object(&self) -> impl Serialize + use<'a> {
-        let Self { task, model, report, test, read_seconds, l1_guarantee } = self;
+        let Self { task, model, report, test, advice, read_seconds, l1_guarantee } = self;
         let (lambda, regulariser) = engine_penalty(model.penalty());
         let provenance = model.provenance();
         let certificate = report.certificate;
@@ -240,6 +242,7 @@ impl<'a> Summary<'a> {
             remarks: Remark::on_certificate(&certificate)
                 .into_iter()
                 .chain(Remark::on_basis(&certificate))
+                .chain(advice.iter().cloned())
                 .collect(),
             stop: report.stop,
             passes: report.passes,
@@ -257,7 +260,7 @@ impl<'a> Summary<'a> {
     }
 
     pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {
-        let Self { task, model, report, test, read_seconds, l1_guarantee } = self;
+        let Self { task, model, report, test, advice, read_seconds, l1_guarantee } = self;
         let model = *model;
         let examples = thousands(model.provenance().examples as u64);
         let mut rows = vec![
@@ -321,6 +324,7 @@ impl<'a> Summary<'a> {
         if let Some((Evaluation::Outputs(evaluation), _)) = test {
             text += &output_table(evaluation, false);
         }
+        text += &notes(advice);
         let _ = writeln!(text, "\n{}", closing_line(report, stop));
         text
     }

@@ -8,10 +8,11 @@ use crate::options::TaskOptions;
 use crate::places;
 use crate::progress::Bar;
 use crate::report::{Kept, L1Guarantee, Summary};
+use crate::spelling::in_options;
 use crate::{Outcome, incomplete, print};
 use dualgap::data::lock::FileLock;
 use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
-use dualgap::structure::Structure;
+use dualgap::structure::{Remark, Structure};
 use dualgap::task::{Keep, Model, Plan, RawModel, Resume, Strength};
 use dualgap::{Error, Result};
 use std::fs::File;
@@ -63,12 +64,15 @@ impl Work for TrainArgs {
         if let Some(path) = &self.out.output {
             report.model.save(path)?;
         }
+        let silent = self.out.quiet && !self.out.json;
+        let advice = if silent { Vec::new() } else { advice(&report, &job.train.data)? };
         let (model, report) = report.split();
         let summary = Summary {
             task: job.name,
             model: &model,
             report: &report,
             test: test.as_ref(),
+            advice,
             read_seconds,
             l1_guarantee: way.as_ref().map(|way| L1Guarantee {
                 accuracy: way.guarantee(&report.certificate),
@@ -137,6 +141,12 @@ fn warm_start<S: Structure>(args: &TrainArgs) -> Result<Option<Model<S>>> {
         }
         _ => Ok(None), // a checkpoint knows more than the model that its run began with
     }
+}
+
+/// Returns what a run suggests about its problem, in the words of the program.
+fn advice<S: Structure>(report: &Report<Model<S>>, data: &S::Data) -> Result<Vec<Remark>> {
+    let spelt = |remark: Remark| Remark { text: in_options(&remark.text), ..remark };
+    Ok(report.advice(data)?.into_iter().map(spelt).collect())
 }
 
 /// Runs a training with the observers that the user asked for; Ctrl-C ends it.
