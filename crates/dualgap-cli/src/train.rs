@@ -46,7 +46,8 @@ impl Work for TrainArgs {
         let read_seconds = begin.elapsed().as_secs_f64();
         drop(lock); // the run takes it
         let budget = stop.budget();
-        let mut report = observed(&self.out, &budget, |observer| {
+        let mut slow = Slow::new(&self.out, task.scale_advice(&job.train.data));
+        let mut report = observed(&self.out, &budget, &mut slow, |observer| {
             let plan = Plan {
                 observer: Some(observer),
                 watch: job.test.as_ref().map(|test| &test.data).filter(|_| self.watch_test),
@@ -72,7 +73,11 @@ impl Work for TrainArgs {
             model: &model,
             report: &report,
             test: test.as_ref(),
-            advice,
+            // What was said during the run is not said again, but to machines.
+            advice: advice
+                .into_iter()
+                .filter(|remark| self.out.json || !slow.said(remark))
+                .collect(),
             read_seconds,
             l1_guarantee: way.as_ref().map(|way| L1Guarantee {
                 accuracy: way.guarantee(&report.certificate),
@@ -153,6 +158,7 @@ fn advice<S: Structure>(report: &Report<Model<S>>, data: &S::Data) -> Result<Vec
 fn observed<M>(
     out: &OutputArgs,
     budget: &Budget,
+    slow: &mut Slow,
     train: impl FnOnce(&mut dyn Observer) -> Result<Report<M>>,
 ) -> Result<Report<M>> {
     stop_on_ctrl_c(&budget.interrupt);
@@ -167,9 +173,9 @@ fn observed<M>(
         }
     };
     let bar = (!out.quiet && std::io::stderr().is_terminal()).then(|| Bar::new(budget));
-    let mut observers = (trace, (bar, Warning::default()));
+    let mut observers = (trace, (bar, (Warning::default(), slow)));
     let report = train(&mut observers as &mut dyn Observer);
-    let (bar, Warning { lost }) = &observers.1;
+    let (bar, (Warning { lost }, _)) = &observers.1;
     if let Some(bar) = bar {
         bar.clear();
     }
@@ -179,6 +185,41 @@ fn observed<M>(
         ));
     }
     report
+}
+
+/// Passes after which a run over columns of different sizes says so: long before that most runs are over.
+const SLOW: f64 = 50.0;
+
+/// Says once, during a run that takes long, that a scale would help: some such runs would not end for hours.
+struct Slow {
+    remark: Option<String>,
+    said: bool,
+}
+
+impl Slow {
+    fn new(out: &OutputArgs, remark: Option<Remark>) -> Self {
+        let remark = remark.map(|remark| in_options(&remark.text));
+        Self { remark: remark.filter(|_| !out.quiet), said: false }
+    }
+
+    /// Whether this was said during the run.
+    fn said(&self, remark: &Remark) -> bool {
+        self.said && self.remark.as_ref() == Some(&remark.text)
+    }
+}
+
+impl Observer for &mut Slow {
+    fn certified(&mut self, progress: &Progress, _: &[f64]) -> Result<()> {
+        if let Some(remark) = self.remark.as_ref().filter(|_| progress.passes >= SLOW && !self.said)
+        {
+            self.said = true;
+            let _ = writeln!(
+                std::io::stderr(),
+                "note: {remark}; Ctrl-C ends this run with a model that is certified"
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Says once that the run cannot be kept, and lets it go on: it may end well all the same.

@@ -160,8 +160,7 @@ fn fit_one<'py, S: PyStructure>(
         let remarks = report.advice(train)?;
         Ok::<_, dualgap::Error>((report, remarks))
     });
-    let ((report, remarks), raised) =
-        settled(report, request.task.structure.raised(), raised)?;
+    let ((report, remarks), raised) = settled(report, request.task.structure.raised(), raised)?;
     let (mut model, report) = report.split();
     model.provenance.recipe = request.recipe;
     let report = report_of(py, &report)?;

@@ -170,7 +170,8 @@ fn significant(x: f64) -> String {
     if (-4..6).contains(&digits) {
         let text = format!("{x:.*}", (3 - digits).max(0) as usize);
         let has_fraction = text.contains('.');
-        let trimmed = if has_fraction { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        let trimmed =
+            if has_fraction { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
         trimmed.into()
     } else {
         format!("{x:.3e}")

@@ -45,8 +45,12 @@ impl<S: Structure> Report<Model<S>> {
     /// ```
     pub fn advice(&self, data: &S::Data) -> Result<Vec<Remark>> {
         let Some(rows) = data.rows() else { return Ok(Vec::new()) };
-        let intercept = if self.certificate.certified { self.on_intercept(rows, data)? } else { None };
-        Ok(intercept.into_iter().chain(self.on_scale(rows)).collect())
+        let intercept =
+            if self.certificate.certified { self.on_intercept(rows, data)? } else { None };
+        let slow = self.passes >= MANY_PASSES
+            || (self.stop != Stop::GapReached && self.passes >= FEW_PASSES);
+        let scale = if slow { self.model.task.scale_advice(data) } else { None };
+        Ok(intercept.into_iter().chain(scale).collect())
     }
 
     fn on_intercept(&self, rows: &Rows, data: &S::Data) -> Result<Option<Remark>> {
@@ -61,18 +65,31 @@ impl<S: Structure> Report<Model<S>> {
         let found = structure.best_constants(self.model.fitted(), data, weights.as_deref())?;
         Ok(found.and_then(|found| on_intercept(&self.certificate, &found)))
     }
+}
 
-    fn on_scale(&self, rows: &Rows) -> Option<Remark> {
-        let task = &self.model.task;
-        let slow = self.passes >= MANY_PASSES
-            || (self.stop != Stop::GapReached && self.passes >= FEW_PASSES);
-        if !slow || !task.scaling.is_none() || !task.structure.allows_scaling() {
+impl<S: Structure> Task<S> {
+    /// Returns the suggestion to scale the columns of these data, if their sizes differ so much that a run may be slow.
+    /// [`Report::advice`] has it if the run was.
+    ///
+    /// ```
+    /// use dualgap::data::Examples;
+    /// use dualgap::structure::Linear;
+    /// use dualgap::task::Task;
+    /// use dualgap::term::{Penalty, ScalarLoss};
+    ///
+    /// let task = Task::new(Linear::new(ScalarLoss::Squared), Penalty::ridge(0.1));
+    /// let rows = [vec![1e6, 2.0], vec![3e6, 1.0]];
+    /// assert!(task.scale_advice(&Examples::from_dense_numbers(&rows, &[1.0, 2.0])?).is_some());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn scale_advice(&self, data: &S::Data) -> Option<Remark> {
+        if !self.scaling.is_none() || !self.structure.allows_scaling() {
             return None;
         }
-        let (apart, full) = spread(rows)?;
-        let scale = if full >= NEARLY_FULL { Scaling::Rms } else { Scaling::Max };
-        let scaled = Task { scaling: scale, ..task.clone() };
-        (apart >= APART && scaled.check().is_ok()).then(|| on_scale(apart, scale))
+        let (apart, full) = spread(data.rows()?)?;
+        let scaling = if full >= NEARLY_FULL { Scaling::Rms } else { Scaling::Max };
+        let scaled = Self { scaling, ..self.clone() };
+        (apart >= APART && scaled.check().is_ok()).then(|| on_scale(apart, scaling))
     }
 }
 

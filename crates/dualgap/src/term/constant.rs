@@ -99,7 +99,9 @@ fn lowest(f: impl Fn(f64) -> (f64, f64)) -> Option<Constant> {
             break;
         }
         // A loss that tends to a limit falls for ever, and less and less.
-        if next.slope.abs() * step.abs() <= ACCURACY * next.value || next.value < ACCURACY * start.value {
+        if next.slope.abs() * step.abs() <= ACCURACY * next.value
+            || next.value < ACCURACY * start.value
+        {
             break;
         }
         near = next;

@@ -64,17 +64,23 @@ fn weighted_gram(design: Design<'_>, weights: &[f64]) -> Mat<f64> {
         return gram;
     }
     for (i, &c) in weights.iter().enumerate() {
-        let Row::Sparse { indices, values } = rows.row(i) else { continue };
-        if c == 0.0 {
-            continue;
-        }
-        for (k, (&j, &x)) in indices.iter().zip(values).enumerate() {
-            let cx = c * x;
-            // Indices ascend, so these are entries of the lower half, in one column.
-            for (&l, &z) in indices[k..].iter().zip(&values[k..]) {
-                gram[(l as usize, j as usize)] += cx * z;
-            }
+        match rows.row(i) {
+            _ if c == 0.0 => {}
+            Row::Sparse { indices, values } => add_square(&mut gram, c, indices, values),
+            Row::Single { indices, values } => add_square(&mut gram, c, indices, values),
+            Row::Dense(_) => {} // all rows are, or none
         }
     }
     gram
+}
+
+/// Adds the lower half of `c·xx'`.
+fn add_square<X: Copy + Into<f64>>(gram: &mut Mat<f64>, c: f64, indices: &[u32], values: &[X]) {
+    for (k, (&j, &x)) in indices.iter().zip(values).enumerate() {
+        let cx = c * x.into();
+        // Indices ascend, so these are entries of the lower half, in one column.
+        for (&l, &z) in indices[k..].iter().zip(&values[k..]) {
+            gram[(l as usize, j as usize)] += cx * z.into();
+        }
+    }
 }
