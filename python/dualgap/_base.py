@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _dualgap
 from ._arrays import CONSTANT
 from ._certificate import Certificate
-from ._report import Report
+from ._report import Report, in_keywords
 from .callbacks import Watch
 
 #: What to do when a run ended for another reason than its tolerance.
@@ -151,6 +151,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     def _keep(self, model: _dualgap.Model, report: dict[str, Any]) -> None:
         """Set the attributes of a fitted estimator, warn if the tolerance was missed, and raise what ended the run."""
         self._set_run(model, report["certificate"], report["stop"], report["passes"], report["history"])
+        self._remarks = remarks_of(report)
         self._set_fitted()
         self._end(report["raised"])
 
@@ -268,7 +269,13 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         """Set the attributes of a fitted estimator from a model of a file."""
         provenance = model.provenance
         self._set_run(model, model.certificate, provenance["stop"], provenance["passes"], [])
+        self._remarks = []
         self._set_fitted()
+
+
+def remarks_of(report: dict[str, Any]) -> list[str]:
+    """Return what a run suggests about its problem, in the words of the estimators."""
+    return [in_keywords(remark["text"]) for remark in report.get("remarks", [])]
 
 
 def penalty_keywords(penalty: dict[str, Any]) -> dict[str, Any]:

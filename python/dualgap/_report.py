@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -19,6 +20,12 @@ _STOPS = {
     "callback": "a callback stopped the run",
     "stalled": "rounding allows no smaller gap",
 }
+
+
+def in_keywords(text: str) -> str:
+    """Return a message of the library with keywords in the place of the settings that it names."""
+    text = re.sub(r"the setting `(\w+)`=(\w+)", r'`\1="\2"`', text)
+    return re.sub(r"the setting `(\w+)`", r"`\1`", text)
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,9 @@ class Report:
         How often the gap was computed.
     tolerance : float or None
         The relative gap that the run should reach.
+    remarks : list of str
+        What the run suggests about its problem: an intercept that would lower the objective much, columns that want a
+        scale.
 
     Examples
     --------
@@ -61,6 +71,7 @@ class Report:
     seconds: float
     certifications: int
     tolerance: float | None
+    remarks: list[str] = field(default_factory=list)
 
     @classmethod
     def _of(cls, estimator: Any) -> Report:
@@ -77,6 +88,7 @@ class Report:
             seconds=sum(end["solve_seconds"] + end["certify_seconds"] for end in ends),
             certifications=sum(map(len, runs)),
             tolerance=getattr(estimator, "tolerance", None),
+            remarks=list(getattr(estimator, "_remarks", [])),
         )
 
     def _why(self) -> str:
@@ -86,6 +98,7 @@ class Report:
         return (
             f"{self.estimator}: {self.certificate}\n{self._why()} after {self.passes:.4g} passes and "
             f"{self.seconds:.3g} s, with {self.certifications} certifications"
+            + "".join(f"\nnote: {remark}" for remark in self.remarks)
         )
 
     def _repr_html_(self) -> str:
@@ -95,5 +108,6 @@ class Report:
             ("passes", f"{self.passes:.4g}", "over the data"),
             ("time", f"{self.seconds:.3g} s", f"with {self.certifications} certifications"),
         ]
+        more += [("note", "", remark) for remark in self.remarks]
         html = _html.certificate(self.certificate, tolerance=self.tolerance, more=more)
         return f"<div><b>{escape(self.estimator)}</b>{html}</div>"

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _dualgap
 from ._arrays import spelled
+from ._base import remarks_of
 from ._certificate import Certificate
 from ._examples import CertifiedClassifier
 from ._linear import LinearMixin
@@ -233,6 +234,11 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
         self.history_ = [report["history"] for report in reports]
         self.stop_ = worst_stop([report["stop"] for report in reports])
         self.n_iter_ = most_passes(reports)
+        self._remarks = [
+            f"{spelled(name)}: {remark}"
+            for name, report in zip(self.classes_, reports, strict=True)
+            for remark in remarks_of(report)
+        ]
         self._set_weights()
         self._end(raised)
 

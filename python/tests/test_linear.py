@@ -14,6 +14,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from dualgap import Certificate, LinearClassifier, LinearRegressor
+from dualgap._report import in_keywords
 
 MARGIN_LOSSES = {
     "hinge": lambda m: np.maximum(0.0, 1.0 - m),
@@ -238,3 +239,18 @@ def test_the_sum_of_certificates_bounds_the_sum_of_gaps() -> None:
     total = Certificate._sum(parts)
     assert total.gap_bound >= 0.1 and not total.reached and total.certified
     assert Certificate._sum([*parts, Certificate(1.0, 0.0, 0.0, certified=False)]).gap_bound == np.inf
+
+
+def test_a_report_suggests_an_intercept_that_would_gain_much():
+    X, y = make_regression(n_samples=60, n_features=4, noise=1.0, random_state=0)
+    model = LinearRegressor(lam=0.1, tolerance=1e-4).fit(X, y + 1000.0)
+    (remark,) = model.report_.remarks
+    assert remark.startswith("`intercept` would lower the objective by ")
+    assert f"note: {remark}" in str(model.report_)
+    assert remark in model.report_._repr_html_().replace("&#x27;", "'")
+    assert not LinearRegressor(lam=0.1, tolerance=1e-4, intercept=True).fit(X, y + 1000.0).report_.remarks
+
+
+def test_settings_of_the_library_are_keywords_in_remarks():
+    text = "the setting `scale`=rms divides, and the setting `intercept` would"
+    assert in_keywords(text) == '`scale="rms"` divides, and `intercept` would'

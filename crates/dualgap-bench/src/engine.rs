@@ -5,7 +5,7 @@ use clap::Args;
 use dualgap::data::{Alphabet, Classes, Examples};
 use dualgap::dual::{Engine, Problem, Sampling, Settings};
 use dualgap::linalg::kernels::add_scores;
-use dualgap::linalg::{Random, Row, Rows};
+use dualgap::linalg::{Random, Rows};
 use dualgap::run::{Quota, Solver};
 use dualgap::structure::MulticlassBlocks;
 use dualgap::term::{Costs, L2};
@@ -101,7 +101,6 @@ fn hand_written(data: &Examples, lambda: f64) -> Result<(Vec<f64>, f64)> {
         for i in 0..n {
             let truth = labels[i] as usize;
             let row = data.rows().row(i);
-            let Row::Sparse { indices, values } = row else { continue };
             scores.fill(1.0);
             scores[truth] = 0.0;
             add_scores(row, &w, &mut scores);
@@ -122,12 +121,12 @@ fn hand_written(data: &Examples, lambda: f64) -> Result<(Vec<f64>, f64)> {
             let gamma = (gap / (scale * curvature)).min(1.0);
             alpha.iter_mut().for_each(|alpha| *alpha *= 1.0 - gamma);
             alpha[best] += gamma;
-            for (&f, &x) in indices.iter().zip(values) {
-                let run = &mut w[f as usize * classes..(f as usize + 1) * classes];
+            row.for_each(|f, x| {
+                let run = &mut w[f * classes..(f + 1) * classes];
                 for (w, d) in run.iter_mut().zip(&d) {
                     *w += gamma * scale * d * x;
                 }
-            }
+            });
         }
     }
     Ok((w, start.elapsed().as_secs_f64()))

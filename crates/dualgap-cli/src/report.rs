@@ -32,6 +32,8 @@ pub struct Summary<'a> {
     pub model: &'a dyn AnyModel,
     pub report: &'a Report<()>,
     pub test: Option<&'a (Evaluation, Unseen)>,
+    /// What the run suggests about its problem.
+    pub advice: Vec<Remark>,
     /// Until the training began.
     pub read_seconds: f64,
     /// From the data in memory to the certified model: solving, certifying, and what is neither, such as the norms of the
@@ -202,7 +204,8 @@ impl<'a> Summary<'a> {
 
     /// Returns the object that `--json` prints, for use as a part of a larger one.
     pub fn object(&self) -> impl Serialize + use<'a> {
-        let Self { task, model, report, test, read_seconds, fit_seconds, l1_guarantee } = self;
+        let Self { task, model, report, test, advice, read_seconds, fit_seconds, l1_guarantee } =
+            self;
         let (lambda, regulariser) = engine_penalty(model.penalty());
         let provenance = model.provenance();
         let certificate = report.certificate;
@@ -245,6 +248,7 @@ impl<'a> Summary<'a> {
             remarks: Remark::on_certificate(&certificate)
                 .into_iter()
                 .chain(Remark::on_basis(&certificate))
+                .chain(advice.iter().cloned())
                 .collect(),
             stop: report.stop,
             passes: report.passes,
@@ -263,7 +267,7 @@ impl<'a> Summary<'a> {
     }
 
     pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {
-        let Self { task, model, report, test, read_seconds, l1_guarantee, .. } = self;
+        let Self { task, model, report, test, advice, read_seconds, l1_guarantee, .. } = self;
         let model = *model;
         let examples = thousands(model.provenance().examples as u64);
         let mut rows = vec![
@@ -327,6 +331,7 @@ impl<'a> Summary<'a> {
         if let Some((Evaluation::Outputs(evaluation), _)) = test {
             text += &output_table(evaluation, false);
         }
+        text += &notes(advice);
         let _ = writeln!(text, "\n{}", closing_line(report, stop));
         text
     }

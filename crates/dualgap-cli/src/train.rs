@@ -8,10 +8,11 @@ use crate::options::TaskOptions;
 use crate::places;
 use crate::progress::Bar;
 use crate::report::{Kept, L1Guarantee, Summary};
+use crate::spelling::in_options;
 use crate::{Outcome, incomplete, print};
 use dualgap::data::lock::FileLock;
 use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
-use dualgap::structure::Structure;
+use dualgap::structure::{Remark, Structure};
 use dualgap::task::{Keep, Model, Plan, RawModel, Resume, Strength};
 use dualgap::{Error, Result};
 use std::fs::File;
@@ -46,7 +47,8 @@ impl Work for TrainArgs {
         drop(lock); // the run takes it
         let budget = stop.budget();
         let begin = Instant::now();
-        let mut report = observed(&self.out, &budget, |observer| {
+        let mut slow = Slow::new(&self.out, task.scale_advice(&job.train.data));
+        let mut report = observed(&self.out, &budget, &mut slow, |observer| {
             let plan = Plan {
                 observer: Some(observer),
                 watch: job.test.as_ref().map(|test| &test.data).filter(|_| self.watch_test),
@@ -65,12 +67,19 @@ impl Work for TrainArgs {
         if let Some(path) = &self.out.output {
             report.model.save(path)?;
         }
+        let silent = self.out.quiet && !self.out.json;
+        let advice = if silent { Vec::new() } else { advice(&report, &job.train.data)? };
         let (model, report) = report.split();
         let summary = Summary {
             task: job.name,
             model: &model,
             report: &report,
             test: test.as_ref(),
+            // What was said during the run is not said again, but to machines.
+            advice: advice
+                .into_iter()
+                .filter(|remark| self.out.json || !slow.said(remark))
+                .collect(),
             read_seconds,
             fit_seconds: Some(fit_seconds),
             l1_guarantee: way.as_ref().map(|way| L1Guarantee {
@@ -142,10 +151,17 @@ fn warm_start<S: Structure>(args: &TrainArgs) -> Result<Option<Model<S>>> {
     }
 }
 
+/// Returns what a run suggests about its problem, in the words of the program.
+fn advice<S: Structure>(report: &Report<Model<S>>, data: &S::Data) -> Result<Vec<Remark>> {
+    let spelt = |remark: Remark| Remark { text: in_options(&remark.text), ..remark };
+    Ok(report.advice(data)?.into_iter().map(spelt).collect())
+}
+
 /// Runs a training with the observers that the user asked for; Ctrl-C ends it.
 fn observed<M>(
     out: &OutputArgs,
     budget: &Budget,
+    slow: &mut Slow,
     train: impl FnOnce(&mut dyn Observer) -> Result<Report<M>>,
 ) -> Result<Report<M>> {
     stop_on_ctrl_c(&budget.interrupt);
@@ -160,9 +176,9 @@ fn observed<M>(
         }
     };
     let bar = (!out.quiet && std::io::stderr().is_terminal()).then(|| Bar::new(budget));
-    let mut observers = (trace, (bar, Warning::default()));
+    let mut observers = (trace, (bar, (Warning::default(), slow)));
     let report = train(&mut observers as &mut dyn Observer);
-    let (bar, Warning { lost }) = &observers.1;
+    let (bar, (Warning { lost }, _)) = &observers.1;
     if let Some(bar) = bar {
         bar.clear();
     }
@@ -172,6 +188,41 @@ fn observed<M>(
         ));
     }
     report
+}
+
+/// Passes after which a run over columns of different sizes says so: long before that most runs are over.
+const SLOW: f64 = 50.0;
+
+/// Says once, during a run that takes long, that a scale would help: some such runs would not end for hours.
+struct Slow {
+    remark: Option<String>,
+    said: bool,
+}
+
+impl Slow {
+    fn new(out: &OutputArgs, remark: Option<Remark>) -> Self {
+        let remark = remark.map(|remark| in_options(&remark.text));
+        Self { remark: remark.filter(|_| !out.quiet), said: false }
+    }
+
+    /// Whether this was said during the run.
+    fn said(&self, remark: &Remark) -> bool {
+        self.said && self.remark.as_ref() == Some(&remark.text)
+    }
+}
+
+impl Observer for &mut Slow {
+    fn certified(&mut self, progress: &Progress, _: &[f64]) -> Result<()> {
+        if let Some(remark) = self.remark.as_ref().filter(|_| progress.passes >= SLOW && !self.said)
+        {
+            self.said = true;
+            let _ = writeln!(
+                std::io::stderr(),
+                "note: {remark}; Ctrl-C ends this run with a model that is certified"
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Says once that the run cannot be kept, and lets it go on: it may end well all the same.

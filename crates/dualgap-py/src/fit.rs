@@ -156,12 +156,15 @@ fn fit_one<'py, S: PyStructure>(
             warm_start,
             ..Plan::new(request.limits.budget(&interrupt))
         };
-        task.fit(train, plan)
+        let report = task.fit(train, plan)?;
+        let remarks = report.advice(train)?;
+        Ok::<_, dualgap::Error>((report, remarks))
     });
-    let (report, raised) = settled(report, request.task.structure.raised(), raised)?;
+    let ((report, remarks), raised) = settled(report, request.task.structure.raised(), raised)?;
     let (mut model, report) = report.split();
     model.provenance.recipe = request.recipe;
     let report = report_of(py, &report)?;
+    report.set_item("remarks", to_python(py, &remarks)?)?;
     (Model::new(model), report, raised.map(|error| error.into_value(py))).into_pyobject(py)
 }
 

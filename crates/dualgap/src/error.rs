@@ -128,6 +128,8 @@ pub enum Setting {
     Categorical,
     /// The format of a data file.
     Format,
+    /// Whether predictions have a constant term.
+    Intercept,
     /// The column of a csv file that is to be predicted, or several of them.
     Label,
     /// How often a feature must occur.
@@ -138,6 +140,8 @@ pub enum Setting {
     Resume,
     /// Where a conversion is saved.
     SaveMap,
+    /// What columns are divided by.
+    Scale,
     /// Whether scores are written behind predictions.
     Scores,
     /// Whether a model is saved with its dual point.
@@ -146,14 +150,16 @@ pub enum Setting {
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Categorical,
         Self::Format,
+        Self::Intercept,
         Self::Label,
         Self::MinCount,
         Self::Probabilities,
         Self::Resume,
         Self::SaveMap,
+        Self::Scale,
         Self::Scores,
         Self::Witness,
     ];
@@ -163,11 +169,13 @@ impl Setting {
         match self {
             Self::Categorical => "categorical",
             Self::Format => "format",
+            Self::Intercept => "intercept",
             Self::Label => "label",
             Self::MinCount => "min_count",
             Self::Probabilities => "probabilities",
             Self::Resume => "resume",
             Self::SaveMap => "save_map",
+            Self::Scale => "scale",
             Self::Scores => "scores",
             Self::Witness => "witness",
         }

@@ -81,6 +81,7 @@ impl Work for CvArgs {
             model: &refit.model,
             report: &refit.report,
             test: refit.test.as_ref(),
+            advice: Vec::new(),
             read_seconds,
             fit_seconds: None,
             l1_guarantee: None,

@@ -3,6 +3,7 @@
 //! Objectives, scores, probabilities and errors are computed here again, from the weights that `inspect` shows.
 
 mod accuracy;
+mod advice;
 mod appraisals;
 mod balls;
 mod class_weights;

@@ -3,6 +3,7 @@
 use super::fingerprint::Fingerprint;
 use super::{Examples, Factors, Matchings, Ratings, Scaling, Sequences};
 use crate::container::Digest;
+use crate::linalg::Rows;
 use crate::linalg::memory::Need;
 use crate::{Error, Result};
 use std::borrow::Cow;
@@ -62,6 +63,11 @@ pub trait DataSet: Fingerprint {
         }
     }
 
+    /// Returns the rows whose columns [`scaled`](Self::scaled) divides, if there are any.
+    fn rows(&self) -> Option<&Rows> {
+        None
+    }
+
     /// Returns a digest of the examples in hexadecimal digits; their weights are not part of it.
     fn fingerprint(&self) -> String {
         let mut digest = Digest::default();
@@ -85,6 +91,10 @@ impl DataSet for Examples {
 
     fn weighted(self, weights: Vec<f64>) -> Result<Self> {
         self.with_weights(weights)
+    }
+
+    fn rows(&self) -> Option<&Rows> {
+        Some(Examples::rows(self))
     }
 
     /// Returns an error without memory for three numbers per column while the factors are computed, and a copy of the

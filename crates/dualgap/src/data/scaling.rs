@@ -108,8 +108,7 @@ impl Factors {
     /// Returns the scaled examples without the names of their features, which a run does not need.
     fn examples<'d>(&self, data: &'d Examples) -> Cow<'d, Examples> {
         let Some(factors) = &self.0 else { return Cow::Borrowed(data) };
-        let mut rows = data.rows.clone();
-        rows.divide_columns(factors);
+        let rows = data.rows.divided(factors);
         let (targets, dictionary) = (data.targets.clone(), super::Dictionary::default());
         Cow::Owned(Examples { rows, targets, dictionary, weights: data.weights.clone() })
     }

@@ -85,7 +85,7 @@ impl Accumulate for CompensatedVec {
     fn add_row(&mut self, row: Row<'_>, factor: f64) {
         match row {
             Row::Dense(values) => self.add_run(0, values, factor),
-            Row::Sparse { .. } => row.for_each(|j, x| self.add(j, factor * x)),
+            Row::Sparse { .. } | Row::Single { .. } => row.for_each(|j, x| self.add(j, factor * x)),
         }
     }
 
@@ -109,6 +109,12 @@ fn add_outer_compensated(row: Row<'_>, d: &[f64], factor: f64, high: &mut [f64],
             for (&f, &x) in indices.iter().zip(values) {
                 let run = f as usize * labels..(f as usize + 1) * labels;
                 add_each(d, factor * x, &mut high[run.clone()], &mut low[run]);
+            }
+        }
+        Row::Single { indices, values } => {
+            for (&f, &x) in indices.iter().zip(values) {
+                let run = f as usize * labels..(f as usize + 1) * labels;
+                add_each(d, factor * f64::from(x), &mut high[run.clone()], &mut low[run]);
             }
         }
         Row::Dense(values) => {

@@ -63,6 +63,9 @@ fn add_lanes<const N: usize>(row: Row<'_>, w: &[f64], labels: usize, scores: &mu
         Row::Sparse { indices, values } => {
             indices.iter().zip(values).for_each(|(&f, &x)| add(f as usize, x));
         }
+        Row::Single { indices, values } => {
+            indices.iter().zip(values).for_each(|(&f, &x)| add(f as usize, x.into()));
+        }
         Row::Dense(values) => values.iter().enumerate().for_each(|(f, &x)| add(f, x)),
     }
     scores[..N].copy_from_slice(&sums);
@@ -84,6 +87,12 @@ pub fn add_outer(row: Row<'_>, d: &[f64], factor: f64, v: &mut [f64]) {
             for (&f, &x) in indices.iter().zip(values) {
                 let start = f as usize * labels;
                 add_scaled(d, factor * x, &mut v[start..start + labels]);
+            }
+        }
+        Row::Single { indices, values } => {
+            for (&f, &x) in indices.iter().zip(values) {
+                let start = f as usize * labels;
+                add_scaled(d, factor * f64::from(x), &mut v[start..start + labels]);
             }
         }
         Row::Dense(values) => {
@@ -151,6 +160,9 @@ pub fn score(row: Row<'_>, w: &[f64]) -> f64 {
     match row {
         Row::Sparse { indices, values } => {
             indices.iter().zip(values).map(|(&f, &x)| x * w[f as usize]).sum()
+        }
+        Row::Single { indices, values } => {
+            indices.iter().zip(values).map(|(&f, &x)| f64::from(x) * w[f as usize]).sum()
         }
         Row::Dense(values) => dot(values, &w[..values.len()]),
     }

@@ -1,6 +1,6 @@
 //! Linear algebra: rows, kernels, sums with error bounds, the random generator, and low-rank matrices.
 //!
-//! - `rows`: sparse and dense rows behind one interface; `buffer`: their arrays, owned or shared.
+//! - `row`, `rows`: sparse and dense rows behind one interface; `buffer`: their arrays, owned or shared.
 //! - `columns`: the same by columns.
 //! - `halt`: the question whether long computations should stop.
 //! - [`kernels`]: the few inner loops that take most of the time.
@@ -29,6 +29,7 @@ pub(crate) mod low_rank;
 pub mod memory;
 pub mod parallel;
 mod random;
+mod row;
 mod rows;
 mod sized_score;
 pub mod sum;
@@ -46,7 +47,8 @@ pub use low_rank::{
     spectral_bound, spectral_bound_until, top_singular, top_singular_above,
 };
 pub use random::Random;
-pub use rows::{Row, Rows};
+pub use row::Row;
+pub use rows::Rows;
 pub use sized_score::sized_score;
 pub use sum::{Measured, Sum, gamma};
 pub use underflow::{UNDERFLOW, UNIT_ROUNDOFF};

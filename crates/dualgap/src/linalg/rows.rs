@@ -1,136 +1,11 @@
 //! Rows of a data matrix, sparse or dense, behind one interface.
 //!
-//! Indices have 32 bits and values 64: the data enter the certificate, so reading them must not round.
+//! Indices have 32 bits. Values have 64, or 32 as long as all of them are exact in 32 bits, as counts and most
+//! measured numbers of few digits are: the data enter the certificate, so storing them must not round.
 
 use super::buffer::{Buffer, Kept, Owner};
-use super::csr;
-use super::memory;
+use super::{Row, csr, memory};
 use crate::{Error, Result};
-
-/// One row, borrowed.
-#[derive(Clone, Copy, Debug)]
-pub enum Row<'a> {
-    /// Strictly ascending indices and their values.
-    Sparse {
-        /// Strictly ascending.
-        indices: &'a [u32],
-        /// One per index.
-        values: &'a [f64],
-    },
-    /// A value for every index from zero on.
-    Dense(&'a [f64]),
-}
-
-impl<'a> Row<'a> {
-    /// Returns the stored entries, in ascending order of their index.
-    pub fn iter(self) -> impl Iterator<Item = (usize, f64)> + 'a {
-        let (indices, values) = match self {
-            Row::Sparse { indices, values } => (Some(indices), values),
-            Row::Dense(values) => (None, values),
-        };
-        values
-            .iter()
-            .enumerate()
-            .map(move |(k, &x)| (indices.map_or(k, |indices| indices[k] as usize), x))
-    }
-
-    /// Calls `visit` with every stored entry: faster than [`Row::iter`], for inner loops.
-    #[inline]
-    pub fn for_each(self, mut visit: impl FnMut(usize, f64)) {
-        match self {
-            Row::Sparse { indices, values } => {
-                indices.iter().zip(values).for_each(|(&j, &x)| visit(j as usize, x));
-            }
-            Row::Dense(values) => values.iter().enumerate().for_each(|(j, &x)| visit(j, x)),
-        }
-    }
-
-    /// Reads a number of every cache line, so that all of the row is in the cache soon. What it returns has no meaning.
-    #[inline]
-    pub(crate) fn touch(self) -> f64 {
-        let (indices, values) = match self {
-            Row::Sparse { indices, values } => (indices, values),
-            Row::Dense(values) => (&[][..], values),
-        };
-        let mut read = 0;
-        // Beyond so many entries the hardware reads on by itself.
-        let most = 64;
-        for line in indices[..indices.len().min(most)].chunks(LINE / size_of::<u32>()) {
-            read ^= line[0];
-        }
-        let mut sum = f64::from(read);
-        for line in values[..values.len().min(most)].chunks(LINE / size_of::<f64>()) {
-            sum += line[0];
-        }
-        sum
-    }
-
-    /// Returns the number of stored entries.
-    pub fn stored(self) -> usize {
-        match self {
-            Row::Sparse { values, .. } | Row::Dense(values) => values.len(),
-        }
-    }
-
-    /// Returns the value at an index.
-    ///
-    /// ```
-    /// # use dualgap::linalg::Row;
-    /// let row = Row::Sparse { indices: &[0, 2], values: &[1.0, 3.0] };
-    /// assert_eq!((row.get(2), row.get(1)), (3.0, 0.0));
-    /// ```
-    pub fn get(self, index: usize) -> f64 {
-        let place = match self {
-            Row::Sparse { indices, .. } => {
-                indices.binary_search_by_key(&index, |&j| j as usize).ok()
-            }
-            Row::Dense(_) => Some(index),
-        };
-        let (Row::Sparse { values, .. } | Row::Dense(values)) = self;
-        place.and_then(|k| values.get(k)).copied().unwrap_or(0.0)
-    }
-
-    /// Returns `Σ |x|`.
-    pub fn norm1(self) -> f64 {
-        self.iter().fold(0.0, |sum, (_, x)| sum + x.abs())
-    }
-
-    /// Returns `Σ x²`.
-    pub fn squared_norm(self) -> f64 {
-        self.iter().fold(0.0, |sum, (_, x)| sum + x * x)
-    }
-
-    /// Returns the inner product of two rows.
-    ///
-    /// ```
-    /// # use dualgap::linalg::Row;
-    /// let sparse = Row::Sparse { indices: &[0, 2], values: &[1.0, 3.0] };
-    /// assert_eq!(sparse.dot(Row::Dense(&[2.0, 9.0, 5.0])), 17.0);
-    /// ```
-    pub fn dot(self, other: Row<'_>) -> f64 {
-        match (self, other) {
-            (Row::Dense(a), Row::Dense(b)) => a.iter().zip(b).map(|(a, b)| a * b).sum(),
-            (sparse, Row::Dense(dense)) | (Row::Dense(dense), sparse) => {
-                sparse.iter().map(|(j, x)| x * dense.get(j).copied().unwrap_or(0.0)).sum()
-            }
-            (Row::Sparse { indices: a, values: x }, Row::Sparse { indices: b, values: y }) => {
-                let (mut i, mut j, mut total) = (0, 0, 0.0);
-                while i < a.len() && j < b.len() {
-                    if a[i] == b[j] {
-                        total += x[i] * y[j];
-                    }
-                    let (left, right) = (a[i], b[j]);
-                    i += usize::from(left <= right);
-                    j += usize::from(right <= left);
-                }
-                total
-            }
-        }
-    }
-}
-
-/// The bytes of a cache line.
-const LINE: usize = 64;
 
 /// Matrices of more bytes than this do not stay in the cache of a core.
 const CACHE: usize = 1 << 20;
@@ -160,6 +35,12 @@ enum Storage {
         indices: Vec<u32>,
         values: Vec<f64>,
     },
+    /// The same with values that are exact in 32 bits.
+    Single {
+        starts: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f32>,
+    },
     /// Row-major, `len · width` numbers.
     Dense {
         len: usize,
@@ -178,29 +59,35 @@ enum Storage {
 }
 
 /// The arrays of a matrix, owned or shared.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum Parts<'a> {
     Sparse { starts: &'a [usize], indices: &'a [u32], values: &'a [f64] },
+    Single { starts: &'a [usize], indices: &'a [u32], values: &'a [f32] },
     Dense { len: usize, values: &'a [f64] },
 }
 
-impl Parts<'_> {
-    fn to_storage(self) -> Storage {
-        match self {
-            Self::Sparse { starts, indices, values } => Storage::Sparse {
-                starts: starts.to_vec(),
-                indices: indices.to_vec(),
-                values: values.to_vec(),
-            },
-            Self::Dense { len, values } => Storage::Dense { len, values: values.to_vec() },
-        }
-    }
+/// Whether 32 bits hold a number, to the last bit and with its sign.
+#[inline]
+fn is_single(x: f64) -> bool {
+    f64::from(x as f32).to_bits() == x.to_bits()
 }
 
 /// Two matrices are equal if both are sparse or both are dense, with the same entries.
 impl PartialEq for Rows {
     fn eq(&self, other: &Self) -> bool {
-        self.width == other.width && self.parts() == other.parts()
+        use Parts::{Dense, Single, Sparse};
+        let same = match (self.parts(), other.parts()) {
+            (Dense { len, values }, Dense { len: n, values: x }) => len == n && values == x,
+            (Dense { .. }, _) | (_, Dense { .. }) => false,
+            (
+                Sparse { starts, indices, .. } | Single { starts, indices, .. },
+                Sparse { starts: ends, indices: j, .. } | Single { starts: ends, indices: j, .. },
+            ) => {
+                let rows = || (0..self.len()).map(|i| (self.row(i), other.row(i)));
+                starts == ends && indices == j && rows().all(|(a, b)| a.iter().eq(b.iter()))
+            }
+        };
+        self.width == other.width && same
     }
 }
 
@@ -213,7 +100,8 @@ impl std::fmt::Debug for Rows {
 impl Rows {
     /// Returns a sparse matrix without rows.
     pub fn sparse() -> Self {
-        Self::of_sparse(vec![0], Vec::new(), Vec::new(), 0)
+        let (starts, indices, values) = (vec![0], Vec::new(), Vec::new());
+        Self { width: 0, storage: Storage::Single { starts, indices, values } }
     }
 
     fn of_sparse(starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>, width: usize) -> Self {
@@ -304,6 +192,9 @@ impl Rows {
             Storage::Sparse { starts, indices, values } => {
                 Parts::Sparse { starts, indices, values }
             }
+            Storage::Single { starts, indices, values } => {
+                Parts::Single { starts, indices, values }
+            }
             Storage::Dense { len, values } => Parts::Dense { len: *len, values },
             Storage::SharedSparse { starts, indices, values } => Parts::Sparse {
                 starts: starts.as_slice(),
@@ -318,10 +209,30 @@ impl Rows {
 
     /// Returns the storage for changes; shared arrays are copied first.
     fn owned(&mut self) -> &mut Storage {
-        if let Storage::SharedSparse { .. } | Storage::SharedDense { .. } = self.storage {
-            self.storage = self.parts().to_storage();
+        let copy = match &self.storage {
+            Storage::SharedSparse { starts, indices, values } => Some(Storage::Sparse {
+                starts: starts.as_slice().to_vec(),
+                indices: indices.as_slice().to_vec(),
+                values: values.as_slice().to_vec(),
+            }),
+            Storage::SharedDense { len, values } => {
+                Some(Storage::Dense { len: *len, values: values.as_slice().to_vec() })
+            }
+            Storage::Sparse { .. } | Storage::Single { .. } | Storage::Dense { .. } => None,
+        };
+        if let Some(copy) = copy {
+            self.storage = copy;
         }
         &mut self.storage
+    }
+
+    /// Stores all values of sparse rows in 64 bits.
+    fn widen(&mut self) {
+        if let Storage::Single { starts, indices, values } = &mut self.storage {
+            let values = std::mem::take(values).into_iter().map(f64::from).collect();
+            let (starts, indices) = (std::mem::take(starts), std::mem::take(indices));
+            self.storage = Storage::Sparse { starts, indices, values };
+        }
     }
 
     /// Returns all values in row-major order, if the rows are dense.
@@ -335,7 +246,7 @@ impl Rows {
     pub fn dense_values(&self) -> Option<&[f64]> {
         match self.parts() {
             Parts::Dense { values, .. } => Some(values),
-            Parts::Sparse { .. } => None,
+            Parts::Sparse { .. } | Parts::Single { .. } => None,
         }
     }
 
@@ -344,12 +255,22 @@ impl Rows {
     /// # Panics
     /// If the rows are dense, or if the indices do not ascend.
     pub fn push_sparse(&mut self, row: &[(u32, f64)]) {
-        let Storage::Sparse { starts, indices, values } = self.owned() else {
-            panic!("a sparse row among dense ones");
-        };
         assert!(row.windows(2).all(|pair| pair[0].0 < pair[1].0), "indices must ascend");
+        if !row.iter().all(|&(_, x)| is_single(x)) {
+            self.widen();
+        }
+        let (starts, indices) = match self.owned() {
+            Storage::Sparse { starts, indices, values } => {
+                values.extend(row.iter().map(|&(_, x)| x));
+                (starts, indices)
+            }
+            Storage::Single { starts, indices, values } => {
+                values.extend(row.iter().map(|&(_, x)| x as f32));
+                (starts, indices)
+            }
+            _ => panic!("a sparse row among dense ones"),
+        };
         indices.extend(row.iter().map(|&(j, _)| j));
-        values.extend(row.iter().map(|&(_, x)| x));
         starts.push(indices.len());
         if let Some(&(j, _)) = row.last() {
             self.width = self.width.max(j as usize + 1);
@@ -363,6 +284,10 @@ impl Rows {
                 .try_reserve(1)
                 .and_then(|()| indices.try_reserve(entries))
                 .and_then(|()| values.try_reserve(entries)),
+            Storage::Single { starts, indices, values } => starts
+                .try_reserve(1)
+                .and_then(|()| indices.try_reserve(entries))
+                .and_then(|()| values.try_reserve(entries)),
             Storage::Dense { values, .. } => values.try_reserve(entries),
             // Shared arrays never grow.
             Storage::SharedSparse { .. } | Storage::SharedDense { .. } => Ok(()),
@@ -373,7 +298,7 @@ impl Rows {
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
         match self.parts() {
-            Parts::Sparse { starts, .. } => starts.len() - 1,
+            Parts::Sparse { starts, .. } | Parts::Single { starts, .. } => starts.len() - 1,
             Parts::Dense { len, .. } => len,
         }
     }
@@ -390,13 +315,19 @@ impl Rows {
 
     /// Returns the number of stored entries.
     pub fn stored(&self) -> usize {
-        let (Parts::Sparse { values, .. } | Parts::Dense { values, .. }) = self.parts();
-        values.len()
+        match self.parts() {
+            Parts::Sparse { values, .. } | Parts::Dense { values, .. } => values.len(),
+            Parts::Single { values, .. } => values.len(),
+        }
     }
 
     /// Whether reading rows in a random order waits for memory: they do not fit the cache, and each of them is short.
     pub(crate) fn are_many_and_short(&self) -> bool {
-        let entry = if self.dense_values().is_some() { 8 } else { 12 };
+        let entry = match self.parts() {
+            Parts::Dense { .. } => 8,
+            Parts::Single { .. } => 8,
+            Parts::Sparse { .. } => 12,
+        };
         let bytes = self.stored().saturating_mul(entry);
         bytes > CACHE && bytes < self.len().saturating_mul(SHORT)
     }
@@ -408,6 +339,10 @@ impl Rows {
             Storage::Sparse { starts, indices, values } => {
                 let range = starts[i]..starts[i + 1];
                 Row::Sparse { indices: &indices[range.clone()], values: &values[range] }
+            }
+            Storage::Single { starts, indices, values } => {
+                let range = starts[i]..starts[i + 1];
+                Row::Single { indices: &indices[range.clone()], values: &values[range] }
             }
             Storage::Dense { values, .. } => {
                 Row::Dense(&values[i * self.width..(i + 1) * self.width])
@@ -423,6 +358,10 @@ impl Rows {
                 let range = starts[i]..starts[i + 1];
                 Row::Sparse { indices: &indices[range.clone()], values: &values[range] }
             }
+            Parts::Single { starts, indices, values } => {
+                let range = starts[i]..starts[i + 1];
+                Row::Single { indices: &indices[range.clone()], values: &values[range] }
+            }
             Parts::Dense { values, .. } => {
                 Row::Dense(&values[i * self.width..(i + 1) * self.width])
             }
@@ -432,29 +371,38 @@ impl Rows {
     /// Returns the identity matrix: row i has a one at i.
     pub(crate) fn identity(count: usize) -> Self {
         let indices = (0..count).map(|i| i as u32).collect();
-        Self::of_sparse((0..=count).collect(), indices, vec![1.0; count], count)
+        let (starts, values) = ((0..=count).collect(), vec![1.0; count]);
+        Self { width: count, storage: Storage::Single { starts, indices, values } }
     }
 
     /// Returns the given rows in the given order, as a matrix of the same width.
     #[must_use]
     pub fn select(&self, rows: impl Iterator<Item = usize>) -> Self {
-        let dense = self.dense_values().is_some();
-        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        let width = self.width;
+        if self.dense_values().is_some() {
+            let (mut len, mut values) = (0, Vec::new());
+            for i in rows {
+                self.row(i).for_each(|_, x| values.push(x));
+                len += 1;
+            }
+            return Self { width, storage: Storage::Dense { len, values } };
+        }
+        let (mut starts, mut indices) = (vec![0], Vec::new());
+        let (mut wide, mut single) = (Vec::new(), Vec::new());
         for i in rows {
             match self.row(i) {
-                Row::Dense(x) => values.extend_from_slice(x),
-                Row::Sparse { indices: j, values: x } => {
-                    indices.extend_from_slice(j);
-                    values.extend_from_slice(x);
-                }
+                Row::Sparse { values, .. } => wide.extend_from_slice(values),
+                Row::Single { values, .. } => single.extend_from_slice(values),
+                Row::Dense(_) => {}
             }
+            indices.extend_from_slice(self.row(i).indices().unwrap_or_default());
             starts.push(indices.len());
         }
-        if dense {
-            let len = starts.len() - 1;
-            return Self { width: self.width, storage: Storage::Dense { len, values } };
-        }
-        Self::of_sparse(starts, indices, values, self.width)
+        let storage = match self.parts() {
+            Parts::Single { .. } => Storage::Single { starts, indices, values: single },
+            _ => Storage::Sparse { starts, indices, values: wide },
+        };
+        Self { width, storage }
     }
 
     /// Appends a feature that is 1 in every row.
@@ -468,6 +416,23 @@ impl Rows {
     /// ```
     pub fn append_constant(&mut self) {
         let last = self.width() as u32;
+        match &mut self.storage {
+            Storage::Sparse { starts, indices, values } => {
+                append_to_rows(starts, indices, last);
+                append_to_rows(starts, values, 1.0);
+                shift(starts);
+                self.width += 1;
+                return;
+            }
+            Storage::Single { starts, indices, values } => {
+                append_to_rows(starts, indices, last);
+                append_to_rows(starts, values, 1.0);
+                shift(starts);
+                self.width += 1;
+                return;
+            }
+            _ => {} // the rows of a dense or shared matrix have no room for more
+        }
         let mut wider = Self::sparse();
         let mut row: Vec<(u32, f64)> = Vec::new();
         for i in 0..self.len() {
@@ -491,6 +456,7 @@ impl Rows {
     /// ```
     pub fn divide_columns(&mut self, factors: &[f64]) {
         let width = self.width;
+        self.widen();
         match self.owned() {
             Storage::Sparse { indices, values, .. } => {
                 values.iter_mut().zip(indices).for_each(|(x, j)| *x /= factors[*j as usize]);
@@ -500,8 +466,22 @@ impl Rows {
                     row.iter_mut().zip(factors).for_each(|(x, factor)| *x /= factor);
                 }
             }
-            Storage::SharedSparse { .. } | Storage::SharedDense { .. } => {} // owned by now
+            // Wide and owned by now.
+            Storage::Single { .. } | Storage::SharedSparse { .. } | Storage::SharedDense { .. } => {
+            }
         }
+    }
+
+    /// Returns a copy with every column divided by its factor.
+    pub(crate) fn divided(&self, factors: &[f64]) -> Self {
+        let Storage::Single { starts, indices, values } = &self.storage else {
+            let mut copy = self.clone();
+            copy.divide_columns(factors);
+            return copy;
+        };
+        // At once in 64 bits, without a copy in 32.
+        let divided = values.iter().zip(indices).map(|(&x, &j)| f64::from(x) / factors[j as usize]);
+        Self::of_sparse(starts.clone(), indices.clone(), divided.collect(), self.width)
     }
 
     /// Widens or narrows the matrix to `width` features; drops the entries beyond and returns their number.
@@ -534,9 +514,27 @@ impl Rows {
     }
 }
 
+/// Makes room at the end of every row, in place, and fills it with a number.
+fn append_to_rows<T: Copy>(starts: &[usize], numbers: &mut Vec<T>, last: T) {
+    let rows = starts.len() - 1;
+    numbers.reserve_exact(rows);
+    numbers.resize(numbers.len() + rows, last);
+    // From the last row on, so that nothing is overwritten before it has moved.
+    for i in (0..rows).rev() {
+        numbers.copy_within(starts[i]..starts[i + 1], starts[i] + i);
+        numbers[starts[i + 1] + i] = last;
+    }
+}
+
+/// Moves the starts of rows that have all become longer by one.
+fn shift(starts: &mut [usize]) {
+    starts.iter_mut().enumerate().for_each(|(i, start)| *start += i);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::kernels;
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -587,6 +585,105 @@ mod tests {
         assert_eq!(dense.fit_width(5), 0);
         assert_eq!((dense.width(), dense.len()), (5, 3));
         assert_eq!(dense.row(1).squared_norm(), 25.0);
+    }
+
+    /// The same rows with values of 64 bits.
+    fn wide(rows: &Rows) -> Rows {
+        let mut wide = rows.clone();
+        wide.widen();
+        wide
+    }
+
+    fn is_narrow(rows: &Rows) -> bool {
+        matches!(rows.storage, Storage::Single { .. })
+    }
+
+    #[test]
+    fn values_have_32_bits_as_long_as_these_hold_them_all() {
+        let exact = [1.0, -0.5, 0.0, -0.0, 16_777_216.0, 3e38_f32.into(), f32::MIN_POSITIVE.into()];
+        let subnormal = f64::from(f32::from_bits(1));
+        let mut rows = Rows::sparse();
+        for x in exact.into_iter().chain([subnormal]) {
+            rows.push_sparse(&[(0, x)]);
+        }
+        assert!(is_narrow(&rows));
+        for (i, x) in exact.into_iter().chain([subnormal]).enumerate() {
+            let (_, read) = rows.row(i).iter().next().unwrap();
+            assert_eq!(read.to_bits(), x.to_bits(), "with the sign of a zero");
+        }
+        for x in
+            [0.1, 16_777_217.0, 1e39, -1e300, 1e-46, subnormal / 2.0, f64::MAX, f64::MIN_POSITIVE]
+        {
+            let mut mixed = rows.clone();
+            mixed.push_sparse(&[(1, 0.25), (2, x)]);
+            assert!(!is_narrow(&mixed), "{x}");
+            assert_eq!(mixed.row(rows.len()).get(2).to_bits(), x.to_bits());
+            assert_eq!(mixed.select(0..rows.len()), {
+                let mut first = rows.clone();
+                first.fit_width(3);
+                first
+            });
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_depends_on_how_values_are_stored(
+            cells in prop::collection::vec(prop::collection::btree_map(0_u32..9, -64_i16..64, 0..6), 1..6),
+            dense in prop::collection::vec(-2.0..2.0_f64, 9),
+            factors in prop::collection::vec(0.1..7.0_f64, 9),
+        ) {
+            let mut rows = Rows::sparse();
+            for cells in &cells {
+                let row: Vec<(u32, f64)> = cells.iter().map(|(&j, &x)| (j, f64::from(x) / 8.0)).collect();
+                rows.push_sparse(&row);
+            }
+            rows.fit_width(9);
+            let wide = wide(&rows);
+            prop_assert!(is_narrow(&rows) && !is_narrow(&wide));
+            prop_assert_eq!(&rows, &wide);
+            for i in 0..rows.len() {
+                let (a, b) = (rows.row(i), wide.row(i));
+                prop_assert_eq!(a.norm1().to_bits(), b.norm1().to_bits());
+                prop_assert_eq!(a.squared_norm().to_bits(), b.squared_norm().to_bits());
+                prop_assert!(a.iter().eq(b.iter()));
+                prop_assert!((0..9).all(|j| a.get(j) == b.get(j)));
+                prop_assert_eq!(kernels::score(a, &dense).to_bits(), kernels::score(b, &dense).to_bits());
+                let (mut scores, mut same) = ([0.25; 3], [0.25; 3]);
+                let w: Vec<f64> = (0..27).map(|k| dense[k % 9] * (k as f64 + 0.3)).collect();
+                kernels::add_scores(a, &w, &mut scores);
+                kernels::add_scores(b, &w, &mut same);
+                prop_assert_eq!(scores.map(f64::to_bits), same.map(f64::to_bits));
+                let (mut v, mut u) = (w.clone(), w.clone());
+                kernels::add_outer(a, &dense[..3], 0.7, &mut v);
+                kernels::add_outer(b, &dense[..3], 0.7, &mut u);
+                prop_assert_eq!(v, u);
+                for j in 0..rows.len() {
+                    let all = [(rows.row(j), a), (wide.row(j), a), (rows.row(j), b), (a, wide.row(j))];
+                    let products = all.map(|(x, y)| x.dot(y).to_bits());
+                    prop_assert_eq!(products, [wide.row(j).dot(b).to_bits(); 4]);
+                }
+                prop_assert_eq!(a.dot(Row::Dense(&dense)).to_bits(), b.dot(Row::Dense(&dense)).to_bits());
+            }
+            prop_assert_eq!(rows.divided(&factors), wide.divided(&factors));
+            let (mut one, mut other) = (rows.clone(), wide.clone());
+            one.divide_columns(&factors);
+            prop_assert_eq!(&one, &wide.divided(&factors));
+            (one, other) = (rows.clone(), other);
+            one.append_constant();
+            other.append_constant();
+            prop_assert!(is_narrow(&one) && one == other);
+            let mut by_row = Rows::sparse();
+            for i in 0..rows.len() {
+                let mut row: Vec<(u32, f64)> = rows.row(i).iter().map(|(j, x)| (j as u32, x)).collect();
+                row.push((9, 1.0));
+                by_row.push_sparse(&row);
+            }
+            prop_assert_eq!(&one, &by_row);
+            prop_assert_eq!((one.width(), one.len()), (10, rows.len()));
+            let order: Vec<usize> = (0..rows.len()).rev().chain([0]).collect();
+            prop_assert_eq!(rows.select(order.iter().copied()), wide.select(order.iter().copied()));
+        }
     }
 
     #[test]

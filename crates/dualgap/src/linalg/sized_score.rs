@@ -20,6 +20,7 @@ pub fn sized_score(row: Row<'_>, w: &[f64]) -> (f64, f64) {
     let (score, size) = match row {
         Row::Dense(values) => dense(values, &w[..values.len()]),
         Row::Sparse { indices, values } => sparse(indices, values, w),
+        Row::Single { indices, values } => sparse(indices, values, w),
     };
     // Whatever underflows is worth no more than this; without any term that does not, the sum of sizes is exact.
     if size > 0.0 {
@@ -49,11 +50,11 @@ fn dense(x: &[f64], w: &[f64]) -> (f64, f64) {
     (sums.iter().sum(), sizes.iter().sum())
 }
 
-fn sparse(indices: &[u32], values: &[f64], w: &[f64]) -> (f64, f64) {
+fn sparse<X: Copy + Into<f64>>(indices: &[u32], values: &[X], w: &[f64]) -> (f64, f64) {
     let (mut sums, mut sizes) = ([0.0; LANES], [0.0; LANES]);
     for (indices, values) in indices.chunks(LANES).zip(values.chunks(LANES)) {
         for (lane, (&j, &x)) in indices.iter().zip(values).enumerate() {
-            let product = x * w[j as usize];
+            let product = x.into() * w[j as usize];
             sums[lane] += product;
             sizes[lane] += product.abs();
         }

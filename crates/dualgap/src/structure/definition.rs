@@ -6,7 +6,7 @@ use super::posed::{Posed, Posing};
 use super::{Fitted, Names, Support, Table, Words};
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, DataSet, Format, Loaded, Recipe, Sequences, Source, TargetKind};
-use crate::term::Penalty;
+use crate::term::{Constants, Penalty};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -214,6 +214,17 @@ pub trait Structure:
     /// Returns the labels of an example, or `None` if its targets are not labels to tell apart.
     fn labels(&self, data: &Self::Data, example: usize) -> Option<Vec<usize>> {
         self.classes(data).map(|classes| vec![classes.numbers()[example] as usize])
+    }
+
+    /// Returns the best constant beside the predictions of a model, and without them, for structures of one output that
+    /// can have an intercept without penalty.
+    fn best_constants(
+        &self,
+        _fitted: Fitted<'_>,
+        _data: &Self::Data,
+        _weights: Option<&[f64]>,
+    ) -> Result<Option<Constants>> {
+        Ok(None)
     }
 
     /// Returns the targets as numbers and the column of the constant feature, from which the bound of a free intercept

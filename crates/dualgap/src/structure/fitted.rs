@@ -51,11 +51,9 @@ impl Fitted<'_> {
     /// Returns the row without features that the model does not know.
     fn known<'r>(&self, row: Row<'r>, buffer: &'r mut (Vec<u32>, Vec<f64>)) -> Row<'r> {
         let features = self.names.features;
-        let beyond = match row {
-            Row::Sparse { indices, .. } => {
-                indices.last().is_some_and(|&last| last as usize >= features)
-            }
-            Row::Dense(values) => values.len() > features,
+        let beyond = match row.indices() {
+            Some(indices) => indices.last().is_some_and(|&last| last as usize >= features),
+            None => row.stored() > features,
         };
         if !beyond {
             return row;

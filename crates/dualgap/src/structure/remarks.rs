@@ -3,15 +3,23 @@
 //!
 //! A certificate of a problem whose mistakes cost nothing, or whose examples weigh nothing, is as valid as any other
 //! and proves nothing of interest. A remark shows this without a look into the model file.
+//!
+//! After a run there are remarks on its problem, too: an intercept would lower the objective much, the columns want a
+//! scale.
 
 use super::Names;
+use crate::Setting;
+use crate::data::Scaling;
 use crate::run::Certificate;
-use crate::term::MulticlassLoss;
+use crate::term::{Constants, MulticlassLoss};
 use serde::Serialize;
 
 /// A weight below this fraction of the mean, or a cost below this fraction of the largest, is negligible: what it
 /// adds to the objective is far less than the gaps that runs end with.
 const NEXT_TO_NOTHING: f64 = 1e-9;
+
+/// The share of the objective that an intercept must gain to be worth a word.
+const MUCH: f64 = 0.1;
 
 /// The largest number of names in a sentence.
 const LISTED: usize = 10;
@@ -39,6 +47,10 @@ pub enum RemarkKind {
     Promise,
     /// The file has no witness, so the dual value is only the claim of the run.
     NoWitness,
+    /// An intercept would lower the objective much.
+    Intercept,
+    /// The columns have very different sizes, and the run was slow.
+    Scale,
 }
 
 /// A caveat, for machines and for people.
@@ -107,6 +119,62 @@ impl Remark {
              proved them here"
         );
         (without_witness > 0).then(|| Self::new(RemarkKind::NoWitness, text))
+    }
+}
+
+/// Returns the remark on the intercept that a model does not have, if it would lower the objective much: by at least
+/// [`MUCH`] of it, and by more than the gap of the run, which the run itself could still gain.
+pub(crate) fn on_intercept(certificate: &Certificate, found: &Constants) -> Option<Remark> {
+    let primal = certificate.primal;
+    let penalty = (primal - found.without).max(0.0);
+    let (beside, alone) = (found.beside.loss + penalty, found.alone.loss);
+    let (lowered, way) = if beside <= alone {
+        (beside, format!("adding {} to every prediction", significant(found.beside.value)))
+    } else {
+        let value = significant(found.alone.value);
+        (alone, format!("the prediction {value} for every example, without any feature,"))
+    };
+    let gain = primal - lowered;
+    let text = format!(
+        "{} would lower the objective by {:.0} % or more, from {} to at most {}: {way} is enough for that",
+        Setting::Intercept,
+        (100.0 * gain / primal).floor(),
+        significant(primal),
+        significant(rounded_up(lowered)),
+    );
+    (gain >= MUCH * primal && gain > certificate.gap_bound())
+        .then(|| Remark::new(RemarkKind::Intercept, text))
+}
+
+/// Returns the remark on columns whose largest magnitudes differ by this factor.
+pub(crate) fn on_scale(apart: f64, scale: Scaling) -> Remark {
+    let name = if scale == Scaling::Rms { "rms" } else { "max" };
+    let text = format!(
+        "the largest magnitudes of the columns differ by a factor of {}, which makes a run slow: {}={name} divides the \
+         columns before the run, and the penalty is then about the weights of the divided columns",
+        significant(apart),
+        Setting::Scale,
+    );
+    Remark::new(RemarkKind::Scale, text)
+}
+
+/// Returns the next larger number of four digits, so that "at most" stays true.
+fn rounded_up(x: f64) -> f64 {
+    let unit = 10.0_f64.powi(x.abs().log10().floor() as i32 - 3);
+    if unit.is_normal() { (x / unit).ceil() * unit } else { x }
+}
+
+/// Writes a number with four digits.
+fn significant(x: f64) -> String {
+    let digits = if x == 0.0 { 0 } else { x.abs().log10().floor() as i32 };
+    if (-4..6).contains(&digits) {
+        let text = format!("{x:.*}", (3 - digits).max(0) as usize);
+        let has_fraction = text.contains('.');
+        let trimmed =
+            if has_fraction { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        trimmed.into()
+    } else {
+        format!("{x:.3e}")
     }
 }
 

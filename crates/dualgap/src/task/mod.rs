@@ -6,6 +6,7 @@
 //!
 //! - `problem`: [`Task`]: a structure, a penalty, scaling and class weights; `spec`: the same before the data are seen.
 //! - `accuracy`: a pure l1 problem to an accuracy that is known beforehand: sections 3.1 and 3.2 of the Prox-SDCA paper.
+//! - `advice`: what a run suggests about its problem: an intercept, a scale.
 //! - `appraise`: how far from the optimum the weights of anybody are.
 //! - `plan`, `method`: how to fit a model; `fit`: training; `checkpoint`: runs that can resume.
 //! - `model`: a fitted model: predict, scores, probabilities, evaluate.
@@ -18,6 +19,7 @@
 //! - `registry`: models whose structure is known only when their file is read.
 
 mod accuracy;
+mod advice;
 mod appraise;
 mod checkpoint;
 mod cross_validation;

@@ -2,6 +2,7 @@
 //! regulariser.
 
 pub mod ball;
+mod constant;
 mod costs;
 mod elastic_net;
 pub mod kernel;
@@ -14,6 +15,7 @@ mod regulariser;
 mod unpenalised;
 
 pub use ball::Ball;
+pub use constant::{Constant, Constants, best_constants};
 pub use costs::{CheckedCosts, Costs};
 pub use elastic_net::ElasticNet;
 pub use kernel::{Gram, Kernel, KernelFunction, KernelLink};

@@ -2,6 +2,7 @@
 //!
 //! - `intervals`: the certified interval contains the optimum that a search over the plane finds.
 //! - `accelerated`: rounds around a centre that moves, on ill-conditioned problems.
+//! - `advice`: what a run suggests about its problem.
 //! - `appraisals`: how far from the optimum weights of others are.
 //! - `ascent`: the dual value never falls.
 //! - `bounds`: a regulariser of a user's own.
@@ -22,6 +23,7 @@
 //! - `kept_rounds`, `kept_l1`: checkpoints of accelerated rounds and pure l1 runs, and forged ones.
 //! - `classes`: losses of several scores.
 //! - `reaches`: what a model proves at other λ, beside numbers of 32 digits.
+//! - `narrow`: data in 32 bits.
 //! - `newton`: second-order steps.
 //! - `paths`: models for every λ of an interval.
 //! - `edges`: data that nobody would wish for.
@@ -29,6 +31,7 @@
 //! One program, so that the engine is compiled once for all of them.
 
 mod accelerated;
+mod advice;
 mod appraisals;
 mod ascent;
 mod bounds;
@@ -41,6 +44,7 @@ mod intercepts;
 mod intervals;
 mod kept_l1;
 mod kept_rounds;
+mod narrow;
 mod newton;
 mod orders;
 mod paths;

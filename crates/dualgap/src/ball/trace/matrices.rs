@@ -102,7 +102,7 @@ impl<'a> Matrices<'a> {
         for (i, &y) in which.zip(y) {
             match self.entries.row(i) {
                 Row::Dense(row) => kernels::add_scaled(row, y, &mut values),
-                row @ Row::Sparse { .. } => row.for_each(|j, x| values[j] += y * x),
+                row => row.for_each(|j, x| values[j] += y * x),
             }
         }
         Written { shape: self.shape, values }

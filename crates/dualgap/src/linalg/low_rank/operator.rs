@@ -7,7 +7,7 @@
 //! labels are in label-factored weights.
 
 use super::dense::{add_product, by_rows, frobenius};
-use crate::linalg::{Accumulate, CompensatedVec, Row, Rows, UNIT_ROUNDOFF, kernels};
+use crate::linalg::{Accumulate, CompensatedVec, Rows, UNIT_ROUNDOFF, kernels};
 use faer::MatMut;
 
 /// A matrix, defined by its products.
@@ -125,13 +125,14 @@ impl<'a> OuterSum<'a> {
     /// ```
     pub fn to_dense(&self) -> (Vec<f64>, f64) {
         let mut sum = CompensatedVec::zeros(self.features * self.outputs);
-        let mut sizes = 0.0;
+        let (mut sizes, mut values) = (0.0, Vec::new());
         for (row, y) in self.y.chunks_exact(self.outputs.max(1)).enumerate() {
             let row = self.data.row(row);
             sum.add_outer(row, y, 1.0);
             // The Frobenius norm of |a| ⊗ |y|.
-            let (Row::Sparse { values, .. } | Row::Dense(values)) = row;
-            sizes += frobenius(values) * frobenius(y);
+            values.clear();
+            row.for_each(|_, x| values.push(x));
+            sizes += frobenius(&values) * frobenius(y);
         }
         let entries = sum.round();
         // Each product is rounded once, each sum at its end, and the compensation adds a second-order term.

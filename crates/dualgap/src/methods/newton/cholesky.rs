@@ -84,18 +84,11 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                 return;
             }
             for i in range {
-                let (Row::Sparse { indices, values }, c) = (rows.row(i), weight(i)) else {
-                    continue;
-                };
-                if c == 0.0 {
-                    continue;
-                }
-                for (k, (&j, &x)) in indices.iter().zip(values).enumerate() {
-                    let (column, cx) = (&mut sum[j as usize * d..][..d], c * x);
-                    // Indices ascend, so these are entries of the lower half.
-                    for (&l, &z) in indices[k..].iter().zip(&values[k..]) {
-                        column[l as usize] += cx * z;
-                    }
+                match (rows.row(i), weight(i)) {
+                    (_, 0.0) => {}
+                    (Row::Sparse { indices, values }, c) => add_square(sum, d, c, indices, values),
+                    (Row::Single { indices, values }, c) => add_square(sum, d, c, indices, values),
+                    (Row::Dense(_), _) => {} // all rows are, or none
                 }
             }
         });
@@ -135,13 +128,10 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                     matmul(sum, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
                     continue;
                 }
-                let Row::Sparse { indices, values } = rows.row(start) else { continue };
-                for (m, (&j, &x)) in indices.iter().zip(values).enumerate() {
-                    let first = j as usize * (j as usize + 1) / 2;
-                    for (&l, &z) in indices[..=m].iter().zip(values) {
-                        let at = &mut sum[(first + l as usize) * of_outputs..][..of_outputs];
-                        at.iter_mut().zip(&right).for_each(|(at, d)| *at += x * z * d);
-                    }
+                match rows.row(start) {
+                    Row::Sparse { indices, values } => add_pairs(sum, &right, indices, values),
+                    Row::Single { indices, values } => add_pairs(sum, &right, indices, values),
+                    Row::Dense(_) => {}
                 }
             }
         });
@@ -179,4 +169,32 @@ fn add_gram(z: &[f64], d: usize, gram: &mut [f64]) {
         one,
         Par::Seq,
     );
+}
+
+/// Adds the lower half of `c·xx'` to a matrix in columns of d numbers.
+fn add_square<X: Copy + Into<f64>>(
+    gram: &mut [f64],
+    d: usize,
+    c: f64,
+    indices: &[u32],
+    values: &[X],
+) {
+    for (k, (&j, &x)) in indices.iter().zip(values).enumerate() {
+        let (column, cx) = (&mut gram[j as usize * d..][..d], c * x.into());
+        // Indices ascend, so these are entries of the lower half.
+        for (&l, &z) in indices[k..].iter().zip(&values[k..]) {
+            column[l as usize] += cx * z.into();
+        }
+    }
+}
+
+/// Adds to the outputs' pairs of every pair of inputs of a row their product with these.
+fn add_pairs<X: Copy + Into<f64>>(sum: &mut [f64], of: &[f64], indices: &[u32], values: &[X]) {
+    for (m, (&j, &x)) in indices.iter().zip(values).enumerate() {
+        let (first, x) = (j as usize * (j as usize + 1) / 2, x.into());
+        for (&l, &z) in indices[..=m].iter().zip(values) {
+            let at = &mut sum[(first + l as usize) * of.len()..][..of.len()];
+            at.iter_mut().zip(of).for_each(|(at, d)| *at += x * z.into() * d);
+        }
+    }
 }

@@ -222,6 +222,11 @@ fn add_row(row: Row<'_>, factor: f64, out: &mut [f64]) {
                 out[j as usize] += factor * x;
             }
         }
+        Row::Single { indices, values } => {
+            for (&j, &x) in indices.iter().zip(values) {
+                out[j as usize] += factor * f64::from(x);
+            }
+        }
     }
 }
 

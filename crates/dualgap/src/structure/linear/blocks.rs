@@ -24,6 +24,7 @@ use crate::methods::newton::CurvedBlocks;
 use crate::term::{Gram, Loss, Norm};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
 /// How the step of a block is chosen: the options of the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,8 +72,8 @@ pub struct LinearBlocks<'a, L> {
     /// 4L², for option IV-lipschitz.
     apart: f64,
     euclidean: SquaredNorms,
-    /// The same with ‖x‖_∞, for links that use this norm.
-    largest: SquaredNorms,
+    /// The same with ‖x‖_∞, for links that use this norm: computed when one does.
+    largest: OnceLock<SquaredNorms>,
 }
 
 /// ‖x‖² of every example, and the largest of them.
@@ -109,9 +110,8 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
             return Err(smooth_needs_no_lipschitz());
         }
         let all = || (0..rows.len()).map(|i| rows.row(i));
-        let largest = |row: Row<'_>| row.iter().fold(0.0_f64, |most, (_, x)| most.max(x.abs()));
         let euclidean = SquaredNorms::new(all().map(Row::squared_norm).collect());
-        let largest = SquaredNorms::new(all().map(|row| largest(row).powi(2)).collect());
+        let largest = OnceLock::new();
         let apart = 4.0 * steepest * steepest;
         Ok(Self { rows, targets, loss, choice, apart, euclidean, largest })
     }
@@ -147,7 +147,14 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
     fn squared_norms(&self, view: &View<'_>) -> &SquaredNorms {
         match view.norm {
             Norm::Euclidean => &self.euclidean,
-            Norm::Largest => &self.largest,
+            Norm::Largest => self.largest.get_or_init(|| {
+                let of = |i: usize| {
+                    let mut most = 0.0_f64;
+                    self.rows.row(i).for_each(|_, x| most = most.max(x.abs()));
+                    most.powi(2)
+                };
+                SquaredNorms::new((0..self.rows.len()).map(of).collect())
+            }),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::structure::multiclass::definition::compare;
 use crate::structure::posed::{Posed, Posing, in_ball, linear};
 use crate::structure::words::scalar_loss;
 use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
-use crate::term::{Ball, Loss, Penalty, ScalarLoss};
+use crate::term::{Ball, Constants, Loss, Penalty, ScalarLoss, best_constants};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -236,6 +236,16 @@ impl Structure for Linear {
 
     fn classes<'d>(&self, data: &'d Examples) -> Option<&'d Classes> {
         data.classes().ok().filter(|_| self.loss.is_binary())
+    }
+
+    fn best_constants(
+        &self,
+        fitted: Fitted<'_>,
+        data: &Examples,
+        weights: Option<&[f64]>,
+    ) -> Result<Option<Constants>> {
+        let (predictions, targets) = (self.predict(fitted, data)?, self.targets(data)?);
+        Ok(best_constants(&self.loss, &predictions, &targets, weights))
     }
 
     fn intercept(&self, data: &Examples) -> Result<(usize, Vec<f64>)> {

@@ -1,0 +1,183 @@
+//! One row of a data matrix: sparse, with values of 64 or 32 bits, or dense.
+//!
+//! A value of 32 bits is exact as a number of 64 bits, and all arithmetic has 64: what is computed with a row does not
+//! depend on how it is stored, to the last bit.
+
+/// The bytes of a cache line.
+const LINE: usize = 64;
+
+/// One row, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub enum Row<'a> {
+    /// Strictly ascending indices and their values.
+    Sparse {
+        /// Strictly ascending.
+        indices: &'a [u32],
+        /// One per index.
+        values: &'a [f64],
+    },
+    /// The same with values that 32 bits hold exactly.
+    Single {
+        /// Strictly ascending.
+        indices: &'a [u32],
+        /// One per index.
+        values: &'a [f32],
+    },
+    /// A value for every index from zero on.
+    Dense(&'a [f64]),
+}
+
+impl<'a> Row<'a> {
+    /// Returns the stored entries, in ascending order of their index.
+    pub fn iter(self) -> impl Iterator<Item = (usize, f64)> + 'a {
+        (0..self.stored()).map(move |k| match self {
+            Row::Sparse { indices, values } => (indices[k] as usize, values[k]),
+            Row::Single { indices, values } => (indices[k] as usize, f64::from(values[k])),
+            Row::Dense(values) => (k, values[k]),
+        })
+    }
+
+    /// Calls `visit` with every stored entry: faster than [`Row::iter`], for inner loops.
+    #[inline]
+    pub fn for_each(self, mut visit: impl FnMut(usize, f64)) {
+        match self {
+            Row::Sparse { indices, values } => {
+                indices.iter().zip(values).for_each(|(&j, &x)| visit(j as usize, x));
+            }
+            Row::Single { indices, values } => {
+                indices.iter().zip(values).for_each(|(&j, &x)| visit(j as usize, x.into()));
+            }
+            Row::Dense(values) => values.iter().enumerate().for_each(|(j, &x)| visit(j, x)),
+        }
+    }
+
+    /// Reads a number of every cache line, so that all of the row is in the cache soon. What it returns has no meaning.
+    #[inline]
+    pub(crate) fn touch(self) -> f64 {
+        let mut read = 0;
+        // Beyond so many entries the hardware reads on by itself.
+        let most = 64;
+        if let Some(indices) = self.indices() {
+            for line in indices[..indices.len().min(most)].chunks(LINE / size_of::<u32>()) {
+                read ^= line[0];
+            }
+        }
+        let mut sum = f64::from(read);
+        match self {
+            Row::Sparse { values, .. } | Row::Dense(values) => {
+                for line in values[..values.len().min(most)].chunks(LINE / size_of::<f64>()) {
+                    sum += line[0];
+                }
+            }
+            Row::Single { values, .. } => {
+                for line in values[..values.len().min(most)].chunks(LINE / size_of::<f32>()) {
+                    sum += f64::from(line[0]);
+                }
+            }
+        }
+        sum
+    }
+
+    /// Returns the number of stored entries.
+    #[inline]
+    pub fn stored(self) -> usize {
+        match self {
+            Row::Sparse { values, .. } | Row::Dense(values) => values.len(),
+            Row::Single { values, .. } => values.len(),
+        }
+    }
+
+    /// Returns the indices of the stored entries, unless there is a value for every index.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Row;
+    /// assert_eq!(Row::Single { indices: &[0, 2], values: &[1.0, 3.0] }.indices(), Some(&[0, 2][..]));
+    /// assert_eq!(Row::Dense(&[1.0, 3.0]).indices(), None);
+    /// ```
+    #[inline]
+    pub fn indices(self) -> Option<&'a [u32]> {
+        match self {
+            Row::Sparse { indices, .. } | Row::Single { indices, .. } => Some(indices),
+            Row::Dense(_) => None,
+        }
+    }
+
+    /// Returns the value at an index.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Row;
+    /// let row = Row::Sparse { indices: &[0, 2], values: &[1.0, 3.0] };
+    /// assert_eq!((row.get(2), row.get(1)), (3.0, 0.0));
+    /// ```
+    pub fn get(self, index: usize) -> f64 {
+        let place = match self.indices() {
+            Some(indices) => indices.binary_search_by_key(&index, |&j| j as usize).ok(),
+            None => Some(index),
+        };
+        let value = place.and_then(|k| match self {
+            Row::Sparse { values, .. } | Row::Dense(values) => values.get(k).copied(),
+            Row::Single { values, .. } => values.get(k).map(|&x| x.into()),
+        });
+        value.unwrap_or(0.0)
+    }
+
+    /// Returns `Σ |x|`.
+    pub fn norm1(self) -> f64 {
+        let mut sum = 0.0;
+        self.for_each(|_, x| sum += x.abs());
+        sum
+    }
+
+    /// Returns `Σ x²`.
+    pub fn squared_norm(self) -> f64 {
+        let mut sum = 0.0;
+        self.for_each(|_, x| sum += x * x);
+        sum
+    }
+
+    /// Returns the inner product of two rows.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Row;
+    /// let sparse = Row::Sparse { indices: &[0, 2], values: &[1.0, 3.0] };
+    /// assert_eq!(sparse.dot(Row::Dense(&[2.0, 9.0, 5.0])), 17.0);
+    /// ```
+    pub fn dot(self, other: Row<'_>) -> f64 {
+        use Row::{Dense, Single, Sparse};
+        match (self, other) {
+            (Dense(a), Dense(b)) => a.iter().zip(b).map(|(a, b)| a * b).sum(),
+            (sparse, Dense(dense)) | (Dense(dense), sparse) => {
+                sparse.iter().map(|(j, x)| x * dense.get(j).copied().unwrap_or(0.0)).sum()
+            }
+            (Sparse { indices: a, values: x }, Sparse { indices: b, values: y }) => {
+                matched(a, x, b, y)
+            }
+            (Single { indices: a, values: x }, Single { indices: b, values: y }) => {
+                matched(a, x, b, y)
+            }
+            (Sparse { indices: a, values: x }, Single { indices: b, values: y })
+            | (Single { indices: b, values: y }, Sparse { indices: a, values: x }) => {
+                matched(a, x, b, y)
+            }
+        }
+    }
+}
+
+/// Returns the sum of the products of values with the same index.
+fn matched<X: Copy + Into<f64>, Y: Copy + Into<f64>>(
+    a: &[u32],
+    x: &[X],
+    b: &[u32],
+    y: &[Y],
+) -> f64 {
+    let (mut i, mut j, mut total) = (0, 0, 0.0);
+    while i < a.len() && j < b.len() {
+        if a[i] == b[j] {
+            total += x[i].into() * y[j].into();
+        }
+        let (left, right) = (a[i], b[j]);
+        i += usize::from(left <= right);
+        j += usize::from(right <= left);
+    }
+    total
+}
