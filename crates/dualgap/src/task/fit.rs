@@ -1,7 +1,7 @@
 //! Training: from a posed problem to a certified model.
 
 use super::checkpoint::{self, CheckpointFile, Identity};
-use super::{Keep, Model, Plan, Provenance, Resume, Task};
+use super::{Keep, Method, Model, Plan, Provenance, Resume, Task};
 use crate::data::{DataSet, Factors};
 use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Progress, Report, Stop};
 use crate::structure::Structure;
@@ -50,6 +50,21 @@ impl<S: Structure> Task<S> {
             recertify(&mut report, &*posed.sides()?, &factors, &budget)?;
         }
         Ok(report)
+    }
+}
+
+impl<S: Structure> Task<S> {
+    /// Returns the model as the start of a run of this task by this method, if such a run can begin at a model.
+    pub(super) fn start_at<'m>(
+        &self,
+        method: &Method,
+        model: Option<&'m Model<S>>,
+    ) -> Option<&'m Model<S>> {
+        let starts = match self.penalty {
+            Penalty::Ball { .. } | Penalty::Lasso { .. } => false,
+            _ => method.has_warm_starts(),
+        };
+        model.filter(|_| starts)
     }
 }
 

@@ -4,7 +4,8 @@
 //! data → TaskSpec → Task → fit → Report { Model, Certificate } → predict, evaluate, save, certify
 //! ```
 //!
-//! - `problem`: [`Task`]: a structure, a penalty, scaling and class weights; `spec`: the same before the data are seen.
+//! - `problem`: [`Task`]: a structure, a penalty, scaling and class weights; `spec`: the same before the data are seen; `strength`: a λ, μ or σ
+//!   as it is written.
 //! - `accuracy`: a pure l1 problem to an accuracy that is known beforehand: sections 3.1 and 3.2 of the Prox-SDCA paper.
 //! - `appraise`: how far from the optimum the weights of anybody are.
 //! - `plan`, `method`: how to fit a model; `fit`: training; `checkpoint`: runs that can resume.
@@ -13,7 +14,7 @@
 //! - `prove`: verification of a stored certificate.
 //! - `describe`: the problem behind a certificate, in words and as JSON.
 //! - `path`: models that together are within a tolerance at every λ of an interval.
-//! - `cross_validation`: the λ that predicts best.
+//! - `over`: what a grid is over, λ, σ or a radius; `cross_validation`: the one that predicts best.
 //! - `predict`: predictions for a file.
 //! - `registry`: models whose structure is known only when their file is read.
 
@@ -28,6 +29,7 @@ mod fit;
 mod lacking;
 mod method;
 mod model;
+mod over;
 mod path;
 mod plan;
 mod predict;
@@ -35,20 +37,23 @@ mod problem;
 mod prove;
 mod registry;
 mod spec;
+mod strength;
 mod version1;
 
 pub use accuracy::{Accuracy, Approximation};
 pub use appraise::Appraisal;
 pub use checkpoint::Checkpoints;
-pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan, grid};
+pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan};
 pub use describe::Description;
 pub use file::RawModel;
 pub use method::{DualMethod, Method};
 pub use model::{Model, Provenance};
+pub use over::{Grid, Over, grid};
 pub use path::{Covered, Ending, PathPlan, Piece, check_path};
 pub use plan::{Keep, Plan, Resume};
 pub use predict::{Predictions, Request};
 pub use problem::Task;
 pub use prove::{DualEvidence, Verified};
 pub use registry::{AnyModel, Registry};
-pub use spec::{PenaltySpec, Strength, TaskSpec};
+pub use spec::{PenaltySpec, TaskSpec};
+pub use strength::Strength;

@@ -2,7 +2,7 @@
 //! have Newton's method, which is compiled for no others.
 
 use super::penalised::{Penalised, begin, penalised_or_l1, regulariser, trained, weights_of};
-use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
+use super::{AtZero, Posed, Posing, Run, Sides, Solver, Start, Trained};
 use crate::Result;
 use crate::dual::{self, Average, Method, Settings, Witness, Witnessed};
 use crate::methods::newton::{self, CurvedBlocks};
@@ -45,6 +45,10 @@ impl<B: Witnessed + CurvedBlocks> Posed for Curved<B> {
 
     fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach> {
         self.0.reach(weights, witness)
+    }
+
+    fn at_zero(&self) -> Result<AtZero> {
+        self.0.at_zero()
     }
 
     fn is_recertified(&self) -> bool {

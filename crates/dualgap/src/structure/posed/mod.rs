@@ -11,6 +11,7 @@
 //! A posed problem is behind a pointer, so that the solvers are compiled with the structure that they solve, and not again
 //! for every caller.
 
+mod at_zero;
 mod balls;
 mod curved;
 mod expectations;
@@ -23,6 +24,7 @@ mod trace;
 #[cfg(feature = "low-rank")]
 mod trace;
 
+pub use at_zero::AtZero;
 pub use balls::in_ball;
 pub use curved::curved;
 pub use expectations::with_expectations;
@@ -70,6 +72,13 @@ pub trait Posed {
     /// knows no such point.
     fn subgradients(&self, _weights: &[f64]) -> Result<Option<Witness>> {
         Ok(None)
+    }
+
+    /// Returns what the problem is like at zero weights, with the best value of a free one. In a ball, μ must be zero.
+    fn at_zero(&self) -> Result<AtZero> {
+        Err(Error::setting(
+            "what this structure is like at zero weights is not known: give the strength as a number",
+        ))
     }
 
     /// Whether the certificate of a run is computed again from its weights and its witness.

@@ -1,5 +1,6 @@
 //! Problems of one output under a penalty, which know more penalties than others: pure l1, the q-norm, and a free weight.
 
+use super::at_zero::{AtZero, at_zero};
 use super::curved::{by_newton, handover, with_handover};
 use super::penalised::{
     OfBlocks, begin, checkpoint, corners, reach, regulariser, scaled_corners, train, trained,
@@ -76,6 +77,13 @@ impl Posed for OfOneOutput<'_> {
         let masses = masses(blocks.len(), self.weights.as_deref())?;
         let balanced = blocks.balanced(&points, &masses, free.column);
         Ok(balanced.map(|points| Witness::of(blocks, &points)))
+    }
+
+    fn at_zero(&self) -> Result<AtZero> {
+        let (blocks, weights) = (&self.blocks, self.weights.as_deref());
+        let (_, regulariser) = regulariser(self.penalty, blocks)?;
+        let points = blocks.points_at_zero(&masses(blocks.len(), weights)?, regulariser.free);
+        at_zero(blocks, weights, regulariser, &points)
     }
 }
 

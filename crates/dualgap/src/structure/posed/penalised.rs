@@ -1,5 +1,6 @@
 //! Problems under a penalty: blocks of the engine.
 
+use super::at_zero::{AtZero, at_zero};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
@@ -67,6 +68,12 @@ impl<B: Witnessed> Posed for Penalised<B> {
         Ok(Some(Witness::of(&self.blocks, &points)))
     }
 
+    fn at_zero(&self) -> Result<AtZero> {
+        let (_, regulariser) = regulariser(self.penalty, &self.blocks)?;
+        let points = corners(&self.blocks, &vec![0.0; self.blocks.dim()])?;
+        at_zero(&self.blocks, self.weights.as_deref(), regulariser, &points)
+    }
+
     fn is_recertified(&self) -> bool {
         B::REBUILT
     }
@@ -95,6 +102,12 @@ impl<B: Witnessed> Posed for UnderL1<B> {
         let (l1, nonnegative) = (self.sigma, self.nonnegative);
         let regulariser = Regulariser { l1, nonnegative, ..Regulariser::PLAIN };
         scaled_corners(&self.blocks, regulariser, self.weights.as_ref(), weights).map(Some)
+    }
+
+    fn at_zero(&self) -> Result<AtZero> {
+        let regulariser = Regulariser { nonnegative: self.nonnegative, ..Regulariser::PLAIN };
+        let points = corners(&self.blocks, &vec![0.0; self.blocks.dim()])?;
+        at_zero(&self.blocks, self.weights.as_deref(), regulariser, &points)
     }
 
     fn is_recertified(&self) -> bool {
