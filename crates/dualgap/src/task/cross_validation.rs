@@ -257,11 +257,10 @@ impl<S: Structure> TaskSpec<S> {
                 let plan = Plan {
                     method: plan.method.clone(),
                     threads: threads_each,
-                    warm_start: task.start_at(&plan.method, before),
                     ..Plan::new(plan.budget.clone())
                 };
                 let report =
-                    task.fit(&train, plan).map_err(|error| of_run(error, fold, over, value))?;
+                    task.fit_near(&train, plan, before).map_err(|error| of_run(error, fold, over, value))?;
                 let score = Score::from(&report.model.evaluate(&test)?);
                 ended();
                 Ok((report, score))

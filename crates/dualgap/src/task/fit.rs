@@ -1,11 +1,11 @@
 //! Training: from a posed problem to a certified model.
 
 use super::checkpoint::{self, CheckpointFile, Identity};
-use super::{Keep, Method, Model, Plan, Provenance, Resume, Task};
+use super::{Keep, Model, Plan, Provenance, Resume, Task};
 use crate::data::{DataSet, Factors};
 use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Progress, Report, Stop};
 use crate::structure::Structure;
-use crate::structure::posed::{Posing, Run, Sides, Start, Trained};
+use crate::structure::posed::{Posed, Posing, Run, Sides, Start, Trained};
 use crate::term::Penalty;
 use crate::{Error, Result, Setting};
 use std::time::Instant;
@@ -13,6 +13,16 @@ use std::time::Instant;
 impl<S: Structure> Task<S> {
     /// Trains a model.
     pub fn fit(&self, data: &S::Data, plan: Plan<'_, S>) -> Result<Report<Model<S>>> {
+        self.fit_near(data, plan, None)
+    }
+
+    /// Trains a model. Without a warm start the run begins at a model of a similar problem, if its solver can.
+    pub(super) fn fit_near(
+        &self,
+        data: &S::Data,
+        plan: Plan<'_, S>,
+        near: Option<&Model<S>>,
+    ) -> Result<Report<Model<S>>> {
         self.check()?;
         let method = plan.method.clone().for_penalty(&self.penalty)?;
         let structure = self.structure.clone().resolve(data)?;
@@ -37,8 +47,11 @@ impl<S: Structure> Task<S> {
         let (from, mut kept) = survival(identity, checkpoints, resume)?;
         let start = match (from, warm_start) {
             (Some(checkpoint), _) => Start::At(checkpoint),
-            (None, Some(old)) => warm_start_of(&untrained, data, old)?,
-            (None, None) => Start::Fresh,
+            (None, Some(old)) => warm_start_of(&untrained, &*posed, data, old)?,
+            (None, None) => match near.filter(|_| begins_at_models(&untrained, &*posed)) {
+                Some(near) => warm_start_of(&untrained, &*posed, data, near)?,
+                None => Start::Fresh,
+            },
         };
         let report = watched(watch, &untrained, &factors, observer, |observer| {
             let sink = kept.as_mut().map(Kept::sink);
@@ -53,18 +66,12 @@ impl<S: Structure> Task<S> {
     }
 }
 
-impl<S: Structure> Task<S> {
-    /// Returns the model as the start of a run of this task by this method, if such a run can begin at a model.
-    pub(super) fn start_at<'m>(
-        &self,
-        method: &Method,
-        model: Option<&'m Model<S>>,
-    ) -> Option<&'m Model<S>> {
-        let starts = match self.penalty {
-            Penalty::Ball { .. } | Penalty::Lasso { .. } => false,
-            _ => method.has_warm_starts(),
-        };
-        model.filter(|_| starts)
+/// Whether a run can begin at a model of another λ, σ or radius.
+fn begins_at_models<S: Structure>(untrained: &Model<S>, posed: &dyn Posed) -> bool {
+    match untrained.task.penalty {
+        Penalty::Ball { .. } => false,
+        Penalty::Lasso { .. } => posed.begins_at_weights(),
+        _ => untrained.provenance.method.has_warm_starts(),
     }
 }
 
@@ -162,15 +169,21 @@ fn named<S: Structure>(report: Report<Trained>, untrained: Model<S>) -> Report<M
     })
 }
 
-/// Returns the start from an older model's witness: its entries where they fit.
+/// Returns the start from an older model: the entries of its witness where they fit, or under the l1 norm alone, whose dual
+/// point is far from that of another σ, its weights.
 fn warm_start_of<'o, S: Structure>(
     new: &Model<S>,
+    posed: &dyn Posed,
     data: &S::Data,
     old: &'o Model<S>,
 ) -> Result<Start<'o>> {
     let structure = &new.task.structure;
     if !structure.is_akin(&old.task.structure) {
         return Err(Error::setting("a warm start needs a model of the same task"));
+    }
+    let pure_l1 = matches!(new.task.penalty, Penalty::Lasso { .. });
+    if pure_l1 && posed.begins_at_weights() && old.names == new.names {
+        return Ok(Start::Weights(&old.weights));
     }
     let Some(witness) = &old.witness else {
         return Err(Error::setting(format!(

@@ -81,6 +81,11 @@ pub trait Posed {
         ))
     }
 
+    /// Whether a run under the l1 norm alone can begin at given weights, [`Start::Weights`].
+    fn begins_at_weights(&self) -> bool {
+        false
+    }
+
     /// Whether the certificate of a run is computed again from its weights and its witness.
     fn is_recertified(&self) -> bool {
         false
@@ -161,6 +166,9 @@ pub enum Start<'a> {
         /// The bytes that keys are places in; see [`Witness::outputs`].
         outputs: &'a [u8],
     },
+    /// At these weights, which are for the unscaled data, as those that a run returns. For smooth losses of linear
+    /// predictions, whose weights have a dual point; others return an error.
+    Weights(&'a [f64]),
 }
 
 /// What a run ends with.
@@ -201,7 +209,7 @@ fn begin(solver: &Solver, start: Start<'_>) -> Result<(ball::Settings, Option<Ch
     match start {
         Start::Fresh => Ok((*settings, None)),
         Start::At(checkpoint) => Ok((*settings, Some(checkpoint))),
-        Start::Entries { .. } => {
+        Start::Entries { .. } | Start::Weights(_) => {
             Err(Error::setting("a run in a ball has no warm start: begin it anew"))
         }
     }
