@@ -45,6 +45,8 @@ impl Work for AppraiseArgs {
             method,
             ball: Some(ball),
             lambda: strength.lambda(),
+            l1: strength.penalty.sigma(),
+            radius: ball.radius.map(|radius| radius.or(1.0)),
             to_accuracy: false,
         }
     }
@@ -55,7 +57,15 @@ impl Work for AppraiseArgs {
                 "weights are appraised on the data that they were trained on: leave --test and --test-folds out",
             ));
         }
-        self.common().check(self.strength.lambda == Some(Strength::Value(0.0)))?;
+        let auto = self.strength.lambda == Some(Wanted::Auto)
+            || self.strength.penalty.l1 == Wanted::Auto
+            || self.ball.radius == Some(Wanted::Auto);
+        if auto {
+            return Err(Error::setting(
+                "weights are appraised for the problem that they were trained on: give its numbers, and not auto",
+            ));
+        }
+        self.common().check(self.strength.is_zero())?;
         let file = WeightFile::read(Source::open(&self.weights)?)?;
         let job = Job::read(self.common(), task)?;
         let (data, definite) = (&job.train.data, job.task()?);

@@ -5,6 +5,7 @@ use crate::ball::{self, BallJson, engine_penalty, nonzero, penalty_rows, weights
 use crate::matchings::link_rows;
 use crate::outputs::{OutputsJson, output_rows, output_table};
 use crate::ratings::{RatingsJson, centre_row, rated_rows};
+use crate::chosen::{AutoJson, chosen_row};
 use crate::words::{
     aligned, number, number_rows, percent, scores, set_rows, thousands, to_json, trimmed,
 };
@@ -19,7 +20,7 @@ use dualgap::structure::evaluation::{
     Strangers,
 };
 use dualgap::structure::{Evaluation, Remark, RemarkKind};
-use dualgap::task::{AnyModel, DualMethod, Method};
+use dualgap::task::{AnyModel, Chosen, DualMethod, Method};
 use dualgap::term::{Loss, Penalty, Regulariser, ScalarLoss};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -34,6 +35,10 @@ pub struct Summary<'a> {
     pub test: Option<&'a (Evaluation, Unseen)>,
     /// Until the training began.
     pub read_seconds: f64,
+    /// σ_max, if σ was given as a fraction of it.
+    pub l1_max: Option<f64>,
+    /// What held-out data have chosen, if they were asked.
+    pub chosen: Option<&'a Chosen>,
     /// Of a run to an accuracy of the pure l1 problem.
     pub l1_guarantee: Option<L1Guarantee>,
 }
@@ -71,6 +76,12 @@ struct Json<'a> {
     lambda: f64,
     #[serde(flatten)]
     regulariser: Regulariser,
+    /// The smallest σ with which all weights are zero, if σ was given as a fraction of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    l1_max: Option<f64>,
+    /// How held-out data have chosen λ, σ or the radius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auto: Option<AutoJson>,
     scale: Scaling,
     primal: f64,
     dual: f64,
@@ -197,7 +208,7 @@ impl<'a> Summary<'a> {
 
     /// Returns the object that `--json` prints, for use as a part of a larger one.
     pub fn object(&self) -> impl Serialize + use<'a> {
-        let Self { task, model, report, test, read_seconds, l1_guarantee } = self;
+        let Self { task, model, report, test, read_seconds, l1_max, chosen, l1_guarantee } = self;
         let (lambda, regulariser) = engine_penalty(model.penalty());
         let provenance = model.provenance();
         let certificate = report.certificate;
@@ -227,6 +238,8 @@ impl<'a> Summary<'a> {
             ball: BallJson::of(*model),
             lambda,
             regulariser,
+            l1_max: *l1_max,
+            auto: chosen.map(AutoJson::from),
             scale: model.scaling(),
             primal: certificate.primal,
             dual: certificate.dual,
@@ -257,7 +270,7 @@ impl<'a> Summary<'a> {
     }
 
     pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {
-        let Self { task, model, report, test, read_seconds, l1_guarantee } = self;
+        let Self { task, model, report, test, read_seconds, l1_max, chosen, l1_guarantee } = self;
         let model = *model;
         let examples = thousands(model.provenance().examples as u64);
         let mut rows = vec![
@@ -267,6 +280,8 @@ impl<'a> Summary<'a> {
         ];
         rows.extend(centre_row(model));
         rows.extend(penalty_rows(model));
+        rows.extend(l1_max.map(|most| ("l1 max", format!("{}: all weights are zero there", number(most)))));
+        rows.extend(chosen.map(chosen_row));
         rows.push(("solver", solver_name(model).into()));
         if !report.tactics.is_empty() {
             rows.push(("tactics", report.tactics.join("; ")));

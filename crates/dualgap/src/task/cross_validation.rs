@@ -239,7 +239,23 @@ impl<S: Structure> TaskSpec<S> {
         plan: &TrialPlan,
         ended: impl Fn() + Sync,
     ) -> Result<Option<CrossValidation>> {
-        let Grid { over, values } = grid.into();
+        self.try_folds(data, folds, folds.count(), grid.into(), plan, None, ended)
+    }
+
+    /// Tries a grid on so many folds, the first ones. With a patience, the grid of a single fold ends after so many numbers
+    /// in a row that predict no better than the best before.
+    #[allow(clippy::too_many_arguments)] // those of a cross-validation, and two
+    pub(super) fn try_folds(
+        &self,
+        data: &S::Data,
+        folds: &Folds,
+        tried: usize,
+        grid: Grid,
+        plan: &TrialPlan,
+        patience: Option<usize>,
+        ended: impl Fn() + Sync,
+    ) -> Result<Option<CrossValidation>> {
+        let Grid { over, values } = grid;
         let values = over.sorted(&values)?;
         if folds.count() < 2 {
             return Err(Error::setting("a cross-validation needs at least two folds"));
@@ -248,8 +264,8 @@ impl<S: Structure> TaskSpec<S> {
             0 => thread::available_parallelism().map_or(1, NonZero::get),
             threads => threads,
         };
-        let threads_each = (threads / folds.count()).max(1);
-        let tried = in_parallel(folds.count(), threads, |fold| {
+        let threads_each = (threads / tried).max(1);
+        let tried = in_parallel(tried, threads, |fold| {
             let train = data.subset(&folds.outside(fold));
             let test = data.subset(&folds.inside(fold));
             let attempt = |value: f64, before: Option<&Model<S>>| {
@@ -259,22 +275,24 @@ impl<S: Structure> TaskSpec<S> {
                     threads: threads_each,
                     ..Plan::new(plan.budget.clone())
                 };
-                let report =
-                    task.fit_near(&train, plan, before).map_err(|error| of_run(error, fold, over, value))?;
+                let report = task
+                    .fit_near(&train, plan, before)
+                    .map_err(|error| of_run(error, fold, over, value))?;
                 let score = Score::from(&report.model.evaluate(&test)?);
                 ended();
                 Ok((report, score))
             };
-            down_the_grid(&values, attempt)
+            down_the_grid(&values, patience, attempt)
         })?;
         let Some(tried) = tried.into_iter().collect::<Option<Vec<Vec<Trial>>>>() else {
             return Ok(None);
         };
+        let count = tried.iter().map(Vec::len).min().unwrap_or(0);
         let candidate = |(k, &value): (usize, &f64)| {
             let trials = tried.iter().map(|trials| trials[k]).collect();
             Candidate { value, trials }
         };
-        let candidates = values.iter().enumerate().map(candidate).collect();
+        let candidates = values[..count].iter().enumerate().map(candidate).collect();
         Ok(Some(CrossValidation { over, candidates }))
     }
 }
@@ -292,10 +310,12 @@ fn of_run(error: Error, fold: usize, over: Over, value: f64) -> Error {
 /// Returns the trials of one fold, or `None` if one was interrupted.
 fn down_the_grid<S: Structure>(
     values: &[f64],
+    patience: Option<usize>,
     mut attempt: impl FnMut(f64, Option<&Model<S>>) -> Result<(Report<Model<S>>, Score)>,
 ) -> Result<Option<Vec<Trial>>> {
     let mut before: Option<Model<S>> = None;
     let mut trials = Vec::new();
+    let (mut least, mut worse) = (f64::INFINITY, 0);
     for &value in values {
         let (report, score) = attempt(value, before.as_ref())?;
         if report.stop == Stop::Interrupted {
@@ -309,6 +329,11 @@ fn down_the_grid<S: Structure>(
             seconds: report.solve_seconds + report.certify_seconds,
         });
         before = Some(report.model);
+        worse = if score.error < least { 0 } else { worse + 1 };
+        least = least.min(score.error);
+        if patience.is_some_and(|most| worse >= most) {
+            break;
+        }
     }
     Ok(Some(trials))
 }

@@ -15,16 +15,19 @@
 //! - `describe`: the problem behind a certificate, in words and as JSON.
 //! - `path`: models that together are within a tolerance at every λ of an interval.
 //! - `over`: what a grid is over, λ, σ or a radius; `cross_validation`: the one that predicts best.
+//! - `grid_path`: a certified model at every number of a grid; `choose`: the number that predicts held-out examples best.
 //! - `predict`: predictions for a file.
 //! - `registry`: models whose structure is known only when their file is read.
 
 mod accuracy;
 mod appraise;
 mod checkpoint;
+mod choose;
 mod cross_validation;
 mod describe;
 mod file;
 mod fit;
+mod grid_path;
 #[cfg(all(test, not(feature = "low-rank")))]
 mod lacking;
 mod method;
@@ -43,6 +46,7 @@ mod version1;
 pub use accuracy::{Accuracy, Approximation};
 pub use appraise::Appraisal;
 pub use checkpoint::Checkpoints;
+pub use choose::Chosen;
 pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan};
 pub use describe::Description;
 pub use file::RawModel;
