@@ -1,5 +1,6 @@
 //! `dualgap appraise`: proves how far from the optimum the weights of another program are.
 
+use crate::args::values::Wanted;
 use crate::args::{AppraiseArgs, Common, Work};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
@@ -11,7 +12,7 @@ use crate::{Outcome, print};
 use dualgap::data::{DataSet, Source};
 use dualgap::run::{Budget, Stop};
 use dualgap::structure::{Remark, Structure};
-use dualgap::task::{Appraisal, Plan, Strength};
+use dualgap::task::{Appraisal, Plan};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;

@@ -100,6 +100,15 @@ pub enum RegressionLoss {
     Huber,
 }
 
+choices!(OverName => dualgap::task::Over {
+    /// λ, of the squared norm
+    Lambda => Lambda,
+    /// σ, of the l1 norm
+    L1 => L1,
+    /// The radius of a ball
+    Radius => Radius,
+});
+
 /// A ball by its norm, or the simplex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BallName {

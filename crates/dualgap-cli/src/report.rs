@@ -2,10 +2,10 @@
 
 use crate::args::StopArgs;
 use crate::ball::{self, BallJson, engine_penalty, nonzero, penalty_rows, weights_row};
+use crate::chosen::{AutoJson, chosen_row};
 use crate::matchings::link_rows;
 use crate::outputs::{OutputsJson, output_rows, output_table};
 use crate::ratings::{RatingsJson, centre_row, rated_rows};
-use crate::chosen::{AutoJson, chosen_row};
 use crate::words::{
     aligned, number, number_rows, percent, scores, set_rows, thousands, to_json, trimmed,
 };
@@ -280,7 +280,9 @@ impl<'a> Summary<'a> {
         ];
         rows.extend(centre_row(model));
         rows.extend(penalty_rows(model));
-        rows.extend(l1_max.map(|most| ("l1 max", format!("{}: all weights are zero there", number(most)))));
+        rows.extend(
+            l1_max.map(|most| ("l1 max", format!("{}: all weights are zero there", number(most)))),
+        );
         rows.extend(chosen.map(chosen_row));
         rows.push(("solver", solver_name(model).into()));
         if !report.tactics.is_empty() {

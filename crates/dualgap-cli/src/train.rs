@@ -145,11 +145,7 @@ fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
 fn choose<S: Structure>(args: &TrainArgs, job: &Job<'_, S>, over: Over) -> Result<Option<Chosen>> {
     let budget = args.stop.budget();
     stop_on_ctrl_c(&budget.interrupt);
-    let plan = TrialPlan {
-        budget,
-        method: job.method.clone(),
-        threads: args.method.threads,
-    };
+    let plan = TrialPlan { budget, method: job.method.clone(), threads: args.method.threads };
     let shown = !args.out.quiet && std::io::stderr().is_terminal();
     let counter = shown.then(|| RunCounter::new(Chosen::most_runs(over)));
     let ended = || counter.iter().for_each(RunCounter::ended);

@@ -57,9 +57,7 @@ impl Common<'_> {
     /// Returns the ball, or an error if another option does not go with it. Without a radius it is zero.
     pub(crate) fn in_ball(&self, ball: BallName, default_mu: Strength) -> Result<PenaltySpec> {
         match self.ball {
-            Some(args) => {
-                args.penalty(ball, default_mu, self.radius, self.penalty, self.method)
-            }
+            Some(args) => args.penalty(ball, default_mu, self.radius, self.penalty, self.method),
             None => Err(Error::setting("weights in a ball have no lambda to search for")),
         }
     }

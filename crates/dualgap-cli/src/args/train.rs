@@ -138,7 +138,9 @@ impl TrainArgs {
             ));
         }
         if first.is_some() && self.accuracy.is_some() {
-            return Err(Error::setting("--accuracy is of a problem with a given --l1, and not auto"));
+            return Err(Error::setting(
+                "--accuracy is of a problem with a given --l1, and not auto",
+            ));
         }
         Ok(first)
     }

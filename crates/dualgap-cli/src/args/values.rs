@@ -28,9 +28,11 @@ impl<T: Copy> Wanted<T> {
 /// Parses a λ or μ.
 pub fn parse_lambda(text: &str) -> Result<Strength, String> {
     match parse_end(text)? {
-        Strength::FractionOfMax(_) => Err("a fraction of the maximum is for --l1: give a positive number such as \
+        Strength::FractionOfMax(_) => {
+            Err("a fraction of the maximum is for --l1: give a positive number such as \
                                            0.01, or a multiple of 1/n such as 10/n"
-            .into()),
+                .into())
+        }
         strength => Ok(strength),
     }
 }

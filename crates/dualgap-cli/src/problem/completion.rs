@@ -85,10 +85,6 @@ impl TaskOptions for CompletionArgs {
     };
     // The trace ball is the only one, and need not be named.
     const HIDES: &'static [&'static str] = &["ball"];
-    const NO_LAMBDA: Option<&'static str> = Some(
-        "completion has a radius in its place: try some with \
-         `dualgap train completion RATINGS --radius R --holdout 0.1`, and keep what predicts best",
-    );
     /// In the units of one rating: an entry that was rated once is shrunk by a hundredth.
     const DEFAULT_MU: Strength = Strength::PerExample(0.01);
 

@@ -3,6 +3,7 @@
 //! λ and σ are tried on five folds, as a cross-validation does. A radius is tried on one fifth of the examples, and the
 //! grid ends as soon as two radii in a row predict no better than a smaller one: the larger a ball, the longer its runs.
 
+use super::grid_path::{LAMBDAS, RADII, SIGMAS};
 use super::{CrossValidation, Over, Task, TaskSpec, TrialPlan};
 use crate::data::{DataSet, Folds};
 use crate::run::Budget;
@@ -30,6 +31,17 @@ pub struct Chosen {
     pub folds: usize,
     /// The seed that dealt them.
     pub seed: u64,
+}
+
+impl Chosen {
+    /// Returns how many models a choice trains at most.
+    pub fn most_runs(over: Over) -> usize {
+        match over {
+            Over::Lambda => FOLDS * LAMBDAS,
+            Over::L1 => FOLDS * SIGMAS,
+            Over::Radius => RADII,
+        }
+    }
 }
 
 impl<S: Structure> TaskSpec<S> {

@@ -50,6 +50,7 @@ pub use choose::Chosen;
 pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan};
 pub use describe::Description;
 pub use file::RawModel;
+pub use grid_path::check_grid_path;
 pub use method::{DualMethod, Method};
 pub use model::{Model, Provenance};
 pub use over::{Grid, Over, grid};
