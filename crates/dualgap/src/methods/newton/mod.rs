@@ -32,4 +32,4 @@ pub use blocks::CurvedBlocks;
 pub use settings::{Equations, Settings};
 pub use solver::passes_of_a_step;
 pub use solver::{Newton, State};
-pub use train::{train, train_after, train_from};
+pub use train::{train, train_after, train_at, train_from};

@@ -1,13 +1,17 @@
 //! Problems under a penalty whose losses are smooth functions of linear predictions: besides the solvers of all blocks they
 //! have Newton's method, which is compiled for no others.
 
-use super::penalised::{Penalised, begin, penalised_or_l1, regulariser, trained, weights_of};
+use super::penalised::{self, Penalised, penalised_or_l1, regulariser, trained, weights_of};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
-use crate::Result;
-use crate::dual::{self, Average, Method, Settings, Witness, Witnessed};
+use crate::data::Factors;
+use crate::dual::{self, Average, Begin, Method, Settings, Witness, Witnessed};
+use crate::linalg::kernels::add_scores;
+use crate::linalg::parallel;
 use crate::methods::newton::{self, CurvedBlocks};
 use crate::run::{Budget, CheckpointSink, Reach, Report, Stop};
 use crate::term::Penalty;
+use crate::{Error, Result};
+use std::borrow::Cow;
 
 /// Poses a problem as [`penalised_or_l1`] does, for its solvers and, under a ridge, Newton's method.
 pub fn curved<'d, B: Witnessed + CurvedBlocks + 'd>(
@@ -33,9 +37,9 @@ impl<B: Witnessed + CurvedBlocks> Posed for Curved<B> {
             }
             Solver::Dual(settings) => match handover(blocks, settings) {
                 Some(passes) => with_handover(blocks, &settings.clone(), passes, run),
-                None => self.0.train(run),
+                None => begun(blocks, *penalty, weights.as_deref(), run),
             },
-            _ => self.0.train(run),
+            _ => begun(blocks, *penalty, weights.as_deref(), run),
         }
     }
 
@@ -63,10 +67,62 @@ pub(super) fn by_newton<B: Witnessed + CurvedBlocks>(
     let (lambda, regulariser) = regulariser(penalty, blocks)?;
     let (threads, sample_weights) = (settings.threads, weights.map(<[f64]>::to_vec));
     let problem = Settings { lambda, regulariser, threads, sample_weights, ..Settings::default() };
-    let begin = begin(blocks, run.start)?;
-    let (budget, observer, sink) = (run.budget, run.observer, run.sink);
-    let report = newton::train_from(blocks, &problem, &settings, begin, budget, observer, sink)?;
-    Ok(trained(blocks, report, run.factors))
+    let Run { start, factors, budget, observer, sink, .. } = run;
+    let report = if let Start::Weights(raw) = start {
+        let w = scaled(blocks, raw, factors)?.into_owned();
+        newton::train_at(blocks, &problem, &settings, w, budget, observer, sink)?
+    } else {
+        let begin = penalised::begin(blocks, start)?;
+        newton::train_from(blocks, &problem, &settings, begin, budget, observer, sink)?
+    };
+    Ok(trained(blocks, report, factors))
+}
+
+/// Trains with any of the solvers of all blocks.
+pub(super) fn begun<B: Witnessed + CurvedBlocks>(
+    blocks: &B,
+    penalty: Penalty,
+    weights: Option<&[f64]>,
+    mut run: Run<'_>,
+) -> Result<Report<Trained>> {
+    let begin = begin(blocks, std::mem::replace(&mut run.start, Start::Fresh), run.factors)?;
+    penalised::train_begun(blocks, penalty, weights, begin, run)
+}
+
+/// Returns where a run of dual ascent begins: at the dual point −∇φ_i(a_i) of given weights, or as that of any blocks.
+pub(super) fn begin<B: Witnessed + CurvedBlocks>(
+    blocks: &B,
+    start: Start<'_>,
+    factors: &Factors,
+) -> Result<Begin<B::Point>> {
+    match start {
+        Start::Weights(raw) if blocks.is_curved() => {
+            let w = scaled(blocks, raw, factors)?;
+            let buffer = || vec![0.0; blocks.outputs()];
+            let points = parallel::map(blocks.len(), buffer, |a, i| {
+                a.fill(0.0);
+                add_scores(blocks.inputs().row(i), &w, a);
+                Ok(blocks.touching(i, a))
+            })?;
+            Ok(Begin::Points(points))
+        }
+        start => penalised::begin(blocks, start),
+    }
+}
+
+/// Returns given weights for the scaled data, or an error if they are not as many as the problem has.
+fn scaled<'w, B: CurvedBlocks>(
+    blocks: &B,
+    raw: &'w [f64],
+    factors: &Factors,
+) -> Result<Cow<'w, [f64]>> {
+    if raw.len() != blocks.dim() || raw.iter().any(|w| !w.is_finite()) {
+        let (have, need) = (raw.len(), blocks.dim());
+        return Err(Error::setting(format!(
+            "a run begins at {need} finite weights, and it was given {have}: take those of the same data"
+        )));
+    }
+    Ok(factors.scaled(raw))
 }
 
 /// Dual ascent takes at least this many passes before it hands over: on well-scaled data it needs fewer, ...
@@ -107,7 +163,7 @@ pub(super) fn with_handover<B: Witnessed + CurvedBlocks>(
     if let Start::At(checkpoint) = &start
         && checkpoint.run.work.oracle_calls > calls
     {
-        let begin = begin(blocks, start)?;
+        let begin = begin(blocks, start, factors)?;
         let report = newton::train_from(blocks, settings, &newton, begin, budget, observer, sink)?;
         return Ok(trained(blocks, report, factors));
     }
@@ -115,7 +171,7 @@ pub(super) fn with_handover<B: Witnessed + CurvedBlocks>(
         passes: Some(budget.passes.map_or(passes, |most| most.min(passes))),
         ..budget.clone()
     };
-    let begin = begin(blocks, start)?;
+    let begin = begin(blocks, start, factors)?;
     let kept = sink.as_mut().map(|sink| &mut **sink as &mut dyn CheckpointSink);
     let ascent = dual::train_from(blocks, settings, begin, &first, observer, kept)?;
     if ascent.stop != Stop::PassLimit || budget.passes.is_some_and(|most| most <= passes) {

@@ -152,6 +152,9 @@ pub enum Start<'a> {
         /// The bytes that keys are places in; see [`Witness::outputs`].
         outputs: &'a [u8],
     },
+    /// At these weights, which are for the unscaled data, as those that a run returns. For smooth losses of linear
+    /// predictions, whose weights have a dual point; others return an error.
+    Weights(&'a [f64]),
 }
 
 /// What a run ends with.
@@ -192,7 +195,7 @@ fn begin(solver: &Solver, start: Start<'_>) -> Result<(ball::Settings, Option<Ch
     match start {
         Start::Fresh => Ok((*settings, None)),
         Start::At(checkpoint) => Ok((*settings, Some(checkpoint))),
-        Start::Entries { .. } => {
+        Start::Entries { .. } | Start::Weights(_) => {
             Err(Error::setting("a run in a ball has no warm start: begin it anew"))
         }
     }

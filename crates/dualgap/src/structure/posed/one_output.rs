@@ -1,9 +1,8 @@
 //! Problems of one output under a penalty, which know more penalties than others: pure l1, the q-norm, and a free weight.
 
-use super::curved::{by_newton, handover, with_handover};
+use super::curved::{begin, begun, by_newton, handover, with_handover};
 use super::penalised::{
-    OfBlocks, begin, checkpoint, corners, reach, regulariser, scaled_corners, train, trained,
-    weights_of,
+    OfBlocks, checkpoint, corners, reach, regulariser, scaled_corners, trained, weights_of,
 };
 use super::{Posed, Posing, Run, Sides, Solver, Trained, other_solver};
 use crate::Result;
@@ -37,15 +36,15 @@ impl Posed for OfOneOutput<'_> {
                 return by_newton(blocks, *penalty, weights.as_deref(), *settings, run);
             }
             _ if of_its_own => return Err(other_solver()),
-            _ => return train(blocks, *penalty, weights.as_deref(), run),
+            _ => return begun(blocks, *penalty, weights.as_deref(), run),
         };
         if !of_its_own {
             return match handover(blocks, &settings) {
                 Some(passes) => with_handover(blocks, &settings, passes, run),
-                None => train(blocks, *penalty, weights.as_deref(), run),
+                None => begun(blocks, *penalty, weights.as_deref(), run),
             };
         }
-        let (settings, begin) = (&settings, begin(blocks, run.start)?);
+        let (settings, begin) = (&settings, begin(blocks, run.start, run.factors)?);
         let (budget, observer, sink) = (run.budget, run.observer, run.sink);
         let report = if let Penalty::QNorm { .. } = self.penalty {
             dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)

@@ -133,9 +133,20 @@ pub(super) fn train<B: Witnessed>(
     blocks: &B,
     penalty: Penalty,
     weights: Option<&[f64]>,
+    mut run: Run<'_>,
+) -> Result<Report<Trained>> {
+    let begin = begin(blocks, std::mem::replace(&mut run.start, Start::Fresh))?;
+    train_begun(blocks, penalty, weights, begin, run)
+}
+
+/// [`train`] from this beginning, whatever the run's start is.
+pub(super) fn train_begun<B: Witnessed>(
+    blocks: &B,
+    penalty: Penalty,
+    weights: Option<&[f64]>,
+    begin: Begin<B::Point>,
     run: Run<'_>,
 ) -> Result<Report<Trained>> {
-    let begin = begin(blocks, run.start)?;
     let (lambda, regulariser) = regulariser(penalty, blocks)?;
     let (budget, observer, sink) = (run.budget, run.observer, run.sink);
     let report = match &run.solver {
@@ -190,6 +201,11 @@ pub(in crate::structure) fn begin<B: Witnessed>(
         Start::Fresh => return Ok(Begin::Fresh),
         Start::At(checkpoint) => return Ok(Begin::At(checkpoint)),
         Start::Entries { of, outputs } => (of, outputs),
+        Start::Weights(_) => {
+            return Err(Error::setting(
+                "only runs with a smooth loss of linear predictions begin at weights: give a dual point, or begin anew",
+            ));
+        }
     };
     let mut of = of.into_iter();
     let points = (0..blocks.len()).map(|i| {
