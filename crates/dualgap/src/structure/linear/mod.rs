@@ -9,7 +9,6 @@
 
 mod balance;
 mod blocks;
-mod coordinates;
 pub(crate) mod definition;
 mod pure_l1;
 
