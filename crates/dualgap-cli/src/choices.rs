@@ -168,6 +168,8 @@ pub enum Solver {
     NewtonCholesky,
     /// The same, its equations by conjugate gradients
     NewtonCg,
+    /// Coordinate descent, for smooth losses under --l1: binary, regression and classes
+    Coordinates,
     /// Stochastic subgradients, with the steps of Pegasos
     Ssg,
     /// Subgradients of all examples

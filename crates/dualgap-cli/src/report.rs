@@ -219,6 +219,7 @@ impl<'a> Summary<'a> {
                 Method::Ball(settings) => SolverJson::Ball(settings.method),
                 Method::Dual(method) => SolverJson::Engine(method.solver),
                 Method::Newton(_) => SolverJson::Other("newton"),
+                Method::Coordinates(_) => SolverJson::Other("coordinates"),
                 Method::Subgradient(settings) => SolverJson::Other(match settings.method {
                     subgradient::Method::Stochastic => "ssg",
                     subgradient::Method::Batch => "subgradient",
@@ -532,6 +533,7 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
         Method::Ball(settings) => return ball::method_name(settings.method),
         Method::Dual(DualMethod { solver, option, .. }) => (*solver, *option),
         Method::Newton(_) => return "Newton's method",
+        Method::Coordinates(_) => return "coordinate descent",
         Method::Subgradient(settings) => {
             return match settings.method {
                 subgradient::Method::Stochastic => "stochastic subgradient (ssg)",

@@ -5,10 +5,10 @@ use crate::errors::OrRaise;
 use crate::model::{Model, certificate_of};
 use crate::running::{Flag, dict, observed, settled, to_python};
 use crate::structures::{PyStructure, for_structure};
-use dualgap::{Error, Result};
 use dualgap::data::Recipe;
 use dualgap::run::{Budget, Interrupt, Observer, Report, Tolerance};
 use dualgap::task::{Candidate, Chosen, Method, Over, PenaltySpec, Plan, TaskSpec, TrialPlan};
+use dualgap::{Error, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -110,7 +110,9 @@ impl<S: PyStructure> Request<S> {
             threads: self.threads,
         };
         let Some(chosen) = self.task.choose(data, over, &plan, self.seed(), || ())? else {
-            return Err(Error::setting("the run was ended before held-out data had chosen anything"));
+            return Err(Error::setting(
+                "the run was ended before held-out data had chosen anything",
+            ));
         };
         let (task, most) = self.task.at(over, chosen.value)?.settled(data)?;
         Ok((task, most, Some(chosen)))

@@ -98,8 +98,8 @@ impl PenaltyArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// Which method trains. Under a penalty: auto, bcfw, fw, newton, ssg, subgradient, cutting-plane, n-slack or eg; in a ball: auto,
-    /// pdbfw, fw and the others.
+    /// Which method trains. Under a penalty: auto, bcfw, fw, newton, coordinates, ssg, subgradient, cutting-plane, n-slack or eg; in a
+    /// ball: auto, pdbfw, fw and the others.
     #[arg(long, value_enum, default_value = "auto")]
     pub solver: Solver,
     /// How far a step goes.
@@ -174,7 +174,7 @@ impl MethodArgs {
             Solver::Auto | Solver::Bcfw | Solver::Fw => {
                 return Ok(DualMethod { option, ..self.settings()?.into() }.into());
             }
-            Solver::Newton | Solver::NewtonCholesky | Solver::NewtonCg => {
+            Solver::Newton | Solver::NewtonCholesky | Solver::NewtonCg | Solver::Coordinates => {
                 Method::named(&self.solver.name(), false)?
             }
             Solver::Ssg | Solver::Subgradient => {
@@ -201,8 +201,8 @@ impl MethodArgs {
             }
             other => {
                 return Err(Error::setting(format!(
-                    "--solver {} is for weights in a ball: give --ball and --radius, or take auto, bcfw, fw, newton, ssg, \
-                     subgradient, cutting-plane, n-slack or eg",
+                    "--solver {} is for weights in a ball: give --ball and --radius, or take auto, bcfw, fw, newton, \
+                     coordinates, ssg, subgradient, cutting-plane, n-slack or eg",
                     other.name()
                 )));
             }

@@ -98,6 +98,13 @@ impl Budget {
         Ok(())
     }
 
+    /// Whether a certificate of these values would meet one of the tolerances, but for its rounding.
+    pub(crate) fn would_be_met(&self, (primal, dual): (f64, f64)) -> bool {
+        let within = |tolerance: f64| primal - dual <= tolerance;
+        self.absolute.is_some_and(within)
+            || self.relative.is_some_and(|share| within(share * primal.abs()))
+    }
+
     /// Whether the certificate, rounding included, meets one of the tolerances.
     pub fn is_met(&self, certificate: &Certificate) -> bool {
         self.absolute.is_some_and(|tolerance| certificate.is_within(tolerance))

@@ -68,6 +68,12 @@ pub trait Solver {
     /// into the quota.
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work>;
 
+    /// Returns what the solver takes the primal and the dual value for, if it knows them well enough: the loop certifies at
+    /// once if a certificate of these values would end the run. Nothing else rests on them.
+    fn claim(&self) -> Option<(f64, f64)> {
+        None
+    }
+
     /// Evaluates the primal and the dual value from the data.
     fn certify(&mut self) -> Result<Certified>;
 

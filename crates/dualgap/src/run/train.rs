@@ -3,7 +3,7 @@
 //! The loop solves for a while, certifies, and checks whether to stop. Counted work decides when to certify: a
 //! certification costs one pass, and it is due as soon as all of them together stay within `certify_share` of the
 //! solving work, but in a long run no sooner than when the work has grown by some percent: a run of a thousand passes
-//! need not be certified every fourth. The clock can stop a run and does nothing else.
+//! need not be certified every fourth. A solver that knows its own gap is also certified as soon as it claims to be done. The clock can stop a run and does nothing else.
 
 use crate::run::{
     Budget, Certificate, Certified, Checkpoint, CheckpointSink, Observer, Progress, Quota, Report,
@@ -110,6 +110,7 @@ pub fn run_from<S: Resumable>(
 trait Drive {
     fn calls_per_pass(&self) -> u64;
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work>;
+    fn claim(&self) -> Option<(f64, f64)>;
     fn certify(&mut self) -> Result<Certified>;
     fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified>;
     fn proved(&self) -> Option<Result<Certificate>>;
@@ -132,6 +133,10 @@ impl<S: Solver, C: Fn(&S, &RunState) -> Result<Checkpoint>> Drive for Driven<'_,
 
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         self.solver.advance(quota)
+    }
+
+    fn claim(&self) -> Option<(f64, f64)> {
+        self.solver.claim()
     }
 
     fn certify(&mut self) -> Result<Certified> {
@@ -254,6 +259,9 @@ fn drive(
             if state.work.oracle_calls - stored_at >= interval {
                 store(solver, &state, observer)?;
                 stored_at = state.work.oracle_calls;
+            }
+            if solver.claim().is_some_and(|claim| budget.would_be_met(claim)) {
+                break;
             }
         }
         // Decided before the certification, so that its time cannot turn a finished run into a late one.

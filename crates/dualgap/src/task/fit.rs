@@ -5,7 +5,7 @@ use super::{Keep, Model, Plan, Provenance, Resume, Task};
 use crate::data::{DataSet, Factors};
 use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Progress, Report, Stop};
 use crate::structure::Structure;
-use crate::structure::posed::{Posed, Posing, Run, Sides, Start, Trained};
+use crate::structure::posed::{Posing, Run, Sides, Start, Trained};
 use crate::term::Penalty;
 use crate::{Error, Result, Setting};
 use std::time::Instant;
@@ -45,11 +45,12 @@ impl<S: Structure> Task<S> {
         let identity = checkpoint::identity(&untrained, &plan.budget);
         let Plan { budget, observer, watch, checkpoints, resume, warm_start, .. } = plan;
         let (from, mut kept) = survival(identity, checkpoints, resume)?;
+        let at_weights = posed.begins_at_weights(&solver);
         let start = match (from, warm_start) {
             (Some(checkpoint), _) => Start::At(checkpoint),
-            (None, Some(old)) => warm_start_of(&untrained, &*posed, data, old)?,
-            (None, None) => match near.filter(|_| begins_at_models(&untrained, &*posed)) {
-                Some(near) => warm_start_of(&untrained, &*posed, data, near)?,
+            (None, Some(old)) => warm_start_of(&untrained, at_weights, data, old)?,
+            (None, None) => match near.filter(|_| begins_at_models(&untrained, at_weights)) {
+                Some(near) => warm_start_of(&untrained, at_weights, data, near)?,
                 None => Start::Fresh,
             },
         };
@@ -66,11 +67,11 @@ impl<S: Structure> Task<S> {
     }
 }
 
-/// Whether a run can begin at a model of another λ, σ or radius.
-fn begins_at_models<S: Structure>(untrained: &Model<S>, posed: &dyn Posed) -> bool {
+/// Whether a run can begin at a model of another λ, σ or radius; under the l1 norm alone some begin at weights.
+fn begins_at_models<S: Structure>(untrained: &Model<S>, at_weights: bool) -> bool {
     match untrained.task.penalty {
         Penalty::Ball { .. } => false,
-        Penalty::Lasso { .. } => posed.begins_at_weights(),
+        Penalty::Lasso { .. } => at_weights,
         _ => untrained.provenance.method.has_warm_starts(),
     }
 }
@@ -173,7 +174,7 @@ fn named<S: Structure>(report: Report<Trained>, untrained: Model<S>) -> Report<M
 /// point is far from that of another σ, its weights.
 fn warm_start_of<'o, S: Structure>(
     new: &Model<S>,
-    posed: &dyn Posed,
+    at_weights: bool,
     data: &S::Data,
     old: &'o Model<S>,
 ) -> Result<Start<'o>> {
@@ -182,7 +183,7 @@ fn warm_start_of<'o, S: Structure>(
         return Err(Error::setting("a warm start needs a model of the same task"));
     }
     let pure_l1 = matches!(new.task.penalty, Penalty::Lasso { .. });
-    if pure_l1 && posed.begins_at_weights() && old.names == new.names {
+    if pure_l1 && at_weights && old.names == new.names {
         return Ok(Start::Weights(&old.weights));
     }
     let Some(witness) = &old.witness else {

@@ -21,7 +21,7 @@
 //! - `kept_rounds`, `kept_l1`: checkpoints of accelerated rounds and pure l1 runs, and forged ones.
 //! - `classes`: losses of several scores.
 //! - `reaches`: what a model proves at other λ, beside numbers of 32 digits.
-//! - `newton`: second-order steps.
+//! - `newton`: second-order steps. `coordinates`: steps along weights under the l1 norm.
 //! - `paths`: models for every λ of an interval.
 //! - `edges`: data that nobody would wish for.
 //!
@@ -34,6 +34,7 @@ mod bounds;
 mod case;
 mod class_weights;
 mod classes;
+mod coordinates;
 mod edges;
 mod free_models;
 mod intercepts;

@@ -447,6 +447,21 @@ impl<L: Loss> CurvedBlocks for LinearBlocks<'_, L> {
         out[0] = curve[0] * u[0];
     }
 
+    fn is_quadratic(&self) -> bool {
+        self.loss.is_quadratic()
+    }
+
+    #[inline]
+    fn look_at(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) -> f64 {
+        let value;
+        (value, slope[0], curve[0]) = self.loss.look(a[0], self.targets[i]);
+        value
+    }
+
+    fn split_curve(&self, _: usize, curve: &[f64], diagonal: &mut [f64], rank_one: &mut [f64]) {
+        (diagonal[0], rank_one[0]) = (curve[0], 0.0);
+    }
+
     fn touching(&self, i: usize, a: &[f64]) -> f64 {
         self.loss.corner(a[0], self.targets[i])
     }

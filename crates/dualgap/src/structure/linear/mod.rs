@@ -10,7 +10,6 @@
 mod at_zero;
 mod balance;
 mod blocks;
-mod coordinates;
 pub(crate) mod definition;
 mod pure_l1;
 

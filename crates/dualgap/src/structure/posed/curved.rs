@@ -1,8 +1,11 @@
 //! Problems under a penalty whose losses are smooth functions of linear predictions: besides the solvers of all blocks they
-//! have Newton's method, which is compiled for no others.
+//! have Newton's method and coordinate descent, which are compiled for no others.
 
 use super::at_zero::AtZero;
-use super::penalised::{self, Penalised, penalised_or_l1, regulariser, trained, weights_of};
+use super::penalised::{
+    self, Penalised, UnderL1, penalised_or_l1, regulariser, trained, weights_of,
+};
+use super::weight_by_weight::{CurvedL1, by_coordinates, preferred};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
 use crate::data::Factors;
 use crate::dual::{self, Average, Begin, Method, Settings, Witness, Witnessed};
@@ -19,10 +22,13 @@ pub fn curved<'d, B: Witnessed + CurvedBlocks + 'd>(
     blocks: B,
     posing: &Posing<'_>,
 ) -> Box<dyn Posed + 'd> {
-    if let Penalty::Lasso { .. } = posing.penalty {
-        return penalised_or_l1(blocks, posing);
-    }
     let weights = weights_of(posing);
+    if let Penalty::Lasso { sigma, nonnegative, .. } = posing.penalty {
+        if !blocks.is_curved() {
+            return penalised_or_l1(blocks, posing);
+        }
+        return Box::new(CurvedL1(UnderL1 { blocks, sigma, nonnegative, weights }));
+    }
     Box::new(Curved(Penalised { blocks, penalty: posing.penalty, weights }))
 }
 
@@ -35,6 +41,13 @@ impl<B: Witnessed + CurvedBlocks> Posed for Curved<B> {
             Solver::Newton(settings) => {
                 let settings = *settings;
                 by_newton(blocks, *penalty, weights.as_deref(), settings, run)
+            }
+            Solver::Coordinates(settings) => {
+                let settings = *settings;
+                by_coordinates(blocks, *penalty, weights.as_deref(), settings, run)
+            }
+            Solver::Dual(settings) if let Some(settings) = preferred(blocks, settings) => {
+                by_coordinates(blocks, *penalty, weights.as_deref(), settings, run)
             }
             Solver::Dual(settings) => match handover(blocks, settings) {
                 Some(passes) => with_handover(blocks, &settings.clone(), passes, run),
@@ -116,7 +129,7 @@ pub(super) fn begin<B: Witnessed + CurvedBlocks>(
 }
 
 /// Returns given weights for the scaled data, or an error if they are not as many as the problem has.
-fn scaled<'w, B: CurvedBlocks>(
+pub(super) fn scaled<'w, B: CurvedBlocks>(
     blocks: &B,
     raw: &'w [f64],
     factors: &Factors,

@@ -4,7 +4,7 @@
 //! else, training, the two sides of a certificate, the bound at every λ, is the same for all structures:
 //!
 //! - [`penalised`]: blocks of the engine under a ridge; [`penalised_or_l1`]: also under the l1 norm alone;
-//!   [`curved`]: such blocks with a smooth loss, for Newton's method; [`with_expectations`]: such blocks that can also sum over their outputs; [`linear`]: of one output, for which there are
+//!   [`curved`]: such blocks with a smooth loss, for Newton's method and coordinate descent; [`with_expectations`]: such blocks that can also sum over their outputs; [`linear`]: of one output, for which there are
 //!   more penalties.
 //! - [`in_ball`]: rows and losses in a ball; [`mapped`]: losses of any linear map of a matrix, in the trace ball.
 //!
@@ -23,6 +23,7 @@ mod stored;
 mod trace;
 #[cfg(feature = "low-rank")]
 mod trace;
+mod weight_by_weight;
 
 pub use at_zero::AtZero;
 pub use balls::in_ball;
@@ -40,7 +41,7 @@ use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::{Settings, Witness};
 use crate::linalg::{LowRank, Measured};
-use crate::methods::{cutting_plane, exponentiated_gradient, newton, subgradient};
+use crate::methods::{coordinates, cutting_plane, exponentiated_gradient, newton, subgradient};
 use crate::run::{Budget, Certificate, Checkpoint, CheckpointSink, Observer, Reach, Report};
 use crate::term::{Ball, Penalty};
 use crate::{Error, Result, ball};
@@ -81,8 +82,8 @@ pub trait Posed {
         ))
     }
 
-    /// Whether a run under the l1 norm alone can begin at given weights, [`Start::Weights`].
-    fn begins_at_weights(&self) -> bool {
+    /// Whether a run of this solver under the l1 norm alone can begin at given weights, [`Start::Weights`].
+    fn begins_at_weights(&self, _solver: &Solver) -> bool {
         false
     }
 
@@ -145,6 +146,8 @@ pub enum Solver {
     Ball(ball::Settings),
     /// Newton's method.
     Newton(newton::Settings),
+    /// Coordinate descent.
+    Coordinates(coordinates::Settings),
     /// The subgradient methods.
     Subgradient(subgradient::Settings),
     /// Cutting planes.

@@ -43,11 +43,11 @@ pub(super) struct Penalised<B> {
 }
 
 /// Blocks under `σ‖w‖₁` alone.
-struct UnderL1<B> {
-    blocks: B,
-    sigma: f64,
-    nonnegative: bool,
-    weights: Option<Vec<f64>>,
+pub(super) struct UnderL1<B> {
+    pub(super) blocks: B,
+    pub(super) sigma: f64,
+    pub(super) nonnegative: bool,
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 impl<B: Witnessed> Posed for Penalised<B> {
@@ -191,6 +191,11 @@ pub(super) fn train_begun<B: Witnessed>(
         Solver::Newton(_) => {
             return Err(Error::setting(
                 "Newton's method is for smooth losses of linear predictions: take dual ascent",
+            ));
+        }
+        Solver::Coordinates(_) => {
+            return Err(Error::setting(
+                "coordinate descent is for smooth losses of linear predictions under an l1 norm: take dual ascent",
             ));
         }
         Solver::ExponentiatedGradient(_) => {

@@ -100,6 +100,16 @@ impl Loss for Logistic {
         Some(p * (1.0 - p))
     }
 
+    /// One exponential serves all three.
+    #[inline]
+    fn look(&self, a: f64, y: f64) -> (f64, f64, f64) {
+        let m = y * a;
+        let e = (-m.abs()).exp();
+        let (of_sign, other) = (1.0 / (1.0 + e), e / (1.0 + e));
+        let value = e.ln_1p() + (-m).max(0.0);
+        (value, -y * if m >= 0.0 { other } else { of_sign }, of_sign * other)
+    }
+
     fn steepness(&self, _: f64, _: f64) -> f64 {
         1.0
     }

@@ -61,6 +61,16 @@ pub trait Loss: Clone + Send + Sync {
         None
     }
 
+    /// Whether φ'' is the same everywhere.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
+    /// Returns φ(a), φ'(a) and φ''(a), to the accuracy of a step; φ'' is zero for losses that have none.
+    fn look(&self, a: f64, y: f64) -> (f64, f64, f64) {
+        (self.value(a, y).value, -self.corner(a, y), self.curvature(a, y).unwrap_or(0.0))
+    }
+
     /// Returns an error if a target or a parameter of the loss is not allowed.
     fn check(&self, _targets: &[f64]) -> Result<()> {
         Ok(())
@@ -212,6 +222,15 @@ impl Loss for ScalarLoss {
     #[inline]
     fn curvature(&self, a: f64, y: f64) -> Option<f64> {
         of!(self, loss => loss.curvature(a, y))
+    }
+
+    fn is_quadratic(&self) -> bool {
+        of!(self, loss => loss.is_quadratic())
+    }
+
+    #[inline]
+    fn look(&self, a: f64, y: f64) -> (f64, f64, f64) {
+        of!(self, loss => loss.look(a, y))
     }
 
     fn steepness(&self, largest: f64, y: f64) -> f64 {
