@@ -71,7 +71,7 @@ class MatrixCompletion(CertifiedEstimator):
     >>> from dualgap import MatrixCompletion
     >>> users = ["ann", "ann", "bob", "bob", "eve"]
     >>> items = ["tea", "milk", "tea", "milk", "tea"]
-    >>> model = MatrixCompletion(radius=4, mu=0.01, tolerance=1e-6).fit(users, items, [5, 1, 1, 5, 5])
+    >>> model = MatrixCompletion(radius=4, mu=0.01, centre="mean", tolerance=1e-6).fit(users, items, [5, 1, 1, 5, 5])
     >>> bool(model.predict(["eve"], ["milk"])[0] < 3)
     True
     >>> model.predict(["joe"], ["milk"])
