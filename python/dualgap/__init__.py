@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from . import plot as plot
     from ._certificate import Certificate as Certificate
     from ._files import load as load
+    from ._grid_path import GridPath as GridPath
+    from ._grid_path import GridPoint as GridPoint
     from ._path import CertifiedPath as CertifiedPath
     from ._path import PathPiece as PathPiece
     from ._path import path as path
@@ -58,6 +60,8 @@ _HOMES = {
     "ChainSVMCV": "cross_validation",
     "check_oracle": "structured",
     "Decoded": "structured",
+    "GridPath": "_grid_path",
+    "GridPoint": "_grid_path",
     "KernelRegressor": "kernel",
     "KernelSVM": "kernel",
     "LinearClassifier": "linear",

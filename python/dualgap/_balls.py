@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _dualgap
 from ._arrays import weights
-from ._base import CertifiedEstimator, number, strength, whole
+from ._base import CertifiedEstimator, is_auto, number, strength, whole
 from ._examples import CertifiedRegressor
 from ._scores import by_output, loss_keywords, loss_settings, one_of
 
@@ -44,7 +44,7 @@ class InBall(CertifiedEstimator):
 
     def _radius(self) -> float:
         """Return the radius, which the library checks."""
-        return number(self.radius, "radius")
+        return radius_of(self.radius)
 
     def _method(self) -> dict[str, Any]:
         constants = getattr(self, "constants", None)
@@ -68,6 +68,11 @@ class InBall(CertifiedEstimator):
         found = {"ball": penalty["ball"]["name"], "radius": penalty["ball"]["radius"], "mu": penalty["mu"]}
         mine = {name: value for name, value in found.items() if name in cls._get_param_names()}
         return {**super()._keywords(model), **mine}
+
+
+def radius_of(value: Any) -> float:
+    """Return the keyword `radius` as a number, which is any while held-out data have not chosen it."""
+    return 1.0 if is_auto(value) else number(value, "radius")
 
 
 class LowRank(CertifiedEstimator):

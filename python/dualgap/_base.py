@@ -57,13 +57,23 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _penalty(self) -> dict[str, Any]:
         """Return the penalty in the library's JSON form."""
-        penalty = {"name": "ridge", "lambda": strength(self.lam, "lam"), "l1": number(self.l1, "l1")}
+        penalty = {"name": "ridge", "lambda": strength(self.lam, "lam"), "l1": sigma(self.l1, "l1")}
         nonnegative = bool(getattr(self, "nonnegative", False))
         if getattr(self, "q_norm", False):
             if nonnegative:
                 raise ValueError("the q-norm has no nonnegative form: leave one of `q_norm` and `nonnegative` out")
             return {**penalty, "name": "q_norm"}
         return {**penalty, "nonnegative": nonnegative}
+
+    def _auto(self) -> str | None:
+        """Return what held-out data choose, by the library's name, or None."""
+        wanted = [name for name in ("lam", "l1", "radius") if is_auto(getattr(self, name, None))]
+        if len(wanted) > 1:
+            raise ValueError(
+                f'held-out data choose one number at a time, not {" and ".join(wanted)}: give the others as numbers, '
+                'or `lam` as a multiple of `l1` such as "0.1l1"'
+            )
+        return {"lam": "lambda"}.get(wanted[0], wanted[0]) if wanted else None
 
     def _limits(self) -> dict[str, Any]:
         """Return when the run stops, by the program's names."""
@@ -98,6 +108,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         """
         request = {
             "task": task,
+            "auto": self._auto(),
             "solver": self.solver,
             "method": self._method(),
             "limits": self._limits(),
@@ -152,8 +163,17 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         """Set the attributes of a fitted estimator, warn if the tolerance was missed, and raise what ended the run."""
         self._set_run(model, report["certificate"], report["stop"], report["passes"], report["history"])
         self._remarks = remarks_of(report)
+        self._set_chosen(report)
         self._set_fitted()
         self._end(report["raised"])
+
+    def _set_chosen(self, report: dict[str, Any]) -> None:
+        """Set what the data have decided about the strengths: `auto_` and `l1_max_`, if they have."""
+        for name, found in (("auto_", report.get("auto")), ("l1_max_", report.get("l1_max"))):
+            if found is not None:
+                setattr(self, name, found)
+            elif hasattr(self, name):
+                delattr(self, name)
 
     def _set_run(
         self, model: _dualgap.Model, certificate: dict[str, Any], stop: str, passes: float, history: list[Any]
@@ -315,12 +335,36 @@ def number(value: Any, name: str) -> float:
     return result
 
 
+def is_auto(value: Any) -> bool:
+    """Return whether held-out data choose a keyword."""
+    return isinstance(value, str) and value == "auto"
+
+
+def sigma(value: Any, name: str) -> float | str:
+    """Return a keyword such as ``0.01``, ``"0.1max"`` or ``"1/n"``; while it is not chosen, that of zero weights."""
+    if is_auto(value):
+        return "1max"
+    if not isinstance(value, str):
+        return number(value, name)
+    fraction = value.removesuffix("max")
+    message = f'{name} must be a number such as 0.01, or a fraction of the largest one such as "0.1max", not {value!r}'
+    try:
+        found = number(fraction.removesuffix("/n") if fraction == value else fraction, name)
+    except ValueError:
+        raise ValueError(message) from None
+    if fraction != value and not 0.0 < found <= 1.0:
+        raise ValueError(f"{message}: the fraction is above 0 and at most 1")
+    return value
+
+
 def strength(value: Any, name: str) -> float | str:
-    """Return a keyword such as ``0.01`` or ``"1/n"``."""
+    """Return a keyword such as ``0.01``, ``"1/n"`` or ``"0.1l1"``; while it is not chosen, ``"1/n"``."""
+    if is_auto(value) and name == "lam":
+        return "1/n"
     if not isinstance(value, str):
         return number(value, name)
     try:
-        number(value.removesuffix("/n"), name)
+        number(value.removesuffix("/n").removesuffix("l1") if name == "lam" else value.removesuffix("/n"), name)
     except ValueError:
         message = f'{name} must be a number such as 0.01, or a multiple of 1/n such as "10/n", not {value!r}'
         raise ValueError(message) from None

@@ -1,4 +1,4 @@
-"""What turns an estimator with a `lam` into one that chooses it by cross-validation."""
+"""What turns an estimator with a `lam` into one that chooses it, or its `l1`, by cross-validation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
 from . import _dualgap
-from ._base import strength, whole
+from ._base import sigma, strength, whole
 from ._certificate import Certificate
 
 #: The program's default grid: seven lam, each √10 times the next.
 _GRID = ("100/n", "0.1/n", 7)
 
 #: The keywords of the search and their defaults.
-_SEARCH = {"lams": None, "cv": 5, "one_standard_error": False}
+_SEARCH = {"lams": None, "l1s": None, "cv": 5, "one_standard_error": False}
 
 #: What an estimator has and its form with cross-validation has not: the search takes their place.
 _REPLACED = ("lam", "warm_start")
@@ -36,6 +36,10 @@ _DOCUMENTATION = """Parameters
     lams : sequence of float or str, or None, default=None
         The lam to try, numbers or multiples of 1/n as text. By default seven from ``"100/n"`` to ``"0.1/n"``, each √10
         times the next.
+    l1s : sequence of float or str, True or None, default=None
+        The l1 to try in the place of lam, which is then zero: numbers, or fractions such as ``"0.1max"`` of the smallest
+        with which all weights are zero. True stands for thirteen from ``"1max"`` to ``"0.001max"``. The attributes are
+        then `l1_` and `l1s_` in the place of `lam_` and `lams_`.
     cv : int, splitter or iterable of (train, test) pairs, default=5
         A number of folds, which are dealt by the `seed` (evenly from every class, if there are classes) as the program
         does; or a splitter of scikit-learn or its pairs, whose test sets hold every example once.
@@ -67,12 +71,13 @@ _DOCUMENTATION = """Parameters
 
 
 class CrossValidated:
-    """A mixin before an estimator with a `lam`: ``fit`` chooses it by cross-validation, then trains on all data.
+    """A mixin before an estimator with a `lam`: ``fit`` chooses it, or `l1`, by cross-validation, then trains on all data.
 
     A subclass has the keywords of the estimator, but for `lam` and `warm_start`, and those of the search.
     """
 
     lams: Any
+    l1s: Any
     cv: Any
     one_standard_error: bool
 
@@ -118,26 +123,38 @@ class CrossValidated:
             raise ValueError(
                 f"cv={self._folds} and n_samples = {len(data)}: there must be at least two folds, and none may be empty"
             )
-        lams, count = _grid(self.lams)
+        over = "lambda" if self.l1s is None else "l1"
+        if over == "l1" and self.lams is not None:
+            raise ValueError("the search is over lam or over l1: leave `lams` or `l1s` out")
+        if over == "l1" and self.l1 != 0.0:
+            raise ValueError("the search is over l1: leave `l1` out")
+        if request.get("auto") is not None:
+            raise ValueError("the search chooses by its folds itself: leave \"auto\" out")
+        values, count = _grid(self.lams) if over == "lambda" else _l1_grid(self.l1s)
+        if over == "l1":
+            task = request["task"]
+            penalty = {**task["penalty"], "lambda": 0.0, "l1": "1max"}
+            request = {**request, "task": {**task, "penalty": penalty}}
         found = _dualgap.cross_validate(
             structure,
             data,
             json.dumps(request, allow_nan=False),
             arrays,
-            lams,
+            values,
             self._folds,
+            over=over,
             count=count,
             seed=whole(self.seed, "seed"),
             callback=_show if getattr(self, "verbose", False) else None,
         )
-        self._set_found(found)
+        chosen = self._set_found(found, over)
         task = request["task"]
-        chosen = {**task, "penalty": {**task["penalty"], "lambda": self.lam_}}
+        chosen = {**task, "penalty": {**task["penalty"], over: chosen}}
         return super()._solve(structure, data, {**request, "task": chosen}, arrays, **keywords)  # type: ignore[misc]
 
-    def _set_found(self, found: dict[str, Any]) -> None:
-        """Set the attributes of the search, and warn of what makes its choice doubtful."""
-        self.lams_ = np.array(found["lambdas"])
+    def _set_found(self, found: dict[str, Any], over: str) -> float:
+        """Set the attributes of the search, warn of what makes its choice doubtful, and return what it has chosen."""
+        values = np.array(found["values"])
         self.cv_errors_ = np.array(found["errors"], dtype=np.float64)
         self.cv_mean_errors_ = np.array(found["mean"], dtype=np.float64)
         self.cv_standard_errors_ = np.array(found["standard_error"], dtype=np.float64)
@@ -148,7 +165,14 @@ class CrossValidated:
         ]
         self.folds_ = np.array(found["folds"])
         self.best_index_ = found["simplest" if self.one_standard_error else "best"]
-        self.lam_ = float(self.lams_[self.best_index_])
+        chosen = float(values[self.best_index_])
+        name = "lam" if over == "lambda" else "l1"
+        for other in ("lam", "l1"):
+            for attribute, value in ((f"{other}_", chosen), (f"{other}s_", values)):
+                if other == name:
+                    setattr(self, attribute, value)
+                elif hasattr(self, attribute):
+                    delattr(self, attribute)
         reached = np.array(found["reached"])
         if not reached.all():
             warnings.warn(
@@ -160,11 +184,12 @@ class CrossValidated:
             )
         if found["edge"] is not None:
             warnings.warn(
-                f"the best lam, {self.lams_[found['best']]:.3g}, is the {found['edge']} of those tried, and a better "
-                "one may lie beyond it: extend `lams`",
+                f"the best {name}, {values[found['best']]:.3g}, is the {found['edge']} of those tried, and a better "
+                f"one may lie beyond it: extend `{name}s`",
                 UserWarning,
                 stacklevel=7,
             )
+        return chosen
 
 
 def _constructor(cls: type) -> Any:
@@ -198,6 +223,18 @@ def _constructor(cls: type) -> Any:
 def _show(done: int, runs: int) -> None:
     """Say how far the search is."""
     print(f"cross-validation: {done} of {runs} runs", file=sys.stderr)
+
+
+def _l1_grid(l1s: Any) -> tuple[list[str], int | None]:
+    """Return the l1 to try as text; without any, the library chooses them."""
+    if l1s is True:
+        return [], None
+    if isinstance(l1s, (str, Integral, float)) or not isinstance(l1s, Iterable):
+        raise ValueError(f'l1s must be True, or a sequence of numbers or of fractions such as "0.1max", not {l1s!r}')
+    texts = [l1 if isinstance(l1, str) else repr(sigma(l1, "l1s")) for l1 in l1s]
+    if not texts:
+        raise ValueError("l1s is empty: give at least one l1 to try")
+    return texts, None
 
 
 def _grid(lams: Any) -> tuple[list[str], int | None]:

@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Data", "Interrupt", "Model", "Reach", "Rows", "appraise", "check_oracle", "column_recipe", "cross_validate", "fit", "path"]
+__all__ = ["__version__", "Data", "Interrupt", "Model", "Reach", "Rows", "appraise", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "path"]
 
 __version__: Final[str]
 """
@@ -278,12 +278,13 @@ def column_recipe(*, preset: str | None = None, templates: str | None = None, na
     Return the recipe of a column file, as a dict: with the features of a preset, or with templates, which are checked.
     """
 
-def cross_validate(structure: str, data: Data, request: str, arrays: dict, lambdas: SupportsGetItem[int, str], folds: SupportsIndex | SupportsGetItem[int, SupportsIndex], *, count: SupportsIndex | None = None, seed: SupportsIndex = 0, callback: Any | None = None) -> dict:
+def cross_validate(structure: str, data: Data, request: str, arrays: dict, values: SupportsGetItem[int, str], folds: SupportsIndex | SupportsGetItem[int, SupportsIndex], *, over: str = "lambda", count: SupportsIndex | None = None, seed: SupportsIndex = 0, callback: Any | None = None) -> dict:
     """
-    Try every λ on every fold.
+    Try every number of a grid on every fold.
 
-    `lambdas` are numbers or multiples of 1/n as text; with a `count`, they are the two ends of a grid of so many on a
-    logarithmic scale. `folds` are a number of folds, which are dealt by the `seed`, or the fold of each example. The
+    `values` are numbers, multiples of 1/n or fractions of the largest l1 as text, of what the grid is `over`: `lambda`, `l1` or
+    `radius`. With a `count`, they are the two ends of a grid of so many on a logarithmic scale; without any, the grid is
+    the one that suits the data. `folds` are a number of folds, which are dealt by the `seed`, or the fold of each example. The
     `callback` receives the numbers of the runs that have ended and of all, and ends the search by returning `True`.
 
     Returns a dict of what was found.
@@ -295,6 +296,14 @@ def fit(structure: str, data: Data, request: str, arrays: dict, *, warm_start: M
 
     Returns the model, a report as a dict, and the exception of a signal or of the callback that ended the run early, if
     there was one.
+    """
+
+def grid_path(structure: str, data: Data, request: str, arrays: dict, over: str, values: SupportsGetItem[int, str], *, count: SupportsIndex | None = None, callback: Any | None = None) -> tuple:
+    """
+    Train a model at every number of a grid, from the simplest on. `values` and `count` are as in `cross_validate`.
+
+    Returns the models with their reports; why the path ended early, or None; and the exception of a signal or of the callback
+    that ended it, if there was one.
     """
 
 def path(structure: str, data: Data, request: str, arrays: dict, low: str, high: str, *, callback: Any | None = None) -> tuple:

@@ -1,4 +1,4 @@
-"""Paths: models that together are within a tolerance at every lam of an interval, each proven on a part of it."""
+"""Paths: models that together are within a tolerance at every lam of an interval, or one at every number of a grid."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import json
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from . import _dualgap
-from ._base import _REMEDIES, number, strength
+from ._base import number, strength
 from ._certificate import Certificate
+from ._grid_path import GridPath, fit_with, grid_path, remedy
 
 
 class Proven(NamedTuple):
@@ -185,14 +186,19 @@ def path(
     estimator: Any,
     X: Any,
     y: Any = None,
-    low: float | str = "0.1/n",
-    high: float | str = "100/n",
+    low: float | str | None = None,
+    high: float | str | None = None,
     *,
+    over: Literal["lam", "l1", "radius"] = "lam",
+    count: int | None = None,
     tolerance: float | None = None,
     absolute_tolerance: float | None = None,
     **fit_arguments: Any,
-) -> CertifiedPath:
+) -> CertifiedPath | GridPath:
     """Train models that together are within a tolerance at every lam of an interval, and prove it.
+
+    Over `l1` or the `radius` it is a model at every number of a grid, each with its own certificate, from the simplest
+    on: at the largest l1 all weights are zero.
 
     A model and its dual point prove a bound at every lam, not only at the one they were trained at. So a few models are
     enough for all of them: there is no grid, and no lam between two points of one that nobody has looked at.
@@ -204,8 +210,13 @@ def path(
         not changed. Its ``passes`` are for each model, its ``time`` is for the whole path.
     X, y : as in ``fit``
         The training data.
-    low, high : float or str, default="0.1/n" and "100/n"
-        The ends of the interval: numbers, or multiples of 1/n as text.
+    low, high : float, str or None, default=None
+        The ends of the interval: numbers, or multiples of 1/n as text; of l1 also fractions such as ``"0.1max"``. By default
+        ``"0.1/n"`` and ``"100/n"``, of l1 ``"0.001max"`` and ``"1max"``, of the radius what the data suggest.
+    over : "lam", "l1" or "radius", default="lam"
+        What is varied. The `lam` of a path over l1 is that of the estimator: 0, or a multiple of l1 such as ``"0.1l1"``.
+    count : int, default=None
+        Of a grid of l1 or radii: how many there are, in equal ratios. By default 13 of l1, and 9 radii.
     tolerance : float, default=None
         At every lam, a model of the path has at most this gap, as a fraction of the objective. If none is given, it is
         0.01.
@@ -216,7 +227,7 @@ def path(
 
     Returns
     -------
-    path : CertifiedPath
+    path : CertifiedPath, or GridPath over l1 and the radius
         The models, the largest lam first. If a limit or Ctrl-C ends the path early, it is what is covered by then: a
         limit gives a warning, and the exception of Ctrl-C has the path as its attribute ``path``.
 
@@ -235,16 +246,22 @@ def path(
     >>> estimator.score(X, y) > 0.95
     True
     """
-    if "lam" not in estimator.get_params(deep=False):
-        raise TypeError(f"a path is over `lam`, which {type(estimator).__name__} does not have")
+    if over not in ("lam", "l1", "radius"):
+        raise ValueError(f'a path is over "lam", "l1" or "radius", not {over!r}')
+    if over not in estimator.get_params(deep=False):
+        raise TypeError(f"a path is over `{over}`, which {type(estimator).__name__} does not have")
+    if over == "lam" and count is not None:
+        raise ValueError("a path over lam covers every one, with as many models as it takes: leave `count` out")
     if tolerance is not None and absolute_tolerance is not None:
         raise ValueError("a path has one tolerance: leave `tolerance` or `absolute_tolerance` out")
     if absolute_tolerance is not None:
         wanted = {"absolute_tolerance": number(absolute_tolerance, "absolute_tolerance")}
     else:
         wanted = {"tolerance": number(0.01 if tolerance is None else tolerance, "tolerance")}
-    ends = [_text(low, "low"), _text(high, "high")]
     arguments = ((X,) if y is None else (X, y), fit_arguments)
+    if over != "lam":
+        return grid_path(estimator, over, low, high, count, wanted, arguments)
+    ends = [_text("0.1/n" if low is None else low, "low"), _text("100/n" if high is None else high, "high")]
 
     # `fit` reads the data and says what the problem is; the path solves more than this one.
     runs: list[Any] = []
@@ -276,11 +293,11 @@ def path(
             return pieces[0][0], _within(pieces[0][1])
         raise raised or RuntimeError(
             f"the path covers no lam: the model of lam={found['short_of']:g} did not reach the tolerance "
-            f"({found['stop'].replace('_', ' ')}): {_remedy(found['stop'])}"
+            f"({found['stop'].replace('_', ' ')}): {remedy(found['stop'])}"
         )
 
     first = clone(estimator)
-    _fit(first, walk, arguments)
+    fit_with(first, walk, arguments)
     found: dict[str, Any]
     raised: BaseException | None
     models, found, raised = runs
@@ -289,7 +306,7 @@ def path(
         lam = model.task["penalty"]["lambda"]
         fitted = clone(estimator).set_params(lam=lam)
         # The run is known; `fit` sets what else a fitted estimator has.
-        _fit(fitted, lambda *_, known=(model, _within(report)), **__: known, arguments)
+        fit_with(fitted, lambda *_, known=(model, _within(report)), **__: known, arguments)
         pieces.append(PathPiece(lam, interval, fitted.certificate_, fitted, report["passes"], reach))
     result = CertifiedPath(pieces, found, wanted.get("tolerance"), wanted.get("absolute_tolerance"))
     if raised is not None:
@@ -299,30 +316,16 @@ def path(
     if found["stop"] not in (None, "callback"):
         warnings.warn(
             f"the path covers lam from {found['from']:g} to {result.high:g}, and ended at lam={found['short_of']:g} "
-            f"({found['stop'].replace('_', ' ')}): {_remedy(found['stop'])}",
+            f"({found['stop'].replace('_', ' ')}): {remedy(found['stop'])}",
             ConvergenceWarning,
             stacklevel=2,
         )
     return result
 
 
-def _fit(estimator: Any, solve: Any, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
-    """Fit an estimator, where another function solves its problem."""
-    data, others = arguments
-    estimator._solve = solve
-    try:
-        estimator.fit(*data, **others)
-    finally:
-        del estimator._solve
-
-
 def _within(report: dict[str, Any]) -> dict[str, Any]:
     """Return the report of a model of a path: it is within the tolerance of the path, whatever ended its run."""
     return {**report, "stop": "gap_reached", "raised": None}
-
-
-def _remedy(stop: str) -> str:
-    return _REMEDIES.get(stop, "take a larger `tolerance`")
 
 
 def _positive(lam: Any) -> float:

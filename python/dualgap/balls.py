@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 
 from . import _dualgap
 from ._balls import InBall, OutputsRegressor
-from ._base import number
+from ._base import sigma
 from ._examples import ExamplesEstimator
 from ._scores import ScoringClassifier, loss_settings, one_of, only_binary
 
@@ -32,7 +32,7 @@ class Sparse(InBall, ExamplesEstimator):
             return super()._penalty()
         if self.radius is not None or self.constants is not None or (self.ball, self.mu) != ("l1", "1/n"):
             raise ValueError("`l1` is a penalty in the place of a ball: leave radius, ball, mu and constants out")
-        return {"name": "ridge", "lambda": 0.0, "l1": number(self.l1, "l1")}
+        return {"name": "ridge", "lambda": 0.0, "l1": sigma(self.l1, "l1")}
 
     def _radius(self) -> float:
         return _RADIUS if self.radius is None else super()._radius()
@@ -65,16 +65,18 @@ class SparseClassifier(Sparse, ScoringClassifier):
         smooth loss, which the hinge is not. The logistic loss has probabilities.
     width : float, default=1.0
         Of the smooth hinge.
-    radius : float, default=None
-        The radius of the ball: the largest sum of the magnitudes of all weights. By default 10, unless there is an
+    radius : float, "auto" or None, default=None
+        The radius of the ball: the largest sum of the magnitudes of all weights. ``"auto"`` chooses it by held-out data,
+        a fifth of the examples; `auto_` says how. By default 10, unless there is an
         `l1`.
     mu : float or str, default="1/n"
         The strength of ``mu/2 ||W||^2`` in the ball: a number, which may be 0, or a multiple of 1/n such as ``"10/n"``,
         with n the sum of the weights of the examples.
     ball : "l1" or "simplex", default="l1"
         The ball: weights whose magnitudes add up to at most the radius, or nonnegative ones that add up to the radius.
-    l1 : float, default=None
-        The strength of a pure l1 penalty, ``l1 ||W||_1``, in the place of the ball.
+    l1 : float, str or None, default=None
+        The strength of a pure l1 penalty, ``l1 ||W||_1``, in the place of the ball. Also a fraction such as ``"0.1max"`` of
+        the smallest with which all weights are zero, or ``"auto"``: the one that predicts best on five folds.
     intercept : bool, "free" or "penalised", default=False
         Whether there is an intercept. ``"penalised"`` treats it as the weight of a column of ones, which counts in the
         ball; ``"free"``, for two classes under an l1 penalty, leaves it alone. True is free where that is
@@ -154,10 +156,10 @@ class SparseClassifier(Sparse, ScoringClassifier):
         *,
         loss: Literal["smooth-hinge", "squared-hinge", "logistic", "hinge"] = "smooth-hinge",
         width: float = 1.0,
-        radius: float | None = None,
+        radius: float | str | None = None,
         mu: float | str = "1/n",
         ball: Literal["l1", "simplex"] = "l1",
-        l1: float | None = None,
+        l1: float | str | None = None,
         intercept: bool | Literal["free", "penalised"] = False,
         scale: Literal["none", "max", "rms"] = "none",
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
@@ -240,16 +242,18 @@ class SparseRegressor(Sparse, OutputsRegressor):
         Of Huber's loss.
     epsilon : float, default=0.1
         Of the epsilon-insensitive loss.
-    radius : float, default=None
-        The radius of the ball: the largest sum of the magnitudes of all weights. By default 10, unless there is an
+    radius : float, "auto" or None, default=None
+        The radius of the ball: the largest sum of the magnitudes of all weights. ``"auto"`` chooses it by held-out data,
+        a fifth of the examples; `auto_` says how. By default 10, unless there is an
         `l1`.
     mu : float or str, default="1/n"
         The strength of ``mu/2 ||W||^2`` in the ball: a number, which may be 0, or a multiple of 1/n such as ``"10/n"``,
         with n the sum of the weights of the examples.
     ball : "l1" or "simplex", default="l1"
         The ball: weights whose magnitudes add up to at most the radius, or nonnegative ones that add up to the radius.
-    l1 : float, default=None
-        The strength of a pure l1 penalty, ``l1 ||W||_1``, in the place of the ball.
+    l1 : float, str or None, default=None
+        The strength of a pure l1 penalty, ``l1 ||W||_1``, in the place of the ball. Also a fraction such as ``"0.1max"`` of
+        the smallest with which all weights are zero, or ``"auto"``: the one that predicts best on five folds.
     intercept : bool, "free" or "penalised", default=False
         Whether there is an intercept. ``"penalised"`` treats it as the weight of a column of ones, which counts in the
         ball; ``"free"``, for one output under an l1 penalty, leaves it alone. True is free where that is
@@ -325,10 +329,10 @@ class SparseRegressor(Sparse, OutputsRegressor):
         loss: Literal["squared", "huber", "absolute", "epsilon-insensitive"] = "squared",
         width: float = 1.0,
         epsilon: float = 0.1,
-        radius: float | None = None,
+        radius: float | str | None = None,
         mu: float | str = "1/n",
         ball: Literal["l1", "simplex"] = "l1",
-        l1: float | None = None,
+        l1: float | str | None = None,
         intercept: bool | Literal["free", "penalised"] = False,
         scale: Literal["none", "max", "rms"] = "none",
         tolerance: float | None = 0.01,

@@ -92,8 +92,10 @@ class ChainSVM(ChainEstimator):
         Whether the beam bounds the labelings that it does not look at. Without these bounds nothing is certified.
     lam : float or str, default="1/n"
         The strength of the squared norm: a number, or a multiple of ``1/n`` such as ``"10/n"``.
-    l1 : float, default=0.0
-        The strength of the l1 norm.
+    l1 : float or str, default=0.0
+        The strength of the l1 norm. Also a fraction such as ``"0.1max"`` of
+        the smallest with which all weights are zero, or ``"auto"``: the one that predicts best on five folds of the
+        training data, of which `auto_` tells.
     nonnegative : bool, default=False
         Whether weights must not be negative.
     scale : {"none", "max", "rms"}, default="none"
@@ -166,7 +168,7 @@ class ChainSVM(ChainEstimator):
         beam: int | None = None,
         beam_bound: bool = True,
         lam: float | str = "1/n",
-        l1: float = 0.0,
+        l1: float | str = 0.0,
         nonnegative: bool = False,
         scale: Literal["none", "max", "rms"] = "none",
         tolerance: float | None = 0.01,

@@ -26,10 +26,13 @@ class LinearRegressor(LinearMixin, CertifiedRegressor):
         Of the epsilon-insensitive loss.
     lam : float or str, default="1/n"
         The strength of the penalty: a number, or a multiple of 1/n such as ``"10/n"``, with n the sum of the weights of
-        the examples. Zero together with a positive `l1` is pure l1. Ridge's `alpha` is ``lam=alpha/n``, Lasso's is
+        the examples. Zero together with a positive `l1` is pure l1, and ``"0.1l1"`` is a tenth of it. ``"auto"`` is the
+        one that predicts best on five folds of the training data; `auto_` tells how. Ridge's `alpha` is ``lam=alpha/n``, Lasso's is
         ``lam=0, l1=alpha``, and that of ElasticNet is ``lam=alpha*(1-l1_ratio), l1=alpha*l1_ratio``.
-    l1 : float, default=0.0
-        The strength of the l1 penalty, which makes many weights zero.
+    l1 : float or str, default=0.0
+        The strength of the l1 penalty, which makes many weights zero. Also a fraction such as ``"0.1max"`` of
+        the smallest with which all weights are zero, or ``"auto"``: the one that predicts best on five folds of the
+        training data, of which `auto_` tells.
     q_norm : bool, default=False
         Whether to penalise ``lam c/2 ||w||_q^2`` with q near 1 in the place of the Euclidean norm, for dense inputs
         that are small in every entry.
@@ -116,7 +119,7 @@ class LinearRegressor(LinearMixin, CertifiedRegressor):
         width: float = 1.0,
         epsilon: float = 0.1,
         lam: float | str = "1/n",
-        l1: float = 0.0,
+        l1: float | str = 0.0,
         q_norm: bool = False,
         nonnegative: bool = False,
         intercept: bool | Literal["free", "penalised"] = False,

@@ -28,8 +28,9 @@ class LowRankClassifier(LowRank, InBall, ScoringClassifier):
     costs : array of shape (n_classes, n_classes), default=None
         What a mistake costs, of the smooth hinge: row by row the true class, column by column the predicted one, both
         in the order of `classes_`. By default every mistake costs 1.
-    radius : float, default=10.0
-        The radius of the ball: the largest sum of the singular values of the weights.
+    radius : float or "auto", default=10.0
+        The radius of the ball: the largest sum of the singular values of the weights. ``"auto"`` chooses it by held-out
+        data, a fifth of the examples; `auto_` says how.
     mu : float or str, default="1/n"
         The strength of ``mu/2 ||W||^2`` in the ball: a number, which may be 0, or a multiple of 1/n such as ``"10/n"``,
         with n the sum of the weights of the examples.
@@ -119,7 +120,7 @@ class LowRankClassifier(LowRank, InBall, ScoringClassifier):
         loss: Literal["smooth-hinge", "softmax"] = "smooth-hinge",
         width: float = 1.0,
         costs: Any = None,
-        radius: float = 10.0,
+        radius: float | str = 10.0,
         mu: float | str = "1/n",
         intercept: bool = False,
         scale: Literal["none", "max", "rms"] = "none",
@@ -184,8 +185,9 @@ class LowRankRegressor(LowRank, InBall, OutputsRegressor):
         What a number that is off by r costs: ``r^2/2``, or the same up to `width` and linear beyond.
     width : float, default=1.0
         Of Huber's loss.
-    radius : float, default=10.0
-        The radius of the ball: the largest sum of the singular values of the weights.
+    radius : float or "auto", default=10.0
+        The radius of the ball: the largest sum of the singular values of the weights. ``"auto"`` chooses it by held-out
+        data, a fifth of the examples; `auto_` says how.
     mu : float or str, default="1/n"
         The strength of ``mu/2 ||W||^2`` in the ball: a number, which may be 0, or a multiple of 1/n such as ``"10/n"``,
         with n the sum of the weights of the examples.
@@ -271,7 +273,7 @@ class LowRankRegressor(LowRank, InBall, OutputsRegressor):
         *,
         loss: Literal["squared", "huber"] = "squared",
         width: float = 1.0,
-        radius: float = 10.0,
+        radius: float | str = 10.0,
         mu: float | str = "1/n",
         intercept: bool = False,
         scale: Literal["none", "max", "rms"] = "none",

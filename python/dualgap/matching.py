@@ -37,8 +37,10 @@ class MatchingSVM(CertifiedEstimator):
         What a missing link costs.
     lam : float or str, default="1/n"
         The strength of the squared norm: a number, or a multiple of ``1/n`` such as ``"10/n"``.
-    l1 : float, default=0.0
-        The strength of the l1 norm.
+    l1 : float or str, default=0.0
+        The strength of the l1 norm. Also a fraction such as ``"0.1max"`` of
+        the smallest with which all weights are zero, or ``"auto"``: the one that predicts best on five folds of the
+        training data, of which `auto_` tells.
     nonnegative : bool, default=False
         Whether weights must not be negative.
     tolerance, absolute_tolerance, passes, oracle_calls, time
@@ -79,7 +81,7 @@ class MatchingSVM(CertifiedEstimator):
         fp: float = 1.0,
         fn: float = 3.0,
         lam: float | str = "1/n",
-        l1: float = 0.0,
+        l1: float | str = 0.0,
         nonnegative: bool = False,
         tolerance: float | None = 0.01,
         absolute_tolerance: float | None = None,

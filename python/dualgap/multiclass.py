@@ -33,9 +33,12 @@ class MulticlassSVM(ScoringClassifier):
         is missing of a margin of 1. With costs of 1 both are the same.
     lam : float or str, default="1/n"
         The strength of the penalty: a number, or a multiple of 1/n such as ``"10/n"``, with n the sum of the weights of
-        the examples. Zero together with a positive `l1` is pure l1. A `C` of scikit-learn is ``lam=1/(C*n)``.
-    l1 : float, default=0.0
-        The strength of the l1 penalty, which makes many weights zero.
+        the examples. Zero together with a positive `l1` is pure l1, and ``"0.1l1"`` is a tenth of it. ``"auto"`` is the
+        one that predicts best on five folds of the training data; `auto_` tells how. A `C` of scikit-learn is ``lam=1/(C*n)``.
+    l1 : float or str, default=0.0
+        The strength of the l1 penalty, which makes many weights zero. Also a fraction such as ``"0.1max"`` of
+        the smallest with which all weights are zero, or ``"auto"``: the one that predicts best on five folds of the
+        training data, of which `auto_` tells.
     nonnegative : bool, default=False
         Whether weights must not be negative.
     intercept : bool, default=False
@@ -118,7 +121,7 @@ class MulticlassSVM(ScoringClassifier):
         costs: Any = None,
         rescale: Literal["margin", "slack"] = "margin",
         lam: float | str = "1/n",
-        l1: float = 0.0,
+        l1: float | str = 0.0,
         nonnegative: bool = False,
         intercept: bool = False,
         scale: Literal["none", "max", "rms"] = "none",

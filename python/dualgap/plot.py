@@ -291,7 +291,7 @@ def path(
     Parameters
     ----------
     certified : sequence of pieces
-        A path: every piece has `lam`, `interval`, `certificate` and `coef`. If it has a method ``at(lam)``, the bound is
+        A path: every piece has `lam` (or `value`, if it is over something else), `interval`, `certificate` and `coef`. If it has a method ``at(lam)``, the bound is
         drawn all over its interval.
     ax : pair of matplotlib Axes, default=None
         Where to draw the weights and the gap. One of them gets the gap alone.
@@ -305,7 +305,7 @@ def path(
     axes : ndarray of Axes
         The axes of the weights and of the gap, or of the gap alone.
     """
-    pieces = sorted(certified, key=lambda piece: piece.lam)
+    pieces = sorted(certified, key=_place)
     if not pieces:
         raise ValueError("the path has no pieces")
     axes = _axes(ax, rows=2, size=(8.0, 5.2))
@@ -319,18 +319,23 @@ def path(
         at = getattr(piece, "at", None)
         bounds = [piece.certificate.relative_gap if at is None else at(lam).relative_gap for lam in lams]
         gap.plot(lams, bounds, color=_BLUE, label="proven gap" if number == 0 else None)
-        gap.plot([piece.lam], [piece.certificate.relative_gap], color=_BLUE, marker="o", markersize=4, clip_on=False)
+        gap.plot([_place(piece)], [piece.certificate.relative_gap], color=_BLUE, marker="o", markersize=4, clip_on=False)
     tolerance = getattr(certified, "tolerance", None)
     if tolerance:
         gap.axhline(tolerance, color=_RED, linestyle="--", linewidth=1.2, label=f"tolerance {tolerance:g}")
     gap.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     gap.set_ylim(bottom=0.0)
     gap.set_xscale("log")
-    gap.set_xlabel("lam")
+    gap.set_xlabel(getattr(certified, "over", "lam"))
     gap.set_ylabel("relative gap")
     for axis in axes:
         _calm(axis)
     return axes
+
+
+def _place(piece: Any) -> float:
+    """Return the number that a path is over."""
+    return getattr(piece, "value", None) or piece.lam
 
 
 def _path_weights(ax: Axes, pieces: list[Any], top: int, names: Sequence[str] | None) -> None:

@@ -149,8 +149,10 @@ class StructuredSVM(CertifiedEstimator):
         with `check_oracle` first.
     lam : float or str, default="1/n"
         The strength of the penalty, as a number or a multiple of 1/n.
-    l1 : float, default=0.0
-        The strength of an l1 penalty beside it.
+    l1 : float or str, default=0.0
+        The strength of an l1 penalty beside it. Also a fraction such as ``"0.1max"`` of
+        the smallest with which all weights are zero, or ``"auto"``: the one that predicts best on five folds of the
+        training data, of which `auto_` tells.
     nonnegative : bool, default=False
         Whether weights must not be negative.
     rescale : {"margin", "slack"}, default="margin"
@@ -246,7 +248,7 @@ class StructuredSVM(CertifiedEstimator):
         oracle: Oracle,
         *,
         lam: float | str = "1/n",
-        l1: float = 0.0,
+        l1: float | str = 0.0,
         nonnegative: bool = False,
         rescale: Literal["margin", "slack"] = "margin",
         tolerance: float | None = 0.01,

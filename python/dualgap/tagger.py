@@ -117,7 +117,7 @@ class SequenceTagger(ChainEstimator):
         beam: int | None = None,
         beam_bound: bool = True,
         lam: float | str = "1/n",
-        l1: float = 0.0,
+        l1: float | str = 0.0,
         nonnegative: bool = False,
         scale: Literal["none", "max", "rms"] = "none",
         tolerance: float | None = 0.01,

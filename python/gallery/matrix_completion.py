@@ -34,8 +34,9 @@ print(f"{train.sum()} ratings to train on, {test.sum()} to test with, {users * i
 # %% [markdown]
 # ## The radius
 #
-# The trace norm of the matrix is at most `radius`. A small one predicts little more than the mean, a large one learns
-# the noise. A few are tried on ratings that were kept back. Every one of these models is certified, so no radius
+# The trace norm of the matrix is at most `radius`. A small one predicts little more than the effects of users and items,
+# a large one learns the noise. `radius="auto"`, the default, tries some on ratings that it keeps back; here is what it
+# does, with ratings that we keep back ourselves. Every one of these models is certified, so no radius
 # looks bad because its run ended too early.
 
 # %%

@@ -149,7 +149,7 @@ def test_bad_ratings_are_refused_with_a_remedy(arguments: Any, message: str) -> 
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({}, "give a `radius`: .* is one to begin with"),
+        ({"radius": None}, "radius must be"),
         ({"radius": 1.0, "loss": "absolute"}, "take squared or huber"),
         ({"radius": 1.0, "centre": "median"}, "centre must be one of mean, none, effects"),
         ({"radius": -1.0}, "radius must be"),

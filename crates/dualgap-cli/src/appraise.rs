@@ -1,5 +1,6 @@
 //! `dualgap appraise`: proves how far from the optimum the weights of another program are.
 
+use crate::args::values::Wanted;
 use crate::args::{AppraiseArgs, Common, Work};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
@@ -11,7 +12,7 @@ use crate::{Outcome, print};
 use dualgap::data::{DataSet, Source};
 use dualgap::run::{Budget, Stop};
 use dualgap::structure::{Remark, Structure};
-use dualgap::task::{Appraisal, Plan, Strength};
+use dualgap::task::{Appraisal, Plan};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -45,6 +46,8 @@ impl Work for AppraiseArgs {
             method,
             ball: Some(ball),
             lambda: strength.lambda(),
+            l1: strength.penalty.sigma(),
+            radius: ball.radius.map(|radius| radius.or(1.0)),
             to_accuracy: false,
         }
     }
@@ -55,7 +58,15 @@ impl Work for AppraiseArgs {
                 "weights are appraised on the data that they were trained on: leave --test and --test-folds out",
             ));
         }
-        self.common().check(self.strength.lambda == Some(Strength::Value(0.0)))?;
+        let auto = self.strength.lambda == Some(Wanted::Auto)
+            || self.strength.penalty.l1 == Wanted::Auto
+            || self.ball.radius == Some(Wanted::Auto);
+        if auto {
+            return Err(Error::setting(
+                "weights are appraised for the problem that they were trained on: give its numbers, and not auto",
+            ));
+        }
+        self.common().check(self.strength.is_zero())?;
         let file = WeightFile::read(Source::open(&self.weights)?)?;
         let job = Job::read(self.common(), task)?;
         let (data, definite) = (&job.train.data, job.task()?);

@@ -100,6 +100,15 @@ pub enum RegressionLoss {
     Huber,
 }
 
+choices!(OverName => dualgap::task::Over {
+    /// λ, of the squared norm
+    Lambda => Lambda,
+    /// σ, of the l1 norm
+    L1 => L1,
+    /// The radius of a ball
+    Radius => Radius,
+});
+
 /// A ball by its norm, or the simplex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BallName {
@@ -159,6 +168,8 @@ pub enum Solver {
     NewtonCholesky,
     /// The same, its equations by conjugate gradients
     NewtonCg,
+    /// Coordinate descent, for smooth losses under --l1: binary, regression and classes
+    Coordinates,
     /// Stochastic subgradients, with the steps of Pegasos
     Ssg,
     /// Subgradients of all examples

@@ -30,6 +30,7 @@ mod args;
 mod ball;
 mod certify;
 mod choices;
+mod chosen;
 mod convert;
 mod curve;
 mod cv;

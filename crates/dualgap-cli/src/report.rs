@@ -2,6 +2,7 @@
 
 use crate::args::StopArgs;
 use crate::ball::{self, BallJson, engine_penalty, nonzero, penalty_rows, weights_row};
+use crate::chosen::{AutoJson, chosen_row};
 use crate::matchings::link_rows;
 use crate::outputs::{OutputsJson, output_rows, output_table};
 use crate::ratings::{RatingsJson, centre_row, rated_rows};
@@ -19,7 +20,7 @@ use dualgap::structure::evaluation::{
     Strangers,
 };
 use dualgap::structure::{Evaluation, Remark, RemarkKind};
-use dualgap::task::{AnyModel, DualMethod, Method};
+use dualgap::task::{AnyModel, Chosen, DualMethod, Method};
 use dualgap::term::{Loss, Penalty, Regulariser, ScalarLoss};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,6 +40,10 @@ pub struct Summary<'a> {
     /// From the data in memory to the certified model: solving, certifying, and what is neither, such as the norms of the
     /// examples. `train` tells it.
     pub fit_seconds: Option<f64>,
+    /// σ_max, if σ was given as a fraction of it.
+    pub l1_max: Option<f64>,
+    /// What held-out data have chosen, if they were asked.
+    pub chosen: Option<&'a Chosen>,
     /// Of a run to an accuracy of the pure l1 problem.
     pub l1_guarantee: Option<L1Guarantee>,
 }
@@ -76,6 +81,12 @@ struct Json<'a> {
     lambda: f64,
     #[serde(flatten)]
     regulariser: Regulariser,
+    /// The smallest σ with which all weights are zero, if σ was given as a fraction of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    l1_max: Option<f64>,
+    /// How held-out data have chosen λ, σ or the radius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auto: Option<AutoJson>,
     scale: Scaling,
     primal: f64,
     dual: f64,
@@ -204,8 +215,18 @@ impl<'a> Summary<'a> {
 
     /// Returns the object that `--json` prints, for use as a part of a larger one.
     pub fn object(&self) -> impl Serialize + use<'a> {
-        let Self { task, model, report, test, advice, read_seconds, fit_seconds, l1_guarantee } =
-            self;
+        let Self {
+            task,
+            model,
+            report,
+            test,
+            advice,
+            read_seconds,
+            fit_seconds,
+            l1_max,
+            chosen,
+            l1_guarantee,
+        } = self;
         let (lambda, regulariser) = engine_penalty(model.penalty());
         let provenance = model.provenance();
         let certificate = report.certificate;
@@ -216,6 +237,7 @@ impl<'a> Summary<'a> {
                 Method::Ball(settings) => SolverJson::Ball(settings.method),
                 Method::Dual(method) => SolverJson::Engine(method.solver),
                 Method::Newton(_) => SolverJson::Other("newton"),
+                Method::Coordinates(_) => SolverJson::Other("coordinates"),
                 Method::Subgradient(settings) => SolverJson::Other(match settings.method {
                     subgradient::Method::Stochastic => "ssg",
                     subgradient::Method::Batch => "subgradient",
@@ -235,6 +257,8 @@ impl<'a> Summary<'a> {
             ball: BallJson::of(*model),
             lambda,
             regulariser,
+            l1_max: *l1_max,
+            auto: chosen.map(AutoJson::from),
             scale: model.scaling(),
             primal: certificate.primal,
             dual: certificate.dual,
@@ -267,7 +291,18 @@ impl<'a> Summary<'a> {
     }
 
     pub fn table(&self, stop: &StopArgs, kept: &Kept<'_>) -> String {
-        let Self { task, model, report, test, advice, read_seconds, l1_guarantee, .. } = self;
+        let Self {
+            task,
+            model,
+            report,
+            test,
+            advice,
+            read_seconds,
+            l1_max,
+            chosen,
+            l1_guarantee,
+            ..
+        } = self;
         let model = *model;
         let examples = thousands(model.provenance().examples as u64);
         let mut rows = vec![
@@ -277,6 +312,10 @@ impl<'a> Summary<'a> {
         ];
         rows.extend(centre_row(model));
         rows.extend(penalty_rows(model));
+        rows.extend(
+            l1_max.map(|most| ("l1 max", format!("{}: all weights are zero there", number(most)))),
+        );
+        rows.extend(chosen.map(chosen_row));
         rows.push(("solver", solver_name(model).into()));
         if !report.tactics.is_empty() {
             rows.push(("tactics", report.tactics.join("; ")));
@@ -526,6 +565,7 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
         Method::Ball(settings) => return ball::method_name(settings.method),
         Method::Dual(DualMethod { solver, option, .. }) => (*solver, *option),
         Method::Newton(_) => return "Newton's method",
+        Method::Coordinates(_) => return "coordinate descent",
         Method::Subgradient(settings) => {
             return match settings.method {
                 subgradient::Method::Stochastic => "stochastic subgradient (ssg)",

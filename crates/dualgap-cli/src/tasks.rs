@@ -12,7 +12,8 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory};
 use dualgap::data::Source;
 use dualgap::structure::Structure;
-use dualgap::task::{Description, PenaltySpec, Registry};
+use dualgap::task::{Description, Registry};
+use dualgap::term::Penalty;
 use dualgap::{Error, Result};
 use std::marker::PhantomData;
 
@@ -188,9 +189,7 @@ fn go<W: Work, T: TaskOptions + Args>(matches: &ArgMatches) -> Result<Outcome> {
     );
     // What is wrong with the task is said before anything is read or written.
     let spec = task.spec(&work.common())?;
-    if let PenaltySpec::Given(pure_l1) = spec.penalty
-        && spec.structure.allows(&pure_l1).is_err()
-    {
+    if spec.penalty.is_pure_l1() && spec.structure.allows(&Penalty::lasso(1.0)).is_err() {
         return Err(if work.common().to_accuracy { no_accuracy() } else { no_lambda() });
     }
     task.run(&work)

@@ -6,14 +6,14 @@ use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
 use crate::options::TaskOptions;
 use crate::places;
-use crate::progress::Bar;
+use crate::progress::{Bar, RunCounter};
 use crate::report::{Kept, L1Guarantee, Summary};
 use crate::spelling::in_options;
 use crate::{Outcome, incomplete, print};
 use dualgap::data::lock::FileLock;
 use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
 use dualgap::structure::{Remark, Structure};
-use dualgap::task::{Keep, Model, Plan, RawModel, Resume, Strength};
+use dualgap::task::{Chosen, Keep, Model, Over, Plan, RawModel, Resume, Strength, TrialPlan};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -28,6 +28,8 @@ impl Work for TrainArgs {
             method,
             ball: Some(ball),
             lambda: self.lambda(),
+            l1: strength.penalty.sigma(),
+            radius: ball.radius.map(|radius| radius.or(1.0)),
             to_accuracy: self.accuracy.is_some(),
         }
     }
@@ -36,8 +38,27 @@ impl Work for TrainArgs {
         let lock = check(self)?;
         let warm_start = warm_start::<T::Structure>(self)?;
         let begin = Instant::now();
-        let job = Job::read(self.common(), task)?;
-        let (mut task, mut stop) = (job.task()?, self.stop.clone());
+        let mut job = Job::read(self.common(), task)?;
+        let mut stop = self.stop.clone();
+        let chosen = match self.auto()? {
+            None => None,
+            Some(over) => match choose(self, &job, over)? {
+                Some(chosen) => {
+                    job.spec = job.spec.at(over, chosen.value)?;
+                    Some(chosen)
+                }
+                None => {
+                    let _ = writeln!(
+                        std::io::stderr(),
+                        "interrupted: nothing was chosen, and nothing was written"
+                    );
+                    return Ok(Outcome::NotReached);
+                }
+            },
+        };
+        let (settled, l1_max) = job.spec.settled(&job.train.data)?;
+        job.spec = settled;
+        let mut task = job.task()?;
         let way = self.accuracy().map(|to| task.to_accuracy(&job.train.data, to)).transpose()?;
         if let Some(way) = &way {
             task = way.task.clone();
@@ -82,6 +103,8 @@ impl Work for TrainArgs {
                 .collect(),
             read_seconds,
             fit_seconds: Some(fit_seconds),
+            l1_max,
+            chosen: chosen.as_ref(),
             l1_guarantee: way.as_ref().map(|way| L1Guarantee {
                 accuracy: way.guarantee(&report.certificate),
                 bound: way.bound,
@@ -122,11 +145,34 @@ fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
         let end = "its trace ball tells of test data at the end only";
         refuse_given(&[("--watch-test", args.watch_test, end)])?;
     }
-    args.common().check(args.strength.lambda == Some(Strength::Value(0.0)))?;
+    args.auto()?;
+    args.common().check(args.strength.is_zero())?;
     if args.watch_test && args.data.test.is_none() && args.data.test_folds.is_none() {
         return Err(Error::setting("--watch-test needs test data: give --test or --test-folds"));
     }
     Ok(lock)
+}
+
+/// Chooses a number by held-out data; returns `None` if that was interrupted.
+fn choose<S: Structure>(args: &TrainArgs, job: &Job<'_, S>, over: Over) -> Result<Option<Chosen>> {
+    let budget = args.stop.budget();
+    stop_on_ctrl_c(&budget.interrupt);
+    let plan = TrialPlan { budget, method: job.method.clone(), threads: args.method.threads };
+    let shown = !args.out.quiet && std::io::stderr().is_terminal();
+    let counter = shown.then(|| RunCounter::new(Chosen::most_runs(over)));
+    let ended = || counter.iter().for_each(RunCounter::ended);
+    let chosen = job.spec.choose(&job.train.data, over, &plan, args.method.seed, ended);
+    if let Some(counter) = &counter {
+        counter.clear();
+    }
+    chosen.map_err(|error| match error {
+        Error::Setting { .. } => Error::file(
+            &args.data.data,
+            format!("does not say which {} to take: {error}", over.name()),
+            format!("give --{} as a number", over.name()),
+        ),
+        other => other,
+    })
 }
 
 /// Loads the model whose witness the run starts from.

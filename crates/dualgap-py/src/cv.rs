@@ -1,4 +1,4 @@
-//! Cross-validation: every λ of a grid on every fold.
+//! Cross-validation: every λ, σ or radius of a grid on every fold.
 
 use crate::data::Data;
 use crate::errors::{OrRaise, exception};
@@ -8,24 +8,27 @@ use crate::running::{dict, interruptible, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::data::{DataSet, Folds};
 use dualgap::run::{Interrupt, Stop};
-use dualgap::task::{Candidate, CrossValidation, Strength, Trial, TrialPlan, grid};
+use dualgap::structure::Structure;
+use dualgap::task::{
+    Candidate, CrossValidation, Grid, Over, Strength, TaskSpec, Trial, TrialPlan, grid,
+};
 use dualgap::{Error, Result};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Try every λ on every fold.
+/// Try every number of a grid on every fold.
 ///
-/// `lambdas` are numbers or multiples of 1/n as text; with a `count`, they are the two ends of a grid of so many on a
-/// logarithmic scale. `folds` are a number of folds, which are dealt by the `seed`, or the fold of each example. The
+/// `values` are numbers, multiples of 1/n or fractions of the largest l1 as text, of what the grid is `over`: `lambda`, `l1` or
+/// `radius`. With a `count`, they are the two ends of a grid of so many on a logarithmic scale; without any, the grid is
+/// the one that suits the data. `folds` are a number of folds, which are dealt by the `seed`, or the fold of each example. The
 /// `callback` receives the numbers of the runs that have ended and of all, and ends the search by returning `True`.
 ///
 /// Returns a dict of what was found.
 #[pyfunction]
-#[pyo3(signature = (structure, data, request, arrays, lambdas, folds, *, count=None, seed=0, callback=None))]
+#[pyo3(signature = (structure, data, request, arrays, values, folds, *, over="lambda", count=None, seed=0, callback=None))]
 #[allow(clippy::too_many_arguments)] // named by the caller
 pub fn cross_validate<'py>(
     py: Python<'py>,
@@ -33,14 +36,14 @@ pub fn cross_validate<'py>(
     data: &Data,
     request: &str,
     arrays: &Bound<'py, PyDict>,
-    lambdas: Vec<String>,
+    values: Vec<String>,
     folds: Dealt,
+    over: &str,
     count: Option<usize>,
     seed: u64,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let lambdas = lambdas.iter().map(|text| text.parse()).collect::<Result<_>>().or_raise()?;
-    let grid = Grid { lambdas, count };
+    let grid = Ends::read(over, &values, count)?;
     for_structure!(structure, search(py, data, request, arrays, grid, (folds, seed), callback))
         .unwrap_or_else(|| Err(unknown(structure)))
 }
@@ -54,21 +57,35 @@ pub enum Dealt {
     Given(Vec<u8>),
 }
 
-/// The λ to try.
-struct Grid {
-    lambdas: Vec<Strength>,
+/// The numbers to try, as Python gives them.
+pub struct Ends {
+    pub over: Over,
+    values: Vec<Strength>,
     count: Option<usize>,
 }
 
-impl Grid {
-    /// Returns the λ; `total` is the total weight of the examples. The numbers are those of the program, bit for bit.
-    fn resolve(&self, total: f64) -> Result<Vec<f64>> {
-        let lambdas: Vec<f64> = self.lambdas.iter().map(|lambda| lambda.resolve(total)).collect();
-        let Some(count) = self.count else { return Ok(lambdas) };
-        let &[from, to] = lambdas.as_slice() else {
-            return Err(Error::setting("a grid has two ends"));
+impl Ends {
+    /// Reads the name of what a grid is over, and its numbers.
+    pub fn read(over: &str, values: &[String], count: Option<usize>) -> PyResult<Self> {
+        let over = serde_json::from_value(over.into()).or_raise()?;
+        let values = values.iter().map(|text| text.parse()).collect::<Result<_>>().or_raise()?;
+        Ok(Self { over, values, count })
+    }
+
+    /// Returns the numbers for these data. They are those of the program, bit for bit.
+    pub fn resolve<S: Structure>(&self, task: &TaskSpec<S>, data: &S::Data) -> Result<Grid> {
+        let Self { over, values, count } = self;
+        if values.is_empty() {
+            return task.default_grid(data, *over);
+        }
+        let values = values.iter().map(|&strength| task.number(data, *over, strength));
+        let values = values.collect::<Result<Vec<f64>>>()?;
+        let values = match (count, values.as_slice()) {
+            (None, _) => values,
+            (Some(count), &[from, to]) => grid(from, to, *count)?,
+            _ => return Err(Error::setting("a grid has two ends")),
         };
-        grid(from, to, count)
+        Ok(Grid { over: *over, values })
     }
 }
 
@@ -77,7 +94,7 @@ fn search<'py, S: PyStructure>(
     data: &Data,
     request: &str,
     arrays: &Bound<'py, PyDict>,
-    grid: Grid,
+    ends: Ends,
     (dealt, seed): (Dealt, u64),
     callback: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -86,24 +103,24 @@ fn search<'py, S: PyStructure>(
     let interrupt = Interrupt::default();
     let raised_by_callback = Mutex::new(None);
     let (found, raised) = interruptible(py, &interrupt, || {
-        let lambdas = grid.resolve(request.task.total(train)?)?;
-        for &lambda in &lambdas {
-            request.task.at_lambda(lambda)?.resolve(train)?.check()?;
+        let grid = ends.resolve(&request.task, train)?;
+        for &value in &grid.values {
+            request.task.at(grid.over, value)?.resolve(train)?.check()?;
         }
         let folds = match &dealt {
             Dealt::Count(count) => {
-                let task = request.task.at_lambda(lambdas[0])?.resolve(train)?;
+                let task = request.task.at(grid.over, grid.values[0])?.resolve(train)?;
                 task.folds(train, *count, seed)?
             }
             Dealt::Given(numbers) => Folds::given(numbers)?,
         };
-        check_labels::<S>(&request, train, &folds)?;
+        request.task.check_folds(train, &folds)?;
         let plan = TrialPlan {
             budget: request.limits.budget(&interrupt),
             method: request.method()?,
             threads: request.threads,
         };
-        let (done, runs) = (AtomicUsize::new(0), folds.count() * lambdas.len());
+        let (done, runs) = (AtomicUsize::new(0), folds.count() * grid.values.len());
         let ended = || {
             let Some(function) = &callback else { return };
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -119,7 +136,7 @@ fn search<'py, S: PyStructure>(
                 }
             }
         };
-        let found = request.task.cross_validate(train, &folds, &lambdas, &plan, ended)?;
+        let found = request.task.cross_validate(train, &folds, grid, &plan, ended)?;
         let numbers = (0..train.len()).map(|i| folds.of(i)).collect();
         Ok(found.map(|found| (found, numbers)))
     });
@@ -129,28 +146,13 @@ fn search<'py, S: PyStructure>(
     }
     let (found, numbers) = found.map_err(exception)?.ok_or_else(|| {
         PyRuntimeError::new_err(
-            "the cross-validation was ended before every lambda was tried, and none was chosen",
+            "the cross-validation was ended before every number was tried, and none was chosen",
         )
     })?;
     findings(py, &found, numbers)
 }
 
-/// Returns an error if the data without a fold have fewer than two labels.
-fn check_labels<S: PyStructure>(request: &Request<S>, data: &S::Data, folds: &Folds) -> Result<()> {
-    for fold in 0..folds.count() {
-        let outside = folds.outside(fold).into_iter();
-        let labels = outside.map(|i| request.task.structure.labels(data, i));
-        let Some(labels) = labels.collect::<Option<Vec<_>>>() else { return Ok(()) };
-        if labels.concat().into_iter().collect::<BTreeSet<usize>>().len() < 2 {
-            return Err(Error::setting(
-                "without one of the folds there are no two labels to tell apart: every label needs examples in two folds at least",
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Returns the results as a dict. What has an entry for every trial has a list for every λ, of one for each fold.
+/// Returns the results as a dict. What has an entry for every trial has a list for every number, of one for each fold.
 fn findings<'py>(
     py: Python<'py>,
     found: &CrossValidation,
@@ -175,7 +177,7 @@ fn findings<'py>(
     dict(
         py,
         &[
-            ("lambdas", to_python(py, &of_each(|candidate| candidate.lambda))?),
+            ("values", to_python(py, &of_each(|candidate| candidate.value))?),
             ("mean", to_python(py, &of_each(Candidate::error))?),
             ("standard_error", to_python(py, &of_each(Candidate::standard_error))?),
             ("errors", to_python(py, &of_trials(|trial| trial.score.error))?),

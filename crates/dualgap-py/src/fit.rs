@@ -5,10 +5,10 @@ use crate::errors::OrRaise;
 use crate::model::{Model, certificate_of};
 use crate::running::{Flag, dict, observed, settled, to_python};
 use crate::structures::{PyStructure, for_structure};
-use dualgap::Result;
 use dualgap::data::Recipe;
 use dualgap::run::{Budget, Interrupt, Observer, Report, Tolerance};
-use dualgap::task::{Method, PenaltySpec, Plan, TaskSpec};
+use dualgap::task::{Candidate, Chosen, Method, Over, PenaltySpec, Plan, TaskSpec, TrialPlan};
+use dualgap::{Error, Result};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -57,6 +57,9 @@ pub struct Request<S> {
     /// The problem.
     #[serde(bound(deserialize = "S: DeserializeOwned"))]
     pub task: TaskSpec<S>,
+    /// What held-out data choose.
+    #[serde(default)]
+    pub auto: Option<Over>,
     /// The name of the solver.
     #[serde(default = "auto")]
     pub solver: String,
@@ -84,6 +87,35 @@ impl<S: PyStructure> Request<S> {
         let mut request: Self = serde_json::from_str(text).or_raise()?;
         request.task.structure = request.task.structure.complete(arrays)?;
         Ok(request)
+    }
+
+    /// Returns the seed of the solver, which also deals folds.
+    fn seed(&self) -> u64 {
+        self.method.get("seed").and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// Returns the problem with definite strengths, σ_max if σ is a fraction of it, and what held-out data have chosen.
+    fn settled(
+        &self,
+        data: &S::Data,
+        interrupt: &Interrupt,
+    ) -> Result<(TaskSpec<S>, Option<f64>, Option<Chosen>)> {
+        let Some(over) = self.auto else {
+            let (task, most) = self.task.settled(data)?;
+            return Ok((task, most, None));
+        };
+        let plan = TrialPlan {
+            budget: self.limits.budget(interrupt),
+            method: self.method()?,
+            threads: self.threads,
+        };
+        let Some(chosen) = self.task.choose(data, over, &plan, self.seed(), || ())? else {
+            return Err(Error::setting(
+                "the run was ended before held-out data had chosen anything",
+            ));
+        };
+        let (task, most) = self.task.at(over, chosen.value)?.settled(data)?;
+        Ok((task, most, Some(chosen)))
     }
 
     /// Returns the solver and its settings.
@@ -147,7 +179,8 @@ fn fit_one<'py, S: PyStructure>(
     let interrupt = extras.interrupt;
     let (halt, function) = (request.task.structure.halt(), extras.callback.as_ref());
     let (report, raised) = observed(py, &interrupt, Some(&halt), function, |mut callback| {
-        let task = request.task.resolve(train)?;
+        let (task, most, chosen) = request.settled(train, &interrupt)?;
+        let task = task.resolve(train)?;
         let plan = Plan {
             method: request.method()?,
             threads: request.threads,
@@ -158,14 +191,37 @@ fn fit_one<'py, S: PyStructure>(
         };
         let report = task.fit(train, plan)?;
         let remarks = report.advice(train)?;
-        Ok::<_, dualgap::Error>((report, remarks))
+        Ok((report, remarks, most, chosen))
     });
-    let ((report, remarks), raised) = settled(report, request.task.structure.raised(), raised)?;
+    let (found, raised) = settled(report, request.task.structure.raised(), raised)?;
+    let (report, remarks, most, chosen) = found;
     let (mut model, report) = report.split();
     model.provenance.recipe = request.recipe;
     let report = report_of(py, &report)?;
     report.set_item("remarks", to_python(py, &remarks)?)?;
+    report.set_item("l1_max", most)?;
+    report.set_item("auto", chosen.map(|chosen| auto_of(py, &chosen)).transpose()?)?;
     (Model::new(model), report, raised.map(|error| error.into_value(py))).into_pyobject(py)
+}
+
+/// Returns what held-out data have chosen, as a dict.
+fn auto_of<'py>(py: Python<'py>, chosen: &Chosen) -> PyResult<Bound<'py, PyDict>> {
+    let of_each = |value: fn(&Candidate) -> f64| -> Vec<f64> {
+        chosen.found.candidates.iter().map(value).collect()
+    };
+    dict(
+        py,
+        &[
+            ("over", to_python(py, &chosen.found.over)?),
+            ("value", to_python(py, &chosen.value)?),
+            ("values", to_python(py, &of_each(|candidate| candidate.value))?),
+            ("errors", to_python(py, &of_each(Candidate::error))?),
+            ("standard_errors", to_python(py, &of_each(Candidate::standard_error))?),
+            ("edge", to_python(py, &chosen.found.edge())?),
+            ("folds", to_python(py, &chosen.folds)?),
+            ("seed", to_python(py, &chosen.seed)?),
+        ],
+    )
 }
 
 /// Returns a report as a dict.

@@ -43,7 +43,7 @@ mod _dualgap {
     #[pymodule_export]
     use crate::oracle::check_oracle;
     #[pymodule_export]
-    use crate::path::{Reach, path};
+    use crate::path::{Reach, grid_path, path};
     #[pymodule_export]
     use crate::reading::column_recipe;
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! Paths: models that together are within a tolerance at every λ of an interval.
 
+use crate::cv::Ends;
 use crate::data::Data;
 use crate::errors::OrRaise;
 use crate::fit::{Request, report_of, unknown};
@@ -8,7 +9,7 @@ use crate::running::{dict, observed, settled, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::linalg::Measured;
 use dualgap::run::{Budget, Interrupt, Interval, Observer};
-use dualgap::task::{Ending, PathPlan, Piece, Strength};
+use dualgap::task::{Ending, PathPlan, Piece, Strength, TrialPlan};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -93,6 +94,7 @@ fn path_of<'py, S: PyStructure>(
     let (covered, raised) = observed(py, &interrupt, Some(&halt), callback.as_ref(), |callback| {
         let total = request.task.total(train)?;
         let [a, b] = ends.map(|end| end.resolve(total));
+        let (a, b) = (a?, b?);
         let wanted = PathPlan {
             within: Interval::new(a.min(b), a.max(b))?,
             tolerance: request.limits.of_path(),
@@ -133,4 +135,63 @@ fn path_of<'py, S: PyStructure>(
         ],
     )?;
     (pieces, covered, raised.map(|error| error.into_value(py))).into_pyobject(py)
+}
+
+/// Train a model at every number of a grid, from the simplest on. `values` and `count` are as in `cross_validate`.
+///
+/// Returns the models with their reports; why the path ended early, or None; and the exception of a signal or of the callback
+/// that ended it, if there was one.
+#[pyfunction]
+#[pyo3(signature = (structure, data, request, arrays, over, values, *, count=None, callback=None))]
+#[allow(clippy::too_many_arguments)] // named by the caller
+pub fn grid_path<'py>(
+    py: Python<'py>,
+    structure: &str,
+    data: &Data,
+    request: &str,
+    arrays: &Bound<'py, PyDict>,
+    over: &str,
+    values: Vec<String>,
+    count: Option<usize>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let ends = Ends::read(over, &values, count)?;
+    for_structure!(structure, grid_path_of(py, data, request, arrays, ends, callback))
+        .unwrap_or_else(|| Err(unknown(structure)))
+}
+
+fn grid_path_of<'py, S: PyStructure>(
+    py: Python<'py>,
+    data: &Data,
+    request: &str,
+    arrays: &Bound<'py, PyDict>,
+    ends: Ends,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let request = Request::<S>::read(request, arrays)?;
+    let train = S::data(&data.0)?;
+    let (interrupt, halt) = (Interrupt::default(), request.task.structure.halt());
+    let mut reports = Vec::new();
+    let (stop, raised) = observed(py, &interrupt, Some(&halt), callback.as_ref(), |callback| {
+        let grid = ends.resolve(&request.task, train)?;
+        let plan = TrialPlan {
+            budget: request.limits.budget(&interrupt),
+            method: request.method()?,
+            threads: request.threads,
+        };
+        let observe =
+            |_: &Budget| callback.clone().map(|callback| Box::new(callback) as Box<dyn Observer>);
+        request.task.grid_path(train, grid, &plan, observe, |report| {
+            reports.push(report.clone());
+            Ok(())
+        })
+    });
+    let (stop, raised) = settled(stop, request.task.structure.raised(), raised)?;
+    let models = reports.into_iter().map(|report| {
+        let (mut model, report) = report.split();
+        model.provenance.recipe.clone_from(&request.recipe);
+        Ok((Model::new(model), report_of(py, &report)?))
+    });
+    let models = models.collect::<PyResult<Vec<_>>>()?;
+    (models, to_python(py, &stop)?, raised.map(|error| error.into_value(py))).into_pyobject(py)
 }

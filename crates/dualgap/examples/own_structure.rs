@@ -168,7 +168,7 @@ fn main() -> Result<()> {
     let lambdas = [0.1, 0.01, 0.001];
     if let Some(found) = task.cross_validate(&train, &folds, &lambdas, &plan, || ())? {
         let best = &found.candidates[found.best()];
-        println!("λ = {}: {:.1} % on held-out signals", best.lambda, 100.0 * best.error());
+        println!("λ = {}: {:.1} % on held-out signals", best.value, 100.0 * best.error());
     }
     Ok(())
 }

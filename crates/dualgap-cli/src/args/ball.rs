@@ -1,7 +1,7 @@
 //! The options of a ball, which constrains the weights instead of a penalty.
 
 use super::common::{MethodArgs, PenaltyArgs};
-use super::values::{parse_lambda, parse_positive};
+use super::values::{Wanted, parse_lambda, parse_wanted_radius};
 use crate::choices::{Average, BallName, Sampling, SdcaOption, Step};
 use clap::Args;
 use dualgap::ball::{Constants, Method, Settings};
@@ -17,9 +17,9 @@ pub struct BallArgs {
     /// chain, trace for multiclass, multilabel and multioutput. Needs --radius.
     #[arg(long, value_enum)]
     pub ball: Option<BallName>,
-    /// The largest norm that the weights may have, or in the simplex their sum.
-    #[arg(long, value_name = "R", value_parser = parse_positive, allow_hyphen_values = true)]
-    pub radius: Option<f64>,
+    /// The largest norm that the weights may have, or in the simplex their sum; with train also auto, by held-out data.
+    #[arg(long, value_name = "R|auto", value_parser = parse_wanted_radius, allow_hyphen_values = true)]
+    pub radius: Option<Wanted<f64>>,
     /// μ, in mean loss + μ/2·‖w‖²: a number, which may be 0, or a/n [default: 1/n].
     #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true)]
     pub mu: Option<Strength>,
@@ -35,14 +35,15 @@ impl BallArgs {
         &self,
         name: BallName,
         default_mu: Strength,
+        radius: Option<f64>,
         penalty: &PenaltyArgs,
         method: &MethodArgs,
     ) -> Result<PenaltySpec> {
         check_alone(penalty, method)?;
-        if self.ball.is_some() && self.radius.is_none() {
+        if self.ball.is_some() && radius.is_none() {
             return Err(Error::setting("--ball needs a radius: give --radius"));
         }
-        let radius = self.radius.unwrap_or(0.0);
+        let radius = radius.unwrap_or(0.0);
         let ball = match name {
             BallName::L1 => Ball::L1 { radius },
             BallName::Simplex => Ball::Simplex { radius },
@@ -113,7 +114,7 @@ fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
     const STEPS: &str = "--solver chooses how a ball is trained in";
     let radius = "--radius says how many weights become zero";
     let given = [
-        ("--l1", penalty.l1 > 0.0, radius),
+        ("--l1", penalty.has_l1(), radius),
         ("--q-norm", penalty.q_norm, "leave it out"),
         ("--nonnegative", penalty.nonnegative, "leave it out"),
         ("--step", method.step != Step::LineSearch, STEPS),

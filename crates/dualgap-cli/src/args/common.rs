@@ -1,7 +1,8 @@
 //! The options of every command that trains: the data, the penalty, the method, and when a run stops.
 
 use super::values::{
-    Folds, parse_average, parse_column, parse_count, parse_folds, parse_threads, parse_tolerance,
+    Folds, Wanted, parse_average, parse_column, parse_count, parse_folds, parse_threads,
+    parse_tolerance, parse_wanted_sigma,
 };
 use crate::Outcome;
 use crate::choices::{Acceleration, Average, Cache, Direction, Format, Sampling, Solver, Step};
@@ -10,7 +11,7 @@ use dualgap::dual::{self, Settings};
 use dualgap::methods::{cutting_plane, exponentiated_gradient, subgradient};
 use dualgap::run::{Budget, Stop};
 use dualgap::structure::Choice;
-use dualgap::task::{DualMethod, Method};
+use dualgap::task::{DualMethod, Method, Strength};
 use dualgap::{Error, Result};
 use std::path::PathBuf;
 
@@ -68,9 +69,10 @@ pub struct LayoutArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Problem")]
 pub struct PenaltyArgs {
-    /// σ, in … + σ·‖w‖₁: many weights become zero.
-    #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = parse_tolerance, allow_hyphen_values = true)]
-    pub l1: f64,
+    /// σ, in … + σ·‖w‖₁: many weights become zero. A number, a/n, or a fraction such as 0.1max of the smallest σ with which
+    /// all of them do; with train also auto, by held-out data.
+    #[arg(long, value_name = "S|fmax|auto", default_value = "0", value_parser = parse_wanted_sigma, allow_hyphen_values = true)]
+    pub l1: Wanted<Strength>,
     /// Penalise λ·(c/2)·‖w‖q² in the place of λ/2·‖w‖², with q near 1: for dense inputs that are small in every
     /// entry; binary and regression.
     #[arg(long, conflicts_with = "nonnegative")]
@@ -80,12 +82,24 @@ pub struct PenaltyArgs {
     pub nonnegative: bool,
 }
 
+impl PenaltyArgs {
+    /// Whether an l1 penalty was asked for.
+    pub fn has_l1(&self) -> bool {
+        self.l1 != Wanted::Given(Strength::NONE)
+    }
+
+    /// Returns σ as the user wrote it. While it is not chosen, it is that of zero weights.
+    pub fn sigma(&self) -> Strength {
+        self.l1.or(Strength::FractionOfMax(1.0))
+    }
+}
+
 /// How the problem is solved.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Method")]
 pub struct MethodArgs {
-    /// Which method trains. Under a penalty: auto, bcfw, fw, newton, ssg, subgradient, cutting-plane, n-slack or eg; in a ball: auto,
-    /// pdbfw, fw and the others.
+    /// Which method trains. Under a penalty: auto, bcfw, fw, newton, coordinates, ssg, subgradient, cutting-plane, n-slack or eg; in a
+    /// ball: auto, pdbfw, fw and the others.
     #[arg(long, value_enum, default_value = "auto")]
     pub solver: Solver,
     /// How far a step goes.
@@ -160,7 +174,7 @@ impl MethodArgs {
             Solver::Auto | Solver::Bcfw | Solver::Fw => {
                 return Ok(DualMethod { option, ..self.settings()?.into() }.into());
             }
-            Solver::Newton | Solver::NewtonCholesky | Solver::NewtonCg => {
+            Solver::Newton | Solver::NewtonCholesky | Solver::NewtonCg | Solver::Coordinates => {
                 Method::named(&self.solver.name(), false)?
             }
             Solver::Ssg | Solver::Subgradient => {
@@ -187,8 +201,8 @@ impl MethodArgs {
             }
             other => {
                 return Err(Error::setting(format!(
-                    "--solver {} is for weights in a ball: give --ball and --radius, or take auto, bcfw, fw, newton, ssg, \
-                     subgradient, cutting-plane, n-slack or eg",
+                    "--solver {} is for weights in a ball: give --ball and --radius, or take auto, bcfw, fw, newton, \
+                     coordinates, ssg, subgradient, cutting-plane, n-slack or eg",
                     other.name()
                 )));
             }

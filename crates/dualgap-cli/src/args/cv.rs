@@ -1,5 +1,6 @@
-//! The options of cross-validation only: folds, a grid of λ, and the choice among them.
+//! The options of cross-validation only: folds, a grid of λ, σ or radii, and the choice among them.
 
+use super::BallArgs;
 use super::common::{DataArgs, MethodArgs, PenaltyArgs, StopArgs};
 use super::grid::GridArgs;
 use super::values::{parse_positive, parse_several};
@@ -21,12 +22,14 @@ pub struct CvArgs {
 
     #[command(flatten)]
     pub grid: GridArgs,
-    /// Choose the largest λ whose error is within one standard error of the smallest, not the one with the
-    /// smallest.
+    /// Choose the largest λ or σ, or the smallest radius, whose error is within one standard error of the smallest, not
+    /// the one with the smallest.
     #[arg(long, help_heading = "Problem")]
     pub one_standard_error: bool,
     #[command(flatten)]
     pub penalty: PenaltyArgs,
+    #[command(flatten)]
+    pub ball: BallArgs,
 
     /// Train every model to this gap, as a fraction of the primal value [default: 0.01].
     #[arg(long, value_name = "R", value_parser = parse_positive, allow_hyphen_values = true, help_heading = "When to stop")]
@@ -37,7 +40,7 @@ pub struct CvArgs {
     #[command(flatten)]
     pub method: MethodArgs,
 
-    /// Train on all data with the chosen λ, and save that model here.
+    /// Train on all data with the chosen number, and save that model here.
     #[arg(short, long, value_name = "MODEL", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Store the dual point with the model, so that anyone can check the gap itself.

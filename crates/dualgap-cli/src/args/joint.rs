@@ -6,7 +6,6 @@ use crate::choices::{Acceleration, Average, BallName, Solver, Step};
 use dualgap::data::source::is_stdin;
 use dualgap::structure::Choice;
 use dualgap::task::{Method, PenaltySpec, Strength};
-use dualgap::term::Penalty;
 use dualgap::{Error, Result};
 
 /// What a problem and its solver are made from, whatever the command.
@@ -17,8 +16,12 @@ pub struct Common<'a> {
     pub(crate) method: &'a MethodArgs,
     /// Of the commands that train in one.
     pub(crate) ball: Option<&'a BallArgs>,
-    /// Of the commands that train at one λ.
+    /// Of the commands that train at one λ; where a grid is over it, any.
     pub(crate) lambda: Strength,
+    /// σ, in the same way.
+    pub(crate) l1: Strength,
+    /// The radius of a ball, if it is given.
+    pub(crate) radius: Option<f64>,
     /// Whether λ follows from an accuracy.
     pub(crate) to_accuracy: bool,
 }
@@ -26,23 +29,26 @@ pub struct Common<'a> {
 impl Common<'_> {
     /// Returns the penalty that the options name, or the ball in its place.
     pub fn penalty(&self, default_mu: Strength) -> Result<PenaltySpec> {
-        let PenaltyArgs { l1, q_norm, nonnegative } = *self.penalty;
-        let lambda = self.lambda;
+        let PenaltyArgs { q_norm, nonnegative, .. } = *self.penalty;
+        let (lambda, l1) = (self.lambda, self.l1);
         if let Some(ball) = self.ball.and_then(|ball| ball.ball) {
             return self.in_ball(ball, default_mu);
         }
         self.ball.map_or(Ok(()), BallArgs::check_absent)?;
-        if self.to_accuracy && l1 == 0.0 {
+        if self.to_accuracy && l1.is_zero() {
             return Err(Error::setting("--accuracy is of a pure l1 problem: give --l1"));
         }
         match lambda {
-            Strength::Value(0.0) if l1 > 0.0 && (!q_norm || self.to_accuracy) => {
-                Ok(PenaltySpec::Given(Penalty::Lasso { sigma: l1, nonnegative, free: None }))
+            Strength::NONE if !l1.is_zero() && (!q_norm || self.to_accuracy) => {
+                Ok(PenaltySpec::Ridge { lambda, l1, nonnegative })
             }
-            Strength::Value(0.0) if q_norm => {
+            Strength::TimesL1(_) if l1.is_zero() => {
+                Err(Error::setting("--lambda is a multiple of the l1 penalty: give --l1, too"))
+            }
+            Strength::NONE if q_norm => {
                 Err(Error::setting("the q-norm needs a lambda; without one the l1 norm is alone"))
             }
-            Strength::Value(0.0) => Err(no_lambda()),
+            Strength::NONE => Err(no_lambda()),
             lambda if q_norm => Ok(PenaltySpec::QNorm { lambda, l1 }),
             lambda => Ok(PenaltySpec::Ridge { lambda, l1, nonnegative }),
         }
@@ -51,7 +57,7 @@ impl Common<'_> {
     /// Returns the ball, or an error if another option does not go with it. Without a radius it is zero.
     pub(crate) fn in_ball(&self, ball: BallName, default_mu: Strength) -> Result<PenaltySpec> {
         match self.ball {
-            Some(args) => args.penalty(ball, default_mu, self.penalty, self.method),
+            Some(args) => args.penalty(ball, default_mu, self.radius, self.penalty, self.method),
             None => Err(Error::setting("weights in a ball have no lambda to search for")),
         }
     }

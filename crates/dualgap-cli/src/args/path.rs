@@ -1,10 +1,12 @@
-//! The options of a path only: an interval of λ, the tolerance of its models, and the folder for them.
+//! The options of a path only: an interval of λ or a grid of σ or radii, the tolerance of its models, and the folder for them.
 
+use super::BallArgs;
 use super::common::{DataArgs, MethodArgs, PenaltyArgs};
-use super::values::{parse_lambda, parse_tolerance};
+use super::grid::EndArgs;
+use super::values::{Wanted, parse_grid, parse_tolerance};
 use clap::Args;
 use dualgap::run::{Budget, Interval, Tolerance};
-use dualgap::task::{Method, PathPlan, Strength};
+use dualgap::task::{Method, Over, PathPlan, Strength, TrialPlan};
 use dualgap::{Error, Result};
 use std::path::PathBuf;
 
@@ -15,14 +17,16 @@ pub struct PathArgs {
     #[command(flatten)]
     pub data: DataArgs,
 
-    /// The λ to cover, in mean loss + λ/2·‖w‖²: from this one …
-    #[arg(long, value_name = "X|a/n", default_value = "100/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
-    pub from: Strength,
-    /// … to this one, each a number or a/n; either may be the larger.
-    #[arg(long, value_name = "X|a/n", default_value = "0.1/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
-    pub to: Strength,
+    #[command(flatten)]
+    pub ends: EndArgs,
+    /// With --over l1 or radius: how many numbers the grid has, each the same multiple of the next [default: 13 for l1, 9
+    /// for radius].
+    #[arg(long, value_name = "M", value_parser = parse_grid, help_heading = "Problem")]
+    pub count: Option<usize>,
     #[command(flatten)]
     pub penalty: PenaltyArgs,
+    #[command(flatten)]
+    pub ball: BallArgs,
 
     /// At every λ, one of the models must have at most this gap, as a fraction of the primal value [default: 0.01,
     /// unless --absolute-tolerance is given].
@@ -57,15 +61,34 @@ pub struct PathArgs {
 impl PathArgs {
     /// Checks what can be checked before the data are read.
     pub fn check(&self) -> Result<()> {
-        if [self.from, self.to].contains(&Strength::Value(0.0)) {
+        if [self.ends.from, self.ends.to].contains(&Some(Strength::NONE)) {
             return Err(Error::setting(
-                "a path has no lambda of 0; pure l1 is one model: dualgap train with --lambda 0 and --l1",
+                "a path has no lambda of 0; pure l1 is one model: dualgap train with --lambda 0 and --l1, or a path in σ: \
+                 --over l1",
             ));
         }
+        if self.penalty.l1 == Wanted::Auto {
+            return Err(Error::setting("a path is of given numbers: --l1 auto goes with train"));
+        }
+        let over = self.over();
+        if self.count.is_some() && !matches!(over, Some(Over::L1 | Over::Radius)) {
+            return Err(Error::setting(
+                "--count goes with --over l1 or radius: a path in λ covers every one, with as many models as it takes",
+            ));
+        }
+        self.ends.check(over, self.penalty.has_l1(), self.ball.radius.is_some())?;
         self.tolerance().check()
     }
 
-    fn tolerance(&self) -> Tolerance {
+    /// Returns what is varied, as far as the options say so.
+    pub fn over(&self) -> Option<Over> {
+        match self.ends.over {
+            Some(over) => Some(over.into()),
+            None => self.ball.ball.map(|_| Over::Radius),
+        }
+    }
+
+    pub fn tolerance(&self) -> Tolerance {
         match (self.tolerance, self.absolute_tolerance) {
             (None, Some(gap)) => Tolerance::Absolute(gap),
             (share, _) => Tolerance::Relative(share.unwrap_or(0.01)),
@@ -74,13 +97,28 @@ impl PathArgs {
 
     /// Returns the request for the path; `total` is the total weight of the examples.
     pub fn wanted(&self, total: f64, method: Method) -> Result<PathPlan> {
-        let (a, b) = (self.from.resolve(total), self.to.resolve(total));
+        let [a, b] = self.ends.lambdas().map(|end| end.resolve(total));
+        let (a, b) = (a?, b?);
         Ok(PathPlan {
             within: Interval::new(a.min(b), a.max(b))?,
             tolerance: self.tolerance(),
-            budget: Budget { passes: self.passes, seconds: self.time, ..Budget::default() },
+            budget: self.budget(),
             method,
             threads: self.method.threads,
         })
+    }
+
+    fn budget(&self) -> Budget {
+        Budget { passes: self.passes, seconds: self.time, ..Budget::default() }
+    }
+
+    /// Returns how the models of a grid are trained.
+    pub fn each(&self, method: Method) -> TrialPlan {
+        let (relative, absolute) = match self.tolerance() {
+            Tolerance::Relative(share) => (Some(share), None),
+            Tolerance::Absolute(gap) => (None, Some(gap)),
+        };
+        let budget = Budget { relative, absolute, ..self.budget() };
+        TrialPlan { budget, method, threads: self.method.threads }
     }
 }

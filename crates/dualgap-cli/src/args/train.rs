@@ -2,9 +2,10 @@
 
 use super::BallArgs;
 use super::common::{DataArgs, MethodArgs, PenaltyArgs, StopArgs};
-use super::values::{parse_lambda, parse_positive};
+use super::values::{Wanted, parse_positive, parse_wanted_lambda};
 use clap::Args;
-use dualgap::task::{Accuracy, Checkpoints, Strength};
+use dualgap::task::{Accuracy, Checkpoints, Over, Strength};
+use dualgap::{Error, Result};
 use std::path::PathBuf;
 
 /// What all training tasks have in common.
@@ -46,13 +47,16 @@ pub struct TrainArgs {
     pub out: OutputArgs,
 }
 
+/// The default λ, and any while it is not chosen.
+const ONE: Strength = Strength::PerExample(1.0);
+
 /// The penalty at one λ.
 #[derive(Args, Debug)]
 pub struct StrengthArgs {
-    /// The regularisation, in mean loss + λ/2·‖w‖²: a number, or a/n [default: 1/n]. 0 with --l1 is pure l1,
-    /// for binary, regression, multiclass and chain.
-    #[arg(long, value_name = "X|a/n", value_parser = parse_lambda, allow_hyphen_values = true, help_heading = "Problem")]
-    pub lambda: Option<Strength>,
+    /// The regularisation, in mean loss + λ/2·‖w‖²: a number, a/n, or with --l1 a multiple such as 0.1l1 of σ [default: 1/n].
+    /// 0 with --l1 is pure l1, for binary, regression, multiclass and chain. With train also auto, by held-out data.
+    #[arg(long, value_name = "X|a/n|auto", value_parser = parse_wanted_lambda, allow_hyphen_values = true, help_heading = "Problem")]
+    pub lambda: Option<Wanted<Strength>>,
     #[command(flatten)]
     pub penalty: PenaltyArgs,
     /// The same as C = 1/(λn).
@@ -65,8 +69,13 @@ impl StrengthArgs {
     pub fn lambda(&self) -> Strength {
         match self.c {
             Some(c) => Strength::OneOver(c),
-            None => self.lambda.unwrap_or(Strength::PerExample(1.0)),
+            None => self.lambda.map_or(ONE, |lambda| lambda.or(ONE)),
         }
+    }
+
+    /// Whether λ is zero.
+    pub fn is_zero(&self) -> bool {
+        self.lambda == Some(Wanted::Given(Strength::NONE))
     }
 }
 
@@ -114,6 +123,28 @@ pub struct OutputArgs {
 }
 
 impl TrainArgs {
+    /// Returns what held-out data choose, or an error if that is more than one number.
+    pub fn auto(&self) -> Result<Option<Over>> {
+        let wanted = [
+            (Over::Lambda, self.strength.lambda == Some(Wanted::Auto)),
+            (Over::L1, self.strength.penalty.l1 == Wanted::Auto),
+            (Over::Radius, self.ball.radius == Some(Wanted::Auto)),
+        ];
+        let mut wanted = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(over, _)| over);
+        let first = wanted.next();
+        if wanted.next().is_some() {
+            return Err(Error::setting(
+                "held-out data choose one number at a time: give --lambda or --l1, such as --lambda 0.1l1 with --l1 auto",
+            ));
+        }
+        if first.is_some() && self.accuracy.is_some() {
+            return Err(Error::setting(
+                "--accuracy is of a problem with a given --l1, and not auto",
+            ));
+        }
+        Ok(first)
+    }
+
     /// Returns the accuracy of the pure l1 problem that is asked for, if one is.
     pub fn accuracy(&self) -> Option<Accuracy> {
         let (bound, q_norm) = (self.bound, self.strength.penalty.q_norm);

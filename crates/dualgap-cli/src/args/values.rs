@@ -3,9 +3,70 @@
 use crate::choices::Average;
 use dualgap::task::Strength;
 
+/// A number that is given, or chosen by held-out data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wanted<T> {
+    Given(T),
+    Auto,
+}
+
+impl<T: Copy> Wanted<T> {
+    /// Parses `auto`, or whatever else the number can be.
+    fn parse(text: &str, number: impl Fn(&str) -> Result<T, String>) -> Result<Self, String> {
+        if text == "auto" { Ok(Self::Auto) } else { number(text).map(Self::Given) }
+    }
+
+    /// Returns the number, or this one while it is not chosen.
+    pub fn or(self, other: T) -> T {
+        match self {
+            Self::Given(given) => given,
+            Self::Auto => other,
+        }
+    }
+}
+
 /// Parses a λ or μ.
 pub fn parse_lambda(text: &str) -> Result<Strength, String> {
+    match parse_end(text)? {
+        Strength::FractionOfMax(_) => {
+            Err("a fraction of the maximum is for --l1: give a positive number such as \
+                                           0.01, or a multiple of 1/n such as 10/n"
+                .into())
+        }
+        strength => Ok(strength),
+    }
+}
+
+/// Parses a σ.
+pub fn parse_sigma(text: &str) -> Result<Strength, String> {
+    let complain = || {
+        "a number that is not negative such as 0.01, a fraction of the maximum such as 0.1max, or a \
+         multiple of 1/n such as 10/n"
+            .to_string()
+    };
+    match parse_end(text) {
+        Ok(Strength::TimesL1(_)) => Err(complain()),
+        Err(told) if text.ends_with("max") => Err(told),
+        Err(_) => Err(complain()),
+        Ok(strength) => Ok(strength),
+    }
+}
+
+/// Parses an end of a grid of λ, σ or radii.
+pub fn parse_end(text: &str) -> Result<Strength, String> {
     text.parse().map_err(|error: dualgap::Error| error.to_string())
+}
+
+pub fn parse_wanted_lambda(text: &str) -> Result<Wanted<Strength>, String> {
+    Wanted::parse(text, parse_lambda)
+}
+
+pub fn parse_wanted_sigma(text: &str) -> Result<Wanted<Strength>, String> {
+    Wanted::parse(text, parse_sigma)
+}
+
+pub fn parse_wanted_radius(text: &str) -> Result<Wanted<f64>, String> {
+    Wanted::parse(text, parse_positive)
 }
 
 pub fn parse_positive(text: &str) -> Result<f64, String> {
@@ -127,10 +188,15 @@ mod tests {
     fn lambda_is_a_number_or_a_multiple_of_one_over_n() {
         assert_eq!(parse_lambda("0.01"), Ok(Strength::Value(0.01)));
         assert_eq!(parse_lambda("10/n"), Ok(Strength::PerExample(10.0)));
-        assert_eq!(Strength::PerExample(10.0).resolve(4.0), 2.5);
+        assert_eq!(Strength::PerExample(10.0).resolve(4.0).unwrap(), 2.5);
         assert_eq!(parse_lambda("0"), Ok(Strength::Value(0.0)));
-        for bad in ["", "/n", "n", "0/n", "-1", "nan", "inf", "1/m"] {
+        for bad in ["", "/n", "n", "0/n", "-1", "nan", "inf", "1/m", "0.1max"] {
             assert!(parse_lambda(bad).is_err(), "{bad}");
+        }
+        assert_eq!(parse_wanted_sigma("0.1max"), Ok(Wanted::Given(Strength::FractionOfMax(0.1))));
+        assert_eq!(parse_wanted_sigma("auto"), Ok(Wanted::Auto));
+        for bad in ["max", "0max", "-0.1max", "1.5max", "nanmax", "0.1l1", "-1", "Auto"] {
+            assert!(parse_wanted_sigma(bad).is_err(), "{bad}");
         }
     }
 

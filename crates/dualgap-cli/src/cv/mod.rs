@@ -1,7 +1,8 @@
-//! `dualgap cv`: splits the data into folds, tries every λ on each, chooses one, and trains with it on all data.
+//! `dualgap cv`: splits the data into folds, tries every λ, σ or radius on each, chooses one, and trains with it on all data.
 
 mod report;
 
+use crate::args::values::Wanted;
 use crate::args::{Common, CvArgs, Work, no_lambda};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
@@ -13,7 +14,7 @@ use crate::{Outcome, places, print, weights};
 use dualgap::data::{DataSet, Folds, Unseen, write_atomically};
 use dualgap::run::{Budget, Report};
 use dualgap::structure::{Evaluation, Structure};
-use dualgap::task::{CrossValidation, Model, Plan, Strength, TrialPlan};
+use dualgap::task::{CrossValidation, Grid, Model, Over, Plan, TrialPlan};
 use dualgap::{Error, Result};
 use report::Findings;
 use std::collections::BTreeSet;
@@ -22,35 +23,30 @@ use std::time::Instant;
 
 impl Work for CvArgs {
     fn common(&self) -> Common<'_> {
-        let Self { data, penalty, method, .. } = self;
-        // Every λ of the grid takes the place of this one.
-        Common {
-            data,
-            penalty,
-            method,
-            ball: None,
-            lambda: Strength::PerExample(1.0),
-            to_accuracy: false,
-        }
+        let Self { data, penalty, method, ball, .. } = self;
+        // Every number of the grid takes the place of this one.
+        let (lambda, l1) = self.grid.ends.strengths(self.grid.over(), penalty.sigma());
+        let (ball, radius) = (Some(ball), Some(1.0));
+        Common { data, penalty, method, ball, lambda, l1, radius, to_accuracy: false }
     }
 
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
         check(self)?;
         let begin = Instant::now();
         let job = Job::read(self.common(), task)?;
-        let lambdas = self.grid.resolve(job.total()?)?;
-        for &lambda in &lambdas {
-            check_lambda(&job, lambda)?;
+        let grid = self.grid.resolve(&job.spec, &job.train.data)?;
+        for &value in &grid.values {
+            check_number(&job, grid.over, value)?;
         }
         let folds = folds(self, &job)?;
         let read_seconds = begin.elapsed().as_secs_f64();
 
         let (stop, budget) = (self.stop(), self.stop().budget());
         stop_on_ctrl_c(&budget.interrupt);
-        let Some(found) = search(self, &job, &folds, &lambdas, &budget)? else {
+        let Some(found) = search(self, &job, &folds, &grid, &budget)? else {
             let _ = writeln!(
                 std::io::stderr(),
-                "interrupted: no lambda was chosen, and nothing was written"
+                "interrupted: nothing was chosen, and nothing was written"
             );
             return Ok(Outcome::NotReached);
         };
@@ -74,8 +70,9 @@ impl Work for CvArgs {
             print(&findings.table())?;
         }
 
-        let lambda = found.candidates[findings.chosen].lambda;
-        let refit = findings.refits.then(|| Refit::new(self, &job, lambda, &budget)).transpose()?;
+        let value = found.candidates[findings.chosen].value;
+        let refit = || Refit::new(self, &job, grid.over, value, &budget);
+        let refit = findings.refits.then(refit).transpose()?;
         let summary = refit.as_ref().map(|refit| Summary {
             task: job.name,
             model: &refit.model,
@@ -84,6 +81,8 @@ impl Work for CvArgs {
             advice: Vec::new(),
             read_seconds,
             fit_seconds: None,
+            l1_max: None,
+            chosen: None,
             l1_guarantee: None,
         });
         if let Some(summary) = summary.as_ref().filter(|_| talks) {
@@ -114,6 +113,13 @@ fn check(args: &CvArgs) -> Result<()> {
     if args.output.is_some() && args.output == args.table {
         return Err(Error::setting("the model and the table cannot be one file"));
     }
+    if args.penalty.l1 == Wanted::Auto {
+        return Err(Error::setting(
+            "cv chooses by its folds itself: give --over l1, not --l1 auto",
+        ));
+    }
+    let (over, has_radius) = (args.grid.over(), args.ball.radius.is_some());
+    args.grid.ends.check(over, args.penalty.has_l1(), has_radius)?;
     args.common().check(args.grid.has_zero())
 }
 
@@ -136,33 +142,33 @@ fn folds<S: Structure>(args: &CvArgs, job: &Job<'_, S>) -> Result<Folds> {
     }
 }
 
-/// Returns an error for a λ that the task does not have.
-fn check_lambda<S: Structure>(job: &Job<'_, S>, lambda: f64) -> Result<()> {
-    let task = job.spec.at_lambda(lambda)?.resolve(&job.train.data)?;
-    if lambda == 0.0 && task.check().is_err() {
+/// Returns an error for a number that the task does not have.
+fn check_number<S: Structure>(job: &Job<'_, S>, over: Over, value: f64) -> Result<()> {
+    let task = job.spec.at(over, value)?.resolve(&job.train.data)?;
+    if over == Over::Lambda && value == 0.0 && task.check().is_err() {
         return Err(no_lambda());
     }
     task.check()
 }
 
-/// Tries every λ on every fold; returns `None` if it was interrupted.
+/// Tries every number of the grid on every fold; returns `None` if it was interrupted.
 fn search<S: Structure>(
     args: &CvArgs,
     job: &Job<'_, S>,
     folds: &Folds,
-    lambdas: &[f64],
+    grid: &Grid,
     budget: &Budget,
 ) -> Result<Option<CrossValidation>> {
     (0..folds.count()).try_for_each(|fold| check_fold(args, job, &folds.outside(fold)))?;
     let terminal = !args.quiet && std::io::stderr().is_terminal();
-    let counter = terminal.then(|| RunCounter::new(folds.count() * lambdas.len()));
+    let counter = terminal.then(|| RunCounter::new(folds.count() * grid.values.len()));
     let plan = TrialPlan {
         budget: budget.clone(),
         method: job.method.clone(),
         threads: args.method.threads,
     };
     let ended = || counter.iter().for_each(RunCounter::ended);
-    let found = job.spec.cross_validate(&job.train.data, folds, lambdas, &plan, ended);
+    let found = job.spec.cross_validate(&job.train.data, folds, grid.clone(), &plan, ended);
     if let Some(counter) = &counter {
         counter.clear();
     }
@@ -211,8 +217,14 @@ struct Refit<S> {
 
 impl<S: Structure> Refit<S> {
     /// Trains, tests and saves the model.
-    fn new(args: &CvArgs, job: &Job<'_, S>, lambda: f64, budget: &Budget) -> Result<Self> {
-        let task = job.spec.at_lambda(lambda)?.resolve(&job.train.data)?;
+    fn new(
+        args: &CvArgs,
+        job: &Job<'_, S>,
+        over: Over,
+        value: f64,
+        budget: &Budget,
+    ) -> Result<Self> {
+        let task = job.spec.at(over, value)?.resolve(&job.train.data)?;
         let mut bar = (!args.quiet && std::io::stderr().is_terminal()).then(|| Bar::new(budget));
         let plan = Plan { observer: Some(&mut bar), ..Plan::new(budget.clone()) };
         let report = job.fit(&task, plan);

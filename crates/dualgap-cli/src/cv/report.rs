@@ -4,7 +4,7 @@ use crate::args::CvArgs;
 use crate::words::{number, percent, thousands, trimmed};
 use dualgap::run::Stop;
 use dualgap::structure::Remark;
-use dualgap::task::{Candidate, CrossValidation, Edge};
+use dualgap::task::{Candidate, CrossValidation, Edge, Over};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -33,13 +33,15 @@ struct Json<'a, R> {
     given_folds: bool,
     seed: u64,
     tolerance: Option<f64>,
+    /// What the grid is over.
+    over: Over,
     /// What `error` is.
     metric: &'a str,
     candidates: Vec<CandidateJson>,
     best: f64,
     chosen: f64,
     one_standard_error: bool,
-    /// Whether the best λ is the `largest` or the `smallest` of the grid.
+    /// Whether the best number is the `largest` or the `smallest` of the grid.
     edge: Option<Edge>,
     labels_in_one_fold: &'a [String],
     version: &'a str,
@@ -49,7 +51,12 @@ struct Json<'a, R> {
 
 #[derive(Serialize)]
 struct CandidateJson {
-    lambda: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    l1: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    radius: Option<f64>,
     error: Option<f64>,
     standard_error: Option<f64>,
     fold_errors: Vec<Option<f64>>,
@@ -66,11 +73,14 @@ struct CandidateJson {
     remarks: Vec<Remark>,
 }
 
-impl From<&Candidate> for CandidateJson {
-    fn from(candidate: &Candidate) -> Self {
+impl CandidateJson {
+    fn of(candidate: &Candidate, over: Over) -> Self {
+        let value = |of: Over| (of == over).then_some(candidate.value);
         let finite = |x: f64| x.is_finite().then_some(x);
         Self {
-            lambda: candidate.lambda,
+            lambda: value(Over::Lambda),
+            l1: value(Over::L1),
+            radius: value(Over::Radius),
             error: finite(candidate.error()),
             standard_error: finite(candidate.standard_error()),
             fold_errors: candidate.trials.iter().map(|trial| finite(trial.score.error)).collect(),
@@ -94,7 +104,7 @@ fn remarks(candidate: &Candidate) -> Vec<Remark> {
 
 impl Findings<'_> {
     fn numbers(&self) -> bool {
-        self.task == "regression"
+        matches!(self.task, "regression" | "multioutput" | "completion")
     }
 
     /// Returns the name of the error in the table.
@@ -136,7 +146,7 @@ impl Findings<'_> {
 
     fn header(&self) -> Vec<String> {
         let f1 = self.has_chunks().then_some("F1");
-        let names = ["lambda", self.metric(), "±"].into_iter().chain(f1);
+        let names = [self.found.over.name(), self.metric(), "±"].into_iter().chain(f1);
         names.chain(["passes", "worst gap", ""]).map(String::from).collect()
     }
 
@@ -145,7 +155,7 @@ impl Findings<'_> {
         let error = |x: f64| if self.numbers() { number(x) } else { format!("{:.2} %", 100.0 * x) };
         let f1 = candidate.f1().filter(|_| self.has_chunks());
         let mut row = vec![
-            number(candidate.lambda),
+            number(candidate.value),
             error(candidate.error()),
             error(candidate.standard_error()),
         ];
@@ -158,18 +168,27 @@ impl Findings<'_> {
 
     /// Returns sentences about the choice and its caveats.
     fn sentences(&self) -> Vec<String> {
-        let lambda = number(self.found.candidates[self.chosen].lambda);
+        let (name, value) = (self.found.over.name(), self.found.candidates[self.chosen].value);
         let why = match (self.args.one_standard_error, self.chosen == self.found.best()) {
+            (true, false) if self.found.over == Over::Radius => {
+                "the smallest within one standard error of the best"
+            }
             (true, false) => "the largest within one standard error of the best",
             _ => "the one with the smallest mean error",
         };
-        let mut told = vec![format!("Chosen: lambda {lambda}, {why}.")];
+        let mut told = vec![format!("Chosen: {name} {}, {why}.", number(value))];
+        let first = self.found.over == Over::Radius; // whose grid begins with the smallest
         let beyond = self.found.edge().map(|edge| match edge {
-            Edge::Largest => ("largest", "--from"),
-            Edge::Smallest => ("smallest", "--to"),
+            Edge::Largest => ("largest", if first { "--to" } else { "--from" }),
+            Edge::Smallest => ("smallest", if first { "--from" } else { "--to" }),
         });
+        let list = match self.found.over {
+            Over::Lambda => "--lambdas",
+            Over::L1 => "--l1s",
+            Over::Radius => "--radii",
+        };
         told.extend(beyond.map(|(end, option)| {
-            format!("The best lambda is the {end} of those tried: go on beyond it, with {option} or --lambdas.")
+            format!("The best {name} is the {end} of those tried: go on beyond it, with {option} or {list}.")
         }));
         told.extend(self.late());
         told.extend(self.rounded());
@@ -222,8 +241,9 @@ impl Findings<'_> {
         let metric = self.metric();
         let folds: String = (1..=self.folds).map(|k| format!("\t{metric}_{k}")).collect();
         let f1 = if self.has_chunks() { "\tf1" } else { "" };
+        let over = self.found.over.name();
         let mut text =
-            format!("lambda\t{metric}\tstandard_error{f1}\tpasses\tworst_gap\tmark{folds}\n");
+            format!("{over}\t{metric}\tstandard_error{f1}\tpasses\tworst_gap\tmark{folds}\n");
         for (k, candidate) in self.found.candidates.iter().enumerate() {
             let f1 = candidate.f1().filter(|_| self.has_chunks());
             let f1 = f1.map_or(String::new(), |f1| format!("\t{f1}"));
@@ -232,7 +252,7 @@ impl Findings<'_> {
             let _ = writeln!(
                 text,
                 "{}\t{}\t{}{f1}\t{}\t{}\t{}{errors}",
-                candidate.lambda,
+                candidate.value,
                 candidate.error(),
                 candidate.standard_error(),
                 candidate.mean(|trial| trial.passes),
@@ -245,7 +265,8 @@ impl Findings<'_> {
 
     /// Returns the object for machines.
     pub fn object<'s, R: Serialize + 's>(&'s self, refit: Option<R>) -> impl Serialize + 's {
-        let lambda = |k: usize| self.found.candidates[k].lambda;
+        let CrossValidation { over, ref candidates } = *self.found;
+        let value = |k: usize| candidates[k].value;
         Json {
             task: self.task,
             n: self.examples,
@@ -253,10 +274,14 @@ impl Findings<'_> {
             given_folds: self.args.given_folds,
             seed: self.args.method.seed,
             tolerance: self.tolerance,
+            over,
             metric: self.metric(),
-            candidates: self.found.candidates.iter().map(CandidateJson::from).collect(),
-            best: lambda(self.found.best()),
-            chosen: lambda(self.chosen),
+            candidates: candidates
+                .iter()
+                .map(|candidate| CandidateJson::of(candidate, over))
+                .collect(),
+            best: value(self.found.best()),
+            chosen: value(self.chosen),
             one_standard_error: self.args.one_standard_error,
             edge: self.found.edge(),
             labels_in_one_fold: &self.rare,

@@ -9,7 +9,7 @@ use crate::{Outcome, Tasks, print};
 use dualgap::data::Source;
 use dualgap::run::{Interval, Tolerance};
 use dualgap::structure::Remark;
-use dualgap::task::{Description, RawModel};
+use dualgap::task::{Description, Over, RawModel};
 use dualgap::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -27,7 +27,9 @@ struct Json<'a> {
     #[serde(flatten)]
     interval: Interval,
     tolerance: Tolerance,
-    /// That of all models, with null for λ.
+    /// What the path is over.
+    over: Over,
+    /// That of all models, with null for λ, and for what else is varied.
     problem: &'a Value,
     remarks: &'a [Remark],
 }
@@ -44,7 +46,7 @@ pub fn run(args: &CertifyArgs, tasks: &Tasks) -> Result<Outcome> {
     let raw = RawModel::open(&place(folder, &first.file)?)?;
     let claim = Claim::new(folder, &told, interval, &raw)?;
     let (bare, problem) = tasks.check_path(raw.structure(), &claim, Source::open(&args.data)?)?;
-    tell(args, &claim, bare, problem.at_every_lambda())
+    tell(args, &claim, bare, problem.at_every(told.over))
 }
 
 fn read(folder: &Path) -> Result<Told> {
@@ -82,6 +84,7 @@ fn tell(
             without_witness: bare,
             interval,
             tolerance,
+            over: told.over,
             problem: &json,
             remarks: &remarks,
         }))?;
@@ -95,10 +98,11 @@ fn tell(
     ];
     rows.extend(lines);
     let (evidence, sentence) = if proved {
-        (
-            "proved from the stored weights and witnesses, which are feasible",
-            told.certified(interval.from),
-        )
+        let sentence = match told.over {
+            Over::Lambda => told.certified(interval.from),
+            _ => told.certified_grid(),
+        };
+        ("proved from the stored weights and witnesses, which are feasible", sentence)
     } else {
         (
             "the word of the training runs: there are models without a witness",
@@ -108,7 +112,7 @@ fn tell(
             ),
         )
     };
-    rows.push(("intervals", evidence.into()));
+    rows.push((if told.over == Over::Lambda { "intervals" } else { "gaps" }, evidence.into()));
     print(&format!("{}{}\n{sentence}\n", aligned(&rows), notes(&remarks)))?;
     Ok(outcome)
 }

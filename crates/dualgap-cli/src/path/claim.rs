@@ -5,7 +5,7 @@ use crate::formats::from_memory;
 use dualgap::data::{Recipe, Source};
 use dualgap::run::Interval;
 use dualgap::structure::{Purpose, Structure};
-use dualgap::task::{Description, Model, RawModel, check_path};
+use dualgap::task::{Description, Model, Over, RawModel, check_grid_path, check_path};
 use dualgap::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -61,6 +61,13 @@ impl<'a> Claim<'a> {
         let mut first: Model<S> = self.load(&models[0])?;
         let loaded = first.task.structure.read(&self.recipe, source, Purpose::Train)?;
         let data = &loaded.data;
+        if self.told.over != Over::Lambda {
+            let claims =
+                models.iter().map(|entry| Ok((self.load::<S>(entry)?, entry.interval.from)));
+            let bare = check_grid_path(data, claims, self.told.over, *tolerance)?;
+            first.provenance.recipe = Some(loaded.recipe.clone());
+            return Ok((bare, first.describe(Some(data))));
+        }
         let mut bare = 0;
         for entry in models {
             bare += usize::from(self.load::<S>(entry)?.witness.is_none());

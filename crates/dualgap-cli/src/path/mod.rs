@@ -1,13 +1,15 @@
-//! `dualgap path`: models for every λ of an interval, as files, a table and a plot.
+//! `dualgap path`: models for every λ of an interval, or for every σ or radius of a grid, as files, a table and a plot.
 //!
 //! - [`folder`]: the folder for all of it.
 //! - [`told`]: the reports of a path: the object of `path.json`, `path.tsv`, and the table on the terminal.
+//! - [`grid`]: a path over a grid of σ or radii.
 //! - [`plot`]: the drawing of `path.svg`.
 //! - [`check`]: the verification of a path by `dualgap certify FOLDER DATA`; [`claim`]: what there is to verify.
 
 pub mod check;
 pub mod claim;
 mod folder;
+mod grid;
 mod plot;
 mod told;
 
@@ -19,7 +21,7 @@ use crate::progress::Bar;
 use crate::words::to_json;
 use crate::{Outcome, places, print};
 use dualgap::run::{Budget, Observer};
-use dualgap::task::{Ending, Model, Strength};
+use dualgap::task::{Ending, Model, Over};
 use dualgap::{Error, Result};
 use folder::Folder;
 use std::io::IsTerminal;
@@ -28,16 +30,11 @@ use told::{Entry, Told};
 
 impl Work for PathArgs {
     fn common(&self) -> Common<'_> {
-        let Self { data, penalty, method, .. } = self;
-        // Every λ of the interval takes the place of this one.
-        Common {
-            data,
-            penalty,
-            method,
-            ball: None,
-            lambda: Strength::PerExample(1.0),
-            to_accuracy: false,
-        }
+        let Self { data, penalty, method, ball, .. } = self;
+        // Every number of the path takes the place of this one.
+        let (lambda, l1) = self.ends.strengths(self.over(), penalty.sigma());
+        let (ball, radius) = (Some(ball), Some(1.0));
+        Common { data, penalty, method, ball, lambda, l1, radius, to_accuracy: false }
     }
 
     fn run_under_kernel<T: TaskOptions>(&self, _: &T) -> Result<Outcome> {
@@ -52,6 +49,9 @@ impl Work for PathArgs {
         places::check_not_inputs(std::iter::once(&self.output), &self.data)?;
         let mut folder = Folder::new(&self.output)?;
         let job = Job::read(self.common(), task)?;
+        if self.ends.over(job.spec.penalty) != Over::Lambda {
+            return grid::run(self, &job, folder);
+        }
         let wanted = self.wanted(job.total()?, job.method.clone())?;
         stop_on_ctrl_c(&wanted.budget.interrupt);
         let begin = Instant::now();

@@ -4,6 +4,7 @@
 
 use super::told::{Entry, Told};
 use dualgap::run::{Interval, Reach, Tolerance};
+use dualgap::task::Over;
 use std::fmt::Write;
 
 const GREY: &str = "#767676";
@@ -30,7 +31,7 @@ pub fn svg(told: &Told, models: &[(Entry, Reach)]) -> String {
     let tested = models.iter().any(|(entry, _)| entry.test_error.is_some());
     let panels = if tested { 3 } else { 2 };
     let height = TOP + f64::from(panels) * (HEIGHT + BETWEEN) - 20.0;
-    let mut drawing = Drawing { x, text: String::new() };
+    let mut drawing = Drawing { x, label: "λ", text: String::new() };
     let _ = write!(
         drawing.text,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
@@ -44,7 +45,57 @@ pub fn svg(told: &Told, models: &[(Entry, Reach)]) -> String {
     drawing.gaps(told, models, TOP + HEIGHT + BETWEEN);
     if tested {
         let what = if told.task == "regression" { "test error (rms)" } else { "test error" };
-        drawing.errors(what, models, TOP + 2.0 * (HEIGHT + BETWEEN));
+        let errors = models.iter().filter_map(|(entry, _)| Some((entry.lambda, entry.test_error?)));
+        drawing.errors(what, errors.collect(), TOP + 2.0 * (HEIGHT + BETWEEN));
+    }
+    drawing.text.push_str("</svg>\n");
+    drawing.text
+}
+
+/// Returns the drawing of a path over a grid: the optimum between the two values of every model, the number of weights that
+/// are not zero, and the test errors.
+pub fn grid_svg(told: &Told) -> String {
+    let models = &told.models;
+    let ends = models.iter().map(|entry| entry.value().ln());
+    let (low, high) =
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+    let tested = models.iter().any(|entry| entry.test_error.is_some());
+    let height = TOP + (if tested { 3.0 } else { 2.0 }) * (HEIGHT + BETWEEN) - 20.0;
+    let label = if told.over == Over::L1 { "σ" } else { "r" };
+    let x = Scale::new(low, high, LEFT, RIGHT);
+    let mut drawing = Drawing { x, label, text: String::new() };
+    let _ = write!(
+        drawing.text,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
+         height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"{GREY}\">\n\
+         <title>{} models for {} from {} to {}</title>\n",
+        models.len(),
+        told.over.name(),
+        told.to,
+        told.from
+    );
+    let points = |of: fn(&Entry) -> f64| -> Vec<(f64, f64)> {
+        models.iter().map(|entry| (entry.value(), of(entry))).collect()
+    };
+    let (upper, lower) = (points(|entry| entry.primal), points(|entry| entry.dual));
+    let y = Scale::upward(upper.iter().chain(&lower).map(|&(_, value)| value), TOP);
+    drawing.panel(
+        "optimal value: certified to lie between the curves at every dot",
+        y,
+        TOP,
+        number,
+    );
+    drawing.curve("upper", &upper, y, BLUE);
+    drawing.curve("lower", &lower, y, BLUE);
+    upper.iter().for_each(|&(at, value)| drawing.dot("model", at, value, y, BLUE));
+    let (weights, top) = (points(|entry| entry.weights as f64), TOP + HEIGHT + BETWEEN);
+    let y = Scale::upward([0.0].into_iter().chain(weights.iter().map(|&(_, count)| count)), top);
+    drawing.panel("weights that are not zero", y, top, number);
+    drawing.curve("weights", &weights, y, ORANGE);
+    weights.iter().for_each(|&(at, value)| drawing.dot("at", at, value, y, ORANGE));
+    if tested {
+        let errors = models.iter().filter_map(|entry| Some((entry.value(), entry.test_error?)));
+        drawing.errors("test error", errors.collect(), TOP + 2.0 * (HEIGHT + BETWEEN));
     }
     drawing.text.push_str("</svg>\n");
     drawing.text
@@ -125,8 +176,10 @@ fn values(reach: &Reach, lambda: f64) -> (f64, f64) {
 }
 
 struct Drawing {
-    /// Of ln λ.
+    /// Of ln λ, or of what else is varied, ...
     x: Scale,
+    /// ... and its letter.
+    label: &'static str,
     text: String,
 }
 
@@ -191,10 +244,7 @@ impl Drawing {
     }
 
     /// Draws the error of every model.
-    fn errors(&mut self, what: &str, models: &[(Entry, Reach)], top: f64) {
-        let tested: Vec<(f64, f64)> = (models.iter())
-            .filter_map(|(entry, _)| entry.test_error.map(|error| (entry.lambda, error)))
-            .collect();
+    fn errors(&mut self, what: &str, tested: Vec<(f64, f64)>, top: f64) {
         let y = Scale::upward(tested.iter().map(|&(_, error)| error), top);
         self.panel(what, y, top, number);
         self.curve("errors", &tested, y, GREEN);
@@ -235,9 +285,10 @@ impl Drawing {
         }
         let _ = writeln!(
             self.text,
-            "<text x=\"{:.0}\" y=\"{:.0}\">λ</text>",
+            "<text x=\"{:.0}\" y=\"{:.0}\">{}</text>",
             RIGHT + 8.0,
-            bottom + 4.0
+            bottom + 4.0,
+            self.label
         );
     }
 

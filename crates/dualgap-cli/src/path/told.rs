@@ -1,12 +1,13 @@
 //! The reports of a path: one object for machines, a table for spreadsheets, another for people.
 
+use crate::ball::{engine_penalty, nonzero};
 use crate::job::Job;
 use crate::words::{aligned, number, percent, thousands, trimmed};
 use dualgap::Result;
 use dualgap::data::DataSet;
-use dualgap::run::{Interval, Reach, Stop, Tolerance};
+use dualgap::run::{Interval, Reach, Report, Stop, Tolerance};
 use dualgap::structure::{Remark, Structure};
-use dualgap::task::{Covered, Ending, PathPlan, Piece};
+use dualgap::task::{Covered, Ending, Model, Over, PathPlan, Piece};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -19,19 +20,22 @@ pub const PLOT: &str = "path.svg";
 #[derive(Serialize, Deserialize)]
 pub struct Told {
     pub task: String,
+    /// What is varied; absent from the files of older programs, which know paths in λ alone.
+    #[serde(default)]
+    pub over: Over,
     pub n: usize,
     /// What was asked for.
     pub from: f64,
     pub to: f64,
     pub tolerance: Tolerance,
-    /// Every λ from here to `to` is covered; null where none is.
+    /// Every λ from here to `to` is covered; null where none is. Of a grid the smallest number that has a model.
     pub covered_from: Option<f64>,
     /// Whether that is all of them.
     pub complete: bool,
     /// Passes over the data, of all runs.
     pub passes: f64,
     pub version: String,
-    /// The largest λ first.
+    /// The largest λ or σ first, the smallest radius first.
     pub models: Vec<Entry>,
 }
 
@@ -39,9 +43,15 @@ pub struct Told {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Entry {
     pub file: String,
-    /// It was trained at this λ.
+    /// It was trained at this λ, or in a ball μ.
     pub lambda: f64,
-    /// It is certified on this interval.
+    /// σ, of a path over it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l1: Option<f64>,
+    /// The radius, of a path over it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
+    /// It is certified on this interval; of a grid, at this number alone.
     #[serde(flatten)]
     pub interval: Interval,
     /// Of its own λ.
@@ -78,13 +88,43 @@ impl Entry {
         test_error: Option<f64>,
     ) -> Result<Self> {
         let Piece { report, reach, interval } = piece;
-        let own = report.certificate;
         // For every tolerance the λ at which the gap is within it form an interval, so the gap is largest at an end.
         let [low, high] = [reach.certificate(interval.from)?, reach.certificate(interval.to)?];
-        Ok(Self {
+        let worst = tolerance.bound(&low).max(tolerance.bound(&high));
+        let entry = Self::of(report, before, *interval, worst, test_error);
+        Ok(Self { lambda: piece.lambda(), ..entry })
+    }
+
+    /// Returns the entry of a model of a grid.
+    pub fn of_grid<S: Structure>(
+        report: &Report<Model<S>>,
+        over: Over,
+        before: usize,
+        tolerance: Tolerance,
+        test_error: Option<f64>,
+    ) -> Result<Self> {
+        let penalty = report.model.task.penalty;
+        let value = over.of(penalty).unwrap_or(0.0);
+        let worst = tolerance.bound(&report.certificate);
+        let entry = Self::of(report, before, Interval::new(value, value)?, worst, test_error);
+        let named = |of: Over| (of == over).then_some(value);
+        Ok(Self { l1: named(Over::L1), radius: named(Over::Radius), ..entry })
+    }
+
+    fn of<S: Structure>(
+        report: &Report<Model<S>>,
+        before: usize,
+        interval: Interval,
+        worst_gap: f64,
+        test_error: Option<f64>,
+    ) -> Self {
+        let own = report.certificate;
+        Self {
             file: format!("model-{:03}.dualgap", before + 1),
-            lambda: piece.lambda(),
-            interval: *interval,
+            lambda: engine_penalty(report.model.task.penalty).0,
+            l1: None,
+            radius: None,
+            interval,
             primal: own.primal,
             dual: own.dual,
             relative_gap: own.relative_gap(),
@@ -93,11 +133,16 @@ impl Entry {
             gap_bound: Some(own.gap_bound()),
             relative_gap_bound: Some(own.relative_gap_bound()),
             remarks: Remark::on_certificate(&own).into_iter().collect(),
-            worst_gap: tolerance.bound(&low).max(tolerance.bound(&high)),
-            weights: report.model.weights.iter().filter(|&&w| w != 0.0).count(),
+            worst_gap,
+            weights: nonzero(&report.model),
             passes: report.passes,
             test_error,
-        })
+        }
+    }
+
+    /// Returns the number that a path is over.
+    pub fn value(&self) -> f64 {
+        self.l1.or(self.radius).unwrap_or(self.lambda)
     }
 }
 
@@ -110,6 +155,7 @@ impl Told {
     ) -> Self {
         Self {
             task: job.name.into(),
+            over: Over::Lambda,
             n: job.train.data.len(),
             from: wanted.within.from,
             to: wanted.within.to,
@@ -132,17 +178,20 @@ impl Told {
 
     /// Returns a header, and a line for every model, with all digits.
     pub fn tsv(&self) -> String {
-        let mut text = String::from(
-            "lambda\tfrom\tto\tprimal\tdual\trelative_gap\tworst_gap\tweights\tpasses\ttest_error\tfile\n",
+        let varied = self.over != Over::Lambda;
+        let first = if varied { format!("{}\t", self.over.name()) } else { String::new() };
+        let mut text = format!(
+            "{first}lambda\tfrom\tto\tprimal\tdual\trelative_gap\tworst_gap\tweights\tpasses\ttest_error\tfile\n"
         );
         for entry in &self.models {
             let Interval { from, to } = entry.interval;
             let Entry { file, lambda, primal, dual, relative_gap, worst_gap, .. } = entry;
             let Entry { weights, passes, test_error, .. } = entry;
             let test = test_error.map_or(String::new(), |error| error.to_string());
+            let first = if varied { format!("{}\t", entry.value()) } else { String::new() };
             let _ = writeln!(
                 text,
-                "{lambda}\t{from}\t{to}\t{primal}\t{dual}\t{relative_gap}\t{worst_gap}\t{weights}\t{passes}\t{test}\t{file}"
+                "{first}{lambda}\t{from}\t{to}\t{primal}\t{dual}\t{relative_gap}\t{worst_gap}\t{weights}\t{passes}\t{test}\t{file}"
             );
         }
         text
@@ -166,15 +215,30 @@ impl Told {
         format!("{}\n{}\n{}\n", aligned(&rows), self.lines(), self.verdict(covered))
     }
 
+    /// Returns the name of the number that is varied.
+    fn named(&self) -> &'static str {
+        self.over.name()
+    }
+
     /// Returns a line for every model.
-    fn lines(&self) -> String {
+    pub fn lines(&self) -> String {
         if self.models.is_empty() {
             return String::new();
         }
         let tested = self.models.iter().any(|entry| entry.test_error.is_some());
+        let varied = self.over != Over::Lambda;
         let mut text = format!(
-            "  {:>11}   {:>11} {:>11}   {:>9} {:>9} {:>9} {:>7}",
-            "lambda", "from", "to", "gap", "worst", "weights", "passes"
+            "  {:>11}   {}   {:>9} {}{:>9} {:>7}",
+            self.named(),
+            if varied {
+                format!("{:>11}", "lambda")
+            } else {
+                format!("{:>11} {:>11}", "from", "to")
+            },
+            "gap",
+            if varied { String::new() } else { format!("{:>9} ", "worst") },
+            if varied { "nonzero" } else { "weights" },
+            "passes"
         );
         text.push_str(if tested { "   test error\n" } else { "\n" });
         for entry in &self.models {
@@ -186,17 +250,20 @@ impl Told {
             let own = own.unwrap_or(f64::INFINITY); // only those that were read have none
             let _ = write!(
                 text,
-                "  {:>11}   {:>11} {:>11}   {:>9} {:>9} {:>9} {:>7}",
-                number(entry.lambda),
-                number(from),
-                number(to),
+                "  {:>11}   {}   {:>9} {}{:>9} {:>7}",
+                number(entry.value()),
+                if varied {
+                    format!("{:>11}", number(entry.lambda))
+                } else {
+                    format!("{:>11} {:>11}", number(from), number(to))
+                },
                 self.gap(own),
-                self.gap(entry.worst_gap),
+                if varied { String::new() } else { format!("{:>9} ", self.gap(entry.worst_gap)) },
                 thousands(entry.weights as u64),
                 trimmed(entry.passes)
             );
             let test = entry.test_error.map(|error| match self.task.as_str() {
-                "regression" => number(error),
+                "regression" | "multioutput" | "completion" => number(error),
                 _ => percent(error),
             });
             let _ =
@@ -205,12 +272,25 @@ impl Told {
         text
     }
 
-    /// Returns the sentence about what is proved down to this λ, with all digits so that it stays true.
-    pub fn certified(&self, from: f64) -> String {
-        let bound = match self.tolerance {
+    /// Returns the sentence about what is proved of the models of a grid.
+    pub fn certified_grid(&self) -> String {
+        format!(
+            "Certified: at every {} of the table, the model has a gap of at most {}.",
+            self.named(),
+            self.bound()
+        )
+    }
+
+    fn bound(&self) -> String {
+        match self.tolerance {
             Tolerance::Relative(share) => format!("{share} of its objective"),
             Tolerance::Absolute(gap) => gap.to_string(),
-        };
+        }
+    }
+
+    /// Returns the sentence about what is proved down to this λ, with all digits so that it stays true.
+    pub fn certified(&self, from: f64) -> String {
+        let bound = self.bound();
         format!(
             "Certified: at every lambda from {} down to {from}, one of these models has a gap of at most {bound}.",
             self.to

@@ -22,7 +22,7 @@ pub struct CompletionArgs {
     #[arg(long, value_name = "SHARE", value_parser = parse_share, allow_hyphen_values = true, conflicts_with = "test", help_heading = "Data")]
     pub holdout: Option<f64>,
     /// What is predicted before the matrix says anything.
-    #[arg(long, value_enum, default_value = "mean", help_heading = "Problem")]
+    #[arg(long, value_enum, default_value = "effects", help_heading = "Problem")]
     pub centre: CentreName,
     /// What a rating that is off costs; it must be smooth.
     #[arg(long, value_enum, default_value = "squared", help_heading = "Problem")]
@@ -85,18 +85,15 @@ impl TaskOptions for CompletionArgs {
     };
     // The trace ball is the only one, and need not be named.
     const HIDES: &'static [&'static str] = &["ball"];
-    const NO_LAMBDA: Option<&'static str> = Some(
-        "completion has a radius in its place: try some with \
-         `dualgap train completion RATINGS --radius R --holdout 0.1`, and keep what predicts best",
-    );
     /// In the units of one rating: an entry that was rated once is shrunk by a hundredth.
     const DEFAULT_MU: Strength = Strength::PerExample(0.01);
 
     fn examples(_: Verb) -> &'static str {
         "\
 Examples:
-  dualgap train completion RATINGS.csv --radius 1000 --holdout 0.1 -o model.dualgap
-  dualgap train completion TRAIN.dat --test TEST.dat --radius 500 --centre effects --loss huber
+  dualgap train completion RATINGS.csv --radius auto --holdout 0.1 -o model.dualgap
+  dualgap train completion TRAIN.dat --test TEST.dat --radius 500 --loss huber
+  dualgap cv completion RATINGS.csv --radii 100,200,400,800
   dualgap predict model.dualgap PAIRS.csv"
     }
 
@@ -151,8 +148,8 @@ Examples:
             file,
             "needs a radius: give --radius",
             format!(
-                "{middle:.3e} is one to begin with, √(users × items) times the spread of the ratings; try a half and a \
-                 quarter of it and twice as much, too, and keep what predicts best with --holdout 0.1"
+                "--radius auto finds one by held-out ratings; by hand, {middle:.3e} is one to begin with, √(users × items) \
+                 times the spread of the ratings around their centre"
             ),
         ))
     }

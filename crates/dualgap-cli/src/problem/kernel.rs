@@ -104,10 +104,14 @@ fn check<S: UnderKernel>(spec: &TaskSpec<Kernelised<S>>) -> Result<()> {
     let lambda = 1.0; // any, for the check
     let penalty = match spec.penalty {
         PenaltySpec::Given(penalty) => penalty,
+        PenaltySpec::Ridge { nonnegative, .. } if spec.penalty.is_pure_l1() => {
+            Penalty::Lasso { sigma: 1.0, nonnegative, free: None }
+        }
         PenaltySpec::Ridge { l1, nonnegative, .. } => {
+            let l1 = if l1.is_zero() { 0.0 } else { 1.0 };
             Penalty::Ridge { lambda, l1, nonnegative, free: None }
         }
-        PenaltySpec::QNorm { l1, .. } => Penalty::QNorm { lambda, l1 },
+        PenaltySpec::QNorm { .. } => Penalty::QNorm { lambda, l1: 0.0 },
         PenaltySpec::Ball { ball, .. } => Penalty::Ball { ball, mu: lambda },
         _ => Penalty::ridge(lambda),
     };

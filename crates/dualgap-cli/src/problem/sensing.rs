@@ -84,7 +84,7 @@ fn spec(structure: Sensing, common: &Common<'_>, mu: Strength) -> Result<TaskSpe
             "a matrix is found from its measurements in the trace ball: leave --ball out",
         ));
     }
-    if common.ball.is_none_or(|ball| ball.radius.is_none()) {
+    if common.radius.is_none() {
         return Err(Error::setting(
             "the sum of the singular values that the matrix may have is needed: give --radius; of the square of a \
              vector it is the sum of the squares of its numbers",

@@ -82,9 +82,6 @@ impl TaskOptions for LabelsArgs {
     const ABOUT: &'static str =
         "Any number of labels for each example, none included, with weights in a ball.";
     const REFUSES: &'static [(&'static str, &'static str)] = OF_PENALTIES;
-    const NO_LAMBDA: Option<&'static str> = Some(
-        "multilabel is trained in a ball: take `dualgap train multilabel`, and compare radii with --test",
-    );
 
     fn examples(_: Verb) -> &'static str {
         "\
@@ -116,9 +113,6 @@ impl TaskOptions for OutputsArgs {
     const COMMAND: &'static str = "multioutput";
     const ABOUT: &'static str = "Several numbers for each example, with weights in a ball.";
     const REFUSES: &'static [(&'static str, &'static str)] = OF_PENALTIES;
-    const NO_LAMBDA: Option<&'static str> = Some(
-        "multioutput is trained in a ball: take `dualgap train multioutput`, and compare radii with --test",
-    );
 
     fn examples(_: Verb) -> &'static str {
         "\

@@ -57,7 +57,7 @@ fn a_checkpoint_of_another_run_is_refused_by_what_differs() {
         (with("--radius 9", "--radius 8"), "ball"),
         (with("--mu 0.01", "--mu 0.02"), "mu"),
         (format!("{line} --centre none"), "centre"),
-        (format!("{line} --centre effects"), "centre"),
+        (format!("{line} --centre mean"), "centre"),
         (format!("{line} --loss huber"), "loss"),
         (format!("{line} --solver apg"), "method"),
         (format!("{line} --solver pdbfw"), "method"),

@@ -31,13 +31,14 @@ fn broken_ratings_are_named_with_file_and_line() {
 #[test]
 fn a_missing_radius_is_told_what_would_do() {
     let desk = desk();
-    let run = desk.run("train completion ratings.csv").fails(&["--radius", "--holdout"]);
+    let line = "train completion ratings.csv --centre mean";
+    let run = desk.run(line).fails(&["--radius", "--radius auto"]);
     // √(12 · 9) times the root mean square of what the mean leaves.
     let all = triples(70, 1);
     let mean = all.iter().map(|t| t.2).sum::<f64>() / 70.0;
     let square = all.iter().map(|t| (t.2 - mean).powi(2)).sum::<f64>() / 70.0;
     let expected = (108.0 * square).sqrt();
-    let told = run.stderr.split("help: ").nth(1).unwrap().split(' ').next().unwrap();
+    let told = run.stderr.split("by hand, ").nth(1).unwrap().split(' ').next().unwrap();
     assert!((told.parse::<f64>().unwrap() / expected - 1.0).abs() < 1e-3, "{told} {expected}");
 }
 
@@ -125,16 +126,13 @@ fn values_and_files_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn other_commands_say_that_they_do_not_know_ratings() {
+fn other_commands_know_ratings_by_their_radii() {
     let desk = desk();
-    for command in ["cv", "path"] {
-        for rest in ["ratings.csv", "ratings.csv --radius 3 -o x --quiet", "", "--help"] {
-            desk.run(&format!("{command} completion {rest}"))
-                .refuses(&[&format!("`{command}` is about λ"), "train completion"]);
-        }
-        let help = desk.run(&format!("help {command}")).ok().stdout;
-        assert!(!help.contains("completion"), "{help}");
-    }
+    desk.run("cv completion ratings.csv --lambdas 1,2").refuses(&["lambda"]);
+    desk.run("path completion ratings.csv --over l1 -o x").refuses(&["l1"]);
+    desk.run("cv completion ratings.csv --radius 3").refuses(&["the radius is varied"]);
+    let found = desk.run("cv completion ratings.csv --radii 2,8 --folds 3 --json").ok().json();
+    assert_eq!((&found["over"], &found["metric"]), (&"radius".into(), &"rmse".into()));
     assert!(desk.run("help train completion").ok().stdout.contains("--holdout"));
 }
 

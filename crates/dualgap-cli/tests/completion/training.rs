@@ -22,7 +22,7 @@ fn the_objective_is_what_it_is_said_to_be() {
         );
         let ratings = &json["ratings"];
         assert_eq!((&ratings["users"], &ratings["items"]), (&12.into(), &9.into()));
-        assert_eq!((&ratings["centre"], &ratings["held_out"]), (&"mean".into(), &().into()));
+        assert_eq!((&ratings["centre"], &ratings["held_out"]), (&"effects".into(), &().into()));
         let all = triples(70, 1);
         assert!((number(ratings, "mean") - mean(&all)).abs() < 1e-12);
 

@@ -89,7 +89,7 @@ fn from_the_library_it_is_saved_proved_again_and_chosen() {
     assert_eq!(covered.from, Some(0.1));
     let (folds, plan) = (task.folds(&data, 3, 0).unwrap(), TrialPlan::new(Budget::relative(0.01)));
     let found = task.cross_validate(&data, &folds, &[0.01, 100.0], &plan, || ()).unwrap().unwrap();
-    assert_eq!(found.candidates[found.best()].lambda, 0.01);
+    assert_eq!(found.candidates[found.best()].value, 0.01);
 }
 
 #[test]

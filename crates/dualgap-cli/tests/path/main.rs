@@ -1,9 +1,11 @@
 //! `dualgap path`, and `dualgap certify` on what it has written, as their users see them.
 //!
 //! - `walks`: paths of every task, their tables and plots, held against single runs.
+//! - `grids`: paths over σ and radii.
 //! - `proofs`: paths that are proved again, and forged ones that are not.
 //! - `refusals`: what is refused before any work, and paths that end early.
 
+mod grids;
 mod proofs;
 mod refusals;
 mod walks;

@@ -20,5 +20,6 @@ mod problems;
 mod rescaling;
 mod solvers;
 mod spellings;
+mod strengths;
 mod trace;
 mod weights;

@@ -3,9 +3,11 @@
 //! - [`product`]: Frank-Wolfe for any smooth convex function over a product of compact convex sets.
 //! - [`subgradient`], [`cutting_plane`], [`exponentiated_gradient`]: the methods that papers compare block-coordinate
 //!   Frank-Wolfe with, on the same blocks and under the same certificate.
+//! - [`coordinates`]: coordinate descent for smooth losses under the l1 norm.
 //! - [`newton`]: Newton's method for smooth losses under a ridge.
 //! - `shadow`: a dual point for methods that have none of their own.
 
+pub mod coordinates;
 pub mod cutting_plane;
 pub mod exponentiated_gradient;
 pub mod newton;

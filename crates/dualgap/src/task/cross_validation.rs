@@ -1,7 +1,7 @@
-//! Cross-validation: finds the λ that predicts held-out examples best.
+//! Cross-validation: finds the λ, the σ or the radius that predicts held-out examples best.
 //!
-//! For every fold, models are trained on the other folds from the largest λ to the smallest, each from the dual
-//! point of the one before, and tested on the fold. With e_k the error on fold k of K,
+//! For every fold, models are trained on the other folds from the simplest, of the largest λ or σ or the smallest radius,
+//! to the last, each from the one before where its solver can, and tested on the fold. With e_k the error on fold k of K,
 //!
 //! ```text
 //! ē = (1/K) Σ e_k        standard error = √(Σ (e_k − ē)² / (K (K − 1)))
@@ -10,7 +10,7 @@
 //! Every one of these models has its own certificate, so no λ looks worse than another because its training ended
 //! too early.
 
-use super::{Method, Model, Plan, Task, TaskSpec};
+use super::{Grid, Method, Model, Over, Plan, Task, TaskSpec};
 use crate::data::{DataSet, Folds};
 use crate::run::{Budget, Certificate, Report, Stop};
 use crate::structure::{Evaluation, Structure};
@@ -24,7 +24,7 @@ use std::thread;
 /// The score of a model on held-out examples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// The error that λ is selected by: the fraction of wrong labels, or the root mean squared error of numbers.
+    /// The error that the choice is made by: the fraction of wrong labels, or the root mean squared error of numbers.
     pub error: f64,
     /// The F1 of chunks, if the labels are chunk labels.
     pub f1: Option<f64>,
@@ -51,11 +51,11 @@ pub struct Trial {
     pub seconds: f64,
 }
 
-/// One λ and its trials, one for each fold.
+/// One λ, σ or radius and its trials, one for each fold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The strength of the regulariser.
-    pub lambda: f64,
+    /// The λ, σ or radius.
+    pub value: f64,
     /// One for each fold.
     pub trials: Vec<Trial>,
 }
@@ -106,46 +106,52 @@ impl Candidate {
     }
 }
 
-/// An end of a grid of λ.
+/// An end of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Edge {
-    /// The largest λ.
+    /// The largest number.
     Largest,
-    /// The smallest λ.
+    /// The smallest number.
     Smallest,
 }
 
-/// The result of a cross-validation: candidates from the largest λ to the smallest.
+/// The result of a cross-validation: candidates from the simplest, that is the largest λ or σ or the smallest radius, on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossValidation {
+    /// What the grid is over.
+    pub over: Over,
     /// The candidates; at least one.
     pub candidates: Vec<Candidate>,
 }
 
 impl CrossValidation {
-    /// Returns the index of the candidate with the smallest error; among equal ones that of the largest λ.
+    /// Returns the index of the candidate with the smallest error; among equal ones the simplest.
     pub fn best(&self) -> usize {
         // An error that is NaN is never the smallest.
         let least = self.candidates.iter().map(Candidate::error).fold(f64::INFINITY, f64::min);
         self.first_within(least)
     }
 
-    /// Returns the index of the largest λ whose error is within one standard error of the best.
+    /// Returns the index of the simplest candidate whose error is within one standard error of the best.
     pub fn simplest(&self) -> usize {
         let best = &self.candidates[self.best()];
         self.first_within(best.error() + best.standard_error())
     }
 
-    /// Returns the end of the grid at which the best λ lies, if the λ next to it is worse: a better λ may lie beyond
-    /// that end.
+    /// Returns the end of the grid at which the best candidate lies, if the one next to it is worse: a better one may lie
+    /// beyond that end.
     pub fn edge(&self) -> Option<Edge> {
         let (best, last) = (self.best(), self.candidates.len() - 1);
         let least = self.candidates[best].error() * (1.0 + SAME);
+        let (first, other) = match self.over {
+            Over::Lambda | Over::L1 => (Edge::Largest, Edge::Smallest),
+            Over::Radius => (Edge::Smallest, Edge::Largest),
+        };
         match best {
             _ if last == 0 => None,
-            0 => (self.candidates[1].error() > least).then_some(Edge::Largest),
-            _ => (best == last).then_some(Edge::Smallest),
+            0 => (self.candidates[1].error() > least).then_some(first),
+            _ => (best == last).then_some(other),
         }
     }
 
@@ -157,31 +163,6 @@ impl CrossValidation {
 
 /// Relative tolerance for equal means: those that differ by less differ only by rounding.
 const SAME: f64 = 1e-12;
-
-/// Returns `count` λ in equal ratios from one end to the other, both of them included exactly as they are.
-///
-/// ```
-/// # use dualgap::task::grid;
-/// let lambdas = grid(1.0, 0.01, 3)?;
-/// assert_eq!((lambdas[0], lambdas[2]), (1.0, 0.01));
-/// assert!((lambdas[1] - 0.1).abs() < 1e-12);
-/// assert!(grid(1.0, 0.0, 3).is_err(), "the scale is logarithmic");
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn grid(from: f64, to: f64, count: usize) -> Result<Vec<f64>> {
-    if count < 2 || !(from > 0.0 && to > 0.0) {
-        return Err(Error::setting(
-            "a grid has at least two lambdas, and none is 0, since its scale is logarithmic: a list may have it",
-        ));
-    }
-    let last = count - 1;
-    let between = |k: usize| {
-        let share = k as f64 / last as f64;
-        (from.ln() + share * (to.ln() - from.ln())).exp()
-    };
-    let inner = (1..last).map(between);
-    Ok(std::iter::once(from).chain(inner).chain([to]).collect())
-}
 
 /// How a cross-validation trains its models.
 #[derive(Clone, Debug)]
@@ -203,16 +184,16 @@ impl TrialPlan {
 }
 
 impl<S: Structure> Task<S> {
-    /// Tries every λ on every fold; see [`TaskSpec::cross_validate`].
+    /// Tries every number of a grid on every fold; see [`TaskSpec::cross_validate`].
     pub fn cross_validate(
         &self,
         data: &S::Data,
         folds: &Folds,
-        lambdas: &[f64],
+        grid: impl Into<Grid>,
         plan: &TrialPlan,
         ended: impl Fn() + Sync,
     ) -> Result<Option<CrossValidation>> {
-        TaskSpec::from(self.clone()).cross_validate(data, folds, lambdas, plan, ended)
+        TaskSpec::from(self.clone()).cross_validate(data, folds, grid, plan, ended)
     }
 
     /// Returns folds that suit the structure: those of classes have every class in proportion.
@@ -225,8 +206,8 @@ impl<S: Structure> Task<S> {
 }
 
 impl<S: Structure> TaskSpec<S> {
-    /// Tries every λ on every fold. What depends on the data, such as balanced class weights, depends on the examples
-    /// outside the fold; the task's own λ does not matter. `ended` is called after each run. Returns `None` if a run was
+    /// Tries every number of a grid, those of a list being λ, on every fold. What depends on the data, such as balanced
+    /// class weights, depends on the examples outside the fold; the task's own number does not matter. `ended` is called after each run. Returns `None` if a run was
     /// interrupted.
     ///
     /// ```
@@ -244,7 +225,7 @@ impl<S: Structure> TaskSpec<S> {
     /// let found = task.cross_validate(&data, &folds, &[0.01, 100.0], &plan, || ())?;
     /// let found = found.expect("nobody interrupts");
     /// let best = &found.candidates[found.best()];
-    /// assert_eq!((best.lambda, found.edge()), (0.01, Some(Edge::Smallest)));
+    /// assert_eq!((best.value, found.edge()), (0.01, Some(Edge::Smallest)));
     /// let simplest = &found.candidates[found.simplest()];
     /// assert!(simplest.error() <= best.error() + best.standard_error());
     /// assert!(found.candidates.iter().all(|candidate| candidate.worst_gap() <= 0.01));
@@ -254,11 +235,28 @@ impl<S: Structure> TaskSpec<S> {
         &self,
         data: &S::Data,
         folds: &Folds,
-        lambdas: &[f64],
+        grid: impl Into<Grid>,
         plan: &TrialPlan,
         ended: impl Fn() + Sync,
     ) -> Result<Option<CrossValidation>> {
-        let lambdas = descending(lambdas)?;
+        self.try_folds(data, folds, folds.count(), grid.into(), plan, None, ended)
+    }
+
+    /// Tries a grid on so many folds, the first ones. With a patience, the grid of a single fold ends after so many numbers
+    /// in a row that predict no better than the best before.
+    #[allow(clippy::too_many_arguments)] // those of a cross-validation, and two
+    pub(super) fn try_folds(
+        &self,
+        data: &S::Data,
+        folds: &Folds,
+        tried: usize,
+        grid: Grid,
+        plan: &TrialPlan,
+        patience: Option<usize>,
+        ended: impl Fn() + Sync,
+    ) -> Result<Option<CrossValidation>> {
+        let Grid { over, values } = grid;
+        let values = over.sorted(&values)?;
         if folds.count() < 2 {
             return Err(Error::setting("a cross-validation needs at least two folds"));
         }
@@ -266,73 +264,60 @@ impl<S: Structure> TaskSpec<S> {
             0 => thread::available_parallelism().map_or(1, NonZero::get),
             threads => threads,
         };
-        let threads_each = (threads / folds.count()).max(1);
-        let tried = in_parallel(folds.count(), threads, |fold| {
+        let threads_each = (threads / tried).max(1);
+        let tried = in_parallel(tried, threads, |fold| {
             let train = data.subset(&folds.outside(fold));
             let test = data.subset(&folds.inside(fold));
-            let attempt = |lambda: f64, before: Option<&Model<S>>| {
+            let attempt = |value: f64, before: Option<&Model<S>>| {
+                let task = self.at(over, value)?.resolve(&train)?;
                 let plan = Plan {
                     method: plan.method.clone(),
                     threads: threads_each,
-                    warm_start: before.filter(|_| plan.method.has_warm_starts()),
                     ..Plan::new(plan.budget.clone())
                 };
-                let task = self.at_lambda(lambda)?.resolve(&train)?;
-                let report = task.fit(&train, plan).map_err(|error| of_run(error, fold, lambda))?;
+                let report = task
+                    .fit_near(&train, plan, before)
+                    .map_err(|error| of_run(error, fold, over, value))?;
                 let score = Score::from(&report.model.evaluate(&test)?);
                 ended();
                 Ok((report, score))
             };
-            down_the_grid(&lambdas, attempt)
+            down_the_grid(&values, patience, attempt)
         })?;
         let Some(tried) = tried.into_iter().collect::<Option<Vec<Vec<Trial>>>>() else {
             return Ok(None);
         };
-        let candidate = |(k, &lambda): (usize, &f64)| {
+        let count = tried.iter().map(Vec::len).min().unwrap_or(0);
+        let candidate = |(k, &value): (usize, &f64)| {
             let trials = tried.iter().map(|trials| trials[k]).collect();
-            Candidate { lambda, trials }
+            Candidate { value, trials }
         };
-        let candidates = lambdas.iter().enumerate().map(candidate).collect();
-        Ok(Some(CrossValidation { candidates }))
+        let candidates = values[..count].iter().enumerate().map(candidate).collect();
+        Ok(Some(CrossValidation { over, candidates }))
     }
 }
 
 /// Adds to an error which of the many runs it comes from.
-fn of_run(error: Error, fold: usize, lambda: f64) -> Error {
+fn of_run(error: Error, fold: usize, over: Over, value: f64) -> Error {
     match error {
         Error::Unsound { message } => Error::Unsound {
-            message: format!("lambda {lambda:e}, without fold {}: {message}", fold + 1),
+            message: format!("{} {value:e}, without fold {}: {message}", over.name(), fold + 1),
         },
         other => other,
     }
 }
 
-/// Checks the λ, sorts them from the largest to the smallest, and removes duplicates.
-fn descending(lambdas: &[f64]) -> Result<Vec<f64>> {
-    if let Some(bad) = lambdas.iter().find(|lambda| !(**lambda >= 0.0 && lambda.is_finite())) {
-        return Err(Error::setting(format!(
-            "lambda must be a number that is not negative, not {bad}"
-        )));
-    }
-    let mut lambdas = lambdas.to_vec();
-    lambdas.sort_by(|a, b| b.total_cmp(a));
-    lambdas.dedup();
-    if lambdas.is_empty() {
-        return Err(Error::setting("there is no lambda to try"));
-    }
-    Ok(lambdas)
-}
-
 /// Returns the trials of one fold, or `None` if one was interrupted.
 fn down_the_grid<S: Structure>(
-    lambdas: &[f64],
+    values: &[f64],
+    patience: Option<usize>,
     mut attempt: impl FnMut(f64, Option<&Model<S>>) -> Result<(Report<Model<S>>, Score)>,
 ) -> Result<Option<Vec<Trial>>> {
     let mut before: Option<Model<S>> = None;
     let mut trials = Vec::new();
-    for &lambda in lambdas {
-        // Pure l1 shares no dual point with the problems before it.
-        let (report, score) = attempt(lambda, before.as_ref().filter(|_| lambda > 0.0))?;
+    let (mut least, mut worse) = (f64::INFINITY, 0);
+    for &value in values {
+        let (report, score) = attempt(value, before.as_ref())?;
         if report.stop == Stop::Interrupted {
             return Ok(None);
         }
@@ -344,6 +329,11 @@ fn down_the_grid<S: Structure>(
             seconds: report.solve_seconds + report.certify_seconds,
         });
         before = Some(report.model);
+        worse = if score.error < least { 0 } else { worse + 1 };
+        least = least.min(score.error);
+        if patience.is_some_and(|most| worse >= most) {
+            break;
+        }
     }
     Ok(Some(trials))
 }
@@ -401,7 +391,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn candidate(lambda: f64, errors: &[f64]) -> Candidate {
+    fn candidate(value: f64, errors: &[f64]) -> Candidate {
         let side = crate::linalg::Measured { value: 1.0, error: 0.0 };
         let certificate = Certificate::new(side, side, true).unwrap();
         let trial = |&error: &f64| Trial {
@@ -411,13 +401,13 @@ mod tests {
             passes: 1.0,
             seconds: 0.0,
         };
-        Candidate { lambda, trials: errors.iter().map(trial).collect() }
+        Candidate { value, trials: errors.iter().map(trial).collect() }
     }
 
     /// Candidates with these mean errors, each with a standard error of 0.1.
     fn found(errors: &[f64]) -> CrossValidation {
         let beside = |&e: &f64| candidate(1.0, &[e - 0.1, e + 0.1]);
-        CrossValidation { candidates: errors.iter().map(beside).collect() }
+        CrossValidation { over: Over::Lambda, candidates: errors.iter().map(beside).collect() }
     }
 
     proptest! {
@@ -457,7 +447,7 @@ mod tests {
         assert_ne!(errors.iter().sum::<f64>(), other.iter().sum::<f64>());
         for pair in [[errors, other], [other, errors]] {
             let candidates = pair.iter().map(|errors| candidate(1.0, errors)).collect();
-            assert_eq!(CrossValidation { candidates }.best(), 0);
+            assert_eq!(CrossValidation { over: Over::L1, candidates }.best(), 0);
         }
     }
 
@@ -469,6 +459,8 @@ mod tests {
         for inside in [&[0.2, 0.1, 0.3][..], &[0.1, 0.1, 0.3], &[0.2, 0.1, 0.1], &[0.1]] {
             assert_eq!(edge(inside), None, "{inside:?}");
         }
+        let radii = CrossValidation { over: Over::Radius, ..found(&[0.1, 0.2]) };
+        assert_eq!(radii.edge(), Some(Edge::Smallest), "the smallest radius comes first");
     }
 
     #[test]
@@ -477,14 +469,6 @@ mod tests {
             assert_eq!(in_parallel(7, threads, |k| Ok(k * k)).unwrap(), [0, 1, 4, 9, 16, 25, 36]);
             let failing = |k| if k == 4 { Err(Error::setting("four")) } else { Ok(k) };
             assert_eq!(in_parallel(7, threads, failing).unwrap_err().to_string(), "four");
-        }
-    }
-
-    #[test]
-    fn lambdas_fall_and_occur_once() {
-        assert_eq!(descending(&[0.1, 3.0, 0.1, 0.0]).unwrap(), [3.0, 0.1, 0.0]);
-        for bad in [&[][..], &[-1.0], &[f64::NAN], &[1.0, f64::INFINITY]] {
-            assert!(descending(bad).is_err(), "{bad:?}");
         }
     }
 }

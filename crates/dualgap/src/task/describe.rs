@@ -4,7 +4,7 @@
 //! Two models with equal JSON solve the same problem on the same data: numbers have all their digits, and long lists
 //! of numbers appear as the SHA-256 that the model file has of them.
 
-use super::{Model, Provenance};
+use super::{Model, Over, Provenance};
 use crate::data::csv::Kind;
 use crate::data::templates::{Pad, Templates};
 use crate::data::{
@@ -38,6 +38,28 @@ impl Description {
         self.lines.retain(|(name, _)| *name != "lambda");
         self.json["penalty"]["lambda"] = Value::Null;
         self
+    }
+
+    /// Returns the problem of a path over λ, σ or radii: without what is varied.
+    pub fn at_every(self, over: Over) -> Self {
+        let mut problem = if over == Over::Radius { self } else { self.at_every_lambda() };
+        match over {
+            Over::Lambda => {}
+            Over::L1 => {
+                problem.lines.retain(|(name, _)| *name != "penalty");
+                problem.json["penalty"]["l1"] = Value::Null;
+            }
+            Over::Radius => {
+                let name = |(name, told): &mut (&str, String)| {
+                    if *name == "ball" {
+                        told.truncate(told.find(',').unwrap_or(told.len()));
+                    }
+                };
+                problem.lines.iter_mut().for_each(name);
+                problem.json["ball"]["radius"] = Value::Null;
+            }
+        }
+        problem
     }
 }
 

@@ -13,6 +13,16 @@ use std::time::Instant;
 impl<S: Structure> Task<S> {
     /// Trains a model.
     pub fn fit(&self, data: &S::Data, plan: Plan<'_, S>) -> Result<Report<Model<S>>> {
+        self.fit_near(data, plan, None)
+    }
+
+    /// Trains a model. Without a warm start the run begins at a model of a similar problem, if its solver can.
+    pub(super) fn fit_near(
+        &self,
+        data: &S::Data,
+        plan: Plan<'_, S>,
+        near: Option<&Model<S>>,
+    ) -> Result<Report<Model<S>>> {
         self.check()?;
         let method = plan.method.clone().for_penalty(&self.penalty)?;
         let structure = self.structure.clone().resolve(data)?;
@@ -35,10 +45,14 @@ impl<S: Structure> Task<S> {
         let identity = checkpoint::identity(&untrained, &plan.budget);
         let Plan { budget, observer, watch, checkpoints, resume, warm_start, .. } = plan;
         let (from, mut kept) = survival(identity, checkpoints, resume)?;
+        let at_weights = posed.begins_at_weights(&solver);
         let start = match (from, warm_start) {
             (Some(checkpoint), _) => Start::At(checkpoint),
-            (None, Some(old)) => warm_start_of(&untrained, data, old)?,
-            (None, None) => Start::Fresh,
+            (None, Some(old)) => warm_start_of(&untrained, at_weights, data, old)?,
+            (None, None) => match near.filter(|_| begins_at_models(&untrained, at_weights)) {
+                Some(near) => warm_start_of(&untrained, at_weights, data, near)?,
+                None => Start::Fresh,
+            },
         };
         let report = watched(watch, &untrained, &factors, observer, |observer| {
             let sink = kept.as_mut().map(Kept::sink);
@@ -50,6 +64,15 @@ impl<S: Structure> Task<S> {
             recertify(&mut report, &*posed.sides()?, &factors, &budget)?;
         }
         Ok(report)
+    }
+}
+
+/// Whether a run can begin at a model of another λ, σ or radius; under the l1 norm alone some begin at weights.
+fn begins_at_models<S: Structure>(untrained: &Model<S>, at_weights: bool) -> bool {
+    match untrained.task.penalty {
+        Penalty::Ball { .. } => false,
+        Penalty::Lasso { .. } => at_weights,
+        _ => untrained.provenance.method.has_warm_starts(),
     }
 }
 
@@ -147,15 +170,21 @@ fn named<S: Structure>(report: Report<Trained>, untrained: Model<S>) -> Report<M
     })
 }
 
-/// Returns the start from an older model's witness: its entries where they fit.
+/// Returns the start from an older model: the entries of its witness where they fit, or under the l1 norm alone, whose dual
+/// point is far from that of another σ, its weights.
 fn warm_start_of<'o, S: Structure>(
     new: &Model<S>,
+    at_weights: bool,
     data: &S::Data,
     old: &'o Model<S>,
 ) -> Result<Start<'o>> {
     let structure = &new.task.structure;
     if !structure.is_akin(&old.task.structure) {
         return Err(Error::setting("a warm start needs a model of the same task"));
+    }
+    let pure_l1 = matches!(new.task.penalty, Penalty::Lasso { .. });
+    if pure_l1 && at_weights && old.names == new.names {
+        return Ok(Start::Weights(&old.weights));
     }
     let Some(witness) = &old.witness else {
         return Err(Error::setting(format!(

@@ -2,7 +2,7 @@
 
 use crate::ball;
 use crate::dual::{self, Acceleration, Average, Cache, Direction, Sampling, Settings, Step};
-use crate::methods::{cutting_plane, exponentiated_gradient, newton, subgradient};
+use crate::methods::{coordinates, cutting_plane, exponentiated_gradient, newton, subgradient};
 use crate::structure::Choice;
 use crate::structure::posed::Solver;
 use crate::term::Penalty;
@@ -24,6 +24,8 @@ pub enum Method {
     Ball(ball::Settings),
     /// Newton's method, for smooth losses of linear models under a ridge.
     Newton(newton::Settings),
+    /// Coordinate descent, for smooth losses of linear models under an l1 norm.
+    Coordinates(coordinates::Settings),
     /// The stochastic or the batch subgradient method, for penalties.
     Subgradient(subgradient::Settings),
     /// Cutting planes, for penalties.
@@ -154,6 +156,12 @@ impl From<newton::Settings> for Method {
     }
 }
 
+impl From<coordinates::Settings> for Method {
+    fn from(settings: coordinates::Settings) -> Self {
+        Self::Coordinates(settings)
+    }
+}
+
 impl From<subgradient::Settings> for Method {
     fn from(settings: subgradient::Settings) -> Self {
         Self::Subgradient(settings)
@@ -198,6 +206,7 @@ impl Method {
             "newton" => newton::Settings::default().into(),
             "newton-cholesky" => solved_by(newton::Equations::Cholesky),
             "newton-cg" => solved_by(newton::Equations::ConjugateGradient),
+            "coordinates" => coordinates::Settings::default().into(),
             "ssg" => subgradients(subgradient::Method::Stochastic),
             "subgradient" => subgradients(subgradient::Method::Batch),
             "cutting-plane" | "bmrm" => planes(cutting_plane::Slacks::One),
@@ -206,7 +215,7 @@ impl Method {
             _ => {
                 return Err(Error::setting(format!(
                     "there is no solver `{name}` under a penalty: take auto, bcfw, fw, newton, newton-cholesky, newton-cg, \
-                     ssg, subgradient, cutting-plane, n-slack or eg"
+                     coordinates, ssg, subgradient, cutting-plane, n-slack or eg"
                 )));
             }
         })
@@ -270,6 +279,9 @@ impl Method {
                 let settings = newton::Settings { threads, ..*settings };
                 Ok((Solver::Newton(settings), None))
             }
+            Self::Coordinates(_) => {
+                Ok((Solver::Coordinates(coordinates::Settings { threads }), None))
+            }
             Self::Subgradient(settings) => {
                 let settings = subgradient::Settings { threads, ..*settings };
                 Ok((Solver::Subgradient(settings), None))
@@ -294,7 +306,7 @@ impl Method {
     /// Returns the seed of the random order.
     pub fn seed(&self) -> u64 {
         match self {
-            Self::Auto | Self::Newton(_) => 0,
+            Self::Auto | Self::Newton(_) | Self::Coordinates(_) => 0,
             Self::Dual(method) => method.seed,
             Self::Ball(settings) => settings.seed,
             Self::Subgradient(settings) => settings.seed,

@@ -4,7 +4,8 @@
 //! data → TaskSpec → Task → fit → Report { Model, Certificate } → predict, evaluate, save, certify
 //! ```
 //!
-//! - `problem`: [`Task`]: a structure, a penalty, scaling and class weights; `spec`: the same before the data are seen.
+//! - `problem`: [`Task`]: a structure, a penalty, scaling and class weights; `spec`: the same before the data are seen; `strength`: a λ, μ or σ
+//!   as it is written.
 //! - `accuracy`: a pure l1 problem to an accuracy that is known beforehand: sections 3.1 and 3.2 of the Prox-SDCA paper.
 //! - `advice`: what a run suggests about its problem: an intercept, a scale.
 //! - `appraise`: how far from the optimum the weights of anybody are.
@@ -14,7 +15,8 @@
 //! - `prove`: verification of a stored certificate.
 //! - `describe`: the problem behind a certificate, in words and as JSON.
 //! - `path`: models that together are within a tolerance at every λ of an interval.
-//! - `cross_validation`: the λ that predicts best.
+//! - `over`: what a grid is over, λ, σ or a radius; `cross_validation`: the one that predicts best.
+//! - `grid_path`: a certified model at every number of a grid; `choose`: the number that predicts held-out examples best.
 //! - `predict`: predictions for a file.
 //! - `registry`: models whose structure is known only when their file is read.
 
@@ -22,14 +24,17 @@ mod accuracy;
 mod advice;
 mod appraise;
 mod checkpoint;
+mod choose;
 mod cross_validation;
 mod describe;
 mod file;
 mod fit;
+mod grid_path;
 #[cfg(all(test, not(feature = "low-rank")))]
 mod lacking;
 mod method;
 mod model;
+mod over;
 mod path;
 mod plan;
 mod predict;
@@ -37,20 +42,25 @@ mod problem;
 mod prove;
 mod registry;
 mod spec;
+mod strength;
 mod version1;
 
 pub use accuracy::{Accuracy, Approximation};
 pub use appraise::Appraisal;
 pub use checkpoint::Checkpoints;
-pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan, grid};
+pub use choose::Chosen;
+pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan};
 pub use describe::Description;
 pub use file::RawModel;
+pub use grid_path::check_grid_path;
 pub use method::{DualMethod, Method};
 pub use model::{Model, Provenance};
+pub use over::{Grid, Over, grid};
 pub use path::{Covered, Ending, PathPlan, Piece, check_path};
 pub use plan::{Keep, Plan, Resume};
 pub use predict::{Predictions, Request};
 pub use problem::Task;
 pub use prove::{DualEvidence, Verified};
 pub use registry::{AnyModel, Registry};
-pub use spec::{PenaltySpec, Strength, TaskSpec};
+pub use spec::{PenaltySpec, TaskSpec};
+pub use strength::Strength;

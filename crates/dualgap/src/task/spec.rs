@@ -1,91 +1,12 @@
-//! What the user says before the data are seen: `1/n`, `balanced`, a free intercept.
+//! What the user says before the data are seen: `1/n`, `0.1max`, `balanced`, a free intercept.
 
-use super::Task;
+use super::{Over, Strength, Task};
 use crate::data::{ClassWeights, DataSet, Scaling};
 use crate::structure::Structure;
+use crate::structure::posed::{AtZero, Posing};
 use crate::term::{Ball, Free, Penalty};
 use crate::{Error, Result};
 use serde::Deserialize;
-use std::str::FromStr;
-
-/// A λ or μ: a number, or a multiple of 1/n.
-///
-/// As text it is `0.01` or `10/n`; in JSON it may also be a number, or `{"c": 1.0}` for 1/(C·n).
-///
-/// ```
-/// # use dualgap::task::Strength;
-/// assert_eq!("10/n".parse::<Strength>()?, Strength::PerExample(10.0));
-/// assert!("1/m".parse::<Strength>().is_err());
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Written")]
-#[non_exhaustive]
-pub enum Strength {
-    /// The number itself.
-    Value(f64),
-    /// So many times 1/n, with n the total weight of the examples.
-    PerExample(f64),
-    /// 1/(C·n), for this C.
-    OneOver(f64),
-}
-
-impl Strength {
-    /// Returns the number, for this total weight of the examples.
-    ///
-    /// ```
-    /// # use dualgap::task::Strength;
-    /// assert_eq!(Strength::PerExample(2.0).resolve(8.0), 0.25);
-    /// ```
-    pub fn resolve(self, total: f64) -> f64 {
-        match self {
-            Self::Value(value) => value,
-            Self::PerExample(times) => times / total,
-            Self::OneOver(c) => 1.0 / (c * total),
-        }
-    }
-}
-
-impl FromStr for Strength {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let (number, per_example) = match text.strip_suffix("/n") {
-            Some(times) => (times, true),
-            None => (text, false),
-        };
-        match number.parse::<f64>() {
-            Ok(x) if x.is_finite() && (x > 0.0 || (x == 0.0 && !per_example)) => {
-                Ok(if per_example { Self::PerExample(x) } else { Self::Value(x) })
-            }
-            _ => Err(Error::setting(
-                "a positive number such as 0.01, or a multiple of 1/n such as 10/n",
-            )),
-        }
-    }
-}
-
-/// The forms of a strength in JSON.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Number(f64),
-    Text(String),
-    OneOver { c: f64 },
-}
-
-impl TryFrom<Written> for Strength {
-    type Error = Error;
-
-    fn try_from(written: Written) -> Result<Self> {
-        match written {
-            Written::Number(value) => Ok(Self::Value(value)),
-            Written::Text(text) => text.parse(),
-            Written::OneOver { c } if c > 0.0 && c.is_finite() => Ok(Self::OneOver(c)),
-            Written::OneOver { .. } => Err(Error::setting("C must be a positive number")),
-        }
-    }
-}
 
 /// A penalty whose strength may depend on the number of examples; see [`Penalty`].
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -100,8 +21,8 @@ pub enum PenaltySpec {
         /// λ.
         lambda: Strength,
         /// σ.
-        #[serde(default)]
-        l1: f64,
+        #[serde(default = "none")]
+        l1: Strength,
         /// Whether weights must be nonnegative.
         #[serde(default)]
         nonnegative: bool,
@@ -111,8 +32,8 @@ pub enum PenaltySpec {
         /// λ.
         lambda: Strength,
         /// σ.
-        #[serde(default)]
-        l1: f64,
+        #[serde(default = "none")]
+        l1: Strength,
     },
     /// `μ/2‖w‖²` in a ball.
     Ball {
@@ -123,20 +44,79 @@ pub enum PenaltySpec {
     },
 }
 
+fn none() -> Strength {
+    Strength::NONE
+}
+
 impl PenaltySpec {
-    /// Returns the penalty, for this total weight of the examples.
-    fn resolve(self, total: f64) -> Penalty {
+    /// Whether it is the l1 norm alone.
+    pub fn is_pure_l1(self) -> bool {
         match self {
+            Self::Given(penalty) => matches!(penalty, Penalty::Lasso { .. }),
+            Self::Ridge { lambda, l1, .. } => lambda.is_zero() && !l1.is_zero(),
+            Self::QNorm { .. } | Self::Ball { .. } => false,
+        }
+    }
+
+    /// Returns λ and σ as far as they depend on data, or `None` for a penalty that does not.
+    fn strengths(self) -> Option<(Strength, Strength)> {
+        match self {
+            Self::Ridge { lambda, l1, .. } | Self::QNorm { lambda, l1 } => Some((lambda, l1)),
+            Self::Given(_) | Self::Ball { .. } => None,
+        }
+    }
+
+    /// Returns the same penalty with these numbers for λ and σ.
+    fn with(self, lambda: f64, sigma: f64) -> Self {
+        let (value, l1) = (Strength::Value(lambda), Strength::Value(sigma));
+        match self {
+            Self::Ridge { nonnegative, .. } => Self::Ridge { lambda: value, l1, nonnegative },
+            Self::QNorm { .. } => Self::QNorm { lambda: value, l1 },
+            Self::Given(_) | Self::Ball { .. } => self,
+        }
+    }
+
+    /// Returns the penalty of definite strengths, for this total weight of the examples.
+    fn resolve(self, total: f64) -> Result<Penalty> {
+        Ok(match self {
             Self::Given(penalty) => penalty,
-            Self::Ridge { lambda: Strength::Value(0.0), l1, nonnegative } if l1 > 0.0 => {
-                Penalty::Lasso { sigma: l1, nonnegative, free: None }
+            Self::Ridge { l1, nonnegative, .. } if self.is_pure_l1() => {
+                Penalty::Lasso { sigma: l1.resolve(total)?, nonnegative, free: None }
             }
             Self::Ridge { lambda, l1, nonnegative } => {
-                Penalty::Ridge { lambda: lambda.resolve(total), l1, nonnegative, free: None }
+                let (lambda, l1) = (lambda.resolve(total)?, l1.resolve(total)?);
+                Penalty::Ridge { lambda, l1, nonnegative, free: None }
             }
-            Self::QNorm { lambda, l1 } => Penalty::QNorm { lambda: lambda.resolve(total), l1 },
-            Self::Ball { ball, mu } => Penalty::Ball { ball, mu: mu.resolve(total) },
-        }
+            Self::QNorm { lambda, l1 } => {
+                Penalty::QNorm { lambda: lambda.resolve(total)?, l1: l1.resolve(total)? }
+            }
+            Self::Ball { ball, mu } => Penalty::Ball { ball, mu: mu.resolve(total)? },
+        })
+    }
+
+    /// Returns the penalty with this number in the place of the one that a grid is over.
+    fn at(self, over: Over, value: f64) -> Result<Self> {
+        let strength = Strength::Value(value);
+        Ok(match (over, self) {
+            (Over::Lambda, Self::Ridge { l1, nonnegative, .. }) => {
+                Self::Ridge { lambda: strength, l1, nonnegative }
+            }
+            (Over::Lambda, Self::QNorm { l1, .. }) => Self::QNorm { lambda: strength, l1 },
+            (Over::L1, Self::Ridge { lambda, nonnegative, .. }) => {
+                Self::Ridge { lambda, l1: strength, nonnegative }
+            }
+            (Over::L1, Self::QNorm { lambda, .. }) => Self::QNorm { lambda, l1: strength },
+            (Over::Radius, Self::Ball { ball, mu }) => Self::Ball { ball: ball.at(value), mu },
+            (_, Self::Given(penalty)) => Self::Given(over.replaced(penalty, value)?),
+            (_, Self::Ball { ball, .. }) => {
+                Self::Given(over.replaced(Penalty::Ball { ball, mu: 0.0 }, value)?)
+            }
+            (Over::Radius, _) => {
+                return Err(Error::setting(
+                    "a radius is that of a ball, and the weights are in none",
+                ));
+            }
+        })
     }
 }
 
@@ -149,10 +129,10 @@ impl PenaltySpec {
 ///
 /// let rows = vec![vec![1.0]; 4];
 /// let data = Examples::from_dense(&rows, &["no", "no", "no", "yes"])?;
-/// let lambda = Strength::PerExample(1.0);
+/// let (lambda, l1) = (Strength::PerExample(1.0), Strength::NONE);
 /// let spec = TaskSpec {
 ///     class_weights: Some(ClassWeights::Balanced),
-///     ..TaskSpec::new(Multiclass::default(), PenaltySpec::Ridge { lambda, l1: 0.0, nonnegative: false })
+///     ..TaskSpec::new(Multiclass::default(), PenaltySpec::Ridge { lambda, l1, nonnegative: false })
 /// };
 /// let task = spec.resolve(&data)?;
 /// assert_eq!(task.penalty.lambda(), Some(0.25));
@@ -199,18 +179,21 @@ impl<S: Structure> TaskSpec<S> {
 
     /// Returns the task with a λ that does not depend on the data; zero with an l1 penalty makes it pure l1.
     pub fn at_lambda(&self, lambda: f64) -> Result<Self> {
-        let value = Strength::Value(lambda);
-        let penalty = match self.penalty {
-            PenaltySpec::Ridge { l1, nonnegative, .. } => {
-                PenaltySpec::Ridge { lambda: value, l1, nonnegative }
-            }
-            PenaltySpec::QNorm { l1, .. } => PenaltySpec::QNorm { lambda: value, l1 },
-            PenaltySpec::Given(penalty) => PenaltySpec::Given(penalty.at_lambda(lambda)?),
-            PenaltySpec::Ball { ball, .. } => {
-                PenaltySpec::Given(Penalty::Ball { ball, mu: 0.0 }.at_lambda(lambda)?)
-            }
-        };
-        Ok(Self { penalty, ..self.clone() })
+        self.at(Over::Lambda, lambda)
+    }
+
+    /// Returns the task with this λ, σ or radius.
+    ///
+    /// ```
+    /// use dualgap::structure::Linear;
+    /// use dualgap::task::{Over, Task, TaskSpec};
+    /// use dualgap::term::{Penalty, ScalarLoss};
+    /// let spec = TaskSpec::from(Task::new(Linear::new(ScalarLoss::Squared), Penalty::lasso(0.1)));
+    /// assert!(spec.at(Over::L1, 0.01).is_ok());
+    /// assert!(spec.at(Over::Radius, 2.0).is_err(), "there is no ball");
+    /// ```
+    pub fn at(&self, over: Over, value: f64) -> Result<Self> {
+        Ok(Self { penalty: self.penalty.at(over, value)?, ..self.clone() })
     }
 
     /// Returns the total weight of the examples, which `1/n` divides by: n if all count the same.
@@ -225,22 +208,114 @@ impl<S: Structure> TaskSpec<S> {
         Ok(weights.map_or(data.len() as f64, |weights| weights.iter().sum()))
     }
 
+    /// Returns the penalty with numbers in the place of what the data decide about λ and σ, and σ_max if σ is a fraction
+    /// of it.
+    pub fn settled(&self, data: &S::Data) -> Result<(Self, Option<f64>)> {
+        let Some((lambda, l1)) = self.penalty.strengths() else { return Ok((self.clone(), None)) };
+        let total = self.total(data)?;
+        let most = match l1 {
+            Strength::FractionOfMax(_) => Some(self.l1_max(data)?),
+            _ => None,
+        };
+        let sigma = match (l1, most) {
+            (Strength::FractionOfMax(fraction), Some(most)) => fraction * most,
+            _ => l1.resolve(total)?,
+        };
+        let lambda = match lambda {
+            Strength::TimesL1(times) => times * sigma,
+            lambda => lambda.resolve(total)?,
+        };
+        Ok((Self { penalty: self.penalty.with(lambda, sigma), ..self.clone() }, most))
+    }
+
+    /// Returns σ_max: the smallest σ with which all penalised weights are zero at the optimum, whatever λ is. For losses
+    /// that have a corner at zero weights it may be larger than the smallest; see [`AtZero`].
+    ///
+    /// ```
+    /// use dualgap::data::Examples;
+    /// use dualgap::structure::Linear;
+    /// use dualgap::task::{Task, TaskSpec};
+    /// use dualgap::term::{Penalty, ScalarLoss};
+    /// let data = Examples::from_dense_numbers(&[vec![1.0, 2.0], vec![0.0, -1.0]], &[1.0, 1.0])?;
+    /// let spec = TaskSpec::from(Task::new(Linear::new(ScalarLoss::Squared), Penalty::lasso(0.1)));
+    /// assert_eq!(spec.l1_max(&data)?, 0.5, "the largest |Σ y x| / n");
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn l1_max(&self, data: &S::Data) -> Result<f64> {
+        if let PenaltySpec::Ball { .. } | PenaltySpec::Given(Penalty::Ball { .. }) = self.penalty {
+            return Err(Error::setting("weights in a ball have no l1 penalty: give a radius"));
+        }
+        let most = self.at_zero(data)?.slope;
+        if most > 0.0 && most.is_finite() {
+            return Ok(most);
+        }
+        Err(Error::setting(format!(
+            "all weights are zero whatever the l1 penalty is, since none lowers the loss (its largest slope is {most}):              there is no fraction of the maximum; give a number"
+        )))
+    }
+
+    /// Returns what the problem is like at zero weights.
+    pub fn at_zero(&self, data: &S::Data) -> Result<AtZero> {
+        let nonnegative = match self.penalty {
+            PenaltySpec::Ridge { nonnegative, .. } => nonnegative,
+            PenaltySpec::Given(
+                Penalty::Ridge { nonnegative, .. } | Penalty::Lasso { nonnegative, .. },
+            ) => nonnegative,
+            _ => false,
+        };
+        // Neither λ nor σ matters at zero, and the dual norm of a ball is that of radius 1.
+        let mut penalty = match self.penalty {
+            PenaltySpec::Ball { ball, .. } | PenaltySpec::Given(Penalty::Ball { ball, .. }) => {
+                Penalty::Ball { ball: ball.at(1.0), mu: 0.0 }
+            }
+            PenaltySpec::Given(penalty) => {
+                Penalty::Ridge { lambda: 1.0, l1: 0.0, nonnegative, free: penalty.free() }
+            }
+            _ => Penalty::Ridge { lambda: 1.0, l1: 0.0, nonnegative, free: None },
+        };
+        if self.free_intercept {
+            penalty = self.with_intercept(penalty, data)?;
+        }
+        let task = Task {
+            structure: self.structure.clone().resolve(data)?,
+            penalty,
+            scaling: self.scaling,
+            class_weights: self.class_weights_of(data)?,
+        };
+        task.check()?;
+        task.structure.check(&task.structure.names(data)?)?;
+        let weights = task.weigh(data, data.weights())?;
+        let (_, scaled) = data.scaled(task.scaling)?;
+        let posing = Posing { penalty, weights: weights.as_deref(), choice: None };
+        task.structure.pose(&scaled, &posing)?.at_zero()
+    }
+
     /// Returns the task for these data.
     pub fn resolve(&self, data: &S::Data) -> Result<Task<S>> {
-        let mut penalty = self.penalty.resolve(self.total(data)?);
+        let (settled, _) = self.settled(data)?;
+        let mut penalty = settled.penalty.resolve(self.total(data)?)?;
         if self.free_intercept {
-            let (column, targets) = self.structure.intercept(data)?;
-            penalty = penalty.with_free(Free::intercept(column, &targets))?;
+            penalty = self.with_intercept(penalty, data)?;
         }
-        let class_weights = match (&self.class_weights, self.structure.classes(data)) {
-            (Some(weights), Some(classes)) => Some(weights.resolve(classes, data.weights())?),
-            (weights, _) => weights.clone(),
-        };
         Ok(Task {
             structure: self.structure.clone(),
             penalty,
             scaling: self.scaling,
-            class_weights,
+            class_weights: self.class_weights_of(data)?,
+        })
+    }
+
+    /// Returns a penalty that leaves the intercept free.
+    fn with_intercept(&self, penalty: Penalty, data: &S::Data) -> Result<Penalty> {
+        let (column, targets) = self.structure.intercept(data)?;
+        penalty.with_free(Free::intercept(column, &targets))
+    }
+
+    /// Returns the class weights as numbers.
+    fn class_weights_of(&self, data: &S::Data) -> Result<Option<ClassWeights>> {
+        Ok(match (&self.class_weights, self.structure.classes(data)) {
+            (Some(weights), Some(classes)) => Some(weights.resolve(classes, data.weights())?),
+            (weights, _) => weights.clone(),
         })
     }
 }

@@ -24,7 +24,7 @@
 //! - `classes`: losses of several scores.
 //! - `reaches`: what a model proves at other λ, beside numbers of 32 digits.
 //! - `narrow`: data in 32 bits.
-//! - `newton`: second-order steps.
+//! - `newton`: second-order steps. `coordinates`: steps along weights under the l1 norm.
 //! - `paths`: models for every λ of an interval.
 //! - `edges`: data that nobody would wish for.
 //!
@@ -38,6 +38,7 @@ mod bounds;
 mod case;
 mod class_weights;
 mod classes;
+mod coordinates;
 mod edges;
 mod free_models;
 mod intercepts;

@@ -78,7 +78,7 @@ fn every_trial_is_certified_about_the_optimum_of_the_other_folds() {
                 assert_eq!(trial.stop, Stop::GapReached);
                 assert!(trial.certificate.relative_gap() <= 1e-2);
                 // Another order, from the start, for long: both intervals hold the optimum.
-                let tight = Fit::new(&settings(candidate.lambda, 77), Budget::passes(300));
+                let tight = Fit::new(&settings(candidate.value, 77), Budget::passes(300));
                 let tight = tight.run(&small.select(&folds.outside(fold))).unwrap().certificate;
                 let error = tight.rounding_error + trial.certificate.rounding_error;
                 assert!(trial.certificate.dual <= tight.primal + error);
@@ -108,30 +108,30 @@ fn linear() -> (Examples, TaskSpec<Linear>) {
     let label = |row: &Vec<f64>| if row[0] + 0.3 * row[1] > 0.3 { "yes" } else { "no" };
     let labels: Vec<&str> = rows.iter().map(label).collect();
     let lambda = Strength::Value(5.0);
-    let penalty = PenaltySpec::Ridge { lambda, l1: 0.01, nonnegative: false };
+    let penalty = PenaltySpec::Ridge { lambda, l1: Strength::Value(0.01), nonnegative: false };
     let spec = TaskSpec::new(Linear::new(ScalarLoss::Logistic), penalty);
     (Examples::from_dense(&rows, &labels).unwrap(), spec)
 }
 
 #[test]
-fn each_lambda_begins_with_the_one_above_and_zero_with_none() {
+fn each_lambda_begins_with_the_one_above() {
     let (data, spec) = linear();
     let (folds, budget) = (Folds::plain(12, 2, 0).unwrap(), Budget::passes(3));
     let plan = TrialPlan { threads: 1, ..TrialPlan::new(budget.clone()) };
     let found = spec.cross_validate(&data, &folds, &[0.1, 0.0, 2.0, 0.1], &plan, || ());
     let found = found.unwrap().unwrap();
-    let lambdas: Vec<f64> = found.candidates.iter().map(|candidate| candidate.lambda).collect();
+    let lambdas: Vec<f64> = found.candidates.iter().map(|candidate| candidate.value).collect();
     assert_eq!(lambdas, [2.0, 0.1, 0.0]);
     for fold in 0..2 {
         let (train, test) = (data.subset(&folds.outside(fold)), data.subset(&folds.inside(fold)));
         let mut before: Option<Model<Linear>> = None;
         for candidate in &found.candidates {
-            let task = spec.at_lambda(candidate.lambda).unwrap().resolve(&train).unwrap();
-            let warm_start = before.as_ref().filter(|_| candidate.lambda > 0.0);
+            let task = spec.at_lambda(candidate.value).unwrap().resolve(&train).unwrap();
+            let warm_start = before.as_ref();
             let plan = Plan { threads: 1, warm_start, ..Plan::new(budget.clone()) };
             let report = task.fit(&train, plan).unwrap();
             let trial = &candidate.trials[fold];
-            assert_eq!(trial.certificate, report.certificate, "{} {fold}", candidate.lambda);
+            assert_eq!(trial.certificate, report.certificate, "{} {fold}", candidate.value);
             assert_eq!(trial.score, Score::from(&report.model.evaluate(&test).unwrap()));
             before = Some(report.model);
         }

@@ -6,6 +6,7 @@
 //! - `warm_starts`: runs that begin with an older model's witness.
 //! - `cross_validation`: many of them, on parts of the data.
 //! - `paths`: structural models for every λ of an interval.
+//! - `strengths`: fractions of the largest σ, grids of σ and radii, and choices by held-out data.
 //! - `sources`: the errors behind errors.
 //! - `typed_data`: data with weights and without targets; files with recipes of earlier programs.
 //! - `versions`: files of the first version.
@@ -27,6 +28,7 @@ mod paths;
 mod predictions;
 mod resumed;
 mod sources;
+mod strengths;
 mod typed_data;
 mod versions;
 mod warm_starts;

@@ -153,14 +153,13 @@ impl Design for Table<'_> {
             if weights.iter().all(|&w| w == 0.0) {
                 continue;
             }
-            for &(i, value) in self.columns.column(j) {
-                let i = i as usize;
+            self.columns.column(j).for_each(|i, value| {
                 terms[i] += 1;
                 for (k, weight) in weights.iter().enumerate() {
                     a[i * c + k] += value * weight;
                     off[i * c + k] += size_of_product(value, *weight);
                 }
-            }
+            });
         }
         for (sizes, &terms) in off.chunks_exact_mut(c).zip(&terms) {
             // Roundings of the products, of their sum, and of the sum of their sizes.
@@ -309,15 +308,15 @@ impl<'a, L: Losses> Problem<Table<'a>, L> {
     pub fn add_column(&self, j: usize, weights: &[f64], a: &mut [f64]) -> u64 {
         let column = self.columns().column(j);
         if let [weight] = weights {
-            column.iter().for_each(|&(i, value)| a[i as usize] += value * weight);
+            column.for_each(|i, value| a[i] += value * weight);
         } else {
             let c = weights.len();
-            for &(i, value) in column {
-                let at = &mut a[i as usize * c..][..c];
+            column.for_each(|i, value| {
+                let at = &mut a[i * c..][..c];
                 at.iter_mut().zip(weights).for_each(|(a, weight)| *a += value * weight);
-            }
+            });
         }
-        column.len() as u64
+        column.stored() as u64
     }
 
     /// Computes V = Σ m_i x_i ⊗ α_i for steps, without compensation. The gradient of P at X is μX − V at the corners of

@@ -111,10 +111,8 @@ impl<S: Default> Theorem<S> {
             let (at, value) = (at as usize, value * eta / self.at.scale);
             self.at.x[at] += value;
             let (column, output) = (problem.columns().column(at / c), at % c);
-            for &(i, entry) in column {
-                self.at.p[i as usize * c + output] += entry * value;
-            }
-            self.entries += column.len() as u64;
+            column.for_each(|i, entry| self.at.p[i * c + output] += entry * value);
+            self.entries += column.stored() as u64;
         }
     }
 

@@ -12,7 +12,6 @@ const MARGIN: f64 = 1e-13;
 /// The l1 problem, which certifies weights and points that any solver has found.
 pub(crate) struct L1Certificate<'a, B: Blocks> {
     outer: OuterProblem<'a, B, PureL1>,
-    sigma: f64,
 }
 
 impl<'a, B: Blocks> L1Certificate<'a, B> {
@@ -20,7 +19,7 @@ impl<'a, B: Blocks> L1Certificate<'a, B> {
     pub fn new(blocks: &'a B, settings: &Settings) -> Result<Self> {
         let (sigma, nonnegative) = (settings.regulariser.l1, settings.regulariser.nonnegative);
         let outer = OuterProblem::new(blocks, PureL1 { nonnegative }, sigma, settings)?;
-        Ok(Self { outer, sigma })
+        Ok(Self { outer })
     }
 
     /// Returns the best pair before the first certification.
@@ -28,14 +27,6 @@ impl<'a, B: Blocks> L1Certificate<'a, B> {
         let blocks = self.outer.blocks();
         let start: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
         Ok(Best::new(self.outer.dual(&start)?.value, Some(start)))
-    }
-
-    /// Returns the soft threshold of a weight, and whether it may be negative.
-    pub fn rule(&self, j: usize) -> (f64, bool) {
-        match self.outer.free() {
-            Some(free) if free.column == j => (0.0, true),
-            _ => (self.sigma, !self.outer.link().nonnegative),
-        }
     }
 
     /// Returns the weight that is not penalised, if there is one.

@@ -45,7 +45,7 @@ const SMALLEST: f64 = 1e-13;
 
 /// Copies of the weights in a run around a centre, as they were measured, and those of a checkpoint.
 const COPIES: usize = 13;
-pub(crate) const CHECKPOINT_COPIES: usize = 3;
+const CHECKPOINT_COPIES: usize = 3;
 
 /// Returns an error for settings that a pure l1 problem does not go with.
 pub(crate) fn check_pure_l1(dim: usize, settings: &Settings) -> Result<()> {

@@ -24,6 +24,14 @@ pub trait CurvedBlocks: Blocks {
     /// Writes ∇²φ_i·u.
     fn bend(&self, i: usize, curve: &[f64], u: &[f64], out: &mut [f64]);
 
+    /// Whether ∇²φ_i is the same at every a, so that one quadratic model is exact everywhere.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
+    /// Writes δ and r with `∇²φ_i = diag δ − rr'`, K numbers each: every Hessian of the library has this form.
+    fn split_curve(&self, i: usize, curve: &[f64], diagonal: &mut [f64], rank_one: &mut [f64]);
+
     /// Returns the dual point −∇φ_i(a).
     fn touching(&self, i: usize, a: &[f64]) -> Self::Point;
 }

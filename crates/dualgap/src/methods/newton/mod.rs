@@ -34,4 +34,4 @@ pub use blocks::CurvedBlocks;
 pub use cost::passes_of_ascent_per_step;
 pub use settings::{Equations, Settings};
 pub use solver::{Newton, State};
-pub use train::{train, train_after, train_from, train_instead};
+pub use train::{train, train_after, train_at, train_from, train_instead};

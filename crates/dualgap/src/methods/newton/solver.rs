@@ -143,6 +143,16 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         }
     }
 
+    /// Begins at these weights.
+    pub(super) fn begin_at_weights(&mut self, weights: Vec<f64>) -> Result<()> {
+        if weights.len() != self.w.len() || weights.iter().any(|w| !w.is_finite()) {
+            let need = self.w.len();
+            return Err(Error::setting(format!("a run begins at {need} finite weights, or anew")));
+        }
+        self.w = self.problem.bounded(weights);
+        Ok(())
+    }
+
     /// Begins at the weights that another solver has ended with; its pair is the best so far.
     pub(super) fn begin_after(&mut self, before: Solution<B::Point>) -> Result<()> {
         let Solution { weights, points } = before;

@@ -98,6 +98,25 @@ where
     run_from(solver, state, budget, observer, sink)
 }
 
+/// [`train_from`] that begins at these weights, one for each of the problem's.
+pub fn train_at<B: CurvedBlocks>(
+    blocks: &B,
+    problem: &dual::Settings,
+    settings: &Settings,
+    weights: Vec<f64>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    check(blocks, problem)?;
+    let mut solver = Newton::new(blocks, problem, settings)?;
+    solver.begin_at_weights(weights)?;
+    run_from(solver, RunState::default(), budget, observer, sink)
+}
+
 /// Goes on where another solver of the same problem has ended, as one run: its passes, seconds and certifications count, and
 /// the observer does not receive them again.
 pub fn train_after<B: CurvedBlocks>(

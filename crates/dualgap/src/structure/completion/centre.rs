@@ -11,9 +11,9 @@ pub enum Centring {
     /// No term: the centre is zero.
     None,
     /// The mean of all ratings.
-    #[default]
     Mean,
-    /// The mean, and the deviation of each user and each item from it.
+    /// The mean, and the deviation of each user and each item from it: the better prediction where users and items have several ratings.
+    #[default]
     Effects,
 }
 

@@ -500,6 +500,14 @@ impl<L: Loss> CurvedBlocks for LinearBlocks<'_, L> {
         out[0] = curve[0] * u[0];
     }
 
+    fn is_quadratic(&self) -> bool {
+        self.loss.is_quadratic()
+    }
+
+    fn split_curve(&self, _: usize, curve: &[f64], diagonal: &mut [f64], rank_one: &mut [f64]) {
+        (diagonal[0], rank_one[0]) = (curve[0], 0.0);
+    }
+
     fn touching(&self, i: usize, a: &[f64]) -> f64 {
         self.loss.corner(a[0], self.targets[i])
     }

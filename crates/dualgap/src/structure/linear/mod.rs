@@ -7,9 +7,9 @@
 //! The engine is that of the structural SVMs; a block is one number, the dual variable of its example. The paper's
 //! options differ in how far a step moves it.
 
+mod at_zero;
 mod balance;
 mod blocks;
-mod coordinates;
 pub(crate) mod definition;
 mod pure_l1;
 

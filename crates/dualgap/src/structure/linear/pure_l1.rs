@@ -1,16 +1,15 @@
 //! Pure l1 problems of one output, `P(w) = Σ mass_i φ_i(⟨x_i, w⟩) + σ‖w‖₁`, certified as they are.
 //!
-//! Smooth losses are solved weight by weight (`coordinates.rs`); the others by dual steps around a centre that moves
+//! Smooth losses are solved weight by weight (`methods/coordinates`); the others by dual steps around a centre that moves
 //! (`dual/pure_l1`, which also says what the certificate is).
 
 use super::LinearBlocks;
-use super::coordinates::Coordinates;
 use crate::Result;
-use crate::dual::problem::masses;
-use crate::dual::pure_l1::{CHECKPOINT_COPIES, L1Certificate, check_pure_l1};
-use crate::dual::{Blocks, Settings, Solution, train_around_centre};
-use crate::linalg::memory::Need;
-use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Report, run_from};
+use crate::dual::pure_l1::check_pure_l1;
+use crate::dual::{Begin, Blocks, Settings, Solution, train_around_centre};
+use crate::methods::coordinates;
+use crate::methods::newton::CurvedBlocks;
+use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Report};
 use crate::term::Loss;
 
 /// Trains with `σ‖w‖₁` alone; the settings' λ is not used.
@@ -49,20 +48,13 @@ pub fn train_pure_l1_from<L: Loss>(
     observer: &mut dyn Observer,
     sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Solution<f64>>> {
-    if blocks.loss().smoothness() == 0.0 {
+    if !blocks.is_curved() {
         let squares = blocks.largest_squared_norm();
         return train_around_centre(blocks, squares, settings, from, budget, observer, sink);
     }
     check_pure_l1(blocks.dim(), settings)?;
-    // The number of copies was measured: coordinate descent also stores the matrix by columns.
-    let copies = 10 + if sink.is_some() { CHECKPOINT_COPIES } else { 0 };
-    Need { weights: blocks.dim(), copies, others: 2 * blocks.rows().stored() }.check()?;
-    let begin = from.as_ref().map(|from| from.run.clone()).unwrap_or_default();
-    let certificate = L1Certificate::new(blocks, settings)?;
-    let masses = masses(blocks.len(), settings.sample_weights.as_deref())?;
-    let mut solver = Coordinates::new(blocks, certificate, masses, settings)?;
-    if let Some(from) = from {
-        solver.resume(from.state()?)?;
-    }
-    run_from(solver, begin, budget, observer, sink)
+    let settings = &Settings { lambda: 0.0, ..settings.clone() };
+    let (begin, own) =
+        (from.map_or(Begin::Fresh, Begin::At), coordinates::Settings { threads: settings.threads });
+    coordinates::train_from(blocks, settings, &own, begin, budget, observer, sink)
 }

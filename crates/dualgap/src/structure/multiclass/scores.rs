@@ -514,6 +514,19 @@ impl CurvedBlocks for ScoreBlocks<'_> {
         out.iter_mut().zip(beta).zip(u).for_each(|((out, b), u)| *out = b * (u - mean));
     }
 
+    fn split_curve(&self, _: usize, beta: &[f64], diagonal: &mut [f64], rank_one: &mut [f64]) {
+        if let MulticlassLoss::SmoothHinge { width } = self.loss {
+            let support = beta.iter().filter(|b| **b > 0.0).count() as f64;
+            for ((diagonal, rank_one), b) in diagonal.iter_mut().zip(rank_one).zip(beta) {
+                let own = f64::from(u8::from(*b > 0.0));
+                (*diagonal, *rank_one) = (own / width, own / (support * width).sqrt());
+            }
+            return;
+        }
+        diagonal.copy_from_slice(beta);
+        rank_one.copy_from_slice(beta);
+    }
+
     fn touching(&self, i: usize, a: &[f64]) -> Vec<f64> {
         let mut beta = Vec::with_capacity(a.len());
         self.loss.corner(&self.with_costs(i, a), &mut beta);

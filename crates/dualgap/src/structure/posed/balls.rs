@@ -1,7 +1,7 @@
 //! Problems in a ball, and all of the l1 ball and the simplex.
 
 use super::stored::{StoredLosses, points, witness};
-use super::{Posed, Posing, Run, Sides, Trained, ball_of, begin, no_reach, refused, trace};
+use super::{AtZero, Posed, Posing, Run, Sides, Trained, ball_of, begin, no_reach, refused, trace};
 use crate::Result;
 use crate::ball::{self, Problem, Table};
 use crate::data::Factors;
@@ -56,6 +56,16 @@ impl<L: StoredLosses> Posed for OfPlainWeights<'_, L> {
     fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
         let alpha = self.problem.corners_at(&weights.to_vec())?;
         Ok(Some(witness(self.problem.losses(), &alpha)))
+    }
+
+    /// With μ = 0 the gap between zero weights and their subgradients is the radius times the dual norm.
+    fn at_zero(&self) -> Result<AtZero> {
+        let zeros = vec![0.0; self.problem.numbers()];
+        let mut alpha = zeros.clone();
+        self.problem.corners(&zeros, &mut alpha);
+        let loss = self.problem.mean_loss(&zeros, &zeros).value;
+        let dual = self.problem.dual(&alpha)?.value.value;
+        Ok(AtZero { loss, slope: ((loss - dual) / self.problem.radius()).max(0.0) })
     }
 }
 

@@ -1,24 +1,35 @@
 //! Problems under a penalty whose losses are smooth functions of linear predictions: besides the solvers of all blocks they
-//! have Newton's method, which is compiled for no others.
+//! have Newton's method and coordinate descent, which are compiled for no others.
 
+use super::at_zero::AtZero;
 use super::pace::Pace;
-use super::penalised::{Penalised, begin, penalised_or_l1, regulariser, trained, weights_of};
+use super::penalised::{
+    self, Penalised, UnderL1, penalised_or_l1, regulariser, trained, weights_of,
+};
+use super::weight_by_weight::{CurvedL1, by_coordinates, preferred};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
-use crate::dual::{self, Average, Method, Settings, Witness, Witnessed};
+use crate::data::Factors;
+use crate::dual::{self, Average, Begin, Method, Settings, Witness, Witnessed};
+use crate::linalg::kernels::add_scores;
+use crate::linalg::parallel;
 use crate::methods::newton::{self, CurvedBlocks};
 use crate::run::{CheckpointSink, Observer, Progress, Reach, Report, Stop};
 use crate::term::Penalty;
 use crate::{Error, Result};
+use std::borrow::Cow;
 
 /// Poses a problem as [`penalised_or_l1`] does, for its solvers and, under a ridge, Newton's method.
 pub fn curved<'d, B: Witnessed + CurvedBlocks + 'd>(
     blocks: B,
     posing: &Posing<'_>,
 ) -> Box<dyn Posed + 'd> {
-    if let Penalty::Lasso { .. } = posing.penalty {
-        return penalised_or_l1(blocks, posing);
-    }
     let weights = weights_of(posing);
+    if let Penalty::Lasso { sigma, nonnegative, .. } = posing.penalty {
+        if !blocks.is_curved() {
+            return penalised_or_l1(blocks, posing);
+        }
+        return Box::new(CurvedL1(UnderL1 { blocks, sigma, nonnegative, weights }));
+    }
     Box::new(Curved(Penalised { blocks, penalty: posing.penalty, weights }))
 }
 
@@ -32,11 +43,18 @@ impl<B: Witnessed + CurvedBlocks> Posed for Curved<B> {
                 let settings = *settings;
                 by_newton(blocks, *penalty, weights.as_deref(), settings, run)
             }
+            Solver::Coordinates(settings) => {
+                let settings = *settings;
+                by_coordinates(blocks, *penalty, weights.as_deref(), settings, run)
+            }
+            Solver::Dual(settings) if let Some(settings) = preferred(blocks, settings) => {
+                by_coordinates(blocks, *penalty, weights.as_deref(), settings, run)
+            }
             Solver::Dual(settings) => match handover(blocks, settings) {
                 Some(pace) => with_handover(blocks, &settings.clone(), &pace, run),
-                None => self.0.train(run),
+                None => begun(blocks, *penalty, weights.as_deref(), run),
             },
-            _ => self.0.train(run),
+            _ => begun(blocks, *penalty, weights.as_deref(), run),
         }
     }
 
@@ -46,6 +64,10 @@ impl<B: Witnessed + CurvedBlocks> Posed for Curved<B> {
 
     fn reach(&self, weights: &[f64], witness: &Witness) -> Result<Reach> {
         self.0.reach(weights, witness)
+    }
+
+    fn at_zero(&self) -> Result<AtZero> {
+        self.0.at_zero()
     }
 
     fn is_recertified(&self) -> bool {
@@ -64,10 +86,62 @@ pub(super) fn by_newton<B: Witnessed + CurvedBlocks>(
     let (lambda, regulariser) = regulariser(penalty, blocks)?;
     let (threads, sample_weights) = (settings.threads, weights.map(<[f64]>::to_vec));
     let problem = Settings { lambda, regulariser, threads, sample_weights, ..Settings::default() };
-    let begin = begin(blocks, run.start)?;
-    let (budget, observer, sink) = (run.budget, run.observer, run.sink);
-    let report = newton::train_from(blocks, &problem, &settings, begin, budget, observer, sink)?;
-    Ok(trained(blocks, report, run.factors))
+    let Run { start, factors, budget, observer, sink, .. } = run;
+    let report = if let Start::Weights(raw) = start {
+        let w = scaled(blocks, raw, factors)?.into_owned();
+        newton::train_at(blocks, &problem, &settings, w, budget, observer, sink)?
+    } else {
+        let begin = penalised::begin(blocks, start)?;
+        newton::train_from(blocks, &problem, &settings, begin, budget, observer, sink)?
+    };
+    Ok(trained(blocks, report, factors))
+}
+
+/// Trains with any of the solvers of all blocks.
+pub(super) fn begun<B: Witnessed + CurvedBlocks>(
+    blocks: &B,
+    penalty: Penalty,
+    weights: Option<&[f64]>,
+    mut run: Run<'_>,
+) -> Result<Report<Trained>> {
+    let begin = begin(blocks, std::mem::replace(&mut run.start, Start::Fresh), run.factors)?;
+    penalised::train_begun(blocks, penalty, weights, begin, run)
+}
+
+/// Returns where a run of dual ascent begins: at the dual point −∇φ_i(a_i) of given weights, or as that of any blocks.
+pub(super) fn begin<B: Witnessed + CurvedBlocks>(
+    blocks: &B,
+    start: Start<'_>,
+    factors: &Factors,
+) -> Result<Begin<B::Point>> {
+    match start {
+        Start::Weights(raw) if blocks.is_curved() => {
+            let w = scaled(blocks, raw, factors)?;
+            let buffer = || vec![0.0; blocks.outputs()];
+            let points = parallel::map(blocks.len(), buffer, |a, i| {
+                a.fill(0.0);
+                add_scores(blocks.inputs().row(i), &w, a);
+                Ok(blocks.touching(i, a))
+            })?;
+            Ok(Begin::Points(points))
+        }
+        start => penalised::begin(blocks, start),
+    }
+}
+
+/// Returns given weights for the scaled data, or an error if they are not as many as the problem has.
+pub(super) fn scaled<'w, B: CurvedBlocks>(
+    blocks: &B,
+    raw: &'w [f64],
+    factors: &Factors,
+) -> Result<Cow<'w, [f64]>> {
+    if raw.len() != blocks.dim() || raw.iter().any(|w| !w.is_finite()) {
+        let (have, need) = (raw.len(), blocks.dim());
+        return Err(Error::setting(format!(
+            "a run begins at {need} finite weights, and it was given {have}: take those of the same data"
+        )));
+    }
+    Ok(factors.scaled(raw))
 }
 
 /// Returns what decides between dual ascent and Newton's method, or `None` if dual ascent goes on to the end.
@@ -92,7 +166,7 @@ pub(super) fn with_handover<B: Witnessed + CurvedBlocks>(
         Start::At(checkpoint) => checkpoint.run.handed_over,
         _ => pace.begins_with_newton(),
     };
-    let begin = begin(blocks, start)?;
+    let begin = begin(blocks, start, factors)?;
     if at_once {
         let mut report =
             newton::train_instead(blocks, settings, &newton, begin, budget, observer, sink)?;

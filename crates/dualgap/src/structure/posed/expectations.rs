@@ -2,7 +2,7 @@
 //! exponentiated gradient, which is compiled for no others.
 
 use super::penalised::{Penalised, begin, penalised_or_l1, regulariser, trained, weights_of};
-use super::{Posed, Posing, Run, Sides, Solver, Trained};
+use super::{AtZero, Posed, Posing, Run, Sides, Solver, Trained};
 use crate::Result;
 use crate::dual::{Witness, Witnessed};
 use crate::methods::exponentiated_gradient::{ExpectationBlocks, train_from};
@@ -54,6 +54,10 @@ impl<B: Witnessed + ExpectationBlocks> Posed for WithExpectations<B> {
 
     fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
         self.0.subgradients(weights)
+    }
+
+    fn at_zero(&self) -> Result<AtZero> {
+        self.0.at_zero()
     }
 
     fn is_recertified(&self) -> bool {

@@ -4,13 +4,14 @@
 //! else, training, the two sides of a certificate, the bound at every λ, is the same for all structures:
 //!
 //! - [`penalised`]: blocks of the engine under a ridge; [`penalised_or_l1`]: also under the l1 norm alone;
-//!   [`curved`]: such blocks with a smooth loss, for Newton's method; [`with_expectations`]: such blocks that can also sum over their outputs; [`linear`]: of one output, for which there are
+//!   [`curved`]: such blocks with a smooth loss, for Newton's method and coordinate descent; [`with_expectations`]: such blocks that can also sum over their outputs; [`linear`]: of one output, for which there are
 //!   more penalties.
 //! - [`in_ball`]: rows and losses in a ball; [`mapped`]: losses of any linear map of a matrix, in the trace ball.
 //!
 //! A posed problem is behind a pointer, so that the solvers are compiled with the structure that they solve, and not again
 //! for every caller.
 
+mod at_zero;
 mod balls;
 mod curved;
 mod expectations;
@@ -23,7 +24,9 @@ mod stored;
 mod trace;
 #[cfg(feature = "low-rank")]
 mod trace;
+mod weight_by_weight;
 
+pub use at_zero::AtZero;
 pub use balls::in_ball;
 pub use curved::curved;
 pub use expectations::with_expectations;
@@ -39,7 +42,7 @@ use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::{Settings, Witness};
 use crate::linalg::{LowRank, Measured};
-use crate::methods::{cutting_plane, exponentiated_gradient, newton, subgradient};
+use crate::methods::{coordinates, cutting_plane, exponentiated_gradient, newton, subgradient};
 use crate::run::{Budget, Certificate, Checkpoint, CheckpointSink, Observer, Reach, Report};
 use crate::term::{Ball, Penalty};
 use crate::{Error, Result, ball};
@@ -71,6 +74,18 @@ pub trait Posed {
     /// knows no such point.
     fn subgradients(&self, _weights: &[f64]) -> Result<Option<Witness>> {
         Ok(None)
+    }
+
+    /// Returns what the problem is like at zero weights, with the best value of a free one. In a ball, μ must be zero.
+    fn at_zero(&self) -> Result<AtZero> {
+        Err(Error::setting(
+            "what this structure is like at zero weights is not known: give the strength as a number",
+        ))
+    }
+
+    /// Whether a run of this solver under the l1 norm alone can begin at given weights, [`Start::Weights`].
+    fn begins_at_weights(&self, _solver: &Solver) -> bool {
+        false
     }
 
     /// Whether the certificate of a run is computed again from its weights and its witness.
@@ -132,6 +147,8 @@ pub enum Solver {
     Ball(ball::Settings),
     /// Newton's method.
     Newton(newton::Settings),
+    /// Coordinate descent.
+    Coordinates(coordinates::Settings),
     /// The subgradient methods.
     Subgradient(subgradient::Settings),
     /// Cutting planes.
@@ -153,6 +170,9 @@ pub enum Start<'a> {
         /// The bytes that keys are places in; see [`Witness::outputs`].
         outputs: &'a [u8],
     },
+    /// At these weights, which are for the unscaled data, as those that a run returns. For smooth losses of linear
+    /// predictions, whose weights have a dual point; others return an error.
+    Weights(&'a [f64]),
 }
 
 /// What a run ends with.
@@ -193,7 +213,7 @@ fn begin(solver: &Solver, start: Start<'_>) -> Result<(ball::Settings, Option<Ch
     match start {
         Start::Fresh => Ok((*settings, None)),
         Start::At(checkpoint) => Ok((*settings, Some(checkpoint))),
-        Start::Entries { .. } => {
+        Start::Entries { .. } | Start::Weights(_) => {
             Err(Error::setting("a run in a ball has no warm start: begin it anew"))
         }
     }

@@ -1,14 +1,18 @@
 //! Problems of one output under a penalty, which know more penalties than others: pure l1, the q-norm, and a free weight.
 
-use super::curved::{by_newton, handover, with_handover};
+use super::at_zero::{AtZero, at_zero};
+use super::curved::{begin, begun, by_newton, handover, with_handover};
 use super::penalised::{
-    OfBlocks, begin, checkpoint, corners, reach, regulariser, scaled_corners, train, trained,
-    weights_of,
+    OfBlocks, checkpoint, corners, reach, regulariser, scaled_corners, trained, weights_of,
 };
+use super::weight_by_weight::{by_coordinates, preferred};
 use super::{Posed, Posing, Run, Sides, Solver, Trained, other_solver};
 use crate::Result;
 use crate::dual::problem::masses;
+use crate::dual::pure_l1::check_pure_l1;
 use crate::dual::{self, Blocks, InterceptBlocks, Witness};
+use crate::methods::coordinates;
+use crate::methods::newton::CurvedBlocks;
 use crate::run::{Reach, Report};
 use crate::structure::linear::{LinearBlocks, train_pure_l1_from};
 use crate::term::{L2, Penalty, PureL1, Regulariser, ScalarLoss, Unpenalised};
@@ -36,16 +40,27 @@ impl Posed for OfOneOutput<'_> {
             Solver::Newton(settings) => {
                 return by_newton(blocks, *penalty, weights.as_deref(), *settings, run);
             }
+            Solver::Coordinates(settings) => {
+                return by_coordinates(blocks, *penalty, weights.as_deref(), *settings, run);
+            }
             _ if of_its_own => return Err(other_solver()),
-            _ => return train(blocks, *penalty, weights.as_deref(), run),
+            _ => return begun(blocks, *penalty, weights.as_deref(), run),
         };
+        if matches!(penalty, Penalty::Lasso { .. }) && blocks.is_curved() {
+            check_pure_l1(Blocks::dim(blocks), &settings)?;
+            let own = coordinates::Settings { threads: settings.threads };
+            return by_coordinates(blocks, *penalty, weights.as_deref(), own, run);
+        }
         if !of_its_own {
+            if let Some(own) = preferred(blocks, &settings) {
+                return by_coordinates(blocks, *penalty, weights.as_deref(), own, run);
+            }
             return match handover(blocks, &settings) {
                 Some(pace) => with_handover(blocks, &settings, &pace, run),
-                None => train(blocks, *penalty, weights.as_deref(), run),
+                None => begun(blocks, *penalty, weights.as_deref(), run),
             };
         }
-        let (settings, begin) = (&settings, begin(blocks, run.start)?);
+        let (settings, begin) = (&settings, begin(blocks, run.start, run.factors)?);
         let (budget, observer, sink) = (run.budget, run.observer, run.sink);
         let report = if let Penalty::QNorm { .. } = self.penalty {
             dual::train_q_norm_from(blocks, settings, begin, budget, observer, sink)
@@ -76,6 +91,17 @@ impl Posed for OfOneOutput<'_> {
         let masses = masses(blocks.len(), self.weights.as_deref())?;
         let balanced = blocks.balanced(&points, &masses, free.column);
         Ok(balanced.map(|points| Witness::of(blocks, &points)))
+    }
+
+    fn begins_at_weights(&self, solver: &Solver) -> bool {
+        self.blocks.is_curved() && matches!(solver, Solver::Dual(_) | Solver::Coordinates(_))
+    }
+
+    fn at_zero(&self) -> Result<AtZero> {
+        let (blocks, weights) = (&self.blocks, self.weights.as_deref());
+        let (_, regulariser) = regulariser(self.penalty, blocks)?;
+        let points = blocks.points_at_zero(&masses(blocks.len(), weights)?, regulariser.free);
+        at_zero(blocks, weights, regulariser, &points)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Problems under a penalty: blocks of the engine.
 
+use super::at_zero::{AtZero, at_zero};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
@@ -42,11 +43,11 @@ pub(super) struct Penalised<B> {
 }
 
 /// Blocks under `σ‖w‖₁` alone.
-struct UnderL1<B> {
-    blocks: B,
-    sigma: f64,
-    nonnegative: bool,
-    weights: Option<Vec<f64>>,
+pub(super) struct UnderL1<B> {
+    pub(super) blocks: B,
+    pub(super) sigma: f64,
+    pub(super) nonnegative: bool,
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 impl<B: Witnessed> Posed for Penalised<B> {
@@ -65,6 +66,12 @@ impl<B: Witnessed> Posed for Penalised<B> {
     fn subgradients(&self, weights: &[f64]) -> Result<Option<Witness>> {
         let points = corners(&self.blocks, weights)?;
         Ok(Some(Witness::of(&self.blocks, &points)))
+    }
+
+    fn at_zero(&self) -> Result<AtZero> {
+        let (_, regulariser) = regulariser(self.penalty, &self.blocks)?;
+        let points = corners(&self.blocks, &vec![0.0; self.blocks.dim()])?;
+        at_zero(&self.blocks, self.weights.as_deref(), regulariser, &points)
     }
 
     fn is_recertified(&self) -> bool {
@@ -95,6 +102,12 @@ impl<B: Witnessed> Posed for UnderL1<B> {
         let (l1, nonnegative) = (self.sigma, self.nonnegative);
         let regulariser = Regulariser { l1, nonnegative, ..Regulariser::PLAIN };
         scaled_corners(&self.blocks, regulariser, self.weights.as_ref(), weights).map(Some)
+    }
+
+    fn at_zero(&self) -> Result<AtZero> {
+        let regulariser = Regulariser { nonnegative: self.nonnegative, ..Regulariser::PLAIN };
+        let points = corners(&self.blocks, &vec![0.0; self.blocks.dim()])?;
+        at_zero(&self.blocks, self.weights.as_deref(), regulariser, &points)
     }
 
     fn is_recertified(&self) -> bool {
@@ -133,9 +146,20 @@ pub(super) fn train<B: Witnessed>(
     blocks: &B,
     penalty: Penalty,
     weights: Option<&[f64]>,
+    mut run: Run<'_>,
+) -> Result<Report<Trained>> {
+    let begin = begin(blocks, std::mem::replace(&mut run.start, Start::Fresh))?;
+    train_begun(blocks, penalty, weights, begin, run)
+}
+
+/// [`train`] from this beginning, whatever the run's start is.
+pub(super) fn train_begun<B: Witnessed>(
+    blocks: &B,
+    penalty: Penalty,
+    weights: Option<&[f64]>,
+    begin: Begin<B::Point>,
     run: Run<'_>,
 ) -> Result<Report<Trained>> {
-    let begin = begin(blocks, run.start)?;
     let (lambda, regulariser) = regulariser(penalty, blocks)?;
     let (budget, observer, sink) = (run.budget, run.observer, run.sink);
     let report = match &run.solver {
@@ -169,6 +193,11 @@ pub(super) fn train<B: Witnessed>(
                 "Newton's method is for smooth losses of linear predictions: take dual ascent",
             ));
         }
+        Solver::Coordinates(_) => {
+            return Err(Error::setting(
+                "coordinate descent is for smooth losses of linear predictions under an l1 norm: take dual ascent",
+            ));
+        }
         Solver::ExponentiatedGradient(_) => {
             return Err(Error::setting(
                 "exponentiated gradient is for classes and chains under the structural hinge with margin rescaling: take \
@@ -190,6 +219,11 @@ pub(in crate::structure) fn begin<B: Witnessed>(
         Start::Fresh => return Ok(Begin::Fresh),
         Start::At(checkpoint) => return Ok(Begin::At(checkpoint)),
         Start::Entries { of, outputs } => (of, outputs),
+        Start::Weights(_) => {
+            return Err(Error::setting(
+                "only runs with a smooth loss of linear predictions begin at weights: give a dual point, or begin anew",
+            ));
+        }
     };
     let mut of = of.into_iter();
     let points = (0..blocks.len()).map(|i| {

@@ -1,7 +1,7 @@
 //! Problems in the trace ball.
 
 use super::stored::{StoredLosses, points, witness};
-use super::{Posed, Posing, Run, Sides, Trained, ball_of, begin, no_reach, refused};
+use super::{AtZero, Posed, Posing, Run, Sides, Trained, ball_of, begin, no_reach, refused};
 use crate::Result;
 use crate::ball::trace::{Features, Map, Proving};
 use crate::ball::{self, Problem};
@@ -54,6 +54,16 @@ impl<M: Map, L: StoredLosses> Posed for InTraceBall<M, L> {
 
     fn reach(&self, _: &[f64], _: &Witness) -> Result<Reach> {
         no_reach()
+    }
+
+    /// With μ = 0 the gap between zero weights and their subgradients is the radius times the dual norm.
+    fn at_zero(&self) -> Result<AtZero> {
+        let zeros = vec![0.0; self.problem.numbers()];
+        let mut alpha = zeros.clone();
+        self.problem.corners(&zeros, &mut alpha);
+        let loss = self.problem.mean_loss(&zeros, &zeros).value;
+        let dual = self.problem.dual(&alpha, &Proving::default())?.value.value;
+        Ok(AtZero { loss, slope: ((loss - dual) / self.problem.radius()).max(0.0) })
     }
 
     /// The run proves its dual values only as tightly as it needs; the stored one must match what verification computes.

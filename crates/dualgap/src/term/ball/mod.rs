@@ -47,6 +47,21 @@ impl Ball {
         }
     }
 
+    /// Returns the same ball with another radius.
+    ///
+    /// ```
+    /// # use dualgap::term::Ball;
+    /// assert_eq!(Ball::Trace { radius: 1.0 }.at(3.0), Ball::Trace { radius: 3.0 });
+    /// ```
+    #[must_use]
+    pub fn at(self, radius: f64) -> Self {
+        match self {
+            Self::L1 { .. } => Self::L1 { radius },
+            Self::Simplex { .. } => Self::Simplex { radius },
+            Self::Trace { .. } => Self::Trace { radius },
+        }
+    }
+
     /// Returns an error unless the radius is positive and finite.
     pub fn check(self) -> Result<()> {
         let radius = self.radius();

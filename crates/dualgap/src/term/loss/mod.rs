@@ -61,7 +61,12 @@ pub trait Loss: Clone + Send + Sync {
         None
     }
 
-    /// Returns φ(a), φ'(a) and φ''(a), for Newton's method, which needs all three: a loss that shares their terms is faster.
+    /// Whether φ'' is the same everywhere.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
+    /// Returns φ(a), φ'(a) and φ''(a), for methods that need all three: a loss that shares their terms is faster.
     /// None if there is no φ''.
     fn second_order(&self, a: f64, y: f64) -> Option<[f64; 3]> {
         Some([self.value(a, y).value, -self.corner(a, y), self.curvature(a, y)?])
@@ -218,6 +223,10 @@ impl Loss for ScalarLoss {
     #[inline]
     fn curvature(&self, a: f64, y: f64) -> Option<f64> {
         of!(self, loss => loss.curvature(a, y))
+    }
+
+    fn is_quadratic(&self) -> bool {
+        of!(self, loss => loss.is_quadratic())
     }
 
     #[inline]

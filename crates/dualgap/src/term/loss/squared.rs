@@ -47,6 +47,10 @@ impl Loss for Squared {
         Some(1.0)
     }
 
+    fn is_quadratic(&self) -> bool {
+        true
+    }
+
     fn steepness(&self, largest: f64, y: f64) -> f64 {
         largest + y.abs()
     }

@@ -117,13 +117,13 @@ impl ActiveSet {
         rows.clear();
         for (vertex, factor) in [(best, r * sign(best)), (away, -r * sign(away))] {
             let column = problem.columns().column(vertex.0 / c);
-            *common.touched += column.len() as u64;
-            for &(i, x) in column {
-                delta[i as usize * c + vertex.0 % c] += factor * x;
-                if !std::mem::replace(&mut self.moved[i as usize], true) {
-                    rows.push(i);
+            *common.touched += column.stored() as u64;
+            column.for_each(|i, x| {
+                delta[i * c + vertex.0 % c] += factor * x;
+                if x != 0.0 && !std::mem::replace(&mut self.moved[i], true) {
+                    rows.push(i as u32);
                 }
-            }
+            });
         }
         let x = |vertex: Vertex| r * sign(vertex) * self.at.x[vertex.0];
         *along = x(best) - x(away);
@@ -161,10 +161,9 @@ impl ActiveSet {
         }
         let delta = &mut self.direction.delta;
         delta.iter_mut().zip(&self.at.a).for_each(|(delta, a)| *delta = -way * a);
-        for &(i, x) in common.problem.columns().column(vertex.0 / c) {
-            delta[i as usize * c + vertex.0 % c] += way * radius * sign(vertex) * x;
-        }
-        *common.touched += common.problem.columns().column(vertex.0 / c).len() as u64;
+        let column = common.problem.columns().column(vertex.0 / c);
+        column.for_each(|i, x| delta[i * c + vertex.0 % c] += way * radius * sign(vertex) * x);
+        *common.touched += column.stored() as u64;
         let own: f64 = self.active.iter().map(|&j| self.at.x[j as usize].powi(2)).sum();
         let cross = radius * sign(vertex) * self.at.x[vertex.0];
         self.direction.along = way * (cross - own);

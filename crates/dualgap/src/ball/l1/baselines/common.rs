@@ -127,8 +127,8 @@ impl<L: Losses> Common<'_, '_, L> {
     pub(super) fn add_corner(&mut self, Corner { at, value }: Corner, a: &mut [f64]) {
         let c = self.problem.outputs();
         let column = self.problem.columns().column(at / c);
-        *self.touched += column.len() as u64;
-        column.iter().for_each(|&(i, x)| a[i as usize * c + at % c] += x * value);
+        *self.touched += column.stored() as u64;
+        column.for_each(|i, x| a[i * c + at % c] += x * value);
     }
 
     /// Estimates the smoothness of the mean loss: the largest eigenvalue of Σ m_i a_i a_i', or a little more, divided

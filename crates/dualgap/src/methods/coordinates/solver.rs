@@ -1,0 +1,459 @@
+//! The steps, and the method as a [`Solver`].
+
+use super::certificate::Certifier;
+use super::column;
+use super::design::Design;
+use super::gram::{Curve, Gram};
+use super::local::Local;
+use super::model::{Enough, minimise};
+use super::newton::{DAMPING, Steps};
+use super::plain::Plain;
+use super::screening::{self, Sphere};
+use super::terms::Terms;
+use super::working_set;
+use crate::dual::problem::masses;
+use crate::dual::proximal_point::foreign_state;
+use crate::dual::{self, Best, Solution};
+use crate::linalg::kernels::dot;
+use crate::linalg::parallel;
+use crate::methods::newton::CurvedBlocks;
+use crate::run::{Certificate, Certified, Expected, Quota, Resumable, Solver, Work};
+use crate::{Error, Result};
+use rayon::ThreadPool;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The working set is solved when the best step of a cycle gains at most this share of what the best one did at first.
+const SOLVED: f64 = 0.03;
+
+/// So often a certification touches every entry, in compensated sums and bounds of their rounding: as many touched entries
+/// count as a pass.
+const PASS: u64 = 4;
+
+/// The weight without penalty has its best value after so many of Newton's steps, or nearly.
+const FREE_STEPS: usize = 4;
+
+/// The solver; see the module's head.
+pub struct Coordinates<'a, B: CurvedBlocks> {
+    blocks: &'a B,
+    certifier: Certifier<'a, B>,
+    design: Design,
+    terms: Terms,
+    pool: Arc<ThreadPool>,
+    /// D, if it is the same for all examples and everywhere.
+    same: Option<f64>,
+    gram: Gram,
+    walk: Walk,
+    best: Best<B::Point>,
+    /// The losses at the weights of `walk`, if they are known.
+    local: Option<Local>,
+}
+
+/// What a run needs to resume.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct State<P> {
+    walk: Walk,
+    best: Best<P>,
+}
+
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Walk {
+    w: Vec<f64>,
+    /// The working set of the next step; none before the first.
+    set: Option<Vec<u32>>,
+    /// The weights that are proved to be zero.
+    dropped: Vec<bool>,
+    /// The least primal value so far, the largest dual value, and the predictions whose slopes are its point; rounded.
+    primal: f64,
+    dual: f64,
+    dual_at: Vec<f64>,
+    /// The gap at the last certification.
+    certified: f64,
+    /// The weights that an extrapolation of the last step had.
+    extrapolated: Vec<(u32, f64)>,
+    damping: f64,
+    /// The weights of the matrix, and the work since it was used.
+    slots: Vec<u32>,
+    spent: u64,
+    /// Entries that were touched and are not yet counted as work.
+    touched: u64,
+}
+
+/// Returns how many oracle calls the touched entries are worth, where a pass has `pass` calls and `all` entries, and
+/// how many of the entries these calls account for. The products have twice the bits of their factors.
+fn in_calls(touched: u64, pass: u64, all: u64) -> (u64, u64) {
+    let [touched, pass, all] = [touched, pass, all].map(u128::from);
+    let calls = touched * pass / all;
+    (calls.try_into().unwrap_or(u64::MAX), (calls * all / pass) as u64)
+}
+
+impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
+    pub(super) fn new(blocks: &'a B, problem: &dual::Settings) -> Result<Self> {
+        if !blocks.is_curved() {
+            return Err(Error::setting(
+                "coordinate descent is for smooth losses: take dual ascent, or round the loss off",
+            ));
+        }
+        let certifier = Certifier::new(blocks, problem)?;
+        let masses = masses(blocks.len(), problem.sample_weights.as_deref())?;
+        let all_alike = masses.iter().all(|mass| *mass == masses[0]);
+        let exact = blocks.is_quadratic() && blocks.outputs() == 1;
+        let same = (exact && all_alike).then(|| masses[0] / blocks.smoothness());
+        let design = Design::new(blocks.inputs(), masses, blocks.outputs());
+        let terms = Terms {
+            lambda: problem.lambda,
+            sigma: problem.regulariser.l1,
+            nonnegative: problem.regulariser.nonnegative,
+            free: certifier.free(),
+        };
+        let walk = Walk {
+            w: vec![0.0; design.dim()],
+            dropped: vec![false; design.dim()],
+            primal: f64::INFINITY,
+            dual: f64::NEG_INFINITY,
+            certified: f64::INFINITY,
+            damping: DAMPING,
+            ..Walk::default()
+        };
+        Ok(Self {
+            best: certifier.start(blocks)?,
+            pool: dual::engine::pool(problem)?,
+            gram: Gram::default(),
+            local: None,
+            blocks,
+            certifier,
+            design,
+            terms,
+            same,
+            walk,
+        })
+    }
+
+    /// Begins at these weights, brought to where the penalty is finite.
+    pub(super) fn begin_at(&mut self, mut weights: Vec<f64>) -> Result<()> {
+        if weights.len() != self.walk.w.len() || weights.iter().any(|w| !w.is_finite()) {
+            let need = self.walk.w.len();
+            return Err(Error::setting(format!("a run begins at {need} finite weights, or anew")));
+        }
+        for (c, w) in weights.iter_mut().enumerate() {
+            *w = match self.terms.free {
+                Some(free) if free.column == c => w.clamp(-free.bound, free.bound),
+                _ if self.terms.nonnegative => w.max(0.0),
+                _ => *w,
+            };
+        }
+        self.walk.w = weights;
+        Ok(())
+    }
+
+    /// Begins at the weights of these dual points, or returns an error if they have none.
+    pub(super) fn begin_at_points(&mut self, points: &[B::Point]) -> Result<()> {
+        let Some(w) = self.certifier.weights(points) else {
+            return Err(Error::setting(
+                "without lambda a run cannot begin with the dual point of another model",
+            ));
+        };
+        self.begin_at(w)
+    }
+
+    /// Returns the entries of a pass; an empty matrix counts as one entry, so that every step counts as work.
+    fn entries(&self) -> u64 {
+        PASS * self.design.columns.stored().max(1) as u64
+    }
+
+    fn predict(&mut self) -> Vec<f64> {
+        let (a, touched) = self.design.predict(self.walk.w.iter().copied().enumerate());
+        self.walk.touched += touched;
+        a
+    }
+
+    /// Returns the losses at the current weights. Predictions are computed anew, so that they have the rounding of no step.
+    fn here(&mut self) -> Local {
+        let a = self.predict();
+        Local::at(self.blocks, &self.design, a)
+    }
+
+    /// Improves P over the working set.
+    fn descend(&mut self, halted: &dyn Fn() -> bool) {
+        let set = self.walk.set.take().unwrap_or_default();
+        if set.is_empty() {
+            return;
+        }
+        let local = self.local.take().unwrap_or_else(|| self.here());
+        let Self { blocks, design, terms, walk, gram, same, .. } = self;
+        if blocks.is_quadratic() && design.outputs == 1 {
+            let curves: Vec<f64>;
+            let curve = match same {
+                Some(same) => Curve::Same(*same),
+                None => {
+                    let each = local.curves.iter().zip(&design.masses);
+                    curves = each.map(|(curve, mass)| curve * mass).collect();
+                    Curve::Each(&curves)
+                }
+            };
+            let mut model = Plain { design, terms, curve, slopes: local.slopes };
+            gram.spent = walk.spent;
+            let enough = Enough { share: SOLVED, gain: 0.0 };
+            let done = minimise(&mut model, &set, &mut walk.w, enough, gram, halted);
+            (walk.spent, walk.slots) = (gram.spent, gram.slots().to_vec());
+            walk.touched += done.touched;
+            let values = done.extrapolated.unwrap_or_default();
+            walk.extrapolated = set.iter().copied().zip(values).collect();
+        } else {
+            let (set, damping) = (&set[..], &mut walk.damping);
+            let mut steps = Steps { blocks: *blocks, design, terms, set, damping, halted };
+            walk.touched += steps.take(&mut walk.w, local, SOLVED);
+        }
+    }
+
+    /// Brings the weight without penalty to its best value, by Newton's method, so that the dual constraint that it stands
+    /// for is met.
+    fn balance(&mut self, mut local: Local) -> Local {
+        let Some(free) = self.terms.free else { return local };
+        for _ in 0..FREE_STEPS {
+            let column = self.design.columns.column(free.column);
+            let slope = column::dot(column, &local.slopes);
+            let bent = |(curve, mass): (&f64, &f64)| curve * mass;
+            let curves: Vec<f64> = local.curves.iter().zip(&self.design.masses).map(bent).collect();
+            let curvature = column::weighted_square(column, &curves);
+            let w = self.walk.w[free.column];
+            let to = (w - slope / curvature).clamp(-free.bound, free.bound);
+            if !(curvature > 0.0 && to.is_finite()) || (to - w).abs() <= f64::EPSILON * w.abs() {
+                break;
+            }
+            self.walk.w[free.column] = to;
+            let next = self.here();
+            // Without a line search a step may be too long.
+            if next.losses > local.losses {
+                self.walk.w[free.column] = w;
+                break;
+            }
+            local = next;
+        }
+        local
+    }
+
+    /// Checks all weights: the slopes, a dual point, the weights that can be dropped, and the next working set.
+    fn appraise(&mut self) -> Result<()> {
+        let local = self.here();
+        let local = self.balance(local);
+        let primal = local.losses + self.terms.value(&self.walk.w);
+        self.walk.primal = self.walk.primal.min(primal);
+        let slopes = self.offer(&local.a, &local.slopes)?;
+        let extrapolated = std::mem::take(&mut self.walk.extrapolated);
+        if self.terms.lambda == 0.0 && !extrapolated.is_empty() {
+            let weights = extrapolated.iter().map(|&(c, w)| (c as usize, w));
+            let (a, touched) = self.design.predict(weights);
+            self.walk.touched += touched;
+            let other = Local::at(self.blocks, &self.design, a);
+            self.offer(&other.a, &other.slopes)?;
+        }
+        let Self { design, terms, walk, .. } = self;
+        walk.set = Some(working_set::choose(design, terms, &walk.w, &slopes, &walk.dropped));
+        self.local = Some(local);
+        Ok(())
+    }
+
+    /// Offers the dual point −∇φ_i(a_i), scaled if need be, and drops the weights that it proves to be zero. Returns the
+    /// slopes of the losses along all weights.
+    fn offer(&mut self, a: &[f64], s: &[f64]) -> Result<Vec<f64>> {
+        let Self { design, terms, walk, .. } = self;
+        let mut slopes = vec![0.0; design.dim()];
+        walk.touched += design.slopes(s, &walk.dropped, &mut slopes);
+        let kept = || (0..slopes.len()).filter(|&c| !walk.dropped[c] && !terms.is_free(c));
+        let largest = kept().map(|c| terms.pull(-slopes[c])).fold(0.0, f64::max);
+        let (mut scale, mut penalty) = (1.0, 0.0);
+        if terms.lambda > 0.0 {
+            let above = |c: usize| (terms.pull(-slopes[c]) - terms.sigma).max(0.0).powi(2);
+            penalty = kept().map(above).sum::<f64>() / (2.0 * terms.lambda);
+        } else if largest > terms.sigma {
+            scale = terms.sigma / largest;
+        }
+        if let Some(free) = terms.free {
+            penalty += free.bound * (scale * slopes[free.column]).abs();
+        }
+        let dual = self.dual_of(a, scale)? - penalty;
+        let each = s.chunks_exact(self.design.outputs).zip(&self.design.masses);
+        let squares = each.filter(|(_, mass)| **mass > 0.0).map(|(s, mass)| dot(s, s) / mass);
+        let size = squares.sum::<f64>().sqrt();
+        let walk = &mut self.walk;
+        if dual > walk.dual {
+            walk.dual = dual;
+            walk.dual_at = a.to_vec();
+        }
+        let (primal, smoothness) = (walk.primal, self.blocks.smoothness());
+        let sphere = Sphere { slopes: &slopes, scale, primal, dual, smoothness, size };
+        screening::drop(&sphere, &self.design, &self.terms, &walk.w, &mut walk.dropped);
+        Ok(slopes)
+    }
+
+    /// Returns the dual value of the losses at the point of these predictions, scaled.
+    fn dual_of(&self, a: &[f64], scale: f64) -> Result<f64> {
+        let (blocks, k) = (self.blocks, self.design.outputs);
+        let (mut scratch, mut sum) = (blocks.scratch(), 0.0);
+        for (i, a) in a.chunks_exact(k).enumerate() {
+            let mut point = blocks.touching(i, a);
+            if scale < 1.0 {
+                let mut scaled = blocks.start(i);
+                blocks.blend(i, scale, &mut scaled, &point);
+                point = scaled;
+            }
+            let audit = blocks.audit(i, &point, &mut scratch)?;
+            sum += self.design.masses[i] * audit.dual.value;
+        }
+        Ok(sum)
+    }
+
+    /// Takes a step: the working set, and a check of all weights. The first step is a check alone.
+    fn step(&mut self, halted: &dyn Fn() -> bool) -> Result<()> {
+        if self.walk.set.is_some() {
+            self.descend(halted);
+        }
+        self.appraise()
+    }
+
+    /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.
+    pub(super) fn resume(&mut self, State { walk, mut best }: State<B::Point>) -> Result<()> {
+        let (dim, finite) = (self.design.dim(), |x: &[f64]| x.iter().all(|x| x.is_finite()));
+        let weights = |set: &[u32]| set.iter().all(|&c| (c as usize) < dim);
+        let slots: std::collections::HashSet<u32> = walk.slots.iter().copied().collect();
+        let sound = walk.w.len() == dim
+            && walk.dropped.len() == dim
+            && finite(&walk.w)
+            && [0, self.design.predictions()].contains(&walk.dual_at.len())
+            && finite(&walk.dual_at)
+            && walk.set.as_ref().is_none_or(|set| weights(set) && set.is_sorted_by(|a, b| a < b))
+            && weights(&walk.slots)
+            && slots.len() == walk.slots.len()
+            && walk.slots.len() <= super::gram::MOST
+            && (walk.slots.is_empty() || self.blocks.is_quadratic() && self.design.outputs == 1)
+            && walk.extrapolated.iter().all(|(c, w)| (*c as usize) < dim && w.is_finite())
+            && (0.0..=1.0).contains(&walk.damping)
+            && walk.touched <= 2 * self.entries()
+            && best.is_sound(dim, true);
+        if !sound {
+            return Err(foreign_state());
+        }
+        parallel::install(&self.pool, || self.certifier.prove(&mut best))?;
+        if !walk.slots.is_empty() {
+            let each: Vec<f64> =
+                self.design.masses.iter().map(|m| m / self.blocks.smoothness()).collect();
+            let curve = self.same.map_or(Curve::Each(&each), Curve::Same);
+            self.gram.include(&walk.slots, &self.design, curve);
+        }
+        (self.walk, self.best) = (walk, best);
+        Ok(())
+    }
+}
+
+impl<B: CurvedBlocks> Resumable for Coordinates<'_, B>
+where
+    B::Point: Serialize + serde::de::DeserializeOwned,
+{
+    type State = State<B::Point>;
+
+    fn state(&self) -> State<B::Point> {
+        State { walk: self.walk.clone(), best: self.best.clone() }
+    }
+}
+
+impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
+    type Model = Solution<B::Point>;
+
+    fn calls_per_pass(&self) -> u64 {
+        self.design.masses.len() as u64
+    }
+
+    /// A step is always completed: what it takes is known only afterwards.
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        let mut done = Work::default();
+        let pool = Arc::clone(&self.pool);
+        while quota.allows(done, 1) {
+            parallel::install(&pool, || self.step(&|| (quota.halted)()))?;
+            let (calls, counted) =
+                in_calls(self.walk.touched, self.calls_per_pass(), self.entries());
+            // A step without any entry is work all the same.
+            self.walk.touched -= counted;
+            done += Work { steps: 1, oracle_calls: calls.max(1) };
+            if self.expected().is_some() {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    fn expected(&self) -> Option<Expected> {
+        let Walk { primal, dual, certified, .. } = self.walk;
+        let gap = primal - dual;
+        (gap <= 0.5 * certified).then_some(Expected { primal, gap })
+    }
+
+    fn proved(&self) -> Option<Result<Certificate>> {
+        self.best.certificate()
+    }
+
+    fn certify(&mut self) -> Result<Certified> {
+        if self.walk.dual_at.is_empty() {
+            self.walk.dual_at = self.predict();
+        }
+        self.walk.certified = self.walk.primal - self.walk.dual;
+        let k = self.design.outputs;
+        let Self { blocks, certifier, walk, best, pool, .. } = self;
+        let iterate = parallel::install(pool, || {
+            let each = walk.dual_at.chunks_exact(k).enumerate();
+            let points = each.map(|(i, a)| blocks.touching(i, a)).collect();
+            certifier.certify(walk.w.clone(), points, best)
+        })?;
+        let model = self.best.certificate().transpose()?.unwrap_or(iterate);
+        Ok(Certified { model, iterate })
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        let count =
+            |yes: &dyn Fn(usize) -> bool| (0..self.design.dim()).filter(|&c| yes(c)).count();
+        let working = self.walk.set.as_ref().map_or(0, Vec::len);
+        let (nonzero, dropped) =
+            (count(&|c| self.walk.w[c] != 0.0), count(&|c| self.walk.dropped[c]));
+        let dim = self.design.dim();
+        let mut tactics = vec![format!(
+            "coordinate descent: of {dim} weights {nonzero} are not zero, {working} in the working set, {dropped} proved to be zero"
+        )];
+        if !self.walk.slots.is_empty() {
+            tactics.push(format!("with the matrix of {} weights", self.walk.slots.len()));
+        }
+        tactics
+    }
+
+    fn weights(&self) -> &[f64] {
+        self.best.weights().unwrap_or(&self.walk.w)
+    }
+
+    fn into_model(self) -> Solution<B::Point> {
+        self.best.into_solution(|| self.walk.w, Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        // Sizes up to those where a product of two of them has more than 64 bits.
+        #[test]
+        fn entries_become_calls_without_loss(
+            (pass, all) in (1..u64::MAX >> 8, 1..u64::MAX >> 8),
+            share in 0.0..1.0_f64,
+        ) {
+            let touched = all.min((share * all as f64) as u64);
+            let (calls, counted) = in_calls(touched, pass, all);
+            prop_assert!(calls <= pass && counted <= touched);
+            // Not one more call would be covered.
+            let wide = u128::from;
+            prop_assert!(wide(calls) * wide(all) <= wide(touched) * wide(pass));
+            prop_assert!((wide(calls) + 1) * wide(all) > wide(touched) * wide(pass));
+            // What is counted is what the calls are worth, to within one entry.
+            prop_assert!((wide(counted) + 1) * wide(pass) > wide(calls) * wide(all));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Runs: from the start, from given weights or points, or from a checkpoint.
+
+use super::{Coordinates, Settings};
+use crate::dual::{self, Begin, Solution};
+use crate::linalg::memory::Need;
+use crate::methods::newton::CurvedBlocks;
+use crate::run::{Budget, CheckpointSink, Observer, Report, RunState, run_from};
+use crate::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Trains from w = 0; λ (zero for the l1 norm alone), σ, the weight without penalty and the sample weights are those of
+/// `problem`.
+///
+/// ```
+/// use dualgap::dual;
+/// use dualgap::linalg::Rows;
+/// use dualgap::methods::coordinates::{Settings, train};
+/// use dualgap::run::Budget;
+/// use dualgap::structure::{Choice, LinearBlocks};
+/// use dualgap::term::{Regulariser, ScalarLoss};
+/// let rows = Rows::dense(&[vec![1.0, 0.1], vec![0.0, 0.1], vec![-1.0, 0.1]])?;
+/// let blocks = LinearBlocks::new(&rows, vec![1.0, 0.0, -1.0], ScalarLoss::Squared, Choice::I)?;
+/// let regulariser = Regulariser { l1: 0.1, ..Regulariser::default() };
+/// let problem = dual::Settings { lambda: 0.0, regulariser, ..dual::Settings::default() };
+/// let report = train(&blocks, &problem, &Settings::default(), &Budget::relative(1e-8), &mut ())?;
+/// // The soft threshold of the least squares solution, by hand.
+/// assert!((report.model.weights[0] - (1.0 - 0.15)).abs() < 1e-12);
+/// assert_eq!(report.model.weights[1], 0.0);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn train<B: CurvedBlocks>(
+    blocks: &B,
+    problem: &dual::Settings,
+    settings: &Settings,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    train_from(blocks, problem, settings, Begin::Fresh, budget, observer, None)
+}
+
+/// [`train`] from any beginning; checkpoints go to the sink. A run that begins at given dual points begins at their weights,
+/// which they have only if λ is not zero.
+pub fn train_from<B: CurvedBlocks>(
+    blocks: &B,
+    problem: &dual::Settings,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    let mut solver = made(blocks, problem, settings, sink.is_some())?;
+    let state = match begin {
+        Begin::Fresh => RunState::default(),
+        Begin::Points(points) => {
+            solver.begin_at_points(&points)?;
+            RunState::default()
+        }
+        Begin::At(checkpoint) => {
+            solver.resume(checkpoint.state()?)?;
+            checkpoint.run
+        }
+    };
+    run_from(solver, state, budget, observer, sink)
+}
+
+/// [`train_from`] that begins at these weights, one for each of the problem's.
+pub fn train_at<B: CurvedBlocks>(
+    blocks: &B,
+    problem: &dual::Settings,
+    settings: &Settings,
+    weights: Vec<f64>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    let mut solver = made(blocks, problem, settings, sink.is_some())?;
+    solver.begin_at(weights)?;
+    run_from(solver, RunState::default(), budget, observer, sink)
+}
+
+fn made<'a, B: CurvedBlocks>(
+    blocks: &'a B,
+    problem: &dual::Settings,
+    settings: &Settings,
+    keeps: bool,
+) -> Result<Coordinates<'a, B>> {
+    let (sigma, lambda) = (problem.regulariser.l1, problem.lambda);
+    if !(sigma > 0.0 && sigma.is_finite() && lambda >= 0.0 && lambda.is_finite()) {
+        return Err(Error::setting(
+            "coordinate descent is for penalties with an l1 norm: σ is positive, and λ is not negative",
+        ));
+    }
+    if problem.regulariser.q_norm {
+        return Err(Error::setting("coordinate descent is not for the q-norm: take dual ascent"));
+    }
+    problem.regulariser.check(blocks.dim())?;
+    // The weights, their slopes, those of a trial and of the certificate, each with a compensated copy; the columns, dense
+    // ones with their zeros; the predictions, slopes and curvatures of the examples.
+    let copies = 10 + if keeps { 3 } else { 0 };
+    let predictions = blocks.len().saturating_mul(blocks.outputs());
+    let others = 3 * blocks.inputs().stored() + predictions.saturating_mul(16);
+    Need { weights: blocks.dim(), copies, others }.check()?;
+    let threads = settings.threads;
+    Coordinates::new(blocks, &dual::Settings { threads, ..problem.clone() })
+}
