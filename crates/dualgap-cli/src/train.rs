@@ -13,7 +13,7 @@ use crate::{Outcome, incomplete, print};
 use dualgap::data::lock::FileLock;
 use dualgap::run::{Budget, JsonLines, Observer, Progress, Report};
 use dualgap::structure::{Remark, Structure};
-use dualgap::task::{Chosen, Keep, Model, Over, Plan, RawModel, Resume, Strength, TrialPlan};
+use dualgap::task::{Chosen, Keep, Model, Over, Plan, RawModel, Resume, TrialPlan};
 use dualgap::{Error, Result};
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};

@@ -36,14 +36,14 @@ impl<'o> Coordinates<'o> {
     fn step(&mut self, j: usize) {
         let Objective { lambda, l1, .. } = *self.objective;
         let (column, l) = (self.columns.column(j), self.curvatures[j]);
-        let pull = |&(i, x): &(u32, f64)| self.objective.pull(i as usize, self.a[i as usize]) * x;
+        let pull = |(i, x): (usize, f64)| self.objective.pull(i, self.a[i]) * x;
         let minus_gradient = column.iter().map(pull).sum::<f64>() / self.a.len() as f64;
         let to = soft(l * self.w[j] + minus_gradient, l1) / (l + lambda);
         let change = to - self.w[j];
         if change != 0.0 {
             self.w[j] = to;
-            for &(i, x) in column {
-                self.a[i as usize] += change * x;
+            for (i, x) in column.iter() {
+                self.a[i] += change * x;
             }
         }
     }

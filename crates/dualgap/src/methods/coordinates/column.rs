@@ -7,18 +7,23 @@ use multiversion::multiversion;
 /// Returns `Σ x_i t_i`. A sparse column has four sums, so that additions need not wait for each other.
 #[inline]
 pub fn dot(column: Row<'_>, t: &[f64]) -> f64 {
-    let (indices, values) = match column {
-        Row::Dense(values) => return kernels::dot(values, &t[..values.len()]),
-        Row::Sparse { indices, values } => (indices, values),
-    };
+    match column {
+        Row::Dense(values) => kernels::dot(values, &t[..values.len()]),
+        Row::Sparse { indices, values } => dot_sparse(indices, values, t),
+        Row::Single { indices, values } => dot_sparse(indices, values, t),
+    }
+}
+
+#[inline]
+fn dot_sparse<X: Copy + Into<f64>>(indices: &[u32], values: &[X], t: &[f64]) -> f64 {
     let (mut sums, cut) = ([0.0; 4], indices.len() / 4 * 4);
     for (i, x) in indices[..cut].chunks_exact(4).zip(values[..cut].chunks_exact(4)) {
         for lane in 0..4 {
-            sums[lane] += x[lane] * t[i[lane] as usize];
+            sums[lane] += x[lane].into() * t[i[lane] as usize];
         }
     }
-    let rest: f64 =
-        indices[cut..].iter().zip(&values[cut..]).map(|(&i, x)| x * t[i as usize]).sum();
+    let rest = indices[cut..].iter().zip(&values[cut..]);
+    let rest: f64 = rest.map(|(&i, &x)| x.into() * t[i as usize]).sum();
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
@@ -27,9 +32,7 @@ pub fn dot(column: Row<'_>, t: &[f64]) -> f64 {
 pub fn add(column: Row<'_>, factor: f64, t: &mut [f64]) {
     match column {
         Row::Dense(values) => add_dense(values, factor, t),
-        Row::Sparse { indices, values } => {
-            indices.iter().zip(values).for_each(|(&i, x)| t[i as usize] += factor * x);
-        }
+        sparse => sparse.for_each(|i, x| t[i] += factor * x),
     }
 }
 
@@ -43,11 +46,7 @@ fn add_dense(values: &[f64], factor: f64, t: &mut [f64]) {
 pub fn add_weighted(column: Row<'_>, factor: f64, c: &[f64], t: &mut [f64]) {
     match column {
         Row::Dense(values) => add_weighted_dense(values, factor, c, t),
-        Row::Sparse { indices, values } => {
-            for (&i, x) in indices.iter().zip(values) {
-                t[i as usize] += factor * c[i as usize] * x;
-            }
-        }
+        sparse => sparse.for_each(|i, x| t[i] += factor * c[i] * x),
     }
 }
 
@@ -62,8 +61,10 @@ fn add_weighted_dense(values: &[f64], factor: f64, c: &[f64], t: &mut [f64]) {
 pub fn weighted_square(column: Row<'_>, c: &[f64]) -> f64 {
     match column {
         Row::Dense(values) => weighted_square_dense(values, c),
-        Row::Sparse { indices, values } => {
-            indices.iter().zip(values).map(|(&i, x)| c[i as usize] * x * x).sum()
+        sparse => {
+            let mut sum = 0.0;
+            sparse.for_each(|i, x| sum += c[i] * x * x);
+            sum
         }
     }
 }
