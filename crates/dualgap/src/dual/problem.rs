@@ -1,6 +1,7 @@
 //! The problem, and the primal and the dual value of its certificate, each computed from scratch.
 
-use super::{Blocks, Found, Quality};
+use super::partial::{Mean, SomeDual, SomeLosses};
+use super::{Blocks, Quality};
 use crate::linalg::kernels::dot;
 use crate::linalg::memory::Need;
 use crate::linalg::underflow::{norm_above, product_above, size_of_product};
@@ -97,94 +98,11 @@ pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
     Ok(masses)
 }
 
-/// A mean over the blocks to which terms may still be added, and the magnitude of its terms.
-#[derive(Clone, Default)]
-pub(super) struct Mean {
-    sum: Sum,
-    magnitude: f64,
-}
-
-impl Mean {
-    /// Adds a term with its mass.
-    fn add(&mut self, term: Measured, mass: f64) {
-        self.sum.add_measured(term.scaled(mass));
-        self.magnitude += product_above(mass, term.value.abs());
-    }
-
-    fn add_mean(&mut self, other: &Self) {
-        self.sum.add_sum(&other.sum);
-        self.magnitude += other.magnitude;
-    }
-
-    pub fn total(&self) -> Measured {
-        let mut value = self.sum.total();
-        value.error += product_above(MASS_ROUNDING, self.magnitude) * 1.000_001;
-        value
-    }
-}
-
 /// The mean of the largest losses at some weights.
 pub(super) struct Losses {
     mean: Mean,
     certified: bool,
     basis: Basis,
-}
-
-/// The losses of some of the blocks.
-struct SomeLosses {
-    /// The bounds on the losses, ...
-    bounds: Mean,
-    /// ... and the losses that were found, where they are not the same.
-    values: Option<Mean>,
-    certified: bool,
-    basis: Basis,
-}
-
-impl SomeLosses {
-    fn add(&mut self, found: Found, error: f64, mass: f64) {
-        if found.value.to_bits() != found.bound.to_bits() && self.values.is_none() {
-            self.values = Some(self.bounds.clone());
-        }
-        if let Some(values) = &mut self.values {
-            values.add(Measured { value: found.value, error }, mass);
-        }
-        self.bounds.add(Measured { value: found.bound, error }, mass);
-        self.certified &= found.bound < f64::INFINITY;
-        self.basis = self.basis.weaker(found.basis);
-    }
-
-    fn add_losses(&mut self, other: &Self) {
-        if other.values.is_some() && self.values.is_none() {
-            self.values = Some(self.bounds.clone());
-        }
-        if let Some(values) = &mut self.values {
-            values.add_mean(other.values.as_ref().unwrap_or(&other.bounds));
-        }
-        self.bounds.add_mean(&other.bounds);
-        self.certified &= other.certified;
-        self.basis = self.basis.weaker(other.basis);
-    }
-}
-
-impl Default for SomeLosses {
-    fn default() -> Self {
-        Self { bounds: Mean::default(), values: None, certified: true, basis: Basis::Exact }
-    }
-}
-
-/// The dual values of some of the blocks, and their part of v.
-struct SomeDual {
-    mean: Mean,
-    reach: f64,
-    v: CompensatedVec,
-}
-
-impl SomeDual {
-    fn add_dual(&mut self, other: &Self) {
-        self.mean.add_mean(&other.mean);
-        self.reach += other.reach;
-        self.v.add_sum(&other.v);
-    }
 }
 
 /// The dual value without the regulariser's term, in its parts.
@@ -203,9 +121,6 @@ pub(crate) type Take<'a, C> = &'a (dyn Fn(usize, &mut C) + Sync);
 /// The most parts that searches are split into, of at most so many blocks each.
 const SEARCH_PARTS: usize = 256;
 const MOST_SEARCHES: usize = 1024;
-
-/// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
-const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 
 impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
     /// Returns the problem; `sample_weights` default to one each.
@@ -342,7 +257,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         sum.add_measured(own);
         sum.add_measured(found.mean.total().divided(nu));
         sum.add_measured(own.divided(-nu));
-        let mean = Mean { sum, magnitude: 0.0 };
+        let mean = Mean::of(sum);
         Ok(Losses { mean, certified: true, basis: Basis::Multiplicative(nu) })
     }
 

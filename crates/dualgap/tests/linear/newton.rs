@@ -6,7 +6,7 @@ use crate::linear::case::{Case, LOSSES, gamma};
 use crate::linear::solvers::quadratic_program;
 use dualgap::Result;
 use dualgap::data::{DataSet, Examples};
-use dualgap::linalg::Random;
+use dualgap::linalg::{Random, Rows};
 use dualgap::methods::newton::{Equations, Settings};
 use dualgap::run::{Budget, InMemory, Observer, Progress, Report, Stop};
 use dualgap::structure::{Linear, Multiclass};
@@ -160,13 +160,13 @@ fn handed_over(report: &Report<Model<Linear>>) -> bool {
     report.tactics.iter().any(|line| line.contains("handed over"))
 }
 
-/// Sixty rows of three columns, of which every tenth is long, and an empty column so far away that the Newton equations are for
+/// Sixty rows of three columns, of which every twentieth is long, and an empty column so far away that the Newton equations are for
 /// conjugate gradients.
 fn uneven() -> Examples {
     let mut random = Random::new(11);
     let (mut rows, mut targets) = (Rows::sparse(), Vec::new());
     for i in 0..60 {
-        let size = if i % 10 == 0 { 10.0 } else { 0.1 };
+        let size = if i % 20 == 0 { 20.0 } else { 0.1 };
         let row: Vec<(u32, f64)> =
             (0..3).map(|j| (j, size * (1.0 + 0.1 * random.unit()))).collect();
         targets.push(row[0].1 - 2.0 * row[1].1 + random.unit());
@@ -180,7 +180,7 @@ fn uneven() -> Examples {
 // pauses before or after that is the same run.
 #[test]
 fn a_run_that_takes_long_is_handed_over() {
-    let (task, data) = (Task::new(Linear::new(ScalarLoss::Squared), Penalty::ridge(0.1)), uneven());
+    let (task, data) = (Task::new(Linear::new(ScalarLoss::Squared), Penalty::ridge(0.2)), uneven());
     let budget = Budget::relative(1e-9);
     let slow = task.fit(&data, Plan { method: ascent(), ..Plan::new(budget.clone()) }).unwrap();
     let mut observer = Counted::default();

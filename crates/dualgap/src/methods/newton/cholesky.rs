@@ -4,11 +4,14 @@
 //! two, of the pairs of inputs and of the pairs of outputs of every example, and half of the pairs are enough of either.
 
 use super::blocks::CurvedBlocks;
+use super::cost::is_dense;
 use super::design::Design;
+use crate::linalg::kernels::add_scaled;
 use crate::linalg::{Row, parallel};
 use faer::linalg::matmul::{matmul, triangular};
 use faer::linalg::solvers::Solve;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use multiversion::multiversion;
 use std::ops::Range;
 
 /// The rows of a dense matrix are multiplied this many at a time: with 57 columns they fit into the second cache.
@@ -68,28 +71,23 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
         let (rows, d) = (self.design.rows, self.design.rows.width());
         let weight = |i: usize| self.masses[i] * self.curves[i];
         let columns = self.sum(d * d, 1, |range, sum| {
-            if let Some(values) = rows.dense_values() {
-                let mut scaled = Vec::with_capacity(BLOCK.min(range.len()) * d);
-                for start in range.clone().step_by(BLOCK) {
-                    scaled.clear();
-                    // √c x of the examples that count: a squared hinge leaves out those beyond their margin.
-                    for i in start..(start + BLOCK).min(range.end) {
-                        let root = weight(i).sqrt();
-                        if root > 0.0 {
-                            scaled.extend(values[i * d..(i + 1) * d].iter().map(|x| root * x));
-                        }
-                    }
-                    add_gram(&scaled, d, sum);
-                }
+            if !is_dense(rows) {
+                let mut wide = Vec::new();
+                range.for_each(|i| add_pairs(rows.row(i).widened(&mut wide), weight(i), d, sum));
                 return;
             }
-            for i in range {
-                match (rows.row(i), weight(i)) {
-                    (_, 0.0) => {}
-                    (Row::Sparse { indices, values }, c) => add_square(sum, d, c, indices, values),
-                    (Row::Single { indices, values }, c) => add_square(sum, d, c, indices, values),
-                    (Row::Dense(_), _) => {} // all rows are, or none
+            let mut scaled = Vec::with_capacity(BLOCK.min(range.len()) * d);
+            for start in range.clone().step_by(BLOCK) {
+                scaled.clear();
+                // √c x of the examples that count: a squared hinge leaves out those beyond their margin.
+                for i in start..(start + BLOCK).min(range.end) {
+                    let (root, at) = (weight(i).sqrt(), scaled.len());
+                    if root > 0.0 {
+                        scaled.resize(at + d, 0.0);
+                        rows.row(i).for_each(|j, x| scaled[at + j] = root * x);
+                    }
                 }
+                add_gram(&scaled, d, sum);
             }
         });
         MatRef::from_column_major_slice(&columns, d, d).to_owned()
@@ -103,9 +101,9 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
         let (of_inputs, of_outputs) = (d * (d + 1) / 2, pairs.len());
         // A row of outputs' pairs for every pair of inputs.
         let sums = self.sum(of_inputs * of_outputs, of_outputs, |range, sum| {
-            let dense = rows.dense_values();
-            let block = if dense.is_some() { BLOCK / 4 } else { 1 };
-            let (mut left, mut right) = (Vec::new(), Vec::new());
+            let block = if is_dense(rows) { BLOCK / 4 } else { 1 };
+            let (mut x, mut wide, mut left, mut right) =
+                (vec![0.0; d], Vec::new(), Vec::new(), Vec::new());
             for start in range.clone().step_by(block) {
                 let block = start..(start + block).min(range.end);
                 right.clear();
@@ -115,24 +113,22 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
                         self.masses[i] * self.blocks.curvature_entry(i, curve, place)
                     }));
                 }
-                if let Some(values) = dense {
-                    left.clear();
-                    for x in values[block.start * d..block.end * d].chunks_exact(d) {
-                        for (j, xj) in x.iter().enumerate() {
-                            left.extend(x[..=j].iter().map(|xl| xj * xl));
-                        }
-                    }
-                    let left = MatRef::from_row_major_slice(&left, block.len(), of_inputs);
-                    let right = MatRef::from_row_major_slice(&right, block.len(), of_outputs);
-                    let sum = MatMut::from_row_major_slice_mut(sum, of_inputs, of_outputs);
-                    matmul(sum, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+                if !is_dense(rows) {
+                    add_outer_of_pairs(rows.row(start).widened(&mut wide), &right, sum);
                     continue;
                 }
-                match rows.row(start) {
-                    Row::Sparse { indices, values } => add_pairs(sum, &right, indices, values),
-                    Row::Single { indices, values } => add_pairs(sum, &right, indices, values),
-                    Row::Dense(_) => {}
+                left.clear();
+                for i in block.clone() {
+                    x.fill(0.0);
+                    rows.row(i).for_each(|j, entry| x[j] = entry);
+                    for (j, xj) in x.iter().enumerate() {
+                        left.extend(x[..=j].iter().map(|xl| xj * xl));
+                    }
                 }
+                let left = MatRef::from_row_major_slice(&left, block.len(), of_inputs);
+                let right = MatRef::from_row_major_slice(&right, block.len(), of_outputs);
+                let sum = MatMut::from_row_major_slice_mut(sum, of_inputs, of_outputs);
+                matmul(sum, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
             }
         });
         let mut h: Mat<f64> = Mat::zeros(d * k, d * k);
@@ -145,6 +141,34 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
             }
         }
         h
+    }
+}
+
+/// Adds the lower half of `c x x'`, in columns of d numbers.
+fn add_pairs(row: Row<'_>, c: f64, d: usize, sum: &mut [f64]) {
+    let Row::Sparse { indices, values } = row else { return };
+    if c == 0.0 {
+        return;
+    }
+    for (m, (&j, &x)) in indices.iter().zip(values).enumerate() {
+        let (column, cx) = (&mut sum[j as usize * d..][..d], c * x);
+        // Indices ascend, so these are entries of the lower half.
+        for (&l, &z) in indices[m..].iter().zip(&values[m..]) {
+            column[l as usize] += cx * z;
+        }
+    }
+}
+
+/// Adds `x_j x_l · of_outputs` for every pair l ≤ j of inputs.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn add_outer_of_pairs(row: Row<'_>, of_outputs: &[f64], sum: &mut [f64]) {
+    let Row::Sparse { indices, values } = row else { return };
+    for (m, (&j, &x)) in indices.iter().zip(values).enumerate() {
+        let first = j as usize * (j as usize + 1) / 2;
+        for (&l, &z) in indices[..=m].iter().zip(values) {
+            let at = (first + l as usize) * of_outputs.len();
+            add_scaled(of_outputs, x * z, &mut sum[at..at + of_outputs.len()]);
+        }
     }
 }
 
@@ -169,32 +193,4 @@ fn add_gram(z: &[f64], d: usize, gram: &mut [f64]) {
         one,
         Par::Seq,
     );
-}
-
-/// Adds the lower half of `c·xx'` to a matrix in columns of d numbers.
-fn add_square<X: Copy + Into<f64>>(
-    gram: &mut [f64],
-    d: usize,
-    c: f64,
-    indices: &[u32],
-    values: &[X],
-) {
-    for (k, (&j, &x)) in indices.iter().zip(values).enumerate() {
-        let (column, cx) = (&mut gram[j as usize * d..][..d], c * x.into());
-        // Indices ascend, so these are entries of the lower half.
-        for (&l, &z) in indices[k..].iter().zip(&values[k..]) {
-            column[l as usize] += cx * z.into();
-        }
-    }
-}
-
-/// Adds to the outputs' pairs of every pair of inputs of a row their product with these.
-fn add_pairs<X: Copy + Into<f64>>(sum: &mut [f64], of: &[f64], indices: &[u32], values: &[X]) {
-    for (m, (&j, &x)) in indices.iter().zip(values).enumerate() {
-        let (first, x) = (j as usize * (j as usize + 1) / 2, x.into());
-        for (&l, &z) in indices[..=m].iter().zip(values) {
-            let at = &mut sum[(first + l as usize) * of.len()..][..of.len()];
-            at.iter_mut().zip(of).for_each(|(at, d)| *at += x * z.into() * d);
-        }
-    }
 }

@@ -4,6 +4,7 @@
 //! shape of the data alone, so that the result does not depend on the number of threads.
 
 use super::blocks::CurvedBlocks;
+use super::cost::is_dense;
 use crate::linalg::kernels::{add_outer, add_scores, score};
 use crate::linalg::{Row, Rows, parallel};
 use multiversion::multiversion;
@@ -15,6 +16,8 @@ pub struct Design<'a> {
     pub rows: &'a Rows,
     pub outputs: usize,
     parts: usize,
+    /// Whether products are those of matrices, zeros included.
+    by_matrices: bool,
 }
 
 /// The losses and their slopes at some predictions, with everything that the Hessian needs to know.
@@ -31,7 +34,8 @@ impl<'a> Design<'a> {
     pub fn new(rows: &'a Rows, outputs: usize) -> Self {
         let results = rows.width().saturating_mul(outputs);
         let parts = parallel::parts(rows.stored() as f64 * outputs as f64, results);
-        Self { rows, outputs, parts }
+        let by_matrices = cfg!(feature = "low-rank") && outputs > 1 && is_dense(rows);
+        Self { rows, outputs, parts, by_matrices }
     }
 
     /// Returns the number of predictions.
@@ -49,7 +53,11 @@ impl<'a> Design<'a> {
         let mut a = vec![0.0; self.predictions()];
         let (count, k) = (self.rows.len(), self.outputs);
         parallel::fill_ranges(count, self.parts, [(&mut a, k)], |range, [a]| {
-            self.add_predictions(range, w, a);
+            let mut buffer = Vec::new();
+            for (block, a) in blocks_of(range).zip(a.chunks_mut(BLOCK * k)) {
+                let x = self.matrix(block.clone(), &mut buffer);
+                self.add_predictions_of(block, x, w, a);
+            }
         });
         a
     }
@@ -77,7 +85,11 @@ impl<'a> Design<'a> {
     pub fn add_adjoint(&self, u: &[f64], out: &mut [f64]) {
         let k = self.outputs;
         self.add_parts(out, |range, out| {
-            self.add_adjoint_of(range.clone(), &u[range.start * k..range.end * k], out);
+            let mut buffer = Vec::new();
+            for block in blocks_of(range) {
+                let x = self.matrix(block.clone(), &mut buffer);
+                self.add_adjoint_of(block.clone(), x, &u[block.start * k..block.end * k], out);
+            }
         });
     }
 
@@ -97,16 +109,17 @@ impl<'a> Design<'a> {
                 return;
             }
             let (mut a, mut bent) = (vec![0.0; BLOCK.min(range.len()) * k], vec![0.0; k]);
-            for start in range.clone().step_by(BLOCK) {
-                let block = start..(start + BLOCK).min(range.end);
+            let mut buffer = Vec::new();
+            for block in blocks_of(range) {
                 let a = &mut a[..block.len() * k];
                 a.fill(0.0);
-                self.add_predictions(block.clone(), p, a);
+                let x = self.matrix(block.clone(), &mut buffer);
+                self.add_predictions_of(block.clone(), x, p, a);
                 for (i, a) in block.clone().zip(a.chunks_exact_mut(k)) {
                     blocks.bend(i, &curves[i * k..(i + 1) * k], a, &mut bent);
                     a.iter_mut().zip(&bent).for_each(|(a, bent)| *a = masses[i] * bent);
                 }
-                self.add_adjoint_of(block, a, out);
+                self.add_adjoint_of(block, x, a, out);
             }
         });
     }
@@ -170,15 +183,32 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// Adds the predictions of these rows to `a`.
-    fn add_predictions(&self, range: Range<usize>, w: &[f64], a: &mut [f64]) {
-        let (k, d) = (self.outputs, self.rows.width());
-        #[cfg(feature = "low-rank")]
-        if let Some(values) = self.rows.dense_values().filter(|_| k > 1) {
-            return dense::add_product(&values[range.start * d..range.end * d], d, w, k, a);
+    /// Returns these rows as a dense matrix, if products are those of matrices.
+    fn matrix<'b>(&'b self, block: Range<usize>, buffer: &'b mut Vec<f64>) -> Option<&'b [f64]> {
+        let d = self.rows.width();
+        if !self.by_matrices {
+            return None;
         }
-        let _ = d;
-        for (i, a) in range.zip(a.chunks_exact_mut(k)) {
+        if let Some(values) = self.rows.dense_values() {
+            return Some(&values[block.start * d..block.end * d]);
+        }
+        buffer.clear();
+        buffer.resize(block.len() * d, 0.0);
+        for (i, x) in block.zip(buffer.chunks_exact_mut(d)) {
+            self.rows.row(i).for_each(|j, entry| x[j] = entry);
+        }
+        Some(buffer)
+    }
+
+    /// Adds the predictions of these rows, of which x is the matrix, to `a`.
+    fn add_predictions_of(&self, block: Range<usize>, x: Option<&[f64]>, w: &[f64], a: &mut [f64]) {
+        let k = self.outputs;
+        #[cfg(feature = "low-rank")]
+        if let Some(x) = x {
+            return dense::add_product(x, self.rows.width(), w, k, a);
+        }
+        let _ = x;
+        for (i, a) in block.zip(a.chunks_exact_mut(k)) {
             if k == 1 {
                 a[0] += score(self.rows.row(i), w);
             } else {
@@ -187,15 +217,15 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// Adds the rows times `u` to `out`.
-    fn add_adjoint_of(&self, range: Range<usize>, u: &[f64], out: &mut [f64]) {
-        let (k, d) = (self.outputs, self.rows.width());
+    /// Adds these rows, of which x is the matrix, times `u` to `out`.
+    fn add_adjoint_of(&self, block: Range<usize>, x: Option<&[f64]>, u: &[f64], out: &mut [f64]) {
+        let k = self.outputs;
         #[cfg(feature = "low-rank")]
-        if let Some(values) = self.rows.dense_values().filter(|_| k > 1) {
-            return dense::add_adjoint(&values[range.start * d..range.end * d], d, u, k, out);
+        if let Some(x) = x {
+            return dense::add_adjoint(x, self.rows.width(), u, k, out);
         }
-        let _ = d;
-        for (i, u) in range.zip(u.chunks_exact(k)) {
+        let _ = x;
+        for (i, u) in block.zip(u.chunks_exact(k)) {
             if k == 1 {
                 if u[0] != 0.0 {
                     add_row(self.rows.row(i), u[0], out);
@@ -205,6 +235,12 @@ impl<'a> Design<'a> {
             }
         }
     }
+}
+
+/// Returns the range in blocks of neighbours.
+fn blocks_of(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(BLOCK).map(move |start| start..(start + BLOCK).min(end))
 }
 
 /// The rows of a product with several outputs go this many at a time: their predictions stay in the first cache.

@@ -162,15 +162,17 @@ pub(super) fn with_handover<B: Witnessed + CurvedBlocks>(
 ) -> Result<Report<Trained>> {
     let Run { start, factors, budget, observer, mut sink, .. } = run;
     let newton = newton::Settings { threads: settings.threads, ..newton::Settings::default() };
-    let at_once = match &start {
-        Start::At(checkpoint) => checkpoint.run.handed_over,
-        _ => pace.begins_with_newton(),
+    let (resumed, at_once) = match &start {
+        Start::At(checkpoint) => (true, checkpoint.run.handed_over),
+        _ => (false, pace.begins_with_newton()),
     };
     let begin = begin(blocks, start, factors)?;
     if at_once {
         let mut report =
             newton::train_instead(blocks, settings, &newton, begin, budget, observer, sink)?;
-        report.tactics.insert(0, pace.describe());
+        if !resumed {
+            report.tactics.insert(0, pace.describe());
+        }
         return Ok(trained(blocks, report, factors));
     }
     let kept = sink.as_mut().map(|sink| &mut **sink as &mut dyn CheckpointSink);
