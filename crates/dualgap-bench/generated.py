@@ -21,6 +21,7 @@ parser.add_argument("file")
 parser.add_argument("--iterations", type=int, default=8)
 arguments = parser.parse_args()
 X, y = load_svmlight_file(arguments.file)
+X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
 n = len(y)
 
 

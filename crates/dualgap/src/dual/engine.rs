@@ -206,7 +206,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let State { steps, tidied, mut order, cache_policy, v, coupling, points, averages, best } =
             state;
         order.weigh(|i| blocks.importance(i));
-        order.set_pace(B::PACE);
+        order.set_pace(blocks.pace());
         Ok(Self {
             step: settings.step,
             visits: B::Visits::planned(settings, cache_policy)?,
@@ -343,9 +343,11 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let slot = &mut slots[0];
         slot.block = if cached { order.next_known() } else { order.next_block() };
         let view = primal.view(1.0, true);
-        if *touches && let Some(i) = order.upcoming() {
+        if *touches {
+            let blocks = problem.blocks;
+            let touch = |&i: &usize| problem.scales[i] + blocks.touch(i, &points[i], view.w);
             // The compiler may not drop what it is told is used.
-            std::hint::black_box(problem.scales[i] + problem.blocks.touch(i, &points[i], view.w));
+            std::hint::black_box(order.upcoming().iter().map(touch).sum::<f64>());
         }
         let by_gaps = order.wants_gaps() && !cached;
         find(problem, &*visits, points, view, (cached, by_gaps), slot)?;

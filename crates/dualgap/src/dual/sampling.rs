@@ -44,8 +44,9 @@ const RUN: usize = u64::BITS as usize;
 /// The blocks of a group: with more of them, the rows of a group and of the next one leave the nearest caches.
 pub(crate) const GROUP: usize = 4 * RUN;
 
-/// How many visits ahead a permuted pass reads rows: further ahead, they would leave the nearest cache again.
-const AHEAD: usize = 8;
+/// How many blocks are read ahead at once: a processor waits for several of them at the same time, if nothing comes between.
+/// A permuted pass reads them as many visits ahead.
+const BURST: usize = 8;
 
 /// Passes of draws by gap between two permuted passes: more passes use older gaps, fewer spend more steps on measuring.
 const DRAWN_PASSES: usize = 2;
@@ -193,15 +194,20 @@ impl Order {
         self.sequence[self.next - 1]
     }
 
-    /// Returns a block that will be visited soon and whose row should be read now, if one is known.
+    /// Returns blocks that will be visited soon and whose data should be read now, if any: after every eighth visit the next
+    /// eight of them.
     #[inline]
-    pub(super) fn upcoming(&self) -> Option<usize> {
+    pub(super) fn upcoming(&self) -> &[usize] {
         let ahead = match self.sampling {
             Sampling::Chunked => GROUP,
-            Sampling::Permuted | Sampling::Gap => AHEAD,
-            Sampling::Uniform | Sampling::Cyclic | Sampling::Importance => return None,
+            Sampling::Permuted | Sampling::Gap => BURST,
+            Sampling::Uniform | Sampling::Cyclic | Sampling::Importance => return &[],
         };
-        self.sequence.get(self.next + ahead).copied()
+        if !self.next.is_multiple_of(BURST) {
+            return &[];
+        }
+        let (from, end) = (self.next + ahead, self.sequence.len());
+        &self.sequence[from.min(end)..(from + BURST).min(end)]
     }
 
     /// Returns the next block of a cached visit. Such a visit does not measure the block's gap, so sampling by gap
@@ -343,7 +349,7 @@ mod tests {
             order.next_block();
         }
         let breaks = read.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
-        assert!(read.len() == GROUP - 1 && breaks < GROUP / RUN, "{read:?}");
+        assert!(read.len() == GROUP - BURST && breaks < GROUP / RUN, "{read:?}");
         let next: Vec<usize> = (0..GROUP).map(|_| order.next_block()).collect();
         assert!(!next.is_sorted());
         assert!(read.iter().all(|i| next.contains(i)), "{read:?} {next:?}");

@@ -34,9 +34,6 @@ pub trait Blocks: Sized + Sync {
     /// the look.
     const STEPS_PER_CHECK: u64 = 1;
 
-    /// How soon shrinking leaves these blocks out.
-    const PACE: Pace = Pace::Patient;
-
     /// How the engine visits these blocks: [`Plain`](super::Plain), or [`ActiveSet`] for blocks that
     /// implement [`ActiveSetBlocks`].
     type Visits: Visits<Self>;
@@ -78,6 +75,11 @@ pub trait Blocks: Sized + Sync {
     /// losses this is the length of the block's input.
     fn importance(&self, _i: usize) -> f64 {
         1.0
+    }
+
+    /// Returns how soon shrinking leaves these blocks out.
+    fn pace(&self) -> Pace {
+        Pace::Patient
     }
 
     /// Whether neighbouring blocks should be visited soon after each other, because their data are larger than a cache and

@@ -205,7 +205,6 @@ pub struct LinearScratch {
 impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     const SEES_FACTOR: bool = true;
     const STEPS_PER_CHECK: u64 = 64;
-    const PACE: Pace = Pace::Eager;
 
     type Visits = Plain;
     type Intercept = FreeIntercept;
@@ -223,6 +222,11 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
 
     fn importance(&self, i: usize) -> f64 {
         self.euclidean.of[i].sqrt()
+    }
+
+    /// The other options of the paper, like its order, are left as they are.
+    fn pace(&self) -> Pace {
+        if self.choice == Choice::I { Pace::Eager } else { Pace::Patient }
     }
 
     fn prefers_chunks(&self) -> bool {
