@@ -106,7 +106,8 @@ def test_hindsight_takes_the_fastest_that_is_near_and_a_proof_needs_a_gap() -> N
 
 
 def record(problem: str, program: str, rungs: list[dict[str, Any]], version: str = "1", threads: int = 1) -> dict[str, Any]:
-    return {"problem": problem, "program": program, "version": version, "threads": threads, "rungs": rungs, "ended": "finished", "command": "run"}
+    measured = {"rungs": rungs, "ended": "finished", "command": "run"}
+    return {"problem": problem, "program": program, "version": version, "threads": threads, **measured}
 
 
 def test_records_outlive_a_crash_and_the_newest_counts(tmp_path: pathlib.Path) -> None:
@@ -208,8 +209,10 @@ def test_a_small_race(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(ours, "OFTEN", 1)
     program = pathlib.Path(os.environ["DUALGAP_PROGRAM"])
     peer = "^scikit-learn (LinearSVC($|, crammer|, primal)|.*(liblinear|newton-cholesky|descent|Ridge, cholesky)$)"
+    limits = {"limit": 5.0, "patience": 10.0}
+    records = tmp_path / "records.jsonl"
     options = argparse.Namespace(
-        data=tmp_path, only=" (1/n|0.1max)$", peers=peer, program=program, limit=5.0, patience=10.0, again=False, records=tmp_path / "r.jsonl"
+        data=tmp_path, only=" (1/n|0.1max)$", peers=peer, program=program, again=False, records=records, **limits
     )
     race = main.Race(options)
     problems = list(main.chosen(options))
@@ -218,16 +221,17 @@ def test_a_small_race(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -
         race.own(data, problem, 1)
         race.others(data, problem)
     assert not race.alarms
-    for name, records in race.records.newest().items():
-        assert table.bracket(records).is_tight, name
-        assert table.best_peer(records, 1e-6) and table.ratio(records, 1e-6), name
+    for name, found in race.records.newest().items():
+        assert table.bracket(found).is_tight, name
+        assert table.best_peer(found, 1e-6) and table.ratio(found, 1e-6), name
     # Nothing is measured twice.
-    lines = options.records.read_text()
+    lines = records.read_text()
     again = main.Race(options)
     for data, problem in problems:
         again.own(data, problem, 1)
         again.others(data, problem)
-    assert options.records.read_text() == lines
+    assert records.read_text() == lines
+    assert len(table.comparison(again.records, again.records)) == len(problems) + 3
 
 
 def made(nature: str) -> tuple[Any, Any]:

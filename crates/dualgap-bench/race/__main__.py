@@ -47,8 +47,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="measure dualgap again, though this build has been measured")
     parser.add_argument("--records", type=pathlib.Path, default=TARGET / "race" / "records.jsonl", help="(%(default)s)")
     parser.add_argument("--page", type=pathlib.Path, help="write the tables into this page, between its two markers")
-    parser.add_argument("--compare", type=pathlib.Path, help="print dualgap of these records beside dualgap of --records, and do nothing else")
-    parser.add_argument("--list", action="store_true", help="print the names of the problems, and do nothing else")
+    parser.add_argument("--compare", type=pathlib.Path, help="print dualgap of these records beside that of --records, and end")
+    parser.add_argument("--list", action="store_true", help="print the names of the problems, and end")
     return parser.parse_args()
 
 

@@ -3,9 +3,9 @@
 A peer is made ready for a problem, which is not timed, and then is a function from a tolerance to weights, which is. Without a
 tolerance it runs with its own defaults: tolerance and limit of iterations as its authors set them, the problem as it is.
 
-    scikit-learn's LinearSVC and LogisticRegression, LIBLINEAR, celer's LogisticRegression     C = 1/(lambda n), or 1/(sigma n)
-    Lasso, ElasticNet of all three, skglm's SparseLogisticRegression                           alpha = lambda + sigma, l1_ratio = sigma/alpha
-    Ridge                                                                                      alpha = lambda n
+    LinearSVC, LogisticRegression, LIBLINEAR                     C = 1/(lambda n), or 1/(sigma n)
+    Lasso, ElasticNet, skglm's SparseLogisticRegression          alpha = lambda + sigma, l1_ratio = sigma/alpha
+    Ridge                                                        alpha = lambda n
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ def summary(problems: dict[str, Of]) -> list[str]:
         known = sorted((number, name) for name, number in ratios.items() if number is not None)
         ahead = sum(number <= 1 for number, _ in known)
         peer_only = [name for name, r in problems.items() if ratios[name] is None and best_peer(r, goal)]
-        out.append(f"- To {goal:.0e}: ahead in {ahead} of {len(known)} rows that both reach, the median ratio is "
-                   f"{known[len(known) // 2][0]:.2f}." if known else f"- To {goal:.0e}: no row yet.")
+        median = f"{known[len(known) // 2][0]:.2f}" if known else "unknown"
+        out.append(f"- To {goal:.0e}: ahead in {ahead} of {len(known)} rows that both reach; the median ratio is {median}.")
         if known and known[-1][0] > 1:
             worst = [f"{name} ({number:.3g})" for number, name in reversed(known[-8:]) if number > 1]
             out.append(f"  Furthest behind: {', '.join(worst)}.")
@@ -138,12 +138,12 @@ def defaults_table(problems: dict[str, Of]) -> list[str]:
         rivals = []
         for (program, _), record in records.items():
             rung = default(record["rungs"])
-            if program != "dualgap" and rung:
-                rivals.append((judge.above(rung["value"]) > PROMISED, rung["seconds"], program, rung))
-        rival = min(rivals, key=lambda found: found[:2], default=None)
+            if program != "dualgap" and rung and judge.is_near(rung["value"], PROMISED):
+                rivals.append((rung["seconds"], program, rung["value"]))
+        rival = min(rivals, default=None)
         ours = [seconds(own["seconds"]), f"{judge.above(own['value']):.1e}"] if own else ["–", "–"]
-        theirs = [f"{seconds(rival[1])}, {rival[2]}", f"{judge.above(rival[3]['value']):.1e}"] if rival else ["–", "–"]
-        share = own["seconds"] / rival[1] if own and rival else None
+        theirs = [f"{seconds(rival[0])}, {rival[1]}", f"{judge.above(rival[2]):.1e}"] if rival else ["–", "–"]
+        share = own["seconds"] / rival[0] if own and rival else None
         rows.append([name, *ours, *theirs, times(share)])
     return lines(["problem", "dualgap", "above the optimum", "fastest peer", "above the optimum", "ratio"], rows)
 
@@ -215,7 +215,7 @@ def text(problems: dict[str, Of]) -> str:
     """Return all tables."""
     parts = ["### Summary", "", *summary(problems), "### Seconds to the optimum", "", *race_table(problems)]
     if any(not bracket(records).is_tight for records in problems.values()):
-        parts += ["\\* The certificate does not bracket this optimum closely: rows are judged by the best value that any program found.", ""]
+        parts += ["\\* The certificate does not bracket this optimum closely: the best value that any program found judges.", ""]
     parts += [*threads_table(problems), *passes_table(problems), "### Defaults", "", *defaults_table(problems)]
     parts += ["### Everyone", "", *everyone(problems), "### Versions and commands", "", *versions(problems)]
     return "\n".join(parts)
