@@ -37,7 +37,11 @@ fn an_intercept_is_suggested_by_its_option_and_then_no_more() {
     desk.write("rare.svm", rare());
     let line = "binary rare.svm --lambda 0.1 --tolerance 1e-4";
     let text = desk.run(&format!("train {line}")).ok().stdout;
-    assert_eq!(text.matches("Note: --intercept would lower the objective by ").count(), 1, "{text}");
+    assert_eq!(
+        text.matches("Note: --intercept would lower the objective by ").count(),
+        1,
+        "{text}"
+    );
     let told = desk.train(line);
     let remark = &told["remarks"][0];
     assert_eq!(remark["kind"], "intercept");
