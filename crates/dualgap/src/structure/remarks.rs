@@ -160,7 +160,10 @@ pub(crate) fn on_scale(apart: f64, scale: Scaling) -> Remark {
 
 /// Returns the next larger number of four digits, so that "at most" stays true.
 fn rounded_up(x: f64) -> f64 {
-    let unit = 10.0_f64.powi(x.abs().log10().floor() as i32 - 3);
+    if x < 1e-300 {
+        return x; // zero, or next to it
+    }
+    let unit = 10.0_f64.powi(x.log10().floor() as i32 - 3);
     if unit.is_normal() { (x / unit).ceil() * unit } else { x }
 }
 
@@ -279,6 +282,22 @@ mod tests {
         assert_eq!(kind(&[0.0, 1.0, 1e-10, 0.0]), Some(RemarkKind::ZeroCosts));
         assert_eq!(kind(&[0.0, 1e-10, 1e-10, 0.0]), Some(RemarkKind::SmallCosts));
         assert_eq!(kind(&[0.0; 4]), Some(RemarkKind::NoCosts));
+    }
+
+    #[test]
+    fn numbers_of_four_digits_are_no_smaller() {
+        for (x, text) in [
+            (0.0, "0"),
+            (1e-320, "1.000e-320"),
+            (0.184_012, "0.1841"),
+            (2.0, "2"),
+            (123_456.0, "123500"),
+            (1e200, "1.000e200"),
+            (0.000_123_41, "0.0001235"),
+        ] {
+            assert_eq!(significant(rounded_up(x)), text);
+        }
+        assert_eq!(significant(-0.834_24), "-0.8342");
     }
 
     #[test]

