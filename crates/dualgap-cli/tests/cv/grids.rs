@@ -41,7 +41,8 @@ fn a_grid_of_l1_has_its_fractions_and_the_model_is_that_of_train() {
 #[test]
 fn radii_are_tried_from_the_smallest_on() {
     let desk = desk();
-    let line = "cv binary two.svm --loss logistic --ball l1 --radii 4,0.5,1 --folds 3 --json -o model";
+    let line =
+        "cv binary two.svm --loss logistic --ball l1 --radii 4,0.5,1 --folds 3 --json -o model";
     let found = desk.run(line).ok().json();
     assert_eq!(values(&found, "radius"), [0.5, 1.0, 4.0]);
     let chosen = number(&found, "chosen");

@@ -32,7 +32,8 @@ fn every_model_of_a_grid_is_certified_at_its_number_and_agrees_with_a_single_run
                 format!("--ball l1 --radius {}", model["radius"])
             };
             let single = desk.train(&format!("{task} {rest} --tolerance 1e-5"));
-            let ends = |json: &Value| (number(json, "dual") - 1e-12, number(json, "primal") + 1e-12);
+            let ends =
+                |json: &Value| (number(json, "dual") - 1e-12, number(json, "primal") + 1e-12);
             assert!(overlap(ends(&single), ends(model)), "{single} {model}");
         }
         if grid.starts_with("--over l1 --count") {

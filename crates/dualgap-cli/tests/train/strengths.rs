@@ -23,7 +23,9 @@ fn a_fraction_is_that_of_the_largest_and_the_model_has_the_number() {
     ] {
         let data = task.split(' ').nth(1).unwrap();
         let at = |fraction: &str| {
-            desk.train(&format!("{task} --lambda 0 --l1 {fraction} --tolerance 1e-6 --witness -o model"))
+            desk.train(&format!(
+                "{task} --lambda 0 --l1 {fraction} --tolerance 1e-6 --witness -o model"
+            ))
         };
         let tenth = at("0.1max");
         let most = number(&tenth, "l1_max");
@@ -93,7 +95,10 @@ fn what_chooses_itself_is_what_cross_validation_finds() {
         assert_eq!((&told["over"], &told["folds"]), (&over.into(), &5.into()));
         let found = desk.run(&format!("cv {task} {grid} --seed 3 --json")).ok().json();
         assert_eq!(errors(told, "value"), errors(&found, over), "{task}");
-        assert_eq!((number(told, "chosen"), number(&json, over)), (number(&found, "best"), number(&found, "best")));
+        assert_eq!(
+            (number(told, "chosen"), number(&json, over)),
+            (number(&found, "best"), number(&found, "best"))
+        );
         let again = desk.train(&format!("{task} {auto} --seed 3 --threads 1"));
         assert_eq!(again["auto"], *told, "{task}");
         let rest = if over == "l1" { "--lambda 0 --l1" } else { "--lambda" };
@@ -107,10 +112,9 @@ fn what_chooses_itself_is_what_cross_validation_finds() {
 #[test]
 fn a_radius_chooses_itself_in_any_ball() {
     let desk = desk();
-    for line in [
-        "regression numbers.svm --ball l1",
-        "multiclass three.svm --ball trace --loss softmax",
-    ] {
+    for line in
+        ["regression numbers.svm --ball l1", "multiclass three.svm --ball trace --loss softmax"]
+    {
         let json = desk.train(&format!("{line} --radius auto"));
         let told = &json["auto"];
         let tried = errors(told, "value");

@@ -415,7 +415,7 @@ fn cross_validation_is_about_the_optima_of_the_built_in_structure() {
     let other = built_in(1.0).cross_validate(&classes, &folds, &lambdas, &plan, || ());
     let other = other.unwrap().unwrap();
     for (a, b) in found.candidates.iter().zip(&other.candidates) {
-        assert_eq!((a.lambda, a.trials.len()), (b.lambda, 3));
+        assert_eq!((a.value, a.trials.len()), (b.value, 3));
         assert!(a.is_reached() && a.worst_gap() <= 1e-5);
         for (a, b) in a.trials.iter().zip(&b.trials) {
             let (a, b) = (a.certificate, b.certificate);
