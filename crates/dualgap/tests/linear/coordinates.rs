@@ -3,7 +3,7 @@
 use crate::common::fits::penalty;
 use crate::linear::case::{Case, LOSSES, gamma, is_binary};
 use crate::linear::solvers::quadratic_program;
-use dualgap::data::{Examples, Factors};
+use dualgap::data::{DataSet, Examples, Factors};
 use dualgap::linalg::Random;
 use dualgap::methods::coordinates::Settings;
 use dualgap::run::{Budget, InMemory, Report, Stop};

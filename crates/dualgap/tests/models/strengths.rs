@@ -124,7 +124,8 @@ fn the_largest_l1_is_that_of_the_formula_and_just_enough() {
             for (sigma, zero) in [(most * (1.0 + 1e-9), true), (most * (1.0 - 1e-3), false)] {
                 let model = fit(&spec.at(Over::L1, sigma).unwrap(), &data, 1e-8);
                 let penalised = if free { &model.weights[..4] } else { &model.weights[..] };
-                assert_eq!(penalised.iter().all(|w| *w == 0.0), zero, "{case}: {penalised:?}");
+                // A free intercept is best to rounding only, and so are the others.
+                assert_eq!(penalised.iter().all(|w| w.abs() < 1e-5), zero, "{case}: {penalised:?}");
             }
             let tenth = lasso(loss, Strength::FractionOfMax(0.1), nonnegative, free);
             let (settled, told) = tenth.settled(&data).unwrap();
