@@ -345,7 +345,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let view = primal.view(1.0, true);
         if *touches {
             let blocks = problem.blocks;
-            let touch = |&i: &usize| problem.scales[i] + blocks.touch(i, &points[i], view.w);
+            let touch = |&i: &usize| problem.scales[i] + blocks.touch(i, &points[i]);
             // The compiler may not drop what it is told is used.
             std::hint::black_box(order.upcoming().iter().map(touch).sum::<f64>());
         }

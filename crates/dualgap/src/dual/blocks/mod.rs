@@ -93,10 +93,10 @@ pub trait Blocks: Sized + Sync {
         false
     }
 
-    /// Reads some of the data of a block that will be visited soon, of its point and of the weights that it needs, so that they
-    /// are in the cache by then. What it returns has no meaning; it keeps the compiler from leaving out the reading.
+    /// Reads some of the data of a block that will be visited soon, and of its point, so that they are in the cache by then. What
+    /// it returns has no meaning; it keeps the compiler from leaving out the reading.
     #[inline]
-    fn touch(&self, _i: usize, _at: &Self::Point, _w: &[f64]) -> f64 {
+    fn touch(&self, _i: usize, _at: &Self::Point) -> f64 {
         0.0
     }
 

@@ -224,21 +224,6 @@ impl Blocks for ChainBlocks<'_> {
         self.shapes[i].norm2
     }
 
-    /// The weights of emissions are larger than a cache of 1 MB.
-    fn touches(&self) -> bool {
-        self.layout.dim() > (1 << 20) / size_of::<f64>()
-    }
-
-    #[inline]
-    fn touch(&self, i: usize, _: &Mixture, w: &[f64]) -> f64 {
-        let (x, labels) = (self.data.sequence(i), self.layout.labels);
-        let mut sum = 0.0;
-        for t in 0..x.len() {
-            x.row(t).for_each(|f, _| sum += w[f * labels] + w[(f + 1) * labels - 1]);
-        }
-        sum
-    }
-
     fn scratch(&self) -> ChainScratch {
         ChainScratch::new(self.layout.labels)
     }

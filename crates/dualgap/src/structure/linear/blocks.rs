@@ -238,7 +238,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     }
 
     #[inline]
-    fn touch(&self, i: usize, at: &f64, _: &[f64]) -> f64 {
+    fn touch(&self, i: usize, at: &f64) -> f64 {
         at + self.targets[i] + self.euclidean.of[i] + self.rows.row(i).touch()
     }
 

@@ -156,7 +156,7 @@ impl Blocks for MulticlassBlocks<'_> {
     }
 
     #[inline]
-    fn touch(&self, i: usize, _: &Mixture, _: &[f64]) -> f64 {
+    fn touch(&self, i: usize, _: &Mixture) -> f64 {
         self.squared_norms[i] + self.data.rows().row(i).touch()
     }
 

@@ -204,7 +204,7 @@ impl Blocks for ScoreBlocks<'_> {
     }
 
     #[inline]
-    fn touch(&self, i: usize, at: &Vec<f64>, _: &[f64]) -> f64 {
+    fn touch(&self, i: usize, at: &Vec<f64>) -> f64 {
         at.first().unwrap_or(&0.0) + self.squared_norms[i] + self.data.rows().row(i).touch()
     }
 
