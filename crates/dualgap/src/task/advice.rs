@@ -15,7 +15,7 @@ use crate::term::Free;
 const MANY_PASSES: f64 = 100.0;
 
 /// A run that ended before its tolerance, and before so many passes, has ended for other reasons.
-const FEW_PASSES: f64 = 10.0;
+const FEW_PASSES: f64 = 5.0;
 
 /// From this factor between the largest magnitudes of two columns on, steps suffer.
 const APART: f64 = 100.0;
