@@ -160,10 +160,7 @@ impl MethodArgs {
             Solver::Auto | Solver::Bcfw | Solver::Fw => {
                 return Ok(DualMethod { option, ..self.settings()?.into() }.into());
             }
-            Solver::Newton
-            | Solver::NewtonCholesky
-            | Solver::NewtonCg
-            | Solver::Coordinates => {
+            Solver::Newton | Solver::NewtonCholesky | Solver::NewtonCg | Solver::Coordinates => {
                 Method::named(&self.solver.name(), false)?
             }
             Solver::Ssg | Solver::Subgradient => {

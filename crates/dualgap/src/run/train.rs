@@ -219,6 +219,7 @@ fn drive(
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
     let interval = solver.interval(pass).max(1);
     let mut stored_at = state.work.oracle_calls;
+    let mut claimed = f64::INFINITY;
 
     for progress in &state.history {
         observer.certified(progress, &[])?;
@@ -260,7 +261,12 @@ fn drive(
                 store(solver, &state, observer)?;
                 stored_at = state.work.oracle_calls;
             }
-            if solver.claim().is_some_and(|claim| budget.would_be_met(claim)) {
+            // A claim that a certificate has refuted counts again when its gap is less than half.
+            if let Some((primal, dual)) = solver.claim()
+                && primal - dual < 0.5 * claimed
+                && budget.would_be_met((primal, dual))
+            {
+                claimed = primal - dual;
                 break;
             }
         }

@@ -54,8 +54,7 @@ fn cases(seed: u64, loss: ScalarLoss) -> Vec<Case> {
     let mut cases = Vec::new();
     for k in 0..16_usize {
         let (n, d) = if k % 3 == 0 { (12, 20) } else { (25, 5) };
-        let regulariser =
-            Regulariser { l1: 0.04, nonnegative: k & 1 > 0, ..Regulariser::PLAIN };
+        let regulariser = Regulariser { l1: 0.04, nonnegative: k & 1 > 0, ..Regulariser::PLAIN };
         let lambda = if k & 2 > 0 { 0.02 } else { 0.0 };
         let weights = (k & 8 > 0).then(|| (0..n).map(|i| (i % 4) as f64).collect());
         let case = Case { lambda, regulariser, weights, ..Case::random(seed, loss, n, d) };
@@ -97,7 +96,7 @@ fn weights_meet_their_optimality_conditions() {
                 let slope = (at(1e-5) - at(-1e-5)) / 2e-5 + case.lambda * w[j];
                 let sigma = case.regulariser.l1;
                 let off = if case.is_free(j) {
-                    smooth_slope(slope)
+                    slope.abs()
                 } else if w[j] != 0.0 {
                     (slope + sigma * w[j].signum()).abs()
                 } else if case.regulariser.nonnegative {
@@ -109,10 +108,6 @@ fn weights_meet_their_optimality_conditions() {
             }
         }
     }
-}
-
-fn smooth_slope(slope: f64) -> f64 {
-    slope.abs()
 }
 
 /// Four factors behind all columns, which have sizes from 0.05 to 1,000 and a mean far from zero.

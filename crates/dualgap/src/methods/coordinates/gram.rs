@@ -185,9 +185,7 @@ fn to_minimum_of_face(
     let (mut t, mut stopped) = (1.0, None);
     for (&p, d) in face.iter().zip(&d) {
         let room = match terms.free {
-            Some(free) if free.column == set[p] as usize => {
-                (free.bound.copysign(*d) - w[p]) / d
-            }
+            Some(free) if free.column == set[p] as usize => (free.bound.copysign(*d) - w[p]) / d,
             _ => -w[p] / d,
         };
         if room >= 0.0 && room < t {
@@ -195,11 +193,8 @@ fn to_minimum_of_face(
         }
     }
     for (&p, d) in face.iter().zip(&d) {
-        let to = if stopped == Some(p) && !terms.is_free(set[p] as usize) {
-            0.0
-        } else {
-            w[p] + t * d
-        };
+        let to =
+            if stopped == Some(p) && !terms.is_free(set[p] as usize) { 0.0 } else { w[p] + t * d };
         let change = to - w[p];
         w[p] = to;
         add_scaled(&matrix[p * size..(p + 1) * size], change, slopes);

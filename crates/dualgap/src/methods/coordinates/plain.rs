@@ -51,9 +51,7 @@ impl Model for Plain<'_> {
                 column.for_each(|_, x| sum += x * x);
                 curve * sum
             }
-            Curve::Each(curves) => {
-                column::weighted_square(self.design.columns.column(c), curves)
-            }
+            Curve::Each(curves) => column::weighted_square(self.design.columns.column(c), curves),
         }
     }
 

@@ -22,9 +22,7 @@ impl Terms {
         let to = match self.free {
             Some(free) if free.column == c => (pull / h).clamp(-free.bound, free.bound),
             _ if pull > self.sigma => (pull - self.sigma) / (h + self.lambda),
-            _ if pull < -self.sigma && !self.nonnegative => {
-                (pull + self.sigma) / (h + self.lambda)
-            }
+            _ if pull < -self.sigma && !self.nonnegative => (pull + self.sigma) / (h + self.lambda),
             _ => 0.0,
         };
         if (to - w).abs() <= ROUNDING * w.abs() { w } else { to }
