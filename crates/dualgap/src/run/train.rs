@@ -220,6 +220,9 @@ fn drive(
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
     let interval = solver.interval(pass).max(1);
     let mut stored_at = state.work.oracle_calls;
+    // The gap that was expected when a certificate was to end the run and did not: rounding is in the way. An expectation
+    // counts again when its gap is less than half.
+    let mut refuted = f64::INFINITY;
 
     for progress in &state.history {
         observer.certified(progress, &[])?;
@@ -262,8 +265,11 @@ fn drive(
             state.work += done;
             observer.advanced(state.work.oracle_calls as f64 / pass as f64);
             if let Some(expected) = solver.expected().filter(|_| fits) {
-                let met = budget.would_be_met(expected);
-                target = if met { state.work.oracle_calls.min(limit) } else { target.max(doubled) };
+                if expected.gap < 0.5 * refuted && budget.would_be_met(expected) {
+                    (refuted, target) = (expected.gap, state.work.oracle_calls.min(limit));
+                } else {
+                    target = target.max(doubled);
+                }
             }
             if state.work.oracle_calls - stored_at >= interval {
                 store(solver, &state, observer)?;

@@ -96,7 +96,7 @@ fn weights_meet_their_optimality_conditions() {
                 let slope = (at(1e-5) - at(-1e-5)) / 2e-5 + case.lambda * w[j];
                 let sigma = case.regulariser.l1;
                 let off = if case.is_free(j) {
-                    smooth_slope(slope)
+                    slope.abs()
                 } else if w[j] != 0.0 {
                     (slope + sigma * w[j].signum()).abs()
                 } else if case.regulariser.nonnegative {
@@ -108,10 +108,6 @@ fn weights_meet_their_optimality_conditions() {
             }
         }
     }
-}
-
-fn smooth_slope(slope: f64) -> f64 {
-    slope.abs()
 }
 
 /// Four factors behind all columns, which have sizes from 0.05 to 1,000 and a mean far from zero.

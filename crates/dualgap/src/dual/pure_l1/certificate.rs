@@ -46,15 +46,26 @@ impl<'a, B: Blocks> L1Certificate<'a, B> {
         points: &[B::Point],
         best: &mut Best<B::Point>,
     ) -> Result<Certificate> {
-        let (w, blocks) = (self.outer.bounded(w), self.outer.blocks());
-        let primal = self.outer.primal(&w)?;
         let balanced = self.outer.balanced(points)?;
         let points = balanced.as_deref().unwrap_or(points);
         let mut image = self.outer.image(points);
         if let Some(free) = self.free() {
             image[free.column] = 0.0;
         }
-        let reach = self.outer.link().reach(&image);
+        self.certify_within(w, points, self.outer.link().reach(&image), best)
+    }
+
+    /// [`certify`](Self::certify) for points whose largest |Σ mass_i X_i α_i|_j, in units of σ, is known up to rounding, and
+    /// which are balanced if a weight is free.
+    pub fn certify_within(
+        &self,
+        w: Vec<f64>,
+        points: &[B::Point],
+        reach: f64,
+        best: &mut Best<B::Point>,
+    ) -> Result<Certificate> {
+        let (w, blocks) = (self.outer.bounded(w), self.outer.blocks());
+        let primal = self.outer.primal(&w)?;
         // The starting point has the image zero, so the image of its mixture with a point is that of the point, scaled.
         let scaled = |margin: f64| -> Vec<B::Point> {
             let t = (1.0 / reach).min(1.0) * (1.0 - margin);

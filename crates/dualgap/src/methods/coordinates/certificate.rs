@@ -51,14 +51,24 @@ impl<'a, B: Blocks> Certifier<'a, B> {
         }
     }
 
-    /// Offers these weights and points to the best pair, and returns their own certificate.
+    /// Whether a certificate needs the largest slope of the losses along a weight at the dual point.
+    pub fn is_scaled(&self) -> bool {
+        matches!(self, Self::Lasso(certificate) if certificate.free().is_none())
+    }
+
+    /// Offers these weights and points to the best pair, and returns their own certificate. `reach` is the largest slope in
+    /// units of σ, if it is asked for.
     pub fn certify(
         &self,
         w: Vec<f64>,
         points: Vec<B::Point>,
+        reach: f64,
         best: &mut Best<B::Point>,
     ) -> Result<Certificate> {
         let outer = match self {
+            Self::Lasso(certificate) if self.is_scaled() => {
+                return certificate.certify_within(w, &points, reach, best);
+            }
             Self::Lasso(certificate) => return certificate.certify(w, &points, best),
             Self::Net(outer) => outer,
         };

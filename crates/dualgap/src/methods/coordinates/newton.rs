@@ -23,13 +23,13 @@ const SHARE: f64 = 1e-4;
 
 /// Near the optimum P falls by less than its rounding, and the slopes still fall by much, which is what the certificate
 /// depends on: a step of which the model promises no more than this share of P may leave P where it is, up to this share.
-const LEVEL: f64 = 1e-12;
+pub const LEVEL: f64 = 1e-12;
 
 /// A step is halved at most this often; then P no longer falls but by rounding.
 const HALVINGS: usize = 30;
 
 /// A model is minimised until no step of a cycle gains more than this share of what the first cycle's best step gained.
-const INNER: f64 = 0.03;
+const INNER: f64 = 0.1;
 
 /// The most steps before the solver checks all weights again.
 const MOST_STEPS: usize = 10;
@@ -93,9 +93,7 @@ impl<B: CurvedBlocks> Steps<'_, B> {
                 diagonal.iter_mut().for_each(|d| *d = mass * (*d + least));
                 rank_one.iter_mut().for_each(|r| *r *= mass.sqrt());
             }
-            let (slopes, along) = (&local.slopes[..], vec![0.0; count]);
-            let means = vec![0.0; design.masses.len()];
-            let mut model = Classes { design, terms, slopes, diagonal, rank_one, along, means };
+            let mut model = Classes::new(design, terms, &local.slopes, &diagonal, &rank_one);
             minimise(&mut model, set, w, enough, &mut gram, self.halted)
         };
         (done.first, done.touched)
@@ -126,9 +124,10 @@ impl<B: CurvedBlocks> Steps<'_, B> {
         let rest = terms.value(w) - penalty(&new);
         let value = local.losses + before + rest;
         let promised = promised + penalty(&new) - before;
-        let flat = -promised <= LEVEL * value.abs();
+        // What is promised has a rounding of its own, and may have lost its sign.
+        let flat = promised.abs() <= LEVEL * value.abs();
         let (mut t, mut halvings) = (1.0, 0);
-        if !(promised < 0.0) {
+        if !(promised < 0.0 || flat) {
             halvings = HALVINGS;
         }
         while halvings < HALVINGS {

@@ -6,7 +6,7 @@ use super::design::Design;
 use super::gram::{Curve, Gram};
 use super::local::Local;
 use super::model::{Enough, minimise};
-use super::newton::{DAMPING, Steps};
+use super::newton::{DAMPING, LEVEL, Steps};
 use super::plain::Plain;
 use super::screening::{self, Sphere};
 use super::terms::Terms;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The working set is solved when the best step of a cycle gains at most this share of what the best one did at first.
-const SOLVED: f64 = 0.03;
+const SOLVED: f64 = 0.1;
 
 /// So often a certification touches every entry, in compensated sums and bounds of their rounding: as many touched entries
 /// count as a pass.
@@ -52,8 +52,20 @@ pub struct Coordinates<'a, B: CurvedBlocks> {
 /// What a run needs to resume.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct State<P> {
+    /// [`MARK`]: the bytes of another solver's state may have a meaning as one of these.
+    mark: u64,
     walk: Walk,
     best: Best<P>,
+}
+
+/// What a state of this solver begins with.
+const MARK: u64 = 0x636f_6f72_6469_6e61;
+
+impl<P> State<P> {
+    /// Whether this is a state of coordinate descent.
+    pub(crate) fn is_own(&self) -> bool {
+        self.mark == MARK
+    }
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -67,8 +79,6 @@ struct Walk {
     primal: f64,
     dual: f64,
     dual_at: Vec<f64>,
-    /// The gap at the last certification.
-    certified: f64,
     /// The weights that an extrapolation of the last step had.
     extrapolated: Vec<(u32, f64)>,
     damping: f64,
@@ -111,7 +121,6 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
             dropped: vec![false; design.dim()],
             primal: f64::INFINITY,
             dual: f64::NEG_INFINITY,
-            certified: f64::INFINITY,
             damping: DAMPING,
             ..Walk::default()
         };
@@ -224,7 +233,7 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
             self.walk.w[free.column] = to;
             let next = self.here();
             // Without a line search a step may be too long.
-            if next.losses > local.losses {
+            if next.losses > local.losses * (1.0 + LEVEL) {
                 self.walk.w[free.column] = w;
                 break;
             }
@@ -313,7 +322,13 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
     }
 
     /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.
-    pub(super) fn resume(&mut self, State { walk, mut best }: State<B::Point>) -> Result<()> {
+    pub(super) fn resume(&mut self, state: State<B::Point>) -> Result<()> {
+        if !state.is_own() {
+            return Err(Error::setting(
+                "the checkpoint is not one of coordinate descent: begin the run anew, or resume it with the version that stored it",
+            ));
+        }
+        let State { walk, mut best, .. } = state;
         let (dim, finite) = (self.design.dim(), |x: &[f64]| x.iter().all(|x| x.is_finite()));
         let weights = |set: &[u32]| set.iter().all(|&c| (c as usize) < dim);
         let slots: std::collections::HashSet<u32> = walk.slots.iter().copied().collect();
@@ -353,7 +368,7 @@ where
     type State = State<B::Point>;
 
     fn state(&self) -> State<B::Point> {
-        State { walk: self.walk.clone(), best: self.best.clone() }
+        State { mark: MARK, walk: self.walk.clone(), best: self.best.clone() }
     }
 }
 
@@ -375,6 +390,7 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
             // A step without any entry is work all the same.
             self.walk.touched -= counted;
             done += Work { steps: 1, oracle_calls: calls.max(1) };
+            // The loop looks at what is expected after every step.
             if self.expected().is_some() {
                 break;
             }
@@ -383,9 +399,9 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
     }
 
     fn expected(&self) -> Option<Expected> {
-        let Walk { primal, dual, certified, .. } = self.walk;
+        let Walk { primal, dual, .. } = self.walk;
         let gap = primal - dual;
-        (gap <= 0.5 * certified).then_some(Expected { primal, gap })
+        gap.is_finite().then_some(Expected { primal, gap })
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
@@ -393,16 +409,25 @@ impl<B: CurvedBlocks> Solver for Coordinates<'_, B> {
     }
 
     fn certify(&mut self) -> Result<Certified> {
-        if self.walk.dual_at.is_empty() {
-            self.walk.dual_at = self.predict();
+        // Before the first step no dual point is known, and a certification must not leave a mark.
+        let at = if self.walk.dual_at.is_empty() {
+            self.design.predict(self.walk.w.iter().copied().enumerate()).0
+        } else {
+            self.walk.dual_at.clone()
+        };
+        let (k, mut reach) = (self.design.outputs, 0.0);
+        if self.certifier.is_scaled() {
+            let local = Local::at(self.blocks, &self.design, at.clone());
+            let (all, mut slopes) = (vec![false; self.design.dim()], vec![0.0; self.design.dim()]);
+            self.design.slopes(&local.slopes, &all, &mut slopes);
+            let pulls = slopes.iter().map(|&z| self.terms.pull(-z) / self.terms.sigma);
+            reach = pulls.fold(0.0, f64::max);
         }
-        self.walk.certified = self.walk.primal - self.walk.dual;
-        let k = self.design.outputs;
         let Self { blocks, certifier, walk, best, pool, .. } = self;
         let iterate = parallel::install(pool, || {
-            let each = walk.dual_at.chunks_exact(k).enumerate();
+            let each = at.chunks_exact(k).enumerate();
             let points = each.map(|(i, a)| blocks.touching(i, a)).collect();
-            certifier.certify(walk.w.clone(), points, best)
+            certifier.certify(walk.w.clone(), points, reach, best)
         })?;
         let model = self.best.certificate().transpose()?.unwrap_or(iterate);
         Ok(Certified { model, iterate })

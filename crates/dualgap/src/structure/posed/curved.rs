@@ -4,7 +4,7 @@
 use super::at_zero::AtZero;
 use super::pace::Pace;
 use super::penalised::{
-    self, Penalised, UnderL1, penalised_or_l1, regulariser, trained, weights_of,
+    self, Penalised, UnderL1, penalised_or_l1, regulariser, scaled, trained, weights_of,
 };
 use super::weight_by_weight::{CurvedL1, by_coordinates, preferred};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
@@ -16,7 +16,6 @@ use crate::methods::newton::{self, CurvedBlocks};
 use crate::run::{CheckpointSink, Observer, Progress, Reach, Report, Stop};
 use crate::term::Penalty;
 use crate::{Error, Result};
-use std::borrow::Cow;
 
 /// Poses a problem as [`penalised_or_l1`] does, for its solvers and, under a ridge, Newton's method.
 pub fn curved<'d, B: Witnessed + CurvedBlocks + 'd>(
@@ -47,7 +46,9 @@ impl<B: Witnessed + CurvedBlocks> Posed for Curved<B> {
                 let settings = *settings;
                 by_coordinates(blocks, *penalty, weights.as_deref(), settings, run)
             }
-            Solver::Dual(settings) if let Some(settings) = preferred(blocks, settings) => {
+            Solver::Dual(settings)
+                if let Some(settings) = preferred(blocks, settings, &run.start) =>
+            {
                 by_coordinates(blocks, *penalty, weights.as_deref(), settings, run)
             }
             Solver::Dual(settings) => match handover(blocks, settings) {
@@ -127,21 +128,6 @@ pub(super) fn begin<B: Witnessed + CurvedBlocks>(
         }
         start => penalised::begin(blocks, start),
     }
-}
-
-/// Returns given weights for the scaled data, or an error if they are not as many as the problem has.
-pub(super) fn scaled<'w, B: CurvedBlocks>(
-    blocks: &B,
-    raw: &'w [f64],
-    factors: &Factors,
-) -> Result<Cow<'w, [f64]>> {
-    if raw.len() != blocks.dim() || raw.iter().any(|w| !w.is_finite()) {
-        let (have, need) = (raw.len(), blocks.dim());
-        return Err(Error::setting(format!(
-            "a run begins at {need} finite weights, and it was given {have}: take those of the same data"
-        )));
-    }
-    Ok(factors.scaled(raw))
 }
 
 /// Returns what decides between dual ascent and Newton's method, or `None` if dual ascent goes on to the end.

@@ -52,7 +52,7 @@ impl Posed for OfOneOutput<'_> {
             return by_coordinates(blocks, *penalty, weights.as_deref(), own, run);
         }
         if !of_its_own {
-            if let Some(own) = preferred(blocks, &settings) {
+            if let Some(own) = preferred(blocks, &settings, &run.start) {
                 return by_coordinates(blocks, *penalty, weights.as_deref(), own, run);
             }
             return match handover(blocks, &settings) {

@@ -6,13 +6,14 @@ use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::pure_l1::L1Certificate;
 use crate::dual::train_around_centre;
-use crate::dual::{self, Begin, Problem, Quality, Settings, Solution, Witness, Witnessed};
+use crate::dual::{self, Begin, Blocks, Problem, Quality, Settings, Solution, Witness, Witnessed};
 use crate::linalg::{Measured, parallel};
 use crate::methods::{cutting_plane, subgradient};
 use crate::run::{Checkpoint, Reach, Report};
 use crate::structure::Fitted;
 use crate::term::{L2, Link, Penalty, PureL1, Regulariser};
 use crate::{Error, Result};
+use std::borrow::Cow;
 
 /// Poses a problem under a ridge.
 pub fn penalised<'d, B: Witnessed + 'd>(blocks: B, posing: &Posing<'_>) -> Box<dyn Posed + 'd> {
@@ -236,6 +237,21 @@ pub(in crate::structure) fn begin<B: Witnessed>(
         }
     });
     Ok(Begin::Points(points.collect::<Result<_>>()?))
+}
+
+/// Returns given weights for the scaled data, or an error if they are not as many as the problem has.
+pub(super) fn scaled<'w, B: Blocks>(
+    blocks: &B,
+    raw: &'w [f64],
+    factors: &Factors,
+) -> Result<Cow<'w, [f64]>> {
+    if raw.len() != blocks.dim() || raw.iter().any(|w| !w.is_finite()) {
+        let (have, need) = (raw.len(), blocks.dim());
+        return Err(Error::setting(format!(
+            "a run begins at {need} finite weights, and it was given {have}: take those of the same data"
+        )));
+    }
+    Ok(factors.scaled(raw))
 }
 
 /// Returns the checkpoint that a pure l1 run begins with, if it does not begin anew.
