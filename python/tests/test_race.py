@@ -83,10 +83,12 @@ def test_a_tight_bound_judges_and_a_loose_one_does_not() -> None:
     tight = Bracket.of([rung(1, 1.0 + 1e-7, lower=1.0)])
     assert tight.is_tight and tight.floor == 1.0
     assert tight.is_near(1 + 9e-7, 1e-6) and not tight.is_near(1 + 2e-6, 1e-6)
-    loose = Bracket.of([rung(1, 1.1, lower=0.5)], [rung(1, 1.0)])
-    assert not loose.is_tight and loose.floor == 1.0
+    loose = Bracket.of([rung(1, 1.1, lower=0.5)], [rung(1, 1.0), rung(2, 1.0)])
+    assert not loose.is_tight and loose.floor == 0.5  # one program alone has found the best value
+    agreed = Bracket.of([rung(1, 1.1, lower=0.5)], [rung(1, 1.0)], [rung(1, 1.0 + 1e-9)])
+    assert not agreed.is_tight and agreed.floor == 1.0
     # Nobody has found the optimum yet: only the bound itself would end a ladder.
-    assert not is_done([rung(1, 0.9)], Bracket(0.5, 0.5))
+    assert not is_done([rung(1, 0.9)], Bracket.of([rung(1, 1.1, lower=0.5)]))
     assert not is_done([rung(1, 0.9)], Bracket.of([]))
 
 
@@ -130,7 +132,7 @@ def test_records_outlive_a_crash_and_the_newest_counts(tmp_path: pathlib.Path) -
 
 def test_the_tables_stand_between_the_markers_and_omit_nothing(tmp_path: pathlib.Path) -> None:
     records = Records(tmp_path / "records.jsonl")
-    own = [rung(0.5, 1.05, None, lower=0.9, gap=0.15), rung(2.0, 1.0, lower=1.0, gap=0.0, passes=3.0, solve=1.0)]
+    own = [rung(0.5, 1.05, None, lower=0.9, gap=0.15), rung(2.0, 1.0, lower=1.0, gap=0.0, passes=3.0, solve=1.0, certify=0.5)]
     records.add(record("scattered-1e5 hinge 1/n", "dualgap", own))
     records.add(record("scattered-1e5 hinge 1/n", "dualgap", own, threads=2))
     records.add(record("scattered-1e5 hinge 1/n", "LIBLINEAR -s 3, dual", [rung(1.0, 1.0), rung(0.1, 1.5, None)]))
@@ -145,6 +147,11 @@ def test_the_tables_stand_between_the_markers_and_omit_nothing(tmp_path: pathlib
     judged = {(entry["program"], entry["threads"]): entry for entry in json.loads(page.with_suffix(".json").read_text())}
     assert judged["dualgap", 1]["seconds"]["1e-06"] == 2.0 and judged["fails", 1]["seconds"]["1e-06"] is None
     assert judged["LIBLINEAR -s 3, dual", 1]["default"]["above"] == pytest.approx(0.5)
+
+
+def test_the_page_has_a_place_for_the_tables() -> None:
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "race.md").read_text(encoding="utf-8")
+    assert page.count(table.BEGIN) == page.count(table.END) == 1 and page.index(table.BEGIN) < page.index(table.END)
 
 
 def misbehaving(tolerance: float | None) -> np.ndarray:

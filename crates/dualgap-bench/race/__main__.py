@@ -119,10 +119,9 @@ class Race:
             self.say(record)
 
     def judge(self, problem: Problem) -> Bracket:
-        """Return the bracket that says whether a peer may stop climbing: without a tight one, when it is at the lower bound."""
+        """Return the bracket that says whether a peer may stop climbing, by our certificates alone."""
         own = self.records.newest(self.version).get(problem.name, {}).get(("dualgap", 1), {"rungs": []})
-        bracket = Bracket.of(own["rungs"])
-        return bracket if bracket.is_tight else Bracket(bracket.lower, bracket.lower)
+        return Bracket.of(own["rungs"])
 
     def ladder_limit(self, problem: Problem) -> float:
         """Return how long a run may take so that it can still be among the fastest: hours go into those that cannot."""

@@ -4,9 +4,10 @@ A run of a program is a rung `{"tolerance", "seconds", "value"}`; a run of dualg
 gap relative to the value and with rounding included. The optimum P* lies between the largest lower bound and the smallest value that
 any program found. Values are judged by
 
-    value - floor <= goal |best|        floor = the lower bound where it is within TIGHT of the best value, else the best value itself,
+    value - floor <= goal |best|        floor = the lower bound, so that nobody is called near who is not.
 
-so that nobody is called near who is not, where the bounds are tight; where they are not, the row says so.
+A lower bound that is further than TIGHT from the best value would call nobody near. Then the best value is the floor if two programs have
+found it independently, and the row says so.
 """
 
 from __future__ import annotations
@@ -31,13 +32,17 @@ class Bracket:
 
     lower: float
     best: float
+    #: Whether a second program has found the best value.
+    agreed: bool = False
 
     @classmethod
-    def of(cls, ours: Iterable[Rung], others: Iterable[Rung] = ()) -> Bracket:
-        """Return the bracket from all runs of a problem."""
+    def of(cls, ours: Iterable[Rung], *others: Iterable[Rung]) -> Bracket:
+        """Return the bracket from all runs of a problem, those of other programs each by themselves."""
         ours = list(ours)
-        values = [rung["value"] for rung in [*ours, *others]]
-        return cls(max((rung["lower"] for rung in ours), default=float("-inf")), min(values, default=float("inf")))
+        lower = max((rung["lower"] for rung in ours), default=float("-inf"))
+        values = sorted(min(rung["value"] for rung in rungs) for rungs in map(list, [ours, *others]) if rungs)
+        agreed = len(values) > 1 and values[1] - values[0] <= TIGHT * abs(values[0])
+        return cls(lower, values[0] if values else float("inf"), agreed)
 
     @property
     def is_tight(self) -> bool:
@@ -47,7 +52,7 @@ class Bracket:
     @property
     def floor(self) -> float:
         """Return what stands for the optimum."""
-        return self.lower if self.is_tight else self.best
+        return self.best if self.agreed and not self.is_tight else self.lower
 
     def above(self, value: float) -> float:
         """Return how far a value is above the optimum, relative."""

@@ -24,8 +24,7 @@ Of = dict[tuple[str, int], Record]
 def bracket(records: Of) -> Bracket:
     """Return what all records of a problem say about its optimum."""
     own = [rung for (program, _), record in records.items() if program == "dualgap" for rung in record["rungs"]]
-    others = [rung for (program, _), record in records.items() if program != "dualgap" for rung in record["rungs"]]
-    return Bracket.of(own, others)
+    return Bracket.of(own, *(record["rungs"] for (program, _), record in records.items() if program != "dualgap"))
 
 
 def best_peer(records: Of, goal: float) -> tuple[float, str] | None:
@@ -157,7 +156,7 @@ def passes_table(problems: dict[str, Of]) -> list[str]:
             continue
         own = [rung for rung in ladder(rungs_of(records)) if rung["passes"]]
         theirs = [rung for rung in rival["rungs"] if rung.get("iterations")]
-        a_pass = min((rung["solve"] / rung["passes"] for rung in own), default=None)
+        a_pass = min((rung["seconds"] * solving(rung) / rung["passes"] for rung in own), default=None)
         iteration = min((rung["seconds"] / rung["iterations"] for rung in theirs), default=None)
         share = iteration / a_pass if a_pass and iteration else None
         near = in_hindsight(ladder(rival["rungs"]), bracket(records), 1e-2)
@@ -165,6 +164,11 @@ def passes_table(problems: dict[str, Of]) -> list[str]:
         rows.append([*row, seconds(proved(ladder(rungs_of(records)), 1e-2)), seconds(near)])
     head = ["problem", "dualgap, a pass", "LIBLINEAR, an iteration", "times as fast", "dualgap, 1 % proved", "LIBLINEAR within 1 %"]
     return ["### A pass", "", *lines(head, rows)] if rows else []
+
+
+def solving(rung: dict[str, Any]) -> float:
+    """Return the share of a run of dualgap that is not certifying."""
+    return rung["solve"] / (rung["solve"] + rung["certify"])
 
 
 def everyone(problems: dict[str, Of]) -> list[str]:
@@ -215,7 +219,7 @@ def text(problems: dict[str, Of]) -> str:
     """Return all tables."""
     parts = ["### Summary", "", *summary(problems), "### Seconds to the optimum", "", *race_table(problems)]
     if any(not bracket(records).is_tight for records in problems.values()):
-        parts += ["\\* The certificate does not bracket this optimum closely: the best value that any program found judges.", ""]
+        parts += ["\\* The certificate does not bracket this optimum closely: a value that two programs found judges, if there is one.", ""]
     parts += [*threads_table(problems), *passes_table(problems), "### Defaults", "", *defaults_table(problems)]
     parts += ["### Everyone", "", *everyone(problems), "### Versions and commands", "", *versions(problems)]
     return "\n".join(parts)
