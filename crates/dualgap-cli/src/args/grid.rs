@@ -156,6 +156,9 @@ impl GridArgs {
         if !self.radii.is_empty() {
             return Ok(Grid { over: Over::Radius, values: self.radii.clone() });
         }
+        if self.l1s.contains(&Strength::NONE) {
+            return Err(Error::setting("an l1 penalty of 0 is none: leave it out of --l1s"));
+        }
         match (&self.lambdas[..], &self.l1s[..]) {
             ([], []) => self.ends.resolve(spec, data, self.count),
             ([], l1s) => of_list(Over::L1, l1s),

@@ -63,7 +63,10 @@ impl<L: Loss> LinearBlocks<'_, L> {
         }
         let (before, after) = (sum(&at_near), sum(&at_far));
         let share = before / (before - after);
-        let between = |(near, far): (&f64, &f64)| near + share * (far - near);
-        at_near.iter().zip(&at_far).map(between).collect()
+        let between = |((near, far), &y): ((&f64, &f64), &f64)| {
+            let (low, high) = loss.domain(y); // which rounding must not leave
+            (near + share * (far - near)).clamp(low, high)
+        };
+        at_near.iter().zip(&at_far).zip(targets).map(between).collect()
     }
 }
