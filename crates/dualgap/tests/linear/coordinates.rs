@@ -81,7 +81,7 @@ fn the_optimum_is_that_of_a_quadratic_program() {
 fn weights_meet_their_optimality_conditions() {
     for (seed, loss) in smooth() {
         for case in cases(seed + 100, loss) {
-            let w = fit(&case, 1e-11).model.weights;
+            let w = fit(&case, 1e-9).model.weights;
             let smooth = Case {
                 lambda: 0.0,
                 regulariser: Regulariser { l1: 0.0, nonnegative: false, ..case.regulariser },
@@ -104,7 +104,7 @@ fn weights_meet_their_optimality_conditions() {
                 } else {
                     (slope.abs() - sigma).max(0.0)
                 };
-                assert!(off < 2e-5, "{loss:?} {j}: {off}");
+                assert!(off < 1e-4, "{loss:?} {j}: {off}");
             }
         }
     }

@@ -163,7 +163,8 @@ impl Model for Classes<'_> {
                 change += (output.slope(i) + 0.5 * bent) * ahead;
             }
         }
-        if !(change < 0.0) {
+        let lower = change < 0.0;
+        if !lower {
             return false;
         }
         self.along.iter_mut().zip(&ahead).for_each(|(u, ahead)| *u += ahead);

@@ -179,7 +179,8 @@ fn to_minimum_of_face(
         return false;
     }
     // The slope along d: the system is solved badly if it does not fall.
-    if !(dot(&down, &d) > 0.0) {
+    let falls = dot(&down, &d) > 0.0;
+    if !falls {
         return false;
     }
     let (mut t, mut stopped) = (1.0, None);

@@ -25,7 +25,7 @@
 //! - `terms`: the penalty of a weight. `design`, `column`: the data by columns. `local`: the losses at some predictions.
 //! - `model`: a quadratic model and its minimisation; `plain` for one output, `classes` for several; `anderson` and `gram` for
 //!   correlated columns, `cholesky` for small systems.
-//! - `certificate`: what is proved. `solver`: the method as a [`crate::run::Solver`]. `train`: runs. `settings`: the settings.
+//! - `certificate`: what is proved. `solver`: the method as a [`crate::run::Solver`]; `steps`: its steps. `train`: runs. `settings`: the settings.
 
 mod anderson;
 mod certificate;
@@ -41,6 +41,7 @@ mod plain;
 mod screening;
 mod settings;
 mod solver;
+mod steps;
 mod terms;
 mod train;
 mod working_set;

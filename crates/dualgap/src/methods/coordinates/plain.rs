@@ -88,7 +88,8 @@ impl Model for Plain<'_> {
         };
         let of_losses: f64 =
             (0..along.len()).map(|i| (self.slopes[i] + 0.5 * bent(i)) * along[i]).sum();
-        if !(of_losses + change < 0.0) {
+        let lower = of_losses + change < 0.0;
+        if !lower {
             return false;
         }
         for (i, slope) in self.slopes.iter_mut().enumerate() {

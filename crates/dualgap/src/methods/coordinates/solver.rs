@@ -1,20 +1,14 @@
-//! The steps, and the method as a [`Solver`].
+//! The method as a [`Solver`]: its state, its work and its certificates.
 
 use super::certificate::Certifier;
-use super::column;
 use super::design::Design;
 use super::gram::{Curve, Gram};
 use super::local::Local;
-use super::model::{Enough, minimise};
-use super::newton::{DAMPING, LEVEL, Steps};
-use super::plain::Plain;
-use super::screening::{self, Sphere};
+use super::newton::DAMPING;
 use super::terms::Terms;
-use super::working_set;
 use crate::dual::problem::masses;
 use crate::dual::proximal_point::foreign_state;
 use crate::dual::{self, Best, Solution};
-use crate::linalg::kernels::dot;
 use crate::linalg::parallel;
 use crate::methods::newton::CurvedBlocks;
 use crate::run::{Certificate, Certified, Expected, Quota, Resumable, Solver, Work};
@@ -23,30 +17,24 @@ use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The working set is solved when the best step of a cycle gains at most this share of what the best one did at first.
-const SOLVED: f64 = 0.1;
-
 /// So often a certification touches every entry, in compensated sums and bounds of their rounding: as many touched entries
 /// count as a pass.
 const PASS: u64 = 4;
 
-/// The weight without penalty has its best value after so many of Newton's steps, or nearly.
-const FREE_STEPS: usize = 4;
-
 /// The solver; see the module's head.
 pub struct Coordinates<'a, B: CurvedBlocks> {
-    blocks: &'a B,
-    certifier: Certifier<'a, B>,
-    design: Design,
-    terms: Terms,
-    pool: Arc<ThreadPool>,
+    pub(super) blocks: &'a B,
+    pub(super) certifier: Certifier<'a, B>,
+    pub(super) design: Design,
+    pub(super) terms: Terms,
+    pub(super) pool: Arc<ThreadPool>,
     /// D, if it is the same for all examples and everywhere.
-    same: Option<f64>,
-    gram: Gram,
-    walk: Walk,
-    best: Best<B::Point>,
+    pub(super) same: Option<f64>,
+    pub(super) gram: Gram,
+    pub(super) walk: Walk,
+    pub(super) best: Best<B::Point>,
     /// The losses at the weights of `walk`, if they are known.
-    local: Option<Local>,
+    pub(super) local: Option<Local>,
 }
 
 /// What a run needs to resume.
@@ -69,24 +57,24 @@ impl<P> State<P> {
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct Walk {
-    w: Vec<f64>,
+pub(super) struct Walk {
+    pub(super) w: Vec<f64>,
     /// The working set of the next step; none before the first.
-    set: Option<Vec<u32>>,
+    pub(super) set: Option<Vec<u32>>,
     /// The weights that are proved to be zero.
-    dropped: Vec<bool>,
+    pub(super) dropped: Vec<bool>,
     /// The least primal value so far, the largest dual value, and the predictions whose slopes are its point; rounded.
-    primal: f64,
-    dual: f64,
-    dual_at: Vec<f64>,
+    pub(super) primal: f64,
+    pub(super) dual: f64,
+    pub(super) dual_at: Vec<f64>,
     /// The weights that an extrapolation of the last step had.
-    extrapolated: Vec<(u32, f64)>,
-    damping: f64,
+    pub(super) extrapolated: Vec<(u32, f64)>,
+    pub(super) damping: f64,
     /// The weights of the matrix, and the work since it was used.
-    slots: Vec<u32>,
-    spent: u64,
+    pub(super) slots: Vec<u32>,
+    pub(super) spent: u64,
     /// Entries that were touched and are not yet counted as work.
-    touched: u64,
+    pub(super) touched: u64,
 }
 
 /// Returns how many oracle calls the touched entries are worth, where a pass has `pass` calls and `all` entries, and
@@ -168,157 +156,6 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
     /// Returns the entries of a pass; an empty matrix counts as one entry, so that every step counts as work.
     fn entries(&self) -> u64 {
         PASS * self.design.columns.stored().max(1) as u64
-    }
-
-    fn predict(&mut self) -> Vec<f64> {
-        let (a, touched) = self.design.predict(self.walk.w.iter().copied().enumerate());
-        self.walk.touched += touched;
-        a
-    }
-
-    /// Returns the losses at the current weights. Predictions are computed anew, so that they have the rounding of no step.
-    fn here(&mut self) -> Local {
-        let a = self.predict();
-        Local::at(self.blocks, &self.design, a)
-    }
-
-    /// Improves P over the working set.
-    fn descend(&mut self, halted: &dyn Fn() -> bool) {
-        let set = self.walk.set.take().unwrap_or_default();
-        if set.is_empty() {
-            return;
-        }
-        let local = self.local.take().unwrap_or_else(|| self.here());
-        let Self { blocks, design, terms, walk, gram, same, .. } = self;
-        if blocks.is_quadratic() && design.outputs == 1 {
-            let curves: Vec<f64>;
-            let curve = match same {
-                Some(same) => Curve::Same(*same),
-                None => {
-                    let each = local.curves.iter().zip(&design.masses);
-                    curves = each.map(|(curve, mass)| curve * mass).collect();
-                    Curve::Each(&curves)
-                }
-            };
-            let mut model = Plain { design, terms, curve, slopes: local.slopes };
-            gram.spent = walk.spent;
-            let enough = Enough { share: SOLVED, gain: 0.0 };
-            let done = minimise(&mut model, &set, &mut walk.w, enough, gram, halted);
-            (walk.spent, walk.slots) = (gram.spent, gram.slots().to_vec());
-            walk.touched += done.touched;
-            let values = done.extrapolated.unwrap_or_default();
-            walk.extrapolated = set.iter().copied().zip(values).collect();
-        } else {
-            let (set, damping) = (&set[..], &mut walk.damping);
-            let mut steps = Steps { blocks: *blocks, design, terms, set, damping, halted };
-            walk.touched += steps.take(&mut walk.w, local, SOLVED);
-        }
-    }
-
-    /// Brings the weight without penalty to its best value, by Newton's method, so that the dual constraint that it stands
-    /// for is met.
-    fn balance(&mut self, mut local: Local) -> Local {
-        let Some(free) = self.terms.free else { return local };
-        for _ in 0..FREE_STEPS {
-            let column = self.design.columns.column(free.column);
-            let slope = column::dot(column, &local.slopes);
-            let bent = |(curve, mass): (&f64, &f64)| curve * mass;
-            let curves: Vec<f64> = local.curves.iter().zip(&self.design.masses).map(bent).collect();
-            let curvature = column::weighted_square(column, &curves);
-            let w = self.walk.w[free.column];
-            let to = (w - slope / curvature).clamp(-free.bound, free.bound);
-            if !(curvature > 0.0 && to.is_finite()) || (to - w).abs() <= f64::EPSILON * w.abs() {
-                break;
-            }
-            self.walk.w[free.column] = to;
-            let next = self.here();
-            // Without a line search a step may be too long.
-            if next.losses > local.losses * (1.0 + LEVEL) {
-                self.walk.w[free.column] = w;
-                break;
-            }
-            local = next;
-        }
-        local
-    }
-
-    /// Checks all weights: the slopes, a dual point, the weights that can be dropped, and the next working set.
-    fn appraise(&mut self) -> Result<()> {
-        let local = self.here();
-        let local = self.balance(local);
-        let primal = local.losses + self.terms.value(&self.walk.w);
-        self.walk.primal = self.walk.primal.min(primal);
-        let slopes = self.offer(&local.a, &local.slopes)?;
-        let extrapolated = std::mem::take(&mut self.walk.extrapolated);
-        if self.terms.lambda == 0.0 && !extrapolated.is_empty() {
-            let weights = extrapolated.iter().map(|&(c, w)| (c as usize, w));
-            let (a, touched) = self.design.predict(weights);
-            self.walk.touched += touched;
-            let other = Local::at(self.blocks, &self.design, a);
-            self.offer(&other.a, &other.slopes)?;
-        }
-        let Self { design, terms, walk, .. } = self;
-        walk.set = Some(working_set::choose(design, terms, &walk.w, &slopes, &walk.dropped));
-        self.local = Some(local);
-        Ok(())
-    }
-
-    /// Offers the dual point −∇φ_i(a_i), scaled if need be, and drops the weights that it proves to be zero. Returns the
-    /// slopes of the losses along all weights.
-    fn offer(&mut self, a: &[f64], s: &[f64]) -> Result<Vec<f64>> {
-        let Self { design, terms, walk, .. } = self;
-        let mut slopes = vec![0.0; design.dim()];
-        walk.touched += design.slopes(s, &walk.dropped, &mut slopes);
-        let kept = || (0..slopes.len()).filter(|&c| !walk.dropped[c] && !terms.is_free(c));
-        let largest = kept().map(|c| terms.pull(-slopes[c])).fold(0.0, f64::max);
-        let (mut scale, mut penalty) = (1.0, 0.0);
-        if terms.lambda > 0.0 {
-            let above = |c: usize| (terms.pull(-slopes[c]) - terms.sigma).max(0.0).powi(2);
-            penalty = kept().map(above).sum::<f64>() / (2.0 * terms.lambda);
-        } else if largest > terms.sigma {
-            scale = terms.sigma / largest;
-        }
-        if let Some(free) = terms.free {
-            penalty += free.bound * (scale * slopes[free.column]).abs();
-        }
-        let dual = self.dual_of(a, scale)? - penalty;
-        let each = s.chunks_exact(self.design.outputs).zip(&self.design.masses);
-        let squares = each.filter(|(_, mass)| **mass > 0.0).map(|(s, mass)| dot(s, s) / mass);
-        let size = squares.sum::<f64>().sqrt();
-        let walk = &mut self.walk;
-        if dual > walk.dual {
-            walk.dual = dual;
-            walk.dual_at = a.to_vec();
-        }
-        let (primal, smoothness) = (walk.primal, self.blocks.smoothness());
-        let sphere = Sphere { slopes: &slopes, scale, primal, dual, smoothness, size };
-        screening::drop(&sphere, &self.design, &self.terms, &walk.w, &mut walk.dropped);
-        Ok(slopes)
-    }
-
-    /// Returns the dual value of the losses at the point of these predictions, scaled.
-    fn dual_of(&self, a: &[f64], scale: f64) -> Result<f64> {
-        let (blocks, k) = (self.blocks, self.design.outputs);
-        let (mut scratch, mut sum) = (blocks.scratch(), 0.0);
-        for (i, a) in a.chunks_exact(k).enumerate() {
-            let mut point = blocks.touching(i, a);
-            if scale < 1.0 {
-                let mut scaled = blocks.start(i);
-                blocks.blend(i, scale, &mut scaled, &point);
-                point = scaled;
-            }
-            let audit = blocks.audit(i, &point, &mut scratch)?;
-            sum += self.design.masses[i] * audit.dual.value;
-        }
-        Ok(sum)
-    }
-
-    /// Takes a step: the working set, and a check of all weights. The first step is a check alone.
-    fn step(&mut self, halted: &dyn Fn() -> bool) -> Result<()> {
-        if self.walk.set.is_some() {
-            self.descend(halted);
-        }
-        self.appraise()
     }
 
     /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.

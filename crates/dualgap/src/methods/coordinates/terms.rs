@@ -45,8 +45,8 @@ impl Terms {
         w.iter().enumerate().filter(|(_, w)| **w != 0.0).map(|(c, &w)| self.of(c, w)).sum()
     }
 
-    /// Returns how far the slope z of the losses is above what holds a zero weight at zero, in units of σ: at most 1
-    /// if the weight stays there.
+    /// Returns what draws a weight away from zero where the slope of the losses along it is −z: at zero it stays if this is at
+    /// most σ.
     #[inline]
     pub fn pull(&self, z: f64) -> f64 {
         if self.nonnegative { z } else { z.abs() }
