@@ -186,6 +186,25 @@ fn progress(state: &RunState, pass: u64, certified: &Certified) -> Progress {
     }
 }
 
+/// Returns when the time is up; the time limit includes earlier parts of the run.
+fn deadline(state: &RunState, budget: &Budget) -> Option<Instant> {
+    let spent = state.solve_seconds.max(0.0) + state.certify_seconds.max(0.0);
+    let seconds = budget.seconds.map(|seconds| (seconds - spent).max(0.0))?;
+    // Longer than a clock can count is no limit.
+    Instant::now().checked_add(Duration::try_from_secs_f64(seconds).ok()?)
+}
+
+/// Returns why a run ends after this certification, or `None` if it continues.
+fn end_after(
+    certificate: &Certificate,
+    state: &RunState,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Option<Stop> {
+    let end = state.end(budget, certificate);
+    end.or_else(|| observer.hands_over().then_some(Stop::Interrupted))
+}
+
 /// Runs the loop; returns the state at the end of the run, the last certification, and why the run ended.
 fn drive(
     solver: &mut dyn Drive,
@@ -194,14 +213,7 @@ fn drive(
     observer: &mut dyn Observer,
 ) -> Result<(RunState, Progress, Stop)> {
     budget.check()?;
-    let begin = Instant::now();
-    // The time limit includes earlier parts of the run.
-    let spent = state.solve_seconds.max(0.0) + state.certify_seconds.max(0.0);
-    let seconds = budget.seconds.map(|seconds| (seconds - spent).max(0.0));
-    let deadline = match seconds.map(Duration::try_from_secs_f64) {
-        Some(Ok(limit)) => begin.checked_add(limit),
-        _ => None, // longer than a clock can count is no limit
-    };
+    let deadline = deadline(&state, budget);
     let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let watch = Watch::new(deadline);
     let halted = || budget.interrupt.raised() || watch.is_past();
@@ -239,9 +251,7 @@ fn drive(
         let last = Progress { certificate, ..last };
         state.history.pop();
         state.history.push(last);
-        let end = state.end(budget, &certificate);
-        let end = end.or_else(|| observer.hands_over().then_some(Stop::Interrupted));
-        if let Some(stop) = end {
+        if let Some(stop) = end_after(&certificate, &state, budget, observer) {
             return Ok((state, last, stop));
         }
     }
@@ -304,8 +314,7 @@ fn drive(
         observer.certified(&progress, solver.weights())?;
         state.history.push(progress);
 
-        let end = state.end(budget, &certificate);
-        let end = end.or_else(|| observer.hands_over().then_some(Stop::Interrupted));
+        let end = end_after(&certificate, &state, budget, observer);
         if cut {
             // The run can resume from the checkpoint that was stored last, but not from this state.
             let why = if budget.interrupt.raised() { Stop::Interrupted } else { Stop::TimeLimit };

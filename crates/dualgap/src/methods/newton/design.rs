@@ -21,7 +21,7 @@ pub struct Design<'a> {
 }
 
 /// The losses and their slopes at some predictions, with everything that the Hessian needs to know.
-pub struct Slopes {
+pub struct Derivatives {
     /// `Σ mass_i φ_i`.
     pub loss: f64,
     /// `mass_i ∇φ_i`, K numbers for each example.
@@ -63,7 +63,7 @@ impl<'a> Design<'a> {
     }
 
     /// Returns losses, slopes and curvatures at these predictions.
-    pub fn slopes<B: CurvedBlocks>(&self, blocks: &B, masses: &[f64], a: &[f64]) -> Slopes {
+    pub fn slopes<B: CurvedBlocks>(&self, blocks: &B, masses: &[f64], a: &[f64]) -> Derivatives {
         let k = self.outputs;
         let (mut slopes, mut curves) = (vec![0.0; a.len()], vec![0.0; a.len()]);
         let arrays: [(&mut [f64], usize); 2] = [(&mut slopes, k), (&mut curves, k)];
@@ -78,7 +78,7 @@ impl<'a> Design<'a> {
             sum
         };
         let sums = parallel::fill_ranges(self.rows.len(), self.parts, arrays, of_part);
-        Slopes { loss: sums.iter().sum(), slopes, curves }
+        Derivatives { loss: sums.iter().sum(), slopes, curves }
     }
 
     /// Adds X'u to `out`.

@@ -5,7 +5,7 @@ use super::blocks::CurvedBlocks;
 use super::cholesky::Hessian;
 use super::conjugate_gradient;
 use super::cost::{cholesky_in_passes, passes_of_cholesky};
-use super::design::{Design, Slopes};
+use super::design::{Derivatives, Design};
 use super::settings::{Equations, Settings};
 use crate::dual::problem::masses;
 use crate::dual::proximal_point::{OuterProblem, foreign_state};
@@ -171,8 +171,8 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
     }
 
     /// Returns P, its slope and its curvature at these weights and their predictions, of which the losses are known.
-    fn local(&self, w: &[f64], a: Vec<f64>, known: Slopes) -> Local {
-        let Slopes { loss, slopes, curves } = known;
+    fn local(&self, w: &[f64], a: Vec<f64>, known: Derivatives) -> Local {
+        let Derivatives { loss, slopes, curves } = known;
         let mut gradient: Vec<f64> = w.iter().zip(&self.ridge).map(|(w, r)| w * r).collect();
         self.design.add_adjoint(&slopes, &mut gradient);
         Local { value: loss + self.penalty(w), a, gradient, curves }
@@ -182,7 +182,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         0.5 * w.iter().zip(&self.ridge).map(|(w, ridge)| ridge * w * w).sum::<f64>()
     }
 
-    fn slopes(&self, a: &[f64]) -> Slopes {
+    fn slopes(&self, a: &[f64]) -> Derivatives {
         self.design.slopes(self.blocks(), &self.masses, a)
     }
 
