@@ -97,9 +97,12 @@ class Race:
         command = " ".join(self.program.command(data, problem, None, threads)[1:-2])
         record |= {"command": f"dualgap {command} --tolerance T", "rungs": rungs, "ended": ended}
         if rungs and threads == 1:
-            w, claimed = ours.weights(self.program, data, problem, 1e-2, TARGET / "race", limit)
-            record["checked"] = abs(value(data, problem, w) - claimed) / abs(claimed)
-            if record["checked"] > SAME:
+            try:
+                w, claimed = ours.weights(self.program, data, problem, 1e-2, TARGET / "race", limit)
+                record["checked"] = abs(value(data, problem, w) - claimed) / abs(claimed)
+            except (OSError, ValueError, KeyError) as error:
+                self.alarms.append(f"{problem.name}: the weights cannot be checked: {error!r}")
+            if record.get("checked", 0.0) > SAME:
                 self.alarms.append(f"{problem.name}: the value of the report is off by {record['checked']:.1e}")
         self.records.add(record)
         self.say(record)
