@@ -188,7 +188,7 @@ fn the_commands_of_the_page_on_measurements_work() {
 
 #[test]
 fn the_commands_of_cross_validation_work() {
-    assert_eq!(run_all(shell_lines(CROSS_VALIDATION)), 4);
+    assert_eq!(run_all(shell_lines(CROSS_VALIDATION)), 11);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn the_commands_of_the_page_on_matchings_work() {
 
 #[test]
 fn the_commands_of_the_page_on_paths_work() {
-    assert_eq!(run_all(shell_lines(PATHS)), 2);
+    assert_eq!(run_all(shell_lines(PATHS)), 6);
 }
 
 #[test]

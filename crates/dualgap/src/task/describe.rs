@@ -41,6 +41,7 @@ impl Description {
     }
 
     /// Returns the problem of a path over λ, σ or radii: without what is varied.
+    #[must_use]
     pub fn at_every(self, over: Over) -> Self {
         let mut problem = if over == Over::Radius { self } else { self.at_every_lambda() };
         match over {

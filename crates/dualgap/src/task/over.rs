@@ -1,6 +1,6 @@
 //! What a grid is over: λ, σ, or the radius of a ball.
 
-use crate::term::Penalty;
+use crate::term::{Ball, Penalty};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ impl Over {
             (Self::L1, Penalty::Ridge { l1, .. } | Penalty::QNorm { l1, .. }) => Some(l1),
             (Self::L1, Penalty::Lasso { sigma, .. }) => Some(sigma),
             (Self::L1, Penalty::Ball { .. }) => None,
-            (Self::Radius, penalty) => penalty.ball().map(|ball| ball.radius()),
+            (Self::Radius, penalty) => penalty.ball().map(Ball::radius),
         }
     }
 

@@ -250,15 +250,16 @@ impl<S: Structure> TaskSpec<S> {
             return Ok(most);
         }
         Err(Error::setting(format!(
-            "all weights are zero whatever the l1 penalty is, since none lowers the loss (its largest slope is {most}):              there is no fraction of the maximum; give a number"
+            "all weights are zero whatever the l1 penalty is, since none lowers the loss (its largest slope is {most}): \
+             there is no fraction of the maximum; give a number"
         )))
     }
 
     /// Returns what the problem is like at zero weights.
     pub fn at_zero(&self, data: &S::Data) -> Result<AtZero> {
         let nonnegative = match self.penalty {
-            PenaltySpec::Ridge { nonnegative, .. } => nonnegative,
-            PenaltySpec::Given(
+            PenaltySpec::Ridge { nonnegative, .. }
+            | PenaltySpec::Given(
                 Penalty::Ridge { nonnegative, .. } | Penalty::Lasso { nonnegative, .. },
             ) => nonnegative,
             _ => false,

@@ -65,8 +65,10 @@ impl Strength {
     }
 }
 
-/// The suffixes of text, and what they stand for.
-const FORMS: [(&str, fn(f64) -> Strength); 3] =
+/// A suffix of text, and what it stands for.
+type Form = (&'static str, fn(f64) -> Strength);
+
+const FORMS: [Form; 3] =
     [("/n", Strength::PerExample), ("max", Strength::FractionOfMax), ("l1", Strength::TimesL1)];
 
 impl FromStr for Strength {
