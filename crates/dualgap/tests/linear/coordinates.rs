@@ -93,7 +93,8 @@ fn weights_meet_their_optimality_conditions() {
                     w[j] += change;
                     smooth.primal(&w)
                 };
-                let slope = (at(1e-5) - at(-1e-5)) / 2e-5 + case.lambda * w[j];
+                let ridge = if case.is_free(j) { 0.0 } else { case.lambda * w[j] };
+                let slope = (at(1e-5) - at(-1e-5)) / 2e-5 + ridge;
                 let sigma = case.regulariser.l1;
                 let off = if case.is_free(j) {
                     slope.abs()
@@ -137,7 +138,8 @@ fn correlated(loss: ScalarLoss, n: usize, d: usize) -> Case {
 fn correlated_columns_of_all_sizes_are_no_trouble() {
     for loss in [ScalarLoss::Squared, ScalarLoss::Logistic, ScalarLoss::SquaredHinge] {
         for case in [correlated(loss, 120, 12), correlated(loss, 120, 12).with_intercept()] {
-            let report = fit(&case, 1e-6);
+            // No closer: the rounding of columns of this size is not far below.
+            let report = fit(&case, 1e-5);
             assert!(report.passes < 400.0, "{loss:?}: {} passes", report.passes);
         }
     }

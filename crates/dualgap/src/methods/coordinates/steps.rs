@@ -38,7 +38,11 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         if set.is_empty() {
             return;
         }
-        let local = self.local.take().unwrap_or_else(|| self.here());
+        // A run that resumes has counted these predictions as work before.
+        let local = self.local.take().unwrap_or_else(|| {
+            let (a, _) = self.design.predict(self.walk.w.iter().copied().enumerate());
+            Local::at(self.blocks, &self.design, a)
+        });
         let Self { blocks, design, terms, walk, gram, same, .. } = self;
         if blocks.is_quadratic() && design.outputs == 1 {
             let curves: Vec<f64>;
