@@ -5,7 +5,7 @@ use crate::common::fits::penalty;
 use crate::linear::case::{Case, LOSSES, gamma};
 use crate::linear::solvers::quadratic_program;
 use dualgap::Result;
-use dualgap::data::{DataSet, Examples};
+use dualgap::data::{DataSet, Examples, Numbers};
 use dualgap::linalg::{Random, Rows};
 use dualgap::methods::newton::{Equations, Settings};
 use dualgap::run::{Budget, InMemory, Observer, Progress, Report, Stop};
@@ -173,7 +173,7 @@ fn uneven() -> Examples {
         rows.push_sparse(&row);
     }
     rows.fit_width(2100);
-    Examples::new(rows, targets).unwrap()
+    Examples::new(rows, Numbers::new(targets).unwrap()).unwrap()
 }
 
 // Most rows are short, and so dual ascent begins; the long ones make it slow, and it hands over when its gap says so. A run that
