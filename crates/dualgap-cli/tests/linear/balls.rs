@@ -230,8 +230,8 @@ fn what_makes_no_ball_is_refused() {
         desk.run(&format!("train {line} --solver pdbfw")).refuses(&["--constants delta="]);
         desk.train(&format!("{line} --solver pdbfw --constants delta=0.1"));
     }
-    desk.run("cv binary binary.svm --ball l1 --radius 1").refuses(&["--ball"]);
-    desk.run("path binary binary.svm --ball l1 --radius 1 -o folder").refuses(&["--ball"]);
+    desk.run("cv binary binary.svm --ball l1 --radius 1").refuses(&["--radius"]);
+    desk.run("path binary binary.svm --ball l1 --radius 1 -o folder").refuses(&["--radius"]);
     desk.write("words.txt", "a X\nb Y\n\na X\n\n");
     desk.run("train chain words.txt --ball l1 --radius 1").refuses(&["--ball", "multiclass"]);
 }
