@@ -108,7 +108,7 @@ fn every_option_of_numbers_that_changes_the_problem_changes_what_is_said() {
         "completion ratings --radius 2",
         "completion ratings --radius 3",
         "completion ratings --radius 2 --centre none",
-        "completion ratings --radius 2 --centre effects",
+        "completion ratings --radius 2 --centre mean",
         "completion ratings --radius 2 --holdout 0.2",
         "completion ratings --radius 2 --holdout 0.2 --seed 7",
     ]);

@@ -29,7 +29,7 @@ impl<S: Structure> TaskSpec<S> {
     /// use dualgap::term::{Penalty, ScalarLoss};
     ///
     /// let rows = [vec![1.0, 0.1], vec![2.0, -0.1], vec![3.0, 0.2]];
-    /// let data = Examples::from_dense_numbers(&rows, &[2.0, 4.0, 6.0])?;
+    /// let data = Examples::from_dense_numbers(&rows, &[2.1, 3.9, 6.2])?;
     /// let spec = TaskSpec::from(Task::new(Linear::new(ScalarLoss::Squared), Penalty::lasso(1.0)));
     /// let most = spec.l1_max(&data)?;
     /// let grid = Grid { over: Over::L1, values: vec![most, 0.1 * most, 0.0001 * most] };

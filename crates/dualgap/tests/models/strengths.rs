@@ -86,7 +86,9 @@ fn lasso(loss: ScalarLoss, l1: Strength, nonnegative: bool, free: bool) -> TaskS
 fn fit<S: Structure>(spec: &TaskSpec<S>, data: &S::Data, gap: f64) -> Model<S> {
     let budget = Budget { passes: Some(20_000), ..Budget::relative(gap) };
     let report = spec.resolve(data).unwrap().fit(data, Plan::new(budget)).unwrap();
-    assert_eq!(report.stop, Stop::GapReached);
+    // A free intercept has a rounding of its own, which may be all that is left of the gap.
+    let near = report.certificate.relative_gap() <= gap && report.stop == Stop::Stalled;
+    assert!(report.stop == Stop::GapReached || near, "{:?}", report.certificate);
     report.model
 }
 

@@ -34,8 +34,10 @@ fn assert_weighed<S: Structure, P>(
 fn weights_of_the_data_are_those_of_the_run() {
     let small = |kind: Kind| Small::random(2, kind, 6, 3, 3);
     let weights = vec![1.0, 2.0, 0.5, 3.0, 1.0, 0.0];
-    let (none, budget) =
-        (Settings { lambda: 0.1, threads: 1, ..Settings::default() }, Budget::passes(5));
+    let (none, budget) = (
+        Settings { lambda: 0.1, threads: 1, handover: false, ..Settings::default() },
+        Budget::passes(5),
+    );
     let own = Settings { sample_weights: Some(weights.clone()), ..none.clone() };
 
     let chains = small(Kind::Chain(Hamming::Plain)).sequences();
