@@ -169,6 +169,17 @@ impl<S: Solver, C: Fn(&S, &RunState) -> Result<Checkpoint>> Drive for Driven<'_,
     }
 }
 
+/// Whether the solver claims to be done, with the gap that it last claimed: a claim that a certificate has refuted counts again
+/// when its gap is less than half.
+fn claims(solver: &dyn Drive, budget: &Budget, claimed: &mut f64) -> bool {
+    let Some((primal, dual)) = solver.claim() else { return false };
+    let done = primal - dual < 0.5 * *claimed && budget.would_be_met((primal, dual));
+    if done {
+        *claimed = primal - dual;
+    }
+    done
+}
+
 /// What the observer is told of a certification in this state of the run.
 fn progress(state: &RunState, pass: u64, certified: &Certified) -> Progress {
     let certificate = certified.model;
@@ -202,11 +213,10 @@ fn drive(
         _ => None, // longer than a clock can count is no limit
     };
     let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-    let watch = Watch::new(deadline);
+    let (watch, first) = (Watch::new(deadline), OnceLock::new());
     let halted = || budget.interrupt.raised() || watch.is_past();
     // A certification that is under way, or closes the run, may continue for a while before it falls back to coarser
     // bounds.
-    let first = OnceLock::new();
     let expired = || {
         (budget.interrupt.raised() || late()) && first.get_or_init(Instant::now).elapsed() >= GRACE
     };
@@ -218,8 +228,8 @@ fn drive(
     let pass_limit = budget.passes.map_or(u64::MAX, |passes| passes.saturating_mul(pass));
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
     let interval = solver.interval(pass).max(1);
-    let mut stored_at = state.work.oracle_calls;
-    let mut claimed = f64::INFINITY;
+    let (mut stored_at, mut claimed) = (state.work.oracle_calls, f64::INFINITY);
+    let mut rests = |solver: &dyn Drive| halted() || claims(solver, budget, &mut claimed);
 
     for progress in &state.history {
         observer.certified(progress, &[])?;
@@ -243,7 +253,7 @@ fn drive(
     loop {
         let target = next_certification(&state.history, pass, budget.certify_share).min(limit);
         let mut fits = true; // whether one more step fits into what is left
-        while fits && state.work.oracle_calls < target && !halted() {
+        while fits && state.work.oracle_calls < target && !rests(solver) {
             let done = state.work.oracle_calls;
             let quota = Quota {
                 oracle_calls: target - done,
@@ -260,14 +270,6 @@ fn drive(
             if state.work.oracle_calls - stored_at >= interval {
                 store(solver, &state, observer)?;
                 stored_at = state.work.oracle_calls;
-            }
-            // A claim that a certificate has refuted counts again when its gap is less than half.
-            if let Some((primal, dual)) = solver.claim()
-                && primal - dual < 0.5 * claimed
-                && budget.would_be_met((primal, dual))
-            {
-                claimed = primal - dual;
-                break;
             }
         }
         // Decided before the certification, so that its time cannot turn a finished run into a late one.
