@@ -256,11 +256,23 @@ fn drive(
         }
     }
     loop {
-        let mut target = next_certification(&state.history, pass, budget.certify_share).min(limit);
+        let due = next_certification(&state.history, pass, budget.certify_share).min(limit);
         let certified = state.history.last().map_or(0, |last| last.work.oracle_calls);
-        let doubled = certified.saturating_mul(2).min(limit);
         let mut fits = true; // whether one more step fits into what is left
-        while fits && state.work.oracle_calls < target && !halted() {
+        let target = loop {
+            // Before a step and not after it, so that a run that resumes here does the same.
+            let expected = solver.expected().filter(|_| state.work.oracle_calls > certified);
+            let target = match expected {
+                Some(expected) if expected.gap < 0.5 * refuted && budget.would_be_met(expected) => {
+                    refuted = expected.gap;
+                    state.work.oracle_calls.min(limit)
+                }
+                Some(_) => due.max(certified.saturating_mul(2).min(limit)),
+                None => due,
+            };
+            if !fits || state.work.oracle_calls >= target || halted() {
+                break target;
+            }
             let done = state.work.oracle_calls;
             let quota = Quota {
                 oracle_calls: target - done,
@@ -274,18 +286,11 @@ fn drive(
             fits = done != Work::default();
             state.work += done;
             observer.advanced(state.work.oracle_calls as f64 / pass as f64);
-            if let Some(expected) = solver.expected().filter(|_| fits) {
-                if expected.gap < 0.5 * refuted && budget.would_be_met(expected) {
-                    (refuted, target) = (expected.gap, state.work.oracle_calls.min(limit));
-                } else {
-                    target = target.max(doubled);
-                }
-            }
             if state.work.oracle_calls - stored_at >= interval {
                 store(solver, &state, observer)?;
                 stored_at = state.work.oracle_calls;
             }
-        }
+        };
         // Decided before the certification, so that its time cannot turn a finished run into a late one.
         let stop = if budget.interrupt.raised() {
             Some(Stop::Interrupted)

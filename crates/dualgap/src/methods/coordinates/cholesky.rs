@@ -12,7 +12,7 @@ pub fn solve(a: &mut [f64], b: &mut [f64]) -> bool {
         let row = &mut rest[..n];
         let diagonal = row[i];
         for j in 0..i {
-            let other = &above[j * n..j * n + j + 1];
+            let other = &above[j * n..=j * n + j];
             let sum: f64 = row[..j].iter().zip(other).map(|(x, y)| x * y).sum();
             row[j] = (row[j] - sum) / other[j];
         }
@@ -23,7 +23,7 @@ pub fn solve(a: &mut [f64], b: &mut [f64]) -> bool {
         row[i] = pivot.sqrt();
     }
     for i in 0..n {
-        let row = &a[i * n..i * n + i + 1];
+        let row = &a[i * n..=i * n + i];
         let sum: f64 = row[..i].iter().zip(&*b).map(|(x, y)| x * y).sum();
         b[i] = (b[i] - sum) / row[i];
     }

@@ -182,9 +182,9 @@ fn slope_of_dense(values: &[f64], output: Output<'_>) -> f64 {
     let (s, d, r) = (&slopes[..n], &diagonal[..n], &rank_one[..n]);
     let (u, m) = (&along[..n], &means[..n]);
     for first in (0..n / 4 * 4).step_by(4) {
-        for lane in 0..4 {
+        for (lane, sum) in sums.iter_mut().enumerate() {
             let i = first + lane;
-            sums[lane] += values[i] * (s[i] + d[i] * u[i] - r[i] * m[i]);
+            *sum += values[i] * (s[i] + d[i] * u[i] - r[i] * m[i]);
         }
     }
     let rest: f64 = (n / 4 * 4..n).map(|i| values[i] * output.slope(i)).sum();

@@ -46,13 +46,12 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         let Self { blocks, design, terms, walk, gram, same, .. } = self;
         if blocks.is_quadratic() && design.outputs == 1 {
             let curves: Vec<f64>;
-            let curve = match same {
-                Some(same) => Curve::Same(*same),
-                None => {
-                    let each = local.curves.iter().zip(&design.masses);
-                    curves = each.map(|(curve, mass)| curve * mass).collect();
-                    Curve::Each(&curves)
-                }
+            let curve = if let Some(same) = same {
+                Curve::Same(*same)
+            } else {
+                let each = local.curves.iter().zip(&design.masses);
+                curves = each.map(|(curve, mass)| curve * mass).collect();
+                Curve::Each(&curves)
             };
             let mut model = Plain { design, terms, curve, slopes: local.slopes };
             gram.spent = walk.spent;

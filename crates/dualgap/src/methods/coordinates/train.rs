@@ -56,7 +56,7 @@ pub fn train_from<B: CurvedBlocks>(
 where
     B::Point: Serialize + DeserializeOwned,
 {
-    let mut solver = made(blocks, problem, settings, sink.is_some())?;
+    let mut solver = made(blocks, problem, *settings, sink.is_some())?;
     let state = match begin {
         Begin::Fresh => RunState::default(),
         Begin::Points(points) => {
@@ -84,7 +84,7 @@ pub fn train_at<B: CurvedBlocks>(
 where
     B::Point: Serialize + DeserializeOwned,
 {
-    let mut solver = made(blocks, problem, settings, sink.is_some())?;
+    let mut solver = made(blocks, problem, *settings, sink.is_some())?;
     solver.begin_at(weights)?;
     run_from(solver, RunState::default(), budget, observer, sink)
 }
@@ -92,7 +92,7 @@ where
 fn made<'a, B: CurvedBlocks>(
     blocks: &'a B,
     problem: &dual::Settings,
-    settings: &Settings,
+    settings: Settings,
     keeps: bool,
 ) -> Result<Coordinates<'a, B>> {
     let (sigma, lambda) = (problem.regulariser.l1, problem.lambda);
