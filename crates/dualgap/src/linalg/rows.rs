@@ -324,8 +324,7 @@ impl Rows {
     /// Whether reading rows in a random order waits for memory: they do not fit the cache, and each of them is short.
     pub(crate) fn are_many_and_short(&self) -> bool {
         let entry = match self.parts() {
-            Parts::Dense { .. } => 8,
-            Parts::Single { .. } => 8,
+            Parts::Dense { .. } | Parts::Single { .. } => 8,
             Parts::Sparse { .. } => 12,
         };
         let bytes = self.stored().saturating_mul(entry);

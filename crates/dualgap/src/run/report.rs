@@ -133,6 +133,14 @@ impl RunState {
         reached.or(stalled.then_some(Stop::Stalled)).or(interrupted)
     }
 
+    /// Counts the certifications in a row that are no better than the one before.
+    pub(super) fn compare(&mut self, certificate: &Certificate, may_stall: bool) {
+        let Some(before) = self.history.last().map(|before| before.certificate) else { return };
+        let better = certificate.primal < before.primal || certificate.dual > before.dual;
+        let still = !better && may_stall;
+        self.standstill = if still { self.standstill.saturating_add(1) } else { 0 };
+    }
+
     pub(super) fn report<S: Solver>(
         self,
         solver: S,

@@ -205,6 +205,16 @@ fn end_after(
     end.or_else(|| observer.hands_over().then_some(Stop::Interrupted))
 }
 
+/// Whether the solver expects a certificate that ends the run. `refuted` is the gap that was expected when a certificate did not
+/// end it, because of rounding: an expectation counts again when its gap is less than half.
+fn ends(expected: Expected, budget: &Budget, refuted: &mut f64) -> bool {
+    let ends = expected.gap < 0.5 * *refuted && budget.would_be_met(expected);
+    if ends {
+        *refuted = expected.gap;
+    }
+    ends
+}
+
 /// Runs the loop; returns the state at the end of the run, the last certification, and why the run ended.
 fn drive(
     solver: &mut dyn Drive,
@@ -232,8 +242,6 @@ fn drive(
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
     let interval = solver.interval(pass).max(1);
     let mut stored_at = state.work.oracle_calls;
-    // The gap that was expected when a certificate was to end the run and did not: rounding is in the way. An expectation
-    // counts again when its gap is less than half.
     let mut refuted = f64::INFINITY;
 
     for progress in &state.history {
@@ -261,15 +269,12 @@ fn drive(
         let mut fits = true; // whether one more step fits into what is left
         let target = loop {
             // Before a step and not after it, so that a run that resumes here does the same.
-            let expected = solver.expected().filter(|_| state.work.oracle_calls > certified);
-            let target = match expected {
-                Some(expected) if expected.gap < 0.5 * refuted && budget.would_be_met(expected) => {
-                    refuted = expected.gap;
-                    state.work.oracle_calls.min(limit)
-                }
-                Some(_) => due.max(certified.saturating_mul(2).min(limit)),
+            let target = match solver.expected().filter(|_| state.work.oracle_calls > certified) {
+                Some(expected) if ends(expected, budget, &mut refuted) => state.work.oracle_calls,
+                Some(_) => due.max(certified.saturating_mul(2)),
                 None => due,
             };
+            let target = target.min(limit);
             if !fits || state.work.oracle_calls >= target || halted() {
                 break target;
             }
@@ -311,11 +316,7 @@ fn drive(
         state.certify_seconds += start.elapsed().as_secs_f64();
         let certificate = certified.model;
         let progress = progress(&state, pass, &certified);
-        if let Some(before) = state.history.last().map(|before| before.certificate) {
-            let better = certificate.primal < before.primal || certificate.dual > before.dual;
-            let still = !better && solver.may_stall();
-            state.standstill = if still { state.standstill.saturating_add(1) } else { 0 };
-        }
+        state.compare(&certificate, solver.may_stall());
         observer.certified(&progress, solver.weights())?;
         state.history.push(progress);
 

@@ -45,9 +45,11 @@ pub fn scaled(case: &Case, scaling: Scaling) -> (Case, Vec<f64>) {
 }
 
 pub fn fit(case: &Case, scale: Scaling, budget: &Budget) -> Report<Model> {
-    // Whether shrinking leaves an example out may depend on the last bit.
-    let settings = Settings { shrinking: false, ..case.settings() };
-    let fit = fits::linear(case.loss, Choice::I, &settings, budget).scaled(scale);
+    fit_with(case, &case.settings(), scale, budget)
+}
+
+fn fit_with(case: &Case, settings: &Settings, scale: Scaling, budget: &Budget) -> Report<Model> {
+    let fit = fits::linear(case.loss, Choice::I, settings, budget).scaled(scale);
     fit.run(&case.examples()).unwrap()
 }
 
@@ -71,8 +73,10 @@ fn a_run_on_scaled_columns_is_a_run_on_data_scaled_beforehand() {
         for scaling in SCALINGS {
             let (beforehand, by) = scaled(&case, scaling);
             let (budget, what) = (Budget::passes(6), format!("{scaling:?} {case:?}"));
-            let (one, other) =
-                (fit(&case, scaling, &budget), fit(&beforehand, Scaling::None, &budget));
+            // Whether shrinking leaves an example out may depend on the last bit.
+            let settings = Settings { shrinking: false, ..case.settings() };
+            let one = fit_with(&case, &settings, scaling, &budget);
+            let other = fit_with(&beforehand, &settings, Scaling::None, &budget);
             let (a, b) = (one.certificate, other.certificate);
             let exact = scaling == Scaling::Max; // another formula for the root would round differently
             let error = if exact { a.rounding_error + b.rounding_error } else { 1e-7 };

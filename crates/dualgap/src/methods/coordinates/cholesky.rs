@@ -50,9 +50,9 @@ mod tests {
             let mut a: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
             let mut x = b[..n].to_vec();
             prop_assert!(solve(&mut a, &mut x));
-            for i in 0..n {
+            for (i, b) in b[..n].iter().enumerate() {
                 let product: f64 = (0..n).map(|j| entry(i, j) * x[j]).sum();
-                prop_assert!((product - b[i]).abs() < 1e-10);
+                prop_assert!((product - b).abs() < 1e-10);
             }
         }
     }
