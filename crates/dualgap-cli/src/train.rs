@@ -42,19 +42,17 @@ impl Work for TrainArgs {
         let mut stop = self.stop.clone();
         let chosen = match self.auto()? {
             None => None,
-            Some(over) => match choose(self, &job, over)? {
-                Some(chosen) => {
-                    job.spec = job.spec.at(over, chosen.value)?;
-                    Some(chosen)
-                }
-                None => {
+            Some(over) => {
+                let Some(chosen) = choose(self, &job, over)? else {
                     let _ = writeln!(
                         std::io::stderr(),
                         "interrupted: nothing was chosen, and nothing was written"
                     );
                     return Ok(Outcome::NotReached);
-                }
-            },
+                };
+                job.spec = job.spec.at(over, chosen.value)?;
+                Some(chosen)
+            }
         };
         let (settled, l1_max) = job.spec.settled(&job.train.data)?;
         job.spec = settled;

@@ -45,9 +45,8 @@ pub fn parse_sigma(text: &str) -> Result<Strength, String> {
             .to_string()
     };
     match parse_end(text) {
-        Ok(Strength::TimesL1(_)) => Err(complain()),
         Err(told) if text.ends_with("max") => Err(told),
-        Err(_) => Err(complain()),
+        Ok(Strength::TimesL1(_)) | Err(_) => Err(complain()),
         Ok(strength) => Ok(strength),
     }
 }

@@ -86,17 +86,16 @@ fn text(told: &Told, stop: Option<Stop>, count: usize, folder: &Path, seconds: f
         ("saved", saved),
     ];
     let late = told.models.iter().filter(|entry| entry.worst_gap > told.tolerance.limit()).count();
-    let mut verdict = match late {
+    let verdict = match late {
         0 => told.certified_grid(),
         _ => format!(
             "{late} of {} models are NOT within the tolerance: allow more passes.",
             told.models.len()
         ),
     };
-    if let Some(stop) = stop {
+    let end = stop.map_or_else(String::new, |stop| {
         let why = if stop == Stop::Interrupted { "it was interrupted" } else { "the time was up" };
-        verdict +=
-            &format!("\nThe path ends after {} of {count} models: {why}.", told.models.len());
-    }
-    format!("{}\n{}\n{verdict}\n", aligned(&rows), told.lines())
+        format!("\nThe path ends after {} of {count} models: {why}.", told.models.len())
+    });
+    format!("{}\n{}\n{verdict}{end}\n", aligned(&rows), told.lines())
 }

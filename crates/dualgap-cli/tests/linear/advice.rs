@@ -25,7 +25,7 @@ fn uneven() -> String {
         let label = if x[0] + x[5] + dice.signed() > 0.1 { 1 } else { -1 };
         let _ = write!(text, "{label}");
         for (k, x) in x.iter().enumerate() {
-            let _ = write!(text, " {}:{}", k + 1, 3.3_f64.powi(k as i32) * x);
+            let _ = write!(text, " {}:{}", k + 1, 3.3_f64.powf(k as f64) * x);
         }
         let _ = writeln!(text);
     }

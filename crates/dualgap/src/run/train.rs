@@ -271,10 +271,9 @@ fn drive(
             // Before a step and not after it, so that a run that resumes here does the same.
             let target = match solver.expected().filter(|_| state.work.oracle_calls > certified) {
                 Some(expected) if ends(expected, budget, &mut refuted) => state.work.oracle_calls,
-                Some(_) => due.max(certified.saturating_mul(2)),
+                Some(_) => due.max(certified.saturating_mul(2)).min(limit),
                 None => due,
             };
-            let target = target.min(limit);
             if !fits || state.work.oracle_calls >= target || halted() {
                 break target;
             }
@@ -301,7 +300,7 @@ fn drive(
             Some(Stop::Interrupted)
         } else if late() {
             Some(Stop::TimeLimit)
-        } else if target == limit && (state.work.oracle_calls >= limit || !fits) {
+        } else if target >= limit && (state.work.oracle_calls >= limit || !fits) {
             Some(if limit == pass_limit { Stop::PassLimit } else { Stop::OracleLimit })
         } else {
             None

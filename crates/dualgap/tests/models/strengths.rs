@@ -5,8 +5,8 @@ use dualgap::run::{Budget, Stop, Tolerance};
 use dualgap::structure::completion::Centring;
 use dualgap::structure::{Completion, Linear, Multiclass, Structure};
 use dualgap::task::{
-    Chosen, Grid, Model, Over, PenaltySpec, Plan, Score, Strength, Task, TaskSpec, TrialPlan,
-    check_grid_path,
+    Candidate, Chosen, Grid, Model, Over, PenaltySpec, Plan, Score, Strength, Task, TaskSpec,
+    TrialPlan, check_grid_path,
 };
 use dualgap::term::{MulticlassLoss, Penalty, ScalarLoss};
 
@@ -70,7 +70,7 @@ fn by_formula(
     };
     let (mut low, mut high) = if free { (-50.0, 50.0) } else { (0.0, 0.0) };
     for _ in 0..200 {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         *(if gradient(middle, 4) < 0.0 { &mut low } else { &mut high }) = middle;
     }
     let penalised = if free { 4 } else { 5 };
@@ -361,7 +361,7 @@ fn a_choice_is_that_of_a_search_by_hand() {
         }
         let least = grid.values.iter().map(|&value| error(value)).fold(f64::INFINITY, f64::min);
         assert!(error(chosen.value) <= least + 0.05, "{over:?} {}", chosen.value);
-        let best = tried.iter().map(|c| c.error()).fold(f64::INFINITY, f64::min);
+        let best = tried.iter().map(Candidate::error).fold(f64::INFINITY, f64::min);
         assert_eq!(tried[chosen.found.best()].error(), best);
         assert_eq!(tried[chosen.found.best()].value, chosen.value);
     }

@@ -4,7 +4,9 @@ use super::blocks::CurvedBlocks;
 #[cfg(feature = "low-rank")]
 use super::cholesky::Hessian;
 use super::conjugate_gradient;
-use super::cost::{cholesky_in_passes, passes_of_cholesky};
+#[cfg(feature = "low-rank")]
+use super::cost::cholesky_in_passes;
+use super::cost::passes_of_cholesky;
 use super::design::{Derivatives, Design};
 use super::settings::{Equations, Settings};
 use crate::dual::problem::masses;
