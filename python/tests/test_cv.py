@@ -161,6 +161,7 @@ def test_keywords_are_checked(signs: Any) -> None:
     names = set(dualgap.LinearClassifier().get_params())
     assert set(dualgap.LinearClassifierCV().get_params()) == names - {"lam", "warm_start"} | {
         "lams",
+        "l1s",
         "cv",
         "one_standard_error",
     }
