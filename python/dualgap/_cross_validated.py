@@ -149,8 +149,8 @@ class CrossValidated:
         )
         chosen = self._set_found(found, over)
         task = request["task"]
-        chosen = {**task, "penalty": {**task["penalty"], over: chosen}}
-        return super()._solve(structure, data, {**request, "task": chosen}, arrays, **keywords)  # type: ignore[misc]
+        task = {**task, "penalty": {**task["penalty"], over: chosen}}
+        return super()._solve(structure, data, {**request, "task": task}, arrays, **keywords)  # type: ignore[misc]
 
     def _set_found(self, found: dict[str, Any], over: str) -> float:
         """Set the attributes of the search, warn of what makes its choice doubtful, and return what it has chosen."""

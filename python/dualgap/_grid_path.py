@@ -201,7 +201,7 @@ def grid_path(
         points.append(GridPoint(value, fitted.certificate_, fitted, report["passes"]))
     result = GridPath(points, over, stop, wanted.get("tolerance"), wanted.get("absolute_tolerance"))
     if raised is not None:
-        raised.path = result  # type: ignore[attr-defined]
+        raised.path = result  # type: ignore[union-attr]
         raised.add_note("what was trained by then is the attribute `path` of this exception")
         raise raised
     if stop not in (None, "callback"):
