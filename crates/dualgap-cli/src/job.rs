@@ -48,6 +48,7 @@ impl<'a, S: Structure> Job<'a, S> {
         if let Some(weights) = weights::of_file(common.data.sample_weights.as_deref(), &train)? {
             train.data = train.data.weighted(weights)?;
         }
+        train.data.identify();
         train.chosen = Vec::new(); // of use for the weights only, and as long as the data
         Ok(Self { common, name: T::COMMAND, spec, method, train, test })
     }

@@ -66,7 +66,7 @@ impl Work for TrainArgs {
         drop(lock); // the run takes it
         let budget = stop.budget();
         let begin = Instant::now();
-        let mut slow = Slow::new(&self.out, task.scale_advice(&job.train.data));
+        let mut slow = Slow::new(&self.out, || task.scale_advice(&job.train.data));
         let mut report = observed(&self.out, &budget, &mut slow, |observer| {
             let plan = Plan {
                 observer: Some(observer),
@@ -205,7 +205,7 @@ fn advice<S: Structure>(report: &Report<Model<S>>, data: &S::Data) -> Result<Vec
 fn observed<M>(
     out: &OutputArgs,
     budget: &Budget,
-    slow: &mut Slow,
+    slow: &mut Slow<impl Fn() -> Option<Remark> + Send>,
     train: impl FnOnce(&mut dyn Observer) -> Result<Report<M>>,
 ) -> Result<Report<M>> {
     stop_on_ctrl_c(&budget.interrupt);
@@ -238,32 +238,35 @@ fn observed<M>(
 const SLOW: f64 = 50.0;
 
 /// Says once, during a run that takes long, that a scale would help: some such runs would not end for hours.
-struct Slow {
-    remark: Option<String>,
-    said: bool,
+struct Slow<F> {
+    /// Looks at the data, which takes as long as a pass over them; `None` after it was called, or if nothing is to be said.
+    advice: Option<F>,
+    said: Option<String>,
 }
 
-impl Slow {
-    fn new(out: &OutputArgs, remark: Option<Remark>) -> Self {
-        let remark = remark.map(|remark| in_options(&remark.text));
-        Self { remark: remark.filter(|_| !out.quiet), said: false }
+impl<F: Fn() -> Option<Remark>> Slow<F> {
+    fn new(out: &OutputArgs, advice: F) -> Self {
+        Self { advice: Some(advice).filter(|_| !out.quiet), said: None }
     }
 
     /// Whether this was said during the run.
     fn said(&self, remark: &Remark) -> bool {
-        self.said && self.remark.as_ref() == Some(&remark.text)
+        self.said.as_ref() == Some(&remark.text)
     }
 }
 
-impl Observer for &mut Slow {
+impl<F: Fn() -> Option<Remark> + Send> Observer for &mut Slow<F> {
     fn certified(&mut self, progress: &Progress, _: &[f64]) -> Result<()> {
-        if let Some(remark) = self.remark.as_ref().filter(|_| progress.passes >= SLOW && !self.said)
-        {
-            self.said = true;
+        if progress.passes < SLOW {
+            return Ok(());
+        }
+        if let Some(remark) = self.advice.take().and_then(|advice| advice()) {
+            let remark = in_options(&remark.text);
             let _ = writeln!(
                 std::io::stderr(),
                 "note: {remark}; Ctrl-C ends this run with a model that is certified"
             );
+            self.said = Some(remark);
         }
         Ok(())
     }

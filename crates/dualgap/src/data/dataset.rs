@@ -74,6 +74,9 @@ pub trait DataSet: Fingerprint {
         self.digest(&mut digest);
         digest.hex()
     }
+
+    /// Computes the fingerprint ahead of its use, if the data keep it: it is a digest of all that was read.
+    fn identify(&self) {}
 }
 
 impl DataSet for Examples {
@@ -95,6 +98,14 @@ impl DataSet for Examples {
 
     fn rows(&self) -> Option<&Rows> {
         Some(Examples::rows(self))
+    }
+
+    fn fingerprint(&self) -> String {
+        self.print.of(self)
+    }
+
+    fn identify(&self) {
+        self.fingerprint();
     }
 
     /// Returns an error without memory for three numbers per column while the factors are computed, and a copy of the

@@ -1,6 +1,7 @@
 //! Independent examples: rows and their targets.
 
 use super::checks::{check_finite, check_names, check_weights, select_weights};
+use super::fingerprint::OnePrint;
 use super::{
     Alphabet, Classes, Dictionary, Numbers, Outputs, Sequences, Sets, Targets, Vocabulary,
 };
@@ -23,6 +24,7 @@ pub struct Examples {
     pub(super) targets: Targets,
     pub(super) dictionary: Dictionary,
     pub(super) weights: Option<Vec<f64>>,
+    pub(super) print: OnePrint,
 }
 
 impl Examples {
@@ -46,7 +48,8 @@ impl Examples {
             )));
         }
         check_finite(&rows)?;
-        Ok(Self { rows, targets, dictionary: Dictionary::default(), weights: None })
+        let (dictionary, print) = (Dictionary::default(), OnePrint::default());
+        Ok(Self { rows, targets, dictionary, weights: None, print })
     }
 
     /// Returns unlabelled rows to predict.
@@ -81,6 +84,7 @@ impl Examples {
     #[must_use]
     pub fn with_constant(mut self) -> Self {
         self.rows.append_constant();
+        self.print = OnePrint::default();
         if !self.dictionary.is_empty() {
             self.dictionary.number("(constant)");
         }
@@ -199,7 +203,8 @@ impl Examples {
     /// Returns the same examples with one feature each, its own: the inputs of a problem under a kernel.
     pub(crate) fn one_hot(&self) -> Self {
         let rows = Rows::identity(self.len());
-        Self { rows, dictionary: Dictionary::default(), ..self.clone() }
+        let (dictionary, print) = (Dictionary::default(), OnePrint::default());
+        Self { rows, dictionary, print, ..self.clone() }
     }
 
     /// Returns the given examples in the given order, with the same alphabet, features and weights.
@@ -219,6 +224,7 @@ impl Examples {
             targets: self.targets.select(chosen),
             dictionary: self.dictionary.clone(),
             weights: select_weights(self.weights.as_ref(), chosen),
+            print: OnePrint::default(),
         }
     }
 }
@@ -240,6 +246,7 @@ impl From<Sequences> for Examples {
             rows: sequences.rows,
             targets,
             weights,
+            print: OnePrint::default(),
         }
     }
 }

@@ -7,6 +7,7 @@
 use super::{Examples, Mark, Matchings, Ratings, Sequences, Targets};
 use crate::container::Digest;
 use crate::linalg::Rows;
+use std::sync::OnceLock;
 
 /// A data set that has a fingerprint.
 pub trait Fingerprint {
@@ -26,6 +27,24 @@ pub fn fingerprint(data: &impl Fingerprint) -> String {
     let mut digest = Digest::default();
     data.digest(&mut digest);
     digest.hex()
+}
+
+/// The fingerprint of data, computed once. Data that change get a new one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OnePrint(OnceLock<String>);
+
+impl OnePrint {
+    /// Returns the fingerprint of the data that this one belongs to.
+    pub fn of(&self, data: &impl Fingerprint) -> String {
+        self.0.get_or_init(|| fingerprint(data)).clone()
+    }
+}
+
+/// Equal data have equal fingerprints, computed or not.
+impl PartialEq for OnePrint {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Fingerprint for Rows {
@@ -132,7 +151,7 @@ impl Fingerprint for Ratings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Classes, Numbers, Outputs, Sets};
+    use crate::data::{Classes, DataSet, Numbers, Outputs, Sets};
 
     #[test]
     fn every_part_of_a_data_set_counts() {
@@ -148,6 +167,23 @@ mod tests {
         assert_ne!(original, data([1.0, 2.0, 3.0], [0, 1, 0], 2));
         assert_ne!(original, data([1.0, 2.0, 3.0], [0, 1, 1], 1));
         assert_ne!(original, data([1.0, 3.0, 2.0], [0, 1, 0], 1));
+    }
+
+    /// It is computed once, and again for data that were made of others.
+    #[test]
+    fn changed_data_have_a_fingerprint_of_their_own() {
+        let data = || Examples::from_dense(&[vec![1.0], vec![4.0]], &["a", "b"]).unwrap();
+        let same = |changed: &Examples| {
+            assert_eq!(changed.fingerprint(), fingerprint(changed));
+            changed.fingerprint() == fingerprint(&data())
+        };
+        let known = data();
+        assert!(same(&known) && same(&known.clone()) && known == data());
+        assert!(same(&known.clone().with_weights(vec![1.0, 2.0]).unwrap()));
+        assert!(!same(&known.clone().with_constant()));
+        assert!(!same(&known.select(&[1, 0])));
+        assert!(!same(&known.one_hot()));
+        assert!(!same(&known.scaled(crate::data::Scaling::Max).unwrap().1));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::alignment::Aligner;
 use super::features::{self, Extractor};
+use super::fingerprint::OnePrint;
 use super::{
     ColumnRecipe, CsvRecipe, DataSet, Examples, Matchings, Ratings, RatingsRecipe, Sequences,
     Source, TargetKind, Targets, Unseen, Vocabulary, csv, edges, letters, libsvm,
@@ -471,6 +472,7 @@ impl Recipe {
                 Error::in_file(name, error.to_string(), remedy).caused_by(error)
             })?;
             loaded.data.targets = numbers.into();
+            loaded.data.print = OnePrint::default();
         }
         loaded.unseen.labels.clear();
         Ok(loaded)

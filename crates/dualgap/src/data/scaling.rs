@@ -12,6 +12,7 @@
 //! Nothing is subtracted, so zeros stay zeros. A column of zeros has s = 1, and so has a column of ones.
 
 use super::Examples;
+use super::fingerprint::OnePrint;
 use crate::linalg::Rows;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -110,7 +111,8 @@ impl Factors {
         let Some(factors) = &self.0 else { return Cow::Borrowed(data) };
         let rows = data.rows.divided(factors);
         let (targets, dictionary) = (data.targets.clone(), super::Dictionary::default());
-        Cow::Owned(Examples { rows, targets, dictionary, weights: data.weights.clone() })
+        let (weights, print) = (data.weights.clone(), OnePrint::default());
+        Cow::Owned(Examples { rows, targets, dictionary, weights, print })
     }
 
     /// Returns w for w̃: the weights for the unscaled data.

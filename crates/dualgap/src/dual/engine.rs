@@ -25,7 +25,6 @@ use crate::linalg::parallel;
 use crate::run::{Certified, Quota, Solver, Work};
 use crate::term::Link;
 use crate::{Error, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ pub struct Engine<'a, B: Blocks, L> {
     problem: Problem<'a, B, L>,
     step: Step,
     visits: B::Visits,
-    pool: Arc<rayon::ThreadPool>,
+    pool: Arc<parallel::Pool>,
     /// k, the number of steps so far, and its value when the points were last tidied.
     steps: u64,
     tidied: u64,
@@ -51,11 +50,14 @@ pub struct Engine<'a, B: Blocks, L> {
     counts: bool,
 }
 
-/// Starts a pool with the number of threads that the settings ask for.
-pub(crate) fn pool(settings: &Settings) -> Result<Arc<rayon::ThreadPool>> {
-    rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().map(Arc::new).map_err(
-        |error| Error::setting(format!("no threads can be started: {error}")).caused_by(error),
-    )
+/// Starts the threads that the settings ask for.
+pub(crate) fn pool(settings: &Settings) -> Result<Arc<parallel::Pool>> {
+    parallel::Pool::new(settings.threads).map(Arc::new)
+}
+
+/// The same, but none if a pass over the blocks takes less time than it takes to wake them.
+pub(crate) fn pool_for<B: Blocks>(blocks: &B, settings: &Settings) -> Result<Arc<parallel::Pool>> {
+    if blocks.is_little() { Ok(Arc::new(parallel::Pool::CALLER)) } else { pool(settings) }
 }
 
 /// An upper bound on the number of steps: no run has time for this many, so a state that claims more is invalid.
@@ -121,7 +123,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         settings: &Settings,
         points: Vec<B::Point>,
     ) -> Result<Self> {
-        let start = problem.dual(&points)?;
+        let pool = pool_for(problem.blocks, settings)?;
+        let start = parallel::install(&pool, || problem.dual(&points))?;
         let primal = Primal::new(&problem.link, start.v);
         let state = State {
             steps: 0,
@@ -143,7 +146,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             },
             points,
         };
-        Self::build(problem, settings, state)
+        Self::build(problem, settings, state, pool)
     }
 
     /// Resumes from the state of an earlier run under the same settings. The state may come from an untrusted file, so
@@ -172,8 +175,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
-        let mut engine = Self::build(problem, settings, state)?;
-        let pool = Arc::clone(&engine.pool);
+        let pool = pool_for(blocks, settings)?;
+        let mut engine = Self::build(problem, settings, state, Arc::clone(&pool))?;
         parallel::install(&pool, || engine.prove())?;
         Ok(engine)
     }
@@ -193,6 +196,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         problem: Problem<'a, B, L>,
         settings: &Settings,
         state: State<B::Point>,
+        pool: Arc<parallel::Pool>,
     ) -> Result<Self> {
         if settings.batch == 0 {
             return Err(Error::setting("a batch has at least one block"));
@@ -210,7 +214,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         Ok(Self {
             step: settings.step,
             visits: B::Visits::planned(settings, cache_policy)?,
-            pool: pool(settings)?,
+            pool,
             steps,
             tidied,
             order,
@@ -293,8 +297,13 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.visits.ahead().1
     }
 
+    /// Returns the best points so far.
+    pub(super) fn best_points(&self) -> &[B::Point] {
+        self.best.points().unwrap_or(&self.points)
+    }
+
     /// Returns the thread pool that the engine runs on.
-    pub(crate) fn pool(&self) -> Arc<rayon::ThreadPool> {
+    pub(crate) fn pool(&self) -> Arc<parallel::Pool> {
         Arc::clone(&self.pool)
     }
 
@@ -367,9 +376,10 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         if !cached && size > 1 {
             problem.blocks.search_ahead(&mut slots.iter().map(|slot| slot.block), view.w)?;
         }
-        slots
-            .par_iter_mut()
-            .try_for_each(|slot| find(problem, visits, points, view, (cached, by_gaps), slot))?;
+        let aim = |(): &mut (), _, slot: &mut _| {
+            find(problem, visits, points, view, (cached, by_gaps), slot)
+        };
+        parallel::map_mut(slots, || (), aim)?;
         (0..size).try_for_each(|place| self.visit(place, cached))
     }
 

@@ -281,7 +281,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         let largest = w.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
         let near = (largest, readable.error);
         let n = self.blocks.len();
-        let parts = n.div_ceil(MOST_SEARCHES).max(n.min(SEARCH_PARTS));
+        let least = n.div_ceil(self.blocks.least_searches());
+        let parts = n.div_ceil(MOST_SEARCHES).max(least.min(SEARCH_PARTS));
         let mut all = SomeLosses::default();
         let buffers = || (self.blocks.scratch(), B::Corner::default());
         // In parts of a fixed size, so that the sum does not depend on the number of threads.

@@ -151,7 +151,7 @@ fn refuse_q_norm(settings: &Settings) -> Result<()> {
 }
 
 /// Returns an error for settings that no run supports.
-fn check<B: Blocks>(blocks: &B, settings: &Settings) -> Result<()> {
+pub(super) fn check<B: Blocks>(blocks: &B, settings: &Settings) -> Result<()> {
     settings.regulariser.check(blocks.dim())?;
     if settings.regulariser.free.is_some() && !proximal_point::possible(settings) {
         return Err(Error::setting(
@@ -194,7 +194,11 @@ fn train_fresh<B: Blocks, L: Link>(
 /// Returns an error if memory has no room for the weights and points of a run. The numbers of copies were measured: v,
 /// the best weights and a compensated sum in any run; four more where rounds have a centre; w besides v unless the
 /// link is the identity; and for a checkpoint the state, its bytes, and the bytes of the file.
-fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, stored: bool) -> Result<()> {
+pub(super) fn check_memory<B: Blocks, L: Link>(
+    blocks: &B,
+    settings: &Settings,
+    stored: bool,
+) -> Result<()> {
     let rounds = settings.acceleration != Acceleration::Off || settings.regulariser.free.is_some();
     let copies = if rounds && proximal_point::possible(settings) { 11 } else { 7 }
         + if L::IDENTITY && !L::SPREAD { 0 } else { 2 }
@@ -206,7 +210,11 @@ fn check_memory<B: Blocks, L: Link>(blocks: &B, settings: &Settings, stored: boo
 }
 
 /// Returns how to accelerate, or `None` if the settings or the link rule it out.
-fn momentum<B: Blocks, L: Link>(blocks: &B, link: &L, settings: &Settings) -> Option<Momentum> {
+pub(super) fn momentum<B: Blocks, L: Link>(
+    blocks: &B,
+    link: &L,
+    settings: &Settings,
+) -> Option<Momentum> {
     let strengthened = |m: &Momentum| link.strengthened(settings.lambda, m.kappa).is_some();
     // The bound of a promised share of the gap is that of weights and the points that they come from, and those of
     // momentum come from no points.

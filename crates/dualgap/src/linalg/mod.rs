@@ -18,6 +18,7 @@ pub(crate) mod accumulate;
 mod assignment;
 mod buffer;
 mod columns;
+pub mod compression;
 mod csr;
 pub(crate) mod halt;
 pub mod kernels;

@@ -5,13 +5,65 @@
 //! per run of items.
 
 use crate::{Error, Result};
-use rayon::ThreadPool;
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Mutex;
 
 /// The number of runs per thread: enough of them that a thread that is done early can take some from another.
 const RUNS_PER_THREAD: usize = 8;
+
+/// The threads that work is done on: several of their own, or the caller's alone, which nobody has to start or to wake.
+///
+/// ```
+/// # use dualgap::linalg::parallel::{Pool, install};
+/// let caller = std::thread::current().id();
+/// assert_eq!(install(&Pool::new(1)?, || std::thread::current().id()), caller);
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Pool {
+    several: Option<rayon::ThreadPool>,
+}
+
+impl Pool {
+    /// The caller's thread.
+    pub const CALLER: Self = Self { several: None };
+
+    /// Returns this number of threads (0: all cores), or an error if they cannot be started.
+    pub fn new(threads: usize) -> Result<Self> {
+        if threads == 1 {
+            return Ok(Self::CALLER);
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let several = pool.map_err(|error| {
+            Error::setting(format!("no threads can be started: {error}")).caused_by(error)
+        })?;
+        Ok(Self { several: Some(several) })
+    }
+}
+
+thread_local! {
+    /// Whether this thread does its work alone.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Sets whether this thread works alone, and back at the end of a scope, also that of a panic.
+struct Alone {
+    before: bool,
+}
+
+impl Alone {
+    fn set(alone: bool) -> Self {
+        Self { before: ALONE.replace(alone) }
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        ALONE.set(self.before);
+    }
+}
 
 /// Calls `work` on every item, on the threads of the current pool. A run of neighbouring items shares a state; the
 /// results are in the order of the items, and of several errors the first is returned.
@@ -35,10 +87,12 @@ pub fn map_mut<P: Send, S, T: Send>(
         let mut state = state();
         run.iter_mut().enumerate().map(|(k, item)| work(&mut state, first + k, item)).collect()
     };
-    let (threads, count) = (rayon::current_num_threads(), items.len());
-    if threads == 1 || count < 2 {
+    let count = items.len();
+    // Asking rayon starts the threads of its global pool if this thread is in no other.
+    if count < 2 || ALONE.get() || rayon::current_num_threads() == 1 {
         return on_run(0, items);
     }
+    let threads = rayon::current_num_threads();
     let size = count.div_ceil(RUNS_PER_THREAD * threads).max(1);
     let runs: Vec<_> = items.chunks_mut(size).map(|run| Mutex::new((run, None))).collect();
     each(runs.len(), &|k| {
@@ -71,6 +125,11 @@ const MOST_PARTS: f64 = 16.0;
 
 /// The least number of multiplications in a part: fewer take less time than waking another thread.
 const LEAST_WORK: f64 = 32_768.0;
+
+/// Whether work with this many multiplications takes less time than it takes to wake other threads.
+pub fn is_little(multiplications: usize) -> bool {
+    (multiplications as f64) < LEAST_WORK
+}
 
 /// A part has this many multiplications for every number of its result, so that adding up the parts takes little time.
 const WORK_PER_RESULT: f64 = 8.0;
@@ -161,32 +220,52 @@ fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool =
-        pool.map_err(|error| Error::setting(format!("no threads can be started: {error}")))?;
-    Ok(install(&pool, work))
+    Ok(install(&Pool::new(threads)?, work))
 }
 
-/// Calls `work` with this pool as the current one.
+/// Calls `work` with these threads as the current ones.
 ///
 /// # Panics
 /// When `work` does.
-pub fn install<R: Send>(pool: &ThreadPool, work: impl FnOnce() -> R + Send) -> R {
+pub fn install<R: Send>(pool: &Pool, work: impl FnOnce() -> R + Send) -> R {
+    let Some(pool) = &pool.several else {
+        let _alone = Alone::set(true);
+        return work();
+    };
     let (mut work, mut result) = (Some(work), None);
     install_pointer(pool, &mut || result = work.take().map(|work| work()));
     result.expect("the pool returns when the work is done, or panics with it")
 }
 
-fn install_pointer(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
-    pool.install(work);
+fn install_pointer(pool: &rayon::ThreadPool, work: &mut (dyn FnMut() + Send)) {
+    pool.install(|| {
+        // A caller that waits for the pool may be one of its threads.
+        let _several = Alone::set(false);
+        work();
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn pool(threads: usize) -> ThreadPool {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+    fn pool(threads: usize) -> Pool {
+        Pool::new(threads).unwrap()
+    }
+
+    #[test]
+    fn one_thread_is_that_of_the_caller() {
+        let caller = std::thread::current().id();
+        let (inside, among) = install(&pool(1), || {
+            let each = map(9, || (), |(), _| Ok(std::thread::current().id())).unwrap();
+            // Several threads inside of one are several again.
+            let among =
+                install(&pool(2), || rayon::current_num_threads() + usize::from(ALONE.get()));
+            (each, among)
+        });
+        assert!(inside.iter().all(|&id| id == caller));
+        assert_eq!(among, 2);
+        assert!(!ALONE.get());
     }
 
     #[test]

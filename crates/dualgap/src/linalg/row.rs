@@ -78,6 +78,28 @@ impl<'a> Row<'a> {
         sum
     }
 
+    /// Writes the values of neighbouring columns, zeros included: those from `first` on, as many as `out` has. `place` is that of
+    /// the first of their entries among the stored ones, and then that of the first one after them.
+    pub(crate) fn copy_columns(self, first: usize, place: &mut usize, out: &mut [f64]) {
+        if let Row::Dense(values) = self {
+            return out.copy_from_slice(&values[first..first + out.len()]);
+        }
+        let indices = &self.indices().unwrap_or_default()[*place..];
+        let count = indices.partition_point(|&j| (j as usize) < first + out.len());
+        let (indices, stored) = (&indices[..count], *place..*place + count);
+        out.fill(0.0);
+        let places = indices.iter().map(|&j| j as usize - first);
+        match self {
+            Row::Sparse { values, .. } | Row::Dense(values) => {
+                places.zip(&values[stored]).for_each(|(j, &x)| out[j] = x);
+            }
+            Row::Single { values, .. } => {
+                places.zip(&values[stored]).for_each(|(j, &x)| out[j] = x.into());
+            }
+        }
+        *place += count;
+    }
+
     /// Returns the number of stored entries.
     #[inline]
     pub fn stored(self) -> usize {

@@ -78,7 +78,15 @@ impl Report<()> {
     /// Returns the state of the loop at the end of the run, for another solver to go on from.
     pub(crate) fn into_state(self) -> RunState {
         let Self { work, solve_seconds, certify_seconds, history, .. } = self;
-        RunState { work, solve_seconds, certify_seconds, standstill: 0, history, handed_over: true }
+        RunState {
+            work,
+            solve_seconds,
+            certify_seconds,
+            standstill: 0,
+            history,
+            handed_over: true,
+            compressed: false,
+        }
     }
 
     /// Returns the report of this model.
@@ -120,6 +128,9 @@ pub struct RunState {
     /// Whether the solver's state is that of the second of two methods.
     #[serde(default)]
     pub(crate) handed_over: bool,
+    /// Whether the solver's state is that of a run on compressed rows.
+    #[serde(default)]
+    pub(crate) compressed: bool,
 }
 
 impl RunState {

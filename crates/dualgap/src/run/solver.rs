@@ -70,8 +70,14 @@ pub trait Solver {
     /// The model that a run returns.
     type Model;
 
-    /// Returns how many oracle calls make one pass over the data. A certification costs as many.
+    /// Returns how many oracle calls make one pass over the data. A certification costs as many, unless
+    /// [`passes_per_certification`](Self::passes_per_certification) says otherwise.
     fn calls_per_pass(&self) -> u64;
+
+    /// Returns how many passes take as long as a certification.
+    fn passes_per_certification(&self) -> f64 {
+        1.0
+    }
 
     /// Steps until the quota is used up. May return early; a return without any work means that not even one step fits
     /// into the quota.

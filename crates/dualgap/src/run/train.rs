@@ -23,9 +23,9 @@ const GRACE: Duration = Duration::from_millis(if cfg!(test) { 10 } else { 5000 }
 /// work grows by 5 %.
 const LEAST_GROWTH: f64 = 0.05 * 0.25;
 
-/// Returns the number of oracle calls after which the next certification is due.
-fn next_certification(before: &[Progress], pass: u64, share: f64) -> u64 {
-    let within_share = (before.len() as f64 + 1.0) * pass as f64 / share;
+/// Returns the number of oracle calls after which the next certification is due, if each takes as long as `cost` passes.
+fn next_certification(before: &[Progress], pass: u64, cost: f64, share: f64) -> u64 {
+    let within_share = (before.len() as f64 + 1.0) * cost * pass as f64 / share;
     let last = before.last().map_or(0, |progress| progress.work.oracle_calls);
     let grown = last as f64 * (1.0 + LEAST_GROWTH / share);
     // In whole passes: a certificate is most useful when every block has been visited.
@@ -110,6 +110,7 @@ pub fn run_from<S: Resumable>(
 /// A solver and its sink as the loop sees them: behind a trait object, so that the loop is compiled once.
 trait Drive {
     fn calls_per_pass(&self) -> u64;
+    fn passes_per_certification(&self) -> f64;
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work>;
     fn certify(&mut self) -> Result<Certified>;
     fn certify_until(&mut self, halted: &(dyn Fn() -> bool + Sync)) -> Result<Certified>;
@@ -130,6 +131,10 @@ struct Driven<'a, 's, S, C> {
 impl<S: Solver, C: Fn(&S, &RunState) -> Result<Checkpoint>> Drive for Driven<'_, '_, S, C> {
     fn calls_per_pass(&self) -> u64 {
         self.solver.calls_per_pass()
+    }
+
+    fn passes_per_certification(&self) -> f64 {
+        self.solver.passes_per_certification()
     }
 
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
@@ -243,6 +248,7 @@ fn drive(
     let interval = solver.interval(pass).max(1);
     let mut stored_at = state.work.oracle_calls;
     let mut refuted = f64::INFINITY;
+    let cost = solver.passes_per_certification();
 
     for progress in &state.history {
         observer.certified(progress, &[])?;
@@ -264,7 +270,7 @@ fn drive(
         }
     }
     loop {
-        let due = next_certification(&state.history, pass, budget.certify_share).min(limit);
+        let due = next_certification(&state.history, pass, cost, budget.certify_share).min(limit);
         let certified = state.history.last().map_or(0, |last| last.work.oracle_calls);
         let mut fits = true; // whether one more step fits into what is left
         let target = loop {
@@ -440,6 +446,44 @@ mod tests {
         assert_eq!(passes, [4.0, 8.0, 16.0, 30.0]);
         let report = run(Knowing(Halving::new()), &Budget::passes(13), &mut ()).unwrap();
         assert_eq!((report.stop, report.model.0), (Stop::PassLimit, 130));
+    }
+
+    /// A solver whose certification takes as long as three passes.
+    struct Dear(Halving);
+
+    impl Solver for Dear {
+        type Model = (u64, u64);
+
+        fn calls_per_pass(&self) -> u64 {
+            self.0.calls_per_pass()
+        }
+
+        fn passes_per_certification(&self) -> f64 {
+            3.0
+        }
+
+        fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+            self.0.advance(quota)
+        }
+
+        fn certify(&mut self) -> Result<Certified> {
+            self.0.certify()
+        }
+
+        fn weights(&self) -> &[f64] {
+            &[]
+        }
+
+        fn into_model(self) -> (u64, u64) {
+            self.0.into_model()
+        }
+    }
+
+    #[test]
+    fn a_dear_certification_is_due_later() {
+        let report = run(Dear(Halving::new()), &Budget::relative(1e-9), &mut ()).unwrap();
+        let passes: Vec<f64> = report.history.iter().map(|progress| progress.passes).collect();
+        assert_eq!(passes, [12.0, 24.0, 36.0]);
     }
 
     /// An observer that hands over at its second certification.

@@ -38,6 +38,7 @@ mod bounds;
 mod case;
 mod class_weights;
 mod classes;
+mod compressed;
 mod coordinates;
 mod edges;
 mod free_models;

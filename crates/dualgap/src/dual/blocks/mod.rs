@@ -63,6 +63,17 @@ pub trait Blocks: Sized + Sync {
         self.len()
     }
 
+    /// Whether a pass over all blocks takes less time than it takes to wake other threads.
+    fn is_little(&self) -> bool {
+        false
+    }
+
+    /// Returns how many searches are done one after the other before results are put together: more than one if a search takes
+    /// less time than that.
+    fn least_searches(&self) -> usize {
+        1
+    }
+
     /// Returns new buffers.
     fn scratch(&self) -> Self::Scratch;
 

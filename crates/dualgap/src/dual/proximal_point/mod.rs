@@ -42,6 +42,7 @@ use crate::term::Link;
 use crate::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// While the centre moves, a run stalls only after more consecutive certifications without progress than this: the dual
 /// value may fall for long before it rises, and it rests while the problem around a new centre is solved.
@@ -145,6 +146,16 @@ impl<'a, B: Blocks, L: Link, R: Rule<'a, B, L>> ProximalPoint<'a, B, L, R> {
             best: best.clone(),
             rule: self.rule.memory().clone(),
         }
+    }
+
+    /// Returns the best points so far.
+    pub fn best_points(&self) -> &[B::Point] {
+        self.centred.best.points().unwrap_or_default()
+    }
+
+    /// Returns the thread pool that the engine runs on.
+    pub fn pool(&self) -> Arc<parallel::Pool> {
+        self.centred.engine.pool()
     }
 
     fn certify_in_pool(&mut self) -> Result<Certified> {

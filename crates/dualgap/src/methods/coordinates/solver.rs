@@ -13,7 +13,6 @@ use crate::linalg::parallel;
 use crate::methods::newton::CurvedBlocks;
 use crate::run::{Certificate, Certified, Expected, Quota, Resumable, Solver, Work};
 use crate::{Error, Result};
-use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -27,7 +26,7 @@ pub struct Coordinates<'a, B: CurvedBlocks> {
     pub(super) certifier: Certifier<'a, B>,
     pub(super) design: Design,
     pub(super) terms: Terms,
-    pub(super) pool: Arc<ThreadPool>,
+    pub(super) pool: Arc<parallel::Pool>,
     /// D, if it is the same for all examples and everywhere.
     pub(super) same: Option<f64>,
     pub(super) gram: Gram,

@@ -20,7 +20,7 @@ const MASTERS: usize = 10;
 pub(super) struct CuttingPlane<'a, B: Blocks> {
     of: OfBlocks<'a, B>,
     method: Method,
-    pool: Arc<rayon::ThreadPool>,
+    pool: Arc<parallel::Pool>,
 }
 
 /// What does not depend on the blocks.

@@ -21,7 +21,7 @@ pub struct ExponentiatedGradient<'a, B: ExpectationBlocks> {
     blocks: &'a B,
     lambda: f64,
     masses: Vec<f64>,
-    pool: Arc<rayon::ThreadPool>,
+    pool: Arc<parallel::Pool>,
     order: Order,
     rates: Rates,
     /// The parts of block i are at `starts[i]..starts[i + 1]` of θ and of the counts.

@@ -23,6 +23,7 @@
 mod blocks;
 #[cfg(feature = "low-rank")]
 mod cholesky;
+mod compressed;
 mod conjugate_gradient;
 mod cost;
 mod design;
@@ -31,6 +32,7 @@ mod solver;
 mod train;
 
 pub use blocks::CurvedBlocks;
+pub(crate) use compressed::train_compressed;
 pub use cost::passes_of_ascent_per_step;
 pub use settings::{Equations, Settings};
 pub use solver::{Newton, State};

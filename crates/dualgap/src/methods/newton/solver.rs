@@ -17,7 +17,6 @@ use crate::linalg::{parallel, sum::squared_norm};
 use crate::run::{Certificate, Certified, Counters, Expected, Quota, Resumable, Solver, Work};
 use crate::term::L2;
 use crate::{Error, Result};
-use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -55,7 +54,7 @@ pub struct Newton<'a, B: CurvedBlocks> {
     /// The same in H, which must be positive definite: a trifle for the weight without penalty.
     damped: Vec<f64>,
     best: Best<B::Point>,
-    pool: Arc<ThreadPool>,
+    pool: Arc<parallel::Pool>,
     by_cholesky: bool,
     w: Vec<f64>,
     /// What is known at w; computed when it is needed.
@@ -110,7 +109,7 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         }
         let start: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
         let start = outer.balanced(&start)?.unwrap_or(start);
-        let pool = dual::engine::pool(problem)?;
+        let pool = dual::engine::pool_for(blocks, problem)?;
         let value = parallel::install(&pool, || outer.dual(&start))?.value;
         let best = Best::new(value, Some(start));
         let dim = blocks.dim();
@@ -166,6 +165,16 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         })?;
         self.w = weights;
         Ok(())
+    }
+
+    /// Returns the best points so far.
+    pub(super) fn best_points(&self) -> &[B::Point] {
+        self.best.points().unwrap_or_default()
+    }
+
+    /// Returns the thread pool that the method runs on.
+    pub(super) fn pool(&self) -> Arc<parallel::Pool> {
+        Arc::clone(&self.pool)
     }
 
     fn blocks(&self) -> &'a B {

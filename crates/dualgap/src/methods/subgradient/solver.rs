@@ -94,7 +94,7 @@ pub struct State<P> {
 pub struct Subgradient<'a, B: Blocks> {
     walk: Walk,
     blocks: OfBlocks<'a, B>,
-    pool: Arc<rayon::ThreadPool>,
+    pool: Arc<parallel::Pool>,
 }
 
 impl<'a, B: Blocks> Subgradient<'a, B> {

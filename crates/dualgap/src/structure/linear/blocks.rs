@@ -26,6 +26,11 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
+/// Losses are computed so many entries at a time, and as many examples at most: putting their sums together takes about as long
+/// as a row of a hundred entries.
+const ENTRIES: usize = 2048;
+const SEARCHES: usize = 64;
+
 /// How the step of a block is chosen: the options of the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -114,6 +119,23 @@ impl<'a, L: Loss> LinearBlocks<'a, L> {
         let largest = OnceLock::new();
         let apart = 4.0 * steepest * steepest;
         Ok(Self { rows, targets, loss, choice, apart, euclidean, largest })
+    }
+
+    /// Returns the same blocks over other rows, one for each of these.
+    pub(in crate::structure) fn over<'r>(&self, rows: &'r Rows) -> LinearBlocks<'r, L>
+    where
+        L: Clone,
+    {
+        let squares = (0..rows.len()).map(|i| rows.row(i).squared_norm()).collect();
+        LinearBlocks {
+            rows,
+            targets: self.targets.clone(),
+            loss: self.loss.clone(),
+            choice: self.choice,
+            apart: self.apart,
+            euclidean: SquaredNorms::new(squares),
+            largest: OnceLock::new(),
+        }
     }
 
     /// Returns the blocks of one-hot inputs under a kernel: in its norm the inputs have the lengths √k(x, x).
@@ -218,6 +240,15 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
 
     fn dim(&self) -> usize {
         self.rows.width()
+    }
+
+    fn is_little(&self) -> bool {
+        parallel::is_little(self.rows.stored())
+    }
+
+    fn least_searches(&self) -> usize {
+        let of_row = self.rows.stored() / self.rows.len().max(1);
+        (ENTRIES / of_row.max(1)).clamp(1, SEARCHES)
     }
 
     fn importance(&self, i: usize) -> f64 {

@@ -41,7 +41,7 @@ const LIPSCHITZ: f64 = 16.0;
 /// ```
 #[derive(Debug)]
 pub struct ScoreBlocks<'a> {
-    data: &'a Examples,
+    rows: &'a Rows,
     labels: &'a [u32],
     classes: usize,
     costs: CheckedCosts,
@@ -87,13 +87,34 @@ impl<'a> ScoreBlocks<'a> {
         if choice == Choice::IVLipschitz && loss.smoothness() > 0.0 {
             return Err(smooth_needs_no_lipschitz());
         }
-        let all = || (0..data.len()).map(|i| data.rows().row(i));
+        let labels = labels.numbers();
+        let untrained = Self {
+            rows: data.rows(),
+            labels,
+            classes,
+            costs,
+            loss,
+            choice,
+            squared_norms: Vec::new(),
+            absolute_norms: Vec::new(),
+            largest: 0.0,
+        };
+        Ok(untrained.over(data.rows()))
+    }
+
+    /// Returns the same blocks over other rows, one for each of these.
+    pub(in crate::structure) fn over<'r>(&self, rows: &'r Rows) -> ScoreBlocks<'r>
+    where
+        'a: 'r,
+    {
+        let all = || (0..rows.len()).map(|i| rows.row(i));
         let squared_norms: Vec<f64> = all().map(Row::squared_norm).collect();
         let absolute_norms = all().map(Row::norm1).collect();
         let largest = squared_norms.iter().copied().fold(0.0, f64::max);
-        let labels = labels.numbers();
-        Ok(Self {
-            data,
+        let Self { labels, classes, ref costs, loss, choice, .. } = *self;
+        let costs = costs.clone();
+        ScoreBlocks {
+            rows,
             labels,
             classes,
             costs,
@@ -102,7 +123,7 @@ impl<'a> ScoreBlocks<'a> {
             squared_norms,
             absolute_norms,
             largest,
-        })
+        }
     }
 
     fn truth(&self, i: usize) -> usize {
@@ -176,15 +197,19 @@ impl Blocks for ScoreBlocks<'_> {
     type Scratch = VectorScratch;
 
     fn len(&self) -> usize {
-        self.data.len()
+        self.rows.len()
     }
 
     fn dim(&self) -> usize {
-        self.data.rows().width() * self.classes
+        self.rows.width() * self.classes
     }
 
     fn numbers(&self) -> usize {
         self.len().saturating_mul(self.classes)
+    }
+
+    fn is_little(&self) -> bool {
+        parallel::is_little(self.rows.stored().saturating_mul(self.classes))
     }
 
     fn importance(&self, i: usize) -> f64 {
@@ -200,12 +225,12 @@ impl Blocks for ScoreBlocks<'_> {
     }
 
     fn touches(&self) -> bool {
-        self.data.rows().are_many_and_short()
+        self.rows.are_many_and_short()
     }
 
     #[inline]
     fn touch(&self, i: usize, at: &Vec<f64>) -> f64 {
-        at.first().unwrap_or(&0.0) + self.squared_norms[i] + self.data.rows().row(i).touch()
+        at.first().unwrap_or(&0.0) + self.squared_norms[i] + self.rows.row(i).touch()
     }
 
     fn scratch(&self) -> VectorScratch {
@@ -242,7 +267,7 @@ impl Blocks for ScoreBlocks<'_> {
         let scores = &mut scratch.scores;
         scores.clear();
         scores.resize(self.classes, 0.0);
-        add_scores(self.data.rows().row(i), w, scores);
+        add_scores(self.rows.row(i), w, scores);
         for (y, score) in scores.iter_mut().enumerate() {
             *score = self.costs.of(self.truth(i), y) + *score / divisor;
         }
@@ -278,7 +303,7 @@ impl Blocks for ScoreBlocks<'_> {
 
     fn rescore(&self, i: usize, w: &[f64], scratch: &mut VectorScratch) {
         self.costs.fill(self.truth(i), &mut scratch.scores);
-        add_scores(self.data.rows().row(i), w, &mut scratch.scores);
+        add_scores(self.rows.row(i), w, &mut scratch.scores);
     }
 
     fn difference(
@@ -354,7 +379,7 @@ impl Blocks for ScoreBlocks<'_> {
         out: &mut impl Accumulate,
         scratch: &mut VectorScratch,
     ) {
-        out.add_outer(self.data.rows().row(i), &scratch.z, -factor);
+        out.add_outer(self.rows.row(i), &scratch.z, -factor);
     }
 
     fn mix(&self, _: usize, gamma: f64, at: &mut Vec<f64>, to: &Vec<f64>) {
@@ -382,7 +407,7 @@ impl Blocks for ScoreBlocks<'_> {
         scratch.z[self.truth(i)] -= 1.0;
         // A point that has not moved from its start adds nothing.
         if scratch.z.iter().any(|&z| z != 0.0) {
-            out.add_outer(self.data.rows().row(i), &scratch.z, -factor);
+            out.add_outer(self.rows.row(i), &scratch.z, -factor);
         }
     }
 
@@ -406,7 +431,7 @@ impl Blocks for ScoreBlocks<'_> {
         // that factor; Σ β log β of β/(1 ± d) moves by at most d(1 + |Σ β log β|).
         dual.error += 4.0 * defect * (self.costs.largest() + penalty.value.abs() + 1.0);
         let rounding = gamma(6) * 2.0;
-        let stored = self.data.rows().row(i).stored();
+        let stored = self.rows.row(i).stored();
         let length = root_above(self.squared_norms[i], stored);
         // Underflow of the factor, and of its products with an entry and then with each class.
         let span = 2.0 * length + stored as f64 * (self.classes + 2) as f64;
@@ -430,7 +455,7 @@ impl Blocks for ScoreBlocks<'_> {
     }
 
     fn image_parts(&self) -> usize {
-        let multiplications = self.data.rows().stored() as f64 * self.classes as f64;
+        let multiplications = self.rows.stored() as f64 * self.classes as f64;
         parallel::parts(multiplications, self.dim())
     }
 }
@@ -448,7 +473,7 @@ impl ScoreBlocks<'_> {
         let VectorScratch { scores, beta, .. } = scratch;
         let Measured { value, error: own } = self.loss.value(scores, self.truth(i), beta);
         // Every score is off by this much, and the loss changes by at most twice as much.
-        let stored = self.data.rows().row(i).stored();
+        let stored = self.rows.row(i).stored();
         let magnitude =
             self.costs.largest() + product_above(self.absolute_norms[i], largest_weight);
         let vanished = stored as f64 * UNDERFLOW;
@@ -461,7 +486,7 @@ impl ScoreBlocks<'_> {
 /// projection onto the simplex, so that with S its support ∇²φ = (I_S − 1_S 1_S'/|S|)/width.
 impl CurvedBlocks for ScoreBlocks<'_> {
     fn inputs(&self) -> &Rows {
-        self.data.rows()
+        self.rows
     }
 
     fn outputs(&self) -> usize {

@@ -2,6 +2,7 @@
 //! have Newton's method and coordinate descent, which are compiled for no others.
 
 use super::at_zero::AtZero;
+use super::compressed::{Compressible, on_short_rows, short_rows};
 use super::pace::Pace;
 use super::penalised::{
     self, Penalised, UnderL1, penalised_or_l1, regulariser, scaled, trained, weights_of,
@@ -18,10 +19,7 @@ use crate::term::Penalty;
 use crate::{Error, Result};
 
 /// Poses a problem as [`penalised_or_l1`] does, for its solvers and, under a ridge, Newton's method.
-pub fn curved<'d, B: Witnessed + CurvedBlocks + 'd>(
-    blocks: B,
-    posing: &Posing<'_>,
-) -> Box<dyn Posed + 'd> {
+pub fn curved<'d, B: Compressible + 'd>(blocks: B, posing: &Posing<'_>) -> Box<dyn Posed + 'd> {
     let weights = weights_of(posing);
     if let Penalty::Lasso { sigma, nonnegative, .. } = posing.penalty {
         if !blocks.is_curved() {
@@ -34,9 +32,14 @@ pub fn curved<'d, B: Witnessed + CurvedBlocks + 'd>(
 
 struct Curved<B>(Penalised<B>);
 
-impl<B: Witnessed + CurvedBlocks> Posed for Curved<B> {
+impl<B: Compressible> Posed for Curved<B> {
     fn train(&self, run: Run<'_>) -> Result<Report<Trained>> {
         let Penalised { blocks, penalty, weights } = &self.0;
+        if let Solver::Dual(settings) = &run.solver
+            && let Some(rows) = short_rows(blocks, settings, &run.start)?
+        {
+            return on_short_rows(blocks, &rows, &settings.clone(), run);
+        }
         match &run.solver {
             Solver::Newton(settings) => {
                 let settings = *settings;

@@ -13,6 +13,7 @@
 
 mod at_zero;
 mod balls;
+mod compressed;
 mod curved;
 mod expectations;
 mod one_output;
@@ -28,6 +29,7 @@ mod weight_by_weight;
 
 pub use at_zero::AtZero;
 pub use balls::in_ball;
+pub use compressed::Compressible;
 pub use curved::curved;
 pub use expectations::with_expectations;
 pub use one_output::linear;

@@ -1,6 +1,7 @@
 //! Problems of one output under a penalty, which know more penalties than others: pure l1, the q-norm, and a free weight.
 
 use super::at_zero::{AtZero, at_zero};
+use super::compressed::{on_short_rows, short_rows};
 use super::curved::{begin, begun, by_newton, handover, with_handover};
 use super::penalised::{
     OfBlocks, checkpoint, corners, reach, regulariser, scaled_corners, trained, weights_of,
@@ -52,6 +53,9 @@ impl Posed for OfOneOutput<'_> {
             return by_coordinates(blocks, *penalty, weights.as_deref(), own, run);
         }
         if !of_its_own {
+            if let Some(rows) = short_rows(blocks, &settings, &run.start)? {
+                return on_short_rows(blocks, &rows, &settings, run);
+            }
             if let Some(own) = preferred(blocks, &settings, &run.start) {
                 return by_coordinates(blocks, *penalty, weights.as_deref(), own, run);
             }
