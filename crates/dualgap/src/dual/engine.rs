@@ -20,7 +20,7 @@ use super::best::{Best, Solution};
 use super::cache_policy::CachePolicy;
 use super::sampling::{Order, Sampling};
 use super::visit::{Slot, Visit, Visits};
-use super::{Average, Blocks, Direction, Primal, Problem, Settings, Step, View};
+use super::{Average, Blocks, Direction, Primal, Problem, Settings, Step, Sweep, View};
 use crate::linalg::parallel;
 use crate::run::{Certified, Quota, Solver, Work};
 use crate::term::Link;
@@ -363,6 +363,29 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.visit(0, cached)
     }
 
+    /// Visits the next blocks in one loop, if the blocks and the settings allow it; returns whether they do.
+    fn sweep(&mut self, visits: u64) -> Result<bool> {
+        let Self { problem, order, primal, points, gained, .. } = self;
+        let plain = self.step == Step::LineSearch && self.averages.is_none();
+        let Some(v) = primal.identical().filter(|_| plain && order.goes_in_runs()) else {
+            return Ok(false);
+        };
+        let swept = problem.blocks.sweep(Sweep {
+            order,
+            points,
+            v,
+            scales: &problem.scales,
+            masses: &problem.masses,
+            gained: self.counts.then_some(gained),
+            touches: self.touches,
+            visits: visits as usize,
+        })?;
+        if swept {
+            self.steps += visits;
+        }
+        Ok(swept)
+    }
+
     /// Finds the corners of a mini-batch, all at the current w, then takes the steps in order.
     fn step_batch(&mut self, size: usize, cached: bool) -> Result<()> {
         let Self { problem, slots, order, primal, points, visits, .. } = self;
@@ -444,7 +467,9 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             } else {
                 let most = quota.pause.saturating_sub(done.oracle_calls).div_ceil(calls.max(1));
                 let size = size.min(most.max(1)).min(B::STEPS_PER_CHECK);
-                (0..size).try_for_each(|_| self.step_once(cached))?;
+                if cached || !self.sweep(size)? {
+                    (0..size).try_for_each(|_| self.step_once(cached))?;
+                }
                 size
             };
             done += Work { steps: size, oracle_calls: size * calls };

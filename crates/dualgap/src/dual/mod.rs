@@ -20,6 +20,7 @@
 //! - `settings`, `average`: the settings of the engine, and averages of iterates.
 //! - `sampling`, `gaps`, `shrinking`: the order of the blocks, draws in proportion to their gaps, and blocks that are
 //!   visited less often because their visits change nothing.
+//! - `sweep`: runs of visits in one loop, for blocks of one number.
 //! - `primal`: v and w, updated together.
 //! - `best`: the best pair of a run.
 //! - `reach`: what weights and points prove at every λ.
@@ -44,6 +45,7 @@ mod reach;
 mod sampling;
 mod settings;
 mod shrinking;
+mod sweep;
 mod train;
 mod visit;
 pub(crate) mod witness;
@@ -64,6 +66,8 @@ pub use reach::reach;
 pub use sampling::{Order, Sampling};
 pub use settings::{Acceleration, Cache, Direction, Method, Settings, Step};
 pub use shrinking::Pace;
+pub use sweep::Sweep;
 pub use train::{Begin, train, train_from, train_q_norm_from, train_spread_from, train_with};
+pub(crate) use visit::no_number;
 pub use visit::{ActiveSet, Plain};
 pub use witness::{Witness, Witnessed};

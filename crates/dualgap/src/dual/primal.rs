@@ -89,6 +89,11 @@ impl<L: Link> Primal<L> {
         &self.v
     }
 
+    /// Returns v to be changed in place, if it is w as well.
+    pub(super) fn identical(&mut self) -> Option<&mut [f64]> {
+        (L::IDENTITY && !L::SPREAD && !L::COUPLED).then_some(&mut self.v)
+    }
+
     /// Returns what a checkpoint stores besides v.
     pub(super) fn coupling(&self) -> [f64; 2] {
         [self.reference, self.shares]

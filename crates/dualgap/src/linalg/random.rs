@@ -50,6 +50,20 @@ impl Random {
             items.swap(last, self.below(last + 1));
         }
     }
+
+    /// [`shuffle`](Self::shuffle) with two draws from every number of the stream, which is twice as fast: of k items each order
+    /// has the same probability up to a factor of 1 ± k²/2³².
+    pub(crate) fn shuffle_few<T>(&mut self, items: &mut [T]) {
+        let mut word = 0;
+        for last in (1..items.len()).rev() {
+            if word == 0 {
+                word = self.0.next_u64();
+            }
+            let place = ((word >> 32) * (last as u64 + 1)) >> 32;
+            items.swap(last, place as usize);
+            word <<= 32; // the lower half is the next draw, and zero after it
+        }
+    }
 }
 
 #[cfg(test)]

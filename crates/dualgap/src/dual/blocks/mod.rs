@@ -10,7 +10,7 @@ pub use values::{Audit, Found, Quality, View};
 use super::intercept::Intercept;
 use super::shrinking::Pace;
 use super::visit::Visits;
-use super::{ActiveSet, FreeIntercept};
+use super::{ActiveSet, FreeIntercept, Sweep};
 use crate::Result;
 use crate::linalg::Accumulate;
 
@@ -109,6 +109,12 @@ pub trait Blocks: Sized + Sync {
     #[inline]
     fn touch(&self, _i: usize, _at: &Self::Point) -> f64 {
         0.0
+    }
+
+    /// Visits the blocks of a sweep, each as [`aim`](Self::aim), [`step_length`](Self::step_length), [`displace`](Self::displace)
+    /// and [`mix`](Self::mix) would, to the last bit; returns whether it did. Blocks whose visits take long have no need of it.
+    fn sweep(&self, _: Sweep<'_, Self::Point>) -> Result<bool> {
+        Ok(false)
     }
 
     /// Returns γ if the blocks' losses are (1/γ)-smooth, and zero if they are not smooth.

@@ -186,28 +186,67 @@ impl Order {
             }
             self.begin_round();
         }
-        if self.sampling == Sampling::Chunked && self.next.is_multiple_of(GROUP) {
-            let end = self.sequence.len().min(self.next + GROUP);
-            self.random.shuffle(&mut self.sequence[self.next..end]);
-        }
+        self.permute_group();
         self.next += 1;
         self.sequence[self.next - 1]
+    }
+
+    /// Permutes the blocks of the group that the next visit begins, if it begins one.
+    fn permute_group(&mut self) {
+        if self.sampling == Sampling::Chunked && self.next.is_multiple_of(GROUP) {
+            let end = self.sequence.len().min(self.next + GROUP);
+            self.random.shuffle_few(&mut self.sequence[self.next..end]);
+        }
+    }
+
+    /// Whether the order goes in rounds and needs to know nothing of a visit but whether it changed anything.
+    pub(super) fn goes_in_runs(&self) -> bool {
+        matches!(self.sampling, Sampling::Permuted | Sampling::Cyclic | Sampling::Chunked)
+    }
+
+    /// Visits up to `most` blocks of an order that [goes in runs](Self::goes_in_runs), as [`next_block`](Self::next_block) and
+    /// [`visited`](Self::visited) would one by one, and returns how many. `visit` gets a block and what is
+    /// [upcoming](Self::upcoming), and returns whether its visit changed anything.
+    #[inline]
+    pub(super) fn visit_run<E>(
+        &mut self,
+        most: usize,
+        mut visit: impl FnMut(usize, &[usize]) -> Result<bool, E>,
+    ) -> Result<usize, E> {
+        if self.next == self.sequence.len() {
+            self.begin_round();
+        }
+        self.permute_group();
+        let (from, ahead) = (self.next, self.ahead());
+        let of_group = if self.sampling == Sampling::Chunked { GROUP - from % GROUP } else { most };
+        let end = self.sequence.len().min(from + most.min(of_group));
+        self.next = end;
+        let Self { sequence, shrinking, .. } = self;
+        for next in from + 1..=end {
+            let i = sequence[next - 1];
+            let moved = visit(i, upcoming(sequence, next, ahead))?;
+            if let Some(shrinking) = shrinking {
+                shrinking.visited(i, moved);
+            }
+        }
+        Ok(end - from)
+    }
+
+    /// Returns how many visits ahead blocks are read, if they are.
+    #[inline]
+    fn ahead(&self) -> Option<usize> {
+        match self.sampling {
+            Sampling::Chunked => Some(GROUP),
+            Sampling::Permuted | Sampling::Gap => Some(BURST),
+            Sampling::Uniform | Sampling::Cyclic | Sampling::Importance => None,
+        }
     }
 
     /// Returns blocks that will be visited soon and whose data should be read now, if any: after every eighth visit the next
     /// eight of them.
     #[inline]
     pub(super) fn upcoming(&self) -> &[usize] {
-        let ahead = match self.sampling {
-            Sampling::Chunked => GROUP,
-            Sampling::Permuted | Sampling::Gap => BURST,
-            Sampling::Uniform | Sampling::Cyclic | Sampling::Importance => return &[],
-        };
-        if !self.next.is_multiple_of(BURST) {
-            return &[];
-        }
-        let (from, end) = (self.next + ahead, self.sequence.len());
-        &self.sequence[from.min(end)..(from + BURST).min(end)]
+        upcoming(&self.sequence, self.next, self.ahead())
     }
 
     /// Returns the next block of a cached visit. Such a visit does not measure the block's gap, so sampling by gap
@@ -251,6 +290,18 @@ impl Order {
             self.begin_round();
         }
         self.sequence.len() - self.next
+    }
+}
+
+/// See [`Order::upcoming`].
+#[inline]
+fn upcoming(sequence: &[usize], next: usize, ahead: Option<usize>) -> &[usize] {
+    match ahead {
+        Some(ahead) if next.is_multiple_of(BURST) => {
+            let (from, end) = (next + ahead, sequence.len());
+            &sequence[from.min(end)..(from + BURST).min(end)]
+        }
+        _ => &[],
     }
 }
 

@@ -13,6 +13,7 @@ mod toward;
 pub use active_set::ActiveSet;
 pub use plain::Plain;
 pub use toward::Visit;
+pub(crate) use toward::no_number;
 
 use super::cache_policy::CachePolicy;
 use super::{Blocks, Direction, Settings, View};

@@ -66,6 +66,6 @@ impl<B: Blocks, L: Link> Visit<'_, '_, B, L> {
 }
 
 /// Returns the error of a block whose gap is NaN.
-pub(super) fn no_number(example: usize) -> Error {
+pub(crate) fn no_number(example: usize) -> Error {
     Error::Unsound { message: format!("the gap of example {example} is no number") }
 }

@@ -16,7 +16,9 @@
 use super::balance::{balance, root_of_rising};
 use crate::dual::Pace;
 use crate::dual::witness::{DEFECT, Witnessed};
-use crate::dual::{Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, View};
+use crate::dual::{
+    Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, Sweep, View, no_number,
+};
 use crate::linalg::kernels::score;
 use crate::linalg::underflow::{product_above, root_above};
 use crate::linalg::{Accumulate, Measured, Row, Rows, gamma, parallel, sized_score};
@@ -271,6 +273,37 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
     #[inline]
     fn touch(&self, i: usize, at: &f64) -> f64 {
         at + self.targets[i] + self.euclidean.of[i] + self.rows.row(i).touch()
+    }
+
+    fn sweep(&self, sweep: Sweep<'_, f64>) -> Result<bool> {
+        if self.choice != Choice::I {
+            return Ok(false);
+        }
+        let (scales, masses) = (sweep.scales, sweep.masses);
+        sweep.each(
+            |i, at| self.touch(i, at),
+            |i, at, v, gained| {
+                let (row, y, squares) = (self.rows.row(i), self.targets[i], self.euclidean.of[i]);
+                let (a, scale) = (score(row, v), scales[i]);
+                let to = self.loss.maximizer(a, y, *at, scale * squares);
+                let z = to - *at;
+                if z == 0.0 {
+                    return Ok(false);
+                }
+                if !z.is_finite() {
+                    return Err(no_number(i));
+                }
+                if let Some(gained) = gained {
+                    let rise = self.loss.conjugate(*at, y).value - self.loss.conjugate(to, y).value;
+                    *gained += masses[i] * (rise - a * z - 0.5 * (scale * (squares * z * z)));
+                }
+                let factor = scale * z;
+                row.for_each(|j, x| v[j] += factor * x);
+                *at = to;
+                Ok(true)
+            },
+        )?;
+        Ok(true)
     }
 
     fn smoothness(&self) -> f64 {
