@@ -47,3 +47,40 @@ impl<P> Sweep<'_, P> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::dual::{Engine, Problem, Settings};
+    use crate::linalg::{Random, Rows};
+    use crate::run::{Quota, Solver};
+    use crate::structure::{Choice, LinearBlocks};
+    use crate::term::{L2, ScalarLoss};
+
+    /// The dual term of the hinge is linear, so that its gains are exact; those of a concave one are bounds from below.
+    #[test]
+    fn gains_add_up_to_the_rise_of_the_dual_value() {
+        let mut random = Random::new(2);
+        let rows: Vec<Vec<f64>> =
+            (0..50).map(|_| (0..4).map(|_| random.unit() - 0.4).collect()).collect();
+        let rows = Rows::dense(&rows).unwrap();
+        let targets: Vec<f64> = (0..50).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
+        for loss in [ScalarLoss::Hinge, ScalarLoss::Logistic] {
+            let blocks = LinearBlocks::new(&rows, targets.clone(), loss, Choice::I).unwrap();
+            let settings = Settings { threads: 1, ..Settings::plain() };
+            let problem = Problem::new(&blocks, L2, 0.1, None).unwrap();
+            let mut engine = Engine::new(problem, &settings).unwrap();
+            engine.count_gains();
+            let before = engine.certify().unwrap().iterate.dual;
+            engine.count_onto(0.0);
+            let quota = Quota { oracle_calls: 120, steps: u64::MAX, pause: 120, halted: &|| false };
+            engine.advance(&quota).unwrap();
+            let rise = engine.certify().unwrap().iterate.dual - before;
+            let gained = engine.gained();
+            assert!(gained > 0.0 && gained <= rise + 1e-14, "{gained} of {rise}");
+            assert!(
+                loss != ScalarLoss::Hinge || (gained - rise).abs() < 1e-14,
+                "{gained} of {rise}"
+            );
+        }
+    }
+}

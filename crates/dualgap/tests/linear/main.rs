@@ -18,6 +18,7 @@
 //! - `rounding`: certificates beside numbers of 32 digits.
 //! - `sleepers`: shrinking.
 //! - `orders`: chunks of neighbouring rows.
+//! - `sweeps`: runs of visits in one loop.
 //! - `structures`: structural blocks in accelerated rounds.
 //! - `survival`: checkpoints and warm starts.
 //! - `kept_rounds`, `kept_l1`: checkpoints of accelerated rounds and pure l1 runs, and forged ones.
@@ -62,6 +63,7 @@ mod sleepers;
 mod solvers;
 mod structures;
 mod survival;
+mod sweeps;
 mod theorems;
 mod weights;
 mod witnesses;

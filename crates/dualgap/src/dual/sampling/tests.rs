@@ -232,3 +232,34 @@ fn all_can_be_woken_at_once_and_where_all_sleep_some_wake() {
     assert!(round.into_iter().eq(0..10));
     assert!(visits(&mut order, 500, 0).iter().all(|round| !round.is_empty()));
 }
+
+/// Visits in runs are those that `next_block` and `visited` give one by one, whatever moves and wherever runs end.
+#[test]
+fn runs_are_visits_one_by_one() {
+    for (sampling, shrinking) in [
+        (Sampling::Permuted, true),
+        (Sampling::Permuted, false),
+        (Sampling::Cyclic, true),
+        (Sampling::Chunked, true),
+        (Sampling::Chunked, false),
+    ] {
+        let blocks = 3 * GROUP + 77;
+        let order = Order::new(sampling, blocks, 3, shrinking);
+        let (mut single, mut in_runs, mut chance) = (order.clone(), order, Random::new(9));
+        assert!(single.goes_in_runs());
+        let moves = |i: usize, visit: usize| (i * 7 + visit / blocks) % 3 == 0;
+        let mut visits = 0;
+        while visits < 6 * blocks {
+            let most = 1 + chance.below(2 * GROUP);
+            let done = in_runs.visit_run(most, |i, upcoming| {
+                assert_eq!(i, single.next_block());
+                assert_eq!(upcoming, single.upcoming());
+                let moved = moves(i, visits);
+                single.visited(i, moved, 0.0);
+                visits += 1;
+                Ok::<_, ()>(moved)
+            });
+            assert!(done.is_ok_and(|done| 0 < done && done <= most));
+        }
+    }
+}
