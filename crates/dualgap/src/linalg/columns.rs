@@ -84,6 +84,11 @@ impl Columns {
         Row::Sparse { indices: &self.indices[range.clone()], values: &self.values[range] }
     }
 
+    /// Whether columns are stored with all their zeros.
+    pub fn is_dense(&self) -> bool {
+        self.indices.is_empty() && !self.values.is_empty()
+    }
+
     /// Returns the number of columns.
     pub fn len(&self) -> usize {
         self.starts.len() - 1

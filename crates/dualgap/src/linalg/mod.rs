@@ -4,6 +4,7 @@
 //! - `columns`: the same by columns.
 //! - `halt`: the question whether long computations should stop.
 //! - [`kernels`]: the few inner loops that take most of the time.
+//! - `elementary`: exponentials and logarithms of many numbers at once.
 //! - [`sum`]: compensated sums and numbers with an error bound.
 //! - [`underflow`]: bounds that hold where products underflow.
 //! - `accumulate`: targets that a feature vector can be added to.
@@ -20,6 +21,7 @@ mod buffer;
 mod columns;
 pub mod compression;
 mod csr;
+pub(crate) mod elementary;
 pub(crate) mod halt;
 pub mod kernels;
 #[cfg(not(feature = "low-rank"))]

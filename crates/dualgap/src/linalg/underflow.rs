@@ -22,6 +22,18 @@ pub const UNDERFLOW: f64 = f64::from_bits(1);
 /// The size that a smaller product counts as: u times this is [`UNDERFLOW`].
 pub(super) const SMALLEST_SIZE: f64 = UNDERFLOW / UNIT_ROUNDOFF;
 
+/// Returns [`UNDERFLOW`] times this number, which is below 2^52. Processors multiply by such small numbers in a hundred
+/// cycles or more, and a bound is computed for every example; this is the same number, written down.
+///
+/// ```
+/// # use dualgap::linalg::underflow::{UNDERFLOW, vanished};
+/// assert_eq!(vanished(12), 12.0 * UNDERFLOW);
+/// ```
+#[inline]
+pub fn vanished(times: usize) -> f64 {
+    f64::from_bits(times as u64)
+}
+
 /// Returns an upper bound on `a·b` for nonnegative numbers, zero only if one of them is.
 ///
 /// ```
@@ -63,7 +75,7 @@ pub fn norm_above(x: &[f64]) -> f64 {
 
 /// Returns an upper bound on the root of a plain sum of this many squares, whose relative error is below 1e-7.
 pub(crate) fn root_above(squares: f64, terms: usize) -> f64 {
-    (squares + terms as f64 * UNDERFLOW).sqrt() * 1.000_000_1
+    (squares + vanished(terms)).sqrt() * 1.000_000_1
 }
 
 #[cfg(test)]

@@ -16,6 +16,9 @@ use crate::methods::newton::CurvedBlocks;
 /// The working set is solved when the best step of a cycle gains at most this share of what the best one did at first.
 const SOLVED: f64 = 0.1;
 
+/// The dual values of so many examples are computed at once.
+const BLOCK: usize = 256;
+
 /// The weight without penalty has its best value after so many of Newton's steps, or nearly.
 const FREE_STEPS: usize = 4;
 
@@ -101,14 +104,14 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         let local = self.balance(local);
         let primal = local.losses + self.terms.value(&self.walk.w);
         self.walk.primal = self.walk.primal.min(primal);
-        let slopes = self.offer(&local.a, &local.slopes)?;
+        let slopes = self.offer(&local)?;
         let extrapolated = std::mem::take(&mut self.walk.extrapolated);
         if self.terms.lambda == 0.0 && !extrapolated.is_empty() {
             let weights = extrapolated.iter().map(|&(c, w)| (c as usize, w));
             let (a, touched) = self.design.predict(weights);
             self.walk.touched += touched;
             let other = Local::at(self.blocks, &self.design, a);
-            self.offer(&other.a, &other.slopes)?;
+            self.offer(&other)?;
         }
         let Self { design, terms, walk, .. } = self;
         walk.set = Some(working_set::choose(design, terms, &walk.w, &slopes, &walk.dropped));
@@ -118,7 +121,8 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
 
     /// Offers the dual point −∇φ_i(a_i), scaled if need be, and drops the weights that it proves to be zero. Returns the
     /// slopes of the losses along all weights.
-    fn offer(&mut self, a: &[f64], s: &[f64]) -> Result<Vec<f64>> {
+    fn offer(&mut self, local: &Local) -> Result<Vec<f64>> {
+        let s = &local.slopes;
         let Self { design, terms, walk, .. } = self;
         let mut slopes = vec![0.0; design.dim()];
         walk.touched += design.slopes(s, &walk.dropped, &mut slopes);
@@ -134,14 +138,14 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         if let Some(free) = terms.free {
             penalty += free.bound * (scale * slopes[free.column]).abs();
         }
-        let dual = self.dual_of(a, scale)? - penalty;
+        let dual = self.dual_of(local, scale)? - penalty;
         let each = s.chunks_exact(self.design.outputs).zip(&self.design.masses);
         let squares = each.filter(|(_, mass)| **mass > 0.0).map(|(s, mass)| dot(s, s) / mass);
         let size = squares.sum::<f64>().sqrt();
         let walk = &mut self.walk;
         if dual > walk.dual {
             walk.dual = dual;
-            walk.dual_at = a.to_vec();
+            walk.dual_at = local.a.clone();
         }
         let (primal, smoothness) = (walk.primal, self.blocks.smoothness());
         let sphere = Sphere { slopes: &slopes, scale, primal, dual, smoothness, size };
@@ -149,19 +153,18 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         Ok(slopes)
     }
 
-    /// Returns the dual value of the losses at the point of these predictions, scaled.
-    fn dual_of(&self, a: &[f64], scale: f64) -> Result<f64> {
-        let (blocks, k) = (self.blocks, self.design.outputs);
-        let (mut scratch, mut sum) = (blocks.scratch(), 0.0);
-        for (i, a) in a.chunks_exact(k).enumerate() {
-            let mut point = blocks.touching(i, a);
-            if scale < 1.0 {
-                let mut scaled = blocks.start(i);
-                blocks.blend(i, scale, &mut scaled, &point);
-                point = scaled;
-            }
-            let audit = blocks.audit(i, &point, &mut scratch)?;
-            sum += self.design.masses[i] * audit.dual.value;
+    /// Returns the dual value of the losses at the point −∇φ_i(a_i), scaled. Where it is not, Fenchel-Young is tight:
+    /// `−φ*(∇φ(a)) = φ(a) − a'∇φ(a)`.
+    fn dual_of(&self, local: &Local, scale: f64) -> Result<f64> {
+        if scale == 1.0 {
+            return Ok(local.losses - dot(&local.slopes, &local.a));
+        }
+        let (k, mut values, mut sum) = (self.design.outputs, [0.0; BLOCK], 0.0);
+        let each = local.a.chunks(BLOCK * k).zip(self.design.masses.chunks(BLOCK));
+        for (number, (a, masses)) in each.enumerate() {
+            let values = &mut values[..masses.len()];
+            self.blocks.scaled_duals(number * BLOCK, a, scale, values)?;
+            sum += dot(values, masses);
         }
         Ok(sum)
     }

@@ -1,5 +1,6 @@
 //! What Newton's method asks of blocks.
 
+use crate::Result;
 use crate::dual::Blocks;
 use crate::linalg::Rows;
 
@@ -17,6 +18,29 @@ pub trait CurvedBlocks: Blocks {
     /// Returns φ_i(a), to the accuracy of a comparison between two steps; writes ∇φ_i(a), and what the next two methods need
     /// to know of a: K numbers each.
     fn second_order(&self, i: usize, a: &[f64], slope: &mut [f64], curve: &mut [f64]) -> f64;
+
+    /// [`second_order`](Self::second_order) of neighbouring examples, K numbers in `a` each: writes the losses, one number each,
+    /// the slopes and what is kept of the curvatures.
+    fn second_orders(&self, first: usize, a: &[f64], [losses, slopes, curves]: [&mut [f64]; 3]) {
+        let k = self.outputs();
+        let each = slopes.chunks_exact_mut(k).zip(curves.chunks_exact_mut(k));
+        for (i, ((a, loss), (slope, curve))) in a.chunks_exact(k).zip(losses).zip(each).enumerate()
+        {
+            *loss = self.second_order(first + i, a, slope, curve);
+        }
+    }
+
+    /// Writes the dual values of the losses, rounded, of neighbouring examples at their dual points −∇φ_i(a_i), which are scaled:
+    /// mixed with the start.
+    fn scaled_duals(&self, first: usize, a: &[f64], scale: f64, out: &mut [f64]) -> Result<()> {
+        let mut scratch = self.scratch();
+        for (i, (a, value)) in a.chunks_exact(self.outputs()).zip(out).enumerate() {
+            let mut point = self.start(first + i);
+            self.blend(first + i, scale, &mut point, &self.touching(first + i, a));
+            *value = self.audit(first + i, &point, &mut scratch)?.dual.value;
+        }
+        Ok(())
+    }
 
     /// Returns an entry of ∇²φ_i.
     fn curvature_entry(&self, i: usize, curve: &[f64], place: (usize, usize)) -> f64;

@@ -67,7 +67,7 @@ impl<B: CurvedBlocks> Hessian<'_, B> {
     }
 
     /// Returns the lower half of `Σ c_i x_i x_i'`.
-    fn of_one_output(&self) -> Mat<f64> {
+    pub fn of_one_output(&self) -> Mat<f64> {
         let (rows, d) = (self.design.rows, self.design.rows.width());
         let weight = |i: usize| self.masses[i] * self.curves[i];
         let columns = self.sum(d * d, 1, |range, sum| {

@@ -1,13 +1,13 @@
-//! The Newton equations by conjugate gradients with a diagonal preconditioner.
+//! The Newton equations by preconditioned conjugate gradients.
 
 use crate::linalg::kernels::{add_scaled, dot};
 
-/// A positive definite matrix, by its products, and the diagonal that preconditions it.
+/// A positive definite matrix, by its products, and its preconditioner.
 pub struct Equations<'a> {
     /// Writes Hu.
     pub product: &'a mut dyn FnMut(&[f64], &mut [f64]),
-    /// The diagonal of H, all of it positive.
-    pub diagonal: &'a [f64],
+    /// Returns M⁻¹r for a positive definite M that is like H.
+    pub precondition: &'a dyn Fn(&[f64]) -> Vec<f64>,
 }
 
 /// Solves Hp = b until the residual is at most `accuracy` of what it was at p = 0, or `most` products are used up, or
@@ -21,10 +21,7 @@ pub fn solve(
 ) -> (Vec<f64>, usize) {
     let mut p = vec![0.0; b.len()];
     let mut residual = b.to_vec();
-    let precondition = |residual: &[f64]| -> Vec<f64> {
-        residual.iter().zip(equations.diagonal).map(|(r, h)| r / h).collect()
-    };
-    let mut z = precondition(&residual);
+    let mut z = (equations.precondition)(&residual);
     let (mut direction, mut rz) = (z.clone(), dot(&residual, &z));
     let (enough, mut image) = (accuracy * accuracy * rz, vec![0.0; b.len()]);
     let mut products = 0;
@@ -39,7 +36,7 @@ pub fn solve(
         let step = rz / curvature;
         add_scaled(&direction, step, &mut p);
         add_scaled(&image, -step, &mut residual);
-        z = precondition(&residual);
+        z = (equations.precondition)(&residual);
         let before = std::mem::replace(&mut rz, dot(&residual, &z));
         let share = rz / before;
         direction.iter_mut().zip(&z).for_each(|(d, z)| *d = z + share * *d);
@@ -67,7 +64,10 @@ mod tests {
             };
             let diagonal: Vec<f64> = (0..n).map(|i| h(i, i)).collect();
             let mut product = times;
-            let mut equations = Equations { product: &mut product, diagonal: &diagonal };
+            let precondition =
+                |r: &[f64]| r.iter().zip(&diagonal).map(|(r, h)| r / h).collect::<Vec<_>>();
+            let mut equations =
+                Equations { product: &mut product, precondition: &precondition };
             let (p, _) = solve(&mut equations, &b[..n], 1e-10, 10 * n, &|| false);
             let mut image = vec![0.0; n];
             times(&p, &mut image);

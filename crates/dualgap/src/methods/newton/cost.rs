@@ -17,6 +17,15 @@ const DENSE: f64 = 1.0 / 8.0;
 /// The same where rows are sparse: a product for every pair of entries, each added to a place of its own.
 const SPARSE: f64 = 1.0 / 2.0;
 
+/// The eigenvectors of a matrix of d rows take this many multiplications, in units of d³.
+#[cfg(feature = "low-rank")]
+const EIGENVECTORS: f64 = 9.0;
+
+/// What the conjugate gradients of a step take with the preconditioner of several outputs, in passes: four to twelve products
+/// with matrices, each two passes at about half the time of one over rows.
+#[cfg(feature = "low-rank")]
+const PRODUCTS: f64 = 6.0;
+
 /// The share of entries from which on sparse rows are multiplied like dense ones. With half of its entries a row has a quarter of
 /// the pairs, and a pair in a matrix product takes a quarter of the time of one by itself.
 const FULL: f64 = 0.5;
@@ -27,18 +36,28 @@ pub fn is_dense(rows: &Rows) -> bool {
     all > 0.0 && (rows.dense_values().is_some() || rows.stored() as f64 >= FULL * all)
 }
 
+/// Returns the pairs of entries of all rows.
+fn pairs(rows: &Rows) -> f64 {
+    if is_dense(rows) {
+        return rows.len() as f64 * (rows.width() as f64).powi(2);
+    }
+    (0..rows.len()).map(|i| (rows.row(i).stored() as f64).powi(2)).sum::<f64>()
+}
+
 /// Returns the multiplications of the matrix of all weights and of its factorisation, in passes over the data.
 pub fn cholesky_in_passes(rows: &Rows, outputs: usize) -> f64 {
     let k = outputs as f64;
-    let of_row = |i| (rows.row(i).stored() as f64).powi(2);
-    let squares = if is_dense(rows) {
-        rows.len() as f64 * (rows.width() as f64).powi(2)
-    } else {
-        (0..rows.len()).map(of_row).sum::<f64>()
-    };
     let dim = rows.width() as f64 * k;
     let entries = (rows.stored() as f64 * k).max(1.0);
-    (squares * 0.25 * k * (k + 1.0) + dim.powi(3) / 3.0) / entries
+    (pairs(rows) * 0.25 * k * (k + 1.0) + dim.powi(3) / 3.0) / entries
+}
+
+/// Returns how long the matrix X'DX of one output and its eigenvectors take, in passes over the data with all outputs.
+#[cfg(feature = "low-rank")]
+pub fn gram_in_passes(rows: &Rows, outputs: usize) -> f64 {
+    let share = if is_dense(rows) { DENSE } else { SPARSE };
+    let of_vectors = EIGENVECTORS * (rows.width() as f64).powi(3);
+    (pairs(rows) * 0.5 * share + of_vectors * DENSE) / (rows.stored() * outputs).max(1) as f64
 }
 
 /// Returns that work if it pays.
@@ -48,11 +67,43 @@ pub fn passes_of_cholesky(rows: &Rows, outputs: usize) -> Option<f64> {
     small.then(|| cholesky_in_passes(rows, outputs)).filter(|&passes| passes <= WORTH)
 }
 
-/// Returns how many passes of dual ascent take about as long as a step by Cholesky, or `None` if the equations are for
-/// conjugate gradients: what their steps take is known only afterwards.
+/// How the Newton equations are solved, and how long that takes in passes over the data: by the time of a multiplication in one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Way {
+    Cholesky(f64),
+    /// Conjugate gradients with the preconditioner of several outputs.
+    Factors(f64),
+    /// Conjugate gradients with a diagonal preconditioner: what they take is known only afterwards.
+    Diagonal,
+}
+
+impl Way {
+    /// Returns the way that is likely to be the fastest.
+    pub fn fastest(rows: &Rows, outputs: usize) -> Self {
+        let share = if is_dense(rows) { DENSE } else { SPARSE };
+        let cholesky = passes_of_cholesky(rows, outputs).map(|passes| share * passes);
+        match (cholesky, passes_of_factors(rows, outputs)) {
+            (Some(passes), Some(others)) if passes > others => Self::Factors(others),
+            (Some(passes), _) => Self::Cholesky(passes),
+            (None, Some(passes)) => Self::Factors(passes),
+            (None, None) => Self::Diagonal,
+        }
+    }
+}
+
+/// Returns how long a step by conjugate gradients with the preconditioner of several outputs takes, if there is one.
+fn passes_of_factors(rows: &Rows, outputs: usize) -> Option<f64> {
+    #[cfg(feature = "low-rank")]
+    return super::kronecker::passes(rows, outputs).map(|passes| passes + PRODUCTS);
+    #[cfg(not(feature = "low-rank"))]
+    return (rows.len() + outputs == 0).then_some(0.0);
+}
+
+/// Returns how many passes of dual ascent take about as long as a step, or `None` if that is known only afterwards.
 pub fn passes_of_ascent_per_step<B: CurvedBlocks>(blocks: &B) -> Option<f64> {
-    let rows = blocks.inputs();
-    let work = passes_of_cholesky(rows, blocks.outputs())?;
-    // The products and the losses of a step besides its matrix take about as long as a pass and its certificate.
-    Some(work * if is_dense(rows) { DENSE } else { SPARSE } + 2.0)
+    // The products and the losses of a step besides its equations take about as long as a pass and its certificate.
+    match Way::fastest(blocks.inputs(), blocks.outputs()) {
+        Way::Cholesky(passes) | Way::Factors(passes) => Some(passes + 2.0),
+        Way::Diagonal => None,
+    }
 }

@@ -5,7 +5,7 @@
 
 use super::blocks::CurvedBlocks;
 use super::cost::is_dense;
-use crate::linalg::kernels::{add_outer, add_scores, score};
+use crate::linalg::kernels::{add_outer, add_scores, dot, score};
 use crate::linalg::{Row, Rows, parallel};
 use multiversion::multiversion;
 use std::ops::Range;
@@ -68,14 +68,8 @@ impl<'a> Design<'a> {
         let (mut slopes, mut curves) = (vec![0.0; a.len()], vec![0.0; a.len()]);
         let arrays: [(&mut [f64], usize); 2] = [(&mut slopes, k), (&mut curves, k)];
         let of_part = |range: Range<usize>, [slopes, curves]: [&mut [f64]; 2]| {
-            let mut sum = 0.0;
-            let each = slopes.chunks_exact_mut(k).zip(curves.chunks_exact_mut(k));
-            for (i, (slope, curve)) in range.zip(each) {
-                let loss = blocks.second_order(i, &a[i * k..(i + 1) * k], slope, curve);
-                sum += masses[i] * loss;
-                slope.iter_mut().for_each(|slope| *slope *= masses[i]);
-            }
-            sum
+            let places = range.start * k..range.end * k;
+            second_orders(blocks, range.start, &masses[range], &a[places], slopes, curves)
         };
         let sums = parallel::fill_ranges(self.rows.len(), self.parts, arrays, of_part);
         Derivatives { loss: sums.iter().sum(), slopes, curves }
@@ -235,6 +229,29 @@ impl<'a> Design<'a> {
             }
         }
     }
+}
+
+/// Writes mass_i ∇φ_i of neighbouring examples and what the blocks keep of their curvatures; returns `Σ mass_i φ_i`.
+pub fn second_orders<B: CurvedBlocks>(
+    blocks: &B,
+    first: usize,
+    masses: &[f64],
+    a: &[f64],
+    slopes: &mut [f64],
+    curves: &mut [f64],
+) -> f64 {
+    let (k, mut losses, mut sum) = (blocks.outputs(), [0.0; BLOCK], 0.0);
+    let each =
+        a.chunks(BLOCK * k).zip(slopes.chunks_mut(BLOCK * k)).zip(curves.chunks_mut(BLOCK * k));
+    for (number, (((a, slopes), curves), masses)) in each.zip(masses.chunks(BLOCK)).enumerate() {
+        let losses = &mut losses[..masses.len()];
+        blocks.second_orders(first + number * BLOCK, a, [losses, slopes, curves]);
+        sum += dot(losses, masses);
+        for (slope, mass) in slopes.chunks_exact_mut(k).zip(masses) {
+            slope.iter_mut().for_each(|slope| *slope *= mass);
+        }
+    }
+    sum
 }
 
 /// Returns the range in blocks of neighbours.

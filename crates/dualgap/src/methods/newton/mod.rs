@@ -17,7 +17,7 @@
 //! columns it takes 20 steps where dual ascent takes thousands of passes.
 //!
 //! - `blocks`: what the method asks of blocks. `design`: products with the data. `cholesky` and `conjugate_gradient`: the
-//!   solution of the Newton equations. `cost`: what a step takes. `solver`: the steps, as a [`crate::run::Solver`]. `train`:
+//!   solution of the Newton equations; `kronecker`: a preconditioner for several outputs. `cost`: what a step takes. `solver`: the steps, as a [`crate::run::Solver`]. `train`:
 //!   runs. `settings`: the settings.
 
 mod blocks;
@@ -27,6 +27,8 @@ mod compressed;
 mod conjugate_gradient;
 mod cost;
 mod design;
+#[cfg(feature = "low-rank")]
+mod kronecker;
 mod settings;
 mod solver;
 mod train;
@@ -34,6 +36,7 @@ mod train;
 pub use blocks::CurvedBlocks;
 pub(crate) use compressed::train_compressed;
 pub use cost::passes_of_ascent_per_step;
+pub(super) use design::second_orders;
 pub use settings::{Equations, Settings};
 pub use solver::{Newton, State};
 pub use train::{train, train_after, train_at, train_from, train_instead};

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Equations {
-    /// By Cholesky where the matrix is small for the data, else by conjugate gradients.
+    /// By Cholesky where the matrix is small for the data and the number of outputs, else by conjugate gradients.
     #[default]
     Auto,
     /// By Cholesky, which needs memory for the square of the number of weights.
     Cholesky,
-    /// By conjugate gradients with a diagonal preconditioner, to the accuracy that the step is worth.
+    /// By preconditioned conjugate gradients, to the accuracy that the step is worth.
     ConjugateGradient,
 }
 

@@ -25,8 +25,8 @@ use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{ActiveSet, Audit, Blocks, Found, Mixture, NoIntercept};
 use crate::linalg::kernels::dot;
 use crate::linalg::memory::check_weights;
-use crate::linalg::underflow::product_above;
-use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
+use crate::linalg::underflow::{product_above, vanished};
+use crate::linalg::{Accumulate, Measured, Row, Sum, gamma};
 use crate::structure::Hamming;
 use crate::structure::chain::{Label, Layout};
 use crate::structure::multiclass::KERNEL_WORK;
@@ -460,7 +460,7 @@ impl Blocks for ChainBlocks<'_> {
         let weights = product_above(norm1 + length as f64 + 2.0, largest_weight);
         let magnitude = weights + length as f64 * self.cost(i);
         // The loss compares two labelings, each a sum of such terms.
-        let vanished = features as f64 * UNDERFLOW;
+        let vanished = vanished(features);
         let off = product_above(gamma(stored + 3 * length + 8), magnitude) + vanished;
         2.0 * off * (1.0 + 1e-9)
     }

@@ -560,6 +560,16 @@ impl<L: Loss> CurvedBlocks for LinearBlocks<'_, L> {
         value
     }
 
+    fn second_orders(&self, first: usize, a: &[f64], out: [&mut [f64]; 3]) {
+        self.loss.second_orders(a, &self.targets[first..first + a.len()], out);
+    }
+
+    fn scaled_duals(&self, first: usize, a: &[f64], scale: f64, out: &mut [f64]) -> Result<()> {
+        self.loss.scaled_conjugates(scale, a, &self.targets[first..first + a.len()], out);
+        out.iter_mut().for_each(|value| *value = -*value);
+        Ok(())
+    }
+
     fn curvature_entry(&self, _: usize, curve: &[f64], _: (usize, usize)) -> f64 {
         curve[0]
     }

@@ -7,6 +7,8 @@
 
 use super::{Loss, ZERO, summed};
 use crate::linalg::Measured;
+use crate::linalg::elementary::{exp_of_negative, ln, ln_1p_of_share};
+use multiversion::multiversion;
 
 /// `log(1 + e^{−ya})`.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +112,48 @@ impl Loss for Logistic {
         Some([value, -y * beta, large * small])
     }
 
+    fn second_orders(&self, a: &[f64], y: &[f64], out: [&mut [f64]; 3]) {
+        second_orders(a, y, out);
+    }
+
+    fn scaled_conjugates(&self, scale: f64, a: &[f64], y: &[f64], values: &mut [f64]) {
+        scaled_conjugates(scale, a, y, values);
+    }
+
     fn steepness(&self, _: f64, _: f64) -> f64 {
         1.0
+    }
+}
+
+/// Returns φ, β = σ(−m) and σ(m) at a margin m: [`Loss::second_order`] without branches.
+#[inline(always)]
+fn at_margin(m: f64) -> [f64; 3] {
+    let e = exp_of_negative(-m.abs());
+    let large = 1.0 / (1.0 + e);
+    let (small, log) = (e * large, ln_1p_of_share(e));
+    if m >= 0.0 { [log, small, large] } else { [log - m, large, small] }
+}
+
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn second_orders(a: &[f64], y: &[f64], [values, slopes, curves]: [&mut [f64]; 3]) {
+    let out = values.iter_mut().zip(slopes).zip(curves);
+    for ((&a, &y), ((value, slope), curve)) in a.iter().zip(y).zip(out) {
+        let [loss, beta, rest] = at_margin(y * a);
+        (*value, *slope, *curve) = (loss, -y * beta, beta * rest);
+    }
+}
+
+/// With q = θβ the conjugate is `q log q + (1 − q) log(1 − q)`, of which log β = −(m + φ) is known.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn scaled_conjugates(scale: f64, a: &[f64], y: &[f64], values: &mut [f64]) {
+    let of_scale = scale.ln();
+    for ((value, &a), &y) in values.iter_mut().zip(a).zip(y) {
+        let m = y * a;
+        let [loss, beta, _] = at_margin(m);
+        let (q, log) = (scale * beta, of_scale - (m + loss));
+        // At q = 1 nothing is left; the least normal number in the place of zero has a logarithm.
+        let rest = (1.0 - q).max(f64::MIN_POSITIVE);
+        let own = if q > 0.0 { q * log } else { 0.0 };
+        *value = own + rest * ln(rest);
     }
 }

@@ -72,6 +72,23 @@ pub trait Loss: Clone + Send + Sync {
         Some([self.value(a, y).value, -self.corner(a, y), self.curvature(a, y)?])
     }
 
+    /// [`second_order`](Self::second_order) of many predictions: writes φ, φ' and φ'', or zeros if there is no φ''. The slices
+    /// are of one length.
+    fn second_orders(&self, a: &[f64], y: &[f64], [values, slopes, curves]: [&mut [f64]; 3]) {
+        for (i, (&a, &y)) in a.iter().zip(y).enumerate() {
+            [values[i], slopes[i], curves[i]] = self.second_order(a, y).unwrap_or_default();
+        }
+    }
+
+    /// Writes φ*(θφ'(a)) for many predictions and a θ between zero and one, rounded: the conjugate at the dual points of the
+    /// predictions, scaled. The slices are of one length.
+    fn scaled_conjugates(&self, scale: f64, a: &[f64], y: &[f64], values: &mut [f64]) {
+        for ((value, &a), &y) in values.iter_mut().zip(a).zip(y) {
+            let (low, high) = self.domain(y);
+            *value = self.conjugate((scale * self.corner(a, y)).clamp(low, high), y).value;
+        }
+    }
+
     /// Returns an error if a target or a parameter of the loss is not allowed.
     fn check(&self, _targets: &[f64]) -> Result<()> {
         Ok(())
@@ -232,6 +249,14 @@ impl Loss for ScalarLoss {
     #[inline]
     fn second_order(&self, a: f64, y: f64) -> Option<[f64; 3]> {
         of!(self, loss => loss.second_order(a, y))
+    }
+
+    fn second_orders(&self, a: &[f64], y: &[f64], out: [&mut [f64]; 3]) {
+        of!(self, loss => loss.second_orders(a, y, out));
+    }
+
+    fn scaled_conjugates(&self, scale: f64, a: &[f64], y: &[f64], values: &mut [f64]) {
+        of!(self, loss => loss.scaled_conjugates(scale, a, y, values));
     }
 
     fn steepness(&self, largest: f64, y: f64) -> f64 {
