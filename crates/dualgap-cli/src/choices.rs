@@ -129,6 +129,16 @@ choices!(CentreName => dualgap::structure::completion::Centring {
     Effects => Effects,
 });
 
+/// The loss of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChainLoss {
+    /// The structural hinge
+    Hinge,
+    /// The log-loss: a conditional random field, whose models have probabilities
+    #[value(alias = "crf")]
+    Log,
+}
+
 choices!(Hamming => structure::Hamming {
     /// The number of wrong labels
     Plain => Plain,

@@ -13,6 +13,8 @@ mod common;
 mod balls;
 #[path = "certificates/main.rs"]
 mod certificates;
+#[path = "crf/main.rs"]
+mod crf;
 #[path = "cutting_planes/main.rs"]
 mod cutting_planes;
 #[path = "domains/main.rs"]

@@ -20,8 +20,9 @@ pub struct PredictArgs {
     #[arg(long)]
     pub scores: bool,
     /// Logistic loss: the probability of the second class behind each label; softmax: those of all classes;
-    /// multilabel with the logistic loss: those of all labels.
-    #[arg(long)]
+    /// multilabel with the logistic loss: those of all labels; chains with the log-loss: those of all labels at each
+    /// position, the marginals.
+    #[arg(long, visible_alias = "marginals")]
     pub probabilities: bool,
     /// Print nothing but labels and errors.
     #[arg(short, long)]

@@ -3,7 +3,7 @@
 use super::KernelArgs;
 use crate::Outcome;
 use crate::args::{Common, Work};
-use crate::choices::{Hamming, Rescale, SdcaOption, Step, Switch};
+use crate::choices::{ChainLoss, Hamming, Rescale, SdcaOption, Step, Switch};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
 use dualgap::structure::chain::Beam;
@@ -15,6 +15,9 @@ use std::num::NonZeroUsize;
 /// How wrong labels are counted and weighed against scores, and how labelings are searched for.
 #[derive(Args, Debug)]
 pub struct ChainArgs {
+    /// The structural hinge of a support vector machine, or the log-loss of a conditional random field.
+    #[arg(long, value_enum, default_value = "hinge", help_heading = "Problem")]
+    pub loss: ChainLoss,
     /// Count the wrong labels of a sequence, or their fraction.
     #[arg(long, value_enum, default_value = "normalized", help_heading = "Problem")]
     pub hamming: Hamming,
@@ -32,6 +35,24 @@ pub struct ChainArgs {
     pub beam_bound: Switch,
     #[command(flatten)]
     pub kernel: KernelArgs,
+}
+
+impl ChainArgs {
+    /// Returns an error for options of the hinge, which the log-loss would silently ignore.
+    fn check_log(&self) -> Result<()> {
+        let refused = [
+            (self.rescale == Rescale::Slack, "--rescale slack"),
+            (self.beam.is_some(), "--beam"),
+            (self.option != SdcaOption::Auto, "--option"),
+            (self.kernel.kernel.is_some(), "--kernel"),
+        ];
+        match refused.into_iter().find(|(given, _)| *given) {
+            Some((_, option)) => Err(Error::setting(format!(
+                "{option} is for the hinge: leave it out, or take --loss hinge"
+            ))),
+            None => Ok(()),
+        }
+    }
 }
 
 impl TaskOptions for ChainArgs {
@@ -60,6 +81,7 @@ impl TaskOptions for ChainArgs {
 Examples:
   dualgap train chain TRAIN.txt --test TEST.txt -o tagger.dualgap
   dualgap train chain TRAIN.txt --features TEMPLATES --min-count 2 --average weighted --passes 10
+  dualgap train chain TRAIN.txt --loss log --test TEST.txt -o crf.dualgap
   dualgap train chain letter.data.gz --train-folds 1-9 --test-folds 0 --witness -o m.dualgap"
             }
             Verb::Cv => {
@@ -79,6 +101,9 @@ Examples:
 
     /// Returns the problem, or an error for options that do not go together.
     fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Chain>> {
+        if self.loss == ChainLoss::Log {
+            self.check_log()?;
+        }
         if self.option != SdcaOption::Auto {
             if matches!(self.option, SdcaOption::I | SdcaOption::V) {
                 return Err(Error::setting(
@@ -107,6 +132,9 @@ Examples:
     fn structure(&self) -> Result<Chain> {
         if self.beam.is_some() && self.rescale == Rescale::Slack {
             return Err(Error::setting("--beam is for --rescale margin"));
+        }
+        if self.loss == ChainLoss::Log {
+            return Ok(Chain::crf());
         }
         let bound = self.beam_bound == Switch::On;
         let beam = self.beam.map(|width| Beam { width: width.get(), bound });

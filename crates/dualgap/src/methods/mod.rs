@@ -5,6 +5,7 @@
 //!   Frank-Wolfe with, on the same blocks and under the same certificate.
 //! - [`coordinates`]: coordinate descent for smooth losses under the l1 norm.
 //! - [`newton`]: Newton's method for smooth losses under a ridge.
+//! - [`quasi_newton`]: a quasi-Newton method for smooth objectives whose weights are their own dual point.
 //! - `shadow`: a dual point for methods that have none of their own.
 
 pub mod coordinates;
@@ -12,5 +13,6 @@ pub mod cutting_plane;
 pub mod exponentiated_gradient;
 pub mod newton;
 pub mod product;
+pub mod quasi_newton;
 mod shadow;
 pub mod subgradient;

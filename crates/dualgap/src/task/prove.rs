@@ -2,10 +2,11 @@
 
 use super::Model;
 use crate::data::{DataSet, Factors, Format, TargetKind};
+use crate::dual::Witness;
 use crate::linalg::Measured;
 use crate::run::{Basis, Certificate, Reach};
 use crate::structure::Structure;
-use crate::structure::posed::{Posed, Posing, Sides, refused};
+use crate::structure::posed::{Posed, Posing, refused};
 use crate::term::Penalty;
 use crate::{Error, Result, Setting};
 
@@ -30,7 +31,7 @@ pub struct Verified {
 impl<S: Structure> Model<S> {
     /// Verifies the certificate against the training data: recomputes it without trusting a number in the model.
     pub fn certify(&self, data: &S::Data) -> Result<Verified> {
-        prove(self, data, |posed, factors| certify(self, &*posed.sides()?, factors))
+        prove(self, data, |posed, factors| certify(self, posed, factors))
     }
 
     /// Returns the bound that the model and its witness prove at every λ, computed from its training data.
@@ -118,10 +119,10 @@ fn check_data<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<()> {
 /// Proves the stored certificate.
 fn certify<S: Structure>(
     model: &Model<S>,
-    sides: &dyn Sides,
+    posed: &dyn Posed,
     factors: &Factors,
 ) -> Result<Verified> {
-    let stored = model.certificate;
+    let (stored, sides) = (model.certificate, &*posed.sides()?);
     let primal = sides.primal(model.fitted(), model.witness.as_ref(), factors)?;
     let paired = matches!(stored.basis, Basis::Multiplicative(_)) && stored.certified;
     if paired && model.witness.is_none() {
@@ -141,11 +142,28 @@ fn certify<S: Structure>(
         let dual = sides.dual(witness)?;
         agree("dual", dual, stored.dual, &stored)?;
         (dual, DualEvidence::Witness)
+    } else if let Some(own) = own_witness(model, posed, factors)? {
+        // A run returns the certificate of its weights and their own dual point. If the file claims another, this is what is
+        // proved.
+        (sides.dual(&own)?, DualEvidence::Witness)
     } else {
         let error = believable(stored.rounding_error, stored.dual);
         (Measured { value: stored.dual, error }, DualEvidence::Word)
     };
     Ok(Verified { certificate: primal.certificate(dual)?, evidence })
+}
+
+/// Returns the dual point that the weights are by themselves, if they are one.
+fn own_witness<S: Structure>(
+    model: &Model<S>,
+    posed: &dyn Posed,
+    factors: &Factors,
+) -> Result<Option<Witness>> {
+    if posed.proves_itself() {
+        posed.subgradients(&factors.scaled(&model.weights))
+    } else {
+        Ok(None)
+    }
 }
 
 /// Limits a stored error bound to a millionth of the value: a file could claim any bound to excuse a false value.

@@ -1,12 +1,12 @@
 //! Chains as a structure: a label for each position of a sequence.
 
 use super::blocks::layout as chain_layout;
-use super::{Beam, ChainBlocks, ChainOracle, Hamming, Layout, Viterbi};
-use super::{edges, slack};
+use super::{Beam, ChainBlocks, ChainOracle, Hamming, Label, Layout, Viterbi};
+use super::{crf, edges, slack};
 use crate::data::{Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::memory::reserve_check;
 use crate::linalg::parallel;
-use crate::structure::definition::refuse_all_but_ridge_and_l1;
+use crate::structure::definition::{refuse_all_but_ridge, refuse_all_but_ridge_and_l1};
 use crate::structure::evaluation::{Evaluation, LabelEvaluation};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multiclass::definition::{slack_needs_lambda, too_few};
@@ -14,13 +14,31 @@ use crate::structure::own::{OracleBlocks, Rescaling};
 use crate::structure::posed::{Posed, Posing, penalised, with_expectations};
 use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
-use crate::structure::{Fitted, Names, Purpose, Structure, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
 use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::borrow::Cow;
 
-/// A label for each position of a sequence, by a first-order chain under the structural hinge.
+/// The loss of a sequence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChainLoss {
+    /// The structural hinge: the largest loss of a labeling plus its score, less the score of the truth.
+    #[default]
+    Hinge,
+    /// The negative log-likelihood of the truth: a conditional random field, whose models have probabilities.
+    Log,
+}
+
+impl ChainLoss {
+    fn is_hinge(&self) -> bool {
+        *self == Self::Hinge
+    }
+}
+
+/// A label for each position of a sequence, by a first-order chain under the structural hinge or the log-loss.
 ///
 /// ```
 /// use dualgap::data::Sequences;
@@ -48,9 +66,35 @@ pub struct Chain {
     /// on the search. Predictions are those of Viterbi's algorithm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beam: Option<Beam>,
+    /// The loss; the other fields are about the hinge.
+    #[serde(default, skip_serializing_if = "ChainLoss::is_hinge")]
+    pub loss: ChainLoss,
 }
 
 impl Chain {
+    /// Returns a conditional random field: the log-loss in the place of the hinge.
+    ///
+    /// ```
+    /// use dualgap::data::Sequences;
+    /// use dualgap::run::Budget;
+    /// use dualgap::structure::Chain;
+    /// use dualgap::task::{Plan, Task};
+    /// use dualgap::term::Penalty;
+    ///
+    /// let names = ["a", "b"].map(String::from);
+    /// let rows = [vec![vec![1.0, 0.0], vec![0.0, 1.0]], vec![vec![0.9, 0.1]]];
+    /// let data = Sequences::from_dense(&rows, &[vec![0, 1], vec![0]], &names)?;
+    /// let task = Task::new(Chain::crf(), Penalty::ridge(0.01));
+    /// let model = task.fit(&data, Plan::new(Budget::relative(1e-6)))?.model;
+    /// assert!(model.certificate.relative_gap() <= 1e-6);
+    /// let marginals = model.probabilities(&data)?; // a row for every position
+    /// assert!(marginals.row(1)[1] > 0.5 && (marginals.row(1).iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn crf() -> Self {
+        Self { loss: ChainLoss::Log, ..Self::default() }
+    }
+
     /// Returns the structure that counts mistakes so.
     pub fn new(hamming: Hamming) -> Self {
         Self { hamming, ..Self::default() }
@@ -66,6 +110,47 @@ impl Chain {
     #[must_use]
     pub fn searched(self, beam: Option<Beam>) -> Self {
         Self { beam, ..self }
+    }
+
+    /// Returns −log p(y|x) of every sequence under a conditional random field: what its labels cost. It is infinite where the
+    /// model does not know a label.
+    ///
+    /// ```
+    /// # use dualgap::data::Sequences;
+    /// # use dualgap::run::Budget;
+    /// # use dualgap::structure::Chain;
+    /// # use dualgap::task::{Plan, Task};
+    /// # use dualgap::term::Penalty;
+    /// let names = ["a", "b"].map(String::from);
+    /// let data = Sequences::from_dense(&[vec![vec![1.0], vec![-1.0]]], &[vec![0, 1]], &names)?;
+    /// let model = Task::new(Chain::crf(), Penalty::ridge(0.01)).fit(&data, Plan::new(Budget::relative(1e-6)))?.model;
+    /// let sentence = (-model.task.structure.sequence_losses(model.fitted(), &data)?[0]).exp();
+    /// assert!(sentence > 0.5 && sentence < model.probabilities(&data)?.row(1)[1]);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn sequence_losses(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Vec<f64>> {
+        self.check_probabilities()?;
+        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        let names = data.alphabet().names();
+        let own: Vec<Option<usize>> =
+            names.iter().map(|name| fitted.names.alphabet.index(name)).collect();
+        let labels = |i: usize| -> Option<Vec<Label>> {
+            let number = |y: &Label| own.get(usize::from(*y)).copied().flatten();
+            let labels = data.truth(i).iter().map(|y| number(y).map(|y| y as Label));
+            labels.collect::<Option<Vec<_>>>().filter(|_| data.is_labelled())
+        };
+        crf::log_losses(layout, fitted.weights, data, labels)
+    }
+
+    /// Returns the mean of the sequences' losses for each of their labels, with the weights of the sequences.
+    fn log_loss(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<f64> {
+        let (mut losses, mut labels) = (0.0, 0.0);
+        for (i, loss) in self.sequence_losses(fitted, data)?.into_iter().enumerate() {
+            let weight = data.weights().map_or(1.0, |weights| weights[i]);
+            losses += if weight > 0.0 { weight * loss } else { 0.0 };
+            labels += weight * data.truth(i).len() as f64;
+        }
+        Ok(losses / labels)
     }
 
     /// Returns the blocks under slack rescaling: it is not linear in marginals, so their points are mixtures of labelings.
@@ -87,6 +172,27 @@ fn told(Beam { width, bound }: Beam) -> String {
     format!("a beam of {width} {labels}, {others}")
 }
 
+/// Returns the data without features that a model does not know.
+fn known<'d>(names: &Names, data: &'d Sequences) -> Cow<'d, Sequences> {
+    let (features, pairs) = (names.features, names.pair_features);
+    if data.rows().width() > features || data.edge_features() > pairs {
+        Cow::Owned(data.narrowed(features, pairs))
+    } else {
+        Cow::Borrowed(data)
+    }
+}
+
+/// Returns an error unless the penalty is λ/2‖w‖².
+fn refuse_all_but_plain_ridge(penalty: &Penalty) -> Result<()> {
+    match penalty {
+        Penalty::Ridge { l1, nonnegative, free: None, .. } if *l1 == 0.0 && !nonnegative => Ok(()),
+        Penalty::Ridge { .. } | Penalty::Lasso { .. } => Err(Error::setting(
+            "the log-loss of chains is trained under λ/2‖w‖²: leave out l1 penalties and nonnegative weights",
+        )),
+        _ => refuse_all_but_ridge(penalty),
+    }
+}
+
 /// Returns the layout of a chain's weights.
 pub(crate) fn layout_of(names: &Names) -> Layout {
     let (features, labels, pairs) = (names.features, names.alphabet.len(), names.pair_features);
@@ -105,6 +211,11 @@ impl Structure for Chain {
     }
 
     fn check(&self, names: &Names) -> Result<()> {
+        if self.loss == ChainLoss::Log && (self.beam.is_some() || !self.rescaling.is_margin()) {
+            return Err(Error::setting(
+                "the log-loss sums over all labelings: slack rescaling and a beam are for the hinge",
+            ));
+        }
         if let Some(beam) = self.beam {
             beam.check()?;
             if !self.rescaling.is_margin() {
@@ -116,12 +227,21 @@ impl Structure for Chain {
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
         match penalty {
+            _ if self.loss == ChainLoss::Log => refuse_all_but_plain_ridge(penalty),
             Penalty::Lasso { .. } if !self.rescaling.is_margin() => Err(slack_needs_lambda()),
             _ => refuse_all_but_ridge_and_l1(penalty),
         }
     }
 
     fn pose<'d>(&'d self, data: &'d Sequences, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+        if self.loss == ChainLoss::Log {
+            if posing.choice.is_some() {
+                return Err(Error::setting(
+                    "the options of Prox-SDCA are for the hinge: leave them out",
+                ));
+            }
+            return crf::posed(data, chain_layout(data)?, posing);
+        }
         match self.rescaling {
             Rescaling::Margin => {
                 let blocks = ChainBlocks::new(data, self.hamming)?;
@@ -146,7 +266,7 @@ impl Structure for Chain {
 
     /// Marginals are no mixture of labelings.
     fn is_akin(&self, other: &Self) -> bool {
-        self.rescaling == other.rescaling
+        self.rescaling == other.rescaling && self.loss == other.loss
     }
 
     /// The point of a sequence depends on its positions and labels, and not on the features. Labelings have no keys of
@@ -159,7 +279,7 @@ impl Structure for Chain {
         old: &Names,
         entries: &[(u64, f64)],
     ) -> Option<Vec<(u64, f64)>> {
-        if self.rescaling == Rescaling::Slack {
+        if self.rescaling == Rescaling::Slack || self.loss == ChainLoss::Log {
             return (old.alphabet == names.alphabet).then(|| entries.to_vec());
         }
         let length = data.truth(i).len();
@@ -183,16 +303,7 @@ impl Structure for Chain {
     }
 
     fn predict(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Vec<Vec<usize>>> {
-        let (names, layout) = (fitted.names, layout_of(fitted.names));
-        let narrowed;
-        let beyond =
-            data.rows().width() > names.features || data.edge_features() > names.pair_features;
-        let data = if beyond {
-            narrowed = data.narrowed(names.features, names.pair_features);
-            &narrowed
-        } else {
-            data
-        };
+        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
         parallel::map(data.len(), Viterbi::default, |viterbi, i| {
             let mut best = Vec::new();
             viterbi.score(layout, fitted.weights, data.sequence(i), None);
@@ -206,7 +317,17 @@ impl Structure for Chain {
     }
 
     fn check_probabilities(&self) -> Result<()> {
-        Err(no_probabilities())
+        match self.loss {
+            ChainLoss::Log => Ok(()),
+            ChainLoss::Hinge => Err(no_probabilities()),
+        }
+    }
+
+    /// The marginals, a row for every position of every sequence.
+    fn probabilities(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Table> {
+        self.check_probabilities()?;
+        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        Ok(Table::of(layout.labels, &crf::marginals(layout, fitted.weights, data)?))
     }
 
     fn evaluate(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Evaluation> {
@@ -221,10 +342,22 @@ impl Structure for Chain {
                 None => evaluation.compare(&truth, &predicted),
             }
         }
+        if self.loss == ChainLoss::Log {
+            evaluation = evaluation.with_log_loss(self.log_loss(fitted, data)?);
+        }
         Ok(Evaluation::Labels(Box::new(evaluation)))
     }
 
     fn describe(&self, names: &Names) -> Words {
+        if self.loss == ChainLoss::Log {
+            return Words {
+                task: "chain",
+                predicts: format!("{} labels", names.alphabet.len()),
+                loss: "log-loss (a conditional random field)".into(),
+                ..Words::default()
+            }
+            .with("loss", json!({ "name": "log" }));
+        }
         let rescaled = rescaled(self.rescaling);
         Words {
             task: "chain",

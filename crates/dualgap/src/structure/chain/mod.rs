@@ -4,6 +4,7 @@
 //!   labelings; `scratch`, `edges`, `face` and `geometry` are what steps need.
 //! - `forward_backward`: the marginals of a distribution over labelings; `expectation`: exponentiated gradient steps of
 //!   the blocks by them.
+//! - `crf`: the log-loss, conditional random fields.
 //! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle; `slack`: its search under slack
 //!   rescaling, whose blocks keep labelings; `beam`: a search along a
 //!   `frontier` of some labels, with a bound.
@@ -11,6 +12,7 @@
 mod active_set;
 mod beam;
 mod blocks;
+mod crf;
 pub(crate) mod definition;
 pub(crate) mod edges;
 mod expectation;
@@ -25,6 +27,6 @@ mod slack;
 
 pub use beam::Beam;
 pub use blocks::{ChainBlocks, ChainScratch};
-pub use definition::Chain;
+pub use definition::{Chain, ChainLoss};
 pub use forward_backward::{ForwardBackward, Potentials};
 pub use oracle::{ChainOracle, Hamming, Label, Layout, Viterbi};

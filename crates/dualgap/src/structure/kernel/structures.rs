@@ -3,6 +3,7 @@
 use super::UnderKernel;
 use crate::data::{Examples, Sequences};
 use crate::linalg::Rows;
+use crate::structure::chain::ChainLoss;
 use crate::structure::own::Rescaling;
 use crate::structure::{
     Chain, ChainBlocks, Choice, Linear, LinearBlocks, Multiclass, MulticlassBlocks,
@@ -85,7 +86,8 @@ impl UnderKernel for Chain {
     type Blocks<'b> = ChainBlocks<'b>;
 
     fn check_kernel(&self) -> Result<()> {
-        if self.rescaling != Rescaling::Margin || self.beam.is_some() {
+        let hinge = self.loss == ChainLoss::Hinge && self.rescaling == Rescaling::Margin;
+        if !hinge || self.beam.is_some() {
             return Err(Error::setting(
                 "chains under a kernel have the hinge, margin-rescaled, and are searched by Viterbi's algorithm",
             ));

@@ -90,6 +90,12 @@ pub trait Posed {
         false
     }
 
+    /// Whether weights are a dual point by themselves, that of [`subgradients`](Self::subgradients): then a model without a
+    /// witness is proved all the same.
+    fn proves_itself(&self) -> bool {
+        false
+    }
+
     /// Whether the certificate of a run is computed again from its weights and its witness.
     fn is_recertified(&self) -> bool {
         false

@@ -1,0 +1,26 @@
+//! A quasi-Newton method for smooth objectives with a ridge, whose weights are their own dual point.
+//!
+//! ```text
+//! P(w) = L(w) + λ/2‖w‖²,     g = ∇P(w)
+//! p = −B g                   B by the last pairs s = Δw, y = Δg (L-BFGS), around γ·diag(∇²P)⁻¹
+//! w ← w + t p                t = 1, then smaller until P falls by a share of what its slope promises (Armijo)
+//! ```
+//!
+//! For a log-loss the outputs' probabilities at w are a feasible dual point, and its gap with w is ‖g‖²/(2λ)
+//! ([`SmoothProblem::certificate`] computes it from scratch). So a vector of weights proves itself, and the run returns the
+//! certified one with the smallest gap.
+//!
+//! The diagonal matters: a rare feature is seen by one example in ten thousand and a common one by all of them, so that their
+//! curvatures differ by as much.
+//!
+//! - `problem`: what the method asks of an objective. `memory`: the pairs, and their product with a vector. `solver`: the
+//!   steps, as a [`crate::run::Solver`]. `train`: runs.
+
+mod memory;
+mod problem;
+mod solver;
+mod train;
+
+pub use problem::SmoothProblem;
+pub use solver::{QuasiNewton, State};
+pub use train::{Start, train_from};

@@ -1,0 +1,232 @@
+//! The steps, as a [`Solver`].
+
+use super::SmoothProblem;
+use super::memory::Memory;
+use crate::linalg::kernels::{add_scaled, dot};
+use crate::linalg::parallel;
+use crate::run::{Certificate, Certified, Counters, Expected, Quota, Resumable, Solver, Work};
+use crate::{Error, Result};
+use rayon::ThreadPool;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The share of the promised decrease that a step has to reach: the usual one of Armijo's rule.
+const SHARE: f64 = 1e-4;
+
+/// A step is shortened so often at most. After the first of these the pairs are forgotten.
+const TRIALS: usize = 20;
+
+/// P may rise by this much of itself in a step: near the optimum the decrease is below its rounding.
+const LEVEL: f64 = 1e-14;
+
+/// Everything that later steps depend on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    w: Vec<f64>,
+    /// The number of stochastic passes that are done; `None` when steps have the gradients of all examples.
+    stochastic: Option<u64>,
+    memory: Memory,
+    best: Option<(Certificate, Vec<f64>)>,
+    /// Whether P and its gradient at w are known already; they are computed again, to the same bits.
+    known: bool,
+}
+
+/// P and its gradient at the current weights.
+struct Local {
+    value: f64,
+    gradient: Vec<f64>,
+}
+
+/// The quasi-Newton method; see the room's head.
+pub struct QuasiNewton<'a, P> {
+    problem: &'a P,
+    state: State,
+    local: Option<Local>,
+    pool: Arc<ThreadPool>,
+    /// Gradients of all examples, for the counters.
+    gradients: u64,
+}
+
+impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
+    /// Begins at w = 0.
+    pub fn new(problem: &'a P, threads: usize) -> Result<Self> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool =
+            pool.map_err(|error| Error::setting(format!("no threads can be started: {error}")))?;
+        let w = vec![0.0; problem.dim()];
+        let state =
+            State { w, stochastic: Some(0), memory: Memory::default(), best: None, known: false };
+        Ok(Self { problem, state, local: None, pool: Arc::new(pool), gradients: 0 })
+    }
+
+    /// Begins at these weights, with the gradients of all examples at once.
+    pub(super) fn begin_at(&mut self, w: Vec<f64>) {
+        (self.state.w, self.state.stochastic) = (w, None);
+    }
+
+    /// Resumes from the state of an earlier run; proves again what a certificate rests on.
+    pub(super) fn resume(&mut self, mut state: State) -> Result<()> {
+        let dim = self.problem.dim();
+        let finite = |w: &[f64]| w.len() == dim && w.iter().all(|w| w.is_finite());
+        let sound = finite(&state.w)
+            && state.memory.is_sound(dim)
+            && state.best.as_ref().is_none_or(|(_, w)| finite(w));
+        if !sound {
+            return Err(Error::setting("the state is not one of this problem and these settings"));
+        }
+        if let Some((certificate, w)) = &mut state.best {
+            let problem = self.problem;
+            *certificate = parallel::install(&self.pool, || certificate_of(problem, w))?;
+        }
+        if state.known {
+            let mut gradient = vec![0.0; dim];
+            let (problem, w, out) = (self.problem, &state.w, &mut gradient);
+            let value = parallel::install(&self.pool, || problem.gradient(w, out))?;
+            self.local = Some(Local { value, gradient });
+        }
+        self.state = state;
+        Ok(())
+    }
+
+    fn local_at(&mut self, w: &[f64]) -> Result<Local> {
+        let mut gradient = vec![0.0; w.len()];
+        let value = self.problem.gradient(w, &mut gradient)?;
+        self.gradients += 1;
+        Ok(Local { value, gradient })
+    }
+
+    /// Takes a step, and returns the work that it took in passes over the data.
+    fn step(&mut self) -> Result<u64> {
+        if let Some(pass) = self.state.stochastic {
+            let more = self.problem.stochastic_pass(&mut self.state.w, pass)?;
+            self.state.stochastic = more.then_some(pass + 1);
+            return Ok(1);
+        }
+        let before = self.gradients;
+        let mut passes = 0;
+        let local = match self.local.take() {
+            Some(local) => local,
+            None => {
+                let w = std::mem::take(&mut self.state.w);
+                let local = self.local_at(&w);
+                self.state.w = w;
+                local?
+            }
+        };
+        if self.state.memory.diagonal.is_empty() {
+            let mut diagonal = vec![0.0; local.gradient.len()];
+            self.problem.diagonal(&self.state.w, &mut diagonal)?;
+            self.state.memory.restart(diagonal);
+            passes += 1;
+        }
+        self.search(local)?;
+        Ok(passes + self.gradients - before)
+    }
+
+    /// Goes along the direction as far as P falls enough.
+    fn search(&mut self, local: Local) -> Result<()> {
+        let mut p = self.state.memory.direction(&local.gradient);
+        let mut slope = dot(&local.gradient, &p);
+        let mut t = 1.0;
+        for trial in 0..TRIALS {
+            if !(slope < 0.0) {
+                break;
+            }
+            let mut w = self.state.w.clone();
+            add_scaled(&p, t, &mut w);
+            let ahead = self.local_at(&w)?;
+            let level = LEVEL * local.value.abs();
+            if ahead.value <= local.value + SHARE * t * slope + level {
+                p.iter_mut().for_each(|p| *p *= t);
+                let change = ahead.gradient.iter().zip(&local.gradient).map(|(a, b)| a - b);
+                self.state.memory.push(p, change.collect());
+                (self.state.w, self.local) = (w, Some(ahead));
+                return Ok(());
+            }
+            // The minimiser of the parabola through both values and the slope.
+            let rise = ahead.value - local.value - t * slope;
+            let best = -slope * t * t / (2.0 * rise);
+            t = if best.is_finite() { best.clamp(0.1 * t, 0.5 * t) } else { 0.1 * t };
+            if trial == TRIALS / 2 {
+                let diagonal = std::mem::take(&mut self.state.memory.diagonal);
+                self.state.memory.restart(diagonal);
+                p = self.state.memory.direction(&local.gradient);
+                (slope, t) = (dot(&local.gradient, &p), 1.0);
+            }
+        }
+        self.local = Some(local);
+        Ok(())
+    }
+}
+
+fn certificate_of<P: SmoothProblem>(problem: &P, w: &[f64]) -> Result<Certificate> {
+    let (primal, dual) = problem.certificate(w)?;
+    Certificate::new(primal, dual, true)
+}
+
+impl<P: SmoothProblem> Resumable for QuasiNewton<'_, P> {
+    type State = State;
+
+    fn state(&self) -> State {
+        State { known: self.local.is_some(), ..self.state.clone() }
+    }
+}
+
+impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
+    type Model = Vec<f64>;
+
+    fn calls_per_pass(&self) -> u64 {
+        self.problem.examples() as u64
+    }
+
+    /// A step is always completed: what it takes is known only afterwards.
+    fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
+        let mut done = Work::default();
+        let pool = Arc::clone(&self.pool);
+        while quota.allows(done, 1) {
+            let passes = parallel::install(&pool, || self.step())?;
+            // A step that finds no way down counts too, so that a run that has stalled ends.
+            let calls = passes.max(1).saturating_mul(self.calls_per_pass());
+            done += Work { steps: 1, oracle_calls: calls };
+        }
+        Ok(done)
+    }
+
+    fn proved(&self) -> Option<Result<Certificate>> {
+        self.state.best.as_ref().map(|(certificate, _)| Ok(*certificate))
+    }
+
+    fn certify(&mut self) -> Result<Certified> {
+        let (problem, w) = (self.problem, &self.state.w);
+        let iterate = parallel::install(&self.pool, || certificate_of(problem, w))?;
+        let bound = |certificate: &Certificate| certificate.gap_bound();
+        if self.state.best.as_ref().is_none_or(|(best, _)| bound(&iterate) < bound(best)) {
+            self.state.best = Some((iterate, w.clone()));
+        }
+        let model = self.state.best.as_ref().map_or(iterate, |(certificate, _)| *certificate);
+        Ok(Certified { model, iterate })
+    }
+
+    /// The gap of w and its own dual point: ‖∇P‖²/(2λ).
+    fn expected(&self) -> Option<Expected> {
+        let Local { value, gradient } = self.local.as_ref()?;
+        let gap = dot(gradient, gradient) / (2.0 * self.problem.lambda());
+        Some(Expected { primal: *value, gap })
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        vec!["quasi-Newton steps (L-BFGS) with a diagonal preconditioner".into()]
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::from([("gradients", self.gradients)])
+    }
+
+    fn weights(&self) -> &[f64] {
+        self.state.best.as_ref().map_or(&self.state.w, |(_, w)| w)
+    }
+
+    fn into_model(self) -> Vec<f64> {
+        self.state.best.map_or(self.state.w, |(_, w)| w)
+    }
+}

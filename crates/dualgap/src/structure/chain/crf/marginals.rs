@@ -1,0 +1,41 @@
+//! Probabilities by a model: of every label at every position, and of labelings.
+
+use super::super::oracle::{Label, Layout};
+use super::scaled::{Pairs, Scaled, Weights};
+use crate::Result;
+use crate::data::Sequences;
+use crate::linalg::parallel;
+
+/// Returns `work` for every sequence, with its marginals and log Z less the score of its labels, if those are known.
+fn each<T: Send>(
+    layout: Layout,
+    w: &[f64],
+    data: &Sequences,
+    labels: impl Fn(usize) -> Option<Vec<Label>> + Sync,
+    work: impl Fn(&[f64], f64) -> T + Sync,
+) -> Result<Vec<T>> {
+    let mut shared = Pairs::default();
+    shared.set(&w[layout.transitions()], layout.labels);
+    let weights = Weights { layout, w, shared: &shared, sizes: None };
+    parallel::map(data.len(), Scaled::default, |scaled, i| {
+        let truth = labels(i);
+        let found = scaled.run(&weights, data.sequence(i), truth.as_deref(), 1.0, None);
+        let loss = if truth.is_some() { found.loss.value } else { f64::INFINITY };
+        Ok(work(scaled.marginals(), loss))
+    })
+}
+
+/// Returns the probability of every label at every position, sequence by sequence: `T × K` numbers each.
+pub fn marginals(layout: Layout, w: &[f64], data: &Sequences) -> Result<Vec<Vec<f64>>> {
+    each(layout, w, data, |_| None, |marginals, _| marginals.to_vec())
+}
+
+/// Returns −log p(y|x) of every sequence for these labels of it; infinite where there are none.
+pub fn log_losses(
+    layout: Layout,
+    w: &[f64],
+    data: &Sequences,
+    labels: impl Fn(usize) -> Option<Vec<Label>> + Sync,
+) -> Result<Vec<f64>> {
+    each(layout, w, data, labels, |_, loss| loss)
+}

@@ -1,0 +1,28 @@
+//! Conditional random fields: chains under the log-loss.
+//!
+//! ```text
+//! p_w(y|x) = exp⟨w, φ(x, y)⟩ / Z(x; w)
+//! P(w) = Σ mass_i [log Z(x_i; w) − ⟨w, φ(x_i, y_i)⟩] + λ/2‖w‖²
+//!
+//! D(p) = Σ mass_i H(p_i) − ‖u‖²/(2λ),     u = Σ mass_i (φ(x_i, y_i) − E_{p_i} φ(x_i, ·))
+//! ```
+//!
+//! for any distributions p_i over labelings. With p_i = p_{w₀}(·|x_i), H(p_i) = log Z − ⟨w₀, E φ⟩, so that
+//!
+//! ```text
+//! D = L(w₀) + ⟨w₀, u⟩ − ‖u‖²/(2λ),        L = P − λ/2‖·‖²,   u = −∇L(w₀)
+//! ```
+//!
+//! Any weights w₀ are a witness: they say what the p_i are, and there is nothing to prove feasible. At w₀ = w the gap is
+//! ‖∇P(w)‖²/(2λ).
+//!
+//! - `scaled`: forward-backward on one sequence, with its rounding. `problem`: the sums over all sequences, for gradients and
+//!   certificates. `posed`: the problem as others are posed. `marginals`: predictions.
+
+mod marginals;
+mod posed;
+mod problem;
+mod scaled;
+
+pub(super) use marginals::{log_losses, marginals};
+pub(super) use posed::posed;

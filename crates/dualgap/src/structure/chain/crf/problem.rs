@@ -1,0 +1,383 @@
+//! The objective over all sequences: its gradient, and the two values of its certificate.
+//!
+//! A pass has two halves. The first runs over the sequences and leaves `d_t = mass (e_{y_t} − μ_t)` of every position; the second
+//! runs over the features, `u_f = Σ_t x_{tf} d_t`, so that threads share no sums and need no copies of the weights.
+//!
+//! The rounding of the dual value: D = L + f(u) with f(u) = ⟨w, u⟩ − ‖u‖²/(2λ), and for the computed û with ‖û − u‖ ≤ δ
+//!
+//! ```text
+//! |f(û) − f(u)| ≤ ‖w − û/λ‖ δ + δ²/(2λ),     δ = ε Σ mass_i Σ_t 2(‖x_t‖₁ + 3)
+//! ```
+//!
+//! where ε bounds the relative errors of marginals and of what is added up. At the optimum w = u/λ, and only δ² is left.
+
+use super::super::oracle::Layout;
+use super::scaled::{Pairs, Scaled, Weights};
+use crate::data::Sequences;
+use crate::dual::problem::masses;
+use crate::linalg::kernels::add_scores;
+use crate::linalg::memory::Need;
+use crate::linalg::sum::{squared_norm, two_sum};
+use crate::linalg::underflow::product_above;
+use crate::linalg::{Columns, Measured, Sum, UNIT_ROUNDOFF, gamma, parallel};
+use crate::methods::quasi_newton::SmoothProblem;
+use crate::{Error, Result};
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// The most parts that sequences and features are split into: enough for the cores of most machines.
+const PARTS: usize = 64;
+
+/// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
+const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
+
+/// Chains under the log-loss and a ridge.
+pub(super) struct CrfProblem<'d> {
+    pub(super) data: &'d Sequences,
+    pub(super) layout: Layout,
+    pub(super) lambda: f64,
+    masses: Vec<f64>,
+    columns: Columns,
+    /// The counts of pairs in the truth, with their masses: the layout of the weights from the transitions on.
+    counts: Vec<f64>,
+    /// `Σ mass_i Σ_t 2(‖x_t‖₁ + 3)`.
+    extent: f64,
+    /// d, and so that it need not be allocated again in every pass.
+    residuals: Mutex<Vec<f64>>,
+}
+
+/// The sums of the first half of a pass.
+struct Sums {
+    /// L(w).
+    loss: Measured,
+    /// The expected counts of pairs.
+    pairs: Vec<f64>,
+    /// ε.
+    relative: f64,
+}
+
+/// The values that certificates are made of.
+pub(super) struct Values {
+    /// L(w).
+    pub loss: Measured,
+    /// ⟨w, u⟩ + L(w): the mean entropy.
+    pub entropy: Measured,
+    /// ½‖u‖².
+    pub conjugate: Measured,
+    /// D.
+    pub dual: Measured,
+    /// ½‖w‖².
+    pub square: Measured,
+    /// The largest entry of u, in absolute value.
+    pub slope: f64,
+}
+
+impl<'d> CrfProblem<'d> {
+    pub fn new(
+        data: &'d Sequences,
+        layout: Layout,
+        lambda: f64,
+        weights: Option<&[f64]>,
+    ) -> Result<Self> {
+        if data.len() == 0 {
+            return Err(Error::setting("there is no example to train on"));
+        }
+        if !(lambda > 0.0 && lambda.is_finite()) {
+            return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
+        }
+        let positions = data.rows().len();
+        let numbers = positions * (2 * layout.labels) + 2 * data.rows().stored();
+        Need { weights: layout.dim(), copies: 3, others: numbers }.check()?;
+        let masses = masses(data.len(), weights)?;
+        let columns = Columns::of(data.rows());
+        let pairs = layout.dim() - layout.transitions().start;
+        let (mut counts, mut low) = (vec![0.0; pairs], vec![0.0; pairs]);
+        let mut count = |place: usize, x: f64| two_sum(&mut counts[place], &mut low[place], x);
+        let mut extent = 0.0;
+        let size = layout.labels * layout.labels;
+        for (i, &mass) in masses.iter().enumerate() {
+            let (x, truth) = (data.sequence(i), data.truth(i));
+            for (t, &y) in truth.iter().enumerate() {
+                extent += mass * 2.0 * (x.row(t).norm1() + 3.0);
+                if t > 0 {
+                    extent += mass * 2.0 * x.edge(t).norm1();
+                    let place = usize::from(truth[t - 1]) * layout.labels + usize::from(y);
+                    count(place, mass);
+                    x.edge(t).for_each(|f, x| count((f + 1) * size + place, mass * x));
+                }
+            }
+        }
+        counts.iter_mut().zip(&low).for_each(|(high, low)| *high += low);
+        let residuals = Mutex::new(Vec::new());
+        Ok(Self {
+            data,
+            layout,
+            lambda,
+            masses,
+            columns,
+            counts,
+            extent: extent * 1.001,
+            residuals,
+        })
+    }
+
+    /// The parts of the sequences: fewer if each of them has large sums.
+    fn parts(&self) -> usize {
+        let most = (self.data.rows().stored() * self.layout.labels / self.counts.len()).max(1);
+        PARTS.min(self.data.len()).min(most)
+    }
+
+    /// The first half of a pass: writes d, and adds up the rest. With `bounded`, the errors are bounded.
+    fn first_half(&self, w: &[f64], bounded: bool, residuals: &mut Vec<f64>) -> Result<Sums> {
+        let (layout, k) = (self.layout, self.layout.labels);
+        let mut shared = Pairs::default();
+        shared.set(&w[layout.transitions()], k);
+        let sizes = bounded.then(|| self.sizes(w));
+        let weights = Weights { layout, w, shared: &shared, sizes: sizes.as_deref() };
+        residuals.resize(self.data.rows().len() * k, 0.0);
+        let mut rest = &mut residuals[..];
+        let mut parts: Vec<(Range<usize>, &mut [f64])> = Vec::new();
+        for range in parallel::ranges(self.data.len(), self.parts()) {
+            let positions = self.data.starts()[range.end] - self.data.starts()[range.start];
+            let (own, after) = std::mem::take(&mut rest).split_at_mut(positions * k);
+            rest = after;
+            parts.push((range, own));
+        }
+        let done = parallel::map_mut(&mut parts, Scaled::default, |scaled, _, (range, own)| {
+            Ok(self.some(&weights, range.clone(), own, scaled))
+        })?;
+        let mut loss = Sum::default();
+        let (mut magnitude, mut relative) = (0.0, 0.0_f64);
+        let mut pairs = (vec![0.0; self.counts.len()], vec![0.0; self.counts.len()]);
+        for part in &done {
+            loss.add_sum(&part.loss);
+            magnitude += part.magnitude;
+            relative = relative.max(part.relative);
+            for ((high, low), &sum) in pairs.0.iter_mut().zip(&mut pairs.1).zip(&part.pairs) {
+                two_sum(high, low, sum);
+            }
+        }
+        pairs.0.iter_mut().zip(&pairs.1).for_each(|(high, low)| *high += low);
+        if let Some(factor) = weights.factor() {
+            pairs.0.iter_mut().zip(factor).for_each(|(sum, e)| *sum *= e);
+        }
+        let mut loss = loss.total();
+        loss.error += product_above(MASS_ROUNDING, magnitude) * 1.000_001;
+        Ok(Sums { loss, pairs: pairs.0, relative })
+    }
+
+    fn some(
+        &self,
+        weights: &Weights<'_>,
+        range: Range<usize>,
+        own: &mut [f64],
+        scaled: &mut Scaled,
+    ) -> PartSums {
+        let k = self.layout.labels;
+        let mut some = PartSums { pairs: vec![0.0; self.counts.len()], ..PartSums::default() };
+        let first = self.data.starts()[range.start];
+        for i in range {
+            let (x, truth, mass) = (self.data.sequence(i), self.data.truth(i), self.masses[i]);
+            let found = scaled.run(weights, x, Some(truth), mass, Some(&mut some.pairs));
+            some.loss.add_measured(found.loss.scaled(mass));
+            some.magnitude += product_above(mass, found.loss.value.abs());
+            some.relative = some.relative.max(found.relative);
+            some.positions += truth.len();
+            let start = self.data.starts()[i] - first;
+            let out = &mut own[start * k..(start + truth.len()) * k];
+            for (d, mu) in out.iter_mut().zip(scaled.marginals()) {
+                *d = -mass * mu;
+            }
+            for (d, (mu, &y)) in
+                out.chunks_exact_mut(k).zip(scaled.marginals().chunks_exact(k).zip(truth))
+            {
+                d[usize::from(y)] = mass * (1.0 - mu[usize::from(y)]);
+            }
+        }
+        // The sums of pairs are plain ones, of nonnegative terms without features, and else of terms that `extent` counts.
+        some.relative += gamma(some.positions + 4);
+        some
+    }
+
+    /// The largest weight of each feature in absolute value, of positions and then of pairs.
+    fn sizes(&self, w: &[f64]) -> Vec<f64> {
+        let layout = self.layout;
+        let largest = |w: &[f64]| w.iter().fold(0.0_f64, |top, w| top.max(w.abs()));
+        let nodes = w[..layout.start().start].chunks_exact(layout.labels).map(largest);
+        let pairs = w[layout.pairs()].chunks_exact(layout.labels * layout.labels).map(largest);
+        nodes.chain(pairs).collect()
+    }
+
+    /// The second half of a pass: writes u. With `compensated`, its sums have no rounding worth a word.
+    fn second_half(&self, residuals: &[f64], sums: &Sums, compensated: bool, u: &mut [f64]) {
+        let (layout, k) = (self.layout, self.layout.labels);
+        let (emissions, others) = u.split_at_mut(layout.start().start);
+        parallel::fill_ranges(layout.features, PARTS, [(emissions, k)], |range, [out]| {
+            let mut low = vec![0.0; k];
+            for (f, out) in range.zip(out.chunks_exact_mut(k)) {
+                out.fill(0.0);
+                if compensated {
+                    low.fill(0.0);
+                    self.columns.column(f).for_each(|t, x| {
+                        let d = &residuals[t * k..(t + 1) * k];
+                        for ((high, low), d) in out.iter_mut().zip(&mut low).zip(d) {
+                            two_sum(high, low, x * d);
+                        }
+                    });
+                    out.iter_mut().zip(&low).for_each(|(high, low)| *high += low);
+                } else {
+                    add_scores(self.columns.column(f), residuals, out);
+                }
+            }
+        });
+        let (ends, pairs) = others.split_at_mut(2 * k);
+        let mut low = vec![0.0; 2 * k];
+        ends.fill(0.0);
+        for bounds in self.data.starts().windows(2).filter(|bounds| bounds[0] < bounds[1]) {
+            let (first, last) = (bounds[0] * k, (bounds[1] - 1) * k);
+            let d = residuals[first..first + k].iter().chain(&residuals[last..last + k]);
+            for ((high, low), &d) in ends.iter_mut().zip(&mut low).zip(d) {
+                two_sum(high, low, d);
+            }
+        }
+        ends.iter_mut().zip(&low).for_each(|(high, low)| *high += low);
+        for ((u, count), expected) in pairs.iter_mut().zip(&self.counts).zip(&sums.pairs) {
+            *u = count - expected;
+        }
+    }
+
+    /// Computes what a certificate at w is made of, from scratch and with all errors bounded.
+    pub fn values(&self, w: &[f64]) -> Result<Values> {
+        let mut residuals = self.buffer();
+        let sums = self.first_half(w, true, &mut residuals)?;
+        let mut u = vec![0.0; w.len()];
+        self.second_half(&residuals, &sums, true, &mut u);
+        drop(residuals);
+        let delta = (sums.relative + 16.0 * UNIT_ROUNDOFF) * self.extent * 1.001;
+        let square = squared_norm(w).scaled(0.5);
+        let norm = squared_norm(&u);
+        let conjugate = norm.scaled(0.5);
+        let product = product_of(w, &u);
+        // ‖w − u/λ‖, which the errors of u are multiplied with.
+        let apart: Vec<f64> = w.iter().zip(&u).map(|(w, u)| w - u / self.lambda).collect();
+        let apart = squared_norm(&apart);
+        let away = (apart.value + apart.error).sqrt() * 1.001
+            + 4.0 * UNIT_ROUNDOFF * (norm.value + norm.error).sqrt() / self.lambda
+            + 4.0 * UNIT_ROUNDOFF * (2.0 * square.value).sqrt();
+        let mut dual = Sum::default();
+        dual.add_measured(sums.loss);
+        dual.add_measured(product);
+        dual.add_measured(conjugate.divided(-self.lambda));
+        let mut dual = dual.total();
+        dual.error += (away * delta + delta * delta / (2.0 * self.lambda)) * 1.001;
+        let mut entropy = Sum::default();
+        entropy.add_measured(sums.loss);
+        entropy.add_measured(product);
+        let mut entropy = entropy.total();
+        entropy.error += (2.0 * square.value).sqrt() * 1.001 * delta;
+        let slack = ((norm.value + norm.error).sqrt() * delta + delta * delta) * 1.001;
+        let conjugate = Measured { error: conjugate.error + slack, ..conjugate };
+        let slope = u.iter().fold(0.0_f64, |top, u| top.max(u.abs()));
+        Ok(Values { loss: sums.loss, entropy, conjugate, dual, square, slope })
+    }
+
+    fn buffer(&self) -> std::sync::MutexGuard<'_, Vec<f64>> {
+        // Whatever a thread that failed has left in the buffer is written anew.
+        self.residuals.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// The sums over some sequences.
+#[derive(Default)]
+struct PartSums {
+    loss: Sum,
+    magnitude: f64,
+    pairs: Vec<f64>,
+    relative: f64,
+    positions: usize,
+}
+
+/// Returns ⟨a, b⟩, compensated.
+fn product_of(a: &[f64], b: &[f64]) -> Measured {
+    let (mut high, mut low, mut size) = ([0.0; 8], [0.0; 8], 0.0);
+    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
+        for (lane, (a, b)) in a.iter().zip(b).enumerate() {
+            two_sum(&mut high[lane], &mut low[lane], a * b);
+            size += (a * b).abs();
+        }
+    }
+    let mut total = high.into_iter().chain(low).collect::<Sum>().total();
+    let second_order = (a.len() as f64 * UNIT_ROUNDOFF).powi(2);
+    total.error += (2.0 * UNIT_ROUNDOFF + second_order) * size * 1.001;
+    total.error += a.len() as f64 * crate::linalg::UNDERFLOW;
+    total
+}
+
+/// The value of the objective that certificates have.
+pub(super) fn primal_of(values: &Values, lambda: f64) -> Measured {
+    let mut primal = Sum::default();
+    primal.add_measured(values.loss);
+    primal.add_measured(values.square.scaled(lambda));
+    primal.total()
+}
+
+impl SmoothProblem for CrfProblem<'_> {
+    fn dim(&self) -> usize {
+        self.layout.dim()
+    }
+
+    fn examples(&self) -> usize {
+        self.data.len()
+    }
+
+    fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    fn gradient(&self, w: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let mut residuals = self.buffer();
+        let sums = self.first_half(w, false, &mut residuals)?;
+        self.second_half(&residuals, &sums, false, gradient);
+        for (g, w) in gradient.iter_mut().zip(w) {
+            *g = self.lambda * w - *g;
+        }
+        Ok(sums.loss.value + self.lambda * 0.5 * squared_norm(w).value)
+    }
+
+    /// `λ + Σ mass x² μ(1 − μ)`; for pairs, the expected counts in the place of the variances.
+    fn diagonal(&self, w: &[f64], diagonal: &mut [f64]) -> Result<()> {
+        let k = self.layout.labels;
+        let mut residuals = self.buffer();
+        let sums = self.first_half(w, false, &mut residuals)?;
+        for (i, bounds) in self.data.starts().windows(2).enumerate() {
+            let mass = self.masses[i];
+            for d in &mut residuals[bounds[0] * k..bounds[1] * k] {
+                // |d| is mass·μ, or for the truth mass·(1 − μ).
+                *d = if mass > 0.0 { d.abs() * (1.0 - d.abs() / mass).max(0.0) } else { 0.0 };
+            }
+        }
+        self.second_half(&residuals, &sums, false, diagonal);
+        let layout = self.layout;
+        let (emissions, _) = diagonal.split_at_mut(layout.start().start);
+        parallel::fill_ranges(layout.features, PARTS, [(emissions, k)], |range, [out]| {
+            for (f, out) in range.zip(out.chunks_exact_mut(k)) {
+                out.fill(0.0);
+                self.columns.column(f).for_each(|t, x| {
+                    for (out, q) in out.iter_mut().zip(&residuals[t * k..(t + 1) * k]) {
+                        *out += x * x * q;
+                    }
+                });
+            }
+        });
+        for (d, expected) in diagonal[layout.transitions().start..].iter_mut().zip(&sums.pairs) {
+            *d = expected.abs();
+        }
+        diagonal.iter_mut().for_each(|d| *d += self.lambda);
+        Ok(())
+    }
+
+    fn certificate(&self, w: &[f64]) -> Result<(Measured, Measured)> {
+        let values = self.values(w)?;
+        Ok((primal_of(&values, self.lambda), values.dual))
+    }
+}
