@@ -1,10 +1,11 @@
 //! From options to a task with its data, read and weighted, ready for a fit at any λ.
 
-use crate::args::Common;
+use crate::args::{Common, StopArgs};
 use crate::formats::format;
 use crate::options::TaskOptions;
 use crate::weights;
 use dualgap::data::{DataSet, Loaded, Recipe, Source, Unseen};
+use dualgap::dual;
 use dualgap::run::Report;
 use dualgap::structure::{Evaluation, Purpose, Structure};
 use dualgap::task::{Method, Model, PenaltySpec, Plan, Task, TaskSpec};
@@ -20,6 +21,8 @@ pub struct Job<'a, S: Structure> {
     pub method: Method,
     pub train: Loaded<S::Data>,
     pub test: Option<Loaded<S::Data>>,
+    /// After how many passes a run ends if nothing is said about when to stop.
+    bare: Option<u64>,
 }
 
 impl<'a, S: Structure> Job<'a, S> {
@@ -33,6 +36,8 @@ impl<'a, S: Structure> Job<'a, S> {
         let format = format(&common.data.layout, S::guess(&source.head()?))?;
         let folds = common.data.train_folds.as_ref().map(|folds| folds.0.clone());
         let (constant, target) = (task.constant(), spec.structure.target());
+        task.suit(&mut spec.structure, &format);
+        let bare = task.bare(&format);
         let recipe = Recipe { format, folds, constant, target, range: None };
         task.prepare(&mut spec, &common)?;
         let train = spec.structure.read(&recipe, source, Purpose::Train)?;
@@ -49,7 +54,22 @@ impl<'a, S: Structure> Job<'a, S> {
             train.data = train.data.weighted(weights)?;
         }
         train.chosen = Vec::new(); // of use for the weights only, and as long as the data
-        Ok(Self { common, name: T::COMMAND, spec, method, train, test })
+        Ok(Self { common, name: T::COMMAND, spec, method, train, test, bare })
+    }
+
+    /// Completes when to stop, and how, where nothing was said: a task may have a number of passes for it, which goes with
+    /// the weighted average. Whoever names a tolerance or a limit gets exactly that.
+    pub fn complete(&mut self, stop: &mut StopArgs) {
+        let given = stop.limited() || stop.tolerance.is_some() || stop.absolute_tolerance.is_some();
+        let Some(passes) = self.bare.filter(|_| !given) else { return };
+        stop.passes = Some(passes);
+        if let Method::Dual(method) = &mut self.method
+            && method.option.is_none()
+            && self.common.method.is_plain()
+            && matches!(self.spec.penalty, PenaltySpec::Ridge { l1, .. } if l1.is_zero())
+        {
+            method.average = dual::Average::Weighted;
+        }
     }
 
     /// Returns the total weight of all examples: n if they all count the same.

@@ -49,7 +49,9 @@ pub use accuracy::{Accuracy, Approximation};
 pub use appraise::Appraisal;
 pub use checkpoint::Checkpoints;
 pub use choose::Chosen;
-pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan};
+pub use cross_validation::{
+    Candidate, CrossValidation, Edge, Score, Search, SearchEnd, Told, Trial, TrialPlan,
+};
 pub use describe::Description;
 pub use file::RawModel;
 pub use grid_path::check_grid_path;

@@ -5,4 +5,6 @@ mod labels;
 mod mistakes;
 mod pairs;
 mod spellings;
+mod streams;
+mod usual;
 mod viterbi;
