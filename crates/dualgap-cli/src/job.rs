@@ -6,7 +6,7 @@ use crate::options::TaskOptions;
 use crate::weights;
 use dualgap::data::{DataSet, Loaded, Recipe, Source, Unseen};
 use dualgap::dual;
-use dualgap::run::Report;
+use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::structure::{Evaluation, Purpose, Structure};
 use dualgap::task::{Method, Model, PenaltySpec, Plan, Task, TaskSpec};
 use dualgap::{Error, Result};
@@ -92,6 +92,26 @@ impl<'a, S: Structure> Job<'a, S> {
         let mut report = task.fit(&self.train.data, self.plan(plan))?;
         report.model.provenance.recipe = Some(self.train.recipe.clone());
         Ok(report)
+    }
+
+    /// Prepares a model to be saved: the weights of a large and sparse one, such as a tagger, are rounded to 32 bits if that
+    /// leaves within the tolerance what was, and lets no gap grow by more than a thousandth.
+    pub fn compact(&self, report: &mut Report<Model<S>>, budget: &Budget) -> Result<()> {
+        let Report { model, certificate, stop, .. } = report;
+        if S::NAME != "chain" || !model.gains_by_rounding() {
+            return Ok(());
+        }
+        let (before, reached) = (certificate.gap_bound(), *stop == Stop::GapReached);
+        let accept = |new: &Certificate| {
+            let within = |gap: f64| new.gap_bound() <= gap;
+            let relative = budget.relative.is_some_and(|share| within(share * new.primal.abs()));
+            let asked = relative || budget.absolute.is_some_and(within);
+            if reached { asked } else { within(1.001 * before) }
+        };
+        if model.round_to_single(&self.train.data, accept)? {
+            *certificate = model.certificate;
+        }
+        Ok(())
     }
 
     /// Returns the results of a model on the test data, if there are any, and what it did not see in training.

@@ -79,6 +79,9 @@ impl Work for TrainArgs {
             };
             job.fit(&task, plan)
         })?;
+        if self.out.output.is_some() {
+            job.compact(&mut report, &budget)?;
+        }
         let fit_seconds = begin.elapsed().as_secs_f64();
         if !self.out.witness {
             report.model.witness = None;

@@ -259,6 +259,9 @@ impl<S: Structure> Refit<S> {
             bar.clear();
         }
         let mut report = report?;
+        if args.output.is_some() {
+            job.compact(&mut report, budget)?;
+        }
         if !args.witness {
             report.model.witness = None;
         }

@@ -4,7 +4,7 @@
 //! grid ends as soon as two radii in a row predict no better than a smaller one: the larger a ball, the longer its runs.
 
 use super::grid_path::{LAMBDAS, RADII, SIGMAS};
-use super::{CrossValidation, Over, Task, TaskSpec, TrialPlan};
+use super::{CrossValidation, Over, SearchEnd, Task, TaskSpec, Told, TrialPlan};
 use crate::data::{DataSet, Folds};
 use crate::run::Budget;
 use crate::structure::Structure;
