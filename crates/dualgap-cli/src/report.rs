@@ -516,7 +516,9 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
         return "Not certified: the primal value bounds nothing.".into();
     }
     if certificate.is_vacuous() {
-        let most = rounded_up(certificate.gap_bound().min(certificate.primal + certificate.rounding_error));
+        let most = rounded_up(
+            certificate.gap_bound().min(certificate.primal + certificate.rounding_error),
+        );
         return format!(
             "No more is proved yet than that losses are never negative: the objective of this model is at most {most} \
              above the optimum, which is all of it. {LONGER}"
@@ -655,7 +657,10 @@ mod tests {
         assert!(told.contains("--passes"), "{told}");
         let told = certified_sentence(&certificate(1.0, 0.9));
         assert!(told.ends_with("% of the objective)."), "{told}");
-        assert!(certified_sentence(&certificate(0.0, 0.0)).contains("at most 0 above"), "an optimum of zero");
+        assert!(
+            certified_sentence(&certificate(0.0, 0.0)).contains("at most 0 above"),
+            "an optimum of zero"
+        );
     }
 
     #[test]

@@ -194,8 +194,7 @@ fn search<T: TaskOptions>(
         Told::Candidate(_) => (),
     };
     let patience = T::PATIENCE.filter(|_| args.grid.is_default());
-    let found =
-        job.spec.search(&job.train.data, folds, grid.clone(), &plan, patience, told);
+    let found = job.spec.search(&job.train.data, folds, grid.clone(), &plan, patience, told);
     if let Some(counter) = &counter {
         counter.clear();
     }

@@ -272,7 +272,8 @@ impl<'a> Source<'a> {
         match std::str::from_utf8(&self.line[bom..]) {
             Ok(line) => Ok(Some(line)),
             Err(error) => {
-                let remedy = format!("{NOT_TEXT}; a column file may be in Latin-1: {}", Setting::Encoding);
+                let remedy =
+                    format!("{NOT_TEXT}; a column file may be in Latin-1: {}", Setting::Encoding);
                 Err(self.error("is not UTF-8 text", remedy).caused_by(error))
             }
         }

@@ -73,27 +73,36 @@ pub(super) fn put_weights(
     put(&format!("{name}.values"), values);
 }
 
-/// Reads an array of weights, in either form.
+/// Reads an array of weights, in either form, and appends it to others.
 pub(super) fn take_weights(
     file: &Reader<'_>,
     name: &str,
     shape: &[usize],
-) -> Result<Vec<f64>, Fault> {
+    weights: &mut Vec<f64>,
+) -> Result<(), Fault> {
     let places = format!("{name}.places");
     if !file.has(&places) {
-        return file.f64(name, shape);
+        let part = file.f64(name, shape)?;
+        weights.try_reserve_exact(part.len()).map_err(|_| "has no room in memory")?;
+        weights.extend_from_slice(&part);
+        return Ok(());
     }
     let altered = || Fault::from(format!("has places of `{name}` that make no sense"));
     let (mut places, values) = (file.bytes(&places)?, file.floats(&format!("{name}.values"))?);
     let size = shape.iter().try_fold(1_usize, |size, &side| size.checked_mul(side));
     let size = size.filter(|&size| size / MOST <= values.len()).ok_or_else(altered)?;
     reserve_check(size)?;
-    let mut numbers = vec![0.0; size];
-    let mut rest = numbers.iter_mut();
+    let begin = weights.len();
+    if begin == 0 {
+        *weights = vec![0.0; size]; // pages of zeros that nothing is written to cost nothing
+    } else {
+        weights.resize(begin + size, 0.0);
+    }
+    let mut rest = weights[begin..].iter_mut();
     for value in values {
         *rest.nth(pop(&mut places).ok_or_else(altered)?).ok_or_else(altered)? = value;
     }
-    if places.is_empty() { Ok(numbers) } else { Err(altered()) }
+    if places.is_empty() { Ok(()) } else { Err(altered()) }
 }
 
 /// Hands over the names of features, compressed if there are many.
@@ -248,7 +257,9 @@ mod tests {
         let mut writer = Writer::new(&KIND, &header);
         tensors.into_iter().for_each(|(name, tensor)| writer.tensor(&name, tensor));
         let bytes = writer.to_bytes().unwrap();
-        take_weights(&Reader::new(&bytes, &KIND)?, "w", &[size])
+        let mut weights = Vec::new();
+        take_weights(&Reader::new(&bytes, &KIND)?, "w", &[size], &mut weights)?;
+        Ok(weights)
     }
 
     fn put(numbers: &[f64]) -> Vec<(String, Tensor)> {

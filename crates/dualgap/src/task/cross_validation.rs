@@ -16,7 +16,7 @@
 
 use super::{Grid, Method, Model, Over, Plan, Task, TaskSpec};
 use crate::data::{DataSet, Folds};
-use crate::run::{Budget, Certificate, Report, Stop};
+use crate::run::{Budget, Certificate, Stop};
 use crate::structure::{Evaluation, Structure};
 use crate::{Error, Result};
 use serde::Serialize;
@@ -410,7 +410,9 @@ impl<S: Structure> TaskSpec<S> {
             worse = if candidate.cost() < least { 0 } else { worse + 1 };
             least = least.min(candidate.cost());
             search.found.candidates.push(candidate);
-            if patience.is_some_and(|most| worse >= most) && search.found.candidates.len() < values.len() {
+            if patience.is_some_and(|most| worse >= most)
+                && search.found.candidates.len() < values.len()
+            {
                 search.end = SearchEnd::NoBetter;
                 break;
             }

@@ -171,9 +171,7 @@ impl RawModel {
                 parts.insert(0, ("coefficients", vec![vectors, task.structure.columns(&names)]));
             }
             for (name, shape) in parts {
-                let part = take_weights(&file, name, &shape)?;
-                weights.try_reserve_exact(part.len()).map_err(|_| "has no room in memory")?;
-                weights.extend_from_slice(&part);
+                take_weights(&file, name, &shape, &mut weights)?;
             }
         }
         let n = provenance.examples;

@@ -2,6 +2,7 @@
 
 mod features;
 mod labels;
+mod large;
 mod mistakes;
 mod pairs;
 mod spellings;

@@ -61,7 +61,10 @@ fn conllu(sentences: &Sentences, tag: impl Fn(&str) -> String) -> String {
             if t == 1 {
                 text += &format!("2-3\t{word}{}\n", "\t_".repeat(8));
             }
-            text += &format!("{id}\t{word}\t_\t{}\tX\tCase=Nom\t{t}\tdep\t_\tSpaceAfter=No\n", tag(part));
+            text += &format!(
+                "{id}\t{word}\t_\t{}\tX\tCase=Nom\t{t}\tdep\t_\tSpaceAfter=No\n",
+                tag(part)
+            );
             if t == 2 {
                 text += &format!("3.1\tleft{}\n", "\t_".repeat(8));
             }
