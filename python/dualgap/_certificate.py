@@ -92,12 +92,22 @@ class Certificate:
             return 0.0
         return bound / abs(self.primal) if self.primal else float("inf")
 
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether the proven lower bound is not above zero, which losses are never below: then nothing is proved yet."""
+        return self.certified and self.gap > 0.0 and self.dual <= self.rounding
+
     def _repr_html_(self) -> str:
         return _html.certificate(self)
 
     def __str__(self) -> str:
         if not self.certified:
             return f"uncertified: primal {self.primal:.6g} is only the best value that was found"
+        if self.is_vacuous:
+            return (
+                "no more is proved yet than that losses are never negative (more passes, or a tolerance, prove more): "
+                f"primal {self.primal:.6g}, dual {self.dual:.6g}, rounding {self.rounding:.1g}"
+            )
         return (
             f"at most {self.gap_bound:.2g} above the optimum ({self.relative_gap:.2g} of the objective): "
             f"primal {self.primal:.6g}, dual {self.dual:.6g}, rounding {self.rounding:.1g}"

@@ -83,7 +83,12 @@ def _share(gap: float) -> str:
 
 def certificate(found: Certificate, *, tolerance: float | None = None, more: Sequence[tuple[str, str, str]] = ()) -> str:
     """Return a certificate as a sentence, a scale of the gap and a table; `more` rows come last."""
-    if found.certified:
+    if found.is_vacuous:
+        sentence = (
+            "<b>No more is proved yet</b> than that losses are never negative. More passes, or a tolerance in their "
+            "place, prove more."
+        )
+    elif found.certified:
         sentence = (
             f"The objective of this model is at most <b>{found.gap_bound:.2g}</b> "
             f"({_percent(found.relative_gap)}) above the optimum."

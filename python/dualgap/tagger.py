@@ -48,8 +48,8 @@ class SequenceTagger(ChainEstimator):
         The columns to use, in this order, counted from 0; the label, which comes last, is one of them. By default all.
     loss : {"hinge"}, default="hinge"
         The loss of a sentence: the structural hinge.
-    hamming : {"normalized", "plain"}, default="normalized"
-        Whether the hinge is about the fraction of wrong labels, or about their number.
+    hamming : {"normalized", "plain"}, default="plain"
+        Whether the hinge is about the fraction of wrong labels of a sentence, or about their number.
     rescale, beam, beam_bound, lam, l1, nonnegative, scale
         The problem, as in :class:`ChainSVM`.
     tolerance, absolute_tolerance, passes, oracle_calls, time
@@ -112,7 +112,7 @@ class SequenceTagger(ChainEstimator):
         lowercase: bool = False,
         columns: list[int] | None = None,
         loss: Literal["hinge"] = "hinge",
-        hamming: Literal["normalized", "plain"] = "normalized",
+        hamming: Literal["normalized", "plain"] = "plain",
         rescale: Literal["margin", "slack"] = "margin",
         beam: int | None = None,
         beam_bound: bool = True,
@@ -427,9 +427,11 @@ class SequenceTagger(ChainEstimator):
         """Read data as those of the model were read."""
         self._check_kind(False)
         source = source if isinstance(source, bytes) else os.fspath(source)
-        request = json.dumps(
-            {"structure": self.model_.task["structure"], "recipe": self.model_.provenance["recipe"]}
-        )
+        recipe = self.model_.provenance["recipe"]
+        if isinstance(source, bytes) and recipe["format"]["columns"].get("encoding") == "latin1":
+            # Sentences in memory were made UTF-8; a model of a file in Latin-1 is read as that.
+            source = source.decode().encode("latin-1", "replace")
+        request = json.dumps({"structure": self.model_.task["structure"], "recipe": recipe})
         data, told = _dualgap.Data.read(
             "chain", source, request, purpose=purpose, names_of=self.model_, threads=self.threads
         )

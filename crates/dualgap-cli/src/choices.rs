@@ -37,6 +37,15 @@ pub enum Format {
     Edges,
 }
 
+choices!(Encoding => dualgap::data::Encoding {
+    /// UTF-8
+    #[value(alias = "utf-8")]
+    Utf8 => Utf8,
+    /// Latin-1, ISO 8859-1
+    #[value(aliases = ["latin-1", "iso-8859-1"])]
+    Latin1 => Latin1,
+});
+
 choices!(SdcaOption => dualgap::structure::Choice {
     /// What is best: i
     Auto => I,

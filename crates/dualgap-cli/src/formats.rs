@@ -40,6 +40,7 @@ pub fn format(args: &LayoutArgs, guess: Format) -> Result<Format> {
         refuse(args.min_count.is_some(), "--min-count", "column")?;
         refuse(args.lowercase, "--lowercase", "column")?;
         refuse(!args.columns.is_empty(), "--columns", "column")?;
+        refuse(args.encoding != choices::Encoding::Utf8, "--encoding", "column")?;
     }
     Ok(format)
 }
@@ -72,6 +73,7 @@ fn column_recipe(args: &LayoutArgs) -> Result<ColumnRecipe> {
     recipe.min_count = args.min_count.unwrap_or(recipe.min_count);
     recipe.lowercase |= args.lowercase;
     recipe.pick.clone_from(&args.columns);
+    recipe.encoding = args.encoding.into();
     Ok(recipe)
 }
 

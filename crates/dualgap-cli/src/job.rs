@@ -1,11 +1,12 @@
 //! From options to a task with its data, read and weighted, ready for a fit at any λ.
 
-use crate::args::Common;
+use crate::args::{Common, StopArgs};
 use crate::formats::format;
 use crate::options::TaskOptions;
 use crate::weights;
 use dualgap::data::{DataSet, Loaded, Recipe, Source, Unseen};
-use dualgap::run::Report;
+use dualgap::dual;
+use dualgap::run::{Budget, Certificate, Report, Stop};
 use dualgap::structure::{Evaluation, Purpose, Structure};
 use dualgap::task::{Method, Model, PenaltySpec, Plan, Task, TaskSpec};
 use dualgap::{Error, Result};
@@ -20,6 +21,8 @@ pub struct Job<'a, S: Structure> {
     pub method: Method,
     pub train: Loaded<S::Data>,
     pub test: Option<Loaded<S::Data>>,
+    /// After how many passes a run ends if nothing is said about when to stop.
+    bare: Option<u64>,
 }
 
 impl<'a, S: Structure> Job<'a, S> {
@@ -33,6 +36,8 @@ impl<'a, S: Structure> Job<'a, S> {
         let format = format(&common.data.layout, S::guess(&source.head()?))?;
         let folds = common.data.train_folds.as_ref().map(|folds| folds.0.clone());
         let (constant, target) = (task.constant(), spec.structure.target());
+        task.suit(&mut spec.structure, &format);
+        let bare = task.bare(&format);
         let recipe = Recipe { format, folds, constant, target, range: None };
         task.prepare(&mut spec, &common)?;
         let train = spec.structure.read(&recipe, source, Purpose::Train)?;
@@ -50,7 +55,22 @@ impl<'a, S: Structure> Job<'a, S> {
         }
         train.data.identify();
         train.chosen = Vec::new(); // of use for the weights only, and as long as the data
-        Ok(Self { common, name: T::COMMAND, spec, method, train, test })
+        Ok(Self { common, name: T::COMMAND, spec, method, train, test, bare })
+    }
+
+    /// Completes when to stop, and how, where nothing was said: a task may have a number of passes for it, which goes with
+    /// the weighted average. Whoever names a tolerance or a limit gets exactly that.
+    pub fn complete(&mut self, stop: &mut StopArgs) {
+        let given = stop.limited() || stop.tolerance.is_some() || stop.absolute_tolerance.is_some();
+        let Some(passes) = self.bare.filter(|_| !given) else { return };
+        stop.passes = Some(passes);
+        if let Method::Dual(method) = &mut self.method
+            && method.option.is_none()
+            && self.common.method.is_plain()
+            && matches!(self.spec.penalty, PenaltySpec::Ridge { l1, .. } if l1.is_zero())
+        {
+            method.average = dual::Average::Weighted;
+        }
     }
 
     /// Returns the total weight of all examples: n if they all count the same.
@@ -73,6 +93,26 @@ impl<'a, S: Structure> Job<'a, S> {
         let mut report = task.fit(&self.train.data, self.plan(plan))?;
         report.model.provenance.recipe = Some(self.train.recipe.clone());
         Ok(report)
+    }
+
+    /// Prepares a model to be saved: the weights of a large and sparse one, such as a tagger, are rounded to 32 bits if that
+    /// leaves within the tolerance what was, and lets no gap grow by more than a thousandth.
+    pub fn compact(&self, report: &mut Report<Model<S>>, budget: &Budget) -> Result<()> {
+        let Report { model, certificate, stop, .. } = report;
+        if S::NAME != "chain" || !model.gains_by_rounding() {
+            return Ok(());
+        }
+        let (before, reached) = (certificate.gap_bound(), *stop == Stop::GapReached);
+        let accept = |new: &Certificate| {
+            let within = |gap: f64| new.gap_bound() <= gap;
+            let relative = budget.relative.is_some_and(|share| within(share * new.primal.abs()));
+            let asked = relative || budget.absolute.is_some_and(within);
+            if reached { asked } else { within(1.001 * before) }
+        };
+        if model.round_to_single(&self.train.data, accept)? {
+            *certificate = model.certificate;
+        }
+        Ok(())
     }
 
     /// Returns the results of a model on the test data, if there are any, and what it did not see in training.

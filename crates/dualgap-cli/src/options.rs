@@ -1,9 +1,9 @@
 //! What a task adds to the commands that train: its options, and the structure that they name.
 
 use crate::Outcome;
-use crate::args::{Common, Work};
+use crate::args::{COUNT, Common, Work};
 use dualgap::Result;
-use dualgap::data::Loaded;
+use dualgap::data::{Format, Loaded};
 use dualgap::structure::{Choice, Structure};
 use dualgap::task::{Strength, TaskSpec};
 use std::fmt::Debug;
@@ -70,6 +70,13 @@ pub trait TaskOptions: Debug + Sized {
     /// Whether `appraise` takes the task: weights of others can then be told apart by feature and label alone.
     const APPRAISED: bool = false;
 
+    /// How many λ the default grid of a cross-validation has.
+    const GRID: usize = COUNT;
+
+    /// After how many numbers in a row that are no better than the best before the default grid of a cross-validation
+    /// ends; `None` if all are tried.
+    const PATIENCE: Option<usize> = None;
+
     /// μ in a ball, unless it is given.
     const DEFAULT_MU: Strength = Strength::PerExample(1.0);
 
@@ -99,6 +106,15 @@ pub trait TaskOptions: Debug + Sized {
     /// Whether to append a constant feature to the data.
     fn constant(&self) -> bool {
         false
+    }
+
+    /// Completes the structure with defaults that depend on the format of the data.
+    fn suit(&self, _structure: &mut Self::Structure, _format: &Format) {}
+
+    /// Returns after how many passes a run ends if nothing was said about when to stop, with the weighted average of the
+    /// iterates; `None` if a tolerance ends it.
+    fn bare(&self, _format: &Format) -> Option<u64> {
+        None
     }
 
     /// Completes the task with what it needs to read the data.

@@ -26,6 +26,8 @@ pub fn run(args: &PredictArgs, tasks: &Tasks) -> Result<Outcome> {
     let mut sink = Sink::create(output)?;
     let found = model.predict(source, &request, &mut sink)?;
     sink.finish()?;
+    // The program ends here, and freeing hundreds of thousands of names would take longer than most predictions.
+    std::mem::forget(model);
     let strangers = Some(found.strangers).filter(|found| *found != Strangers::default());
     let rows = [unseen_row(&found.unseen), strangers.and_then(strangers_row)];
     // A failure to write to standard error cannot be reported anywhere.

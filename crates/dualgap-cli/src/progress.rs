@@ -1,5 +1,6 @@
 //! A progress bar on the terminal: pass, gap, test error, and an estimate of the time left.
 
+use crate::report::gap_share;
 use crate::words::percent;
 use dualgap::Result;
 use dualgap::run::{Budget, Observer, Progress};
@@ -56,6 +57,11 @@ impl RunCounter {
         self.tell();
     }
 
+    /// Prints a line above the counter.
+    pub fn print(&self, line: &str) {
+        self.line.println(line);
+    }
+
     fn tell(&self) {
         self.line.set_message(format!("{} of {} models", self.line.position(), self.of));
     }
@@ -96,7 +102,7 @@ impl Observer for Bar {
         let test = progress
             .test_error
             .map_or(String::new(), |error| format!("   test error {}", percent(error)));
-        self.told = format!("   gap {}{test}", percent(progress.certificate.relative_gap()));
+        self.told = format!("   gap {}{test}", gap_share(progress.certificate.relative_gap()));
         self.advanced(progress.passes);
         Ok(())
     }

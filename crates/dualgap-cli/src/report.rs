@@ -448,7 +448,7 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<(&'static str, String)
         format!(
             "{}   {} of the primal value",
             number(certificate.gap()),
-            percent(certificate.relative_gap())
+            gap_share(certificate.relative_gap())
         )
     } else {
         "unknown: the oracle could not bound what it may have missed".into()
@@ -515,6 +515,15 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
     if !certificate.certified {
         return "Not certified: the primal value bounds nothing.".into();
     }
+    if certificate.is_vacuous() {
+        let most = rounded_up(
+            certificate.gap_bound().min(certificate.primal + certificate.rounding_error),
+        );
+        return format!(
+            "No more is proved yet than that losses are never negative: the objective of this model is at most {most} \
+             above the optimum, which is all of it. {LONGER}"
+        );
+    }
     // The numbers are rounded up so that the sentence stays true.
     let (bound, share) = (certificate.gap_bound(), certificate.relative_gap_bound());
     let part = if share.is_finite() {
@@ -525,9 +534,26 @@ pub fn certified_sentence(certificate: &Certificate) -> String {
     let bound = rounded_up(bound);
     let promise =
         if certificate.basis.is_promise() { ", if its oracle keeps its promise" } else { "" };
+    let wide = if share.is_finite() && share > WIDE {
+        format!(" That is a wide bound, which says little. {LONGER}")
+    } else {
+        String::new()
+    };
     format!(
-        "Certified{promise}: the objective of this model is at most {bound} above the optimum{part}."
+        "Certified{promise}: the objective of this model is at most {bound} above the optimum{part}.{wide}"
     )
+}
+
+/// The share of the objective beyond which a gap says little: the optimum may be half of it.
+const WIDE: f64 = 0.5;
+
+/// What makes a certificate say more.
+const LONGER: &str = "The model may predict well all the same; a longer run proves more: more --passes, or a \
+                      --tolerance such as 0.05 in their place; a larger --lambda needs fewer passes for it.";
+
+/// Formats a relative gap. One of 100 % or more is shown as such: zero is a lower bound of the objective as well.
+pub fn gap_share(share: f64) -> String {
+    percent(share.min(1.0))
 }
 
 /// Formats a number with three digits, rounded up.
@@ -607,6 +633,35 @@ fn method_name(method: dual::Method) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dualgap::linalg::Measured;
+
+    /// A certificate with these two values.
+    fn certificate(primal: f64, dual: f64) -> Certificate {
+        let [primal, dual] = [primal, dual].map(|value| Measured { value, error: 1e-12 });
+        Certificate::new(primal, dual, true).unwrap()
+    }
+
+    #[test]
+    fn a_certificate_that_says_nothing_is_not_put_as_one_that_does() {
+        for dual in [-0.2, 0.0, 1e-13] {
+            let told = certified_sentence(&certificate(1.0, dual));
+            assert!(told.starts_with("No more is proved yet"), "{told}");
+            assert!(told.contains("at most 1.01 above"), "{told}");
+            assert!(told.contains("--passes") && told.contains("--tolerance"), "{told}");
+            assert!(!told.contains("120"), "{told}");
+            let rows = certificate_rows(&certificate(1.0, dual));
+            assert!(rows[2].1.ends_with("100 % of the primal value"), "{rows:?}");
+        }
+        let told = certified_sentence(&certificate(1.0, 0.01));
+        assert!(told.contains("(99.1 % of the objective). That is a wide bound"), "{told}");
+        assert!(told.contains("--passes"), "{told}");
+        let told = certified_sentence(&certificate(1.0, 0.9));
+        assert!(told.ends_with("% of the objective)."), "{told}");
+        assert!(
+            certified_sentence(&certificate(0.0, 0.0)).contains("at most 0 above"),
+            "an optimum of zero"
+        );
+    }
 
     #[test]
     fn a_bound_is_never_rounded_down() {

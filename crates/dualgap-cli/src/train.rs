@@ -1,6 +1,6 @@
 //! `dualgap train`: read, train, test, save, report.
 
-use crate::args::{Common, OutputArgs, TrainArgs, Work, refuse_given};
+use crate::args::{Common, OutputArgs, StopArgs, TrainArgs, Work, refuse_given};
 use crate::choices::BallName;
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
@@ -40,10 +40,11 @@ impl Work for TrainArgs {
         let begin = Instant::now();
         let mut job = Job::read(self.common(), task)?;
         let mut stop = self.stop.clone();
+        job.complete(&mut stop);
         let chosen = match self.auto()? {
             None => None,
             Some(over) => {
-                let Some(chosen) = choose(self, &job, over)? else {
+                let Some(chosen) = choose(self, &job, over, &stop)? else {
                     let _ = writeln!(
                         std::io::stderr(),
                         "interrupted: nothing was chosen, and nothing was written"
@@ -78,6 +79,9 @@ impl Work for TrainArgs {
             };
             job.fit(&task, plan)
         })?;
+        if self.out.output.is_some() {
+            job.compact(&mut report, &budget)?;
+        }
         let fit_seconds = begin.elapsed().as_secs_f64();
         if !self.out.witness {
             report.model.witness = None;
@@ -152,8 +156,13 @@ fn check(args: &TrainArgs) -> Result<Option<FileLock>> {
 }
 
 /// Chooses a number by held-out data; returns `None` if that was interrupted.
-fn choose<S: Structure>(args: &TrainArgs, job: &Job<'_, S>, over: Over) -> Result<Option<Chosen>> {
-    let budget = args.stop.budget();
+fn choose<S: Structure>(
+    args: &TrainArgs,
+    job: &Job<'_, S>,
+    over: Over,
+    stop: &StopArgs,
+) -> Result<Option<Chosen>> {
+    let budget = stop.budget();
     stop_on_ctrl_c(&budget.interrupt);
     let plan = TrialPlan { budget, method: job.method.clone(), threads: args.method.threads };
     let shown = !args.out.quiet && std::io::stderr().is_terminal();

@@ -126,6 +126,10 @@ pub enum Error {
 pub enum Setting {
     /// The columns of a csv file whose cells are names.
     Categorical,
+    /// The columns of a column file that are meant.
+    Columns,
+    /// How the bytes of a column file become characters.
+    Encoding,
     /// The format of a data file.
     Format,
     /// Whether predictions have a constant term.
@@ -150,8 +154,10 @@ pub enum Setting {
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Categorical,
+        Self::Columns,
+        Self::Encoding,
         Self::Format,
         Self::Intercept,
         Self::Label,
@@ -168,6 +174,8 @@ impl Setting {
     pub fn name(self) -> &'static str {
         match self {
             Self::Categorical => "categorical",
+            Self::Columns => "columns",
+            Self::Encoding => "encoding",
             Self::Format => "format",
             Self::Intercept => "intercept",
             Self::Label => "label",

@@ -124,7 +124,7 @@ fn check_alone(penalty: &PenaltyArgs, method: &MethodArgs) -> Result<()> {
         ("--acceleration", method.acceleration.is_some(), STEPS),
         ("--shrinking", method.shrinking, STEPS),
         ("--no-shrinking", method.no_shrinking, STEPS),
-        ("--average", method.average != Average::None, STEPS),
+        ("--average", method.average() != Average::None, STEPS),
         ("--average-after", method.average_after.is_some(), STEPS),
         ("--batch", method.batch != 1, STEPS),
         (

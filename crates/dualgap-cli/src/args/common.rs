@@ -5,7 +5,9 @@ use super::values::{
     parse_tolerance, parse_wanted_sigma,
 };
 use crate::Outcome;
-use crate::choices::{Acceleration, Average, Cache, Direction, Format, Sampling, Solver, Step};
+use crate::choices::{
+    Acceleration, Average, Cache, Direction, Encoding, Format, Sampling, Solver, Step,
+};
 use clap::Args;
 use dualgap::dual::{self, Settings};
 use dualgap::methods::{cutting_plane, exponentiated_gradient, subgradient};
@@ -47,9 +49,13 @@ pub struct LayoutArgs {
     /// Column files: a file of CRF++ templates, `standard`, or `paper-conll2000`.
     #[arg(long, value_name = "NAME|FILE")]
     pub features: Option<PathBuf>,
-    /// Column files: which columns are meant, counted from 0, the label last, such as 1,3 [default: all].
+    /// Column files: which columns are meant, counted from 0, the label last, such as 1,3; of CoNLL-U also by their
+    /// names [default: all; of CoNLL-U form,upos].
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = parse_column)]
     pub columns: Vec<usize>,
+    /// Column files: how bytes become characters.
+    #[arg(long, value_enum, default_value = "utf8")]
+    pub encoding: Encoding,
     /// Column files: leave out features that occur less often [default: 1, or the preset's].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub min_count: Option<u32>,
@@ -127,8 +133,8 @@ pub struct MethodArgs {
     /// Which average of the iterates is returned: none; uniform, of all; weighted by t; suffix (or doubling), since the last
     /// step that was a power of two; random, one of those. With --solver ssg and subgradient also suffix:F, of the last share
     /// F of the steps, but not random.
-    #[arg(long, value_name = "AVERAGE", default_value = "none", value_parser = parse_average)]
-    pub average: Average,
+    #[arg(long, value_name = "AVERAGE", value_parser = parse_average)]
+    pub average: Option<Average>,
     /// Of --average uniform and random: leave out the iterates of so many first steps.
     #[arg(long, value_name = "STEPS")]
     pub average_after: Option<u64>,
@@ -166,6 +172,21 @@ pub struct StopArgs {
 }
 
 impl MethodArgs {
+    /// Whether nothing was said about the method that an average of the iterates would contradict.
+    pub fn is_plain(&self) -> bool {
+        self.solver == Solver::Auto
+            && self.average.is_none()
+            && self.direction.is_none()
+            && self.cache.is_none()
+            && self.acceleration.is_none()
+            && self.step == Step::LineSearch
+    }
+
+    /// Returns the average that was asked for.
+    pub fn average(&self) -> Average {
+        self.average.unwrap_or(Average::None)
+    }
+
     /// Returns the solver of a problem under a penalty, or an error for options that it does not have; `option` is the
     /// task's.
     pub fn of_penalty(&self, option: Option<Choice>) -> Result<Method> {
@@ -213,7 +234,7 @@ impl MethodArgs {
 
     /// Returns the settings of a subgradient method, or an error for values that it does not have.
     fn of_subgradient(&self) -> Result<subgradient::Settings> {
-        let Some(average) = self.average.of_subgradient() else {
+        let Some(average) = self.average().of_subgradient() else {
             return Err(Error::setting(format!(
                 "--average random goes with --solver auto and bcfw: --solver {} has none, uniform, weighted, doubling and \
                  suffix:F",
@@ -256,7 +277,7 @@ impl MethodArgs {
             ("--acceleration", self.acceleration.is_some()),
             ("--shrinking", self.shrinking),
             ("--no-shrinking", self.no_shrinking),
-            ("--average", self.average != Average::None),
+            ("--average", self.average() != Average::None),
             ("--average-after", self.average_after.is_some()),
             ("--batch", self.batch != 1),
         ];
@@ -271,10 +292,10 @@ impl MethodArgs {
 
     /// Returns the settings of the engine, except those of the problem, or an error for an average that it does not have.
     fn settings(&self) -> Result<Settings> {
-        let Some(average) = self.average.of_engine(self.average_after) else {
+        let Some(average) = self.average().of_engine(self.average_after) else {
             return Err(Error::setting(format!(
                 "--average {} goes with --solver ssg and subgradient: take none, uniform, weighted, suffix or random",
-                self.average.name()
+                self.average().name()
             )));
         };
         let (method, chosen) = match self.solver {

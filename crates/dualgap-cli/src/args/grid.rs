@@ -22,7 +22,8 @@ pub struct GridArgs {
     pub radii: Vec<f64>,
     #[command(flatten)]
     pub ends: EndArgs,
-    /// How many numbers the grid has, each the same multiple of the next [default: 7; for l1 13, for radius 9].
+    /// How many numbers the grid has, each the same multiple of the next [default: 7, of chains 4; for l1 13, for radius
+    /// 9].
     #[arg(long, value_name = "M", value_parser = parse_grid)]
     pub count: Option<usize>,
 }
@@ -50,8 +51,8 @@ pub struct EndArgs {
 const FROM: Strength = Strength::PerExample(100.0);
 const TO: Strength = Strength::PerExample(0.1);
 
-/// How many λ a grid has by default.
-const COUNT: usize = 7;
+/// How many λ a grid has by default, unless the task says otherwise.
+pub const COUNT: usize = 7;
 
 impl EndArgs {
     /// Returns what is varied, given the penalty of the task.
@@ -98,12 +99,13 @@ impl EndArgs {
         spec: &TaskSpec<S>,
         data: &S::Data,
         count: Option<usize>,
+        usual: usize,
     ) -> Result<Grid> {
         let over = self.over(spec.penalty);
         let named = |strength| spec.number(data, over, strength);
         if over == Over::Lambda {
             let [from, to] = self.lambdas().map(named);
-            return of_ends(over, from?, to?, count.unwrap_or(COUNT));
+            return of_ends(over, from?, to?, count.unwrap_or(usual));
         }
         let suggested = || spec.default_grid(data, over);
         if let (None, None, None) = (self.from, self.to, count) {
@@ -147,8 +149,20 @@ impl GridArgs {
         self.lambdas.contains(&Strength::NONE)
     }
 
-    /// Returns the numbers to try.
-    pub fn resolve<S: Structure>(&self, spec: &TaskSpec<S>, data: &S::Data) -> Result<Grid> {
+    /// Whether nothing was said about the numbers to try.
+    pub fn is_default(&self) -> bool {
+        let EndArgs { from, to, .. } = &self.ends;
+        let listed = !self.lambdas.is_empty() || !self.l1s.is_empty() || !self.radii.is_empty();
+        !listed && from.is_none() && to.is_none() && self.count.is_none()
+    }
+
+    /// Returns the numbers to try; a grid of λ has the `usual` count unless another was given.
+    pub fn resolve<S: Structure>(
+        &self,
+        spec: &TaskSpec<S>,
+        data: &S::Data,
+        usual: usize,
+    ) -> Result<Grid> {
         let of_list = |over: Over, strengths: &[Strength]| {
             let values = strengths.iter().map(|&strength| spec.number(data, over, strength));
             Ok(Grid { over, values: values.collect::<Result<_>>()? })
@@ -160,7 +174,7 @@ impl GridArgs {
             return Err(Error::setting("an l1 penalty of 0 is none: leave it out of --l1s"));
         }
         match (&self.lambdas[..], &self.l1s[..]) {
-            ([], []) => self.ends.resolve(spec, data, self.count),
+            ([], []) => self.ends.resolve(spec, data, self.count, usual),
             ([], l1s) => of_list(Over::L1, l1s),
             (lambdas, _) => of_list(Over::Lambda, lambdas),
         }
@@ -185,7 +199,7 @@ mod tests {
         let spec = TaskSpec::from(Task::new(Linear::new(ScalarLoss::Squared), penalty));
         let (from, to) = (Some(from.parse()?), Some(to.parse()?));
         let ends = EndArgs { over: Some(over), from, to, lambda: None };
-        Ok(ends.resolve(&spec, &data, Some(count))?.values)
+        Ok(ends.resolve(&spec, &data, Some(count), COUNT)?.values)
     }
 
     #[test]

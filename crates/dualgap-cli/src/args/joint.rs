@@ -99,13 +99,13 @@ impl Common<'_> {
                  name the folds to train on",
             ));
         }
-        let of_steps = matches!(method.average, Average::Uniform | Average::Random);
+        let of_steps = matches!(method.average(), Average::Uniform | Average::Random);
         if method.average_after.is_some() && !of_steps {
             return Err(Error::setting("--average-after goes with --average uniform or random"));
         }
         let plain = method.solver != Solver::Fw
             && method.step == Step::LineSearch
-            && method.average == Average::None
+            && method.average() == Average::None
             && !penalty.q_norm
             && !pure_l1;
         if method.acceleration == Some(Acceleration::On) && !plain {

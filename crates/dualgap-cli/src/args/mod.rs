@@ -21,6 +21,7 @@ pub use ball::{BallArgs, check_option, refuse_given};
 pub use common::{DataArgs, LayoutArgs, StopArgs};
 pub use convert::ConvertArgs;
 pub use cv::CvArgs;
+pub(crate) use grid::COUNT;
 pub use joint::Common;
 pub(crate) use joint::{no_accuracy, no_lambda};
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};

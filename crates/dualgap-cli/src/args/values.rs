@@ -126,8 +126,15 @@ pub fn parse_grid(text: &str) -> Result<usize, String> {
 }
 
 pub fn parse_column(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&k| k < 1000).ok_or_else(|| "must be a number from 0 on".into())
+    let named = || CONLLU.iter().position(|name| name.eq_ignore_ascii_case(text));
+    text.parse().ok().filter(|&k| k < 1000).or_else(named).ok_or_else(|| {
+        format!("must be a number from 0 on, or for CoNLL-U one of {}", CONLLU.join(", "))
+    })
 }
+
+/// The columns of a CoNLL-U file.
+const CONLLU: [&str; 10] =
+    ["id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"];
 
 /// Refuses more threads than any machine has, which would only fail later and less clearly.
 pub fn parse_threads(text: &str) -> Result<usize, String> {

@@ -14,7 +14,7 @@ use crate::{Outcome, places, print, weights};
 use dualgap::data::{DataSet, Folds, Unseen, write_atomically};
 use dualgap::run::{Budget, Report};
 use dualgap::structure::{Evaluation, Structure};
-use dualgap::task::{CrossValidation, Grid, Model, Over, Plan, TrialPlan};
+use dualgap::task::{Grid, Model, Over, Plan, Search, SearchEnd, Told, TrialPlan};
 use dualgap::{Error, Result};
 use report::Findings;
 use std::collections::BTreeSet;
@@ -33,33 +33,44 @@ impl Work for CvArgs {
     fn run<T: TaskOptions>(&self, task: &T) -> Result<Outcome> {
         check(self)?;
         let begin = Instant::now();
-        let job = Job::read(self.common(), task)?;
-        let grid = self.grid.resolve(&job.spec, &job.train.data)?;
+        let mut job = Job::read(self.common(), task)?;
+        let mut stop = self.stop();
+        job.complete(&mut stop);
+        let grid = self.grid.resolve(&job.spec, &job.train.data, T::GRID)?;
         for &value in &grid.values {
             check_number(&job, grid.over, value)?;
         }
         let folds = folds(self, &job)?;
         let read_seconds = begin.elapsed().as_secs_f64();
 
-        let (stop, budget) = (self.stop(), self.stop().budget());
+        let budget = stop.budget();
         stop_on_ctrl_c(&budget.interrupt);
-        let Some(found) = search(self, &job, &folds, &grid, &budget)? else {
+        let Search { found, end } = search::<T>(self, &job, &folds, &grid, &budget)?;
+        let interrupted = end == SearchEnd::Interrupted;
+        if interrupted {
             let _ = writeln!(
                 std::io::stderr(),
-                "interrupted: nothing was chosen, and nothing was written"
+                "interrupted: {} of {} numbers were tried on every fold, and no model was made",
+                found.candidates.len(),
+                grid.values.len()
             );
-            return Ok(Outcome::NotReached);
-        };
+            if found.candidates.is_empty() {
+                return Ok(Outcome::NotReached);
+            }
+        }
         let findings = Findings {
             args: self,
             task: job.name,
             examples: job.train.data.len(),
             folds: folds.count(),
             tolerance: budget.relative,
+            limited: stop.limited(),
             found: &found,
             chosen: if self.one_standard_error { found.simplest() } else { found.best() },
+            end,
+            tried_of: grid.values.len(),
             // A model that is neither saved nor tested is useless.
-            refits: self.output.is_some() || job.test.is_some(),
+            refits: !interrupted && (self.output.is_some() || job.test.is_some()),
             rare: rare_labels(&job, &folds)?,
         };
         if let Some(path) = &self.table {
@@ -92,6 +103,9 @@ impl Work for CvArgs {
         }
         if self.json {
             print(&to_json(&findings.object(summary.map(|summary| summary.object()))))?;
+        }
+        if interrupted {
+            return Ok(Outcome::NotReached);
         }
         let trials = found.candidates.iter().flat_map(|candidate| &candidate.trials);
         let trials = trials.map(|trial| (trial.stop, trial.certificate));
@@ -151,14 +165,14 @@ fn check_number<S: Structure>(job: &Job<'_, S>, over: Over, value: f64) -> Resul
     task.check()
 }
 
-/// Tries every number of the grid on every fold; returns `None` if it was interrupted.
-fn search<S: Structure>(
+/// Tries every number of the grid on every fold, and tells of each as it is done.
+fn search<T: TaskOptions>(
     args: &CvArgs,
-    job: &Job<'_, S>,
+    job: &Job<'_, T::Structure>,
     folds: &Folds,
     grid: &Grid,
     budget: &Budget,
-) -> Result<Option<CrossValidation>> {
+) -> Result<Search> {
     (0..folds.count()).try_for_each(|fold| check_fold(args, job, &folds.outside(fold)))?;
     let terminal = !args.quiet && std::io::stderr().is_terminal();
     let counter = terminal.then(|| RunCounter::new(folds.count() * grid.values.len()));
@@ -167,8 +181,20 @@ fn search<S: Structure>(
         method: job.method.clone(),
         threads: args.method.threads,
     };
-    let ended = || counter.iter().for_each(RunCounter::ended);
-    let found = job.spec.cross_validate(&job.train.data, folds, grid.clone(), &plan, ended);
+    let told = |told: Told<'_>| match told {
+        Told::Run(_) => counter.iter().for_each(RunCounter::ended),
+        Told::Candidate(candidate) if !args.quiet => {
+            let line = report::line(candidate, grid.over, T::COMMAND);
+            match &counter {
+                Some(counter) => counter.print(&line),
+                // A failure to write to standard error cannot be reported anywhere.
+                None => drop(writeln!(std::io::stderr(), "{line}")),
+            }
+        }
+        Told::Candidate(_) => (),
+    };
+    let patience = T::PATIENCE.filter(|_| args.grid.is_default());
+    let found = job.spec.search(&job.train.data, folds, grid.clone(), &plan, patience, told);
     if let Some(counter) = &counter {
         counter.clear();
     }
@@ -232,6 +258,9 @@ impl<S: Structure> Refit<S> {
             bar.clear();
         }
         let mut report = report?;
+        if args.output.is_some() {
+            job.compact(&mut report, budget)?;
+        }
         if !args.witness {
             report.model.witness = None;
         }

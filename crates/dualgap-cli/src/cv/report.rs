@@ -1,10 +1,11 @@
 //! The reports of a cross-validation: a table for people, the same separated by tabs, one JSON object.
 
 use crate::args::CvArgs;
+use crate::report::gap_share;
 use crate::words::{number, percent, thousands, trimmed};
 use dualgap::run::Stop;
 use dualgap::structure::Remark;
-use dualgap::task::{Candidate, CrossValidation, Edge, Over};
+use dualgap::task::{Candidate, CrossValidation, Edge, Over, SearchEnd};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -15,9 +16,15 @@ pub struct Findings<'a> {
     pub examples: usize,
     pub folds: usize,
     pub tolerance: Option<f64>,
+    /// Whether passes are limited.
+    pub limited: bool,
     pub found: &'a CrossValidation,
     /// The number of the candidate that was chosen.
     pub chosen: usize,
+    /// How the search ended.
+    pub end: SearchEnd,
+    /// How many numbers the grid has.
+    pub tried_of: usize,
     /// Whether a model of all data follows.
     pub refits: bool,
     /// Labels that are in one fold only.
@@ -37,6 +44,10 @@ struct Json<'a, R> {
     over: Over,
     /// What `error` is.
     metric: &'a str,
+    /// What the choice is made by: `f1`, `error` or `rmse`.
+    chosen_by: &'a str,
+    /// How the search ended: `complete`, `no_better` or `interrupted`.
+    end: SearchEnd,
     candidates: Vec<CandidateJson>,
     best: f64,
     chosen: f64,
@@ -62,6 +73,8 @@ struct CandidateJson {
     fold_errors: Vec<Option<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     f1: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    f1_standard_error: Option<f64>,
     passes: f64,
     seconds: f64,
     /// The largest of its models.
@@ -85,6 +98,7 @@ impl CandidateJson {
             standard_error: finite(candidate.standard_error()),
             fold_errors: candidate.trials.iter().map(|trial| finite(trial.score.error)).collect(),
             f1: candidate.f1(),
+            f1_standard_error: candidate.f1().map(|_| candidate.standard_error_of_cost()),
             passes: candidate.mean(|trial| trial.passes),
             seconds: candidate.mean(|trial| trial.seconds),
             relative_gap: finite(candidate.worst_gap()),
@@ -96,6 +110,31 @@ impl CandidateJson {
     }
 }
 
+/// Whether the predictions of a task are numbers.
+fn has_numbers(task: &str) -> bool {
+    matches!(task, "regression" | "multioutput" | "completion")
+}
+
+/// Formats an error of a task.
+fn error(task: &str, x: f64) -> String {
+    if has_numbers(task) { number(x) } else { format!("{:.2} %", 100.0 * x) }
+}
+
+/// Returns a line about a number that was tried on every fold.
+pub fn line(candidate: &Candidate, over: Over, task: &str) -> String {
+    let f1 = candidate.f1().map_or(String::new(), |f1| format!("F1 {:.2}, ", 100.0 * f1));
+    let metric = if has_numbers(task) { "rmse" } else { "error" };
+    let (mean, passes) = (error(task, candidate.error()), candidate.mean(|trial| trial.passes));
+    format!(
+        "{} {}: {f1}{metric} {mean} ± {}, {} passes, {:.1} s a model",
+        over.name(),
+        number(candidate.value),
+        error(task, candidate.standard_error()),
+        trimmed(passes),
+        candidate.mean(|trial| trial.seconds),
+    )
+}
+
 /// Returns the remarks on any of its certificates, each once.
 fn remarks(candidate: &Candidate) -> Vec<Remark> {
     let certificates = candidate.trials.iter().map(|trial| &trial.certificate);
@@ -104,7 +143,7 @@ fn remarks(candidate: &Candidate) -> Vec<Remark> {
 
 impl Findings<'_> {
     fn numbers(&self) -> bool {
-        matches!(self.task, "regression" | "multioutput" | "completion")
+        has_numbers(self.task)
     }
 
     /// Returns the name of the error in the table.
@@ -152,7 +191,7 @@ impl Findings<'_> {
 
     fn row(&self, k: usize) -> Vec<String> {
         let candidate = &self.found.candidates[k];
-        let error = |x: f64| if self.numbers() { number(x) } else { format!("{:.2} %", 100.0 * x) };
+        let error = |x: f64| error(self.task, x);
         let f1 = candidate.f1().filter(|_| self.has_chunks());
         let mut row = vec![
             number(candidate.value),
@@ -161,7 +200,7 @@ impl Findings<'_> {
         ];
         row.extend(f1.map(|f1| format!("{:.2}", 100.0 * f1)));
         row.push(trimmed(candidate.mean(|trial| trial.passes)));
-        row.push(percent(candidate.worst_relative_gap_bound()));
+        row.push(gap_share(candidate.worst_relative_gap_bound()));
         row.push(self.mark(k).into());
         row
     }
@@ -174,11 +213,28 @@ impl Findings<'_> {
                 "the smallest within one standard error of the best"
             }
             (true, false) => "the largest within one standard error of the best",
+            _ if self.has_chunks() => "the one with the largest mean F1 of chunks",
             _ => "the one with the smallest mean error",
         };
-        let mut told = vec![format!("Chosen: {name} {}, {why}.", number(value))];
+        let (tried, of) = (self.found.candidates.len(), self.tried_of);
+        let mut told = match self.end {
+            SearchEnd::Interrupted => vec![format!(
+                "Interrupted: {tried} of {of} numbers were tried on every fold. The best of them is {name} {}; no model was \
+                 made.",
+                number(value)
+            )],
+            _ => vec![format!("Chosen: {name} {}, {why}.", number(value))],
+        };
+        if self.end == SearchEnd::NoBetter {
+            told.push(format!(
+                "The last of the {tried} numbers tried was no better than the one before, so the others of the default \
+                 grid, {} of them, were left out; --lambdas tries all that it lists.",
+                of - tried
+            ));
+        }
         let first = self.found.over == Over::Radius; // whose grid begins with the smallest
-        let beyond = self.found.edge().map(|edge| match edge {
+        let edge = self.found.edge().filter(|_| self.end != SearchEnd::Interrupted);
+        let beyond = edge.map(|edge| match edge {
             Edge::Largest => ("largest", if first { "--to" } else { "--from" }),
             Edge::Smallest => ("smallest", if first { "--from" } else { "--to" }),
         });
@@ -202,7 +258,7 @@ impl Findings<'_> {
                 labels.len()
             )),
         }
-        if !self.refits {
+        if !self.refits && self.end != SearchEnd::Interrupted {
             told.push("-o MODEL trains on all data with it and saves the model.".into());
         }
         told
@@ -214,7 +270,7 @@ impl Findings<'_> {
         let trials = self.found.candidates.iter().flat_map(|candidate| &candidate.trials);
         let stops: Vec<Stop> = trials.map(|trial| trial.stop).collect();
         let late = stops.iter().filter(|stop| **stop != Stop::GapReached).count();
-        let meant = self.args.tolerance.is_some() || self.args.passes.is_none();
+        let meant = self.args.tolerance.is_some() || !self.limited;
         if late == 0 || !meant {
             return None;
         }
@@ -276,6 +332,8 @@ impl Findings<'_> {
             tolerance: self.tolerance,
             over,
             metric: self.metric(),
+            chosen_by: if self.has_chunks() { "f1" } else { self.metric() },
+            end: self.end,
             candidates: candidates
                 .iter()
                 .map(|candidate| CandidateJson::of(candidate, over))

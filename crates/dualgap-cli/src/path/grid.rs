@@ -3,7 +3,7 @@
 use super::folder::Folder;
 use super::plot;
 use super::told::{self, Entry, Told};
-use crate::args::PathArgs;
+use crate::args::{COUNT, PathArgs};
 use crate::interrupt::stop_on_ctrl_c;
 use crate::job::Job;
 use crate::progress::Bar;
@@ -20,7 +20,7 @@ use std::time::Instant;
 
 /// Trains the models, and writes the folder.
 pub fn run<S: Structure>(args: &PathArgs, job: &Job<'_, S>, mut folder: Folder) -> Result<Outcome> {
-    let grid = args.ends.resolve(&job.spec, &job.train.data, args.count)?;
+    let grid = args.ends.resolve(&job.spec, &job.train.data, args.count, COUNT)?;
     let (over, count) = (grid.over, grid.values.len());
     let ends =
         (grid.values[0].min(grid.values[count - 1]), grid.values[0].max(grid.values[count - 1]));

@@ -216,7 +216,7 @@ impl LinearArgs {
         if self.option != SdcaOption::Auto {
             method.check_option()?;
         }
-        let averaged = method.average != Average::None || method.solver == Solver::Fw;
+        let averaged = method.average() != Average::None || method.solver == Solver::Fw;
         if averaged && free {
             return Err(Error::setting(
                 "an intercept without penalty goes with neither averages nor --solver fw; \

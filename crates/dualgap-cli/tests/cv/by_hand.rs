@@ -222,4 +222,6 @@ fn chunks_have_their_mean_f1_beside_the_error() {
     assert!((number(&json["candidates"][0], "f1") - sum / 3.0).abs() < 1e-12);
     let table = desk.run("cv chain whole --folds 3 --lambdas 0.05").ok().stdout;
     assert!(table.contains(&format!("{:.2}", 100.0 * sum / 3.0)), "{table}");
+    assert!(table.contains("largest mean F1 of chunks"), "{table}");
+    assert_eq!(json["chosen_by"], "f1");
 }

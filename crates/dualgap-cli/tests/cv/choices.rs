@@ -24,7 +24,7 @@ const LINES: [(&str, usize); 4] = [
     ("binary two.svm --folds 7", 7),
     ("regression numbers.svm --folds 4 --intercept", 4),
     ("multiclass three.svm --seed 9", 5),
-    ("chain words.data --given-folds", 10),
+    ("chain words.data --given-folds --count 7", 10),
 ];
 
 fn desk() -> Desk {
@@ -204,4 +204,48 @@ fn a_limit_in_passes_is_one_for_every_model() {
     let run = desk.run(&format!("{line} --tolerance 1e-3")).exits(1);
     assert!(run.stdout.contains("6 of 6 models are NOT within the tolerance of 0.1 %"), "{run:#?}");
     assert!(desk.path("model").exists());
+}
+
+#[test]
+fn under_a_limit_every_lambda_is_trained_as_if_it_were_alone() {
+    let desk = desk();
+    let cv = |lambdas: &str| {
+        let line = format!("cv chain words.data --folds 3 --passes 2 --lambdas {lambdas} --json");
+        let json = desk.run(&line).ok().json();
+        json["candidates"].as_array().unwrap().last().unwrap().clone()
+    };
+    let (after, alone) = (cv("0.1,0.001"), cv("0.001"));
+    for field in ["lambda", "error", "fold_errors", "relative_gap", "gap_bound"] {
+        assert_eq!(after[field], alone[field], "{field}");
+    }
+}
+
+#[test]
+fn every_number_is_told_as_it_is_done() {
+    let desk = desk();
+    let line = "cv chain words.data --folds 3 --lambdas 0.1,0.01 --tolerance 0.1";
+    let run = desk.run(line).ok();
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{run:#?}");
+    for (line, lambda) in lines.iter().zip(["lambda 0.1: ", "lambda 0.01: "]) {
+        assert!(line.starts_with(lambda) && line.contains("error "), "{line}");
+    }
+    assert!(desk.run(&format!("{line} --quiet")).ok().stderr.is_empty());
+}
+
+#[test]
+fn the_default_grid_of_chains_is_short_and_ends_where_it_gets_no_better() {
+    let desk = desk();
+    let line = "cv chain words.data --folds 3 --tolerance 0.1 --json";
+    let json = desk.run(line).ok().json();
+    let candidates = json["candidates"].as_array().unwrap();
+    let errors: Vec<f64> = candidates.iter().map(|candidate| number(candidate, "error")).collect();
+    let better = |k: usize| errors[k] < errors[..k].iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(errors.len() <= 4 && (1..errors.len() - 1).all(better), "{errors:?}");
+    let last = better(errors.len() - 1);
+    assert_eq!(json["end"], if last || errors.len() == 4 { "complete" } else { "no_better" });
+    // A list is tried to its end.
+    let all = desk.run(&format!("{line} --lambdas 100/n,10/n,1/n,0.1/n")).ok().json();
+    assert_eq!(all["candidates"].as_array().unwrap().len(), 4);
+    assert_eq!(all["chosen_by"], "error");
 }

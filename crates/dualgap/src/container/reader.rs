@@ -146,11 +146,19 @@ impl<'a> Reader<'a> {
     /// Returns the floats of a tensor of this shape. One that is not finite is a fault.
     pub fn f64(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, Fault> {
         let words = words(self.checked(name, Dtype::F64, Some(shape))?);
-        let values: Vec<f64> = words.map(f64::from_le_bytes).collect();
-        match values.iter().find(|x| !x.is_finite()) {
-            Some(x) => Err(format!("has a tensor `{name}` with the value {x}").into()),
-            None => Ok(values),
+        finite(name, words.map(f64::from_le_bytes).collect())
+    }
+
+    /// Returns a list of floats of 32 or 64 bits. One that is not finite is a fault.
+    pub fn floats(&self, name: &str) -> Result<Vec<f64>, Fault> {
+        if let Contents::Tensors { file, .. } = &self.contents
+            && file.tensor(name).is_ok_and(|tensor| tensor.dtype() == Dtype::F32)
+        {
+            let words = words(self.checked(name, Dtype::F32, None)?);
+            return finite(name, words.map(|word| f64::from(f32::from_le_bytes(word))).collect());
         }
+        let words = words(self.checked(name, Dtype::F64, None)?);
+        finite(name, words.map(f64::from_le_bytes).collect())
     }
 
     /// Returns a list of integers of 64 bits.
@@ -197,6 +205,13 @@ impl<'a> Reader<'a> {
             Some(expected) if *expected == Digest::of(tensor.data()) => Ok(tensor.data()),
             _ => Err(format!("has a tensor `{name}` that was altered: its digest differs").into()),
         }
+    }
+}
+
+fn finite(name: &str, values: Vec<f64>) -> Result<Vec<f64>, Fault> {
+    match values.iter().find(|x| !x.is_finite()) {
+        Some(x) => Err(format!("has a tensor `{name}` with the value {x}").into()),
+        None => Ok(values),
     }
 }
 

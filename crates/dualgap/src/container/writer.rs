@@ -23,6 +23,12 @@ impl Tensor {
         Self { dtype: Dtype::F64, shape: shape.to_vec(), bytes }
     }
 
+    /// A list of floats of 32 bits, to which the numbers are rounded.
+    pub fn f32(values: &[f64]) -> Self {
+        let bytes = values.iter().flat_map(|&x| (x as f32).to_le_bytes()).collect();
+        Self { dtype: Dtype::F32, shape: vec![values.len()], bytes }
+    }
+
     /// A list of integers of 64 bits.
     pub fn u64(values: &[u64]) -> Self {
         let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -33,6 +39,12 @@ impl Tensor {
     pub fn u32(values: &[u32]) -> Self {
         let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         Self { dtype: Dtype::U32, shape: vec![values.len()], bytes }
+    }
+
+    /// Returns the number of bytes.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
     }
 
     /// Returns the SHA-256 of the bytes, which the header of a file has.

@@ -1,5 +1,6 @@
 //! How columns become features: templates and their options, in a form that a model file stores.
 
+use super::Encoding;
 use super::templates::{Pad, Templates};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ pub struct ColumnRecipe {
     /// The columns of the file to use, in this order, the label last; all of them if empty.
     #[serde(default)]
     pub pick: Vec<usize>,
+    /// How the bytes of a file become characters.
+    #[serde(default, skip_serializing_if = "Encoding::is_utf8")]
+    pub encoding: Encoding,
     /// Whether tabs separated the columns of the training data.
     #[serde(default)]
     pub tabs: bool,
@@ -34,6 +38,7 @@ impl Default for ColumnRecipe {
             min_count: 1,
             lowercase: false,
             pick: Vec::new(),
+            encoding: Encoding::Utf8,
             tabs: false,
             columns: 0,
         }

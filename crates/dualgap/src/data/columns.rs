@@ -6,11 +6,12 @@
 //!
 //! Between sentences, a line that begins with `#` and does not have the columns of a token is a comment. In CoNLL-U
 //! files, which have ten columns separated by tabs, the lines of multiword tokens (`3-4`) and of empty nodes (`5.1`)
-//! are not tokens, and the reader skips them.
+//! are not tokens. A sentence keeps such lines beside its tokens, so that it can be written as it was read.
 
 use super::Source;
-use crate::Result;
 use crate::error::count_of;
+use crate::{Error, Result};
+use std::collections::VecDeque;
 
 /// The cells of one sentence.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,8 @@ pub struct Sentence {
     width: usize,
     /// The line of each token in the file.
     lines: Vec<u64>,
+    /// The lines that are not tokens, each with the number of tokens before it.
+    others: Vec<(usize, String)>,
 }
 
 impl Sentence {
@@ -52,6 +55,34 @@ impl Sentence {
         self.lines[token]
     }
 
+    /// Returns the lines between a token and the one before that are not tokens: comments, and of CoNLL-U files
+    /// multiword tokens and empty nodes. Those after the last token are [`others`](Self::others) of `len()`.
+    pub fn others(&self, token: usize) -> impl Iterator<Item = &str> {
+        self.others.iter().filter(move |(before, _)| *before == token).map(|(_, line)| &line[..])
+    }
+
+    /// Whether the sentence looks like one of a CoNLL-U file: ten columns, tokens numbered from one, attributes
+    /// `Name=Value` or `_` in the columns FEATS and MISC, a number or `_` in HEAD.
+    ///
+    /// ```
+    /// use dualgap::data::{ColumnReader, Source};
+    /// let line = b"1\tHe\the\tPRON\tPRP\tCase=Nom\t2\tnsubj\t_\t_\n";
+    /// let mut reader = ColumnReader::new(Source::from_bytes("demo", line)?);
+    /// assert!(reader.next_sentence()?.unwrap().is_conllu());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn is_conllu(&self) -> bool {
+        let attributes = |cell: &str| cell == "_" || cell.contains('=');
+        let number = |cell: &str| cell == "_" || cell.bytes().all(|byte| byte.is_ascii_digit());
+        self.width == CONLLU
+            && (0..self.len()).all(|t| {
+                self.cell(t, 0).parse() == Ok(t + 1)
+                    && attributes(self.cell(t, 5))
+                    && number(self.cell(t, 6))
+                    && attributes(self.cell(t, 9))
+            })
+    }
+
     fn push(&mut self, cell: &str) {
         self.text.push_str(cell);
         self.ends.push(self.text.len());
@@ -74,12 +105,22 @@ pub struct ColumnReader<'a> {
     /// The number of columns, and whether tabs separate them; known after the first token line.
     layout: Option<(usize, bool)>,
     tabs_only: bool,
+    /// The first lines, which were read to learn the layout, with their numbers.
+    pending: VecDeque<(u64, String)>,
+    /// The last of them.
+    line: String,
 }
 
 impl<'a> ColumnReader<'a> {
     /// Reads from the beginning of a file.
     pub fn new(source: Source<'a>) -> Self {
-        Self { source, layout: None, tabs_only: false }
+        Self {
+            source,
+            layout: None,
+            tabs_only: false,
+            pending: VecDeque::new(),
+            line: String::new(),
+        }
     }
 
     /// Sets whether tabs separate the columns even if the file has none.
@@ -99,14 +140,42 @@ impl<'a> ColumnReader<'a> {
     }
 
     /// Returns the number of columns and whether tabs separate them, from the first line that is certainly no
-    /// comment.
+    /// comment. Lines are read, not peeked at: the first that a stream offers may be a comment and no more.
     fn look(&mut self) -> Result<(usize, bool)> {
-        let mut line = self.source.peek(|line| !line.starts_with('#'))?;
-        if line.is_empty() {
-            line = self.source.peek(|_| true)?;
+        while let Some(line) = self.source.next_line()? {
+            let decides = !line.starts_with('#') && !line.trim_ascii().is_empty();
+            let line = line.to_string();
+            self.pending.push_back((self.source.line_number(), line));
+            if decides {
+                break;
+            }
         }
+        let certain = self.pending.back().filter(|(_, line)| !line.starts_with('#'));
+        let comment = || self.pending.iter().find(|(_, line)| !line.trim_ascii().is_empty());
+        let line = certain.or_else(comment).map_or("", |(_, line)| &line[..]);
         let tabs = self.tabs_only || line.contains('\t');
-        Ok((count(&line, tabs), tabs))
+        Ok((count(line, tabs), tabs))
+    }
+
+    /// Returns the next line and its number.
+    fn next_line(&mut self) -> Result<Option<(u64, &str)>> {
+        if let Some((number, line)) = self.pending.pop_front() {
+            self.line = line;
+            return Ok(Some((number, &self.line)));
+        }
+        let number = self.source.line_number() + 1;
+        Ok(self.source.next_line()?.map(|line| (number, line)))
+    }
+
+    /// Whether the next sentence can be read without waiting for more input.
+    pub(super) fn has_sentence(&mut self) -> Result<bool> {
+        let mut begun = false;
+        let buffered = if self.pending.is_empty() { self.source.buffered()? } else { &[] };
+        Ok(buffered.split_inclusive(|&byte| byte == b'\n').any(|line| {
+            let blank = line.trim_ascii().is_empty() && line.ends_with(b"\n");
+            begun |= !blank && !line.starts_with(b"#");
+            begun && blank
+        }))
     }
 
     /// Returns the next sentence that has tokens.
@@ -115,7 +184,7 @@ impl<'a> ColumnReader<'a> {
         let (width, tabs) = if let Some(layout) = self.layout { layout } else { self.look()? };
         self.layout = Some((width, tabs));
         let conllu = tabs && width == CONLLU;
-        while let Some(line) = self.source.next_line()? {
+        while let Some((number, line)) = self.next_line()? {
             if line.trim_ascii().is_empty() {
                 if sentence.is_empty() {
                     continue;
@@ -125,6 +194,7 @@ impl<'a> ColumnReader<'a> {
             let before = sentence.ends.len();
             let comment = sentence.is_empty() && line.starts_with('#');
             if (comment && count(line, tabs) != width) || (conllu && is_no_token(line)) {
+                sentence.others.push((sentence.lines.len(), line.to_string()));
                 continue;
             }
             sentence.width = width;
@@ -133,11 +203,13 @@ impl<'a> ColumnReader<'a> {
             } else {
                 line.split_ascii_whitespace().for_each(|cell| sentence.push(cell));
             }
-            sentence.lines.push(self.source.line_number());
+            sentence.lines.push(number);
             let found = sentence.ends.len() - before;
             if found != width {
                 let separator = if tabs { "tabs" } else { "white space" };
-                return Err(self.source.error(
+                return Err(Error::line(
+                    self.source.name(),
+                    number,
                     format!("{} where the lines before have {width}", count_of(found, "column")),
                     format!(
                         "every token has the same columns, separated by {separator}; an empty line \
@@ -211,6 +283,28 @@ mod tests {
         let sentence = &read(text.as_bytes()).unwrap()[0];
         let words: Vec<&str> = (0..sentence.len()).map(|t| sentence.cell(t, 1)).collect();
         assert_eq!(words, ["vamos", "nos", "1-2"]);
+        let others: Vec<Vec<&str>> = (0..4).map(|t| sentence.others(t).collect()).collect();
+        assert_eq!(others[0].len(), 2, "the comment and the multiword token");
+        assert!(others[1].is_empty() && others[3].is_empty());
+        assert!(others[2][0].starts_with("2.1\tleft out"));
+    }
+
+    #[test]
+    fn conllu_is_told_from_other_files_of_ten_columns() {
+        let read = |lines: &[&str]| read(lines.concat().as_bytes()).unwrap().remove(0).is_conllu();
+        let he = "1\tHe\the\tPRON\tPRP\tCase=Nom|Number=Sing\t2\tnsubj\t_\tSpaceAfter=No\n";
+        assert!(read(&["# text = He ran\n", he, "2\tran\t_\t_\t_\t_\t_\t_\t_\t_\n"]));
+        assert!(!read(&[he, "3\tran\t_\t_\t_\t_\t_\t_\t_\t_\n"]), "tokens are numbered");
+        assert!(!read(&["1\ta\tb\tc\td\t_\t2\te\tf\tB-NP\n"]), "a label comes last");
+        assert!(!read(&["1\tHe\tPRON\n"]));
+    }
+
+    #[test]
+    fn comments_do_not_decide_how_many_columns_there_are() {
+        let sentences = read(b"# one two three four\n\n# five\na b\n\n").unwrap();
+        assert_eq!((sentences.len(), sentences[0].width()), (1, 2));
+        assert_eq!(sentences[0].line(0), 4);
+        assert_eq!(read(b"# # O\n# x O\n").unwrap()[0].len(), 2, "tokens, for want of others");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::labels::Labels;
 use super::targets::number;
 use super::templates::{Pad, Templates};
 use super::{
-    Alphabet, ColumnRecipe, Dictionary, Sequences, Source, TargetKind, Unseen, Vocabulary,
+    Alphabet, ColumnRecipe, Dictionary, Encoding, Sequences, Source, TargetKind, Unseen, Vocabulary,
 };
 use crate::error::count_of;
 use crate::linalg::Rows;
@@ -30,11 +30,17 @@ struct Part {
     unseen: Unseen,
 }
 
+/// The columns of a CoNLL-U file that are meant if nothing else is said: the words and their universal tags.
+const CONLLU_TAGS: [usize; 2] = [1, 3];
+
 /// The number of sentences of a part: large enough that few features are new in the next one.
 const PART: usize = 1000;
 
 /// The number of sentences that are in memory as text at the same time.
 const PORTION: usize = 8 * PART;
+
+/// The smallest number of sentences for which a thread is worth its while when a stream is labelled.
+const SMALL_PART: usize = 16;
 
 /// Reads training data, whose last column is the label, and returns the recipe with everything that the file
 /// decided.
@@ -61,10 +67,20 @@ pub(super) fn read_training_as(
     recipe: &ColumnRecipe,
     kind: TargetKind,
 ) -> Result<(Sequences, ColumnRecipe)> {
-    let mut portions = Portions::new(source)?;
+    let mut portions = Portions::new(source.encoded(recipe.encoding))?;
     let found = portions.columns();
+    let mut recipe = recipe.clone();
+    if portions.is_conllu() && recipe.pick.is_empty() {
+        if !recipe.templates.is_empty() {
+            return Err(portions.file_error(
+                "is a CoNLL-U file, whose last column is no label",
+                format!("say by {} which columns are meant, the label last; 1,3 are the words and their universal tags", Setting::Columns),
+            ));
+        }
+        recipe.pick = CONLLU_TAGS.to_vec();
+    }
     let columns = if recipe.pick.is_empty() { found } else { recipe.pick.len() };
-    let mut recipe = ColumnRecipe { columns, tabs: portions.tabs(), ..recipe.clone() };
+    recipe = ColumnRecipe { columns, tabs: portions.tabs(), ..recipe };
     if columns < 2 || found < recipe.width(columns) {
         return Err(portions.file_error(
             format!(
@@ -177,6 +193,7 @@ impl<'a> Extractor<'a> {
     /// reader uses that of the training data.
     pub fn portions<'s>(&self, source: Source<'s>) -> Result<Portions<'s>> {
         let single = self.recipe.width(self.recipe.columns - 1) == 1;
+        let source = source.encoded(self.recipe.encoding);
         Portions::read(ColumnReader::new(source).tabs_only(self.recipe.tabs && single))
     }
 
@@ -209,13 +226,30 @@ impl<'a> Extractor<'a> {
         Ok((self.assemble(&all)?, self.unseen(&all)))
     }
 
+    /// Returns the column of the label in a file.
+    pub fn label_column(&self) -> usize {
+        self.recipe.place(self.recipe.columns - 1)
+    }
+
+    /// Whether the recipe picks columns by their number.
+    pub fn picks(&self) -> bool {
+        !self.recipe.pick.is_empty()
+    }
+
+    /// Returns how the bytes of a file become characters, and characters bytes.
+    pub fn encoding(&self) -> Encoding {
+        self.recipe.encoding
+    }
+
     fn extract(&self, sentences: &[Sentence], labelled: bool) -> Part {
         let Self { templates, recipe, known } = self;
         let label = labelled.then(|| recipe.place(recipe.columns - 1));
         let known = Some(known.dictionary);
         let make = |part: &[Sentence]| extract(part, templates, recipe.pad, label, known);
         let mut all = Part::default();
-        for part in sentences.par_chunks(PART).map(make).collect::<Vec<Part>>() {
+        // Known features have their numbers, so that the size of the parts changes nothing but the time.
+        let size = sentences.len().div_ceil(8).clamp(SMALL_PART, PART);
+        for part in sentences.par_chunks(size).map(make).collect::<Vec<Part>>() {
             all.append(part);
         }
         all
@@ -292,6 +326,7 @@ pub struct Portions<'a> {
     /// The first sentence is read at once: it decides the columns of the file.
     first: Option<Sentence>,
     columns: usize,
+    conllu: bool,
 }
 
 impl<'a> Portions<'a> {
@@ -307,7 +342,18 @@ impl<'a> Portions<'a> {
                 "a column file has one token a line and an empty line after each sentence",
             ));
         };
-        Ok(Self { columns: first.width(), reader, first: Some(first) })
+        let conllu = reader.tabs() && first.is_conllu();
+        Ok(Self { columns: first.width(), reader, first: Some(first), conllu })
+    }
+
+    /// Whether the file looks like one of CoNLL-U, by its first sentence.
+    pub fn is_conllu(&self) -> bool {
+        self.conllu
+    }
+
+    /// Whether the sentences come as somebody writes them, see [`Source::is_live`].
+    pub fn is_live(&self) -> bool {
+        self.reader.source().is_live()
     }
 
     /// Returns the number of columns of every token.
@@ -341,10 +387,13 @@ impl<'a> Portions<'a> {
         Ok(())
     }
 
-    /// Returns the next sentences, or `None` after the last.
+    /// Returns the next sentences, or `None` after the last. Of a stream these are the sentences that are there, so
+    /// that nothing waits for what nobody has written yet.
     pub fn next_portion(&mut self) -> Result<Option<Vec<Sentence>>> {
         let mut portion: Vec<Sentence> = self.first.take().into_iter().collect();
+        let live = self.is_live();
         while portion.len() < PORTION
+            && (!live || portion.is_empty() || self.reader.has_sentence()?)
             && let Some(sentence) = self.reader.next_sentence()?
         {
             portion.push(sentence);

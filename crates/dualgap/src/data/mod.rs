@@ -78,6 +78,6 @@ pub use scaling::{Factors, Scaling};
 pub use sequences::{Sequence, Sequences};
 pub use sets::Sets;
 pub use sink::Sink;
-pub use source::Source;
+pub use source::{Encoding, Source};
 pub use targets::{Classes, Numbers, TargetKind, Targets};
 pub use vocabulary::{Unseen, Vocabulary};

@@ -86,6 +86,16 @@ impl Sink {
         self.check(written)
     }
 
+    /// Passes on to a reader of standard output what was written so far. A file is written whole, by
+    /// [`finish`](Self::finish).
+    pub fn flush(&mut self) -> Result<()> {
+        let flushed = match &mut self.to {
+            To::Stdout(out) => out.flush(),
+            To::Nobody | To::File(..) => Ok(()),
+        };
+        self.check(flushed)
+    }
+
     /// Writes everything that is buffered and moves the file to its name.
     pub fn finish(mut self) -> Result<()> {
         let (file, temporary) = match std::mem::replace(&mut self.to, To::Nobody) {

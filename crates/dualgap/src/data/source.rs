@@ -1,8 +1,10 @@
 //! A text file, plain or compressed, read line by line, with errors that name the line.
 
 use crate::linalg::memory::has_headroom;
-use crate::{Error, Result};
+use crate::{Error, Result, Setting};
 use flate2::bufread::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -27,9 +29,14 @@ const CHECKED_EVERY: usize = 1 << 20;
 /// ```
 pub struct Source<'a> {
     name: String,
-    reader: Box<dyn BufRead + 'a>,
+    reader: Guarded<Box<dyn BufRead + 'a>>,
     line: Vec<u8>,
     number: u64,
+    encoding: Encoding,
+    /// The line, where it had to be converted.
+    converted: String,
+    /// Whether it comes as it is written: from a pipe or a terminal, not from a file.
+    live: bool,
     /// Files that belong to this one line by line, by the ending of their names.
     beside: Vec<(&'static str, Source<'a>)>,
 }
@@ -40,6 +47,39 @@ pub(super) type Complaint = (String, &'static str);
 /// The remedy for bytes that are no text.
 pub(super) const NOT_TEXT: &str =
     "convert the file to UTF-8, and check that it is not a binary one";
+
+/// How the bytes of a text become characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encoding {
+    /// UTF-8.
+    #[default]
+    Utf8,
+    /// ISO 8859-1, also known as Latin-1: every byte is the character of its number.
+    Latin1,
+}
+
+impl Encoding {
+    /// Whether it is UTF-8.
+    pub(super) fn is_utf8(&self) -> bool {
+        *self == Self::Utf8
+    }
+
+    /// Returns the bytes of a text; a character that the encoding lacks becomes `?`.
+    ///
+    /// ```
+    /// # use dualgap::data::Encoding;
+    /// assert_eq!(*Encoding::Latin1.bytes("\u{e9}\u{416}"), *b"\xe9?");
+    /// ```
+    pub fn bytes<'t>(&self, text: &'t str) -> Cow<'t, [u8]> {
+        match self {
+            Self::Latin1 if !text.is_ascii() => {
+                text.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect()
+            }
+            Self::Utf8 | Self::Latin1 => text.as_bytes().into(),
+        }
+    }
+}
 
 /// The first bytes of compressed files.
 const MAGIC: [(&[u8], Compression); 3] = [
@@ -67,7 +107,8 @@ impl<'a> Source<'a> {
     /// [`beside`](Self::beside) it; their names may end with `.gz`.
     pub fn open(path: &Path) -> Result<Source<'static>> {
         if is_stdin(path) {
-            return Source::new("standard input".into(), std::io::stdin().lock());
+            let input = BufReader::with_capacity(BUFFER, std::io::stdin());
+            return Ok(Source { live: true, ..Source::new("standard input".into(), input)? });
         }
         if let Some(first) = with_ending(path, "e").filter(|_| !path.exists()) {
             let mut source = Source::open(&first)?;
@@ -86,7 +127,9 @@ impl<'a> Source<'a> {
             return Err(Error::file(path, "is a folder", "name a file in it"));
         }
         let file = File::open(path).map_err(unreadable)?;
-        Source::new(path.display().to_string(), BufReader::with_capacity(BUFFER, file))
+        let live = !file.metadata().map_err(unreadable)?.is_file();
+        let reader = BufReader::with_capacity(BUFFER, file);
+        Ok(Source { live, ..Source::new(path.display().to_string(), reader)? })
     }
 
     /// Reads text in memory, plain or compressed.
@@ -116,8 +159,47 @@ impl<'a> Source<'a> {
             #[cfg(not(feature = "zstd"))]
             Some(Compression::Zstd) => return Err(packed(&name, "zstd")),
         };
-        let reader = Box::new(Guarded { inner: boxed, unchecked: 0 });
-        Ok(Self { name, reader, line: Vec::new(), number: 0, beside: Vec::new() })
+        Ok(Self {
+            name,
+            reader: Guarded { inner: boxed, unchecked: 0, buffered: 0 },
+            line: Vec::new(),
+            number: 0,
+            encoding: Encoding::Utf8,
+            converted: String::new(),
+            live: false,
+            beside: Vec::new(),
+        })
+    }
+
+    /// Sets how bytes become characters.
+    ///
+    /// ```
+    /// # use dualgap::data::{Encoding, Source};
+    /// let mut source = Source::from_bytes("demo", b"caf\xe9\n")?.encoded(Encoding::Latin1);
+    /// assert_eq!(source.next_line()?, Some("caf\u{e9}"));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    #[must_use]
+    pub fn encoded(self, encoding: Encoding) -> Self {
+        Self { encoding, ..self }
+    }
+
+    /// Whether the text comes as somebody writes it, from a pipe or a terminal: an answer is then expected as soon as
+    /// it is possible, and not at the end.
+    pub fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Returns the bytes that can be read without waiting.
+    pub(super) fn buffered(&mut self) -> Result<&[u8]> {
+        if self.reader.buffered == 0 {
+            return Ok(&[]);
+        }
+        let Self { name, reader, .. } = self;
+        reader.fill_buf().map_err(|error| {
+            let message = format!("cannot be read: {error}");
+            Error::in_file(&*name, message, "is the file cut off or damaged?").caused_by(error)
+        })
     }
 
     /// Puts a source beside this one whose lines belong to the lines of this one: bitext has several files.
@@ -158,7 +240,7 @@ impl<'a> Source<'a> {
     /// Returns the remaining bytes, for readers that find the lines themselves.
     #[cfg(feature = "csv")]
     pub(super) fn into_reader(self) -> Box<dyn BufRead + 'a> {
-        self.reader
+        Box::new(self.reader)
     }
 
     /// Returns the next line without its end, or `None` after the last.
@@ -182,9 +264,18 @@ impl<'a> Source<'a> {
             self.line.pop();
         }
         let bom = if self.number == 1 && self.line.starts_with(BOM) { BOM.len() } else { 0 };
+        if self.encoding == Encoding::Latin1 {
+            self.converted.clear();
+            self.converted.extend(self.line.iter().map(|&byte| char::from(byte)));
+            return Ok(Some(&self.converted));
+        }
         match std::str::from_utf8(&self.line[bom..]) {
             Ok(line) => Ok(Some(line)),
-            Err(error) => Err(self.error("is not UTF-8 text", NOT_TEXT).caused_by(error)),
+            Err(error) => {
+                let remedy =
+                    format!("{NOT_TEXT}; a column file may be in Latin-1: {}", Setting::Encoding);
+                Err(self.error("is not UTF-8 text", remedy).caused_by(error))
+            }
         }
     }
 
@@ -245,6 +336,8 @@ struct Guarded<R> {
     inner: R,
     /// The number of bytes since the last check.
     unchecked: usize,
+    /// The number of bytes that were read ahead.
+    buffered: usize,
 }
 
 impl<R: BufRead> BufRead for Guarded<R> {
@@ -255,10 +348,13 @@ impl<R: BufRead> BufRead for Guarded<R> {
                 return Err(ErrorKind::OutOfMemory.into());
             }
         }
-        self.inner.fill_buf()
+        let buffer = self.inner.fill_buf()?;
+        self.buffered = buffer.len();
+        Ok(buffer)
     }
 
     fn consume(&mut self, count: usize) {
+        self.buffered = self.buffered.saturating_sub(count);
         self.unchecked += count;
         self.inner.consume(count);
     }

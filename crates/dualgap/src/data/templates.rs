@@ -12,7 +12,8 @@
 //!
 //! A feature is the template's text with its macros replaced, so a name before the colon distinguishes the features
 //! of two templates. The functions are `x` (the cell as it is), `lower`, `shape` (`Xx0-` for `Ab12-`, runs
-//! shortened), `prefixN` and `suffixN` (the first or last N characters; nothing if the cell is shorter).
+//! shortened), `prefixN` and `suffixN` (the first or last N characters; an empty text if the cell is shorter, so that a
+//! template of nothing else makes one feature of all short cells).
 //! [`Templates::lowercased`] makes all of them except `shape` see their cells in lower case.
 
 use super::columns::Sentence;

@@ -115,6 +115,20 @@ impl Certificate {
         if bound == 0.0 { 0.0 } else { bound / self.primal.abs() }
     }
 
+    /// Whether the dual value, its rounding taken off, is not above zero. Where losses are never negative, as those of this
+    /// library are, zero is a lower bound of the objective without any run, and the certificate adds nothing to it.
+    ///
+    /// ```
+    /// # use dualgap::{linalg::Measured, run::Certificate};
+    /// let side = |value| Measured { value, error: 0.0 };
+    /// assert!(Certificate::new(side(0.5), side(-0.1), true)?.is_vacuous());
+    /// assert!(!Certificate::new(side(0.5), side(0.1), true)?.is_vacuous());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn is_vacuous(&self) -> bool {
+        self.certified && self.gap() > 0.0 && self.dual <= self.rounding_error
+    }
+
     /// Whether the bound on the rounding is larger than the gap itself: then the arithmetic limits what is proved, and
     /// no further step of a solver can improve it.
     ///

@@ -4,7 +4,7 @@
 //! grid ends as soon as two radii in a row predict no better than a smaller one: the larger a ball, the longer its runs.
 
 use super::grid_path::{LAMBDAS, RADII, SIGMAS};
-use super::{CrossValidation, Over, Task, TaskSpec, TrialPlan};
+use super::{CrossValidation, Over, SearchEnd, Task, TaskSpec, Told, TrialPlan};
 use crate::data::{DataSet, Folds};
 use crate::run::Budget;
 use crate::structure::Structure;
@@ -93,7 +93,12 @@ impl<S: Structure> TaskSpec<S> {
             Over::Lambda | Over::L1 => (FOLDS, None),
             Over::Radius => (1, Some(PATIENCE)),
         };
-        let found = self.try_folds(data, &folds, tried, grid, &plan, patience, ended)?;
+        let told = |told: Told<'_>| match told {
+            Told::Run(_) => ended(),
+            Told::Candidate(_) => (),
+        };
+        let search = self.try_folds(data, &folds, tried, grid, &plan, patience, told)?;
+        let found = (search.end != SearchEnd::Interrupted).then_some(search.found);
         Ok(found.map(|found| Chosen {
             value: found.candidates[found.best()].value,
             found,

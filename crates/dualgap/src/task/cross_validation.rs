@@ -1,18 +1,22 @@
 //! Cross-validation: finds the λ, the σ or the radius that predicts held-out examples best.
 //!
-//! For every fold, models are trained on the other folds from the simplest, of the largest λ or σ or the smallest radius,
-//! to the last, each from the one before where its solver can, and tested on the fold. With e_k the error on fold k of K,
+//! From the simplest, the largest λ or σ or the smallest radius, to the last, a model is trained without each of the folds
+//! and tested on that fold. With e_k the error on fold k of K,
 //!
 //! ```text
 //! ē = (1/K) Σ e_k        standard error = √(Σ (e_k − ē)² / (K (K − 1)))
 //! ```
 //!
+//! The choice is by ē, or where the labels are those of chunks by the mean F1.
+//!
 //! Every one of these models has its own certificate, so no λ looks worse than another because its training ended
-//! too early.
+//! too early. Where only the gap ends a run, each begins with the dual point of the number before, if its solver can: where
+//! it begins then makes no difference to what it reaches. Under a limit, such as one in passes, it would, so that all runs
+//! begin anew, as the run on all data with the chosen number does.
 
 use super::{Grid, Method, Model, Over, Plan, Task, TaskSpec};
 use crate::data::{DataSet, Folds};
-use crate::run::{Budget, Certificate, Report, Stop};
+use crate::run::{Budget, Certificate, Stop};
 use crate::structure::{Evaluation, Structure};
 use crate::{Error, Result};
 use serde::Serialize;
@@ -24,7 +28,7 @@ use std::thread;
 /// The score of a model on held-out examples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// The error that the choice is made by: the fraction of wrong labels, or the root mean squared error of numbers.
+    /// The fraction of wrong labels, or the root mean squared error of numbers.
     pub error: f64,
     /// The F1 of chunks, if the labels are chunk labels.
     pub f1: Option<f64>,
@@ -61,6 +65,19 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// Returns what the choice makes small: 1 − F1 of chunks where every fold has them, or else [`error`](Self::error).
+    pub fn cost(&self) -> f64 {
+        self.f1().map_or_else(|| self.error(), |f1| 1.0 - f1)
+    }
+
+    /// Returns the standard error of [`cost`](Self::cost).
+    pub fn standard_error_of_cost(&self) -> f64 {
+        match self.f1() {
+            Some(mean) => self.deviation(mean, |trial| trial.score.f1.unwrap_or(0.0)),
+            None => self.standard_error(),
+        }
+    }
+
     /// Returns ē.
     pub fn error(&self) -> f64 {
         self.mean(|trial| trial.score.error)
@@ -68,8 +85,12 @@ impl Candidate {
 
     /// Returns the standard error of ē.
     pub fn standard_error(&self) -> f64 {
-        let (mean, count) = (self.error(), self.trials.len() as f64);
-        let squares: f64 = self.trials.iter().map(|t| (t.score.error - mean).powi(2)).sum();
+        self.deviation(self.error(), |trial| trial.score.error)
+    }
+
+    fn deviation(&self, mean: f64, of: impl Fn(&Trial) -> f64) -> f64 {
+        let count = self.trials.len() as f64;
+        let squares: f64 = self.trials.iter().map(|trial| (of(trial) - mean).powi(2)).sum();
         (squares / (count * (count - 1.0))).sqrt()
     }
 
@@ -126,38 +147,38 @@ pub struct CrossValidation {
 }
 
 impl CrossValidation {
-    /// Returns the index of the candidate with the smallest error; among equal ones the simplest.
+    /// Returns the index of the candidate with the smallest [cost](Candidate::cost); among equal ones the simplest.
     pub fn best(&self) -> usize {
-        // An error that is NaN is never the smallest.
-        let least = self.candidates.iter().map(Candidate::error).fold(f64::INFINITY, f64::min);
+        // A cost that is NaN is never the smallest.
+        let least = self.candidates.iter().map(Candidate::cost).fold(f64::INFINITY, f64::min);
         self.first_within(least)
     }
 
-    /// Returns the index of the simplest candidate whose error is within one standard error of the best.
+    /// Returns the index of the simplest candidate whose cost is within one standard error of the best.
     pub fn simplest(&self) -> usize {
         let best = &self.candidates[self.best()];
-        self.first_within(best.error() + best.standard_error())
+        self.first_within(best.cost() + best.standard_error_of_cost())
     }
 
     /// Returns the end of the grid at which the best candidate lies, if the one next to it is worse: a better one may lie
     /// beyond that end.
     pub fn edge(&self) -> Option<Edge> {
         let (best, last) = (self.best(), self.candidates.len() - 1);
-        let least = self.candidates[best].error() * (1.0 + SAME);
+        let least = self.candidates[best].cost() * (1.0 + SAME);
         let (first, other) = match self.over {
             Over::Lambda | Over::L1 => (Edge::Largest, Edge::Smallest),
             Over::Radius => (Edge::Smallest, Edge::Largest),
         };
         match best {
             _ if last == 0 => None,
-            0 => (self.candidates[1].error() > least).then_some(first),
+            0 => (self.candidates[1].cost() > least).then_some(first),
             _ => (best == last).then_some(other),
         }
     }
 
     fn first_within(&self, most: f64) -> usize {
         let most = most * (1.0 + SAME);
-        self.candidates.iter().position(|candidate| candidate.error() <= most).unwrap_or(0)
+        self.candidates.iter().position(|candidate| candidate.cost() <= most).unwrap_or(0)
     }
 }
 
@@ -181,6 +202,42 @@ impl TrialPlan {
     pub fn new(budget: Budget) -> Self {
         Self { budget, method: Method::Auto, threads: 0 }
     }
+
+    /// Whether nothing but the gap ends a run.
+    fn ends_by_gap(&self) -> bool {
+        let Budget { passes, oracle_calls, seconds, .. } = &self.budget;
+        passes.is_none() && oracle_calls.is_none() && seconds.is_none()
+    }
+}
+
+/// What a search has found, and how it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// The candidates that were tried on every fold; there may be none if the search was interrupted.
+    pub found: CrossValidation,
+    /// Why it ended.
+    pub end: SearchEnd,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchEnd {
+    /// Every number was tried.
+    Complete,
+    /// The last numbers were no better than those before, and the patience was at its end.
+    NoBetter,
+    /// It was interrupted.
+    Interrupted,
+}
+
+/// What a search tells while it goes on.
+#[derive(Clone, Copy, Debug)]
+pub enum Told<'a> {
+    /// A run has ended, on any thread.
+    Run(&'a Trial),
+    /// A number was tried on every fold.
+    Candidate(&'a Candidate),
 }
 
 impl<S: Structure> Task<S> {
@@ -239,12 +296,50 @@ impl<S: Structure> TaskSpec<S> {
         plan: &TrialPlan,
         ended: impl Fn() + Sync,
     ) -> Result<Option<CrossValidation>> {
-        self.try_folds(data, folds, folds.count(), grid.into(), plan, None, ended)
+        let told = |told: Told<'_>| match told {
+            Told::Run(_) => ended(),
+            Told::Candidate(_) => (),
+        };
+        let search = self.try_folds(data, folds, folds.count(), grid.into(), plan, None, told)?;
+        Ok((search.end != SearchEnd::Interrupted).then_some(search.found))
     }
 
-    /// Tries a grid on so many folds, the first ones. With a patience, the grid of a single fold ends after so many numbers
-    /// in a row that predict no better than the best before.
-    #[allow(clippy::too_many_arguments)] // those of a cross-validation, and two
+    /// [`cross_validate`](Self::cross_validate) that tells of every number as it is done, and leaves what it has found when
+    /// it is interrupted. With a patience it ends after so many numbers in a row that are no better than the best before.
+    ///
+    /// ```
+    /// # use dualgap::data::Examples;
+    /// # use dualgap::run::Budget;
+    /// # use dualgap::structure::Multiclass;
+    /// # use dualgap::task::{SearchEnd, Task, TaskSpec, Told, TrialPlan};
+    /// # use dualgap::term::Penalty;
+    /// # let rows: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i), 1.0]).collect();
+    /// # let labels: Vec<&str> = (0..12).map(|i| if i < 6 { "low" } else { "high" }).collect();
+    /// # let data = Examples::from_dense(&rows, &labels)?;
+    /// # let task = Task::new(Multiclass::default(), Penalty::ridge(1.0));
+    /// # let (folds, plan) = (task.folds(&data, 3, 0)?, TrialPlan::new(Budget::relative(0.01)));
+    /// let told = |told: Told<'_>| match told {
+    ///     Told::Candidate(candidate) => println!("{}: {}", candidate.value, candidate.cost()),
+    ///     Told::Run(_) => (),
+    /// };
+    /// let search = TaskSpec::from(task).search(&data, &folds, &[100.0, 0.01], &plan, None, told)?;
+    /// assert_eq!((search.end, search.found.candidates.len()), (SearchEnd::Complete, 2));
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn search(
+        &self,
+        data: &S::Data,
+        folds: &Folds,
+        grid: impl Into<Grid>,
+        plan: &TrialPlan,
+        patience: Option<usize>,
+        told: impl Fn(Told<'_>) + Sync,
+    ) -> Result<Search> {
+        self.try_folds(data, folds, folds.count(), grid.into(), plan, patience, told)
+    }
+
+    /// Tries a grid on so many folds, the first ones.
+    #[allow(clippy::too_many_arguments)] // those of a search, and one
     pub(super) fn try_folds(
         &self,
         data: &S::Data,
@@ -253,8 +348,8 @@ impl<S: Structure> TaskSpec<S> {
         grid: Grid,
         plan: &TrialPlan,
         patience: Option<usize>,
-        ended: impl Fn() + Sync,
-    ) -> Result<Option<CrossValidation>> {
+        told: impl Fn(Told<'_>) + Sync,
+    ) -> Result<Search> {
         let Grid { over, values } = grid;
         let values = over.sorted(&values)?;
         if folds.count() < 2 {
@@ -265,10 +360,20 @@ impl<S: Structure> TaskSpec<S> {
             threads => threads,
         };
         let threads_each = (threads / tried).max(1);
-        let tried = in_parallel(tried, threads, |fold| {
-            let train = data.subset(&folds.outside(fold));
-            let test = data.subset(&folds.inside(fold));
-            let attempt = |value: f64, before: Option<&Model<S>>| {
+        let warm = plan.ends_by_gap();
+        let mut before: Vec<Option<Model<S>>> = vec![None; tried];
+        let mut search = Search {
+            found: CrossValidation { over, candidates: Vec::new() },
+            end: SearchEnd::Complete,
+        };
+        let (mut least, mut worse) = (f64::INFINITY, 0);
+        for &value in &values {
+            let attempt = |fold: usize| {
+                if plan.budget.interrupt.raised() {
+                    return Ok(None);
+                }
+                // Parts are made when they are needed: all of them would be several times the data.
+                let train = data.subset(&folds.outside(fold));
                 let task = self.at(over, value)?.resolve(&train)?;
                 let plan = Plan {
                     method: plan.method.clone(),
@@ -276,24 +381,43 @@ impl<S: Structure> TaskSpec<S> {
                     ..Plan::new(plan.budget.clone())
                 };
                 let report = task
-                    .fit_near(&train, plan, before)
+                    .fit_near(&train, plan, before[fold].as_ref())
                     .map_err(|error| of_run(error, fold, over, value))?;
-                let score = Score::from(&report.model.evaluate(&test)?);
-                ended();
-                Ok((report, score))
+                drop(train);
+                let score = Score::from(&report.model.evaluate(&data.subset(&folds.inside(fold)))?);
+                let trial = Trial {
+                    score,
+                    certificate: report.certificate,
+                    stop: report.stop,
+                    passes: report.passes,
+                    seconds: report.solve_seconds + report.certify_seconds,
+                };
+                if trial.stop == Stop::Interrupted {
+                    return Ok(None);
+                }
+                told(Told::Run(&trial));
+                Ok(Some((trial, warm.then_some(report.model))))
             };
-            down_the_grid(&values, patience, attempt)
-        })?;
-        let Some(tried) = tried.into_iter().collect::<Option<Vec<Vec<Trial>>>>() else {
-            return Ok(None);
-        };
-        let count = tried.iter().map(Vec::len).min().unwrap_or(0);
-        let candidate = |(k, &value): (usize, &f64)| {
-            let trials = tried.iter().map(|trials| trials[k]).collect();
-            Candidate { value, trials }
-        };
-        let candidates = values[..count].iter().enumerate().map(candidate).collect();
-        Ok(Some(CrossValidation { over, candidates }))
+            let runs: Option<Vec<_>> = in_parallel(tried, threads, attempt)?.into_iter().collect();
+            let Some(runs) = runs else {
+                search.end = SearchEnd::Interrupted;
+                break;
+            };
+            let (trials, models): (Vec<Trial>, Vec<_>) = runs.into_iter().unzip();
+            before = models;
+            let candidate = Candidate { value, trials };
+            told(Told::Candidate(&candidate));
+            worse = if candidate.cost() < least { 0 } else { worse + 1 };
+            least = least.min(candidate.cost());
+            search.found.candidates.push(candidate);
+            if patience.is_some_and(|most| worse >= most)
+                && search.found.candidates.len() < values.len()
+            {
+                search.end = SearchEnd::NoBetter;
+                break;
+            }
+        }
+        Ok(search)
     }
 }
 
@@ -305,37 +429,6 @@ fn of_run(error: Error, fold: usize, over: Over, value: f64) -> Error {
         },
         other => other,
     }
-}
-
-/// Returns the trials of one fold, or `None` if one was interrupted.
-fn down_the_grid<S: Structure>(
-    values: &[f64],
-    patience: Option<usize>,
-    mut attempt: impl FnMut(f64, Option<&Model<S>>) -> Result<(Report<Model<S>>, Score)>,
-) -> Result<Option<Vec<Trial>>> {
-    let mut before: Option<Model<S>> = None;
-    let mut trials = Vec::new();
-    let (mut least, mut worse) = (f64::INFINITY, 0);
-    for &value in values {
-        let (report, score) = attempt(value, before.as_ref())?;
-        if report.stop == Stop::Interrupted {
-            return Ok(None);
-        }
-        trials.push(Trial {
-            score,
-            certificate: report.certificate,
-            stop: report.stop,
-            passes: report.passes,
-            seconds: report.solve_seconds + report.certify_seconds,
-        });
-        before = Some(report.model);
-        worse = if score.error < least { 0 } else { worse + 1 };
-        least = least.min(score.error);
-        if patience.is_some_and(|most| worse >= most) {
-            break;
-        }
-    }
-    Ok(Some(trials))
 }
 
 /// Calls `work` for 0, 1, …, each on the next free thread, and returns the results in that order.
@@ -439,6 +532,20 @@ mod tests {
         assert_eq!(found(&[f64::NAN, f64::INFINITY, 0.9, f64::NAN]).best(), 2);
         assert_eq!(found(&[f64::NAN, f64::INFINITY]).best(), 1);
         assert_eq!(found(&[f64::NAN, -f64::NAN]).simplest(), 0);
+    }
+
+    #[test]
+    fn chunks_are_judged_by_their_f1() {
+        let with = |value: f64, error: f64, f1: &[f64]| {
+            let mut candidate = candidate(value, &vec![error; f1.len()]);
+            candidate.trials.iter_mut().zip(f1).for_each(|(trial, f1)| trial.score.f1 = Some(*f1));
+            candidate
+        };
+        let candidates = vec![with(2.0, 0.1, &[0.5, 0.7]), with(1.0, 0.2, &[0.8, 0.9])];
+        assert!((candidates[1].cost() - 0.15).abs() < 1e-12);
+        assert!((candidates[1].standard_error_of_cost() - 0.05).abs() < 1e-12);
+        let found = CrossValidation { over: Over::Lambda, candidates };
+        assert_eq!((found.best(), found.edge()), (1, Some(Edge::Smallest)));
     }
 
     #[test]

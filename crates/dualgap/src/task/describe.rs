@@ -8,7 +8,7 @@ use super::{Model, Over, Provenance};
 use crate::data::csv::Kind;
 use crate::data::templates::{Pad, Templates};
 use crate::data::{
-    ClassWeights, Classes, ColumnRecipe, CsvRecipe, Digest, Format, Recipe, Scaling,
+    ClassWeights, Classes, ColumnRecipe, CsvRecipe, Digest, Encoding, Format, Recipe, Scaling,
 };
 use crate::structure::remarks::{Remark, on_weights};
 use crate::structure::words::{digest, exact, range};
@@ -308,7 +308,7 @@ fn recipe_lines(recipe: &Recipe) -> Vec<(&'static str, String)> {
 }
 
 fn templates(recipe: &ColumnRecipe) -> String {
-    let ColumnRecipe { templates, pad, min_count, lowercase, pick, columns, .. } = recipe;
+    let ColumnRecipe { templates, pad, min_count, lowercase, pick, columns, encoding, .. } = recipe;
     let preset = "paper-conll2000";
     let mut text = if templates.is_empty() || *templates == ColumnRecipe::standard(*columns) {
         "standard".into()
@@ -324,6 +324,9 @@ fn templates(recipe: &ColumnRecipe) -> String {
     }
     if *lowercase {
         text += "; cells in lower case";
+    }
+    if *encoding == Encoding::Latin1 {
+        text += "; text in Latin-1";
     }
     if *pad == Pad::One {
         text += "; one mark for all tokens outside the sentence";

@@ -10,43 +10,47 @@
 //!           chain        emissions [F, K], start [K], end [K], transitions [K, K], pairs [E, K, K]?
 //!           kernel       coefficients [m, K], support.examples [m], support.dense [m, F] or support.ends [m], support.features [e], support.values [e]; what has no kernel as ever
 //!           a user's own weights [F], or what its layout says
+//!           large ones   NAME.places [bytes], NAME.values [m] in the place of an array NAME that is mostly zeros, names.packed [bytes] in the place of the names: see compact
 //!           all          names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?, witness.outputs [bytes]?
 //! metadata  dualgap      {"seal": SHA-256 of the header's text, "header": {…}}
 //! ```
 //!
 //! The header has the format version, the structure's name, the task, labels, the certificate, where the model comes
-//! from, and the SHA-256 of every tensor. Numbers are 64 bits, little-endian.
+//! from, and the SHA-256 of every tensor. Numbers are 64 bits, or 32 in `NAME.values`, little-endian.
 //!
 //! **Compatibility.** A program reads every format version up to its own. Within a version, fields and tensors may
 //! be added, and a program ignores those that it does not know; whatever would change the meaning of a file raises
 //! the version, and a program refuses a version that it does not know. Version 1 had no task: its settings are read as
-//! one ([`version1`](super::version1)).
+//! one ([`version1`](super::version1)). Version 3 has the large ones, and is only written where they are.
 //!
 //! **Safety.** A file from a stranger is data and nothing else. The program refuses a file that is cut off, whose
 //! header lies about sizes, or in which a tensor is missing, comes twice, has another shape or another digest than the
 //! header says, or has a number that is not finite; it allocates memory only in proportion to the file.
 
 use super::checkpoint::CHECKPOINT;
+use super::compact::{is_plain, put_features, put_weights, take_features, take_weights};
 use super::version1::upgrade;
 use super::{Model, Provenance, Task};
 use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer, read_file, write_atomically};
-use crate::data::{Alphabet, Dictionary};
+use crate::data::Alphabet;
 use crate::dual::Witness;
 use crate::linalg::LowRank;
 use crate::linalg::memory::Need;
 use crate::run::Certificate;
-use crate::structure::names::{put_names, take_names};
 use crate::structure::{Names, Structure, Support};
 use crate::{Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 
-/// The version that this program writes.
-pub const FORMAT_VERSION: u32 = 2;
+/// The newest version that this program reads and writes.
+pub const FORMAT_VERSION: u32 = 3;
 
 const MODEL: Kind =
     Kind { name: "model", form: Form::Tensors { main: true }, oldest: 1, version: FORMAT_VERSION };
+
+/// Models without anything that is new in version 3 are written as version 2, which older programs read.
+const PLAIN: Kind = Kind { version: 2, ..MODEL };
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Header {
@@ -144,16 +148,11 @@ impl RawModel {
             .map_err(|error| Fault::caused("has a task that makes no sense", error))?;
         let file = Reader::new(&self.bytes, &MODEL)?;
         let all = features.saturating_add(*pair_features);
-        let named = file.has("names.text");
         let names = Names {
             alphabet: labels.clone(),
             features: *features,
             pair_features: *pair_features,
-            dictionary: if named {
-                take_names(&file, "names", Some(all))?
-            } else {
-                Dictionary::default()
-            },
+            dictionary: take_features(&file, all)?.unwrap_or_default(),
         };
         if !names.are_distinct() {
             return Err("has labels that are not distinct, or not as many as its task has".into());
@@ -172,9 +171,7 @@ impl RawModel {
                 parts.insert(0, ("coefficients", vec![vectors, task.structure.columns(&names)]));
             }
             for (name, shape) in parts {
-                let part = file.f64(name, &shape)?;
-                weights.try_reserve_exact(part.len()).map_err(|_| "has no room in memory")?;
-                weights.extend_from_slice(&part);
+                take_weights(&file, name, &shape, &mut weights)?;
             }
         }
         let n = provenance.examples;
@@ -215,8 +212,9 @@ impl<S: Structure> Model<S> {
             certificate: self.certificate,
             provenance: self.provenance.clone(),
         };
-        let mut writer = Writer::new(&MODEL, &header);
-        self.tensors(&mut |name, tensor| writer.tensor(name, tensor));
+        let kind = if is_plain(&self.arrays(), &self.names.dictionary) { PLAIN } else { MODEL };
+        let mut writer = Writer::new(&kind, &header);
+        self.tensors(&mut |name, tensor| writer.tensor(name, tensor))?;
         writer.to_bytes()
     }
 
@@ -260,16 +258,16 @@ impl<S: Structure> Model<S> {
     }
 
     /// Hands over the tensors by name.
-    fn tensors(&self, put: &mut dyn FnMut(&str, Tensor)) {
+    fn tensors(&self, put: &mut dyn FnMut(&str, Tensor)) -> Result<()> {
         if let (Some(support), None) = (&self.support, &self.low_rank) {
             support.put(put);
         }
         for (name, shape, numbers) in self.arrays() {
-            put(name, Tensor::f64(&shape, numbers));
+            put_weights(put, name, &shape, numbers);
         }
         self.task.structure.put(put);
         if !self.names.dictionary.is_empty() {
-            put_names(put, "names", &self.names.dictionary);
+            put_features(put, &self.names.dictionary)?;
         }
         if let Some(weights) = &self.sample_weights {
             put("sample_weights", Tensor::f64(&[weights.len()], weights));
@@ -282,6 +280,7 @@ impl<S: Structure> Model<S> {
                 put("witness.outputs", Tensor::bytes(witness.outputs.clone()));
             }
         }
+        Ok(())
     }
 
     /// Writes the model file atomically.

@@ -12,7 +12,7 @@
 //! - `plan`, `method`: how to fit a model; `fit`: training; `checkpoint`: runs that can resume.
 //! - `model`: a fitted model: predict, scores, probabilities, evaluate.
 //! - `file`: the model file; `version1`: files of the first version.
-//! - `prove`: verification of a stored certificate.
+//! - `prove`: verification of a stored certificate; `compact`: weights in few bytes, and what they prove.
 //! - `describe`: the problem behind a certificate, in words and as JSON.
 //! - `path`: models that together are within a tolerance at every λ of an interval.
 //! - `over`: what a grid is over, λ, σ or a radius; `cross_validation`: the one that predicts best.
@@ -25,6 +25,7 @@ mod advice;
 mod appraise;
 mod checkpoint;
 mod choose;
+mod compact;
 mod cross_validation;
 mod describe;
 mod file;
@@ -49,7 +50,9 @@ pub use accuracy::{Accuracy, Approximation};
 pub use appraise::Appraisal;
 pub use checkpoint::Checkpoints;
 pub use choose::Chosen;
-pub use cross_validation::{Candidate, CrossValidation, Edge, Score, Trial, TrialPlan};
+pub use cross_validation::{
+    Candidate, CrossValidation, Edge, Score, Search, SearchEnd, Told, Trial, TrialPlan,
+};
 pub use describe::Description;
 pub use file::RawModel;
 pub use grid_path::check_grid_path;

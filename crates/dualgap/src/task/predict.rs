@@ -1,9 +1,10 @@
-//! Predictions for a file: one line for each, or a column file with one more column.
+//! Predictions for a file: one line for each, or a column file with one more column, or a CoNLL-U file with its column
+//! filled in.
 
 use super::Model;
 use crate::Result;
-use crate::data::features::Extractor;
-use crate::data::{Format, Recipe, Sequences, Sink, Source, Unseen};
+use crate::data::features::{Extractor, Portions};
+use crate::data::{Format, Recipe, Sentence, Sequences, Sink, Source, Unseen};
 use crate::structure::evaluation::Strangers;
 use crate::structure::{Purpose, Structure, Table};
 use std::fmt::Write;
@@ -41,7 +42,8 @@ pub(super) fn check_request<S: Structure>(structure: &S, request: &Request) -> R
     Ok(())
 }
 
-/// Writes the predictions of a file. A column file is returned with one more column; other data give one line per
+/// Writes the predictions of a file. A column file is returned with one more column, a CoNLL-U file with the column of
+/// the label replaced; other data give one line per
 /// prediction, with an empty line after each sequence.
 pub(super) fn write_predictions<S: Structure>(
     model: &Model<S>,
@@ -94,7 +96,8 @@ fn spelled<S: Structure>(
     Ok(lines.collect())
 }
 
-/// Labels a column file portion by portion, so that a stream can have any length.
+/// Labels a column file portion by portion, so that a stream can have any length. Of a stream, what is labelled is
+/// passed on before more is read.
 fn label_columns<S: Structure>(
     model: &Model<S>,
     extractor: &Extractor<'_>,
@@ -104,8 +107,9 @@ fn label_columns<S: Structure>(
 ) -> Result<Predictions> {
     let mut portions = extractor.portions(source)?;
     let labelled = extractor.has_labels(&portions)?;
-    let separator = if portions.tabs() { "\t" } else { " " };
+    let page = Page::new(extractor, &portions, request);
     let mut all = Predictions { strange: labelled, ..Predictions::default() };
+    let mut text = String::new();
     while let Some(sentences) = portions.next_portion()? {
         let (sequences, unseen) = extractor.sequences(&sentences, labelled)?;
         all.unseen.met += unseen.met;
@@ -114,18 +118,66 @@ fn label_columns<S: Structure>(
         all.strange &= !sequences.labels().iter().any(known);
         let mut lines = positions(model, sequences, request)?.into_iter();
         for sentence in &sentences {
-            for (t, line) in lines.by_ref().take(sentence.len()).enumerate() {
-                for column in 0..sentence.width() {
-                    sink.text(sentence.cell(t, column))?;
-                    sink.text(separator)?;
-                }
-                sink.text(&line)?;
-                sink.text("\n")?;
-            }
-            sink.text("\n")?;
+            text.clear();
+            page.write(sentence, lines.by_ref(), &mut text);
+            sink.bytes(&extractor.encoding().bytes(&text))?;
+        }
+        if portions.is_live() {
+            sink.flush()?;
         }
     }
     Ok(all)
+}
+
+/// How labelled sentences are written.
+struct Page {
+    separator: &'static str,
+    /// The column that the predictions replace, of a CoNLL-U file: it has no room for one more.
+    replaced: Option<usize>,
+}
+
+impl Page {
+    fn new(extractor: &Extractor<'_>, portions: &Portions<'_>, request: &Request) -> Self {
+        let label = extractor.label_column();
+        // Scores and probabilities need columns that CoNLL-U does not have.
+        let plain = !request.scores && !request.probabilities;
+        let fits = extractor.picks() && portions.is_conllu() && label < portions.columns();
+        Self {
+            separator: if portions.tabs() { "\t" } else { " " },
+            replaced: (plain && fits).then_some(label),
+        }
+    }
+
+    /// Writes a sentence with its predictions, each the end of a line, and an empty line after it.
+    fn write(
+        &self,
+        sentence: &Sentence,
+        mut lines: impl Iterator<Item = String>,
+        text: &mut String,
+    ) {
+        for t in 0..sentence.len() {
+            self.write_others(sentence, t, text);
+            let line = lines.next().unwrap_or_default();
+            for column in 0..sentence.width() {
+                let predicted = self.replaced == Some(column);
+                text.push_str(if predicted { &line } else { sentence.cell(t, column) });
+                let last = self.replaced.is_some() && column + 1 == sentence.width();
+                text.push_str(if last { "" } else { self.separator });
+            }
+            text.push_str(if self.replaced.is_some() { "" } else { &line });
+            text.push('\n');
+        }
+        self.write_others(sentence, sentence.len(), text);
+        text.push('\n');
+    }
+
+    /// Writes what a CoNLL-U file has between its tokens.
+    fn write_others(&self, sentence: &Sentence, token: usize, text: &mut String) {
+        for line in sentence.others(token).filter(|_| self.replaced.is_some()) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
 }
 
 /// Returns the lines of all positions, in order.

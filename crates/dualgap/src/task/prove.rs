@@ -3,6 +3,7 @@
 use super::Model;
 use crate::data::{DataSet, Factors, Format, TargetKind};
 use crate::dual::Witness;
+use crate::dual::problem::PrimalValue;
 use crate::linalg::Measured;
 use crate::run::{Basis, Certificate, Reach};
 use crate::structure::Structure;
@@ -68,6 +69,13 @@ impl<S: Structure> Model<S> {
         };
         prove(self, data, |posed, factors| posed.reach(&factors.scaled(&self.weights), witness))
     }
+}
+
+/// Returns the primal value at the weights of a model, computed from its training data.
+pub(super) fn primal<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<PrimalValue> {
+    prove(model, data, |posed, factors| {
+        posed.sides()?.primal(model.fitted(), model.witness.as_ref(), factors)
+    })
 }
 
 /// Poses the problem that a model says it solves, after the check that the data are its training data, and proves

@@ -9,7 +9,8 @@ use dualgap::linalg::Random;
 use dualgap::run::{Budget, Interrupt, Stop};
 use dualgap::structure::{Chain, Hamming, Linear, Multiclass, Structure};
 use dualgap::task::{
-    CrossValidation, Model, PenaltySpec, Plan, Score, Strength, Task, TaskSpec, TrialPlan,
+    CrossValidation, Model, PenaltySpec, Plan, Score, Search, SearchEnd, Strength, Task, TaskSpec,
+    Told, TrialPlan,
 };
 use dualgap::term::{Penalty, ScalarLoss};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -200,4 +201,42 @@ fn the_first_lambda_is_a_run_like_any_other() {
         let test = small.select(&folds.inside(1));
         assert_eq!(trial.score, Score::from(&alone.model.evaluate(&test)));
     }
+}
+
+#[test]
+fn what_was_tried_before_an_interruption_is_left() {
+    let small = Small::random(1, Kind::Chain(Hamming::Plain), 12, 3, 3);
+    let (data, folds) = (small.sequences(), Folds::plain(12, 3, 1).unwrap());
+    let task = TaskSpec::from(Task::new(Chain::default(), Penalty::ridge(1.0)));
+    let whole = TrialPlan { threads: 2, ..TrialPlan::new(Budget::passes(3)) };
+    let all = task.search(&data, &folds, &LAMBDAS, &whole, None, |_| ()).unwrap();
+    assert_eq!((all.end, all.found.candidates.len()), (SearchEnd::Complete, LAMBDAS.len()));
+    let interrupt = Interrupt::default();
+    let budget = Budget { interrupt: interrupt.clone(), ..Budget::passes(3) };
+    let plan = TrialPlan { threads: 2, ..TrialPlan::new(budget) };
+    let told = |told: Told<'_>| {
+        if let Told::Candidate(candidate) = told
+            && candidate.value == LAMBDAS[1]
+        {
+            interrupt.raise();
+        }
+    };
+    let some = task.search(&data, &folds, &LAMBDAS, &plan, None, told).unwrap();
+    assert_eq!((some.end, some.found.candidates.len()), (SearchEnd::Interrupted, 2));
+    let scores = |search: &Search| -> Vec<Score> {
+        let trials = search.found.candidates[..2].iter().flat_map(|candidate| &candidate.trials);
+        trials.map(|trial| trial.score).collect()
+    };
+    assert_eq!(scores(&some), scores(&all));
+}
+
+#[test]
+fn a_patience_ends_a_grid_that_gets_no_better() {
+    let small = Small::random(1, Kind::Chain(Hamming::Plain), 12, 3, 3);
+    let (data, folds) = (small.sequences(), Folds::plain(12, 3, 1).unwrap());
+    let task = TaskSpec::from(Task::new(Chain::default(), Penalty::ridge(1.0)));
+    let plan = TrialPlan { threads: 2, ..TrialPlan::new(Budget::passes(3)) };
+    // Under these λ all weights are nearly zero, and no model is better than another.
+    let search = task.search(&data, &folds, &[1e9, 1e8, 1e7], &plan, Some(1), |_| ()).unwrap();
+    assert_eq!((search.end, search.found.candidates.len()), (SearchEnd::NoBetter, 2));
 }

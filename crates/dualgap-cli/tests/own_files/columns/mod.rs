@@ -2,7 +2,10 @@
 
 mod features;
 mod labels;
+mod large;
 mod mistakes;
 mod pairs;
 mod spellings;
+mod streams;
+mod usual;
 mod viterbi;
