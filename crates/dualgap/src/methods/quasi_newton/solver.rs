@@ -6,7 +6,6 @@ use crate::linalg::kernels::{add_scaled, dot};
 use crate::linalg::parallel;
 use crate::run::{Certificate, Certified, Counters, Expected, Quota, Resumable, Solver, Work};
 use crate::{Error, Result};
-use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -42,7 +41,7 @@ pub struct QuasiNewton<'a, P> {
     problem: &'a P,
     state: State,
     local: Option<Local>,
-    pool: Arc<ThreadPool>,
+    pool: Arc<parallel::Pool>,
     /// Gradients of all examples, for the counters.
     gradients: u64,
 }
