@@ -103,6 +103,33 @@ fn several_scores_have_the_optimum_of_dual_ascent() {
     }
 }
 
+// With the diagonal in the place of the preconditioner these columns take 1,000 products and more.
+#[test]
+fn raw_columns_of_several_scores_take_few_products() {
+    let mut random = Random::new(3);
+    let mut labels = Vec::new();
+    let rows: Vec<Vec<f64>> = (0..300)
+        .map(|_| {
+            // Columns with much in common, of sizes from 1 to 10,000.
+            let common = random.unit();
+            let row: Vec<f64> =
+                (0..8).map(|j| common + 0.1 * random.unit() * f64::from(j)).collect();
+            let noise = 0.2 * random.unit();
+            labels.push(["a", "b", "c"][((row[7] - row[1] + noise) * 4.0) as usize % 3]);
+            row.iter().zip(0..).map(|(x, j)| x * 10.0_f64.powf(f64::from(j % 5))).collect()
+        })
+        .collect();
+    let data = Examples::from_dense(&rows, &labels).unwrap();
+    let task = Task::new(Multiclass::new(MulticlassLoss::Softmax), Penalty::ridge(1e-6));
+    let plan =
+        Plan { method: by(Equations::ConjugateGradient), ..Plan::new(Budget::relative(1e-6)) };
+    let report = task.fit(&data, plan).unwrap();
+    assert_eq!(report.stop, Stop::GapReached);
+    let products = report.counters["products"];
+    assert!(products < 150, "{products} products");
+    report.model.certify(&data).unwrap();
+}
+
 fn plan<'a>(budget: Budget) -> Plan<'a, Linear> {
     Plan { method: by(Equations::ConjugateGradient), ..Plan::new(budget) }
 }

@@ -4,6 +4,7 @@ use crate::Result;
 use crate::dual::proximal_point::OuterProblem;
 use crate::dual::pure_l1::L1Certificate;
 use crate::dual::{Best, Blocks, Settings};
+use crate::linalg::Measured;
 use crate::run::Certificate;
 use crate::term::{ElasticNet, Free};
 
@@ -24,16 +25,15 @@ impl<'a, B: Blocks> Certifier<'a, B> {
         Ok(Self::Net(OuterProblem::new(blocks, link, problem.lambda, problem)?))
     }
 
-    /// Returns the best pair before the first certification.
+    /// Returns the best pair before the first certification, whose dual value is not worth a pass over the data.
     pub fn start(&self, blocks: &B) -> Result<Best<B::Point>> {
-        match self {
-            Self::Lasso(certificate) => certificate.start(),
-            Self::Net(outer) => {
-                let start: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
-                let start = outer.balanced(&start)?.unwrap_or(start);
-                Ok(Best::new(outer.dual(&start)?.value, Some(start)))
-            }
-        }
+        let start: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
+        let start = match self {
+            Self::Lasso(_) => start,
+            Self::Net(outer) => outer.balanced(&start)?.unwrap_or(start),
+        };
+        let unknown = Measured { value: f64::NEG_INFINITY, error: 0.0 };
+        Ok(Best::new(unknown, Some(start)))
     }
 
     pub fn free(&self) -> Option<Free> {

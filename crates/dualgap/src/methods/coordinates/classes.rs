@@ -104,6 +104,10 @@ impl Model for Classes<'_> {
         None
     }
 
+    fn is_lasting(&self) -> bool {
+        false
+    }
+
     fn slope(&self, c: usize) -> f64 {
         let (column, output) = self.of(c);
         match column {

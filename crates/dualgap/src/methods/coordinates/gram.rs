@@ -10,8 +10,8 @@
 //! Descent finds the face, and one such step its minimum, however correlated the columns are.
 
 use super::cholesky;
-use super::column;
 use super::design::Design;
+use super::lists::Lists;
 use super::terms::Terms;
 use crate::linalg::Row;
 use crate::linalg::kernels::{add_scaled, dot};
@@ -32,6 +32,9 @@ const CHEAPER: u64 = 2;
 const CHEAPER_DENSE: u64 = 8;
 const CHUNK: usize = 256;
 
+/// There are as many times more pairs of entries in a row than by chance: 1.1 on a9a, 1.4 on texts.
+const COMMON: f64 = 1.5;
+
 /// D of one output: the same for all examples, or one number each, masses included.
 #[derive(Clone, Copy)]
 pub enum Curve<'m> {
@@ -42,6 +45,8 @@ pub enum Curve<'m> {
 /// The matrix of the weights that it has been asked for so far.
 #[derive(Default)]
 pub struct Gram {
+    /// The entries of sparse columns, by rows.
+    lists: Lists,
     /// The weights, in the order of their rows.
     slots: Vec<u32>,
     place: HashMap<u32, usize>,
@@ -52,6 +57,13 @@ pub struct Gram {
 }
 
 impl Gram {
+    /// Forgets the matrix, because D has changed.
+    pub fn forget(&mut self) {
+        self.slots.clear();
+        self.place.clear();
+        self.rows.clear();
+    }
+
     /// Returns the weights of the matrix, in order.
     pub fn slots(&self) -> &[u32] {
         &self.slots
@@ -67,8 +79,18 @@ impl Gram {
         if self.slots.len() + count > MOST {
             return None;
         }
-        let of_old: u64 = if count == 0 { 0 } else { self.slots.iter().map(entries).sum() };
-        let products = count as u64 * (of_old + of_new / 2);
+        if count == 0 {
+            return Some(4 * size * size);
+        }
+        let of_old: u64 = self.slots.iter().map(entries).sum();
+        let products = if design.columns.is_dense() {
+            count as u64 * (of_old + of_new / 2)
+        } else {
+            // The pairs of entries of a row, if they are where they are by chance; what they have in common makes them more.
+            let pairs = of_new as f64 * (of_old as f64 + 0.5 * of_new as f64);
+            let pairs = COMMON * pairs / design.masses.len() as f64;
+            pairs as u64 + of_old + of_new
+        };
         Some(products / cheaper(design) + 4 * size * size)
     }
 
@@ -89,23 +111,25 @@ impl Gram {
         touched / cheaper(design)
     }
 
-    /// Computes the rows from this one on.
+    /// Computes the rows from this one on, by the pairs of entries of every example.
     fn multiply_sparse(&mut self, first: usize, design: &Design, curve: Curve<'_>) -> u64 {
-        let mut bent = vec![0.0; design.masses.len()];
-        let mut touched = 0;
-        for p in first..self.slots.len() {
-            let own = design.columns.column(self.slots[p] as usize);
-            match curve {
-                Curve::Same(curve) => own.for_each(|i, x| bent[i] = curve * x),
-                Curve::Each(curves) => own.for_each(|i, x| bent[i] = curves[i] * x),
-            }
-            let row = |&other: &u32| {
-                let column = design.columns.column(other as usize);
-                touched += column.stored() as u64;
-                column::dot(column, &bent)
+        let mut touched = self.lists.update(&self.slots, design);
+        self.rows.extend((first..self.slots.len()).map(|p| vec![0.0; p + 1]));
+        for i in 0..design.masses.len() {
+            let (slots, values) = self.lists.row(i);
+            // Slots ascend within a row.
+            let old = slots.partition_point(|&p| (p as usize) < first);
+            let curve = match curve {
+                Curve::Same(curve) => curve,
+                Curve::Each(curves) => curves[i],
             };
-            self.rows.push(self.slots[..=p].iter().map(row).collect());
-            own.for_each(|i, _| bent[i] = 0.0);
+            for at in old..slots.len() {
+                let (row, bent) = (&mut self.rows[slots[at] as usize], curve * values[at]);
+                for (&q, x) in slots[..=at].iter().zip(values) {
+                    row[q as usize] += bent * x;
+                }
+                touched += at as u64 + 1;
+            }
         }
         touched
     }
@@ -256,4 +280,40 @@ fn to_minimum_of_face(
         add_scaled(&matrix[p * size..(p + 1) * size], change, slopes);
     }
     stopped.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::Rows;
+
+    fn x(i: usize, j: usize) -> f64 {
+        if (i + j) % 9 < 2 { ((i * 7 + j * 5) % 11) as f64 - 4.0 } else { 0.0 }
+    }
+
+    // Rows that are added later have the bits that they have if all come at once: a run that resumes adds them at once.
+    #[test]
+    fn the_matrix_is_that_of_the_columns_whenever_they_come() {
+        let count = 2 * CHUNK + 17;
+        for full in [false, true] {
+            let value = |i: usize, j: usize| x(i, j) + f64::from(u8::from(full));
+            let all: Vec<Vec<f64>> =
+                (0..count).map(|i| (0..7).map(|j| value(i, j)).collect()).collect();
+            let rows = Rows::dense(&all).unwrap();
+            let design = Design::new(&rows, vec![1.0 / count as f64; count], 1);
+            assert_eq!(design.columns.is_dense(), full);
+            let curves: Vec<f64> = (0..count).map(|i| 1.0 + (i % 3) as f64).collect();
+            let (mut at_once, mut later) = (Gram::default(), Gram::default());
+            at_once.include(&[4, 1, 6, 2, 0], &design, Curve::Each(&curves));
+            later.include(&[4, 1], &design, Curve::Each(&curves));
+            later.include(&[1, 6, 2, 0], &design, Curve::Each(&curves));
+            assert_eq!(at_once.rows, later.rows);
+            let set = [0, 2, 4];
+            for (place, entry) in at_once.matrix(&set).iter().enumerate() {
+                let (j, l) = (set[place / 3] as usize, set[place % 3] as usize);
+                let exact: f64 = (0..count).map(|i| curves[i] * value(i, j) * value(i, l)).sum();
+                assert!((entry - exact).abs() < 1e-9, "{j} {l}");
+            }
+        }
+    }
 }

@@ -24,7 +24,7 @@
 //!
 //! - `terms`: the penalty of a weight. `design`, `column`: the data by columns. `local`: the losses at some predictions.
 //! - `model`: a quadratic model and its minimisation; `plain` for one output, `classes` for several; `anderson` and `gram` for
-//!   correlated columns, `cholesky` for small systems.
+//!   correlated columns, `lists` and `cholesky` for `gram`.
 //! - `certificate`: what is proved. `solver`: the method as a [`crate::run::Solver`]; `steps`: its steps. `train`: runs. `settings`: the settings.
 
 mod anderson;
@@ -34,6 +34,7 @@ mod classes;
 mod column;
 mod design;
 mod gram;
+mod lists;
 mod local;
 mod model;
 mod newton;

@@ -28,6 +28,9 @@ pub trait Model {
     /// Returns D if there is one output.
     fn curve(&self) -> Option<Curve<'_>>;
 
+    /// Whether D is the same in all models.
+    fn is_lasting(&self) -> bool;
+
     /// Returns the slope of the losses along a weight.
     fn slope(&self, c: usize) -> f64;
 
@@ -130,11 +133,13 @@ fn by_gram(
     } else {
         set.iter().copied().filter(|&c| w[c as usize] != 0.0).collect()
     };
-    if part.is_empty() || gram.spent < gram.price(&part, model.design())? {
+    let price = gram.price(&part, model.design())?;
+    if part.is_empty() || gram.spent < price {
         return None;
     }
     *touched += gram.include(&part, model.design(), model.curve()?);
-    gram.spent = 0;
+    // Where D changes from model to model, the next one needs a matrix of its own, and will be as slow without it.
+    gram.spent = if model.is_lasting() { 0 } else { price };
     let mut slopes: Vec<f64> = part.iter().map(|&c| model.slope(c as usize)).collect();
     *touched += 3 * part.iter().map(|&c| model.design().entries(c as usize)).sum::<u64>();
     let mut to: Vec<f64> = part.iter().map(|&c| w[c as usize]).collect();

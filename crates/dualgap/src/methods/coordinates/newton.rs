@@ -47,6 +47,7 @@ pub struct Steps<'s, B> {
     pub set: &'s [u32],
     /// The damping of the next model.
     pub damping: &'s mut f64,
+    pub gram: &'s mut Gram,
     pub halted: &'s dyn Fn() -> bool,
 }
 
@@ -72,17 +73,18 @@ impl<B: CurvedBlocks> Steps<'_, B> {
     }
 
     /// Minimises the model over the set. Returns the largest gain of the first cycle, and the entries that were touched.
-    fn minimise(&self, w: &mut [f64], local: &Local, gain: f64) -> (f64, u64) {
+    fn minimise(&mut self, w: &mut [f64], local: &Local, gain: f64) -> (f64, u64) {
         let Self { blocks, design, terms, set, .. } = *self;
         let enough = Enough { share: INNER, gain };
         let least = *self.damping / blocks.smoothness();
-        let (mut gram, k) = (Gram::default(), design.outputs);
+        let (gram, k) = (&mut *self.gram, design.outputs);
+        gram.forget();
         let done = if k == 1 {
             let damped = |(curve, mass): (&f64, &f64)| mass * curve.max(least);
             let curves: Vec<f64> = local.curves.iter().zip(&design.masses).map(damped).collect();
             let (curve, slopes) = (Curve::Each(&curves), local.slopes.clone());
-            let mut model = Plain { design, terms, curve, slopes };
-            minimise(&mut model, set, w, enough, &mut gram, self.halted)
+            let mut model = Plain { design, terms, curve, lasting: false, slopes };
+            minimise(&mut model, set, w, enough, gram, self.halted)
         } else {
             let count = local.a.len();
             let (mut diagonal, mut rank_one) = (vec![0.0; count], vec![0.0; count]);
@@ -94,7 +96,7 @@ impl<B: CurvedBlocks> Steps<'_, B> {
                 rank_one.iter_mut().for_each(|r| *r *= mass.sqrt());
             }
             let mut model = Classes::new(design, terms, &local.slopes, &diagonal, &rank_one);
-            minimise(&mut model, set, w, enough, &mut gram, self.halted)
+            minimise(&mut model, set, w, enough, gram, self.halted)
         };
         (done.first, done.touched)
     }

@@ -11,6 +11,8 @@ pub struct Plain<'m> {
     pub design: &'m Design,
     pub terms: &'m Terms,
     pub curve: Curve<'m>,
+    /// Whether D is the same in all models.
+    pub lasting: bool,
     /// t, at first s.
     pub slopes: Vec<f64>,
 }
@@ -37,6 +39,10 @@ impl Model for Plain<'_> {
 
     fn curve(&self) -> Option<Curve<'_>> {
         Some(self.curve)
+    }
+
+    fn is_lasting(&self) -> bool {
+        self.lasting
     }
 
     fn slope(&self, c: usize) -> f64 {

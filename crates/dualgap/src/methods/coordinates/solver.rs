@@ -16,9 +16,11 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// So often a certification touches every entry, in compensated sums and bounds of their rounding: as many touched entries
-/// count as a pass.
+/// So often a certification touches every entry, in compensated sums and bounds of their rounding, ...
 const PASS: u64 = 4;
+
+/// ... and of every example it takes as long as this many entries besides: as many touched entries count as a pass.
+const EXAMPLE: u64 = 64;
 
 /// The solver; see the module's head.
 pub struct Coordinates<'a, B: CurvedBlocks> {
@@ -154,7 +156,8 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
 
     /// Returns the entries of a pass; an empty matrix counts as one entry, so that every step counts as work.
     fn entries(&self) -> u64 {
-        PASS * self.design.columns.stored().max(1) as u64
+        let (stored, examples) = (self.design.columns.stored(), self.design.masses.len());
+        (PASS * stored as u64 + EXAMPLE * examples as u64).max(1)
     }
 
     /// Resumes from the state of an earlier run; proves again everything that a certificate rests on.
@@ -185,7 +188,11 @@ impl<'a, B: CurvedBlocks> Coordinates<'a, B> {
         if !sound {
             return Err(foreign_state());
         }
+        let is_certified = best.dual.value > f64::NEG_INFINITY;
         parallel::install(&self.pool, || self.certifier.prove(&mut best))?;
+        if !is_certified {
+            best.forget();
+        }
         if !walk.slots.is_empty() {
             let each: Vec<f64> =
                 self.design.masses.iter().map(|m| m / self.blocks.smoothness()).collect();

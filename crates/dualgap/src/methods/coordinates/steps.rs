@@ -56,7 +56,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
                 curves = each.map(|(curve, mass)| curve * mass).collect();
                 Curve::Each(&curves)
             };
-            let mut model = Plain { design, terms, curve, slopes: local.slopes };
+            let mut model = Plain { design, terms, curve, lasting: true, slopes: local.slopes };
             gram.spent = walk.spent;
             let enough = Enough { share: SOLVED, gain: 0.0 };
             let done = minimise(&mut model, &set, &mut walk.w, enough, gram, halted);
@@ -66,8 +66,10 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
             walk.extrapolated = set.iter().copied().zip(values).collect();
         } else {
             let (set, damping) = (&set[..], &mut walk.damping);
-            let mut steps = Steps { blocks: *blocks, design, terms, set, damping, halted };
+            gram.spent = walk.spent;
+            let mut steps = Steps { blocks: *blocks, design, terms, set, damping, gram, halted };
             walk.touched += steps.take(&mut walk.w, local, SOLVED);
+            walk.spent = gram.spent;
         }
     }
 

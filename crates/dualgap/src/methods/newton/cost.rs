@@ -26,6 +26,16 @@ const EIGENVECTORS: f64 = 9.0;
 #[cfg(feature = "low-rank")]
 const PRODUCTS: f64 = 6.0;
 
+/// A visit of dual ascent takes as long as this many entries of a row besides its own, for each output: a row is fetched from
+/// anywhere, and its dual variable is found.
+const VISIT: f64 = 60.0;
+
+/// The losses of a step of Newton's method are computed for all examples at once, ...
+const LOSS: f64 = 10.0;
+
+/// ... and besides its equations it has the predictions of the direction, the gradient, and now and then a shorter step.
+const OTHERS: f64 = 4.0;
+
 /// The share of entries from which on sparse rows are multiplied like dense ones. With half of its entries a row has a quarter of
 /// the pairs, and a pair in a matrix product takes a quarter of the time of one by itself.
 const FULL: f64 = 0.5;
@@ -101,9 +111,11 @@ fn passes_of_factors(rows: &Rows, outputs: usize) -> Option<f64> {
 
 /// Returns how many passes of dual ascent take about as long as a step, or `None` if that is known only afterwards.
 pub fn passes_of_ascent_per_step<B: CurvedBlocks>(blocks: &B) -> Option<f64> {
-    // The products and the losses of a step besides its equations take about as long as a pass and its certificate.
-    match Way::fastest(blocks.inputs(), blocks.outputs()) {
-        Way::Cholesky(passes) | Way::Factors(passes) => Some(passes + 2.0),
-        Way::Diagonal => None,
-    }
+    let (rows, k) = (blocks.inputs(), blocks.outputs());
+    let (entries, predictions) = (rows.stored() as f64 * k as f64, (rows.len() * k) as f64);
+    let (Way::Cholesky(passes) | Way::Factors(passes)) = Way::fastest(rows, k) else {
+        return None;
+    };
+    let step = (passes + OTHERS) * entries + LOSS * predictions;
+    Some(step / (2.0 * entries + VISIT * predictions))
 }

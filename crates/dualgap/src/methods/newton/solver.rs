@@ -15,7 +15,7 @@ use crate::dual::problem::masses;
 use crate::dual::proximal_point::{OuterProblem, foreign_state};
 use crate::dual::{self, Best, Solution};
 use crate::linalg::kernels::{add_scaled, dot};
-use crate::linalg::{parallel, sum::squared_norm};
+use crate::linalg::{Measured, parallel, sum::squared_norm};
 use crate::run::{Certificate, Certified, Counters, Expected, Quota, Resumable, Solver, Work};
 use crate::term::L2;
 use crate::{Error, Result};
@@ -120,8 +120,9 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
         let start: Vec<B::Point> = (0..blocks.len()).map(|i| blocks.start(i)).collect();
         let start = outer.balanced(&start)?.unwrap_or(start);
         let pool = dual::engine::pool_for(blocks, problem)?;
-        let value = parallel::install(&pool, || outer.dual(&start))?.value;
-        let best = Best::new(value, Some(start));
+        // Its dual value is not worth a pass over the data.
+        let unknown = Measured { value: f64::NEG_INFINITY, error: 0.0 };
+        let best = Best::new(unknown, Some(start));
         let dim = blocks.dim();
         let by_cholesky = match settings.equations {
             _ if cfg!(not(feature = "low-rank")) => false,
@@ -336,7 +337,12 @@ impl<B: CurvedBlocks> Newton<'_, B> {
                 let known = self.slopes(&a);
                 self.local = Some(self.local(&w, a, known));
             }
-            self.problem.prove(&mut best)
+            let is_certified = best.dual.value > f64::NEG_INFINITY;
+            self.problem.prove(&mut best)?;
+            if !is_certified {
+                best.forget();
+            }
+            Ok(())
         })?;
         (self.w, self.steepest, self.best) = (w, steepest, best);
         Ok(())

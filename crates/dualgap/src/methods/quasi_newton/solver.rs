@@ -49,9 +49,7 @@ pub struct QuasiNewton<'a, P> {
 impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
     /// Begins at w = 0.
     pub fn new(problem: &'a P, threads: usize) -> Result<Self> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool =
-            pool.map_err(|error| Error::setting(format!("no threads can be started: {error}")))?;
+        let pool = parallel::Pool::new(threads)?;
         let w = vec![0.0; problem.dim()];
         let state =
             State { w, stochastic: Some(0), memory: Memory::default(), best: None, known: false };

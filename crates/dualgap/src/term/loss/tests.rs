@@ -57,6 +57,32 @@ proptest! {
         }
     }
 
+    // The vector forms are judged by those of one prediction; 37 predictions leave a rest in every vector length.
+    #[test]
+    fn many_predictions_at_once_are_each_by_itself(
+        targets in prop::collection::vec(-2.0..2.0_f64, 37),
+        a in prop::collection::vec(-40.0..40.0_f64, 37),
+        scale in 0.0..=1.0_f64,
+    ) {
+        for loss in LOSSES {
+            let y: Vec<f64> = targets.iter().map(|&y| feasible(loss, y, 0.0).0).collect();
+            let mut conjugates = vec![0.0; 37];
+            loss.scaled_conjugates(scale, &a, &y, &mut conjugates);
+            let [mut values, mut slopes, mut curves] = [(); 3].map(|()| vec![0.0; 37]);
+            loss.second_orders(&a, &y, [&mut values, &mut slopes, &mut curves]);
+            for i in 0..37 {
+                let expected = loss.second_order(a[i], y[i]).unwrap_or_default();
+                for (found, expected) in [values[i], slopes[i], curves[i]].iter().zip(expected) {
+                    let near = (found - expected).abs() <= 1e-14 * expected.abs();
+                    prop_assert!(near, "{loss:?} at {}", a[i]);
+                }
+                let expected = loss.conjugate(scale * loss.corner(a[i], y[i]), y[i]).value;
+                let near = (conjugates[i] - expected).abs() <= 1e-13 * (1.0 + expected.abs());
+                prop_assert!(near, "{loss:?} at {} times {scale}", a[i]);
+            }
+        }
+    }
+
     #[test]
     fn conjugates_are_those_of_the_values(target in -2.0..2.0_f64, share in 0.0..=1.0_f64) {
         for loss in LOSSES {
