@@ -84,12 +84,15 @@ fn spelled<S: Structure>(
     let probabilities = request.probabilities.then(|| model.probabilities(data)).transpose()?;
     let more: Vec<Table> = scores.into_iter().chain(probabilities).collect();
     let outputs = model.predict(data)?;
-    let lines = outputs.iter().enumerate().map(|(i, output)| {
+    // Tables have a row for every line: for every example, or for every position of every sequence.
+    let mut row = 0;
+    let lines = outputs.iter().map(|output| {
         let mut lines = model.task.structure.spell(&model.names, output);
         for line in &mut lines {
-            for number in more.iter().flat_map(|table| table.row(i)) {
+            for number in more.iter().flat_map(|table| table.row(row)) {
                 let _ = write!(line, "\t{number}");
             }
+            row += 1;
         }
         lines
     });

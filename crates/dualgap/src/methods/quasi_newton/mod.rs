@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! P(w) = L(w) + λ/2‖w‖²,     g = ∇P(w)
-//! p = −B g                   B by the last pairs s = Δw, y = Δg (L-BFGS), around γ·diag(∇²P)⁻¹
+//! p = −B g                   B by the last pairs s = Δw, y = Δg (L-BFGS), around γ·D⁻¹
 //! w ← w + t p                t = 1, then smaller until P falls by a share of what its slope promises (Armijo)
 //! ```
 //!
@@ -10,8 +10,9 @@
 //! ([`SmoothProblem::certificate`] computes it from scratch). So a vector of weights proves itself, and the run returns the
 //! certified one with the smallest gap.
 //!
-//! The diagonal matters: a rare feature is seen by one example in ten thousand and a common one by all of them, so that their
-//! curvatures differ by as much.
+//! D is a power of the Hessian's diagonal. It matters: a rare feature is seen by one example in ten thousand and a common one
+//! by all of them, so that their curvatures differ by as much. Before these steps come some passes of stochastic ones, if the
+//! problem has them.
 //!
 //! - `problem`: what the method asks of an objective. `memory`: the pairs, and their product with a vector. `solver`: the
 //!   steps, as a [`crate::run::Solver`]. `train`: runs.

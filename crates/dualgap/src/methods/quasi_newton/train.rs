@@ -24,8 +24,8 @@ pub fn train_from<P: SmoothProblem>(
     observer: &mut dyn Observer,
     sink: Option<&mut dyn CheckpointSink>,
 ) -> Result<Report<Vec<f64>>> {
-    // Eight pairs, the diagonal, two weights and gradients, the direction and its trial, and the best weights.
-    Need { weights: problem.dim(), copies: 24, others: 0 }.check()?;
+    // Six pairs of 32 bits, the diagonal, two weights and gradients, the direction, its change and its trial, the best weights.
+    Need { weights: problem.dim(), copies: 16, others: 0 }.check()?;
     let mut solver = QuasiNewton::new(problem, threads)?;
     let state = match start {
         Start::Fresh => RunState::default(),

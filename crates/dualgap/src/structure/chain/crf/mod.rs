@@ -17,12 +17,14 @@
 //! ‖∇P(w)‖²/(2λ).
 //!
 //! - `scaled`: forward-backward on one sequence, with its rounding. `problem`: the sums over all sequences, for gradients and
-//!   certificates. `posed`: the problem as others are posed. `marginals`: predictions.
+//!   certificates. `posed`: the problem as others are posed. `stochastic`: the steps that a
+//!   run begins with. `marginals`: predictions.
 
 mod marginals;
 mod posed;
 mod problem;
 mod scaled;
+mod stochastic;
 
 pub(super) use marginals::{log_losses, marginals};
 pub(super) use posed::posed;

@@ -13,6 +13,7 @@
 
 use super::super::oracle::Layout;
 use super::scaled::{Pairs, Scaled, Weights};
+use super::stochastic::PASSES;
 use crate::data::Sequences;
 use crate::dual::problem::masses;
 use crate::linalg::kernels::add_scores;
@@ -23,7 +24,7 @@ use crate::linalg::{Columns, Measured, Sum, UNIT_ROUNDOFF, gamma, parallel};
 use crate::methods::quasi_newton::SmoothProblem;
 use crate::{Error, Result};
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// The most parts that sequences and features are split into: enough for the cores of most machines.
 const PARTS: usize = 64;
@@ -36,7 +37,7 @@ pub(super) struct CrfProblem<'d> {
     pub(super) data: &'d Sequences,
     pub(super) layout: Layout,
     pub(super) lambda: f64,
-    masses: Vec<f64>,
+    pub(super) masses: Vec<f64>,
     columns: Columns,
     /// The counts of pairs in the truth, with their masses: the layout of the weights from the transitions on.
     counts: Vec<f64>,
@@ -44,6 +45,8 @@ pub(super) struct CrfProblem<'d> {
     extent: f64,
     /// d, and so that it need not be allocated again in every pass.
     residuals: Mutex<Vec<f64>>,
+    /// The length of stochastic steps, once it is known.
+    pub(super) rate: OnceLock<f64>,
 }
 
 /// The sums of the first half of a pass.
@@ -117,6 +120,7 @@ impl<'d> CrfProblem<'d> {
             columns,
             counts,
             extent: extent * 1.001,
+            rate: OnceLock::new(),
             residuals,
         })
     }
@@ -344,7 +348,7 @@ impl SmoothProblem for CrfProblem<'_> {
         Ok(sums.loss.value + self.lambda * 0.5 * squared_norm(w).value)
     }
 
-    /// `λ + Σ mass x² μ(1 − μ)`; for pairs, the expected counts in the place of the variances.
+    /// The diagonal is `λ + Σ mass x² μ(1 − μ)`; for pairs, the expected counts in the place of the variances.
     fn diagonal(&self, w: &[f64], diagonal: &mut [f64]) -> Result<()> {
         let k = self.layout.labels;
         let mut residuals = self.buffer();
@@ -374,6 +378,19 @@ impl SmoothProblem for CrfProblem<'_> {
         }
         diagonal.iter_mut().for_each(|d| *d += self.lambda);
         Ok(())
+    }
+
+    fn stochastic_pass(&self, w: &mut [f64], pass: u64) -> Result<bool> {
+        // Where pairs have features, a step would have to write all their weights.
+        if self.layout.pairs > 0 {
+            return Ok(false);
+        }
+        self.walk(w, pass);
+        let last = pass + 1 >= PASSES;
+        if last && w.iter().any(|w| !w.is_finite()) {
+            w.fill(0.0);
+        }
+        Ok(!last)
     }
 
     fn certificate(&self, w: &[f64]) -> Result<(Measured, Measured)> {
