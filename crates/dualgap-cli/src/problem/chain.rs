@@ -16,10 +16,15 @@ use std::num::NonZeroUsize;
 /// The passes of a tagger if nothing is said about when to stop: the weighted average changes little after them.
 const PASSES: u64 = 10;
 
+/// Whether a file has the tokens of sentences.
+fn is_of_tokens(format: &Format) -> bool {
+    matches!(format, Format::Columns(_) | Format::Attributes)
+}
+
 /// How wrong labels are counted and weighed against scores, and how labelings are searched for.
 #[derive(Args, Debug)]
 pub struct ChainArgs {
-    /// Count the wrong labels of a sequence, or their fraction [default: plain for column files, normalized for letters
+    /// Count the wrong labels of a sequence, or their fraction [default: plain for column and attribute files, normalized for letters
     /// and under a kernel].
     #[arg(long, value_enum, help_heading = "Problem")]
     pub hamming: Option<Hamming>,
@@ -125,13 +130,13 @@ Examples:
     /// Sentences of a column file differ in length far more than words of letters do. The fraction of wrong labels makes a
     /// mistake in a long sentence count less; measured on CoNLL-2000 and UD English, that costs accuracy.
     fn suit(&self, structure: &mut Chain, format: &Format) {
-        if self.hamming.is_none() && matches!(format, Format::Columns(_)) {
+        if self.hamming.is_none() && is_of_tokens(format) {
             structure.hamming = structure::Hamming::Plain;
         }
     }
 
     /// A tagger needs few passes, and hardly any of its accuracy comes from a small gap.
     fn bare(&self, format: &Format) -> Option<u64> {
-        matches!(format, Format::Columns(_)).then_some(PASSES)
+        is_of_tokens(format).then_some(PASSES)
     }
 }
