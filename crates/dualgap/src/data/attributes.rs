@@ -100,10 +100,17 @@ pub fn write(data: &Sequences, sink: &mut Sink) -> Result<()> {
     Ok(())
 }
 
-/// Whether a line looks like one of attributes: all its cells but the first have a `=`.
+/// Whether a line looks like one of attributes: of its cells but the first, two thirds have a `=` or a colon, as most
+/// attributes do but for those of the first position, `__BOS__`.
 pub(super) fn is_attributes(line: &str) -> bool {
-    let mut cells = line.split('\t').skip(1).peekable();
-    cells.peek().is_some() && cells.all(|cell| cell.contains('='))
+    let mut cells = line.split('\t');
+    let label = cells.next().unwrap_or_default();
+    let (mut all, mut like) = (0, 0);
+    for cell in cells {
+        all += 1;
+        like += usize::from(cell.contains(['=', ':']));
+    }
+    !label.contains('=') && like > 0 && 3 * like >= 2 * all
 }
 
 fn escape(name: &str, line: &mut String) {
@@ -297,6 +304,8 @@ mod tests {
     #[test]
     fn attributes_are_told_from_columns() {
         assert!(is_attributes("B-NP\tw[0]=He\tpos[0]=PRP"));
+        assert!(is_attributes("B-NP\tw[0]=He\tpos[0]=PRP\t__BOS__"));
+        assert!(is_attributes("N\tUw0\\:He\tlength:0.4"));
         for columns in ["He PRP B-NP", "He\tPRP\tB-NP", "1\tHe\t_\tPRON\tPRP\tCase=Nom", "word"] {
             assert!(!is_attributes(columns), "{columns}");
         }
