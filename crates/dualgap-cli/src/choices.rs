@@ -35,6 +35,8 @@ pub enum Format {
     Letters,
     /// row column mark name:value name:value …, a blank line between graphs
     Edges,
+    /// CRFsuite's attributes: a label, then name or name:value, between tabs
+    Crfsuite,
 }
 
 choices!(Encoding => dualgap::data::Encoding {

@@ -1,5 +1,5 @@
 //! `dualgap convert`: writes data as a LIBSVM file, with their own features, those of random binning, products of two
-//! of them, or their inner products with atoms.
+//! of them, or their inner products with atoms; or sequences as CRFsuite's attributes.
 
 use crate::args::ConvertArgs;
 use crate::places::{check_not_read, check_writable};
@@ -10,7 +10,7 @@ use dualgap::data::random_binning::median_distance;
 use dualgap::data::source::is_stdin;
 use dualgap::data::{
     AtomProducts, Conversion, DegreeTwo, Examples, FeatureMap, Format, Loaded, RandomBinning,
-    Recipe, Sink, Source,
+    Recipe, Sink, Source, attributes,
 };
 use dualgap::{Error, Result};
 use serde::Serialize;
@@ -23,6 +23,9 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
     check(args, output)?;
     // This fails only if there is a global pool already, and there is none.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build_global();
+    if args.attributes {
+        return write_attributes(args, output);
+    }
     let (conversion, data) = match &args.map {
         None => first(args)?,
         Some(map) => {
@@ -55,6 +58,35 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
         print(&told.table())?;
     }
     Ok(Outcome::Reached)
+}
+
+/// Writes sequences as CRFsuite's attributes.
+fn write_attributes(args: &ConvertArgs, output: &Path) -> Result<Outcome> {
+    let mut source = Source::open(&args.data)?;
+    let format = formats::format(&args.layout, Format::guess_sequences(&source.head()?))?;
+    let folds = args.folds.as_ref().map(|folds| folds.0.clone());
+    let data = Recipe { folds, ..Recipe::whole(format) }.sequences(source, None)?.data;
+    let mut sink = Sink::create_named(output)?;
+    attributes::write(&data, &mut sink)?;
+    sink.finish()?;
+    let (sequences, positions) = (data.len(), data.rows().len());
+    if args.json {
+        let features = data.rows().width();
+        print(&to_json(&AttributesJson { sequences, positions, features }))?;
+    } else if !args.quiet {
+        // A failure to write to standard error cannot be reported anywhere.
+        let counts = [sequences, positions].map(|count| thousands(count as u64));
+        let [sequences, positions] = counts;
+        let _ = writeln!(std::io::stderr(), "{sequences} sequences of {positions} positions");
+    }
+    Ok(Outcome::Reached)
+}
+
+#[derive(Serialize)]
+struct AttributesJson {
+    sequences: usize,
+    positions: usize,
+    features: usize,
 }
 
 /// Checks everything that can be checked before the work begins.

@@ -15,6 +15,7 @@ pub fn format(args: &LayoutArgs, guess: Format) -> Result<Format> {
         Some(choices::Format::Csv) => Format::Csv(CsvRecipe::default()),
         Some(choices::Format::Columns) => Format::Columns(ColumnRecipe::default()),
         Some(choices::Format::Edges) => Format::Edges,
+        Some(choices::Format::Crfsuite) => Format::Attributes,
     };
     let name = format.name();
     let refuse = |given: bool, option: &str, other: &str| {

@@ -29,6 +29,10 @@ pub struct ConvertArgs {
     /// the weights of a model are in their convex hull.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["random_binning", "degree"], help_heading = "Features")]
     pub atoms: Option<PathBuf>,
+    /// Write sequences as CRFsuite's attributes, in the place of a LIBSVM file: for column files with the features that
+    /// their templates make.
+    #[arg(long, conflicts_with_all = ["random_binning", "degree", "atoms", "save_names", "save_map", "map"], help_heading = "Features")]
+    pub attributes: bool,
     /// Of the random grids.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Features")]
     pub seed: u64,
@@ -45,7 +49,7 @@ pub struct ConvertArgs {
         help_heading = "Features",
         conflicts_with_all = [
             "random_binning", "bandwidth", "degree", "atoms", "save_map", "format", "features", "columns", "min_count",
-            "lowercase", "label", "categorical",
+            "lowercase", "encoding", "label", "categorical",
         ]
     )]
     pub map: Option<PathBuf>,

@@ -48,13 +48,13 @@ impl Work for CvArgs {
         let Search { found, end } = search::<T>(self, &job, &folds, &grid, &budget)?;
         let interrupted = end == SearchEnd::Interrupted;
         if interrupted {
+            let (tried, of) = (found.candidates.len(), grid.values.len());
+            let left = if tried == 0 { "nothing was written" } else { "no model was made" };
             let _ = writeln!(
                 std::io::stderr(),
-                "interrupted: {} of {} numbers were tried on every fold, and no model was made",
-                found.candidates.len(),
-                grid.values.len()
+                "interrupted: {tried} of {of} numbers were tried on every fold, and {left}"
             );
-            if found.candidates.is_empty() {
+            if tried == 0 {
                 return Ok(Outcome::NotReached);
             }
         }

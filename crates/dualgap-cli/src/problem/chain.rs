@@ -16,6 +16,11 @@ use std::num::NonZeroUsize;
 /// The passes of a tagger if nothing is said about when to stop: the weighted average changes little after them.
 const PASSES: u64 = 10;
 
+/// Whether a file has the tokens of sentences.
+fn is_of_tokens(format: &Format) -> bool {
+    matches!(format, Format::Columns(_) | Format::Attributes)
+}
+
 /// How wrong labels are counted and weighed against scores, and how labelings are searched for.
 #[derive(Args, Debug)]
 pub struct ChainArgs {
@@ -154,14 +159,14 @@ Examples:
     /// mistake in a long sentence count less; measured on CoNLL-2000 and UD English, that costs accuracy.
     fn suit(&self, structure: &mut Chain, format: &Format) {
         let open = self.loss == ChainLoss::Hinge && self.hamming.is_none();
-        if open && matches!(format, Format::Columns(_)) {
+        if open && is_of_tokens(format) {
             structure.hamming = structure::Hamming::Plain;
         }
     }
 
     /// A tagger needs few passes, and hardly any of its accuracy comes from a small gap.
     fn bare(&self, format: &Format) -> Option<u64> {
-        let few = self.loss == ChainLoss::Hinge && matches!(format, Format::Columns(_));
+        let few = self.loss == ChainLoss::Hinge && is_of_tokens(format);
         few.then_some(PASSES)
     }
 }

@@ -227,7 +227,7 @@ fn every_number_is_told_as_it_is_done() {
     let run = desk.run(line).ok();
     let lines: Vec<&str> = run.stderr.lines().collect();
     assert_eq!(lines.len(), 2, "{run:#?}");
-    for (line, lambda) in lines.iter().zip(["lambda 0.1: ", "lambda 0.01: "]) {
+    for (line, lambda) in lines.iter().zip(["lambda 0.100000: ", "lambda 0.0100000: "]) {
         assert!(line.starts_with(lambda) && line.contains("error "), "{line}");
     }
     assert!(desk.run(&format!("{line} --quiet")).ok().stderr.is_empty());

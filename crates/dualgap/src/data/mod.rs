@@ -12,7 +12,7 @@
 //! - [`random_binning`]: features whose inner product is a kernel.
 //! - [`conversion`]: conversion to LIBSVM files, with the same numbers for several files.
 //! - [`alignment`]: bitext, and what it tells about the links between words.
-//! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`edges`], [`tables`]: readers.
+//! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`edges`], [`attributes`], [`tables`]: readers.
 //! - `columns`, [`templates`], `column_recipe`, [`features`]: column files, and how their cells become
 //!   features.
 //! - `vocabulary`: the names that a model knows, and what it does not know.
@@ -21,6 +21,7 @@
 
 pub mod alignment;
 mod alphabet;
+pub mod attributes;
 mod checks;
 mod class_weights;
 mod column_recipe;

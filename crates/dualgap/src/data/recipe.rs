@@ -6,7 +6,7 @@ use super::features::{self, Extractor};
 use super::fingerprint::OnePrint;
 use super::{
     ColumnRecipe, CsvRecipe, DataSet, Examples, Matchings, Ratings, RatingsRecipe, Sequences,
-    Source, TargetKind, Targets, Unseen, Vocabulary, csv, edges, letters, libsvm,
+    Source, TargetKind, Targets, Unseen, Vocabulary, attributes, csv, edges, letters, libsvm,
 };
 use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,8 @@ pub enum Format {
     Csv(CsvRecipe),
     /// One token a line, see [`ColumnReader`](super::ColumnReader).
     Columns(ColumnRecipe),
+    /// CRFsuite's attributes, see [`super::attributes`].
+    Attributes,
     /// `user item rating`, see [`super::ratings`].
     Ratings(RatingsRecipe),
     /// `row column mark features…`, see [`super::edges`].
@@ -68,6 +70,7 @@ impl Format {
     /// ```
     /// # use dualgap::data::Format;
     /// assert!(matches!(Format::guess_sequences("He PRP B-NP"), Format::Columns(_)));
+    /// assert_eq!(Format::guess_sequences("B-NP\tw[0]=He\tpos[0]=PRP"), Format::Attributes);
     /// ```
     pub fn guess_sequences(head: &str) -> Self {
         let line = first_line(head);
@@ -75,6 +78,8 @@ impl Format {
             Self::Letters
         } else if is_libsvm(line) == Some(true) && line.contains(':') {
             Self::Libsvm
+        } else if attributes::is_attributes(line) {
+            Self::Attributes
         } else {
             Self::Columns(ColumnRecipe::default())
         }
@@ -112,6 +117,7 @@ impl Format {
             Self::Letters => "letters",
             Self::Csv(_) => "csv",
             Self::Columns(_) => "column",
+            Self::Attributes => "CRFsuite attribute",
             Self::Ratings(_) => "ratings",
             Self::Edges => "edge",
             Self::Bitext => "bitext",
@@ -255,6 +261,15 @@ impl Recipe {
                 let of = data.len();
                 Ok(Loaded::whole(data, of, Format::Columns(recipe), labelled, unseen))
             }
+            Format::Attributes => {
+                self.no_folds(source.name())?;
+                let (data, labelled, unseen) = match known {
+                    None => (attributes::read(source)?, true, Unseen::default()),
+                    Some(known) => attributes::read_known(source, known)?,
+                };
+                let of = data.len();
+                Ok(Loaded::whole(data, of, Format::Attributes, labelled, unseen))
+            }
             Format::Libsvm
             | Format::Csv(_)
             | Format::Ratings(_)
@@ -263,7 +278,7 @@ impl Recipe {
             | Format::Own => Err(source.file_error(
                 format!("{} has no sequences", self.format.of_file()),
                 format!(
-                    "chains are trained on column files ({} columns) and letters",
+                    "chains are trained on column files ({} columns), CRFsuite's attributes and letters",
                     Setting::Format
                 ),
             )),
@@ -375,11 +390,11 @@ impl Recipe {
         known: Option<Vocabulary<'_>>,
     ) -> Result<Loaded<Examples>> {
         match &self.format {
-            Format::Columns(_) | Format::Letters
+            Format::Columns(_) | Format::Attributes | Format::Letters
                 if matches!(self.target, TargetKind::Set | TargetKind::Outputs) =>
             {
                 Err(source.file_error(
-                    format!("a {} file has one label a line, and no more", self.format.name()),
+                    format!("{} has one label a line, and no more", self.format.of_file()),
                     "several of them are read from LIBSVM and csv files",
                 ))
             }
@@ -423,7 +438,7 @@ impl Recipe {
                 ),
                 "it is for models of matchings",
             )),
-            Format::Columns(_) => {
+            Format::Columns(_) | Format::Attributes => {
                 let name = source.name().to_string();
                 let sequences = self.sequences(source, known)?;
                 if sequences.data.edges.is_some() {

@@ -295,7 +295,12 @@ fn recipe_lines(recipe: &Recipe) -> Vec<(&'static str, String)> {
                 ("held out", format!("{count} ratings, drawn by seed {seed}, are left out"))
             }));
         }
-        Format::Libsvm | Format::Letters | Format::Edges | Format::Bitext | Format::Own => {}
+        Format::Libsvm
+        | Format::Letters
+        | Format::Attributes
+        | Format::Edges
+        | Format::Bitext
+        | Format::Own => {}
     }
     if let Some(folds) = &recipe.folds {
         let folds: Vec<String> = folds.iter().map(ToString::to_string).collect();

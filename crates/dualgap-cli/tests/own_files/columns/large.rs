@@ -10,8 +10,9 @@ fn sentences() -> String {
     for i in 0..300 {
         for t in 0..5 {
             let word = format!("{:x}", (i * 5 + t) * 7919 + 100_000);
-            let (tag, label) = if t == 4 { ("VB", "O") } else { ("NN", ["B-X", "I-X"][t % 2]) };
-            let _ = writeln!(text, "{word} {tag} {label}");
+            // Many labels, of which every feature meets a few.
+            let label = format!("{}-{}", ["B", "I"][t % 2], i % 12);
+            let _ = writeln!(text, "{word} {} {label}", ["NN", "VB"][t / 4]);
         }
         text.push('\n');
     }

@@ -1,5 +1,6 @@
 //! Column files, from training to labels.
 
+mod attributes;
 mod features;
 mod labels;
 mod large;

@@ -83,8 +83,9 @@ fn conllu_comes_out_as_conllu_with_the_tags_filled_in() {
     desk.write("new.conllu", conllu(&new, |_| "_".into()));
     let json = desk.train("chain train.conllu --passes 20 -o model");
     assert_eq!(json["n"], 80);
-    let told = desk.run("inspect model").ok().stdout;
-    assert!(told.contains("of columns 1, 3"), "words and universal tags: {told}");
+    let told = desk.run("inspect model --json").ok().json();
+    let pick = &told["provenance"]["recipe"]["format"]["columns"]["pick"];
+    assert_eq!(*pick, serde_json::json!([1, 3]), "words and universal tags");
     // Every word of these sentences has one tag, so that all of them are learnt.
     assert_eq!(desk.run("predict model new.conllu").ok().stdout, given);
     for columns in ["form,upos", "1,3", "FORM,UPOS"] {

@@ -67,7 +67,8 @@ fn the_primal_value_is_that_of_the_exported_weights() {
         ("U0:%x[0,1]\nB0:%x[-1,1]/%x[0,1]\n", 1.0, true),
     ] {
         desk.write("templates", templates);
-        let line = "chain train.txt --features templates --lambda 0.5/n --passes 4 --tolerance 0";
+        let line = "chain train.txt --features templates --lambda 0.5/n --passes 4 --tolerance 0 \
+                    --hamming normalized";
         let json = desk.train(&format!("{line} -o model"));
         let exported = Exported::of(&desk, "model");
         let losses = sentences.0.iter().map(|sentence| {
