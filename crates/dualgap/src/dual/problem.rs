@@ -403,16 +403,17 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
     ) -> Result<SomeDual> {
         let mut scratch = self.blocks.scratch();
         let mut v = CompensatedVec::zeros(self.blocks.dim());
-        let (mut mean, mut reach) = (Mean::default(), 0.0);
+        let (mut mean, mut reach, mut spans) = (Mean::default(), 0.0, 0.0);
         for (i, at) in range.zip(points) {
             let at = at.borrow();
             let audit = self.blocks.audit(i, at, &mut scratch)?;
             mean.add(audit.dual, self.masses[i]);
-            // mass/λ itself may have underflowed.
             reach += product_above(self.scales[i], audit.reach);
-            reach += product_above(UNDERFLOW, audit.span + audit.reach);
+            spans += audit.span + audit.reach;
             self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
         }
+        // mass/λ itself may have underflowed.
+        reach += product_above(UNDERFLOW, spans * 1.000_001);
         Ok(SomeDual { mean, reach, v })
     }
 

@@ -5,7 +5,7 @@
 //! operations in a row up to γ_m = m·u/(1 − m·u). Products that underflow add an absolute error:
 //! [`underflow`](super::underflow).
 
-use super::underflow::{UNDERFLOW, UNIT_ROUNDOFF, product_above};
+use super::underflow::{UNDERFLOW, UNIT_ROUNDOFF, product_above, underflows};
 use serde::{Deserialize, Serialize};
 
 /// Returns γ_m, the relative error bound of `operations` roundings in a row.
@@ -47,7 +47,7 @@ impl Measured {
     /// ```
     #[must_use]
     pub fn rounded(value: f64, operations: usize) -> Self {
-        let vanished = (operations + 1) as f64 * UNDERFLOW;
+        let vanished = underflows(operations + 1);
         Self { value, error: product_above(gamma(operations), value.abs()) + vanished }
     }
 

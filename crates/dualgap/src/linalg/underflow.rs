@@ -22,6 +22,18 @@ pub const UNDERFLOW: f64 = f64::from_bits(1);
 /// The size that a smaller product counts as: u times this is [`UNDERFLOW`].
 pub(super) const SMALLEST_SIZE: f64 = UNDERFLOW / UNIT_ROUNDOFF;
 
+/// Returns n·[`UNDERFLOW`], exactly: numbers that small are numbered by their bits. A multiplication with one of them takes as long
+/// as a hundred others.
+///
+/// ```
+/// # use dualgap::linalg::underflow::{UNDERFLOW, underflows};
+/// assert_eq!(underflows(12), 12.0 * UNDERFLOW);
+/// ```
+#[inline]
+pub fn underflows(n: usize) -> f64 {
+    f64::from_bits(n as u64)
+}
+
 /// Returns an upper bound on `a·b` for nonnegative numbers, zero only if one of them is.
 ///
 /// ```
@@ -63,13 +75,20 @@ pub fn norm_above(x: &[f64]) -> f64 {
 
 /// Returns an upper bound on the root of a plain sum of this many squares, whose relative error is below 1e-7.
 pub(crate) fn root_above(squares: f64, terms: usize) -> f64 {
-    (squares + terms as f64 * UNDERFLOW).sqrt() * 1.000_000_1
+    (squares + underflows(terms)).sqrt() * 1.000_000_1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn small_numbers_are_numbered_by_their_bits() {
+        for n in [0, 1, 7, (1 << 52) - 1, 1 << 52, (1 << 52) + 1, 1 << 53] {
+            assert_eq!(underflows(n), n as f64 * UNDERFLOW, "{n}");
+        }
+    }
 
     /// m·2^e for an integer m, so that the reference is exact in integers.
     fn number() -> impl Strategy<Value = (u64, i32)> {

@@ -11,8 +11,8 @@ use crate::dual::witness::{Witnessed, distribution};
 use crate::dual::{ActiveSet, ActiveSetBlocks, Audit, Blocks, Found, Mixture, NoIntercept};
 use crate::linalg::kernels::{add_scores, argmax};
 use crate::linalg::memory::check_weights;
-use crate::linalg::underflow::{product_above, root_above};
-use crate::linalg::{Accumulate, Measured, Row, Sum, UNDERFLOW, gamma};
+use crate::linalg::underflow::{product_above, root_above, underflows};
+use crate::linalg::{Accumulate, Measured, Row, Sum, gamma};
 use crate::term::{CheckedCosts, Costs, Gram};
 use crate::{Error, Result};
 
@@ -141,6 +141,10 @@ impl Blocks for MulticlassBlocks<'_> {
 
     fn dim(&self) -> usize {
         self.data.rows().width() * self.classes
+    }
+
+    fn pass_work(&self) -> Option<f64> {
+        (self.spread == 0.0).then(|| self.data.rows().stored() as f64 * self.classes as f64)
     }
 
     fn importance(&self, i: usize) -> f64 {
@@ -277,7 +281,7 @@ impl Blocks for MulticlassBlocks<'_> {
         let row = self.data.rows().row(i);
         // The loss compares two scores, each with a cost, and a product and a sum per stored entry.
         let magnitude = self.largest_cost + product_above(row.norm1(), largest_weight);
-        let vanished = row.stored() as f64 * UNDERFLOW;
+        let vanished = underflows(row.stored());
         2.0 * (product_above(gamma(row.stored() + 3), magnitude) + vanished) * (1.0 + 1e-9)
     }
 

@@ -16,8 +16,8 @@ use crate::dual::witness::{Witnessed, distribution};
 use crate::dual::{Audit, Blocks, Found, NoIntercept, Plain, View};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::memory::{check_weights, reserve_check};
-use crate::linalg::underflow::{product_above, root_above};
-use crate::linalg::{Accumulate, Measured, Row, Rows, Sum, UNDERFLOW, gamma, parallel};
+use crate::linalg::underflow::{product_above, root_above, underflows};
+use crate::linalg::{Accumulate, Measured, Row, Rows, Sum, gamma, parallel};
 use crate::methods::newton::CurvedBlocks;
 use crate::structure::linear::{Choice, smooth_needs_no_lipschitz};
 use crate::term::{CheckedCosts, Costs, MulticlassLoss};
@@ -476,7 +476,7 @@ impl ScoreBlocks<'_> {
         let stored = self.rows.row(i).stored();
         let magnitude =
             self.costs.largest() + product_above(self.absolute_norms[i], largest_weight);
-        let vanished = stored as f64 * UNDERFLOW;
+        let vanished = underflows(stored);
         let off = product_above(gamma(stored + 3), magnitude) + vanished;
         Measured { value, error: (own + 2.0 * off) * (1.0 + 1e-9) }
     }
