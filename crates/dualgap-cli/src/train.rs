@@ -66,6 +66,7 @@ impl Work for TrainArgs {
         let read_seconds = begin.elapsed().as_secs_f64();
         drop(lock); // the run takes it
         let budget = stop.budget();
+        stop_on_ctrl_c(&budget.interrupt);
         let begin = Instant::now();
         let mut slow = Slow::new(&self.out, || task.scale_advice(&job.train.data));
         let mut report = observed(&self.out, &budget, &mut slow, |observer| {
@@ -217,7 +218,6 @@ fn observed<M>(
     slow: &mut Slow<impl Fn() -> Option<Remark> + Send>,
     train: impl FnOnce(&mut dyn Observer) -> Result<Report<M>>,
 ) -> Result<Report<M>> {
-    stop_on_ctrl_c(&budget.interrupt);
     let trace = match &out.trace {
         None => None,
         Some(path) => {

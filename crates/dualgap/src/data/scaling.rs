@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// The smallest factor: a smaller one could make w̃/s infinite, so columns smaller than this stay small. Large
-/// factors need no limit: if w̃/s underflows, the scores hardly depend on it.
+/// factors need no limit: if w̃/s vanished, the scores hardly depend on it.
 const SMALLEST: f64 = 1e-300;
 
 /// What the columns of a data set are divided by; see the module's head for the formulas.

@@ -210,7 +210,7 @@ mod tests {
         }
     }
 
-    // The bound includes what underflows, even if it is multiplied afterwards; zeros are exact.
+    // The bound includes what vanished, even if it is multiplied afterwards; zeros are exact.
     #[test]
     fn squares_that_vanish_are_within_the_bound() {
         for scale in [1e-170, 1e-160, 3e-162] {

@@ -83,6 +83,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn small_numbers_are_numbered_by_their_bits() {
+        for n in [0, 1, 7, (1 << 52) - 1, 1 << 52, (1 << 52) + 1, 1 << 53] {
+            assert_eq!(vanished(n), n as f64 * UNDERFLOW, "{n}");
+        }
+    }
+
     /// m·2^e for an integer m, so that the reference is exact in integers.
     fn number() -> impl Strategy<Value = (u64, i32)> {
         (1_u64..1 << 53, -1074..-400_i32)

@@ -86,6 +86,7 @@ impl Report<()> {
             history,
             handed_over: true,
             compressed: false,
+            refuted: None,
         }
     }
 
@@ -131,6 +132,9 @@ pub struct RunState {
     /// Whether the solver's state is that of a run on compressed rows.
     #[serde(default)]
     pub(crate) compressed: bool,
+    /// The gap that the solver expected when a certificate did not end the run, because of rounding.
+    #[serde(default)]
+    pub(super) refuted: Option<f64>,
 }
 
 impl RunState {

@@ -212,10 +212,11 @@ fn end_after(
 
 /// Whether the solver expects a certificate that ends the run. `refuted` is the gap that was expected when a certificate did not
 /// end it, because of rounding: an expectation counts again when its gap is less than half.
-fn ends(expected: Expected, budget: &Budget, refuted: &mut f64) -> bool {
-    let ends = expected.gap < 0.5 * *refuted && budget.would_be_met(expected);
+fn ends(expected: Expected, budget: &Budget, refuted: &mut Option<f64>) -> bool {
+    let less = refuted.is_none_or(|refuted| expected.gap < 0.5 * refuted);
+    let ends = less && budget.would_be_met(expected);
     if ends {
-        *refuted = expected.gap;
+        *refuted = Some(expected.gap);
     }
     ends
 }
@@ -247,7 +248,6 @@ fn drive(
     let limit = pass_limit.min(budget.oracle_calls.unwrap_or(u64::MAX));
     let interval = solver.interval(pass).max(1);
     let mut stored_at = state.work.oracle_calls;
-    let mut refuted = f64::INFINITY;
     let cost = solver.passes_per_certification();
 
     for progress in &state.history {
@@ -276,7 +276,9 @@ fn drive(
         let target = loop {
             // Before a step and not after it, so that a run that resumes here does the same.
             let target = match solver.expected().filter(|_| state.work.oracle_calls > certified) {
-                Some(expected) if ends(expected, budget, &mut refuted) => state.work.oracle_calls,
+                Some(expected) if ends(expected, budget, &mut state.refuted) => {
+                    state.work.oracle_calls
+                }
                 Some(_) => due.max(certified.saturating_mul(2)).min(limit),
                 None => due,
             };
@@ -326,6 +328,9 @@ fn drive(
         state.history.push(progress);
 
         let end = end_after(&certificate, &state, budget, observer);
+        if end == Some(Stop::GapReached) {
+            state.refuted = None; // nothing was
+        }
         if cut {
             // The run can resume from the checkpoint that was stored last, but not from this state.
             let why = if budget.interrupt.raised() { Stop::Interrupted } else { Stop::TimeLimit };

@@ -63,6 +63,12 @@ pub trait Blocks: Sized + Sync {
         self.len()
     }
 
+    /// Returns the multiplications of a pass over all blocks, if these are most of its work: a certificate looks at all weights
+    /// besides.
+    fn pass_work(&self) -> Option<f64> {
+        None
+    }
+
     /// Whether a pass over all blocks takes less time than it takes to wake other threads.
     fn is_little(&self) -> bool {
         false

@@ -178,6 +178,10 @@ impl<'a, B: Blocks, L: Link, R: Rule<'a, B, L>> Solver for ProximalPoint<'a, B, 
         self.centred.engine.calls_per_pass()
     }
 
+    fn passes_per_certification(&self) -> f64 {
+        self.centred.engine.passes_per_certification()
+    }
+
     fn advance(&mut self, quota: &Quota<'_>) -> Result<Work> {
         self.rule.advance(&mut self.centred, quota)
     }

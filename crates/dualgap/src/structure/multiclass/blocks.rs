@@ -143,6 +143,10 @@ impl Blocks for MulticlassBlocks<'_> {
         self.data.rows().width() * self.classes
     }
 
+    fn pass_work(&self) -> Option<f64> {
+        (self.spread == 0.0).then(|| self.data.rows().stored() as f64 * self.classes as f64)
+    }
+
     fn importance(&self, i: usize) -> f64 {
         self.squared_norms[i].sqrt()
     }
