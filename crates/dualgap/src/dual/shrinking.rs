@@ -120,7 +120,7 @@ impl Shrinking {
 
     /// Puts all blocks into the next round.
     pub fn wake_all(&mut self, sequence: &mut Vec<usize>) {
-        self.back.iter_mut().for_each(Vec::clear);
+        self.back.fill(Vec::new());
         self.waiting.clear();
         self.idle.iter_mut().for_each(|idle| *idle &= !Self::WAITS);
         sequence.clear();
@@ -134,7 +134,9 @@ impl Shrinking {
         // Every block that shrinking left out returns within one cycle of the ring.
         for _ in 0..Self::RING {
             self.round += 1;
-            sequence.append(&mut self.back[self.round as usize % Self::RING]);
+            // Taken and not emptied: the ring would keep the memory of every round.
+            let back = std::mem::take(&mut self.back[self.round as usize % Self::RING]);
+            sequence.extend(back);
             if !sequence.is_empty() {
                 return;
             }
