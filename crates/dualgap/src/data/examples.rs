@@ -1,7 +1,7 @@
 //! Independent examples: rows and their targets.
 
 use super::checks::{check_finite, check_names, check_weights, select_weights};
-use super::fingerprint::OnePrint;
+use super::one_print::OnePrint;
 use super::{
     Alphabet, Classes, Dictionary, Numbers, Outputs, Sequences, Sets, Targets, Vocabulary,
 };

@@ -7,7 +7,6 @@
 use super::{Examples, Mark, Matchings, Ratings, Sequences, Targets};
 use crate::container::Digest;
 use crate::linalg::Rows;
-use std::sync::OnceLock;
 
 /// A data set that has a fingerprint.
 pub trait Fingerprint {
@@ -27,24 +26,6 @@ pub fn fingerprint(data: &impl Fingerprint) -> String {
     let mut digest = Digest::default();
     data.digest(&mut digest);
     digest.hex()
-}
-
-/// The fingerprint of data, computed once. Data that change get a new one.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OnePrint(OnceLock<String>);
-
-impl OnePrint {
-    /// Returns the fingerprint of the data that this one belongs to.
-    pub fn of(&self, data: &impl Fingerprint) -> String {
-        self.0.get_or_init(|| fingerprint(data)).clone()
-    }
-}
-
-/// Equal data have equal fingerprints, computed or not.
-impl PartialEq for OnePrint {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 impl Fingerprint for Rows {

@@ -42,6 +42,7 @@ pub mod letters;
 pub mod libsvm;
 pub mod lock;
 mod matchings;
+mod one_print;
 mod outputs;
 mod packed;
 pub mod random_binning;

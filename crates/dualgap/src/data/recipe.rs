@@ -3,7 +3,7 @@
 
 use super::alignment::Aligner;
 use super::features::{self, Extractor};
-use super::fingerprint::OnePrint;
+use super::one_print::OnePrint;
 use super::{
     ColumnRecipe, CsvRecipe, DataSet, Examples, Matchings, Ratings, RatingsRecipe, Sequences,
     Source, TargetKind, Targets, Unseen, Vocabulary, attributes, csv, edges, letters, libsvm,

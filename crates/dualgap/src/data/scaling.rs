@@ -12,7 +12,7 @@
 //! Nothing is subtracted, so zeros stay zeros. A column of zeros has s = 1, and so has a column of ones.
 
 use super::Examples;
-use super::fingerprint::OnePrint;
+use super::one_print::OnePrint;
 use crate::linalg::Rows;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

@@ -5,7 +5,7 @@
 //!
 //! K may be singular, so a trifle is added to its diagonal, of the size of the rounding of the factorisation.
 
-use super::kernels::score;
+use super::kernels::{dot, score};
 use super::{Rows, UNIT_ROUNDOFF};
 use multiversion::multiversion;
 
@@ -83,15 +83,16 @@ fn add_products(z: &[f64], columns: usize, products: &mut [f64]) {
         z.chunks_exact(columns).zip(products.chunks_exact_mut(n)).enumerate()
     {
         let mut j = 0;
-        while j + 4 <= i + 1 {
+        while j + 3 <= i {
             let others: [&[f64]; 4] = std::array::from_fn(|k| &z[(j + k) * columns..][..columns]);
             let sums = four_products(row, others);
             products[j..j + 4].iter_mut().zip(sums).for_each(|(product, sum)| *product += sum);
             j += 4;
         }
-        for j in j..=i {
-            let [sum, ..] = four_products(row, [&z[j * columns..][..columns]; 4]);
-            products[j] += sum;
+        for (product, other) in
+            products[j..=i].iter_mut().zip(z[j * columns..].chunks_exact(columns))
+        {
+            *product += four_products(row, [other; 4])[0];
         }
     }
 }
@@ -143,10 +144,10 @@ fn factor(products: &[f64], n: usize, ridge: f64) -> Option<Vec<f64>> {
         for (j, other) in above.chunks_exact(n).enumerate() {
             let pivot = other[j];
             if pivot > 0.0 {
-                row[j] = (of_row[j] - super::kernels::dot(&row[..j], &other[..j])) / pivot;
+                row[j] = (of_row[j] - dot(&row[..j], &other[..j])) / pivot;
             }
         }
-        let pivot = of_row[i] * (1.0 + ridge) - super::kernels::dot(&row[..i], &row[..i]);
+        let pivot = of_row[i] * (1.0 + ridge) - dot(&row[..i], &row[..i]);
         if !(pivot > 0.0 || of_row[i] == 0.0) || !pivot.is_finite() {
             return None;
         }
