@@ -27,7 +27,7 @@ fn is_full(rows: &Rows) -> bool {
 }
 
 /// Returns the work of [`compressed`] in passes of dual ascent, which multiplies every entry twice.
-pub fn work_in_passes(rows: &Rows) -> f64 {
+pub(crate) fn work_in_passes(rows: &Rows) -> f64 {
     let n = rows.len() as f64;
     let stored = (rows.stored() as f64).max(1.0);
     let products = if is_full(rows) { DENSE * n * rows.width() as f64 } else { stored };

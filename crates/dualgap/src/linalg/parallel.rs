@@ -127,7 +127,7 @@ const MOST_PARTS: f64 = 16.0;
 const LEAST_WORK: f64 = 32_768.0;
 
 /// Whether work with this many multiplications takes less time than it takes to wake other threads.
-pub fn is_little(multiplications: usize) -> bool {
+pub(crate) fn is_little(multiplications: usize) -> bool {
     (multiplications as f64) < LEAST_WORK
 }
 
