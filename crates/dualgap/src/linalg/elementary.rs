@@ -12,6 +12,11 @@
 //!
 //! Their errors are a few units in the last place. NaN stays NaN in the first two.
 
+#![expect(
+    clippy::inline_always,
+    reason = "only inside of the loop that calls them are they compiled for its instruction set"
+)]
+
 use std::f64::consts::{LN_2, LOG2_E, SQRT_2};
 
 /// ln 2 in two parts; products of the first with integers below 2^21 are exact.

@@ -147,7 +147,7 @@ impl<B: CurvedBlocks> Coordinates<'_, B> {
         let walk = &mut self.walk;
         if dual > walk.dual {
             walk.dual = dual;
-            walk.dual_at = local.a.clone();
+            walk.dual_at.clone_from(&local.a);
         }
         let (primal, smoothness) = (walk.primal, self.blocks.smoothness());
         let sphere = Sphere { slopes: &slopes, scale, primal, dual, smoothness, size };

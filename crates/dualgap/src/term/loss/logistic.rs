@@ -126,6 +126,10 @@ impl Loss for Logistic {
 }
 
 /// Returns φ, β = σ(−m) and σ(m) at a margin m: [`Loss::second_order`] without branches.
+#[expect(
+    clippy::inline_always,
+    reason = "only inside of the loop that calls it is it compiled for its instruction set"
+)]
 #[inline(always)]
 fn at_margin(m: f64) -> [f64; 3] {
     let e = exp_of_negative(-m.abs());
