@@ -136,7 +136,7 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
         let mut slope = dot(&local.gradient, &p);
         let mut t = 1.0;
         for trial in 0..TRIALS {
-            if !(slope < 0.0) {
+            if slope >= 0.0 || slope.is_nan() {
                 break;
             }
             let mut w = self.state.w.clone();
