@@ -234,7 +234,7 @@ impl<'a> Summary<'a> {
         Json {
             task,
             solver: match &provenance.method {
-                _ if is_crf(model) => SolverJson::Other("lbfgs"),
+                _ if is_crf(*model) => SolverJson::Other("lbfgs"),
                 Method::Ball(settings) => SolverJson::Ball(settings.method),
                 Method::Dual(method) => SolverJson::Engine(method.solver),
                 Method::Newton(_) => SolverJson::Other("newton"),
