@@ -234,6 +234,7 @@ impl<'a> Summary<'a> {
         Json {
             task,
             solver: match &provenance.method {
+                _ if is_crf(*model) => SolverJson::Other("lbfgs"),
                 Method::Ball(settings) => SolverJson::Ball(settings.method),
                 Method::Dual(method) => SolverJson::Engine(method.solver),
                 Method::Newton(_) => SolverJson::Other("newton"),
@@ -398,6 +399,11 @@ fn scalar_loss(model: &dyn AnyModel) -> Option<ScalarLoss> {
         }
         _ => None,
     }
+}
+
+/// Whether the model is a conditional random field, which has a solver of its own.
+fn is_crf(model: &dyn AnyModel) -> bool {
+    model.structure() == "chain" && model.task()["structure"]["loss"] == "log"
 }
 
 /// Describes how the data were read, so that the user sees what was guessed.
@@ -607,6 +613,9 @@ pub fn solver_name(model: &dyn AnyModel) -> &'static str {
         Method::ExponentiatedGradient(_) => return "online exponentiated gradient (eg)",
         _ => (dual::Method::default(), None),
     };
+    if is_crf(model) {
+        return "stochastic steps, then L-BFGS";
+    }
     if let Penalty::Lasso { .. } = model.penalty() {
         let smooth = scalar_loss(model).is_some_and(|loss| loss.smoothness() > 0.0);
         return if smooth {

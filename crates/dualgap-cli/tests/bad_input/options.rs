@@ -32,6 +32,18 @@ fn numbers_out_of_range_are_refused_and_the_option_is_named() {
 }
 
 #[test]
+fn options_of_the_hinge_do_not_go_with_the_log_loss() {
+    let desk = desk();
+    for option in ["--rescale slack", "--beam 2", "--option ii", "--kernel rbf"] {
+        let name = option.split(' ').next().unwrap();
+        refuses(&desk, &format!("chain words.data --loss log {option}"), &[name, "--loss hinge"]);
+    }
+    refuses(&desk, "chain words.data --loss log --l1 0.1", &["l1", "log-loss"]);
+    refuses(&desk, "chain words.data --loss crf --solver bcfw --passes 1", &["solver"]);
+    refuses(&desk, "chain words.data --loss squared", &["--loss"]);
+}
+
+#[test]
 fn empty_values_are_refused() {
     let desk = desk();
     for option in ["--lambda=", "--c=", "--tolerance=", "--train-folds=", "--batch=", "--test="] {

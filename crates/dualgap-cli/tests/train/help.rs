@@ -144,7 +144,7 @@ fn the_help_of_a_task_is_about_the_task() {
     let desk = Desk::new();
     let of = |task: &str| shown(&desk.run(&format!("train {task} --help")).ok().stdout);
     for (task, absent) in [
-        ("chain", &["ball", "radius", "mu", "constants", "q-norm", "label", "loss"][..]),
+        ("chain", &["ball", "radius", "mu", "constants", "q-norm", "label"][..]),
         ("multiclass", &["q-norm", "epsilon", "hamming"]),
         ("multilabel", &["lambda", "c", "l1", "step", "warm-start", "average"]),
         ("multioutput", &["lambda", "c", "l1", "step", "warm-start", "average"]),

@@ -87,7 +87,7 @@ fn both_values_of_a_certificate_are_those_of_all_labelings() {
                 "{certificate:?} {primal}"
             );
             assert!((certificate.dual - dual).abs() < 1e-11, "{certificate:?} {dual}");
-            assert!(certificate.rounding_error < 1e-11, "{certificate:?}");
+            assert!(certificate.rounding_error < 1e-9, "{certificate:?}");
             assert!(certificate.gap() > 0.0);
         }
     }

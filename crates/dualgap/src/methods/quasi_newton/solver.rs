@@ -30,7 +30,8 @@ pub struct State {
     /// The number of stochastic passes that are done; `None` when steps have the gradients of all examples.
     stochastic: Option<u64>,
     memory: Memory,
-    best: Option<(Certificate, Vec<f64>)>,
+    /// The certified weights with the smallest gap. Their certificate is computed again when a run resumes.
+    best: Option<Vec<f64>>,
     /// Whether P and its gradient at w are known already; they are computed again, to the same bits.
     known: bool,
 }
@@ -46,6 +47,8 @@ pub struct QuasiNewton<'a, P> {
     problem: &'a P,
     state: State,
     local: Option<Local>,
+    /// The certificate of the best weights.
+    proved: Option<Certificate>,
     pool: Arc<parallel::Pool>,
     /// Gradients of all examples, for the counters.
     gradients: u64,
@@ -58,7 +61,7 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
         let w = vec![0.0; problem.dim()];
         let state =
             State { w, stochastic: Some(0), memory: Memory::default(), best: None, known: false };
-        Ok(Self { problem, state, local: None, pool: Arc::new(pool), gradients: 0 })
+        Ok(Self { problem, state, local: None, proved: None, pool: Arc::new(pool), gradients: 0 })
     }
 
     /// Begins at these weights, with the gradients of all examples at once.
@@ -67,18 +70,18 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
     }
 
     /// Resumes from the state of an earlier run; proves again what a certificate rests on.
-    pub(super) fn resume(&mut self, mut state: State) -> Result<()> {
+    pub(super) fn resume(&mut self, state: State) -> Result<()> {
         let dim = self.problem.dim();
         let finite = |w: &[f64]| w.len() == dim && w.iter().all(|w| w.is_finite());
         let sound = finite(&state.w)
             && state.memory.is_sound(dim)
-            && state.best.as_ref().is_none_or(|(_, w)| finite(w));
+            && state.best.as_ref().is_none_or(|w| finite(w));
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
         }
-        if let Some((certificate, w)) = &mut state.best {
+        if let Some(w) = &state.best {
             let problem = self.problem;
-            *certificate = parallel::install(&self.pool, || certificate_of(problem, w))?;
+            self.proved = Some(parallel::install(&self.pool, || certificate_of(problem, w))?);
         }
         if state.known {
             let mut gradient = vec![0.0; dim];
@@ -133,7 +136,7 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
         let mut slope = dot(&local.gradient, &p);
         let mut t = 1.0;
         for trial in 0..TRIALS {
-            if !(slope < 0.0) {
+            if slope >= 0.0 || slope.is_nan() {
                 break;
             }
             let mut w = self.state.w.clone();
@@ -197,17 +200,16 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
     }
 
     fn proved(&self) -> Option<Result<Certificate>> {
-        self.state.best.as_ref().map(|(certificate, _)| Ok(*certificate))
+        self.proved.map(Ok)
     }
 
     fn certify(&mut self) -> Result<Certified> {
         let (problem, w) = (self.problem, &self.state.w);
         let iterate = parallel::install(&self.pool, || certificate_of(problem, w))?;
-        let bound = |certificate: &Certificate| certificate.gap_bound();
-        if self.state.best.as_ref().is_none_or(|(best, _)| bound(&iterate) < bound(best)) {
-            self.state.best = Some((iterate, w.clone()));
+        if self.proved.is_none_or(|best| iterate.gap_bound() < best.gap_bound()) {
+            (self.proved, self.state.best) = (Some(iterate), Some(w.clone()));
         }
-        let model = self.state.best.as_ref().map_or(iterate, |(certificate, _)| *certificate);
+        let model = self.proved.unwrap_or(iterate);
         Ok(Certified { model, iterate })
     }
 
@@ -229,10 +231,10 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
     }
 
     fn weights(&self) -> &[f64] {
-        self.state.best.as_ref().map_or(&self.state.w, |(_, w)| w)
+        self.state.best.as_ref().unwrap_or(&self.state.w)
     }
 
     fn into_model(self) -> Vec<f64> {
-        self.state.best.map_or(self.state.w, |(_, w)| w)
+        self.state.best.unwrap_or(self.state.w)
     }
 }

@@ -13,7 +13,6 @@
 
 use super::super::oracle::Layout;
 use super::scaled::{Pairs, Scaled, Weights};
-use super::stochastic::PASSES;
 use crate::data::Sequences;
 use crate::dual::problem::masses;
 use crate::linalg::kernels::add_scores;
@@ -28,6 +27,9 @@ use std::sync::{Mutex, OnceLock};
 
 /// The most parts that sequences and features are split into: enough for the cores of most machines.
 const PARTS: usize = 64;
+
+/// The number of stochastic passes; more of them gain little.
+const PASSES: u64 = 6;
 
 /// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
 const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;

@@ -308,12 +308,12 @@ impl Scaled {
         self.alpha.extend_from_slice(self.logs.all_labels());
         let mut loss = Sum::default();
         loss.add(log_z);
-        for t in (0..length).filter(|_| truth.is_some()) {
-            let truth = truth.unwrap_or_default();
-            let y = usize::from(truth[t]);
+        for (t, &y) in truth.unwrap_or_default().iter().enumerate() {
+            let y = usize::from(y);
             loss.add(-self.nodes[t * k + y]);
             if t > 0 {
-                let place = usize::from(truth[t - 1]) * k + y;
+                let before = truth.map_or(0, |truth| usize::from(truth[t - 1]));
+                let place = before * k + y;
                 loss.add(-edges[if own { (t - 1) * size + place } else { place }]);
             }
         }

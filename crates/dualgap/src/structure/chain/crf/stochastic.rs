@@ -14,9 +14,6 @@ use super::scaled::{Pairs, Scaled, Weights};
 use crate::linalg::Random;
 use crate::linalg::kernels::{add_outer, add_scaled};
 
-/// The number of passes.
-pub(super) const PASSES: u64 = 6;
-
 /// The weights shrink so often in a pass: not after every step, which would touch all of them.
 const SHRINKS: usize = 4;
 
