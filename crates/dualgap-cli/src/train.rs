@@ -40,7 +40,9 @@ impl Work for TrainArgs {
         let begin = Instant::now();
         let mut job = Job::read(self.common(), task)?;
         let mut stop = self.stop.clone();
-        job.complete(&mut stop);
+        if self.accuracy.is_none() {
+            job.complete(&mut stop);
+        }
         let chosen = match self.auto()? {
             None => None,
             Some(over) => {

@@ -2,8 +2,8 @@
 //! line after each sequence.
 //!
 //! ```text
-//! B-NP	w[0]=He	pos[0]=PRP	__BOS__
-//! B-VP	w[0]=runs	pos[0]=VBZ	length:0.4
+//! B-NP    w[0]=He      pos[0]=PRP    __BOS__
+//! B-VP    w[0]=runs    pos[0]=VBZ    length:0.4
 //! ```
 //!
 //! An attribute is a name, or a name and its value, `name:value`, which is 1 where it is not given. In a name `\:` is a

@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn comments_do_not_decide_how_many_columns_there_are() {
-        let sentences = read(b"# one two three four\n\n# five\na b\n\n").unwrap();
+        let sentences = read(b"# one two three four\n\n# five six\na b\n\n").unwrap();
         assert_eq!((sentences.len(), sentences[0].width()), (1, 2));
         assert_eq!(sentences[0].line(0), 4);
         assert_eq!(read(b"# # O\n# x O\n").unwrap()[0].len(), 2, "tokens, for want of others");

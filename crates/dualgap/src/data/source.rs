@@ -61,6 +61,7 @@ pub enum Encoding {
 
 impl Encoding {
     /// Whether it is UTF-8.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde wants it so
     pub(super) fn is_utf8(&self) -> bool {
         *self == Self::Utf8
     }
@@ -71,7 +72,7 @@ impl Encoding {
     /// # use dualgap::data::Encoding;
     /// assert_eq!(*Encoding::Latin1.bytes("\u{e9}\u{416}"), *b"\xe9?");
     /// ```
-    pub fn bytes<'t>(&self, text: &'t str) -> Cow<'t, [u8]> {
+    pub fn bytes(self, text: &str) -> Cow<'_, [u8]> {
         match self {
             Self::Latin1 if !text.is_ascii() => {
                 text.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect()

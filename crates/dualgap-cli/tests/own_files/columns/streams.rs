@@ -3,7 +3,8 @@
 use crate::common::{Desk, program};
 use crate::own_files::feed;
 use crate::own_files::sentences::Sentences;
-use std::io::{BufRead, BufReader, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -39,7 +40,7 @@ fn every_sentence_is_answered_before_the_next_is_written() {
         to.flush().unwrap();
         loop {
             let line = lines.recv_timeout(SILENT).expect("an answer");
-            answers += &format!("{line}\n");
+            let _ = writeln!(answers, "{line}");
             if line.is_empty() {
                 break;
             }
@@ -55,18 +56,19 @@ fn every_sentence_is_answered_before_the_next_is_written() {
 fn conllu(sentences: &Sentences, tag: impl Fn(&str) -> String) -> String {
     let mut text = String::new();
     for (i, sentence) in sentences.0.iter().enumerate() {
-        text += &format!("# sent_id = {i}\n# text = of several words\n");
+        let _ = writeln!(text, "# sent_id = {i}\n# text = of several words");
         for (t, [word, part, _]) in sentence.iter().enumerate() {
             let id = t + 1;
             if t == 1 {
-                text += &format!("2-3\t{word}{}\n", "\t_".repeat(8));
+                let _ = writeln!(text, "2-3\t{word}{}", "\t_".repeat(8));
             }
-            text += &format!(
-                "{id}\t{word}\t_\t{}\tX\tCase=Nom\t{t}\tdep\t_\tSpaceAfter=No\n",
+            let _ = writeln!(
+                text,
+                "{id}\t{word}\t_\t{}\tX\tCase=Nom\t{t}\tdep\t_\tSpaceAfter=No",
                 tag(part)
             );
             if t == 2 {
-                text += &format!("3.1\tleft{}\n", "\t_".repeat(8));
+                let _ = writeln!(text, "3.1\tleft{}", "\t_".repeat(8));
             }
         }
         text += "\n";
