@@ -202,11 +202,14 @@ fn deadline(state: &RunState, budget: &Budget) -> Option<Instant> {
 /// Returns why a run ends after this certification, or `None` if it continues.
 fn end_after(
     certificate: &Certificate,
-    state: &RunState,
+    state: &mut RunState,
     budget: &Budget,
     observer: &mut dyn Observer,
 ) -> Option<Stop> {
     let end = state.end(budget, certificate);
+    if end == Some(Stop::GapReached) {
+        state.refuted = None;
+    }
     end.or_else(|| observer.hands_over().then_some(Stop::Interrupted))
 }
 
@@ -265,7 +268,7 @@ fn drive(
         let last = Progress { certificate, ..last };
         state.history.pop();
         state.history.push(last);
-        if let Some(stop) = end_after(&certificate, &state, budget, observer) {
+        if let Some(stop) = end_after(&certificate, &mut state, budget, observer) {
             return Ok((state, last, stop));
         }
     }
@@ -274,18 +277,16 @@ fn drive(
         let certified = state.history.last().map_or(0, |last| last.work.oracle_calls);
         let mut fits = true; // whether one more step fits into what is left
         let target = loop {
+            let done = state.work.oracle_calls;
             // Before a step and not after it, so that a run that resumes here does the same.
-            let target = match solver.expected().filter(|_| state.work.oracle_calls > certified) {
-                Some(expected) if ends(expected, budget, &mut state.refuted) => {
-                    state.work.oracle_calls
-                }
+            let target = match solver.expected().filter(|_| done > certified) {
+                Some(expected) if ends(expected, budget, &mut state.refuted) => done,
                 Some(_) => due.max(certified.saturating_mul(2)).min(limit),
                 None => due,
             };
-            if !fits || state.work.oracle_calls >= target || halted() {
+            if !fits || done >= target || halted() {
                 break target;
             }
-            let done = state.work.oracle_calls;
             let quota = Quota {
                 oracle_calls: target - done,
                 steps: u64::MAX,
@@ -327,10 +328,7 @@ fn drive(
         observer.certified(&progress, solver.weights())?;
         state.history.push(progress);
 
-        let end = end_after(&certificate, &state, budget, observer);
-        if end == Some(Stop::GapReached) {
-            state.refuted = None; // nothing was
-        }
+        let end = end_after(&certificate, &mut state, budget, observer);
         if cut {
             // The run can resume from the checkpoint that was stored last, but not from this state.
             let why = if budget.interrupt.raised() { Stop::Interrupted } else { Stop::TimeLimit };

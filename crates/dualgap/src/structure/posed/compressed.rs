@@ -75,9 +75,8 @@ pub(super) fn short_rows<B: Compressible>(
         Start::At(checkpoint) if checkpoint.run.compressed => short().map(Some).ok_or_else(|| {
             Error::setting("the state is one of compressed rows, and these cannot be compressed")
         }),
-        Start::At(_) | Start::Weights(_) => Ok(None),
         Start::Fresh | Start::Entries { .. } if pays(blocks, settings) => Ok(short()),
-        Start::Fresh | Start::Entries { .. } => Ok(None),
+        _ => Ok(None),
     }
 }
 
