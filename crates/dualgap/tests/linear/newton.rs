@@ -103,7 +103,7 @@ fn several_scores_have_the_optimum_of_dual_ascent() {
     }
 }
 
-// With the diagonal in the place of the preconditioner these columns take 1,000 products and more.
+// Columns like these take 20 to 30 products, and with the diagonal in the place of the preconditioner more than 100.
 #[test]
 fn raw_columns_of_several_scores_take_few_products() {
     let mut random = Random::new(3);
@@ -126,7 +126,7 @@ fn raw_columns_of_several_scores_take_few_products() {
     let report = task.fit(&data, plan).unwrap();
     assert_eq!(report.stop, Stop::GapReached);
     let products = report.counters["products"];
-    assert!(products < 150, "{products} products");
+    assert!(products < 60, "{products} products");
     report.model.certify(&data).unwrap();
 }
 

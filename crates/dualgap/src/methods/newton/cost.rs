@@ -21,6 +21,15 @@ const SPARSE: f64 = 1.0 / 2.0;
 #[cfg(feature = "low-rank")]
 const EIGENVECTORS: f64 = 9.0;
 
+/// The preconditioner of several outputs may take as long as this many passes over the data: it saves more products than that
+/// on raw columns.
+#[cfg(feature = "low-rank")]
+const WORTH_OF_FACTORS: f64 = 20.0;
+
+/// The most inputs of the preconditioner, whose matrix is then 8 MB.
+#[cfg(feature = "low-rank")]
+const MOST_INPUTS: usize = 1000;
+
 /// What the conjugate gradients of a step take with the preconditioner of several outputs, in passes: four to twelve products
 /// with matrices, each two passes at about half the time of one over rows.
 #[cfg(feature = "low-rank")]
@@ -104,9 +113,16 @@ impl Way {
 /// Returns how long a step by conjugate gradients with the preconditioner of several outputs takes, if there is one.
 fn passes_of_factors(rows: &Rows, outputs: usize) -> Option<f64> {
     #[cfg(feature = "low-rank")]
-    return super::kronecker::passes(rows, outputs).map(|passes| passes + PRODUCTS);
+    return passes_of_preconditioner(rows, outputs).map(|passes| passes + PRODUCTS);
     #[cfg(not(feature = "low-rank"))]
     return (rows.len() + outputs == 0).then_some(0.0);
+}
+
+/// Returns how long the preconditioner of several outputs takes, in passes over the data, if it pays.
+#[cfg(feature = "low-rank")]
+pub fn passes_of_preconditioner(rows: &Rows, outputs: usize) -> Option<f64> {
+    let small = outputs > 1 && rows.width() <= MOST_INPUTS;
+    small.then(|| gram_in_passes(rows, outputs)).filter(|&passes| passes <= WORTH_OF_FACTORS)
 }
 
 /// Returns how many passes of dual ascent take about as long as a step, or `None` if that is known only afterwards.

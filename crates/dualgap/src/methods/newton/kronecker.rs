@@ -18,24 +18,10 @@
 
 use super::blocks::CurvedBlocks;
 use super::cholesky::Hessian;
-use super::cost::gram_in_passes;
 use super::design::Design;
-use crate::linalg::Rows;
 use crate::linalg::low_rank::dense::symmetric_eigen;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-
-/// The preconditioner may take as long as this many passes over the data: it saves more products than that on raw columns.
-const WORTH: f64 = 20.0;
-
-/// The most inputs, whose matrix is 8 MB.
-const MOST_INPUTS: usize = 1000;
-
-/// Returns how long the preconditioner takes, in passes over the data, if it pays.
-pub fn passes(rows: &Rows, outputs: usize) -> Option<f64> {
-    let small = outputs > 1 && rows.width() <= MOST_INPUTS;
-    small.then(|| gram_in_passes(rows, outputs)).filter(|&passes| passes <= WORTH)
-}
 
 /// The eigenvectors of the two factors, and the eigenvalues of their product.
 pub struct Kronecker {

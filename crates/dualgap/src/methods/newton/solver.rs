@@ -6,10 +6,10 @@ use super::cholesky::Hessian;
 use super::conjugate_gradient;
 use super::cost::Way;
 #[cfg(feature = "low-rank")]
-use super::cost::{cholesky_in_passes, gram_in_passes};
+use super::cost::{cholesky_in_passes, gram_in_passes, passes_of_preconditioner};
 use super::design::{Derivatives, Design};
 #[cfg(feature = "low-rank")]
-use super::kronecker::{self, Kronecker};
+use super::kronecker::Kronecker;
 use super::settings::{Equations, Settings};
 use crate::dual::problem::masses;
 use crate::dual::proximal_point::{OuterProblem, foreign_state};
@@ -133,8 +133,8 @@ impl<'a, B: CurvedBlocks> Newton<'a, B> {
             }
         };
         #[cfg(feature = "low-rank")]
-        let by_factors =
-            outer.free().is_none() && kronecker::passes(design.rows, design.outputs).is_some();
+        let by_factors = outer.free().is_none()
+            && passes_of_preconditioner(design.rows, design.outputs).is_some();
         Ok(Self {
             problem: outer,
             design,
