@@ -1,4 +1,4 @@
-use super::{fit, sequences, task};
+use super::{fit, sequences};
 use dualgap::dual::Settings;
 use dualgap::methods::newton;
 use dualgap::run::Budget;
