@@ -97,7 +97,7 @@ fn the_text_tells_the_settings_too() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    desk.train("chain train.txt --passes 2 -o model");
+    desk.train("chain train.txt --passes 2 --hamming normalized -o model");
     let text = desk.run("inspect model").ok().stdout;
     assert!(text.contains("the fraction of wrong labels") && text.contains("not stored"), "{text}");
 }

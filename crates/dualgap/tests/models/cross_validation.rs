@@ -115,9 +115,14 @@ fn linear() -> (Examples, TaskSpec<Linear>) {
 }
 
 #[test]
-fn each_lambda_begins_with_the_one_above() {
+fn each_lambda_begins_with_the_one_above_where_only_the_gap_ends_a_run() {
+    trials_begin_so(&Budget::relative(1e-3), true);
+    trials_begin_so(&Budget::passes(3), false);
+}
+
+fn trials_begin_so(budget: &Budget, warm: bool) {
     let (data, spec) = linear();
-    let (folds, budget) = (Folds::plain(12, 2, 0).unwrap(), Budget::passes(3));
+    let folds = Folds::plain(12, 2, 0).unwrap();
     let plan = TrialPlan { threads: 1, ..TrialPlan::new(budget.clone()) };
     let found = spec.cross_validate(&data, &folds, &[0.1, 0.0, 2.0, 0.1], &plan, || ());
     let found = found.unwrap().unwrap();
@@ -128,7 +133,7 @@ fn each_lambda_begins_with_the_one_above() {
         let mut before: Option<Model<Linear>> = None;
         for candidate in &found.candidates {
             let task = spec.at_lambda(candidate.value).unwrap().resolve(&train).unwrap();
-            let warm_start = before.as_ref();
+            let warm_start = before.as_ref().filter(|_| warm);
             let plan = Plan { threads: 1, warm_start, ..Plan::new(budget.clone()) };
             let report = task.fit(&train, plan).unwrap();
             let trial = &candidate.trials[fold];
