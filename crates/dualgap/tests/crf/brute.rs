@@ -126,7 +126,8 @@ fn marginals_and_the_probabilities_of_sequences_are_those_of_all_labelings() {
         let table = model.probabilities(&data).unwrap();
         let losses = model.task.structure.sequence_losses(model.fitted(), &data).unwrap();
         let (mut row, mut loss, mut weights) = (0, 0.0, 0.0);
-        for i in 0..data.len() {
+        assert_eq!(losses.len(), data.len());
+        for (i, loss_of) in losses.iter().enumerate() {
             let (all, _) = probabilities(&data, i, &model.weights);
             for t in 0..data.truth(i).len() {
                 for label in 0..LABELS {
@@ -137,8 +138,8 @@ fn marginals_and_the_probabilities_of_sequences_are_those_of_all_labelings() {
                 row += 1;
             }
             let own = all.iter().find(|(y, _)| *y == truth(&data, i)).unwrap().1;
-            assert!((losses[i] + own.ln()).abs() < 1e-12);
-            loss += data.weights().unwrap()[i] * losses[i];
+            assert!((loss_of + own.ln()).abs() < 1e-12);
+            loss += data.weights().unwrap()[i] * loss_of;
             weights += data.weights().unwrap()[i] * data.truth(i).len() as f64;
         }
         assert_eq!(row, table.len());

@@ -24,7 +24,8 @@ fn rows(n: usize, width: usize, share: f64) -> Vec<Vec<f64>> {
     let mut random = Random::new(11);
     let mut entry = || if random.unit() < share { random.unit() - 0.4 } else { 0.0 };
     let mut rows: Vec<Vec<f64>> = (0..n).map(|_| (0..width).map(|_| entry()).collect()).collect();
-    rows[n - 1] = rows[1].clone();
+    let twin = rows[1].clone();
+    rows[n - 1] = twin;
     rows
 }
 

@@ -12,9 +12,12 @@ fn generated(n: usize, d: usize) -> (Rows, Vec<f64>) {
     let mut random = Random::new(5);
     let (mut rows, mut targets) = (Rows::sparse(), Vec::new());
     for _ in 0..n {
-        let entries: Vec<(u32, f64)> = (0..d as u32)
-            .filter_map(|j| (random.below(3) == 0).then(|| (j, random.unit() - 0.3)))
-            .collect();
+        let mut entries = Vec::new();
+        for j in 0..d as u32 {
+            if random.below(3) == 0 {
+                entries.push((j, random.unit() - 0.3));
+            }
+        }
         rows.push_sparse(&entries);
         targets.push(if random.below(2) == 0 { 1.0 } else { -1.0 });
     }

@@ -247,7 +247,7 @@ fn runs_are_visits_one_by_one() {
         let order = Order::new(sampling, blocks, 3, shrinking);
         let (mut single, mut in_runs, mut chance) = (order.clone(), order, Random::new(9));
         assert!(single.goes_in_runs());
-        let moves = |i: usize, visit: usize| (i * 7 + visit / blocks) % 3 == 0;
+        let moves = |i: usize, visit: usize| (i * 7 + visit / blocks).is_multiple_of(3);
         let mut visits = 0;
         while visits < 6 * blocks {
             let most = 1 + chance.below(2 * GROUP);

@@ -110,14 +110,13 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
         }
         let before = self.gradients;
         let mut passes = 0;
-        let local = match self.local.take() {
-            Some(local) => local,
-            None => {
-                let w = std::mem::take(&mut self.state.w);
-                let local = self.local_at(&w);
-                self.state.w = w;
-                local?
-            }
+        let local = if let Some(local) = self.local.take() {
+            local
+        } else {
+            let w = std::mem::take(&mut self.state.w);
+            let local = self.local_at(&w);
+            self.state.w = w;
+            local?
         };
         if self.state.memory.diagonal.is_empty() {
             let mut diagonal = vec![0.0; local.gradient.len()];

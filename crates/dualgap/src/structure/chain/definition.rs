@@ -33,6 +33,7 @@ pub enum ChainLoss {
 }
 
 impl ChainLoss {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     fn is_hinge(&self) -> bool {
         *self == Self::Hinge
     }

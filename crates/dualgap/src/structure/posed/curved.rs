@@ -10,7 +10,7 @@ use super::penalised::{
 use super::weight_by_weight::{CurvedL1, by_coordinates, preferred};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
 use crate::data::Factors;
-use crate::dual::{self, Average, Begin, Cache, Method, Settings, Witness, Witnessed};
+use crate::dual::{self, Average, Begin, Cache, Direction, Method, Settings, Witness, Witnessed};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::parallel;
 use crate::methods::newton::{self, CurvedBlocks};
@@ -138,8 +138,9 @@ pub(super) fn handover<B: CurvedBlocks>(blocks: &B, settings: &Settings) -> Opti
     let plain = settings.regulariser.is_plain()
         && settings.average == Average::None
         && settings.method == Method::Bcfw
-        // Who asks for a cache asks for dual ascent, which says that there is none.
-        && settings.cache != Cache::On;
+        // Who asks for a cache or a direction asks for dual ascent, which says that there is none.
+        && settings.cache != Cache::On
+        && matches!(settings.direction, Direction::Auto | Direction::Toward);
     let possible = settings.handover && plain && blocks.is_curved();
     possible.then(|| Pace::new(blocks, settings.lambda))
 }

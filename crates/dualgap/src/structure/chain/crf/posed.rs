@@ -21,9 +21,8 @@ pub fn posed<'d>(
     layout: Layout,
     posing: &Posing<'_>,
 ) -> Result<Box<dyn Posed + 'd>> {
-    let lambda = match posing.penalty {
-        Penalty::Ridge { lambda, l1: 0.0, nonnegative: false, free: None } => lambda,
-        _ => return Err(refused("the file names a penalty that the log-loss of chains has not")),
+    let Penalty::Ridge { lambda, l1: 0.0, nonnegative: false, free: None } = posing.penalty else {
+        return Err(refused("the file names a penalty that the log-loss of chains has not"));
     };
     Ok(Box::new(Crf { problem: CrfProblem::new(data, layout, lambda, posing.weights)? }))
 }

@@ -84,7 +84,7 @@ impl<'d> CrfProblem<'d> {
         lambda: f64,
         weights: Option<&[f64]>,
     ) -> Result<Self> {
-        if data.len() == 0 {
+        if data.is_empty() {
             return Err(Error::setting("there is no example to train on"));
         }
         if !(lambda > 0.0 && lambda.is_finite()) {
