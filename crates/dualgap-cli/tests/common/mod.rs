@@ -78,6 +78,16 @@ impl Desk {
         self.run(&format!("train {line} --json")).ok().json()
     }
 
+    /// [`train`](Self::train) without a tolerance: to a limit, or as far as rounding allows, which the program tells by exit code 1.
+    #[track_caller]
+    pub fn train_on(&self, line: &str) -> Value {
+        let run = self.run(&format!("train {line} --tolerance 0 --json"));
+        let json = run.json();
+        let stalled = json["stop"] == "stalled";
+        run.exits(i32::from(stalled));
+        json
+    }
+
     /// Runs `certify MODEL DATA --json`, which must accept: with 0 what is proved, with 1 what lacks a witness.
     #[track_caller]
     pub fn certify(&self, model: &str, data: &str) -> Value {

@@ -100,14 +100,14 @@ fn a_kept_run_goes_on_bit_for_bit() {
         .into_iter()
         .enumerate()
     {
-        let line = format!("binary noisy.svm --loss {loss} --lambda 0 --l1 0.02 --tolerance 0");
-        let whole = desk.train(&format!("{line} --passes 6 --witness -o whole"));
-        desk.train(&format!("{line} --passes 3 --checkpoint run{k} --checkpoint-every 1"));
-        let again = desk.train(&format!("{line} --passes 6 --resume run{k} --witness -o again"));
+        let line = format!("binary noisy.svm --loss {loss} --lambda 0 --l1 0.02");
+        let whole = desk.train_on(&format!("{line} --passes 6 --witness -o whole"));
+        desk.train_on(&format!("{line} --passes 3 --checkpoint run{k} --checkpoint-every 1"));
+        let again = desk.train_on(&format!("{line} --passes 6 --resume run{k} --witness -o again"));
         assert_eq!(desk.read("whole"), desk.read("again"), "{loss}");
         assert_eq!(whole["dual"], again["dual"], "{loss}");
         let other = format!("{line} --passes 6 --resume run{k}").replace("0.02", "0.03");
-        desk.run(&format!("train {other}")).refuses(&["its sigma is 0.02"]);
+        desk.run(&format!("train {other} --tolerance 0")).refuses(&["its sigma is 0.02"]);
     }
 }
 
@@ -205,10 +205,9 @@ fn structures_have_a_pure_l1_problem_too() {
         desk.write("forged", closer.sealed());
         desk.run(&format!("certify forged {data}")).refuses(&["dual"]);
 
-        let kept = format!("{line} --tolerance 0");
-        desk.train(&format!("{kept} --passes 6 --witness -o whole"));
-        desk.train(&format!("{kept} --passes 3 --checkpoint run{k} --checkpoint-every 1"));
-        desk.train(&format!("{kept} --passes 6 --resume run{k} --witness -o again"));
+        desk.train_on(&format!("{line} --passes 6 --witness -o whole"));
+        desk.train_on(&format!("{line} --passes 3 --checkpoint run{k} --checkpoint-every 1"));
+        desk.train_on(&format!("{line} --passes 6 --resume run{k} --witness -o again"));
         assert_eq!(desk.read("whole"), desk.read("again"), "{task}");
     }
 }

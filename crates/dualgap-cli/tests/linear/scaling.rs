@@ -48,9 +48,9 @@ fn a_scaled_run_is_a_run_on_a_scaled_file() {
         for scale in ["max", "rms"] {
             let by = factors(scale, &data.rows);
             desk.write("scaled.svm", divided(&data, &by).text());
-            let limit = "--passes 4 --tolerance 0 --witness";
+            let limit = "--passes 4 --witness";
             let train = |file: &str, more: &str| {
-                desk.train(&format!("{task} {file} {options} {limit} {more}"))
+                desk.train_on(&format!("{task} {file} {options} {limit} {more}"))
             };
             let one = train("data.svm", &format!("--scale {scale} -o model"));
             let other = train("scaled.svm", "-o other");

@@ -318,7 +318,7 @@ fn every_certificate_has_a_bound_with_its_rounding() {
 #[test]
 fn rounding_that_exceeds_the_gap_is_said_to() {
     let desk = desk();
-    let line = "regression numbers.svm --lambda 1 --witness -o model";
+    let line = "regression numbers.svm --lambda 1 --solver bcfw --witness -o model";
     let words = "the rounding bound is larger than the gap itself";
     for (options, expected) in [("--tolerance 0 --passes 3000", true), ("--tolerance 0.1", false)] {
         let run = desk.run(&format!("train {line} {options}"));

@@ -215,13 +215,24 @@ fn end_after(
 
 /// Whether the solver expects a certificate that ends the run. `refuted` is the gap that was expected when a certificate did not
 /// end it, because of rounding: an expectation counts again when its gap is less than half.
-fn ends(expected: Expected, budget: &Budget, refuted: &mut Option<f64>) -> bool {
-    let less = refuted.is_none_or(|refuted| expected.gap < 0.5 * refuted);
-    let ends = less && budget.would_be_met(expected);
-    if ends {
-        *refuted = Some(expected.gap);
-    }
-    ends
+fn ends(expected: Expected, budget: &Budget, refuted: Option<f64>) -> bool {
+    refuted.is_none_or(|refuted| expected.gap < 0.5 * refuted) && budget.would_be_met(expected)
+}
+
+/// Certifies again where an earlier run ended, if one did here: what it stored is not trusted, unless the solver has proved it
+/// already.
+fn certify_again(solver: &mut dyn Drive, state: &mut RunState) -> Result<Option<Progress>> {
+    let Some(&last) = state.history.last().filter(|last| last.work == state.work) else {
+        return Ok(None);
+    };
+    let certificate = match solver.proved() {
+        Some(certificate) => certificate?,
+        None => solver.certify()?.model,
+    };
+    let last = Progress { certificate, ..last };
+    state.history.pop();
+    state.history.push(last);
+    Ok(Some(last))
 }
 
 /// Runs the loop; returns the state at the end of the run, the last certification, and why the run ended.
@@ -256,31 +267,24 @@ fn drive(
     for progress in &state.history {
         observer.certified(progress, &[])?;
     }
-    if let Some(&last) = state.history.last()
-        && last.work == state.work
+    if let Some(last) = certify_again(solver, &mut state)?
+        && let Some(stop) = end_after(&last.certificate, &mut state, budget, observer)
     {
-        // The earlier run ended here. Its stored certificate is not trusted, so the loop certifies again, unless the
-        // solver has proved it already.
-        let certificate = match solver.proved() {
-            Some(certificate) => certificate?,
-            None => solver.certify()?.model,
-        };
-        let last = Progress { certificate, ..last };
-        state.history.pop();
-        state.history.push(last);
-        if let Some(stop) = end_after(&certificate, &mut state, budget, observer) {
-            return Ok((state, last, stop));
-        }
+        return Ok((state, last, stop));
     }
     loop {
         let due = next_certification(&state.history, pass, cost, budget.certify_share).min(limit);
         let certified = state.history.last().map_or(0, |last| last.work.oracle_calls);
         let mut fits = true; // whether one more step fits into what is left
+        let mut claimed = None; // the gap that the next certificate may refute
         let target = loop {
             let done = state.work.oracle_calls;
             // Before a step and not after it, so that a run that resumes here does the same.
             let target = match solver.expected().filter(|_| done > certified) {
-                Some(expected) if ends(expected, budget, &mut state.refuted) => done,
+                Some(expected) if ends(expected, budget, state.refuted) => {
+                    claimed = Some(expected.gap);
+                    done
+                }
                 Some(_) => due.max(certified.saturating_mul(2)).min(limit),
                 None => due,
             };
@@ -327,6 +331,8 @@ fn drive(
         state.compare(&certificate, solver.may_stall());
         observer.certified(&progress, solver.weights())?;
         state.history.push(progress);
+        // Not before: a run that pauses and resumes here certifies here.
+        state.refuted = claimed.or(state.refuted);
 
         let end = end_after(&certificate, &mut state, budget, observer);
         if cut {
