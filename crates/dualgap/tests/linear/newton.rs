@@ -246,8 +246,10 @@ fn a_run_on_raw_columns_begins_with_newton() {
         assert_eq!(rest.model.weights, whole.model.weights, "{passes}");
         assert_eq!(rest.certificate, whole.certificate, "{passes}");
     }
-    // Strong regularisation is for dual ascent.
-    let strong = task.at_lambda(1e6).unwrap().fit(&data, Plan::new(budget)).unwrap();
+    // Strong regularisation of many columns is for dual ascent.
+    let wide = Case { lambda: 1e6, ..Case::random(11, ScalarLoss::Logistic, 60, 100) };
+    let task = Task::new(Linear::new(wide.loss), Penalty::ridge(wide.lambda));
+    let strong = task.fit(&wide.examples(), Plan::new(budget)).unwrap();
     assert!(strong.tactics.iter().all(|line| !line.contains("Newton")), "{:?}", strong.tactics);
 }
 
