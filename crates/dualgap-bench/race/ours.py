@@ -180,8 +180,30 @@ def climb(program: Program, data: Set, problem: Problem, limit: float, threads: 
     return found, "finished"
 
 
+def dense(header: dict[str, Any], numbers: bytes, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the weights of a model file, whose zeros may have been left out: docs/model-file.md."""
+
+    def tensor(name: str) -> np.ndarray:
+        start, end = header[name]["data_offsets"]
+        kinds = {"F64": "<f8", "F32": "<f4", "U8": "u1"}
+        return np.frombuffer(numbers[start:end], dtype=kinds[header[name]["dtype"]])
+
+    if "weights" in header:
+        return tensor("weights").reshape(shape)
+    full, place, zeros, shift = np.zeros(shape), -1, 0, 0
+    values = iter(tensor("weights.values"))
+    for byte in tensor("weights.places").tolist():
+        zeros |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            place += zeros + 1
+            full.flat[place] = next(values)
+            zeros = shift = 0
+    return full
+
+
 def weights(program: Program, data: Set, problem: Problem, tolerance: float, folder: pathlib.Path, limit: float) -> Any:
-    """Return the weights of a run, and the value that its report has for them."""
+    """Return the weights of a run, the value that its report has for them, and the bound on the rounding of its certificate."""
     folder.mkdir(parents=True, exist_ok=True)
     model = folder / "model.dualgap"
     command = [*program.command(data, problem, tolerance), "--output", str(model)]
@@ -190,11 +212,12 @@ def weights(program: Program, data: Set, problem: Problem, tolerance: float, fol
     model.unlink()
     length = int.from_bytes(raw[:8], "little")  # safetensors: a length, a header of JSON, and the numbers
     header, numbers = json.loads(raw[8 : 8 + length]), raw[8 + length :]
-    start, end = header["weights"]["data_offsets"]
-    w = np.frombuffer(numbers[start:end], dtype="<f8").reshape(header["weights"]["shape"])
+    of_model = json.loads(header["__metadata__"]["dualgap"])["header"]
+    outputs = (len(of_model["labels"]),) if TASKS[problem.kind][0] == "multiclass" else ()
+    w = dense(header, numbers, (of_model["features"], *outputs))
     if w.ndim == 2:
-        names = json.loads(header["__metadata__"]["dualgap"])["header"]["labels"]
+        names = of_model["labels"]
         w = w[:, np.argsort([float(name) for name in names])].T
     padded = np.zeros((*w.shape[:-1], data.d))
     padded[..., : w.shape[-1]] = w
-    return padded, report["primal"]
+    return padded, report["primal"], report["rounding_error"]
