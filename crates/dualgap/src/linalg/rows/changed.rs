@@ -1,0 +1,160 @@
+//! Matrices that are made of others: some of their rows, one more column, other units, another width.
+
+use super::{Parts, Row, Rows, Storage};
+
+impl Rows {
+    /// Returns the given rows in the given order, as a matrix of the same width.
+    #[must_use]
+    pub fn select(&self, rows: impl Iterator<Item = usize>) -> Self {
+        let width = self.width;
+        if self.dense_values().is_some() {
+            let (mut len, mut values) = (0, Vec::new());
+            for i in rows {
+                self.row(i).for_each(|_, x| values.push(x));
+                len += 1;
+            }
+            return Self { width, storage: Storage::Dense { len, values } };
+        }
+        let (mut starts, mut indices) = (vec![0], Vec::new());
+        let (mut wide, mut single) = (Vec::new(), Vec::new());
+        for i in rows {
+            match self.row(i) {
+                Row::Sparse { values, .. } => wide.extend_from_slice(values),
+                Row::Single { values, .. } => single.extend_from_slice(values),
+                Row::Dense(_) => {}
+            }
+            indices.extend_from_slice(self.row(i).indices().unwrap_or_default());
+            starts.push(indices.len());
+        }
+        let storage = match self.parts() {
+            Parts::Single { .. } => Storage::Single { starts, indices, values: single },
+            _ => Storage::Sparse { starts, indices, values: wide },
+        };
+        Self { width, storage }
+    }
+
+    /// Appends a feature that is 1 in every row.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Rows;
+    /// let mut rows = Rows::dense(&[vec![2.0], vec![3.0]])?;
+    /// rows.append_constant();
+    /// assert_eq!(rows.row(1).iter().collect::<Vec<_>>(), [(0, 3.0), (1, 1.0)]);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn append_constant(&mut self) {
+        let last = self.width() as u32;
+        match &mut self.storage {
+            Storage::Sparse { starts, indices, values } => {
+                append_to_rows(starts, indices, last);
+                append_to_rows(starts, values, 1.0);
+                shift(starts);
+                self.width += 1;
+                return;
+            }
+            Storage::Single { starts, indices, values } => {
+                append_to_rows(starts, indices, last);
+                append_to_rows(starts, values, 1.0);
+                shift(starts);
+                self.width += 1;
+                return;
+            }
+            _ => {} // the rows of a dense or shared matrix have no room for more
+        }
+        let mut wider = Self::sparse();
+        let mut row: Vec<(u32, f64)> = Vec::new();
+        for i in 0..self.len() {
+            row.clear();
+            row.extend(self.row(i).iter().map(|(j, x)| (j as u32, x)));
+            row.push((last, 1.0));
+            wider.push_sparse(&row);
+        }
+        wider.fit_width(last as usize + 1);
+        *self = wider;
+    }
+
+    /// Divides every column by its factor; entries that are not stored stay zero.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Rows;
+    /// let mut rows = Rows::sparse();
+    /// rows.push_sparse(&[(1, 6.0)]);
+    /// rows.divide_columns(&[2.0, 3.0]);
+    /// assert_eq!(rows.row(0).iter().collect::<Vec<_>>(), [(1, 2.0)]);
+    /// ```
+    pub fn divide_columns(&mut self, factors: &[f64]) {
+        let width = self.width;
+        self.widen();
+        match self.owned() {
+            Storage::Sparse { indices, values, .. } => {
+                values.iter_mut().zip(indices).for_each(|(x, j)| *x /= factors[*j as usize]);
+            }
+            Storage::Dense { values, .. } => {
+                for row in values.chunks_exact_mut(width.max(1)) {
+                    row.iter_mut().zip(factors).for_each(|(x, factor)| *x /= factor);
+                }
+            }
+            // Wide and owned by now.
+            Storage::Single { .. } | Storage::SharedSparse { .. } | Storage::SharedDense { .. } => {
+            }
+        }
+    }
+
+    /// Returns a copy with every column divided by its factor.
+    pub(crate) fn divided(&self, factors: &[f64]) -> Self {
+        let Storage::Single { starts, indices, values } = &self.storage else {
+            let mut copy = self.clone();
+            copy.divide_columns(factors);
+            return copy;
+        };
+        // At once in 64 bits, without a copy in 32.
+        let divided = values.iter().zip(indices).map(|(&x, &j)| f64::from(x) / factors[j as usize]);
+        Self::of_sparse(starts.clone(), indices.clone(), divided.collect(), self.width)
+    }
+
+    /// Widens or narrows the matrix to `width` features; drops the entries beyond and returns their number.
+    pub fn fit_width(&mut self, width: usize) -> usize {
+        let before = self.stored();
+        if self.width > width {
+            let mut narrow = Self::sparse();
+            for i in 0..self.len() {
+                let row: Vec<(u32, f64)> = self
+                    .row(i)
+                    .iter()
+                    .filter(|&(j, _)| j < width)
+                    .map(|(j, x)| (j as u32, x))
+                    .collect();
+                narrow.push_sparse(&row);
+            }
+            *self = narrow;
+        }
+        if let Some(values) = self.dense_values().filter(|_| self.width < width) {
+            let (old, len) = (self.width, self.len());
+            let mut wider = Vec::with_capacity(len * width);
+            for i in 0..len {
+                wider.extend_from_slice(&values[i * old..(i + 1) * old]);
+                wider.resize((i + 1) * width, 0.0);
+            }
+            self.storage = Storage::Dense { len, values: wider };
+        }
+        self.width = width;
+        before.saturating_sub(self.stored())
+    }
+}
+
+/// Makes room at the end of every row, in place, and fills it with a number.
+fn append_to_rows<T: Copy>(starts: &[usize], numbers: &mut Vec<T>, last: T) {
+    let rows = starts.len() - 1;
+    numbers.reserve_exact(rows);
+    numbers.resize(numbers.len() + rows, last);
+    // From the last row on, so that nothing is overwritten before it has moved.
+    for i in (0..rows).rev() {
+        numbers.copy_within(starts[i]..starts[i + 1], starts[i] + i);
+        numbers[starts[i + 1] + i] = last;
+    }
+}
+
+/// Moves the starts of rows that have all become longer by one.
+fn shift(starts: &mut [usize]) {
+    starts.iter_mut().enumerate().for_each(|(i, start)| *start += i);
+}

@@ -1,0 +1,381 @@
+//! Rows of a data matrix, sparse or dense, behind one interface.
+//!
+//! Indices have 32 bits. Values have 64, or 32 as long as all of them are exact in 32 bits, as counts and most
+//! measured numbers of few digits are: the data enter the certificate, so storing them must not round.
+
+mod changed;
+
+use super::buffer::{Buffer, Kept, Owner};
+use super::{Row, csr, memory};
+use crate::{Error, Result};
+
+/// Matrices of more bytes than this do not stay in the cache of a core.
+const CACHE: usize = 1 << 20;
+
+/// In a matrix with longer rows on average, in bytes, the order of the rows makes little difference.
+const SHORT: usize = 2048;
+
+/// A data matrix by rows.
+///
+/// ```
+/// # use dualgap::linalg::Rows;
+/// let mut rows = Rows::sparse();
+/// rows.push_sparse(&[(0, 1.0), (3, 2.5)]);
+/// assert_eq!((rows.len(), rows.width(), rows.stored()), (1, 4, 2));
+/// ```
+#[derive(Clone)]
+pub struct Rows {
+    width: usize,
+    storage: Storage,
+}
+
+#[derive(Clone)]
+enum Storage {
+    /// Row `i` is at `starts[i]..starts[i + 1]`, its indices ascend, and all are below the width.
+    Sparse {
+        starts: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f64>,
+    },
+    /// The same with values that are exact in 32 bits.
+    Single {
+        starts: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f32>,
+    },
+    /// Row-major, `len · width` numbers.
+    Dense {
+        len: usize,
+        values: Vec<f64>,
+    },
+    /// The same two, in shared arrays.
+    SharedSparse {
+        starts: Owner<usize>,
+        indices: Owner<u32>,
+        values: Owner<f64>,
+    },
+    SharedDense {
+        len: usize,
+        values: Owner<f64>,
+    },
+}
+
+/// The arrays of a matrix, owned or shared.
+#[derive(Clone, Copy)]
+enum Parts<'a> {
+    Sparse { starts: &'a [usize], indices: &'a [u32], values: &'a [f64] },
+    Single { starts: &'a [usize], indices: &'a [u32], values: &'a [f32] },
+    Dense { len: usize, values: &'a [f64] },
+}
+
+/// Whether 32 bits hold a number, to the last bit and with its sign.
+#[inline]
+fn is_single(x: f64) -> bool {
+    f64::from(x as f32).to_bits() == x.to_bits()
+}
+
+/// Two matrices are equal if both are sparse or both are dense, with the same entries.
+impl PartialEq for Rows {
+    fn eq(&self, other: &Self) -> bool {
+        use Parts::{Dense, Single, Sparse};
+        let same = match (self.parts(), other.parts()) {
+            (Dense { len, values }, Dense { len: n, values: x }) => len == n && values == x,
+            (Dense { .. }, _) | (_, Dense { .. }) => false,
+            (
+                Sparse { starts, indices, .. } | Single { starts, indices, .. },
+                Sparse { starts: ends, indices: j, .. } | Single { starts: ends, indices: j, .. },
+            ) => {
+                let rows = || (0..self.len()).map(|i| (self.row(i), other.row(i)));
+                starts == ends && indices == j && rows().all(|(a, b)| a.iter().eq(b.iter()))
+            }
+        };
+        self.width == other.width && same
+    }
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries((0..self.len()).map(|i| self.row(i))).finish()
+    }
+}
+
+impl Rows {
+    /// Returns a sparse matrix without rows.
+    pub fn sparse() -> Self {
+        let (starts, indices, values) = (vec![0], Vec::new(), Vec::new());
+        Self { width: 0, storage: Storage::Single { starts, indices, values } }
+    }
+
+    fn of_sparse(starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>, width: usize) -> Self {
+        Self { width, storage: Storage::Sparse { starts, indices, values } }
+    }
+
+    /// Returns compressed sparse rows: row `i` has the entries `starts[i]..starts[i + 1]` of the indices, which
+    /// count from 0, and of the values. The arrays are vectors or shared, see [`Buffer`]; neither is copied.
+    ///
+    /// The order of the entries within a row does not matter: unsorted rows are sorted, in a copy. Two entries of a
+    /// row in the same column are an error, because some programs mean their sum and others the last one.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Rows;
+    /// let rows = Rows::from_csr(vec![0, 2, 2], vec![3, 0], vec![2.5, 1.0], 5)?;
+    /// assert_eq!((rows.len(), rows.width()), (2, 5));
+    /// assert_eq!(rows.row(0).iter().collect::<Vec<_>>(), [(0, 1.0), (3, 2.5)]);
+    /// let beyond = Rows::from_csr(vec![0, 1], vec![5], vec![1.0], 5).unwrap_err();
+    /// assert_eq!(beyond.to_string(), "row 0 has an entry in column 5, and there are 5 columns, from 0 on");
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn from_csr(
+        starts: impl Into<Buffer<usize>>,
+        indices: impl Into<Buffer<u32>>,
+        values: impl Into<Buffer<f64>>,
+        width: usize,
+    ) -> Result<Self> {
+        let starts = starts.into();
+        let (indices, values) =
+            csr::checked(starts.as_slice(), indices.into(), values.into(), width)?;
+        let storage = match (starts, indices, values) {
+            (
+                Buffer(Kept::Owned(starts)),
+                Buffer(Kept::Owned(indices)),
+                Buffer(Kept::Owned(values)),
+            ) => Storage::Sparse { starts, indices, values },
+            (starts, indices, values) => Storage::SharedSparse {
+                starts: starts.into_owner(),
+                indices: indices.into_owner(),
+                values: values.into_owner(),
+            },
+        };
+        Ok(Self { width, storage })
+    }
+
+    /// Returns dense rows of this width, in row-major order, from a vector or a shared array.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Rows;
+    /// let rows = Rows::from_dense(vec![1.0, 2.0, 3.0, 4.0], 2)?;
+    /// assert_eq!((rows.len(), rows.row(1).get(0)), (2, 3.0));
+    /// assert!(Rows::from_dense(vec![1.0, 2.0, 3.0], 2).is_err());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn from_dense(values: impl Into<Buffer<f64>>, width: usize) -> Result<Self> {
+        let values = values.into();
+        let count = values.as_slice().len();
+        csr::check_width(width)?;
+        if count.checked_rem(width).unwrap_or(count) != 0 {
+            return Err(Error::setting(format!(
+                "{count} values cannot be shared among dense rows of {width} each"
+            )));
+        }
+        let len = count.checked_div(width).unwrap_or(0);
+        let storage = match values.0 {
+            Kept::Owned(values) => Storage::Dense { len, values },
+            Kept::Shared(values) => Storage::SharedDense { len, values },
+        };
+        Ok(Self { width, storage })
+    }
+
+    /// Returns dense rows, which must have the same length.
+    pub fn dense(rows: &[Vec<f64>]) -> Result<Self> {
+        let width = rows.first().map_or(0, Vec::len);
+        if let Some(i) = rows.iter().position(|row| row.len() != width) {
+            return Err(Error::setting(format!(
+                "row {i} has {} values and row 0 has {width}: dense rows must be equally long",
+                rows[i].len()
+            )));
+        }
+        csr::check_width(width)?;
+        Ok(Self { width, storage: Storage::Dense { len: rows.len(), values: rows.concat() } })
+    }
+
+    #[inline]
+    fn parts(&self) -> Parts<'_> {
+        match &self.storage {
+            Storage::Sparse { starts, indices, values } => {
+                Parts::Sparse { starts, indices, values }
+            }
+            Storage::Single { starts, indices, values } => {
+                Parts::Single { starts, indices, values }
+            }
+            Storage::Dense { len, values } => Parts::Dense { len: *len, values },
+            Storage::SharedSparse { starts, indices, values } => Parts::Sparse {
+                starts: starts.as_slice(),
+                indices: indices.as_slice(),
+                values: values.as_slice(),
+            },
+            Storage::SharedDense { len, values } => {
+                Parts::Dense { len: *len, values: values.as_slice() }
+            }
+        }
+    }
+
+    /// Returns the storage for changes; shared arrays are copied first.
+    fn owned(&mut self) -> &mut Storage {
+        let copy = match &self.storage {
+            Storage::SharedSparse { starts, indices, values } => Some(Storage::Sparse {
+                starts: starts.as_slice().to_vec(),
+                indices: indices.as_slice().to_vec(),
+                values: values.as_slice().to_vec(),
+            }),
+            Storage::SharedDense { len, values } => {
+                Some(Storage::Dense { len: *len, values: values.as_slice().to_vec() })
+            }
+            Storage::Sparse { .. } | Storage::Single { .. } | Storage::Dense { .. } => None,
+        };
+        if let Some(copy) = copy {
+            self.storage = copy;
+        }
+        &mut self.storage
+    }
+
+    /// Stores all values of sparse rows in 64 bits.
+    fn widen(&mut self) {
+        if let Storage::Single { starts, indices, values } = &mut self.storage {
+            let values = std::mem::take(values).into_iter().map(f64::from).collect();
+            let (starts, indices) = (std::mem::take(starts), std::mem::take(indices));
+            self.storage = Storage::Sparse { starts, indices, values };
+        }
+    }
+
+    /// Returns all values in row-major order, if the rows are dense.
+    ///
+    /// ```
+    /// # use dualgap::linalg::Rows;
+    /// assert_eq!(Rows::dense(&[vec![1.0], vec![2.0]])?.dense_values(), Some(&[1.0, 2.0][..]));
+    /// assert_eq!(Rows::sparse().dense_values(), None);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn dense_values(&self) -> Option<&[f64]> {
+        match self.parts() {
+            Parts::Dense { values, .. } => Some(values),
+            Parts::Sparse { .. } | Parts::Single { .. } => None,
+        }
+    }
+
+    /// Appends a sparse row.
+    ///
+    /// # Panics
+    /// If the rows are dense, or if the indices do not ascend.
+    pub fn push_sparse(&mut self, row: &[(u32, f64)]) {
+        assert!(row.windows(2).all(|pair| pair[0].0 < pair[1].0), "indices must ascend");
+        if !row.iter().all(|&(_, x)| is_single(x)) {
+            self.widen();
+        }
+        let (starts, indices) = match self.owned() {
+            Storage::Sparse { starts, indices, values } => {
+                values.extend(row.iter().map(|&(_, x)| x));
+                (starts, indices)
+            }
+            Storage::Single { starts, indices, values } => {
+                values.extend(row.iter().map(|&(_, x)| x as f32));
+                (starts, indices)
+            }
+            _ => panic!("a sparse row among dense ones"),
+        };
+        indices.extend(row.iter().map(|&(j, _)| j));
+        starts.push(indices.len());
+        if let Some(&(j, _)) = row.last() {
+            self.width = self.width.max(j as usize + 1);
+        }
+    }
+
+    /// Reserves memory for a row of this many entries, or returns an error where pushing it would end the program.
+    pub fn try_reserve(&mut self, entries: usize) -> Result<()> {
+        let made = match &mut self.storage {
+            Storage::Sparse { starts, indices, values } => starts
+                .try_reserve(1)
+                .and_then(|()| indices.try_reserve(entries))
+                .and_then(|()| values.try_reserve(entries)),
+            Storage::Single { starts, indices, values } => starts
+                .try_reserve(1)
+                .and_then(|()| indices.try_reserve(entries))
+                .and_then(|()| values.try_reserve(entries)),
+            Storage::Dense { values, .. } => values.try_reserve(entries),
+            // Shared arrays never grow.
+            Storage::SharedSparse { .. } | Storage::SharedDense { .. } => Ok(()),
+        };
+        made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
+    }
+
+    /// Returns the number of rows.
+    pub fn len(&self) -> usize {
+        match self.parts() {
+            Parts::Sparse { starts, .. } | Parts::Single { starts, .. } => starts.len() - 1,
+            Parts::Dense { len, .. } => len,
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of features, at least the largest index plus one.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Returns the number of stored entries.
+    pub fn stored(&self) -> usize {
+        match self.parts() {
+            Parts::Sparse { values, .. } | Parts::Dense { values, .. } => values.len(),
+            Parts::Single { values, .. } => values.len(),
+        }
+    }
+
+    /// Whether reading rows in a random order waits for memory: they do not fit the cache, and each of them is short.
+    pub(crate) fn are_many_and_short(&self) -> bool {
+        let entry = match self.parts() {
+            Parts::Dense { .. } | Parts::Single { .. } => 8,
+            Parts::Sparse { .. } => 12,
+        };
+        let bytes = self.stored().saturating_mul(entry);
+        bytes > CACHE && bytes < self.len().saturating_mul(SHORT)
+    }
+
+    /// Returns row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> Row<'_> {
+        match &self.storage {
+            Storage::Sparse { starts, indices, values } => {
+                let range = starts[i]..starts[i + 1];
+                Row::Sparse { indices: &indices[range.clone()], values: &values[range] }
+            }
+            Storage::Single { starts, indices, values } => {
+                let range = starts[i]..starts[i + 1];
+                Row::Single { indices: &indices[range.clone()], values: &values[range] }
+            }
+            Storage::Dense { values, .. } => {
+                Row::Dense(&values[i * self.width..(i + 1) * self.width])
+            }
+            Storage::SharedSparse { .. } | Storage::SharedDense { .. } => self.shared_row(i),
+        }
+    }
+
+    #[inline]
+    fn shared_row(&self, i: usize) -> Row<'_> {
+        match self.parts() {
+            Parts::Sparse { starts, indices, values } => {
+                let range = starts[i]..starts[i + 1];
+                Row::Sparse { indices: &indices[range.clone()], values: &values[range] }
+            }
+            Parts::Single { starts, indices, values } => {
+                let range = starts[i]..starts[i + 1];
+                Row::Single { indices: &indices[range.clone()], values: &values[range] }
+            }
+            Parts::Dense { values, .. } => {
+                Row::Dense(&values[i * self.width..(i + 1) * self.width])
+            }
+        }
+    }
+
+    /// Returns the identity matrix: row i has a one at i.
+    pub(crate) fn identity(count: usize) -> Self {
+        let indices = (0..count).map(|i| i as u32).collect();
+        let (starts, values) = ((0..=count).collect(), vec![1.0; count]);
+        Self { width: count, storage: Storage::Single { starts, indices, values } }
+    }
+}
+
+#[cfg(test)]
+mod tests;
