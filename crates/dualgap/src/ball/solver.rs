@@ -60,6 +60,40 @@ pub(super) trait Moves<M: Design, L: Losses> {
     }
 }
 
+impl<M: Design, L: Losses> Moves<M, L> for &mut dyn Moves<M, L> {
+    fn step(&mut self, problem: &Problem<M, L>, halted: Halted<'_>) -> Result<Option<Looked>> {
+        (**self).step(problem, halted)
+    }
+
+    fn record_calls(&mut self, problem: &Problem<M, L>, calls: u64) {
+        (**self).record_calls(problem, calls);
+    }
+
+    fn iterate(&mut self, problem: &Problem<M, L>, dual: Option<&M::Dual>) -> Result<M::Weights> {
+        (**self).iterate(problem, dual)
+    }
+
+    fn alpha(&self) -> Option<&[f64]> {
+        (**self).alpha()
+    }
+
+    fn certified(&mut self, problem: &Problem<M, L>, told: Told<'_, M>) -> Result<()> {
+        (**self).certified(problem, told)
+    }
+
+    fn may_stall(&self) -> bool {
+        (**self).may_stall()
+    }
+
+    fn touched(&self) -> Option<Touched> {
+        (**self).touched()
+    }
+
+    fn tactics(&self) -> Vec<String> {
+        (**self).tactics()
+    }
+}
+
 /// A method that can resume from a checkpoint.
 pub(super) trait Resumes<M: Design, L: Losses>: Moves<M, L> {
     /// The state of the method.
@@ -322,12 +356,13 @@ pub struct Session<'s, 'k> {
 }
 
 impl Session<'_, '_> {
-    /// Runs the training loop with a method that has no checkpoints.
-    pub(super) fn run<M: Design, L: Losses, D: Moves<M, L>>(
+    /// Runs the training loop with a method that has no checkpoints. The solver around it is compiled once for all such methods.
+    pub(super) fn run<M: Design, L: Losses>(
         self,
         problem: &Problem<M, L>,
-        moves: D,
+        mut moves: impl Moves<M, L>,
     ) -> Result<Report<Solution<M::Weights>>> {
+        let moves: &mut dyn Moves<M, L> = &mut moves;
         run(BallSolver::new(problem, moves)?, self.budget, self.observer)
     }
 
