@@ -31,6 +31,7 @@ mod ball;
 mod certify;
 mod choices;
 mod chosen;
+mod compress;
 mod convert;
 mod curve;
 mod cv;
@@ -110,6 +111,7 @@ fn run(command: Command, tasks: &Tasks) -> Result<Outcome> {
     match command {
         Command::Convert(args) => convert::run(&args),
         Command::Certify(args) => certify::run(&args, tasks),
+        Command::Compress(args) => compress::run(&args, tasks),
         Command::Demo(args) => demo::run(&args),
         Command::Predict(args) => predict::run(&args, tasks),
         Command::Eval(args) => eval::run(&args, tasks),

@@ -24,7 +24,7 @@ pub use cv::CvArgs;
 pub(crate) use grid::COUNT;
 pub use joint::Common;
 pub(crate) use joint::{no_accuracy, no_lambda};
-pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
+pub use models::{CertifyArgs, CompressArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
 pub use train::{KeptArgs, OutputArgs, TrainArgs};
 
@@ -77,6 +77,13 @@ Examples:
   dualgap convert TRAIN.svm --random-binning 300 --save-map grids.map -o train.svm.gz
   dualgap convert TEST.svm --map grids.map -o test.svm.gz")]
     Convert(ConvertArgs),
+    /// Make a model small: few weights of few bits, with a proof of what that costs.
+    #[command(after_help = "\
+Examples:
+  dualgap compress model.dualgap TRAIN.txt -o small.dualgap --test TEST.txt
+  dualgap compress model.dualgap TRAIN.txt --bits 16 --keep 0.999 -o small.dualgap --json
+  dualgap certify small.dualgap TRAIN.txt --witness model.dualgap")]
+    Compress(CompressArgs),
     /// Check the certificate of a model or a path again, from the data it was trained on, and name the problem that it is of.
     #[command(after_help = "\
 Examples:

@@ -68,11 +68,40 @@ pub struct InspectArgs {
 }
 
 #[derive(Args, Debug)]
+pub struct CompressArgs {
+    /// A model file; unless it is a conditional random field, it was trained with --witness.
+    pub model: PathBuf,
+    /// The data it was trained on; format and folds are taken from the model file.
+    pub data: PathBuf,
+    /// Bits of a weight: 8 or 16 for integers with a scale for every 64 weights, 32 for floats, 64 to leave them.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub bits: u32,
+    /// The share of the squared norm of the weights that stays; the smallest weights become zero.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.99)]
+    pub keep: f64,
+    /// Where to write the compressed model.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Compare predictions on this file, in the place of the training data.
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+    /// Keep the dual point in the new file, which then proves its certificate by itself and is larger.
+    #[arg(long)]
+    pub witness: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
 pub struct CertifyArgs {
     /// A model file, or the folder of a path; what was trained without --witness is not proved.
     pub model: PathBuf,
     /// The data it was trained on; format and folds are taken from the model file.
     pub data: PathBuf,
+    /// Take the dual point from this model file: the one that was compressed.
+    #[arg(long, value_name = "MODEL", conflicts_with = "weights")]
+    pub witness: Option<PathBuf>,
     /// In the place of a model: the weights of another program, as `dualgap appraise` takes them.
     #[arg(long, value_name = "FILE", requires = "task")]
     pub weights: Option<PathBuf>,

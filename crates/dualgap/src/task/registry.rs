@@ -2,8 +2,9 @@
 
 use super::file::in_file;
 use super::predict::{Predictions, Request, check_request, write_predictions};
-use super::{Description, Model, Provenance, RawModel, Verified};
+use super::{Compressed, Compression, Description, Model, Provenance, RawModel, Verified};
 use crate::data::{Recipe, Scaling, Sink, Source, Unseen};
+use crate::dual::Witness;
 use crate::run::Certificate;
 use crate::structure::{
     Chain, Completion, Evaluation, Fitted, Kernelised, Linear, Matching, MultiLabel, MultiOutput,
@@ -68,6 +69,15 @@ pub trait AnyModel: Any + Send + Sync {
     /// Reads the training file as the model says it was read, and verifies the certificate. The description has the
     /// recipe that the file was read with: what the model says about its columns is a claim like any other.
     fn certify(&mut self, source: Source<'_>) -> Result<(Verified, Description)>;
+
+    /// Reads the training file, and compresses the model; see [`Model::compress`].
+    fn compress(&mut self, source: Source<'_>, how: &Compression) -> Result<Compressed>;
+
+    /// Gives the model this dual point to prove its certificate with, or none, and returns the one that it had.
+    fn exchange_witness(&mut self, witness: Option<Witness>) -> Option<Witness>;
+
+    /// Returns the bytes of the model file.
+    fn to_bytes(&self) -> Result<Vec<u8>>;
 
     /// Compares predictions with the truth in a file, of which `folds` may choose a part.
     fn evaluate(&self, source: Source<'_>, folds: Option<Vec<u8>>) -> Result<(Evaluation, Unseen)>;
@@ -177,6 +187,19 @@ impl<S: Structure> AnyModel for Model<S> {
         let verified = Model::certify(self, &loaded.data)?;
         self.provenance.recipe = Some(loaded.recipe);
         Ok((verified, Model::describe(self, Some(&loaded.data))))
+    }
+
+    fn compress(&mut self, source: Source<'_>, how: &Compression) -> Result<Compressed> {
+        let loaded = self.task.structure.read(self.recipe()?, source, Purpose::Train)?;
+        Model::compress(self, &loaded.data, how)
+    }
+
+    fn exchange_witness(&mut self, witness: Option<Witness>) -> Option<Witness> {
+        std::mem::replace(&mut self.witness, witness)
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        Model::to_bytes(self)
     }
 
     fn evaluate(&self, source: Source<'_>, folds: Option<Vec<u8>>) -> Result<(Evaluation, Unseen)> {
