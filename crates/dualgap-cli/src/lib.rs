@@ -54,6 +54,7 @@ mod progress;
 mod ratings;
 mod report;
 mod spelling;
+mod tag;
 mod tasks;
 mod train;
 mod weight_file;
@@ -114,6 +115,7 @@ fn run(command: Command, tasks: &Tasks) -> Result<Outcome> {
         Command::Compress(args) => compress::run(&args, tasks),
         Command::Demo(args) => demo::run(&args),
         Command::Predict(args) => predict::run(&args, tasks),
+        Command::Tag(args) => tag::run(&args, tasks),
         Command::Eval(args) => eval::run(&args, tasks),
         Command::Inspect(args) => inspect::run(&args, tasks),
         Command::Help { about } => help::run(&about, tasks),

@@ -1,6 +1,7 @@
 //! The options of commands that take a model, and of the demo.
 
-use super::values::{Folds, parse_folds};
+use super::values::{Folds, parse_folds, parse_threads};
+use crate::choices::{InputName, OutputName};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -24,6 +25,34 @@ pub struct PredictArgs {
     /// position, the marginals.
     #[arg(long, visible_alias = "marginals")]
     pub probabilities: bool,
+    /// Chains: the N best labelings of every sequence, each after a line with its rank, its score, its margin to the best
+    /// other one and, with the log-loss, its probability.
+    #[arg(long, value_name = "N", visible_alias = "n-best")]
+    pub nbest: Option<usize>,
+    /// Print nothing but labels and errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct TagArgs {
+    /// A model of a column file.
+    pub model: PathBuf,
+    /// The sentences to label; `-` for standard input.
+    #[arg(default_value = "-")]
+    pub data: PathBuf,
+    /// What comes in.
+    #[arg(long, value_enum, default_value_t = InputName::Text)]
+    pub input: InputName,
+    /// What goes out.
+    #[arg(long, value_enum, default_value_t = OutputName::Columns)]
+    pub output: OutputName,
+    /// Where to write it [default: standard output].
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub to: Option<PathBuf>,
+    /// Threads to use; 0 for all cores. The answers are the same, in the same order.
+    #[arg(long, value_name = "T", default_value_t = 0, value_parser = parse_threads)]
+    pub threads: usize,
     /// Print nothing but labels and errors.
     #[arg(short, long)]
     pub quiet: bool,

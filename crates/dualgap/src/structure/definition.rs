@@ -3,7 +3,7 @@
 use super::evaluation::{Evaluation, Strangers};
 use super::fitted::no_probabilities;
 use super::posed::{Posed, Posing};
-use super::{Fitted, Names, Support, Table, Words};
+use super::{Fitted, Names, Ranked, Support, Table, Words};
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, DataSet, Format, Loaded, Recipe, Sequences, Source, TargetKind};
 use crate::term::{Constants, Penalty};
@@ -138,6 +138,21 @@ pub trait Structure:
     /// Returns the probabilities of all labels, a column for each.
     fn probabilities(&self, _fitted: Fitted<'_>, _data: &Self::Data) -> Result<Table> {
         Err(no_probabilities())
+    }
+
+    /// Returns an error if the structure does not have several outputs in order, as [`check_scores`](Self::check_scores) does.
+    fn check_n_best(&self) -> Result<()> {
+        Err(Error::setting("the best outputs in order are those of chains: other models have one"))
+    }
+
+    /// Returns the best outputs of every input, the best first: at most `count`, which is positive.
+    fn n_best(
+        &self,
+        _fitted: Fitted<'_>,
+        _data: &Self::Data,
+        _count: usize,
+    ) -> Result<Vec<Vec<Ranked<Self::Output>>>> {
+        self.check_n_best().map(|()| Vec::new())
     }
 
     /// Compares predictions with the truth.

@@ -18,7 +18,7 @@
 //! - `path`: models that together are within a tolerance at every λ of an interval.
 //! - `over`: what a grid is over, λ, σ or a radius; `cross_validation`: the one that predicts best.
 //! - `grid_path`: a certified model at every number of a grid; `choose`: the number that predicts held-out examples best.
-//! - `predict`: predictions for a file.
+//! - `predict`: predictions for a file; `tag`: for a stream of sentences, in several forms.
 //! - `registry`: models whose structure is known only when their file is read.
 
 mod accuracy;
@@ -47,6 +47,7 @@ mod quantised;
 mod registry;
 mod spec;
 mod strength;
+mod tag;
 mod version1;
 
 pub use accuracy::{Accuracy, Approximation};
@@ -71,3 +72,4 @@ pub use prove::{DualEvidence, Verified};
 pub use registry::{AnyModel, Registry};
 pub use spec::{PenaltySpec, TaskSpec};
 pub use strength::Strength;
+pub use tag::{InputForm, OutputForm, Tagging};

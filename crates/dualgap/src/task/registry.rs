@@ -2,7 +2,7 @@
 
 use super::file::in_file;
 use super::predict::{Predictions, Request, check_request, write_predictions};
-use super::{Compressed, Compression, Description, Model, Provenance, RawModel, Verified};
+use super::{Compressed, Compression, Description, Model, Provenance, RawModel, Tagging, Verified};
 use crate::data::{Recipe, Scaling, Sink, Source, Unseen};
 use crate::dual::Witness;
 use crate::run::Certificate;
@@ -92,6 +92,9 @@ pub trait AnyModel: Any + Send + Sync {
         request: &Request,
         sink: &mut Sink,
     ) -> Result<Predictions>;
+
+    /// Labels a stream of sentences as they come; see [`Tagging`].
+    fn tag(&self, source: Source<'_>, tagging: &Tagging, sink: &mut Sink) -> Result<Predictions>;
 
     /// The model itself, for whoever knows its type.
     fn as_any(&self) -> &dyn Any;
@@ -227,6 +230,10 @@ impl<S: Structure> AnyModel for Model<S> {
         sink: &mut Sink,
     ) -> Result<Predictions> {
         write_predictions(self, source, request, sink)
+    }
+
+    fn tag(&self, source: Source<'_>, tagging: &Tagging, sink: &mut Sink) -> Result<Predictions> {
+        super::tag::tag(self, source, tagging, sink)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,6 +1,7 @@
 //! Chains as a structure: a label for each position of a sequence.
 
 use super::blocks::layout as chain_layout;
+use super::n_best::n_best;
 use super::{Beam, ChainBlocks, ChainOracle, Hamming, Label, Layout, Viterbi};
 use super::{crf, edges, slack};
 use crate::data::{Format, Loaded, Recipe, Sequences, Source};
@@ -14,7 +15,7 @@ use crate::structure::own::{OracleBlocks, Rescaling};
 use crate::structure::posed::{Posed, Posing, penalised, with_expectations};
 use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
-use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Ranked, Structure, Table, WeightOf, Words};
 use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -311,6 +312,45 @@ impl Structure for Chain {
             viterbi.decode(layout, fitted.weights, &mut best);
             Ok(best.into_iter().map(usize::from).collect())
         })
+    }
+
+    fn check_n_best(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn n_best(
+        &self,
+        fitted: Fitted<'_>,
+        data: &Sequences,
+        count: usize,
+    ) -> Result<Vec<Vec<Ranked<Vec<usize>>>>> {
+        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        let longest = (0..data.len()).map(|i| data.sequence(i).len()).max().unwrap_or(0);
+        reserve_check(
+            longest.saturating_mul(layout.labels).saturating_mul(count).saturating_mul(2),
+        )?;
+        let found = parallel::map(data.len(), Viterbi::default, |viterbi, i| {
+            viterbi.score(layout, fitted.weights, data.sequence(i), None);
+            Ok(n_best(viterbi, layout, fitted.weights, count))
+        })?;
+        let losses = match self.loss {
+            ChainLoss::Hinge => None,
+            ChainLoss::Log => {
+                let best = |i: usize| found[i].first().map(|(labels, _)| labels.clone());
+                Some(crf::log_losses(layout, fitted.weights, data, best)?)
+            }
+        };
+        let ranked = found.into_iter().enumerate().map(|(i, found)| {
+            let top = found.first().map_or(0.0, |(_, score)| *score);
+            let ranked = found.into_iter().map(|(labels, score)| Ranked {
+                output: labels.into_iter().map(usize::from).collect(),
+                score,
+                // The probability of the best is known, and others differ by their scores.
+                probability: losses.as_ref().map(|losses| (score - top - losses[i]).exp()),
+            });
+            ranked.collect()
+        });
+        Ok(ranked.collect())
     }
 
     fn check_scores(&self) -> Result<()> {
