@@ -38,6 +38,7 @@ mod cv;
 mod demo;
 mod drawing;
 mod eval;
+mod explain;
 mod formats;
 mod help;
 mod inspect;

@@ -82,6 +82,14 @@ pub struct InspectArgs {
     /// Write all weights that are not zero to this file, one a line; `-` for standard output.
     #[arg(long, value_name = "FILE")]
     pub weights: Option<PathBuf>,
+    /// Taggers: show what drives the label of each word of this sentence, beside the runner-up; if features are made of more
+    /// columns, these follow each word after slashes: "He/PRP runs/VBZ". --top says how many reasons.
+    #[arg(long, value_name = "SENTENCE", conflicts_with_all = ["weights", "data"])]
+    pub explain: Option<String>,
+    /// Chains: show the weights of neighbouring labels in shades, and draw them in this SVG file; `-` for standard output.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["weights", "data", "explain", "json"])]
+    #[allow(clippy::option_option)] // the option, and its file
+    pub transitions: Option<Option<PathBuf>>,
     /// Matchings: show what the model predicts for an example of these data, beside what is true.
     #[arg(long, value_name = "DATA", requires = "pair", conflicts_with = "weights")]
     pub data: Option<PathBuf>,

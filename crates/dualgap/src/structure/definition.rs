@@ -1,6 +1,6 @@
 //! What a structure is: the one trait behind which everything that depends on the kind of output lives.
 
-use super::evaluation::{Evaluation, Strangers};
+use super::evaluation::{Evaluation, SequenceCalibration, Strangers};
 use super::fitted::no_probabilities;
 use super::posed::{Posed, Posing};
 use super::{Fitted, Names, Ranked, Support, Table, Words};
@@ -157,6 +157,16 @@ pub trait Structure:
 
     /// Compares predictions with the truth.
     fn evaluate(&self, fitted: Fitted<'_>, data: &Self::Data) -> Result<Evaluation>;
+
+    /// Compares the probabilities of predictions with how many of them are right, for models of sequences that have
+    /// probabilities.
+    fn calibration(
+        &self,
+        _fitted: Fitted<'_>,
+        _data: &Self::Data,
+    ) -> Result<Option<SequenceCalibration>> {
+        Ok(None)
+    }
 
     // Words.
 

@@ -216,7 +216,14 @@ impl<S: Structure> AnyModel for Model<S> {
                 "a prediction needs none",
             ));
         }
-        Ok((Model::evaluate(self, &loaded.data)?, loaded.unseen))
+        let evaluation = match Model::evaluate(self, &loaded.data)? {
+            Evaluation::Labels(labels) => {
+                let calibration = self.calibration(&loaded.data)?;
+                Evaluation::Labels(Box::new(labels.with_calibration(calibration)))
+            }
+            other => other,
+        };
+        Ok((evaluation, loaded.unseen))
     }
 
     fn check_request(&self, request: &Request) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::data::{Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::memory::reserve_check;
 use crate::linalg::parallel;
 use crate::structure::definition::{refuse_all_but_ridge, refuse_all_but_ridge_and_l1};
-use crate::structure::evaluation::{Evaluation, LabelEvaluation};
+use crate::structure::evaluation::{Calibration, Evaluation, LabelEvaluation, SequenceCalibration};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multiclass::definition::{slack_needs_lambda, too_few};
 use crate::structure::own::{OracleBlocks, Rescaling};
@@ -387,6 +387,36 @@ impl Structure for Chain {
             evaluation = evaluation.with_log_loss(self.log_loss(fitted, data)?);
         }
         Ok(Evaluation::Labels(Box::new(evaluation)))
+    }
+
+    fn calibration(
+        &self,
+        fitted: Fitted<'_>,
+        data: &Sequences,
+    ) -> Result<Option<SequenceCalibration>> {
+        if self.loss != ChainLoss::Log {
+            return Ok(None);
+        }
+        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        let predicted = self.predict(fitted, data)?;
+        let marginals = crf::marginals(layout, fitted.weights, data)?;
+        let labeling = |i: usize| Some(predicted[i].iter().map(|&y| y as Label).collect());
+        let losses = crf::log_losses(layout, fitted.weights, data, labeling)?;
+        let (own, names) = (fitted.names.alphabet.names(), data.alphabet().names());
+        let is_right = |i: usize, t: usize| {
+            own.get(predicted[i][t]) == names.get(usize::from(data.truth(i)[t]))
+        };
+        let labels = (0..data.len()).flat_map(|i| {
+            let (is_right, marginals, predicted) = (&is_right, &marginals, &predicted);
+            (0..predicted[i].len())
+                .map(move |t| (marginals[i][t * layout.labels + predicted[i][t]], is_right(i, t)))
+        });
+        let sequences = (0..data.len())
+            .map(|i| ((-losses[i]).exp(), (0..predicted[i].len()).all(|t| is_right(i, t))));
+        Ok(Some(SequenceCalibration {
+            labels: Calibration::of(labels),
+            sequences: Calibration::of(sequences),
+        }))
     }
 
     fn describe(&self, names: &Names) -> Words {
