@@ -72,7 +72,7 @@ pub fn run(args: &InspectArgs, tasks: &Tasks) -> Result<Outcome> {
         return explain(&*model, text, args.top, args.json);
     }
     if let Some(picture) = &args.transitions {
-        return transitions(&*model, (picture.as_deref(), &args.model));
+        return transitions(&*model, (picture.as_deref(), args.model.as_path()));
     }
     // Models of ratings are shown by their factors.
     if completion(&*model).is_none() {

@@ -28,9 +28,8 @@ fn the_best_labelings_come_in_order_with_scores_and_margins() {
             assert_eq!(words[..3], ["#", &(k + 1).to_string(), "score"]);
             scores.push(words[3].parse::<f64>().unwrap());
             let margin: f64 = words[5].parse().unwrap();
-            let other = if k == 0 { 1 } else { 0 };
             if k > 0 {
-                assert!((margin - (scores[k] - scores[other])).abs() < 1e-9);
+                assert!((margin - (scores[k] - scores[0])).abs() < 1e-9);
             }
             assert_eq!(words.len() > 6, has_probabilities);
             sum += words.get(7).map_or(0.0, |p| p.parse::<f64>().unwrap());
@@ -136,4 +135,71 @@ fn what_cannot_be_tagged_is_refused() {
     desk.write("two.svm", "1 1:1\n-1 1:-1\n");
     desk.train("binary two.svm -o binary");
     feed(&desk, "tag binary", b"He runs\n").refuses(&["column file"]);
+}
+
+#[test]
+fn probabilities_are_compared_with_how_often_they_are_right() {
+    let desk = desk("--loss log");
+    let test = "She B-NP\nruns B-VP\nhim O\n\nHe B-NP\nsees O\n. O\n\n";
+    desk.write("test.txt", test);
+    let told = desk.run("eval model test.txt --json").ok().json();
+    // By hand, from the marginals: of the label that was predicted.
+    let names: Vec<String> = desk.run("inspect model --json").ok().json()["labels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap().to_string())
+        .collect();
+    let predicted = desk.run("predict model test.txt --marginals -q").ok().stdout;
+    let mut bins = [(0.0, 0.0, 0.0); 10];
+    for line in predicted.lines().filter(|line| !line.is_empty()) {
+        let cells: Vec<&str> = line.split([' ', '\t']).collect();
+        let place = names.iter().position(|name| *name == cells[2]).unwrap();
+        let p: f64 = cells[3 + place].parse().unwrap();
+        let bin = &mut bins[((p * 10.0) as usize).min(9)];
+        *bin = (bin.0 + 1.0, bin.1 + p, bin.2 + f64::from(u8::from(cells[1] == cells[2])));
+    }
+    let error: f64 = bins.iter().map(|(_, p, right): &(f64, f64, f64)| (p - right).abs()).sum();
+    let labels = &told["calibration"]["labels"];
+    assert!((labels["error"].as_f64().unwrap() - error / 6.0).abs() < 1e-9, "{told}");
+    for (bin, (count, ..)) in labels["bins"].as_array().unwrap().iter().zip(bins) {
+        assert_eq!(bin["count"].as_f64().unwrap(), count);
+    }
+    let sequences = told["calibration"]["sequences"]["bins"].as_array().unwrap();
+    assert_eq!(sequences.iter().map(|bin| bin["count"].as_u64().unwrap()).sum::<u64>(), 2);
+    let text = desk.run("eval model test.txt").ok().stdout;
+    assert!(text.contains("expected calibration error"));
+    desk.train("chain train.txt --loss hinge --lambda 0.01 -o hinge");
+    assert!(desk.run("eval hinge test.txt").ok().stdout.contains("no probabilities"));
+    let json = desk.run("eval hinge test.txt --json").ok().json();
+    assert!(json.get("calibration").is_none());
+}
+
+#[test]
+fn what_is_told_of_a_decision_adds_up_to_its_margin() {
+    for loss in ["--loss hinge", "--loss log"] {
+        let desk = desk(loss);
+        // Of a single word there are no neighbours: the margin is the sum of all differences.
+        let run =
+            desk.run_with(&["inspect", "model", "--explain", "runs", "--top", "1000", "--json"]);
+        let told: Vec<Value> = serde_json::from_str(&run.ok().stdout).unwrap();
+        let margin = told[0]["margin"].as_f64().unwrap();
+        let reasons = told[0]["reasons"].as_array().unwrap();
+        let of = |reason: &Value, name: &str| reason[name].as_f64().unwrap();
+        let sum: f64 = reasons.iter().map(|r| of(r, "for_label") - of(r, "for_runner_up")).sum();
+        assert!((sum - margin).abs() < 1e-9 && margin > 0.0, "{told:?}");
+        let text = desk.run_with(&["inspect", "model", "--explain", "She runs."]).ok().stdout;
+        assert!(text.contains("She  B-NP   rather than") && text.contains("after B-NP"), "{text}");
+        let shades = desk.run("inspect model --transitions picture.svg").ok().stdout;
+        assert!(shades.contains('█') && shades.contains("B-VP"));
+        let svg = String::from_utf8(desk.read("picture.svg")).unwrap();
+        assert_eq!(svg.matches("<title>").count(), 16);
+        assert_eq!(desk.run("inspect model --transitions").ok().stdout, shades);
+        desk.run("inspect model --transitions model").fails(&["overwritten"]);
+    }
+    let desk = Desk::new();
+    desk.write("two.svm", "1 1:1\n-1 1:-1\n");
+    desk.train("binary two.svm -o binary");
+    desk.run("inspect binary --explain He").refuses(&["chains"]);
+    desk.run("inspect binary --transitions").refuses(&["chains"]);
 }

@@ -147,9 +147,8 @@ pub(super) fn tag<S: Structure>(
     }
     if tagging.input == InputForm::Text && inputs > 1 {
         return Err(Error::setting(format!(
-            "the features of this model are made of {} columns, and text has words alone: give columns or JSON lines, \
-             or train a model on words and labels",
-            inputs
+            "the features of this model are made of {inputs} columns, and text has words alone: give columns or JSON lines, \
+             or train a model on words and labels"
         )));
     }
     let mut all = Predictions::default();
