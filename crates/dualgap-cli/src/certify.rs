@@ -2,6 +2,7 @@
 
 use crate::args::CertifyArgs;
 use crate::ball::{BallJson, engine_penalty};
+use crate::compress::borrow_witness;
 use crate::predict::load;
 use crate::report::{certificate_rows, certified_sentence, notes};
 use crate::words::{aligned, to_json};
@@ -46,10 +47,16 @@ struct Json<'a> {
 /// Verifies a model, or returns an error if its certificate does not hold. The exit code is 0 if it holds, and 1 if
 /// the file has no witness: the dual value is then only the claim of the training run, and nothing is certified.
 pub fn run(args: &CertifyArgs, tasks: &Tasks) -> Result<Outcome> {
+    if args.model.is_dir() && args.witness.is_some() {
+        return Err(dualgap::Error::setting("--witness is for a single model, and not for a path"));
+    }
     if args.model.is_dir() {
         return path::check::run(args, tasks);
     }
     let mut model = load(&args.model, tasks)?;
+    if let Some(from) = &args.witness {
+        borrow_witness(&mut *model, from, tasks)?;
+    }
     let (verified, problem) = model.certify(Source::open(&args.data)?)?;
     let certificate = verified.certificate;
     let proved = verified.evidence == DualEvidence::Witness;

@@ -48,6 +48,26 @@ choices!(Encoding => dualgap::data::Encoding {
     Latin1 => Latin1,
 });
 
+choices!(InputName => dualgap::task::InputForm {
+    /// A sentence a line, which is split into words
+    Text => Text,
+    /// A token a line, its columns as in training, an empty line after each sentence
+    Columns => Columns,
+    /// {"tokens": ["He", "runs"]}, a list of lists of columns, or {"text": "He runs."}; an "id" comes back
+    #[value(alias = "jsonl")]
+    Json => Json,
+});
+
+choices!(OutputName => dualgap::task::OutputForm {
+    /// A token a line, its label last, an empty line after each sentence
+    Columns => Columns,
+    /// {"tokens": […], "labels": […]}
+    #[value(alias = "jsonl")]
+    Json => Json,
+    /// {"spans": [{"type": "NP", "start": 0, "end": 2, "text": "The deficit"}]}
+    Spans => Spans,
+});
+
 choices!(SdcaOption => dualgap::structure::Choice {
     /// What is best: i
     Auto => I,

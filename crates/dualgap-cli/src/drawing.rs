@@ -156,7 +156,7 @@ fn plain(name: &str) -> String {
     name.chars().map(|letter| if is_shown(letter) { letter } else { '\u{fffd}' }).collect()
 }
 
-fn escaped(name: &str) -> String {
+pub fn escaped(name: &str) -> String {
     let mut text = String::new();
     for letter in plain(name).chars() {
         match letter {

@@ -12,12 +12,15 @@ use dualgap::Result;
 use dualgap::data::{Source, Unseen};
 use dualgap::structure::Evaluation;
 use dualgap::structure::evaluation::{
-    Count, LabelEvaluation, LabelFigures, OutputEvaluation, RatingErrors, Scores, SetEvaluation,
-    SetFigures,
+    Calibration, Count, LabelEvaluation, LabelFigures, OutputEvaluation, RatingErrors, Scores,
+    SequenceCalibration, SetEvaluation, SetFigures,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// What is said in the place of a reliability table.
+const NO_PROBABILITIES: &str = "\n  The hinge has scores and no probabilities, so that there is no calibration to show; a chain trained with --loss log has.\n";
 
 /// Up to so many labels the confusion matrix is shown whole.
 const WIDEST_MATRIX: usize = 12;
@@ -35,6 +38,9 @@ struct Json<'a> {
     chunks: Option<ChunksJson<'a>>,
     /// Truth, prediction, and how often; pairs that do not occur are left out.
     confusion: Vec<(&'a str, &'a str, usize)>,
+    /// Of conditional random fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<&'a SequenceCalibration>,
     unseen_features: u64,
     features_met: u64,
     unseen_labels: &'a [String],
@@ -72,7 +78,13 @@ pub fn run(args: &EvalArgs, tasks: &Tasks) -> Result<Outcome> {
     let folds = args.folds.as_ref().map(|folds| folds.0.clone());
     let (evaluation, unseen) = model.evaluate(Source::open(&args.data)?, folds)?;
     let text = match &evaluation {
-        Evaluation::Labels(evaluation) => labels(evaluation, &unseen, args.json),
+        Evaluation::Labels(evaluation) => {
+            // A structural SVM has scores, and nobody should wait for probabilities.
+            let no_probabilities =
+                model.structure() == "chain" && evaluation.calibration().is_none();
+            let told = labels(evaluation, &unseen, args.json);
+            if no_probabilities && !args.json { told + NO_PROBABILITIES } else { told }
+        }
         Evaluation::Numbers(errors) if args.json => to_json(errors),
         Evaluation::Numbers(errors) => {
             let mut rows = number_rows(errors);
@@ -116,6 +128,7 @@ fn labels(evaluation: &LabelEvaluation, unseen: &Unseen, json: bool) -> String {
                 by_type: chunks.by_type().map(|(kind, count)| (kind, count.figures())).collect(),
             }),
             confusion: evaluation.confusions().collect(),
+            calibration: evaluation.calibration(),
             unseen_features: unseen.features,
             features_met: unseen.met,
             unseen_labels: &unseen.labels,
@@ -130,6 +143,33 @@ fn labels(evaluation: &LabelEvaluation, unseen: &Unseen, json: bool) -> String {
     }
     text += &table("label", by_label.iter().map(|(name, count)| (*name, count.figures())));
     text += &confusion(evaluation, &by_label);
+    if let Some(calibration) = evaluation.calibration() {
+        text += &reliability("labels", &calibration.labels);
+        text += &reliability("sequences", &calibration.sequences);
+    }
+    text
+}
+
+/// Returns how often predictions are right, by the probabilities that they were given.
+fn reliability(what: &str, calibration: &Calibration) -> String {
+    let mut text = format!(
+        "\n  {what} by their probability; expected calibration error {}\n  {:<11}  {:>9}  {:>9}  {:>9}\n",
+        percent(calibration.error),
+        "probability",
+        "mean",
+        "right",
+        "count"
+    );
+    for bin in calibration.bins.iter().filter(|bin| bin.count > 0) {
+        let _ = writeln!(
+            text,
+            "  {:<11}  {:>9.2}  {:>9.2}  {:>9}",
+            format!("{:.0} to {:.0} %", 100.0 * bin.from, 100.0 * bin.to),
+            100.0 * bin.confidence,
+            100.0 * bin.accuracy,
+            thousands(bin.count as u64)
+        );
+    }
     text
 }
 

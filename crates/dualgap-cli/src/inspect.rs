@@ -2,6 +2,7 @@
 
 use crate::args::InspectArgs;
 use crate::ball::penalty_rows;
+use crate::explain::{explain, transitions};
 use crate::matchings::inspect_example;
 use crate::outputs::outputs_row;
 use crate::places::check_not_read;
@@ -67,6 +68,12 @@ pub fn run(args: &InspectArgs, tasks: &Tasks) -> Result<Outcome> {
         let files = (data.as_path(), args.model.as_path());
         return inspect_example(&*model, files, pair, args.svg.as_deref(), args.json);
     }
+    if let Some(text) = &args.explain {
+        return explain(&*model, text, args.top, args.json);
+    }
+    if let Some(picture) = &args.transitions {
+        return transitions(&*model, (picture.as_deref(), args.model.as_path()));
+    }
     // Models of ratings are shown by their factors.
     if completion(&*model).is_none() {
         model.write_out()?;
@@ -97,7 +104,7 @@ fn json(model: &dyn AnyModel, top: usize) -> String {
     }
     let largest = (0..model.weighted().len())
         .flat_map(|label| largest_features(model, label, top))
-        .chain(largest(transitions(model), 2 * top))
+        .chain(largest(other_places(model), 2 * top))
         .map(|k| named(model, k));
     let (problem, names, weights) = (model.describe(), model.names(), model.fitted().weights);
     to_json(&Json {
@@ -151,14 +158,14 @@ fn tell(model: &dyn AnyModel, args: &InspectArgs) -> String {
 
 /// Returns the largest of the weights that do not belong to a feature and a label.
 fn other_weights(model: &dyn AnyModel, top: usize) -> String {
-    if transitions(model).next().is_none() {
+    if other_places(model).next().is_none() {
         return String::new();
     }
     let mut text = String::from("\n");
     if !model.weighted().is_empty() {
         text += "The largest weights of label pairs, first and last labels:\n\n";
     }
-    for k in largest(transitions(model), 2 * top) {
+    for k in largest(other_places(model), 2 * top) {
         let Named { kind, feature, from, label, weight } = named(model, k);
         let what = match (kind, from) {
             ("start", _) => format!("begins with {label}"),
@@ -267,7 +274,7 @@ fn largest_features(model: &dyn AnyModel, label: usize, count: usize) -> Vec<(us
 
 /// Returns the weights that do not belong to a feature and a label: pairs of labels in a chain, or all weights of a
 /// structure without labels.
-fn transitions(model: &dyn AnyModel) -> impl Iterator<Item = (usize, f64)> + '_ {
+fn other_places(model: &dyn AnyModel) -> impl Iterator<Item = (usize, f64)> + '_ {
     let inputs = model.fitted().support.map_or(model.names().features, Support::len);
     let first = inputs * model.weighted().len();
     model.fitted().weights.iter().copied().enumerate().skip(first)

@@ -31,12 +31,14 @@ mod ball;
 mod certify;
 mod choices;
 mod chosen;
+mod compress;
 mod convert;
 mod curve;
 mod cv;
 mod demo;
 mod drawing;
 mod eval;
+mod explain;
 mod formats;
 mod help;
 mod inspect;
@@ -53,6 +55,7 @@ mod progress;
 mod ratings;
 mod report;
 mod spelling;
+mod tag;
 mod tasks;
 mod train;
 mod weight_file;
@@ -110,8 +113,10 @@ fn run(command: Command, tasks: &Tasks) -> Result<Outcome> {
     match command {
         Command::Convert(args) => convert::run(&args),
         Command::Certify(args) => certify::run(&args, tasks),
+        Command::Compress(args) => compress::run(&args, tasks),
         Command::Demo(args) => demo::run(&args),
         Command::Predict(args) => predict::run(&args, tasks),
+        Command::Tag(args) => tag::run(&args, tasks),
         Command::Eval(args) => eval::run(&args, tasks),
         Command::Inspect(args) => inspect::run(&args, tasks),
         Command::Help { about } => help::run(&about, tasks),

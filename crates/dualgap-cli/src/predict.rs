@@ -18,7 +18,12 @@ use std::path::Path;
 pub fn run(args: &PredictArgs, tasks: &Tasks) -> Result<Outcome> {
     let model = load(&args.model, tasks)?;
     let folds = args.folds.as_ref().map(|folds| folds.0.clone());
-    let request = Request { folds, scores: args.scores, probabilities: args.probabilities };
+    let request = Request {
+        folds,
+        scores: args.scores,
+        probabilities: args.probabilities,
+        n_best: args.nbest,
+    };
     model.check_request(&request)?;
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
     check_not_read(output, &[&args.data, &args.model])?;

@@ -24,7 +24,9 @@ pub use cv::CvArgs;
 pub(crate) use grid::COUNT;
 pub use joint::Common;
 pub(crate) use joint::{no_accuracy, no_lambda};
-pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
+pub use models::{
+    CertifyArgs, CompressArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs, TagArgs,
+};
 pub use path::PathArgs;
 pub use train::{KeptArgs, OutputArgs, TrainArgs};
 
@@ -58,6 +60,13 @@ Examples:
   dualgap predict model.dualgap NEW.txt > labelled.txt
   gunzip -c NEW.txt.gz | dualgap predict model.dualgap - -o labelled.txt")]
     Predict(PredictArgs),
+    /// Label sentences as they come: text, columns or JSON lines in; columns, JSON lines or spans out.
+    #[command(after_help = "\
+Examples:
+  echo 'He reckons the deficit will narrow.' | dualgap tag model.dualgap
+  dualgap tag model.dualgap NEWS.txt --output spans > spans.jsonl
+  dualgap tag model.dualgap - --input json --output json --threads 2 < IN.jsonl > OUT.jsonl")]
+    Tag(TagArgs),
     /// Compare a model's predictions with the labels of a file.
     #[command(after_help = "\
 Examples:
@@ -77,6 +86,13 @@ Examples:
   dualgap convert TRAIN.svm --random-binning 300 --save-map grids.map -o train.svm.gz
   dualgap convert TEST.svm --map grids.map -o test.svm.gz")]
     Convert(ConvertArgs),
+    /// Make a model small: few weights of few bits, with a proof of what that costs.
+    #[command(after_help = "\
+Examples:
+  dualgap compress model.dualgap TRAIN.txt -o small.dualgap --test TEST.txt
+  dualgap compress model.dualgap TRAIN.txt --bits 16 --keep 0.999 -o small.dualgap --json
+  dualgap certify small.dualgap TRAIN.txt --witness model.dualgap")]
+    Compress(CompressArgs),
     /// Check the certificate of a model or a path again, from the data it was trained on, and name the problem that it is of.
     #[command(after_help = "\
 Examples:

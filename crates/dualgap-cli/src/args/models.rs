@@ -1,6 +1,7 @@
 //! The options of commands that take a model, and of the demo.
 
-use super::values::{Folds, parse_folds};
+use super::values::{Folds, parse_folds, parse_threads};
+use crate::choices::{InputName, OutputName};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -24,6 +25,34 @@ pub struct PredictArgs {
     /// position, the marginals.
     #[arg(long, visible_alias = "marginals")]
     pub probabilities: bool,
+    /// Chains: the N best labelings of every sequence, each after a line with its rank, its score, its margin to the best
+    /// other one and, with the log-loss, its probability.
+    #[arg(long, value_name = "N", visible_alias = "n-best")]
+    pub nbest: Option<usize>,
+    /// Print nothing but labels and errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct TagArgs {
+    /// A model of a column file.
+    pub model: PathBuf,
+    /// The sentences to label; `-` for standard input.
+    #[arg(default_value = "-")]
+    pub data: PathBuf,
+    /// What comes in.
+    #[arg(long, value_enum, default_value_t = InputName::Text)]
+    pub input: InputName,
+    /// What goes out.
+    #[arg(long, value_enum, default_value_t = OutputName::Columns)]
+    pub output: OutputName,
+    /// Where to write it [default: standard output].
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub to: Option<PathBuf>,
+    /// Threads to use; 0 for all cores. The answers are the same, in the same order.
+    #[arg(long, value_name = "T", default_value_t = 0, value_parser = parse_threads)]
+    pub threads: usize,
     /// Print nothing but labels and errors.
     #[arg(short, long)]
     pub quiet: bool,
@@ -53,6 +82,14 @@ pub struct InspectArgs {
     /// Write all weights that are not zero to this file, one a line; `-` for standard output.
     #[arg(long, value_name = "FILE")]
     pub weights: Option<PathBuf>,
+    /// Taggers: show what drives the label of each word of this sentence, beside the runner-up; if features are made of more
+    /// columns, these follow each word after slashes: "He/PRP runs/VBZ". --top says how many reasons.
+    #[arg(long, value_name = "SENTENCE", conflicts_with_all = ["weights", "data"])]
+    pub explain: Option<String>,
+    /// Chains: show the weights of neighbouring labels in shades, and draw them in this SVG file; `-` for standard output.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["weights", "data", "explain", "json"])]
+    #[allow(clippy::option_option)] // the option, and its file
+    pub transitions: Option<Option<PathBuf>>,
     /// Matchings: show what the model predicts for an example of these data, beside what is true.
     #[arg(long, value_name = "DATA", requires = "pair", conflicts_with = "weights")]
     pub data: Option<PathBuf>,
@@ -68,11 +105,40 @@ pub struct InspectArgs {
 }
 
 #[derive(Args, Debug)]
+pub struct CompressArgs {
+    /// A model file; unless it is a conditional random field, it was trained with --witness.
+    pub model: PathBuf,
+    /// The data it was trained on; format and folds are taken from the model file.
+    pub data: PathBuf,
+    /// Bits of a weight: 8 or 16 for integers with a scale for every 64 weights, 32 for floats, 64 to leave them.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub bits: u32,
+    /// The share of the squared norm of the weights that stays; the smallest weights become zero.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.99)]
+    pub keep: f64,
+    /// Where to write the compressed model.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Compare predictions on this file, in the place of the training data.
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+    /// Keep the dual point in the new file, which then proves its certificate by itself and is larger.
+    #[arg(long)]
+    pub witness: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
 pub struct CertifyArgs {
     /// A model file, or the folder of a path; what was trained without --witness is not proved.
     pub model: PathBuf,
     /// The data it was trained on; format and folds are taken from the model file.
     pub data: PathBuf,
+    /// Take the dual point from this model file: the one that was compressed.
+    #[arg(long, value_name = "MODEL", conflicts_with = "weights")]
+    pub witness: Option<PathBuf>,
     /// In the place of a model: the weights of another program, as `dualgap appraise` takes them.
     #[arg(long, value_name = "FILE", requires = "task")]
     pub weights: Option<PathBuf>,

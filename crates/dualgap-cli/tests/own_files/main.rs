@@ -3,10 +3,12 @@
 //! Expectations come from the data, or are computed again from the weights that `inspect` exports.
 
 mod columns;
+mod compressed;
 mod evaluation;
 mod exported;
 mod inspection;
 mod sentences;
+mod streams;
 mod tables;
 
 use crate::common::{Desk, Run};

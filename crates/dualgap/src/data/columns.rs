@@ -83,6 +83,18 @@ impl Sentence {
             })
     }
 
+    /// Returns a sentence of these cells, `width` for every token.
+    pub(super) fn of_cells<'c>(
+        cells: impl Iterator<Item = &'c str>,
+        width: usize,
+        line: u64,
+    ) -> Self {
+        let mut sentence = Self { width, ..Self::default() };
+        cells.for_each(|cell| sentence.push(cell));
+        sentence.lines = vec![line; sentence.len()];
+        sentence
+    }
+
     fn push(&mut self, cell: &str) {
         self.text.push_str(cell);
         self.ends.push(self.text.len());

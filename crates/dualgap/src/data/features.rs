@@ -241,6 +241,37 @@ impl<'a> Extractor<'a> {
         self.recipe.encoding
     }
 
+    /// Returns how many columns the features are made of: those up to the last that a template names.
+    pub fn inputs(&self) -> usize {
+        Templates::parse(&self.recipe.templates).map_or(0, |templates| templates.columns())
+    }
+
+    /// Returns how many columns a file without labels has at least.
+    pub fn width(&self) -> usize {
+        self.recipe.width(self.recipe.columns - 1)
+    }
+
+    /// Returns a sentence of tokens that were not read from a file: for each the columns that features are made of, and perhaps
+    /// more.
+    pub fn sentence(&self, tokens: &[Vec<String>], line: u64) -> Sentence {
+        let recipe = &self.recipe;
+        let width = recipe.width(recipe.columns - 1);
+        let column = |place: usize| (0..recipe.columns - 1).find(|&k| recipe.place(k) == place);
+        let columns: Vec<Option<usize>> = (0..width).map(column).collect();
+        let cell = |token: &'_ [String], k: Option<usize>| -> Option<usize> {
+            k.filter(|&k| k < token.len())
+        };
+        let cells = tokens.iter().flat_map(|token| {
+            columns.iter().map(move |&k| cell(token, k).map_or("_", |k| &token[k][..]))
+        });
+        Sentence::of_cells(cells, width, line)
+    }
+
+    /// Returns the word of a token: its first column.
+    pub fn word<'s>(&self, sentence: &'s Sentence, token: usize) -> &'s str {
+        sentence.cell(token, self.recipe.place(0))
+    }
+
     fn extract(&self, sentences: &[Sentence], labelled: bool) -> Part {
         let Self { templates, recipe, known } = self;
         let label = labelled.then(|| recipe.place(recipe.columns - 1));

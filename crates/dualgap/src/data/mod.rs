@@ -57,6 +57,7 @@ pub mod tables;
 mod targets;
 pub mod templates;
 mod vocabulary;
+mod words;
 
 pub use crate::container::{Digest, check_link, temporary, write_atomically};
 pub use alphabet::Alphabet;
@@ -83,3 +84,4 @@ pub use sink::Sink;
 pub use source::{Encoding, Source};
 pub use targets::{Classes, Numbers, TargetKind, Targets};
 pub use vocabulary::{Unseen, Vocabulary};
+pub use words::words;

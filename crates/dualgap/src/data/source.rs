@@ -203,6 +203,11 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// Whether the next line can be read without waiting for more input.
+    pub fn has_line(&mut self) -> Result<bool> {
+        Ok(self.buffered()?.contains(&b'\n'))
+    }
+
     /// Puts a source beside this one whose lines belong to the lines of this one: bitext has several files.
     #[must_use]
     pub fn beside(mut self, ending: &'static str, other: Self) -> Self {

@@ -1,9 +1,9 @@
 //! What a structure is: the one trait behind which everything that depends on the kind of output lives.
 
-use super::evaluation::{Evaluation, Strangers};
+use super::evaluation::{Evaluation, SequenceCalibration, Strangers};
 use super::fitted::no_probabilities;
 use super::posed::{Posed, Posing};
-use super::{Fitted, Names, Support, Table, Words};
+use super::{Fitted, Names, Ranked, Support, Table, Words};
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, DataSet, Format, Loaded, Recipe, Sequences, Source, TargetKind};
 use crate::term::{Constants, Penalty};
@@ -140,8 +140,33 @@ pub trait Structure:
         Err(no_probabilities())
     }
 
+    /// Returns an error if the structure does not have several outputs in order, as [`check_scores`](Self::check_scores) does.
+    fn check_n_best(&self) -> Result<()> {
+        Err(Error::setting("the best outputs in order are those of chains: other models have one"))
+    }
+
+    /// Returns the best outputs of every input, the best first: at most `count`, which is positive.
+    fn n_best(
+        &self,
+        _fitted: Fitted<'_>,
+        _data: &Self::Data,
+        _count: usize,
+    ) -> Result<Vec<Vec<Ranked<Self::Output>>>> {
+        self.check_n_best().map(|()| Vec::new())
+    }
+
     /// Compares predictions with the truth.
     fn evaluate(&self, fitted: Fitted<'_>, data: &Self::Data) -> Result<Evaluation>;
+
+    /// Compares the probabilities of predictions with how many of them are right, for models of sequences that have
+    /// probabilities.
+    fn calibration(
+        &self,
+        _fitted: Fitted<'_>,
+        _data: &Self::Data,
+    ) -> Result<Option<SequenceCalibration>> {
+        Ok(None)
+    }
 
     // Words.
 

@@ -18,7 +18,7 @@
 //! - [`completion`]: ratings of items by users, and [`sensing`]: other measurements of a matrix, in the trace ball.
 //! - [`own`]: a user's own structure, given by its max-oracle.
 //! - `kernel`: linear models, classes and chains under a kernel on their inputs.
-//! - `definition`: the trait; [`posed`]: optimisation problems that can be solved and proved; `names`, `fitted`, `words`,
+//! - `definition`: the trait; [`posed`]: optimisation problems that can be solved and proved; `names`, `fitted`, `words`, `ranked`,
 //!   `remarks`: what the trait speaks of.
 //! - `prox_sdca`: the steps of Prox-SDCA for structures.
 //! - [`evaluation`]: comparison of predictions with the truth.
@@ -38,6 +38,7 @@ pub(crate) mod names;
 pub mod own;
 pub mod posed;
 mod prox_sdca;
+mod ranked;
 pub(crate) mod remarks;
 pub mod sensing;
 pub(crate) mod words;
@@ -59,6 +60,7 @@ pub use own::{
 };
 pub use own::{Breach, Checked, Clause, OracleCheck, check_oracle, check_own_oracle};
 pub use prox_sdca::{ProxSdca, Radius};
+pub use ranked::{Ranked, margin};
 pub use remarks::{Remark, RemarkKind};
 pub use sensing::Sensing;
 pub use words::Words;

@@ -11,11 +11,14 @@
 //! The names of many features are compressed: `names.packed` is a zlib stream of the length of each, written in the same
 //! way, and of their text one after the other.
 //!
+//! Numbers that [`quantised`](super::quantised) has rounded are stored as integers and scales, with or without places.
+//!
 //! Places only ever go up, so no file can say one twice; one beyond the end is a fault. What a file unpacks to is at most
 //! [`MOST`] times as large as the file has it.
 
 use super::Model;
 use super::prove::primal;
+use super::quantised;
 use crate::Result;
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::Dictionary;
@@ -35,7 +38,7 @@ const SMALL: usize = 1 << 14;
 const MOST: usize = 1032;
 
 /// Whether an array of weights is stored without its zeros.
-fn is_sparse(numbers: &[f64]) -> bool {
+pub(super) fn is_sparse(numbers: &[f64]) -> bool {
     let stored = numbers.iter().filter(|x| x.to_bits() != 0).count();
     // A place takes a byte or two, a number four or eight.
     numbers.len() >= SMALL && stored <= numbers.len() / 2 && stored >= numbers.len() / MOST * 2
@@ -46,7 +49,22 @@ pub(super) fn is_plain(arrays: &[(&'static str, Vec<usize>, &[f64])], names: &Di
     names.len() < SMALL && arrays.iter().all(|(_, _, numbers)| !is_sparse(numbers))
 }
 
-/// Hands over an array of weights as one tensor or two.
+/// Whether an array is stored as integers.
+pub(super) fn is_quantised(numbers: &[f64]) -> bool {
+    if is_sparse(numbers) {
+        quantised::is_quantised(&stored(numbers))
+    } else {
+        quantised::is_quantised(numbers)
+    }
+}
+
+/// Returns the numbers that are stored of an array without its zeros.
+pub(super) fn stored(numbers: &[f64]) -> Vec<f64> {
+    // A zero with a sign is a number like any other: what is read is what was written, bit for bit.
+    numbers.iter().copied().filter(|x| x.to_bits() != 0).collect()
+}
+
+/// Hands over an array of weights as one tensor or more.
 pub(super) fn put_weights(
     put: &mut dyn FnMut(&str, Tensor),
     name: &str,
@@ -54,20 +72,24 @@ pub(super) fn put_weights(
     numbers: &[f64],
 ) {
     if !is_sparse(numbers) {
-        return put(name, Tensor::f64(shape, numbers));
+        if !quantised::put(put, name, numbers) {
+            put(name, Tensor::f64(shape, numbers));
+        }
+        return;
     }
-    let (mut places, mut values, mut zeros) = (Vec::new(), Vec::new(), 0);
+    let (mut places, values, mut zeros) = (Vec::new(), stored(numbers), 0);
     for &x in numbers {
-        // A zero with a sign is a number like any other: what is read is what was written, bit for bit.
         if x.to_bits() == 0 {
             zeros += 1;
         } else {
             push(&mut places, zeros);
-            values.push(x);
             zeros = 0;
         }
     }
     put(&format!("{name}.places"), Tensor::bytes(places));
+    if quantised::put(put, name, &values) {
+        return;
+    }
     let narrow = values.iter().all(|&x| is_single(x));
     let values = if narrow { Tensor::f32(&values) } else { Tensor::f64(&[values.len()], &values) };
     put(&format!("{name}.values"), values);
@@ -81,15 +103,26 @@ pub(super) fn take_weights(
     weights: &mut Vec<f64>,
 ) -> Result<(), Fault> {
     let places = format!("{name}.places");
+    let altered = || Fault::from(format!("has places of `{name}` that make no sense"));
+    let size = shape.iter().try_fold(1_usize, |size, &side| size.checked_mul(side));
     if !file.has(&places) {
-        let part = file.f64(name, shape)?;
+        let part = if quantised::has(file, name) {
+            let part = quantised::take(file, name)?;
+            let fits = size == Some(part.len());
+            fits.then_some(part).ok_or_else(|| format!("has another number of `{name}`"))?
+        } else {
+            file.f64(name, shape)?
+        };
         weights.try_reserve_exact(part.len()).map_err(|_| "has no room in memory")?;
         weights.extend_from_slice(&part);
         return Ok(());
     }
-    let altered = || Fault::from(format!("has places of `{name}` that make no sense"));
-    let (mut places, values) = (file.bytes(&places)?, file.floats(&format!("{name}.values"))?);
-    let size = shape.iter().try_fold(1_usize, |size, &side| size.checked_mul(side));
+    let mut places = file.bytes(&places)?;
+    let values = if quantised::has(file, name) {
+        quantised::take(file, name)?
+    } else {
+        file.floats(&format!("{name}.values"))?
+    };
     let size = size.filter(|&size| size / MOST <= values.len()).ok_or_else(altered)?;
     reserve_check(size)?;
     let begin = weights.len();

@@ -11,6 +11,7 @@
 //!           kernel       coefficients [m, K], support.examples [m], support.dense [m, F] or support.ends [m], support.features [e], support.values [e]; what has no kernel as ever
 //!           a user's own weights [F], or what its layout says
 //!           large ones   NAME.places [bytes], NAME.values [m] in the place of an array NAME that is mostly zeros, names.packed [bytes] in the place of the names: see compact
+//!           integers     NAME.scales [m/64], NAME.integers [bytes] in the place of NAME or NAME.values: see quantised
 //!           all          names.text [bytes]?, names.ends [F + E]?, sample_weights [n]?, witness.starts [n + 1]?, witness.keys [m]?, witness.weights [m]?, witness.outputs [bytes]?
 //! metadata  dualgap      {"seal": SHA-256 of the header's text, "header": {…}}
 //! ```
@@ -21,14 +22,17 @@
 //! **Compatibility.** A program reads every format version up to its own. Within a version, fields and tensors may
 //! be added, and a program ignores those that it does not know; whatever would change the meaning of a file raises
 //! the version, and a program refuses a version that it does not know. Version 1 had no task: its settings are read as
-//! one ([`version1`](super::version1)). Version 3 has the large ones, and is only written where they are.
+//! one ([`version1`](super::version1)). Version 3 has the large ones, version 4 integers, and each is only written where
+//! they are.
 //!
 //! **Safety.** A file from a stranger is data and nothing else. The program refuses a file that is cut off, whose
 //! header lies about sizes, or in which a tensor is missing, comes twice, has another shape or another digest than the
 //! header says, or has a number that is not finite; it allocates memory only in proportion to the file.
 
 use super::checkpoint::CHECKPOINT;
-use super::compact::{is_plain, put_features, put_weights, take_features, take_weights};
+use super::compact::{
+    is_plain, is_quantised, put_features, put_weights, take_features, take_weights,
+};
 use super::version1::upgrade;
 use super::{Model, Provenance, Task};
 use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer, read_file, write_atomically};
@@ -44,10 +48,13 @@ use serde_json::Value;
 use std::path::Path;
 
 /// The newest version that this program reads and writes.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 const MODEL: Kind =
     Kind { name: "model", form: Form::Tensors { main: true }, oldest: 1, version: FORMAT_VERSION };
+
+/// Models without integers are written as version 3, which older programs read.
+const COMPACT: Kind = Kind { version: 3, ..MODEL };
 
 /// Models without anything that is new in version 3 are written as version 2, which older programs read.
 const PLAIN: Kind = Kind { version: 2, ..MODEL };
@@ -212,7 +219,14 @@ impl<S: Structure> Model<S> {
             certificate: self.certificate,
             provenance: self.provenance.clone(),
         };
-        let kind = if is_plain(&self.arrays(), &self.names.dictionary) { PLAIN } else { MODEL };
+        let arrays = self.arrays();
+        let kind = if arrays.iter().any(|(_, _, numbers)| is_quantised(numbers)) {
+            MODEL
+        } else if is_plain(&arrays, &self.names.dictionary) {
+            PLAIN
+        } else {
+            COMPACT
+        };
         let mut writer = Writer::new(&kind, &header);
         self.tensors(&mut |name, tensor| writer.tensor(name, tensor))?;
         writer.to_bytes()
@@ -313,8 +327,11 @@ pub(super) fn in_file(fault: Fault, path: &Path) -> crate::Error {
 fn factors(file: &Reader<'_>, rows: usize, columns: usize) -> Result<LowRank, Fault> {
     let rank = file.side("low_rank.s").unwrap_or(0);
     let s = file.f64("low_rank.s", &[rank])?;
-    let u = file.f64("low_rank.u", &[rows, rank])?;
-    let v = file.f64("low_rank.v", &[columns, rank])?;
+    let factor = |name: &str, rows: usize| {
+        let mut numbers = Vec::new();
+        take_weights(file, name, &[rows, rank], &mut numbers).map(|()| numbers)
+    };
+    let (u, v) = (factor("low_rank.u", rows)?, factor("low_rank.v", columns)?);
     LowRank::new(rows, columns, u, s, v).map_err(|error| Fault::caused("has factors", error))
 }
 

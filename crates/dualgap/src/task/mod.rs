@@ -12,12 +12,13 @@
 //! - `plan`, `method`: how to fit a model; `fit`: training; `checkpoint`: runs that can resume.
 //! - `model`: a fitted model: predict, scores, probabilities, evaluate.
 //! - `file`: the model file; `version1`: files of the first version.
-//! - `prove`: verification of a stored certificate; `compact`: weights in few bytes, and what they prove.
+//! - `prove`: verification of a stored certificate; `compact`: weights in few bytes, and what they prove; `quantised`: integers in their place; `compress`: small models, and what
+//!   that costs.
 //! - `describe`: the problem behind a certificate, in words and as JSON.
 //! - `path`: models that together are within a tolerance at every λ of an interval.
 //! - `over`: what a grid is over, λ, σ or a radius; `cross_validation`: the one that predicts best.
 //! - `grid_path`: a certified model at every number of a grid; `choose`: the number that predicts held-out examples best.
-//! - `predict`: predictions for a file.
+//! - `predict`: predictions for a file; `tag`: for a stream of sentences, in several forms.
 //! - `registry`: models whose structure is known only when their file is read.
 
 mod accuracy;
@@ -26,6 +27,7 @@ mod appraise;
 mod checkpoint;
 mod choose;
 mod compact;
+mod compress;
 mod cross_validation;
 mod describe;
 mod file;
@@ -41,15 +43,18 @@ mod plan;
 mod predict;
 mod problem;
 mod prove;
+mod quantised;
 mod registry;
 mod spec;
 mod strength;
+mod tag;
 mod version1;
 
 pub use accuracy::{Accuracy, Approximation};
 pub use appraise::Appraisal;
 pub use checkpoint::Checkpoints;
 pub use choose::Chosen;
+pub use compress::{Compressed, Compression};
 pub use cross_validation::{
     Candidate, CrossValidation, Edge, Score, Search, SearchEnd, Told, Trial, TrialPlan,
 };
@@ -67,3 +72,4 @@ pub use prove::{DualEvidence, Verified};
 pub use registry::{AnyModel, Registry};
 pub use spec::{PenaltySpec, TaskSpec};
 pub use strength::Strength;
+pub use tag::{InputForm, OutputForm, Tagging};

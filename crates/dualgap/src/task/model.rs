@@ -6,7 +6,8 @@ use crate::dual::Witness;
 use crate::linalg::memory::{MOST_ENTRIES, Need};
 use crate::linalg::{LowRank, Rows};
 use crate::run::{Basis, Certificate, Stop};
-use crate::structure::{Evaluation, Fitted, Names, Structure, Support, Table};
+use crate::structure::evaluation::SequenceCalibration;
+use crate::structure::{Evaluation, Fitted, Names, Ranked, Structure, Support, Table};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -136,9 +137,60 @@ impl<S: Structure> Model<S> {
         self.task.structure.probabilities(self.fitted(), data)
     }
 
+    /// Returns the best outputs of every input with their scores, the best first: at most `count` of them. This is for
+    /// chains, under either loss; a conditional random field has their probabilities too.
+    ///
+    /// ```
+    /// use dualgap::data::Sequences;
+    /// use dualgap::run::Budget;
+    /// use dualgap::structure::{Chain, margin};
+    /// use dualgap::task::{Plan, Task};
+    /// use dualgap::term::Penalty;
+    ///
+    /// let names = ["a", "b"].map(String::from);
+    /// let data = Sequences::from_dense(&[vec![vec![1.0], vec![-1.0]]], &[vec![0, 1]], &names)?;
+    /// let task = Task::new(Chain::crf(), Penalty::ridge(0.01));
+    /// let model = task.fit(&data, Plan::new(Budget::relative(1e-6)))?.model;
+    /// let ranked = &model.n_best(&data, 10)?[0];
+    /// assert_eq!((ranked.len(), &ranked[0].output), (4, &model.predict(&data)?[0]));
+    /// let sum: f64 = ranked.iter().filter_map(|one| one.probability).sum();
+    /// assert!((sum - 1.0).abs() < 1e-9 && margin(ranked, 0) > 0.0);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn n_best(&self, data: &S::Data, count: usize) -> Result<Vec<Vec<Ranked<S::Output>>>> {
+        if count == 0 {
+            return Err(Error::setting("the number of outputs for an input must be at least one"));
+        }
+        self.task.structure.check_n_best()?;
+        self.task.structure.n_best(self.fitted(), data, count)
+    }
+
     /// Compares predictions with the truth, with the weights of the data where they have any.
     pub fn evaluate(&self, data: &S::Data) -> Result<Evaluation> {
         self.task.structure.evaluate(self.fitted(), data)
+    }
+
+    /// Compares the probabilities of predictions with how many of them are right: a reliability table and the expected
+    /// calibration error, of labels and of whole sequences. Only conditional random fields have it.
+    ///
+    /// ```
+    /// use dualgap::data::Sequences;
+    /// use dualgap::run::Budget;
+    /// use dualgap::structure::Chain;
+    /// use dualgap::task::{Plan, Task};
+    /// use dualgap::term::Penalty;
+    ///
+    /// let names = ["a", "b"].map(String::from);
+    /// let data = Sequences::from_dense(&[vec![vec![1.0], vec![-1.0]]], &[vec![0, 1]], &names)?;
+    /// let task = Task::new(Chain::crf(), Penalty::ridge(0.01));
+    /// let model = task.fit(&data, Plan::new(Budget::relative(1e-6)))?.model;
+    /// let calibration = model.calibration(&data)?.expect("probabilities");
+    /// assert_eq!(calibration.labels.bins.iter().map(|bin| bin.count).sum::<usize>(), 2);
+    /// assert!(calibration.labels.error < calibration.sequences.error);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn calibration(&self, data: &S::Data) -> Result<Option<SequenceCalibration>> {
+        self.task.structure.calibration(self.fitted(), data)
     }
 
     /// Returns the number of weights, of the whole matrix if they are stored as factors.

@@ -2,12 +2,15 @@
 //! filled in.
 
 use super::Model;
-use crate::Result;
 use crate::data::features::{Extractor, Portions};
 use crate::data::{Format, Recipe, Sentence, Sequences, Sink, Source, Unseen};
 use crate::structure::evaluation::Strangers;
-use crate::structure::{Purpose, Structure, Table};
+use crate::structure::{Purpose, Structure, Table, margin};
+use crate::{Error, Result};
 use std::fmt::Write;
+
+/// More labelings than anybody reads; it keeps a slip of the finger from taking all memory.
+const MOST_RANKED: usize = 10_000;
 
 /// What to write.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +21,9 @@ pub struct Request {
     pub scores: bool,
     /// Whether to write the probabilities of the labels.
     pub probabilities: bool,
+    /// How many of the best labelings of a sequence to write, each after a line with its rank, score, margin and
+    /// probability; without a number the best alone, without such a line.
+    pub n_best: Option<usize>,
 }
 
 /// What the file has that the model did not see in training.
@@ -38,6 +44,19 @@ pub(super) fn check_request<S: Structure>(structure: &S, request: &Request) -> R
     }
     if request.probabilities {
         structure.check_probabilities()?;
+    }
+    if let Some(count) = request.n_best {
+        structure.check_n_best()?;
+        if count == 0 || count > MOST_RANKED {
+            return Err(Error::setting(format!(
+                "the number of labelings of a sequence is from 1 to {MOST_RANKED}, not {count}"
+            )));
+        }
+        if request.scores || request.probabilities {
+            return Err(Error::setting(
+                "each of the best labelings has its score and its probability: leave out those of single labels",
+            ));
+        }
     }
     Ok(())
 }
@@ -60,6 +79,17 @@ pub(super) fn write_predictions<S: Structure>(
         return label_columns(model, &extractor, source, request, sink);
     }
     let loaded = model.task.structure.read(&recipe, source, Purpose::Predict(&model.names))?;
+    if let Some(count) = request.n_best {
+        for ranked in ranked(model, &loaded.data, count)? {
+            for (head, lines) in ranked {
+                sink.text(&format!("{head}\n{}\n\n", lines.join("\n")))?;
+            }
+        }
+        return Ok(Predictions {
+            unseen: Unseen { labels: Vec::new(), ..loaded.unseen },
+            ..Predictions::default()
+        });
+    }
     for lines in spelled(model, &loaded.data, request)? {
         for line in &lines {
             sink.text(line)?;
@@ -99,6 +129,26 @@ fn spelled<S: Structure>(
     Ok(lines.collect())
 }
 
+/// Returns the best labelings of every sequence: a line about each, and its labels.
+fn ranked<S: Structure>(
+    model: &Model<S>,
+    data: &S::Data,
+    count: usize,
+) -> Result<Vec<Vec<(String, Vec<String>)>>> {
+    // The margin of the best is one to the second.
+    let ranked = model.n_best(data, count.max(2))?.into_iter().map(|all| {
+        let told = all.iter().take(count).enumerate().map(|(k, one)| {
+            let probability =
+                one.probability.map_or_else(String::new, |p| format!(" probability {p}"));
+            let (rank, margin) = (k + 1, margin(&all, k));
+            let head = format!("# {rank} score {} margin {margin}{probability}", one.score);
+            (head, model.task.structure.spell(&model.names, &one.output))
+        });
+        told.collect()
+    });
+    Ok(ranked.collect())
+}
+
 /// Labels a column file portion by portion, so that a stream can have any length. Of a stream, what is labelled is
 /// passed on before more is read.
 fn label_columns<S: Structure>(
@@ -119,6 +169,21 @@ fn label_columns<S: Structure>(
         all.unseen.features += unseen.features;
         let known = |&label: &u16| usize::from(label) < model.names.alphabet.len();
         all.strange &= !sequences.labels().iter().any(known);
+        if let Some(count) = request.n_best {
+            let data = S::of_sequences(sequences).ok_or_else(no_columns)?;
+            for (sentence, ranked) in sentences.iter().zip(ranked(model, &data, count)?) {
+                for (head, lines) in ranked {
+                    text.clear();
+                    text += &format!("{head}\n");
+                    page.write(sentence, lines.into_iter(), &mut text);
+                    sink.bytes(&extractor.encoding().bytes(&text))?;
+                }
+            }
+            if portions.is_live() {
+                sink.flush()?;
+            }
+            continue;
+        }
         let mut lines = positions(model, sequences, request)?.into_iter();
         for sentence in &sentences {
             text.clear();
@@ -191,6 +256,10 @@ fn positions<S: Structure>(
 ) -> Result<Vec<String>> {
     match S::of_sequences(sequences) {
         Some(data) => Ok(spelled(model, &data, request)?.concat()),
-        None => Err(crate::Error::setting("models of this structure do not predict column files")),
+        None => Err(no_columns()),
     }
+}
+
+pub(super) fn no_columns() -> Error {
+    Error::setting("models of this structure do not predict column files")
 }

@@ -80,7 +80,7 @@ pub(super) fn primal<S: Structure>(model: &Model<S>, data: &S::Data) -> Result<P
 
 /// Poses the problem that a model says it solves, after the check that the data are its training data, and proves
 /// something about it.
-fn prove<S: Structure, R>(
+pub(super) fn prove<S: Structure, R>(
     model: &Model<S>,
     data: &S::Data,
     proof: impl FnOnce(&dyn Posed, &Factors) -> Result<R>,
@@ -162,7 +162,7 @@ fn certify<S: Structure>(
 }
 
 /// Returns the dual point that the weights are by themselves, if they are one.
-fn own_witness<S: Structure>(
+pub(super) fn own_witness<S: Structure>(
     model: &Model<S>,
     posed: &dyn Posed,
     factors: &Factors,

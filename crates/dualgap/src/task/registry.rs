@@ -2,8 +2,9 @@
 
 use super::file::in_file;
 use super::predict::{Predictions, Request, check_request, write_predictions};
-use super::{Description, Model, Provenance, RawModel, Verified};
+use super::{Compressed, Compression, Description, Model, Provenance, RawModel, Tagging, Verified};
 use crate::data::{Recipe, Scaling, Sink, Source, Unseen};
+use crate::dual::Witness;
 use crate::run::Certificate;
 use crate::structure::{
     Chain, Completion, Evaluation, Fitted, Kernelised, Linear, Matching, MultiLabel, MultiOutput,
@@ -69,6 +70,15 @@ pub trait AnyModel: Any + Send + Sync {
     /// recipe that the file was read with: what the model says about its columns is a claim like any other.
     fn certify(&mut self, source: Source<'_>) -> Result<(Verified, Description)>;
 
+    /// Reads the training file, and compresses the model; see [`Model::compress`].
+    fn compress(&mut self, source: Source<'_>, how: &Compression) -> Result<Compressed>;
+
+    /// Gives the model this dual point to prove its certificate with, or none, and returns the one that it had.
+    fn exchange_witness(&mut self, witness: Option<Witness>) -> Option<Witness>;
+
+    /// Returns the bytes of the model file.
+    fn to_bytes(&self) -> Result<Vec<u8>>;
+
     /// Compares predictions with the truth in a file, of which `folds` may choose a part.
     fn evaluate(&self, source: Source<'_>, folds: Option<Vec<u8>>) -> Result<(Evaluation, Unseen)>;
 
@@ -82,6 +92,9 @@ pub trait AnyModel: Any + Send + Sync {
         request: &Request,
         sink: &mut Sink,
     ) -> Result<Predictions>;
+
+    /// Labels a stream of sentences as they come; see [`Tagging`].
+    fn tag(&self, source: Source<'_>, tagging: &Tagging, sink: &mut Sink) -> Result<Predictions>;
 
     /// The model itself, for whoever knows its type.
     fn as_any(&self) -> &dyn Any;
@@ -179,6 +192,19 @@ impl<S: Structure> AnyModel for Model<S> {
         Ok((verified, Model::describe(self, Some(&loaded.data))))
     }
 
+    fn compress(&mut self, source: Source<'_>, how: &Compression) -> Result<Compressed> {
+        let loaded = self.task.structure.read(self.recipe()?, source, Purpose::Train)?;
+        Model::compress(self, &loaded.data, how)
+    }
+
+    fn exchange_witness(&mut self, witness: Option<Witness>) -> Option<Witness> {
+        std::mem::replace(&mut self.witness, witness)
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        Model::to_bytes(self)
+    }
+
     fn evaluate(&self, source: Source<'_>, folds: Option<Vec<u8>>) -> Result<(Evaluation, Unseen)> {
         let recipe = Recipe { folds, ..self.recipe()?.clone() };
         let file = source.name().to_string();
@@ -190,7 +216,14 @@ impl<S: Structure> AnyModel for Model<S> {
                 "a prediction needs none",
             ));
         }
-        Ok((Model::evaluate(self, &loaded.data)?, loaded.unseen))
+        let evaluation = match Model::evaluate(self, &loaded.data)? {
+            Evaluation::Labels(labels) => {
+                let calibration = self.calibration(&loaded.data)?;
+                Evaluation::Labels(Box::new(labels.with_calibration(calibration)))
+            }
+            other => other,
+        };
+        Ok((evaluation, loaded.unseen))
     }
 
     fn check_request(&self, request: &Request) -> Result<()> {
@@ -204,6 +237,10 @@ impl<S: Structure> AnyModel for Model<S> {
         sink: &mut Sink,
     ) -> Result<Predictions> {
         write_predictions(self, source, request, sink)
+    }
+
+    fn tag(&self, source: Source<'_>, tagging: &Tagging, sink: &mut Sink) -> Result<Predictions> {
+        super::tag::tag(self, source, tagging, sink)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,20 +1,21 @@
 //! Chains as a structure: a label for each position of a sequence.
 
 use super::blocks::layout as chain_layout;
+use super::n_best::n_best;
 use super::{Beam, ChainBlocks, ChainOracle, Hamming, Label, Layout, Viterbi};
 use super::{crf, edges, slack};
 use crate::data::{Format, Loaded, Recipe, Sequences, Source};
 use crate::linalg::memory::reserve_check;
 use crate::linalg::parallel;
 use crate::structure::definition::{refuse_all_but_ridge, refuse_all_but_ridge_and_l1};
-use crate::structure::evaluation::{Evaluation, LabelEvaluation};
+use crate::structure::evaluation::{Calibration, Evaluation, LabelEvaluation, SequenceCalibration};
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multiclass::definition::{slack_needs_lambda, too_few};
 use crate::structure::own::{OracleBlocks, Rescaling};
 use crate::structure::posed::{Posed, Posing, penalised, with_expectations};
 use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
-use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
+use crate::structure::{Fitted, Names, Purpose, Ranked, Structure, Table, WeightOf, Words};
 use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -313,6 +314,45 @@ impl Structure for Chain {
         })
     }
 
+    fn check_n_best(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn n_best(
+        &self,
+        fitted: Fitted<'_>,
+        data: &Sequences,
+        count: usize,
+    ) -> Result<Vec<Vec<Ranked<Vec<usize>>>>> {
+        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        let longest = (0..data.len()).map(|i| data.sequence(i).len()).max().unwrap_or(0);
+        reserve_check(
+            longest.saturating_mul(layout.labels).saturating_mul(count).saturating_mul(2),
+        )?;
+        let found = parallel::map(data.len(), Viterbi::default, |viterbi, i| {
+            viterbi.score(layout, fitted.weights, data.sequence(i), None);
+            Ok(n_best(viterbi, layout, fitted.weights, count))
+        })?;
+        let losses = match self.loss {
+            ChainLoss::Hinge => None,
+            ChainLoss::Log => {
+                let best = |i: usize| found[i].first().map(|(labels, _)| labels.clone());
+                Some(crf::log_losses(layout, fitted.weights, data, best)?)
+            }
+        };
+        let ranked = found.into_iter().enumerate().map(|(i, found)| {
+            let top = found.first().map_or(0.0, |(_, score)| *score);
+            let ranked = found.into_iter().map(|(labels, score)| Ranked {
+                output: labels.into_iter().map(usize::from).collect(),
+                score,
+                // The probability of the best is known, and others differ by their scores.
+                probability: losses.as_ref().map(|losses| (score - top - losses[i]).exp()),
+            });
+            ranked.collect()
+        });
+        Ok(ranked.collect())
+    }
+
     fn check_scores(&self) -> Result<()> {
         Err(no_scores())
     }
@@ -347,6 +387,36 @@ impl Structure for Chain {
             evaluation = evaluation.with_log_loss(self.log_loss(fitted, data)?);
         }
         Ok(Evaluation::Labels(Box::new(evaluation)))
+    }
+
+    fn calibration(
+        &self,
+        fitted: Fitted<'_>,
+        data: &Sequences,
+    ) -> Result<Option<SequenceCalibration>> {
+        if self.loss != ChainLoss::Log {
+            return Ok(None);
+        }
+        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        let predicted = self.predict(fitted, data)?;
+        let marginals = crf::marginals(layout, fitted.weights, data)?;
+        let labeling = |i: usize| Some(predicted[i].iter().map(|&y| y as Label).collect());
+        let losses = crf::log_losses(layout, fitted.weights, data, labeling)?;
+        let (own, names) = (fitted.names.alphabet.names(), data.alphabet().names());
+        let is_right = |i: usize, t: usize| {
+            own.get(predicted[i][t]) == names.get(usize::from(data.truth(i)[t]))
+        };
+        let labels = (0..data.len()).flat_map(|i| {
+            let (is_right, marginals, predicted) = (&is_right, &marginals, &predicted);
+            (0..predicted[i].len())
+                .map(move |t| (marginals[i][t * layout.labels + predicted[i][t]], is_right(i, t)))
+        });
+        let sequences = (0..data.len())
+            .map(|i| ((-losses[i]).exp(), (0..predicted[i].len()).all(|t| is_right(i, t))));
+        Ok(Some(SequenceCalibration {
+            labels: Calibration::of(labels),
+            sequences: Calibration::of(sequences),
+        }))
     }
 
     fn describe(&self, names: &Names) -> Words {

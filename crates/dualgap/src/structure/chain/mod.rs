@@ -5,6 +5,7 @@
 //! - `forward_backward`: the marginals of a distribution over labelings; `expectation`: exponentiated gradient steps of
 //!   the blocks by them.
 //! - `crf`: the log-loss, conditional random fields.
+//! - `n_best`: the best labelings of a sequence.
 //! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle; `slack`: its search under slack
 //!   rescaling, whose blocks keep labelings; `beam`: a search along a
 //!   `frontier` of some labels, with a bound.
@@ -20,6 +21,7 @@ mod face;
 mod forward_backward;
 mod frontier;
 mod geometry;
+mod n_best;
 mod oracle;
 mod scratch;
 mod search;

@@ -1,5 +1,6 @@
 //! Comparison of predicted labels with the true ones.
 
+use super::calibration::SequenceCalibration;
 use super::chunks::{ChunkEvaluation, Count};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub struct LabelEvaluation {
     /// The weight of all examples and that of wrong labels, if examples have weights.
     weighted: Option<(f64, f64)>,
     log_loss: Option<f64>,
+    calibration: Option<SequenceCalibration>,
 }
 
 /// The figures of an [`LabelEvaluation`].
@@ -95,6 +97,17 @@ impl LabelEvaluation {
     #[must_use]
     pub fn with_log_loss(self, log_loss: f64) -> Self {
         Self { log_loss: Some(log_loss), ..self }
+    }
+
+    /// Adds how well the probabilities of a model of sequences are calibrated.
+    #[must_use]
+    pub fn with_calibration(self, calibration: Option<SequenceCalibration>) -> Self {
+        Self { calibration, ..self }
+    }
+
+    /// Returns how well the probabilities are calibrated, if that was computed.
+    pub fn calibration(&self) -> Option<&SequenceCalibration> {
+        self.calibration.as_ref()
     }
 
     /// Returns the fraction of labels that are right.

@@ -4,6 +4,7 @@
 //! - `numbers`: a number; `outputs`: several numbers.
 //! - `sets`: a set of labels; `links`: a matching.
 
+mod calibration;
 pub mod chunks;
 mod labels;
 mod links;
@@ -11,6 +12,7 @@ mod numbers;
 mod outputs;
 mod sets;
 
+pub use calibration::{Bin, Calibration, SequenceCalibration};
 pub use chunks::{ChunkEvaluation, Count, Scores};
 pub use labels::{LabelEvaluation, LabelFigures};
 pub use links::{LinkEvaluation, LinkFigures};
