@@ -20,6 +20,7 @@ class ChainEstimator(CertifiedEstimator):
     """What estimators of chains have in common: the problem, and the weights."""
 
     _structure: ClassVar[str] = "chain"
+    _losses: ClassVar[tuple[str, ...]] = ("hinge", "log")
 
     def _task(self) -> dict[str, Any]:
         """Return the problem in the library's JSON form."""
@@ -29,6 +30,16 @@ class ChainEstimator(CertifiedEstimator):
         ]:
             if value not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+        if self.loss not in self._losses:
+            raise ValueError(f"there is no loss {self.loss!r}: take one of {', '.join(self._losses)}")
+        if self.loss == "log":
+            if self.beam is not None or self.rescale != "margin":
+                raise ValueError(
+                    "the log-loss sums over all labelings: `beam` and slack rescaling are for the hinge, leave them out"
+                )
+            # The fraction or the number of mistakes is no part of this problem; the program writes this.
+            structure = {"hamming": "normalized", "loss": "log"}
+            return {"structure": structure, "penalty": self._penalty(), "scaling": self.scale}
         beam = None
         if self.beam is not None:
             beam = {"width": whole(self.beam, "beam"), "bound": bool(self.beam_bound)}
@@ -41,6 +52,8 @@ class ChainEstimator(CertifiedEstimator):
     @classmethod
     def _keywords(cls, model: _dualgap.Model) -> dict[str, Any]:
         structure = model.task["structure"]
+        if structure.get("loss", "hinge") == "log":
+            return {**super()._keywords(model), "loss": "log"}
         keywords = {
             **super()._keywords(model),
             "hamming": structure["hamming"],
