@@ -11,6 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from . import _dualgap
 
 
+def check_probabilities(model: _dualgap.Model) -> None:
+    """Raise an error if a model of chains has no probabilities."""
+    if model.task["structure"].get("loss", "hinge") != "log":
+        raise ValueError(
+            'a model of the hinge has no probabilities: train it with loss="log", as a conditional random field'
+        )
+
+
 class Crfsuite:
     """The methods and attributes of ``sklearn_crfsuite.CRF`` that an estimator with the same input gains by them."""
 
@@ -58,7 +66,7 @@ class Crfsuite:
             For every token the labels with their probabilities, which add up to one.
         """
         check_is_fitted(self)
-        self._check_probabilities()
+        check_probabilities(self.model_)
         data, lengths = self._to_predict(X)
         if data is None:
             return [[] for _ in lengths or []]
@@ -83,12 +91,6 @@ class Crfsuite:
             For every token the labels with their probabilities.
         """
         return self.predict_marginals([x])[0]
-
-    def _check_probabilities(self) -> None:
-        if self.model_.task["structure"].get("loss", "hinge") != "log":
-            raise AttributeError(
-                'a model of the hinge has no probabilities: train it with loss="log", as a conditional random field'
-            )
 
     @property
     def transition_features_(self) -> dict[tuple[str, str], float]:
