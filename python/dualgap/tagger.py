@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import Tags
@@ -16,6 +16,7 @@ from . import _dualgap
 from ._arrays import rows, weights
 from ._base import whole
 from ._certificate import Certificate
+from ._crf import Crfsuite
 from ._sentences import column_text, feature_rows, labels_of, tokens_of
 from ._tables import Table
 from .chain import ChainEstimator
@@ -24,12 +25,18 @@ from .chain import ChainEstimator
 _PAPER = "paper-conll2000"
 
 
-class SequenceTagger(ChainEstimator):
+#: How a run ends if nothing is said about it, as the program has it: hardly any of a tagger's accuracy comes from a small
+#: gap. The passes are those of a weighted average.
+_PASSES, _TOLERANCE = 10, 0.01
+
+
+class SequenceTagger(Crfsuite, ChainEstimator):
     """A tagger of tokens: a first-order chain over features that templates make, trained to a certified optimum.
 
     It learns from column files (one token a line, the label last, an empty line after each sentence), or from lists of
     sentences. A token is a string, a tuple of strings such as a word and its part of speech, or a dict of features as
-    sklearn-crfsuite has them. The problem is that of :class:`ChainSVM`.
+    sklearn-crfsuite has them. The problem is that of :class:`ChainSVM`, or with ``loss="log"`` that of a conditional
+    random field, whose models have probabilities.
 
     A model of a column file, or of strings and tuples, stores its templates: the program predicts, evaluates and
     certifies with the saved file, and Python does so with a file of ``dualgap train chain``.
@@ -46,14 +53,17 @@ class SequenceTagger(ChainEstimator):
         Whether templates see cells in lower case, except for their shape.
     columns : list of int, default=None
         The columns to use, in this order, counted from 0; the label, which comes last, is one of them. By default all.
-    loss : {"hinge"}, default="hinge"
-        The loss of a sentence: the structural hinge.
+    loss : {"hinge", "log"}, default="hinge"
+        The loss of a sentence: the structural hinge, or the negative log-likelihood of its labels, which makes the model
+        a conditional random field.
     hamming : {"normalized", "plain"}, default="plain"
-        Whether the hinge is about the fraction of wrong labels of a sentence, or about their number.
+        Whether the hinge is about the fraction of wrong labels of a sentence, or about their number. It does not matter
+        to the log-loss.
     rescale, beam, beam_bound, lam, l1, nonnegative, scale
         The problem, as in :class:`ChainSVM`.
-    tolerance, absolute_tolerance, passes, oracle_calls, time
-        When the run ends, as in :class:`ChainSVM`.
+    tolerance, absolute_tolerance, passes, oracle_calls, time : default=None
+        When the run ends, as in :class:`ChainSVM`. If nothing is said, as in the program: under the hinge after ten
+        passes, with a weighted average of the weights; under the log-loss within 1 % of the optimum.
     solver, solver_options, threads, seed, warm_start, callback, verbose
         The run, as in :class:`ChainSVM`.
 
@@ -75,6 +85,8 @@ class SequenceTagger(ChainEstimator):
         Their weights.
     certificate_ : Certificate
         The bound on the distance to the optimum.
+    transition_features_, state_features_, attributes_
+        The same weights and names, as ``sklearn_crfsuite.CRF`` has them.
 
     See Also
     --------
@@ -100,9 +112,14 @@ class SequenceTagger(ChainEstimator):
     >>> tagger = SequenceTagger(lam=0.01).fit([features(words) for words in X], y)
     >>> tagger.predict([features(["She", "runs"])])
     [['PRP', 'VBZ']]
-    """
 
-    _losses: ClassVar[tuple[str, ...]] = ("hinge",)
+    A conditional random field has probabilities:
+
+    >>> crf = SequenceTagger(loss="log", lam=0.01).fit(X, y)
+    >>> marginals = crf.predict_marginals_single(["She", "runs", "well"])
+    >>> max(marginals[0], key=marginals[0].get), marginals[0]["PRP"] > 0.5
+    ('PRP', True)
+    """
 
     def __init__(
         self,
@@ -111,7 +128,7 @@ class SequenceTagger(ChainEstimator):
         min_count: int | None = None,
         lowercase: bool = False,
         columns: list[int] | None = None,
-        loss: Literal["hinge"] = "hinge",
+        loss: Literal["hinge", "log"] = "hinge",
         hamming: Literal["normalized", "plain"] = "plain",
         rescale: Literal["margin", "slack"] = "margin",
         beam: int | None = None,
@@ -120,7 +137,7 @@ class SequenceTagger(ChainEstimator):
         l1: float | str = 0.0,
         nonnegative: bool = False,
         scale: Literal["none", "max", "rms"] = "none",
-        tolerance: float | None = 0.01,
+        tolerance: float | None = None,
         absolute_tolerance: float | None = None,
         passes: int | None = None,
         oracle_calls: int | None = None,
@@ -160,7 +177,7 @@ class SequenceTagger(ChainEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train the model until its certified gap is within the tolerance.
+        """Train the model until its certified gap is within the tolerance, or to the end of its passes.
 
         Parameters
         ----------
@@ -176,8 +193,6 @@ class SequenceTagger(ChainEstimator):
         self : object
             The fitted estimator.
         """
-        if self.loss not in self._losses:
-            raise ValueError(f"there is no loss {self.loss!r}: take one of {', '.join(self._losses)}")
         data, recipe = self._training(X, y, sample_weight, None)
         self._keep(*self._run(data, self._task(), recipe=recipe, warm_start=self._previous()))
         return self
@@ -197,21 +212,24 @@ class SequenceTagger(ChainEstimator):
             The labels of every sentence.
         """
         check_is_fitted(self)
+        data, lengths = self._to_predict(X)
+        found = iter([] if data is None else self._named(data))
+        return list(found) if lengths is None else [next(found) if length else [] for length in lengths]
+
+    def _to_predict(self, X: Any) -> tuple[_dualgap.Data | None, list[int] | None]:
         if _is_path(X):
-            return self._named(self._read(X, "predict"))
+            return self._read(X, "predict"), None
         sentences, dicts = tokens_of(X, empty=True)
         full = [sentence for sentence in sentences if len(sentence)]
+        lengths = [len(sentence) for sentence in sentences]
         if not full:
-            return [[] for _ in sentences]
+            return None, lengths
         if dicts or self._recipe() is None:
             self._check_kind(dicts)
             matrix, names = feature_rows(full, self.model_.features)
             starts = np.cumsum([0, *(len(sentence) for sentence in full)])
-            data = _dualgap.Data.sequences(rows(matrix), starts, features=names)
-        else:
-            data = self._read(self._columns_to_predict(full), "predict")
-        found = iter(self._named(data))
-        return [next(found) if len(sentence) else [] for sentence in sentences]
+            return _dualgap.Data.sequences(rows(matrix), starts, features=names), lengths
+        return self._read(self._columns_to_predict(full), "predict"), lengths
 
     def predict_file(self, path: str | Path, out: str | Path) -> dict[str, Any]:
         """Write a column file with one more column, the prediction, as ``dualgap predict`` does.
@@ -304,6 +322,22 @@ class SequenceTagger(ChainEstimator):
             raise ValueError(f"there is no label {label!r}: the model knows {', '.join(self.classes_)}")
         weights = self.coef_[found[0]]
         return [(self.features_[k], float(weights[k])) for k in np.argsort(-weights, kind="stable")[:n]]
+
+    def _is_bare(self) -> bool:
+        """Return whether nothing is said about the end of the run."""
+        limits = (self.tolerance, self.absolute_tolerance, self.passes, self.oracle_calls, self.time)
+        return all(limit is None for limit in limits)
+
+    def _limits(self) -> dict[str, Any]:
+        if not self._is_bare():
+            return super()._limits()
+        return {"tolerance": _TOLERANCE} if self.loss == "log" else {"passes": _PASSES}
+
+    def _method(self) -> dict[str, Any]:
+        method = super()._method()
+        plain = self.solver == "auto" and not self.solver_options and not isinstance(self.l1, str) and not self.l1
+        averaged = plain and self._is_bare() and self.loss == "hinge"
+        return {**method, "average": "weighted"} if averaged else method
 
     def _recipe(self) -> dict[str, Any] | None:
         """Return how the columns of the model become features, or None if its tokens are dicts."""

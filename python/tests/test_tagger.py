@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pickle
@@ -121,7 +122,7 @@ def test_options_of_features_are_those_of_the_program(tmp_path: Path) -> None:
 
 
 def test_templates_of_pairs_have_weights_of_their_own() -> None:
-    tagger = SequenceTagger(features="U0:%x[0,0]\nB1:%x[0,1]\n", lam=0.05).fit(TUPLES, CHUNKS)
+    tagger = SequenceTagger(features="U0:%x[0,0]\nB1:%x[0,1]\n", lam=0.05, tolerance=0.01).fit(TUPLES, CHUNKS)
     assert set(tagger.pair_features_) == {f"B1:{tag}" for part in TUPLES for _, tag in part[1:]}
     assert tagger.pair_coef_.shape == (len(tagger.pair_features_), 4, 4)
     b, i = (list(tagger.classes_).index(label) for label in ("B-NP", "I-NP"))
@@ -220,7 +221,9 @@ def test_bad_sentences_are_refused_with_a_remedy(X: Any, y: Any, message: str) -
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"loss": "log"}, "no loss 'log': take one of hinge"),
+        ({"loss": "perceptron"}, "no loss 'perceptron': take one of hinge, log"),
+        ({"loss": "log", "beam": 3}, "sums over all labelings"),
+        ({"loss": "log", "rescale": "slack"}, "sums over all labelings"),
         ({"features": "nonsense"}, "no set of features, no template and no file"),
         ({"features": "U0:%z[0,0]\n"}, r"%z\[0,0\]"),
         ({"features": "U0:%x[0,5]\n"}, "name column 5"),
@@ -260,6 +263,94 @@ def test_a_missed_tolerance_is_told_and_weights_count() -> None:
     assert weighted.certificate_.primal == pytest.approx(doubled.certificate_.primal, rel=2e-6)
 
 
+def all_labelings(crf: SequenceTagger, rows: np.ndarray) -> tuple[list[tuple[int, ...]], np.ndarray]:
+    """Return every labeling of a sentence, and its probability by the weights."""
+    labels, edges = range(len(crf.classes_)), np.asarray(crf.transitions_)
+    every = list(itertools.product(labels, repeat=len(rows)))
+    scores = np.array(
+        [
+            crf.start_[y[0]]
+            + crf.end_[y[-1]]
+            + sum(crf.coef_[k] @ row for k, row in zip(y, rows, strict=True))
+            + sum(edges[a, b] for a, b in itertools.pairwise(y))
+            for y in every
+        ]
+    )
+    shares = np.exp(scores - scores.max())
+    return every, shares / shares.sum()
+
+
+def test_marginals_and_the_objective_of_a_crf_are_those_of_all_labelings() -> None:
+    dicts = [by_hand(sentence) for sentence in TUPLES]
+    dicts[0][0]["U0"] = 0.5
+    crf = SequenceTagger(loss="log", lam=0.05, tolerance=1e-6).fit(dicts, CHUNKS)
+    assert crf.certificate_.relative_gap <= 1e-6 and crf.certificate_.reached
+    losses = []
+    for tokens, labels, marginals in zip(dicts, CHUNKS, crf.predict_marginals(dicts), strict=True):
+        values = [{**dict.fromkeys(_flat(d), 1.0), "U0": d["U0"] if d["U0"] == 0.5 else 0.0} for d in tokens]
+        rows = np.array([[value.get(f, 0.0) for f in crf.features_] for value in values])
+        every, shares = all_labelings(crf, rows)
+        for t, at in enumerate(marginals):
+            assert sum(at.values()) == pytest.approx(1.0) and list(at) == list(crf.classes_)
+            for k, label in enumerate(crf.classes_):
+                assert at[label] == pytest.approx(sum(p for y, p in zip(every, shares, strict=True) if y[t] == k))
+        truth = tuple(list(crf.classes_).index(label) for label in labels)
+        losses.append(-np.log(shares[every.index(truth)]))
+        best = every[int(np.argmax(shares))]
+        assert crf.predict_single(tokens) == [crf.classes_[k] for k in best]
+    weights = [crf.coef_, crf.start_, crf.end_, np.asarray(crf.transitions_)]
+    ridge = 0.05 / 2 * sum(float((part**2).sum()) for part in weights)
+    assert crf.certificate_.primal == pytest.approx(np.mean(losses) + ridge, rel=1e-9)
+    assert crf.evaluate(dicts, CHUNKS)["log_loss"] == pytest.approx(np.sum(losses) / sum(map(len, CHUNKS)))
+    assert crf.certify(dicts, CHUNKS).primal == crf.certificate_.primal
+
+
+def test_a_crf_stands_beside_that_of_sklearn_crfsuite(tmp_path: Path) -> None:
+    dicts = [by_hand(sentence) for sentence in TUPLES]
+    for X in (TUPLES, dicts):
+        crf = SequenceTagger(loss="log", lam=0.05).fit(X, CHUNKS)
+        assert crf.certificate_.relative_gap <= 0.01
+        assert crf.predict_marginals_single(X[1]) == crf.predict_marginals(X)[1]
+        assert crf.predict_marginals([[], X[0]]) == [[], crf.predict_marginals_single(X[0])]
+        assert crf.predict_marginals([[]]) == [[]]
+        crf.save(tmp_path / "crf.dualgap")
+        for again in (dualgap.load(tmp_path / "crf.dualgap"), pickle.loads(pickle.dumps(crf))):
+            assert type(again) is SequenceTagger and again.loss == "log"
+            assert again.predict_marginals(X) == crf.predict_marginals(X)
+            assert again.certify(X, CHUNKS).primal == crf.certificate_.primal
+        assert np.array_equal(clone(dualgap.load(tmp_path / "crf.dualgap")).fit(X, CHUNKS).coef_, crf.coef_)
+    assert crf.attributes_ == crf.features_
+    assert crf.transition_features_["B-NP", "I-NP"] == crf.transitions_["B-NP", "I-NP"]
+    feature, label = crf.features_[2], crf.classes_[1]
+    assert crf.state_features_[feature, label] == crf.coef_[1, 2]
+    assert len(crf.state_features_) == np.count_nonzero(crf.coef_)
+    hinge = SequenceTagger(lam=0.05).fit(dicts, CHUNKS)
+    assert hinge.stop_ == "pass_limit" and hinge.n_iter_ == 10
+    with pytest.raises(ValueError, match='no probabilities: train it with loss="log"'):
+        hinge.predict_marginals(dicts)
+
+
+def test_chains_of_rows_have_marginals(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    X = [random.normal(size=(length, 3)) for length in (1, 4, 2, 5)]
+    y = [["abc"[row.argmax()] for row in x] for x in X]
+    model = ChainSVM(loss="log", lam=0.1, tolerance=1e-6).fit(X, y)
+    marginals = model.predict_marginals(X)
+    for x, found in zip(X, marginals, strict=True):
+        every, shares = all_labelings(model, x)
+        for t, at in enumerate(found):
+            mine = [sum(p for labels, p in zip(every, shares, strict=True) if labels[t] == k) for k in range(3)]
+            assert at == pytest.approx(mine)
+    lengths = [len(x) for x in X]
+    assert np.array_equal(model.predict_marginals(np.concatenate(X), lengths), np.concatenate(marginals))
+    model.save(tmp_path / "rows.dualgap")
+    again = dualgap.load(tmp_path / "rows.dualgap")
+    assert type(again) is ChainSVM and again.loss == "log"
+    assert np.array_equal(again.predict_marginals(X)[1], marginals[1])
+    with pytest.raises(ValueError, match="no probabilities"):
+        ChainSVM(lam=0.1).fit(X, y).predict_marginals(X)
+
+
 @pytest.mark.skipif("DUALGAP_PROGRAM" not in os.environ, reason="DUALGAP_PROGRAM names no program to compare with")
 def test_the_program_and_python_read_the_models_of_each_other(file: Path, tmp_path: Path) -> None:
     def program(*words: Any) -> str:
@@ -269,10 +360,18 @@ def test_the_program_and_python_read_the_models_of_each_other(file: Path, tmp_pa
     mine, theirs = tmp_path / "mine.dualgap", tmp_path / "theirs.dualgap"
     tagger = SequenceTagger(lam=0.05, min_count=2, seed=3).fit(file)
     tagger.save(mine)
-    # With a tolerance: without a word about the end, the program trains a tagger for ten passes.
-    end = ("--tolerance", "0.01", "--seed", "3", "--witness", "-o", theirs)
+    # Without a word about the end, both train for ten passes.
+    end = ("--seed", "3", "--witness", "-o", theirs)
     program("train", "chain", file, "--lambda", "0.05", "--min-count", "2", *end)
     assert mine.read_bytes() == theirs.read_bytes()
+    crf = SequenceTagger(loss="log", lam=0.05).fit(file)
+    crf.save(mine)
+    program("train", "chain", file, "--loss", "log", "--lambda", "0.05", "--witness", "-o", theirs)
+    assert mine.read_bytes() == theirs.read_bytes()
+    told = program("predict", theirs, file, "--marginals").split("\n\n")[0].splitlines()
+    for line, marginals in zip(told, crf.predict_marginals(file)[0], strict=True):
+        assert np.allclose([float(number) for number in line.split()[-4:]], list(marginals.values()), atol=1e-4)
+    program("train", "chain", file, "--lambda", "0.05", "--min-count", "2", *end)
     loaded = dualgap.load(theirs)
     assert loaded.predict(TUPLES) == tagger.predict(TUPLES) and loaded.certify(file).evidence == "witness"
     # A model of lists, which the program has not seen before.

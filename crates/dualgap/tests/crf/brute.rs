@@ -55,6 +55,11 @@ fn truth(data: &Sequences, i: usize) -> Vec<usize> {
 
 /// P(w), and D at the probabilities of w, by the entropies of the labelings themselves.
 pub fn values(data: &Sequences, w: &[f64], lambda: f64) -> (f64, f64) {
+    elastic(data, w, lambda, 0.0)
+}
+
+/// The same under λ/2‖w‖² + σ‖w‖₁, whose conjugate at u is ‖u − its part within σ‖²/(2λ).
+pub fn elastic(data: &Sequences, w: &[f64], lambda: f64, sigma: f64) -> (f64, f64) {
     let weights = data.weights().unwrap();
     let total: f64 = weights.iter().sum();
     let (mut loss, mut entropy, mut u) = (0.0, 0.0, vec![0.0; w.len()]);
@@ -71,7 +76,9 @@ pub fn values(data: &Sequences, w: &[f64], lambda: f64) -> (f64, f64) {
             }
         }
     }
-    (loss + lambda / 2.0 * dot(w, w), entropy - dot(&u, &u) / (2.0 * lambda))
+    let one: f64 = w.iter().map(|w| w.abs()).sum();
+    u.iter_mut().for_each(|u| *u -= u.clamp(-sigma, sigma));
+    (loss + lambda / 2.0 * dot(w, w) + sigma * one, entropy - dot(&u, &u) / (2.0 * lambda))
 }
 
 #[test]

@@ -2,10 +2,12 @@
 //!
 //! - `brute`: both values of a certificate and the marginals, against sums over all labelings one by one.
 //! - `runs`: the optimum, threads, checkpoints, warm starts, other λ.
+//! - `elastic`: the l1 norm beside the ridge.
 //! - `attacks`: files that lie, and what is refused.
 
 mod attacks;
 mod brute;
+mod elastic;
 mod runs;
 
 use dualgap::data::Sequences;

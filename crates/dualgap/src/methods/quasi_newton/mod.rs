@@ -14,10 +14,12 @@
 //! by all of them, so that their curvatures differ by as much. Before these steps come some passes of stochastic ones, if the
 //! problem has them.
 //!
-//! - `problem`: what the method asks of an objective. `memory`: the pairs, and their product with a vector. `solver`: the
+//! - `problem`: what the method asks of an objective. `memory`: the pairs, and their product with a vector. `orthant`: steps
+//!   under an l1 norm, which is added to the objective if the problem has one. `solver`: the
 //!   steps, as a [`crate::run::Solver`]. `train`: runs.
 
 mod memory;
+mod orthant;
 mod problem;
 mod solver;
 mod train;

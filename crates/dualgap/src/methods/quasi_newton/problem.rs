@@ -3,7 +3,8 @@
 use crate::Result;
 use crate::linalg::Measured;
 
-/// A smooth convex objective with a ridge, `L(w) + λ/2‖w‖²`, whose weights give a feasible dual point.
+/// A smooth convex objective with a ridge, `L(w) + λ/2‖w‖²`, whose weights give a feasible dual point; or an elastic net, to
+/// which the l1 norm is added.
 ///
 /// Sums over examples are split into parts that do not depend on the number of threads; the threads are those of the current
 /// pool.
@@ -17,7 +18,12 @@ pub trait SmoothProblem: Sync {
     /// Returns λ.
     fn lambda(&self) -> f64;
 
-    /// Returns P(w), and writes its gradient.
+    /// Returns σ, the strength of the l1 norm.
+    fn l1(&self) -> f64 {
+        0.0
+    }
+
+    /// Returns P(w) without its l1 norm, and writes the gradient of that.
     fn gradient(&self, w: &[f64], gradient: &mut [f64]) -> Result<f64>;
 
     /// Writes about the diagonal of the Hessian at w: positive numbers, at least λ.

@@ -1,7 +1,7 @@
 //! The steps, as a [`Solver`].
 
-use super::SmoothProblem;
 use super::memory::Memory;
+use super::{SmoothProblem, orthant};
 use crate::linalg::kernels::{add_scaled, dot};
 use crate::linalg::parallel;
 use crate::run::{Certificate, Certified, Counters, Expected, Quota, Resumable, Solver, Work};
@@ -36,7 +36,7 @@ pub struct State {
     known: bool,
 }
 
-/// P and its gradient at the current weights.
+/// P, and the gradient of its smooth part, at the current weights.
 struct Local {
     value: f64,
     gradient: Vec<f64>,
@@ -87,6 +87,7 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
             let mut gradient = vec![0.0; dim];
             let (problem, w, out) = (self.problem, &state.w, &mut gradient);
             let value = parallel::install(&self.pool, || problem.gradient(w, out))?;
+            let value = value + penalty(problem, w);
             self.local = Some(Local { value, gradient });
         }
         self.state = state;
@@ -97,7 +98,7 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
         let mut gradient = vec![0.0; w.len()];
         let value = self.problem.gradient(w, &mut gradient)?;
         self.gradients += 1;
-        Ok(Local { value, gradient })
+        Ok(Local { value: value + penalty(self.problem, w), gradient })
     }
 
     /// Takes a step, and returns the work that it took in passes over the data.
@@ -129,21 +130,59 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
         Ok(passes + self.gradients - before)
     }
 
+    /// Returns the direction for the steepest way up; under an l1 norm, without what is no way down.
+    fn direction(&self, up: &[f64]) -> Vec<f64> {
+        let mut p = self.state.memory.direction(up);
+        if self.problem.l1() > 0.0 {
+            orthant::align(&mut p, up);
+        }
+        p
+    }
+
+    /// Returns the weights at the end of a step of length t.
+    fn ahead(&self, p: &[f64], t: f64, steepest: Option<&[f64]>) -> Vec<f64> {
+        if let Some(steepest) = steepest {
+            return orthant::walk(&self.state.w, p, t, steepest);
+        }
+        let mut w = self.state.w.clone();
+        add_scaled(p, t, &mut w);
+        w
+    }
+
     /// Goes along the direction as far as P falls enough.
     fn search(&mut self, local: Local) -> Result<()> {
-        let mut p = self.state.memory.direction(&local.gradient);
-        let mut slope = dot(&local.gradient, &p);
+        let sigma = self.problem.l1();
+        let steepest =
+            (sigma > 0.0).then(|| orthant::steepest(&self.state.w, &local.gradient, sigma));
+        let down = steepest.as_deref().unwrap_or(&local.gradient);
+        let mut p = self.direction(down);
+        let mut slope = dot(down, &p);
         let mut t = 1.0;
         for trial in 0..TRIALS {
             if slope >= 0.0 || slope.is_nan() {
                 break;
             }
-            let mut w = self.state.w.clone();
-            add_scaled(&p, t, &mut w);
+            let w = self.ahead(&p, t, steepest.as_deref());
             let ahead = self.local_at(&w)?;
             let level = LEVEL * local.value.abs();
-            if ahead.value <= local.value + SHARE * t * slope + level {
-                p.iter_mut().for_each(|p| *p *= t);
+            // Under an l1 norm the step is not t p where it ends at zero.
+            let promised = match &steepest {
+                Some(down) => {
+                    let each = down.iter().zip(&w).zip(&self.state.w);
+                    each.map(|((d, w), old)| d * (w - old)).sum()
+                }
+                None => t * slope,
+            };
+            if ahead.value <= local.value + SHARE * promised + level {
+                match &steepest {
+                    Some(_) => {
+                        p.iter_mut()
+                            .zip(&w)
+                            .zip(&self.state.w)
+                            .for_each(|((p, w), old)| *p = w - old);
+                    }
+                    None => p.iter_mut().for_each(|p| *p *= t),
+                }
                 let change = ahead.gradient.iter().zip(&local.gradient).map(|(a, b)| a - b);
                 self.state.memory.push(&p, &change.collect::<Vec<_>>());
                 (self.state.w, self.local) = (w, Some(ahead));
@@ -156,13 +195,19 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
             if trial == TRIALS / 2 {
                 let diagonal = std::mem::take(&mut self.state.memory.diagonal);
                 self.state.memory.restart(diagonal);
-                p = self.state.memory.direction(&local.gradient);
-                (slope, t) = (dot(&local.gradient, &p), 1.0);
+                p = self.direction(down);
+                (slope, t) = (dot(down, &p), 1.0);
             }
         }
         self.local = Some(local);
         Ok(())
     }
+}
+
+/// Returns σ‖w‖₁.
+fn penalty<P: SmoothProblem>(problem: &P, w: &[f64]) -> f64 {
+    let sigma = problem.l1();
+    if sigma > 0.0 { sigma * orthant::norm(w) } else { 0.0 }
 }
 
 fn certificate_of<P: SmoothProblem>(problem: &P, w: &[f64]) -> Result<Certificate> {
@@ -212,10 +257,15 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
         Ok(Certified { model, iterate })
     }
 
-    /// The gap of w and its own dual point: ‖∇P‖²/(2λ).
+    /// The gap of w and its own dual point: without an l1 norm, ‖∇P‖²/(2λ).
     fn expected(&self) -> Option<Expected> {
         let Local { value, gradient } = self.local.as_ref()?;
-        let gap = dot(gradient, gradient) / (2.0 * self.problem.lambda());
+        let (lambda, sigma) = (self.problem.lambda(), self.problem.l1());
+        let gap = if sigma > 0.0 {
+            orthant::gap(&self.state.w, gradient, lambda, sigma)
+        } else {
+            dot(gradient, gradient) / (2.0 * lambda)
+        };
         Some(Expected { primal: *value, gap })
     }
 

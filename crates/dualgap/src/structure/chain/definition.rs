@@ -184,12 +184,15 @@ fn known<'d>(names: &Names, data: &'d Sequences) -> Cow<'d, Sequences> {
     }
 }
 
-/// Returns an error unless the penalty is λ/2‖w‖².
-fn refuse_all_but_plain_ridge(penalty: &Penalty) -> Result<()> {
+/// Returns an error unless the penalty is λ/2‖w‖² + σ‖w‖₁.
+fn refuse_all_but_elastic_net(penalty: &Penalty) -> Result<()> {
     match penalty {
-        Penalty::Ridge { l1, nonnegative, free: None, .. } if *l1 == 0.0 && !nonnegative => Ok(()),
-        Penalty::Ridge { .. } | Penalty::Lasso { .. } => Err(Error::setting(
-            "the log-loss of chains is trained under λ/2‖w‖²: leave out l1 penalties and nonnegative weights",
+        Penalty::Ridge { nonnegative: false, free: None, .. } => Ok(()),
+        Penalty::Ridge { .. } => Err(Error::setting(
+            "the log-loss of chains is trained without nonnegative weights: leave them out",
+        )),
+        Penalty::Lasso { .. } => Err(Error::setting(
+            "the log-loss of chains needs a lambda beside the l1 penalty, which may be small",
         )),
         _ => refuse_all_but_ridge(penalty),
     }
@@ -229,7 +232,7 @@ impl Structure for Chain {
 
     fn allows(&self, penalty: &Penalty) -> Result<()> {
         match penalty {
-            _ if self.loss == ChainLoss::Log => refuse_all_but_plain_ridge(penalty),
+            _ if self.loss == ChainLoss::Log => refuse_all_but_elastic_net(penalty),
             Penalty::Lasso { .. } if !self.rescaling.is_margin() => Err(slack_needs_lambda()),
             _ => refuse_all_but_ridge_and_l1(penalty),
         }

@@ -13,8 +13,10 @@
 //! D = L(w₀) + ⟨w₀, u⟩ − ‖u‖²/(2λ),        L = P − λ/2‖·‖²,   u = −∇L(w₀)
 //! ```
 //!
+//! Under an elastic net σ‖w‖₁ is added to P, and S_σ(u) is in the place of u in the square: its entries are nearer to zero by σ.
+//!
 //! Any weights w₀ are a witness: they say what the p_i are, and there is nothing to prove feasible. At w₀ = w the gap is
-//! ‖∇P(w)‖²/(2λ).
+//! ‖∇P(w)‖²/(2λ), if there is no l1 norm.
 //!
 //! - `scaled`: forward-backward on one sequence, with its rounding. `problem`: the sums over all sequences, for gradients and
 //!   certificates. `posed`: the problem as others are posed. `stochastic`: the steps that a

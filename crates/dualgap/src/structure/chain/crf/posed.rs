@@ -7,7 +7,7 @@ use super::problem::{CrfProblem, primal_of};
 use crate::data::{Factors, Sequences};
 use crate::dual::problem::PrimalValue;
 use crate::dual::{Average, Cache, Witness};
-use crate::linalg::Measured;
+use crate::linalg::{Measured, Sum};
 use crate::methods::quasi_newton::{self, train_from};
 use crate::run::{Basis, Reach, Report};
 use crate::structure::Fitted;
@@ -21,10 +21,10 @@ pub fn posed<'d>(
     layout: Layout,
     posing: &Posing<'_>,
 ) -> Result<Box<dyn Posed + 'd>> {
-    let Penalty::Ridge { lambda, l1: 0.0, nonnegative: false, free: None } = posing.penalty else {
+    let Penalty::Ridge { lambda, l1, nonnegative: false, free: None } = posing.penalty else {
         return Err(refused("the file names a penalty that the log-loss of chains has not"));
     };
-    Ok(Box::new(Crf { problem: CrfProblem::new(data, layout, lambda, posing.weights)? }))
+    Ok(Box::new(Crf { problem: CrfProblem::new(data, layout, (lambda, l1), posing.weights)? }))
 }
 
 struct Crf<'d> {
@@ -115,8 +115,11 @@ impl Posed for Crf<'_> {
         self.check(weights)?;
         let at = self.problem.values(weights)?;
         let dual = self.problem.values(&self.witnessed(witness)?)?;
+        let mut fixed = Sum::default();
+        fixed.add_measured(at.loss);
+        fixed.add_measured(at.norm);
         Ok(Reach {
-            fixed: at.loss,
+            fixed: fixed.total(),
             square: at.square,
             dual: dual.entropy,
             conjugate: dual.conjugate,

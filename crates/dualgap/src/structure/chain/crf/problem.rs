@@ -9,7 +9,9 @@
 //! |f(û) − f(u)| ≤ ‖w − û/λ‖ δ + δ²/(2λ),     δ = ε Σ mass_i Σ_t 2(‖x_t‖₁ + 3)
 //! ```
 //!
-//! where ε bounds the relative errors of marginals and of what is added up. At the optimum w = u/λ, and only δ² is left.
+//! where ε bounds the relative errors of marginals and of what is added up. At the optimum w = u/λ, and only δ² is left. Under an
+//! elastic net S_σ(u), whose entries are nearer to zero by σ, takes the place of u in the square: f then has the slope
+//! w − S_σ(u)/λ, and the same holds with it, because S_σ moves no further than u does.
 
 use super::super::oracle::Layout;
 use super::scaled::{Pairs, Scaled, Weights};
@@ -21,6 +23,7 @@ use crate::linalg::sum::{squared_norm, two_sum};
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Columns, Measured, Sum, UNIT_ROUNDOFF, gamma, parallel};
 use crate::methods::quasi_newton::SmoothProblem;
+use crate::term::ball::l1::soft;
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock};
@@ -34,11 +37,13 @@ const PASSES: u64 = 6;
 /// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
 const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 
-/// Chains under the log-loss and a ridge.
+/// Chains under the log-loss and a ridge or an elastic net.
 pub(super) struct CrfProblem<'d> {
     pub(super) data: &'d Sequences,
     pub(super) layout: Layout,
     pub(super) lambda: f64,
+    /// σ, the strength of the l1 norm.
+    pub(super) l1: f64,
     pub(super) masses: Vec<f64>,
     columns: Columns,
     /// The counts of pairs in the truth, with their masses: the layout of the weights from the transitions on.
@@ -67,12 +72,14 @@ pub(super) struct Values {
     pub loss: Measured,
     /// ⟨w, u⟩ + L(w): the mean entropy.
     pub entropy: Measured,
-    /// ½‖u‖².
+    /// ½‖S_σ(u)‖².
     pub conjugate: Measured,
     /// D.
     pub dual: Measured,
     /// ½‖w‖².
     pub square: Measured,
+    /// σ‖w‖₁.
+    pub norm: Measured,
     /// The largest entry of u, in absolute value.
     pub slope: f64,
 }
@@ -81,7 +88,7 @@ impl<'d> CrfProblem<'d> {
     pub fn new(
         data: &'d Sequences,
         layout: Layout,
-        lambda: f64,
+        (lambda, l1): (f64, f64),
         weights: Option<&[f64]>,
     ) -> Result<Self> {
         if data.is_empty() {
@@ -89,6 +96,11 @@ impl<'d> CrfProblem<'d> {
         }
         if !(lambda > 0.0 && lambda.is_finite()) {
             return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
+        }
+        if !(l1 >= 0.0 && l1.is_finite()) {
+            return Err(Error::setting(format!(
+                "the l1 strength must not be negative, and is {l1}"
+            )));
         }
         let positions = data.rows().len();
         let numbers = positions * (2 * layout.labels) + 2 * data.rows().stored();
@@ -118,6 +130,7 @@ impl<'d> CrfProblem<'d> {
             data,
             layout,
             lambda,
+            l1,
             masses,
             columns,
             counts,
@@ -261,9 +274,19 @@ impl<'d> CrfProblem<'d> {
         drop(residuals);
         let delta = (sums.relative + 16.0 * UNIT_ROUNDOFF) * self.extent * 1.001;
         let square = squared_norm(w).scaled(0.5);
-        let norm = squared_norm(&u);
-        let conjugate = norm.scaled(0.5);
+        let slope = u.iter().fold(0.0_f64, |top, u| top.max(u.abs()));
         let product = product_of(w, &u);
+        let mut one = Sum::default();
+        if self.l1 > 0.0 {
+            u.iter_mut().for_each(|u| *u = soft(*u, self.l1));
+            w.iter().for_each(|w| one.add(w.abs()));
+        }
+        let mut norm = squared_norm(&u);
+        if self.l1 > 0.0 {
+            // Every entry of S_σ is one subtraction.
+            norm.error += 4.0 * UNIT_ROUNDOFF * norm.value;
+        }
+        let conjugate = norm.scaled(0.5);
         // ‖w − u/λ‖, which the errors of u are multiplied with.
         let apart: Vec<f64> = w.iter().zip(&u).map(|(w, u)| w - u / self.lambda).collect();
         let apart = squared_norm(&apart);
@@ -283,8 +306,8 @@ impl<'d> CrfProblem<'d> {
         entropy.error += (2.0 * square.value).sqrt() * 1.001 * delta;
         let slack = ((norm.value + norm.error).sqrt() * delta + delta * delta) * 1.001;
         let conjugate = Measured { error: conjugate.error + slack, ..conjugate };
-        let slope = u.iter().fold(0.0_f64, |top, u| top.max(u.abs()));
-        Ok(Values { loss: sums.loss, entropy, conjugate, dual, square, slope })
+        let norm = one.total().scaled(self.l1);
+        Ok(Values { loss: sums.loss, entropy, conjugate, dual, square, norm, slope })
     }
 
     fn buffer(&self) -> std::sync::MutexGuard<'_, Vec<f64>> {
@@ -324,6 +347,7 @@ pub(super) fn primal_of(values: &Values, lambda: f64) -> Measured {
     let mut primal = Sum::default();
     primal.add_measured(values.loss);
     primal.add_measured(values.square.scaled(lambda));
+    primal.add_measured(values.norm);
     primal.total()
 }
 
@@ -338,6 +362,10 @@ impl SmoothProblem for CrfProblem<'_> {
 
     fn lambda(&self) -> f64 {
         self.lambda
+    }
+
+    fn l1(&self) -> f64 {
+        self.l1
     }
 
     fn gradient(&self, w: &[f64], gradient: &mut [f64]) -> Result<f64> {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! w ← w + η_k c_i (φ(x_i, y_i) − E φ(x_i, ·)),     η_k = η/(1 + ηλk),     c_i = n mass_i
-//! w ← (1 − Σ η_k λ) w                              now and then
+//! w ← S_{Σ η_k σ}((1 − Σ η_k λ) w)                 now and then
 //! ```
 //!
 //! They are as cheap as a sequence is short, and bring the objective close to the optimum sooner than any method that has to
@@ -13,6 +13,7 @@ use super::problem::CrfProblem;
 use super::scaled::{Pairs, Scaled, Weights};
 use crate::linalg::Random;
 use crate::linalg::kernels::{add_outer, add_scaled};
+use crate::term::ball::l1::soft;
 
 /// The weights shrink so often in a pass: not after every step, which would touch all of them.
 const SHRINKS: usize = 4;
@@ -42,14 +43,19 @@ impl CrfProblem<'_> {
         let mut buffers = Buffers::default();
         let mut done = pass as f64 * n as f64;
         for some in order.chunks(n.div_ceil(SHRINKS)) {
-            let mut shrink = 1.0;
+            let (mut shrink, mut length) = (1.0, 0.0);
             for &i in some {
                 let eta = rate / (1.0 + rate * self.lambda * done);
                 self.step(i, eta, w, &mut buffers);
                 shrink *= (1.0 - eta * self.lambda).max(0.0);
+                length += eta;
                 done += 1.0;
             }
-            w.iter_mut().for_each(|w| *w *= shrink);
+            if self.l1 > 0.0 {
+                w.iter_mut().for_each(|w| *w = soft(*w * shrink, self.l1 * length));
+            } else {
+                w.iter_mut().for_each(|w| *w *= shrink);
+            }
         }
     }
 
