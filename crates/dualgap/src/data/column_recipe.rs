@@ -1,6 +1,6 @@
 //! How columns become features: templates and their options, in a form that a model file stores.
 
-use super::Encoding;
+use super::{Encoding, SchemeUse};
 use super::templates::{Pad, Templates};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,9 @@ pub struct ColumnRecipe {
     /// How the bytes of a file become characters.
     #[serde(default, skip_serializing_if = "Encoding::is_utf8")]
     pub encoding: Encoding,
+    /// The scheme of the labels that a model is trained on, if it is not that of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<SchemeUse>,
     /// Whether tabs separated the columns of the training data.
     #[serde(default)]
     pub tabs: bool,
@@ -39,6 +42,7 @@ impl Default for ColumnRecipe {
             lowercase: false,
             pick: Vec::new(),
             encoding: Encoding::Utf8,
+            scheme: None,
             tabs: false,
             columns: 0,
         }

@@ -9,7 +9,7 @@ use super::labels::Labels;
 use super::targets::number;
 use super::templates::{Pad, Templates};
 use super::{
-    Alphabet, ColumnRecipe, Dictionary, Encoding, Sequences, Source, TargetKind, Unseen, Vocabulary,
+    Alphabet, ColumnRecipe, Dictionary, Encoding, Scheme, Sequences, Source, TargetKind, Unseen, Vocabulary,
 };
 use crate::error::count_of;
 use crate::linalg::Rows;
@@ -27,6 +27,8 @@ struct Part {
     /// Empty if the file has none.
     labels: Labels,
     lengths: Vec<usize>,
+    /// The line of every token.
+    lines: Vec<u32>,
     unseen: Unseen,
 }
 
@@ -124,6 +126,7 @@ pub(super) fn read_training_as(
             }
             all.labels.append(&part.labels);
             all.lengths.extend(part.lengths);
+            all.lines.extend(part.lines);
         }
     }
     // Rare features are dropped, and the rest are renumbered: features of a label first, then those of pairs.
@@ -151,6 +154,16 @@ pub(super) fn read_training_as(
     let widths = [features.len(), pairs.len()];
     let mut sequences = assemble(&all, alphabet, widths, |feature| new[feature as usize])?;
     sequences.dictionary = features.iter().chain(pairs).copied().collect();
+    if let Some(scheme) = &mut recipe.scheme {
+        let Some(found) = Scheme::recognise(&sequences) else {
+            return Err(portions.file_error(
+                "has labels of no scheme that could be converted",
+                "labels of chunks are O, and B-NAME, I-NAME or their like",
+            ));
+        };
+        scheme.file = Some(found.scheme);
+        sequences = sequences.in_scheme(scheme.model, None)?;
+    }
     Ok((sequences, recipe))
 }
 
@@ -223,7 +236,9 @@ impl<'a> Extractor<'a> {
     /// ones.
     pub fn sequences(&self, sentences: &[Sentence], labelled: bool) -> Result<(Sequences, Unseen)> {
         let all = self.extract(sentences, labelled);
-        Ok((self.assemble(&all)?, self.unseen(&all)))
+        let data = self.assemble(&all)?;
+        let unseen = self.unseen(&all, &data);
+        Ok((data, unseen))
     }
 
     /// Returns the column of the label in a file.
@@ -264,11 +279,17 @@ impl<'a> Extractor<'a> {
         let number = |feature: u32| Some(feature.checked_sub(first_pair).unwrap_or(feature));
         let mut sequences = assemble(all, alphabet, widths, number)?;
         sequences.dictionary = dictionary.clone();
-        Ok(sequences)
+        match self.recipe.scheme {
+            Some(scheme) => sequences.in_scheme(scheme.model, Some(self.known.alphabet)),
+            None => Ok(sequences),
+        }
     }
 
-    fn unseen(&self, all: &Part) -> Unseen {
-        let mut labels: Vec<String> = all.labels.names().collect();
+    fn unseen(&self, all: &Part, data: &Sequences) -> Unseen {
+        let mut labels: Vec<String> = match self.recipe.scheme {
+            Some(_) => data.alphabet().names().to_vec(),
+            None => all.labels.names().collect(),
+        };
         labels.retain(|label| self.known.alphabet.index(label).is_none());
         labels.sort();
         Unseen { labels, ..all.unseen.clone() }
@@ -294,7 +315,9 @@ impl<'a> Extractor<'a> {
             }
             all.append(self.extract(&sentences, labelled));
         }
-        Ok((self.assemble(&all)?, labelled, self.unseen(&all)))
+        let data = self.assemble(&all)?;
+        let unseen = self.unseen(&all, &data);
+        Ok((data, labelled, unseen))
     }
 }
 
@@ -304,6 +327,7 @@ impl Part {
         self.edges.extend(later.edges);
         self.labels.append(&later.labels);
         self.lengths.extend(later.lengths);
+        self.lines.extend(later.lines);
         self.unseen.met += later.unseen.met;
         self.unseen.features += later.unseen.features;
     }
@@ -449,6 +473,7 @@ fn extract(
             }
         }
         part.lengths.push(sentence.len());
+        part.lines.extend((0..sentence.len()).map(|t| sentence.line(t) as u32));
     }
     part
 }
@@ -483,6 +508,7 @@ fn assemble(
             .map_err(|_| Error::setting("there are more labels than a chain can have"))?;
         Sequences::new(positions, labels, starts, alphabet)?
     };
+    let sequences = sequences.with_lines(part.lines.clone());
     if edge_width == 0 {
         return Ok(sequences);
     }

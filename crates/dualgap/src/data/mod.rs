@@ -15,6 +15,7 @@
 //! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`edges`], [`attributes`], [`tables`]: readers.
 //! - `columns`, [`templates`], `column_recipe`, [`features`]: column files, and how their cells become
 //!   features.
+//! - [`scheme`]: how chunks are written as labels.
 //! - `vocabulary`: the names that a model knows, and what it does not know.
 //! - `recipe`: how a file becomes a data set, in a form that a model file stores.
 //! - `fingerprint`: digests that identify data sets.
@@ -49,6 +50,7 @@ pub mod random_binning;
 pub mod ratings;
 mod recipe;
 mod scaling;
+pub mod scheme;
 mod sequences;
 mod sets;
 mod sink;
@@ -77,6 +79,7 @@ pub use random_binning::RandomBinning;
 pub use ratings::{Pairs, Ratings, RatingsRecipe};
 pub use recipe::{Format, Loaded, Recipe};
 pub use scaling::{Factors, Scaling};
+pub use scheme::{Scheme, SchemeUse};
 pub use sequences::{Sequence, Sequences};
 pub use sets::Sets;
 pub use sink::Sink;

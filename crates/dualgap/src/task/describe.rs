@@ -9,6 +9,7 @@ use crate::data::csv::Kind;
 use crate::data::templates::{Pad, Templates};
 use crate::data::{
     ClassWeights, Classes, ColumnRecipe, CsvRecipe, Digest, Encoding, Format, Recipe, Scaling,
+    SchemeUse,
 };
 use crate::structure::remarks::{Remark, on_weights};
 use crate::structure::words::{digest, exact, range};
@@ -313,7 +314,8 @@ fn recipe_lines(recipe: &Recipe) -> Vec<(&'static str, String)> {
 }
 
 fn templates(recipe: &ColumnRecipe) -> String {
-    let ColumnRecipe { templates, pad, min_count, lowercase, pick, columns, encoding, .. } = recipe;
+    let ColumnRecipe { templates, pad, min_count, lowercase, pick, columns, encoding, scheme, .. } =
+        recipe;
     let preset = "paper-conll2000";
     let mut text = if templates.is_empty() || *templates == ColumnRecipe::standard(*columns) {
         "standard".into()
@@ -339,6 +341,10 @@ fn templates(recipe: &ColumnRecipe) -> String {
     if !pick.is_empty() {
         let pick: Vec<String> = pick.iter().map(ToString::to_string).collect();
         let _ = write!(text, "; of columns {}", pick.join(", "));
+    }
+    if let Some(SchemeUse { model, file }) = scheme {
+        let of_file = file.map_or(String::new(), |file| format!(", in the file {}", file.name()));
+        let _ = write!(text, "; labels as {}{of_file}", model.name());
     }
     text
 }

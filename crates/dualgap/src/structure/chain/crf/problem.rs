@@ -11,6 +11,7 @@
 //!
 //! where ε bounds the relative errors of marginals and of what is added up. At the optimum w = u/λ, and only δ² is left.
 
+use super::super::legal::Legal;
 use super::super::oracle::Layout;
 use super::scaled::{Pairs, Scaled, Weights};
 use crate::data::Sequences;
@@ -23,7 +24,7 @@ use crate::linalg::{Columns, Measured, Sum, UNIT_ROUNDOFF, gamma, parallel};
 use crate::methods::quasi_newton::SmoothProblem;
 use crate::{Error, Result};
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The most parts that sequences and features are split into: enough for the cores of most machines.
 const PARTS: usize = 64;
@@ -38,6 +39,7 @@ const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 pub(super) struct CrfProblem<'d> {
     pub(super) data: &'d Sequences,
     pub(super) layout: Layout,
+    pub(super) legal: Option<Arc<Legal>>,
     pub(super) lambda: f64,
     pub(super) masses: Vec<f64>,
     columns: Columns,
@@ -81,6 +83,7 @@ impl<'d> CrfProblem<'d> {
     pub fn new(
         data: &'d Sequences,
         layout: Layout,
+        legal: Option<Arc<Legal>>,
         lambda: f64,
         weights: Option<&[f64]>,
     ) -> Result<Self> {
@@ -117,6 +120,7 @@ impl<'d> CrfProblem<'d> {
         Ok(Self {
             data,
             layout,
+            legal,
             lambda,
             masses,
             columns,
@@ -137,9 +141,10 @@ impl<'d> CrfProblem<'d> {
     fn first_half(&self, w: &[f64], bounded: bool, residuals: &mut Vec<f64>) -> Result<Sums> {
         let (layout, k) = (self.layout, self.layout.labels);
         let mut shared = Pairs::default();
-        shared.set(&w[layout.transitions()], k);
+        shared.set(&Legal::transitions(self.legal.as_deref(), layout, w), k);
         let sizes = bounded.then(|| self.sizes(w));
-        let weights = Weights { layout, w, shared: &shared, sizes: sizes.as_deref() };
+        let legal = self.legal.as_deref();
+        let weights = Weights { layout, w, shared: &shared, sizes: sizes.as_deref(), legal };
         residuals.resize(self.data.rows().len() * k, 0.0);
         let mut rest = &mut residuals[..];
         let mut parts: Vec<(Range<usize>, &mut [f64])> = Vec::new();
