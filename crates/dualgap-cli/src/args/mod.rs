@@ -27,6 +27,7 @@ pub(crate) use joint::{no_accuracy, no_lambda};
 pub use models::{CertifyArgs, DemoArgs, EvalArgs, InspectArgs, PredictArgs};
 pub use path::PathArgs;
 pub use train::{KeptArgs, OutputArgs, TrainArgs};
+pub use values::parse_column;
 
 use crate::Outcome;
 use crate::options::TaskOptions;

@@ -6,6 +6,7 @@ mod columns;
 mod evaluation;
 mod exported;
 mod inspection;
+mod schemes;
 mod sentences;
 mod tables;
 

@@ -16,6 +16,7 @@
 //! - `columns`, [`templates`], `column_recipe`, [`features`]: column files, and how their cells become
 //!   features.
 //! - [`scheme`]: how chunks are written as labels.
+//! - `hashing`: features by a hash of their names.
 //! - `vocabulary`: the names that a model knows, and what it does not know.
 //! - `recipe`: how a file becomes a data set, in a form that a model file stores.
 //! - `fingerprint`: digests that identify data sets.
@@ -36,6 +37,7 @@ mod examples;
 pub mod features;
 pub(crate) mod fingerprint;
 mod folds;
+mod hashing;
 mod labels;
 #[cfg(not(all(feature = "bzip2", feature = "csv", feature = "zstd")))]
 mod lacking;
@@ -73,6 +75,7 @@ pub use dictionary::Dictionary;
 pub use examples::Examples;
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use folds::Folds;
+pub use hashing::Hashing;
 pub use matchings::{Graph, GraphRef, Mark, Matchings, SideWords};
 pub use outputs::Outputs;
 pub use random_binning::RandomBinning;

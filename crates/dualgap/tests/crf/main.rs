@@ -1,11 +1,13 @@
 //! Conditional random fields: chains under the log-loss.
 //!
 //! - `brute`: both values of a certificate and the marginals, against sums over all labelings one by one.
+//! - `legal`: labelings that a scheme forbids, of this loss and of the hinge.
 //! - `runs`: the optimum, threads, checkpoints, warm starts, other λ.
 //! - `attacks`: files that lie, and what is refused.
 
 mod attacks;
 mod brute;
+mod legal;
 mod runs;
 
 use dualgap::data::Sequences;

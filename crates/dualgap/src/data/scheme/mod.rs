@@ -13,8 +13,10 @@
 //! reads them as the CoNLL shared tasks do, and [`Scheme::convert`] writes them in any scheme.
 
 mod chunks;
+mod file;
 
 pub use chunks::{Chunk, chunks, is_chunk_label};
+pub use file::{Rewritten, rewrite};
 
 use super::{Alphabet, Sequences};
 use crate::{Error, Result};
@@ -123,11 +125,13 @@ impl Scheme {
 
     /// Returns the first position whose label may not stand there, or the length if the last one may not be the last.
     pub fn first_mistake<S: AsRef<str>>(self, labels: &[S]) -> Option<usize> {
+        self.all_mistakes(labels).next()
+    }
+
+    fn all_mistakes<S: AsRef<str>>(self, labels: &[S]) -> impl Iterator<Item = usize> {
         let label = |t: usize| labels.get(t).map(AsRef::as_ref);
-        if labels.is_empty() {
-            return None;
-        }
-        (0..=labels.len()).find(|&t| !self.allows(t.checked_sub(1).and_then(label), label(t)))
+        let places = if labels.is_empty() { 0..0 } else { 0..labels.len() + 1 };
+        places.filter(move |&t| !self.allows(t.checked_sub(1).and_then(label), label(t)))
     }
 
     /// Returns the labels of the same chunks in this scheme. The labels may be of any scheme, or break it.

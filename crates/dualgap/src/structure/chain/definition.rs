@@ -15,7 +15,9 @@ use crate::structure::own::{OracleBlocks, Rescaling};
 use crate::structure::posed::{Posed, Posing, penalised, penalised_or_l1, with_expectations};
 use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
-use crate::structure::{Fitted, Names, Purpose, Structure, Table, WeightOf, Words};
+use crate::structure::{
+    Fitted, Names, Purpose, Remark, RemarkKind, Structure, Table, WeightOf, Words,
+};
 use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -480,6 +482,20 @@ impl Structure for Chain {
     fn complaint(&self, data: &Sequences) -> Option<(String, String)> {
         let few = too_few(data.alphabet().len(), "labels");
         few.or_else(|| legal::complaint(self.forbid?, data))
+    }
+
+    /// Labels of chunks that break their scheme here and there.
+    fn remark(&self, data: &Sequences) -> Option<Remark> {
+        let found = Scheme::recognise(data)?;
+        let first = found.scheme.describe_mistake(data, found.first?);
+        let more = match found.mistakes {
+            1 => String::new(),
+            count => format!(", the first of {count} such places"),
+        };
+        let text = format!(
+            "of the training data, {first}{more}; chunks are read as in the CoNLL shared tasks, and nothing else depends on it"
+        );
+        Some(Remark::new(RemarkKind::Scheme, text))
     }
 
     fn labels(&self, data: &Sequences, example: usize) -> Option<Vec<usize>> {
