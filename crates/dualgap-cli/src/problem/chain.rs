@@ -127,6 +127,17 @@ Examples:
         if self.loss == ChainLoss::Log {
             self.check_log()?;
         }
+        if self.kernel.kernel.is_some() {
+            let given = [
+                (self.scheme.is_some(), "--scheme"),
+                (self.forbid == Forbid::Illegal, "--forbid illegal"),
+            ];
+            if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+                return Err(Error::setting(format!(
+                    "{option} does not go with --kernel: leave one out"
+                )));
+            }
+        }
         if self.option != SdcaOption::Auto {
             if matches!(self.option, SdcaOption::I | SdcaOption::V) {
                 return Err(Error::setting(

@@ -23,7 +23,8 @@ fn sentences(count: usize, seed: u64, scheme: Scheme) -> String {
             }
         }
         for (old, label) in labels.iter().zip(scheme.convert(&labels)) {
-            let word = if random.below(8) == 0 { ["B-X", "I-Y", "O"][random.below(3)] } else { old };
+            let word =
+                if random.below(8) == 0 { ["B-X", "I-Y", "O"][random.below(3)] } else { old };
             text.push_str(&format!("w{word} {label}\n"));
         }
         text.push('\n');
@@ -59,8 +60,11 @@ fn a_malformed_file_gets_a_note_with_its_line_and_an_error_only_if_that_is_asked
     assert!(told.stdout.contains(&place), "{}", told.stdout);
     let told = desk.run("convert odd.txt --labels bilou -o out.txt").ok();
     assert!(told.stderr.contains(&format!("odd.txt:{}", lines + 2)), "{}", told.stderr);
-    desk.run("train tagger odd.txt --passes 2 --forbid illegal")
-        .refuses(&["odd.txt", &place, "convert --labels"]);
+    desk.run("train tagger odd.txt --passes 2 --forbid illegal").refuses(&[
+        "odd.txt",
+        &place,
+        "convert --labels",
+    ]);
 }
 
 #[test]
@@ -102,7 +106,8 @@ fn what_is_forbidden_is_never_predicted() {
     };
     // Without transitions that were learned, words decide, and break the scheme.
     assert!(broken("--passes 1 --lambda 100") > 0);
-    for options in ["", "--loss log", "--beam 3", "--rescale slack", "--lambda 100", "--scheme bio"] {
+    for options in ["", "--loss log", "--beam 3", "--rescale slack", "--lambda 100", "--scheme bio"]
+    {
         let limit = if options.contains("--beam") { "--passes 20" } else { "--passes 5" };
         assert_eq!(broken(&format!("--forbid illegal {limit} {options}")), 0, "{options}");
     }
@@ -145,7 +150,9 @@ fn columns_of_conllu_go_by_their_names() {
         format!("{id}\t{word}\t{word}\t{tag}\tT{tag}\t_\t0\troot\t_\t_\n")
     };
     let text: String = (0..12)
-        .map(|i| [line(1, ["a", "b"][i % 2], ["N", "V"][i % 2]), line(2, "c", "P"), "\n".into()].concat())
+        .map(|i| {
+            [line(1, ["a", "b"][i % 2], ["N", "V"][i % 2]), line(2, "c", "P"), "\n".into()].concat()
+        })
         .collect();
     desk.write("train.conllu", text);
     desk.train("tagger train.conllu --label xpos -o one");

@@ -1,7 +1,7 @@
 //! How columns become features: templates and their options, in a form that a model file stores.
 
-use super::{Encoding, Hashing, SchemeUse};
 use super::templates::{Pad, Templates};
+use super::{Encoding, Hashing, SchemeUse};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 

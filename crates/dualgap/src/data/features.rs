@@ -9,7 +9,8 @@ use super::labels::Labels;
 use super::targets::number;
 use super::templates::{Pad, Templates};
 use super::{
-    Alphabet, ColumnRecipe, Dictionary, Encoding, Hashing, Scheme, Sequences, Source, TargetKind, Unseen, Vocabulary,
+    Alphabet, ColumnRecipe, Dictionary, Encoding, Hashing, Scheme, Sequences, Source, TargetKind,
+    Unseen, Vocabulary,
 };
 use crate::error::count_of;
 use crate::linalg::Rows;

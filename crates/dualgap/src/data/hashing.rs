@@ -34,7 +34,9 @@ impl Hashing {
     /// Returns hashing to this many bits, or an error for a number out of range.
     pub fn new(bits: u32) -> Result<Self> {
         if !(1..=MOST_BITS).contains(&bits) {
-            return Err(Error::setting(format!("features are hashed to 1 to {MOST_BITS} bits, not {bits}")));
+            return Err(Error::setting(format!(
+                "features are hashed to 1 to {MOST_BITS} bits, not {bits}"
+            )));
         }
         Ok(Self { bits, features: 0, colliding: 0 })
     }
@@ -68,7 +70,8 @@ impl Hashing {
             features += 1;
             taken[self.number(name) as usize] += 1;
         }
-        let colliding = taken.into_iter().filter(|&count| count > 1).map(|count| count as usize).sum();
+        let colliding =
+            taken.into_iter().filter(|&count| count > 1).map(|count| count as usize).sum();
         Self { features, colliding, ..self }
     }
 }

@@ -317,7 +317,9 @@ fn recipe_lines(recipe: &Recipe) -> Vec<(&'static str, String)> {
 fn hashed(hashing: Hashing) -> String {
     let Hashing { bits, features, .. } = hashing;
     let rate = 100.0 * hashing.collision_rate();
-    format!("{features} features hashed to {bits} bits, {rate:.1} % of them share their number with another")
+    format!(
+        "{features} features hashed to {bits} bits, {rate:.1} % of them share their number with another"
+    )
 }
 
 fn templates(recipe: &ColumnRecipe) -> String {

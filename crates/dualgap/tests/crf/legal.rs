@@ -14,7 +14,8 @@ const FEATURES: usize = 3;
 /// All labelings of this length.
 fn labelings(length: usize) -> impl Iterator<Item = Vec<usize>> {
     let k = NAMES.len();
-    (0..k.pow(length as u32)).map(move |code| (0..length).map(|t| code / k.pow(t as u32) % k).collect())
+    (0..k.pow(length as u32))
+        .map(move |code| (0..length).map(|t| code / k.pow(t as u32) % k).collect())
 }
 
 fn is_legal(y: &[usize]) -> bool {
@@ -67,7 +68,12 @@ fn truth(data: &Sequences, i: usize) -> Vec<usize> {
 }
 
 /// The objective over the legal labelings one by one.
-fn objective(model: &Model<Chain>, data: &Sequences, loss: impl Fn(&[usize], &[usize], f64) -> f64, log: bool) -> f64 {
+fn objective(
+    model: &Model<Chain>,
+    data: &Sequences,
+    loss: impl Fn(&[usize], &[usize], f64) -> f64,
+    log: bool,
+) -> f64 {
     let w = &model.weights;
     let of = |i: usize| {
         let right = truth(data, i);
@@ -107,7 +113,8 @@ fn chains() -> [(Chain, &'static str); 4] {
 // The primal value is that of the legal labelings, one by one; the dual value is below it and close, so that both are.
 #[test]
 fn certificates_are_those_of_the_legal_labelings() {
-    for (seed, pairs, size) in [(1, false, 1.0), (2, true, 1.0), (3, false, 60.0), (4, true, 60.0)] {
+    for (seed, pairs, size) in [(1, false, 1.0), (2, true, 1.0), (3, false, 60.0), (4, true, 60.0)]
+    {
         let data = sequences(seed, pairs, size);
         for (chain, name) in chains() {
             let budget = Budget { passes: Some(20_000), ..Budget::relative(1e-4) };
@@ -135,7 +142,8 @@ fn certificates_are_those_of_the_legal_labelings() {
 fn predictions_are_the_best_legal_labelings() {
     let data = sequences(5, true, 1.0);
     for (chain, _) in chains() {
-        let mut model = fit(chain, &data, Budget { passes: Some(20_000), ..Budget::relative(1e-3) });
+        let mut model =
+            fit(chain, &data, Budget { passes: Some(20_000), ..Budget::relative(1e-3) });
         let mut random = Random::new(7);
         model.weights.iter_mut().for_each(|w| *w = 4.0 * random.unit() - 2.0);
         let new = sequences(6, true, 1.0);
@@ -202,7 +210,8 @@ fn a_witness_of_illegal_labelings_is_refused() {
     let data = sequences(11, false, 1.0);
     let free = Task::new(Chain::new(Hamming::Plain), Penalty::ridge(0.05));
     let model = free.fit(&data, Plan::new(Budget::relative(1e-3))).unwrap().model;
-    let task = Task::new(Chain::new(Hamming::Plain).forbidding(Some(Scheme::Bilou)), Penalty::ridge(0.05));
+    let task =
+        Task::new(Chain::new(Hamming::Plain).forbidding(Some(Scheme::Bilou)), Penalty::ridge(0.05));
     let mut own = task.fit(&data, Plan::new(Budget::relative(1e-3))).unwrap().model;
     assert!(own.certificate.primal < model.certificate.dual, "fewer labelings, a smaller optimum");
     own.witness = model.witness;

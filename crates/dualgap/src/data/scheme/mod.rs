@@ -226,7 +226,11 @@ impl Scheme {
     /// assert_eq!(Scheme::Bio.describe_mistake(&data, found.first.unwrap()), "line 2: I-X after O is not BIO");
     /// # Ok::<(), dualgap::Error>(())
     /// ```
-    pub fn describe_mistake(self, data: &Sequences, (sequence, position): (usize, usize)) -> String {
+    pub fn describe_mistake(
+        self,
+        data: &Sequences,
+        (sequence, position): (usize, usize),
+    ) -> String {
         let truth = data.truth(sequence);
         let name = |t: usize| truth.get(t).map(|&y| &data.alphabet().names()[usize::from(y)][..]);
         let before = position.checked_sub(1).and_then(name);
@@ -294,8 +298,8 @@ impl Sequences {
         };
         let number = |name: &String| alphabet.index(name).and_then(|k| u16::try_from(k).ok());
         let numbers: Option<Vec<u16>> = labels.iter().map(number).collect();
-        let numbers = numbers
-            .ok_or_else(|| Error::setting("there are more labels than a chain can have"))?;
+        let numbers =
+            numbers.ok_or_else(|| Error::setting("there are more labels than a chain can have"))?;
         Ok(self.relabelled(numbers, alphabet))
     }
 }

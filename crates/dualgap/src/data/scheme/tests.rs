@@ -96,7 +96,8 @@ fn known_labels_keep_their_numbers_in_another_scheme() {
 
 #[test]
 fn names_of_schemes_are_those_that_people_use() {
-    for (name, scheme) in [("IOB2", Scheme::Bio), ("bioes", Scheme::Iobes), ("iob1", Scheme::Iob1)] {
+    for (name, scheme) in [("IOB2", Scheme::Bio), ("bioes", Scheme::Iobes), ("iob1", Scheme::Iob1)]
+    {
         assert_eq!(name.parse::<Scheme>().unwrap(), scheme);
     }
     assert!("bmes".parse::<Scheme>().unwrap_err().to_string().contains("bilou"));

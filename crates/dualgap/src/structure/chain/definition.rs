@@ -1,8 +1,8 @@
 //! Chains as a structure: a label for each position of a sequence.
 
 use super::blocks::layout as chain_layout;
-use super::{Beam, ChainBlocks, ChainOracle, Hamming, Label, Layout, Viterbi};
 use super::legal::{self, Legal};
+use super::{Beam, ChainBlocks, ChainOracle, Hamming, Label, Layout, Viterbi};
 use super::{crf, edges, slack};
 use crate::data::{Format, Loaded, Recipe, Scheme, Sequences, Source};
 use crate::linalg::memory::reserve_check;
@@ -316,9 +316,7 @@ impl Structure for Chain {
 
     /// Marginals are no mixture of labelings.
     fn is_akin(&self, other: &Self) -> bool {
-        self.rescaling == other.rescaling
-            && self.loss == other.loss
-            && self.forbid == other.forbid
+        self.rescaling == other.rescaling && self.loss == other.loss && self.forbid == other.forbid
     }
 
     /// The point of a sequence depends on its positions and labels, and not on the features. Labelings have no keys of
@@ -357,12 +355,16 @@ impl Structure for Chain {
     fn predict(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Vec<Vec<usize>>> {
         let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
         let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
-        parallel::map(data.len(), || Viterbi::among(legal.clone()), |viterbi, i| {
-            let mut best = Vec::new();
-            viterbi.score(layout, fitted.weights, data.sequence(i), None);
-            viterbi.decode(layout, fitted.weights, &mut best);
-            Ok(best.into_iter().map(usize::from).collect())
-        })
+        parallel::map(
+            data.len(),
+            || Viterbi::among(legal.clone()),
+            |viterbi, i| {
+                let mut best = Vec::new();
+                viterbi.score(layout, fitted.weights, data.sequence(i), None);
+                viterbi.decode(layout, fitted.weights, &mut best);
+                Ok(best.into_iter().map(usize::from).collect())
+            },
+        )
     }
 
     fn check_scores(&self) -> Result<()> {

@@ -13,7 +13,6 @@
 //! If some length has no legal labeling at all (a file of BILOU labels without `O` and `U-…`, and a sentence of one word), the
 //! search returns one of those with the fewest forbidden places.
 
-use super::oracle::{Label, Layout};
 use crate::data::{Alphabet, Scheme, Sequences};
 use std::sync::Arc;
 
@@ -59,20 +58,20 @@ impl Legal {
         scheme.map(|scheme| Arc::new(Self::new(scheme, alphabet)))
     }
 
-    pub(super) fn begins(&self, y: Label) -> bool {
+    pub(super) fn begins(&self, y: u16) -> bool {
         self.first[usize::from(y)]
     }
 
-    pub(super) fn ends(&self, y: Label) -> bool {
+    pub(super) fn ends(&self, y: u16) -> bool {
         self.last[usize::from(y)]
     }
 
-    pub(super) fn follows(&self, y: Label, next: Label) -> bool {
+    pub(super) fn follows(&self, y: u16, next: u16) -> bool {
         self.pairs[usize::from(y) * self.labels + usize::from(next)]
     }
 
     /// Whether a labeling is legal.
-    pub(super) fn allows(&self, labeling: &[Label]) -> bool {
+    pub(super) fn allows(&self, labeling: &[u16]) -> bool {
         labeling.first().is_none_or(|&y| self.begins(y))
             && labeling.last().is_none_or(|&y| self.ends(y))
             && labeling.windows(2).all(|pair| self.follows(pair[0], pair[1]))
@@ -100,9 +99,9 @@ impl Legal {
         }
     }
 
-    /// The transitions of weights, without what is forbidden.
-    pub(super) fn transitions(legal: Option<&Self>, layout: Layout, w: &[f64]) -> Vec<f64> {
-        let mut table = w[layout.transitions()].to_vec();
+    /// The scores of pairs, without what is forbidden.
+    pub(super) fn masked(legal: Option<&Self>, scores: &[f64]) -> Vec<f64> {
+        let mut table = scores.to_vec();
         if let Some(legal) = legal {
             legal.mask_pairs(&mut table);
         }

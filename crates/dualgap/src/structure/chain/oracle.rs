@@ -282,13 +282,7 @@ impl Viterbi {
 }
 
 #[inline]
-fn table<'a>(
-    tables: &'a [f64],
-    masked: bool,
-    layout: Layout,
-    w: &'a [f64],
-    t: usize,
-) -> &'a [f64] {
+fn table<'a>(tables: &'a [f64], masked: bool, layout: Layout, w: &'a [f64], t: usize) -> &'a [f64] {
     let size = layout.labels * layout.labels;
     match (layout.pairs, masked) {
         (0, false) => &w[layout.transitions()],

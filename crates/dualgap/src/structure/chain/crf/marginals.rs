@@ -17,7 +17,7 @@ fn each<T: Send>(
     work: impl Fn(&[f64], f64) -> T + Sync,
 ) -> Result<Vec<T>> {
     let mut shared = Pairs::default();
-    shared.set(&Legal::transitions(legal, layout, w), layout.labels);
+    shared.set(&Legal::masked(legal, &w[layout.transitions()]), layout.labels);
     let weights = Weights { layout, w, shared: &shared, sizes: None, legal };
     parallel::map(data.len(), Scaled::default, |scaled, i| {
         let truth = labels(i).filter(|y| legal.is_none_or(|legal| legal.allows(y)));

@@ -141,7 +141,7 @@ impl<'d> CrfProblem<'d> {
     fn first_half(&self, w: &[f64], bounded: bool, residuals: &mut Vec<f64>) -> Result<Sums> {
         let (layout, k) = (self.layout, self.layout.labels);
         let mut shared = Pairs::default();
-        shared.set(&Legal::transitions(self.legal.as_deref(), layout, w), k);
+        shared.set(&Legal::masked(self.legal.as_deref(), &w[layout.transitions()]), k);
         let sizes = bounded.then(|| self.sizes(w));
         let legal = self.legal.as_deref();
         let weights = Weights { layout, w, shared: &shared, sizes: sizes.as_deref(), legal };

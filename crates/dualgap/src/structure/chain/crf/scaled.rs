@@ -74,7 +74,8 @@ impl Pairs {
 /// Returns the least and the largest of the scores that are not forbidden; both are the largest of all where none is left.
 fn range(scores: &[f64]) -> (f64, f64) {
     let top = scores.iter().fold(f64::NEG_INFINITY, |top, &s| top.max(s));
-    let least = scores.iter().fold(top, |least, &s| if is_forbidden(s) { least } else { least.min(s) });
+    let least =
+        scores.iter().fold(top, |least, &s| if is_forbidden(s) { least } else { least.min(s) });
     (least, top)
 }
 
@@ -340,11 +341,8 @@ impl Scaled {
         let (layout, length) = (weights.layout, x.len());
         let (k, own) = (layout.labels, layout.pairs > 0);
         let size = k * k;
-        let edges = if own {
-            &self.scores[size..length.max(1) * size]
-        } else {
-            &weights.shared.scores
-        };
+        let edges =
+            if own { &self.scores[size..length.max(1) * size] } else { &weights.shared.scores };
         let log_z = self.logs.run(Potentials { labels: k, nodes: &self.nodes, edges });
         self.alpha.clear();
         self.alpha.extend_from_slice(self.logs.all_labels());

@@ -95,7 +95,7 @@ impl CrfProblem<'_> {
         let (x, truth) = (self.data.sequence(i), self.data.truth(i));
         let legal = self.legal.as_deref();
         match legal {
-            Some(_) => shared.set(&Legal::transitions(legal, layout, w), k),
+            Some(_) => shared.set(&Legal::masked(legal, &w[layout.transitions()]), k),
             None => shared.set(&w[layout.transitions()], k),
         }
         pairs.clear();
