@@ -170,6 +170,15 @@ pub enum ChainLoss {
     Log,
 }
 
+/// Which labelings are no outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Forbid {
+    /// Nothing
+    Nothing,
+    /// What is illegal in the scheme of the labels
+    Illegal,
+}
+
 choices!(Hamming => structure::Hamming {
     /// The number of wrong labels
     Plain => Plain,

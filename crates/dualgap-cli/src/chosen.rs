@@ -24,6 +24,8 @@ struct Tried {
     value: f64,
     /// On held-out examples, in the mean; null if it is not finite.
     error: Option<f64>,
+    /// The F1 of chunks, by which they are judged; null for other labels.
+    f1: Option<f64>,
     /// Of the mean; null if one fold was held out.
     standard_error: Option<f64>,
     reached: bool,
@@ -36,6 +38,7 @@ impl From<&Chosen> for AutoJson {
         let tried = candidates.iter().map(|candidate| Tried {
             value: candidate.value,
             error: finite(candidate.error()),
+            f1: candidate.f1(),
             standard_error: finite(candidate.standard_error()),
             reached: candidate.is_reached(),
         });
@@ -65,11 +68,14 @@ pub fn chosen_row(chosen: &Chosen) -> (&'static str, String) {
         Some(Edge::Largest) => "; the largest of them, so a larger one may be better",
         Some(Edge::Smallest) => "; the smallest of them, so a smaller one may be better",
     };
+    let judged = match best.f1() {
+        Some(f1) => format!("F1 {:.2}", 100.0 * f1),
+        None => format!("error {}", number(best.error())),
+    };
     let told = format!(
-        "{} {}, with error {} on {by} the best of {} from {} to {}{beyond}",
+        "{} {}, with {judged} on {by} the best of {} from {} to {}{beyond}",
         found.over.name(),
         number(chosen.value),
-        number(best.error()),
         found.candidates.len(),
         number(first.value),
         number(last.value)

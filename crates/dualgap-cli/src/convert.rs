@@ -1,5 +1,5 @@
 //! `dualgap convert`: writes data as a LIBSVM file, with their own features, those of random binning, products of two
-//! of them, or their inner products with atoms; or sequences as CRFsuite's attributes.
+//! of them, or their inner products with atoms; sequences as CRFsuite's attributes; or column files in another label scheme.
 
 use crate::args::ConvertArgs;
 use crate::places::{check_not_read, check_writable};
@@ -7,10 +7,11 @@ use crate::words::{aligned, number, percent, thousands, to_json};
 use crate::{Outcome, formats, print};
 use dualgap::data::conversion::Written;
 use dualgap::data::random_binning::median_distance;
+use dualgap::data::scheme::rewrite;
 use dualgap::data::source::is_stdin;
 use dualgap::data::{
     AtomProducts, Conversion, DegreeTwo, Examples, FeatureMap, Format, Loaded, RandomBinning,
-    Recipe, Sink, Source, attributes,
+    Recipe, Scheme, Sink, Source, attributes,
 };
 use dualgap::{Error, Result};
 use serde::Serialize;
@@ -25,6 +26,9 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
     let _ = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build_global();
     if args.attributes {
         return write_attributes(args, output);
+    }
+    if let Some(scheme) = args.labels {
+        return write_labels(args, scheme, output);
     }
     let (conversion, data) = match &args.map {
         None => first(args)?,
@@ -80,6 +84,61 @@ fn write_attributes(args: &ConvertArgs, output: &Path) -> Result<Outcome> {
         let _ = writeln!(std::io::stderr(), "{sequences} sequences of {positions} positions");
     }
     Ok(Outcome::Reached)
+}
+
+/// Writes a column file with its labels in a scheme, and notes where it breaks its own.
+fn write_labels(args: &ConvertArgs, scheme: Scheme, output: &Path) -> Result<Outcome> {
+    let mut source = Source::open(&args.data)?;
+    let format = formats::format(&args.layout, Format::guess_sequences(&source.head()?))?;
+    let Format::Columns(recipe) = format else {
+        let message = format!("--labels is for column files, and this is {}", format.name());
+        return Err(Error::setting(message));
+    };
+    let mut sink = Sink::create_named(output)?;
+    let column = recipe.pick.last().copied();
+    let told = rewrite(source, recipe.encoding, column, scheme, &mut sink)?;
+    sink.finish()?;
+    if args.json {
+        print(&to_json(&LabelsJson {
+            sequences: told.sentences,
+            positions: told.tokens,
+            from: told.found,
+            to: scheme,
+            mistakes: told.mistakes,
+            first_mistake: told.first.as_ref().map(|(line, _)| *line),
+        }))?;
+    } else if !args.quiet {
+        // A failure to write to standard error cannot be reported anywhere.
+        let counts = [told.sentences, told.tokens].map(|count| thousands(count as u64));
+        let [sentences, tokens] = counts;
+        let from = told.found.map_or("no chunks", Scheme::name);
+        let _ = writeln!(
+            std::io::stderr(),
+            "{sentences} sentences of {tokens} tokens: {from} to {}",
+            scheme.name()
+        );
+        if let (Some(found), Some((line, label))) = (told.found, &told.first) {
+            let _ = writeln!(
+                std::io::stderr(),
+                "note: {}:{line}: {label} is not {} here, nor are labels at {} places in all; chunks are read as the \
+                 CoNLL shared tasks do",
+                args.data.display(),
+                found.name(),
+                thousands(told.mistakes as u64)
+            );
+        }
+    }
+    Ok(Outcome::Reached)
+}
+
+#[derive(Serialize)]
+struct LabelsJson {
+    sequences: usize,
+    positions: usize,
+    from: Option<Scheme>,
+    to: Scheme,
+    mistakes: usize,
+    first_mistake: Option<u64>,
 }
 
 #[derive(Serialize)]

@@ -1,8 +1,8 @@
 //! How to read a file: the format and the features that the user asked for, or a guess.
 
-use crate::args::LayoutArgs;
+use crate::args::{LayoutArgs, parse_column};
 use crate::choices;
-use dualgap::data::{ColumnRecipe, CsvRecipe, Format, Source};
+use dualgap::data::{ColumnRecipe, CsvRecipe, Format, Hashing, Source};
 use dualgap::{Error, Result};
 use std::path::Path;
 
@@ -31,7 +31,8 @@ pub fn format(args: &LayoutArgs, guess: Format) -> Result<Format> {
         recipe.label.clone_from(&args.label);
         recipe.categorical.clone_from(&args.categorical);
     } else {
-        refuse(args.label.is_some(), "--label", "csv")?;
+        let columns = matches!(format, Format::Columns(_));
+        refuse(args.label.is_some() && !columns, "--label", "csv and CoNLL-U")?;
         refuse(!args.categorical.is_empty(), "--categorical", "csv")?;
     }
     if let Format::Columns(recipe) = &mut format {
@@ -40,6 +41,7 @@ pub fn format(args: &LayoutArgs, guess: Format) -> Result<Format> {
         refuse(args.features.is_some(), "--features", "column")?;
         refuse(args.min_count.is_some(), "--min-count", "column")?;
         refuse(args.lowercase, "--lowercase", "column")?;
+        refuse(args.hash.is_some(), "--hash", "column")?;
         refuse(!args.columns.is_empty(), "--columns", "column")?;
         refuse(args.encoding != choices::Encoding::Utf8, "--encoding", "column")?;
     }
@@ -71,11 +73,29 @@ fn column_recipe(args: &LayoutArgs) -> Result<ColumnRecipe> {
             }
         },
     };
-    recipe.min_count = args.min_count.unwrap_or(recipe.min_count);
+    // Of the standard features those that occur once are hardly worth their memory, and the file decides.
+    let default = if recipe.templates.is_empty() { 0 } else { recipe.min_count };
+    recipe.min_count = args.min_count.unwrap_or(default);
     recipe.lowercase |= args.lowercase;
+    recipe.hash = args.hash.map(Hashing::new).transpose()?;
     recipe.pick.clone_from(&args.columns);
+    if let Some(label) = &args.label {
+        recipe.pick = conllu_columns(label, &args.columns)?;
+    }
     recipe.encoding = args.encoding.into();
     Ok(recipe)
+}
+
+/// Returns the columns of a CoNLL-U file whose label has this name: the words, unless others are given.
+fn conllu_columns(label: &str, given: &[usize]) -> Result<Vec<usize>> {
+    let label = parse_column(label).map_err(|why| Error::setting(format!("--label {why}")))?;
+    let mut columns = if given.is_empty() { vec![1] } else { given.to_vec() };
+    columns.retain(|&column| column != label);
+    if columns.is_empty() {
+        return Err(Error::setting("--label and --columns leave no column to learn from"));
+    }
+    columns.push(label);
+    Ok(columns)
 }
 
 /// Returns the error for a model whose data were no file.

@@ -33,7 +33,8 @@ impl<'a, S: Structure> Job<'a, S> {
         let method = common.solver(task.option(), in_ball)?;
         let file = &common.data.data;
         let mut source = Source::open(file)?;
-        let format = format(&common.data.layout, S::guess(&source.head()?))?;
+        let mut format = format(&common.data.layout, S::guess(&source.head()?))?;
+        task.read_as(&mut format)?;
         let folds = common.data.train_folds.as_ref().map(|folds| folds.0.clone());
         let (constant, target) = (task.constant(), spec.structure.target());
         task.suit(&mut spec.structure, &format);

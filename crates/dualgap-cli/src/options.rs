@@ -54,6 +54,9 @@ pub trait TaskOptions: Debug + Sized {
     /// The name of the task on the command line.
     const COMMAND: &'static str;
 
+    /// Other names of the task.
+    const ALIASES: &'static [&'static str] = &[];
+
     /// What the task is about, in a sentence.
     const ABOUT: &'static str;
 
@@ -106,6 +109,11 @@ pub trait TaskOptions: Debug + Sized {
     /// Whether to append a constant feature to the data.
     fn constant(&self) -> bool {
         false
+    }
+
+    /// Completes the format with what the options of the task say about it.
+    fn read_as(&self, _format: &mut Format) -> Result<()> {
+        Ok(())
     }
 
     /// Completes the structure with defaults that depend on the format of the data.

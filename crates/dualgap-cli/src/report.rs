@@ -311,6 +311,7 @@ impl<'a> Summary<'a> {
             ("examples", format!("{examples}{}", read_as(model))),
             ("weights", weights_row(model)),
         ];
+        rows.extend(hashing_row(model));
         rows.extend(centre_row(model));
         rows.extend(penalty_rows(model));
         rows.extend(
@@ -678,4 +679,17 @@ mod tests {
         }
         assert!(rounded_up(f64::MIN_POSITIVE).parse::<f64>().unwrap() < 1e-299);
     }
+}
+
+/// Returns the row about features that are numbered by a hash of their names.
+fn hashing_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
+    let Format::Columns(recipe) = &model.provenance().recipe.as_ref()?.format else { return None };
+    let hashing = recipe.hash?;
+    let told = format!(
+        "{} features to {} bits; {:.1} % of them share their number with another",
+        thousands(hashing.features as u64),
+        hashing.bits,
+        100.0 * hashing.collision_rate()
+    );
+    Some(("hashing", told))
 }

@@ -124,7 +124,10 @@ impl<T: TaskOptions + Args> AnyTask for Of<T> {
 
     fn command(&self, verb: Verb) -> Command {
         let about = T::ABOUT.trim_end_matches('.').to_string();
-        let command = Command::new(T::COMMAND).about(about.clone()).after_help(T::examples(verb));
+        let command = Command::new(T::COMMAND)
+            .visible_aliases(T::ALIASES)
+            .about(about.clone())
+            .after_help(T::examples(verb));
         if T::NO_LAMBDA.is_some() && verb != Verb::Train {
             // Known, and not shown, so that the error can say what to do.
             let any = Arg::new("options")

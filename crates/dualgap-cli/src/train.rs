@@ -169,7 +169,7 @@ fn choose<S: Structure>(
     stop_on_ctrl_c(&budget.interrupt);
     let plan = TrialPlan { budget, method: job.method.clone(), threads: args.method.threads };
     let shown = !args.out.quiet && std::io::stderr().is_terminal();
-    let counter = shown.then(|| RunCounter::new(Chosen::most_runs(over)));
+    let counter = shown.then(|| RunCounter::new(Chosen::most_runs::<S>(over)));
     let ended = || counter.iter().for_each(RunCounter::ended);
     let chosen = job.spec.choose(&job.train.data, over, &plan, args.method.seed, ended);
     if let Some(counter) = &counter {

@@ -47,7 +47,7 @@ pub struct LayoutArgs {
     #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// Column files: a file of CRF++ templates, `standard`, or `paper-conll2000`.
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, visible_alias = "templates", value_name = "NAME|FILE")]
     pub features: Option<PathBuf>,
     /// Column files: which columns are meant, counted from 0, the label last, such as 1,3; of CoNLL-U also by their
     /// names [default: all; of CoNLL-U form,upos].
@@ -56,14 +56,19 @@ pub struct LayoutArgs {
     /// Column files: how bytes become characters.
     #[arg(long, value_enum, default_value = "utf8")]
     pub encoding: Encoding,
-    /// Column files: leave out features that occur less often [default: 1, or the preset's].
+    /// Column files: leave out features that occur less often [default: 1, or the preset's; of standard features 2 from
+    /// 20,000 tokens on].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub min_count: Option<u32>,
+    /// Column files: number features by a hash of so many bits of their names, which the model then need not have.
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=24))]
+    pub hash: Option<u32>,
     /// Column files: see cells in lower case, but for their shape.
     #[arg(long)]
     pub lowercase: bool,
     /// csv: the column with the label [default: the last]; of multioutput the columns with the numbers, such as
-    /// price,weight, where a name that has a comma itself is in double quotes.
+    /// price,weight, where a name that has a comma itself is in double quotes. CoNLL-U: the column with the label, such
+    /// as upos; of the others form is read, or those of --columns.
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
     /// csv: columns whose values are names even where they look like numbers.

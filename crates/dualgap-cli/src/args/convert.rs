@@ -3,6 +3,7 @@
 use super::common::LayoutArgs;
 use super::values::{Folds, parse_count, parse_folds, parse_positive, parse_threads};
 use clap::Args;
+use dualgap::data::Scheme;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -33,6 +34,10 @@ pub struct ConvertArgs {
     /// their templates make.
     #[arg(long, conflicts_with_all = ["random_binning", "degree", "atoms", "save_names", "save_map", "map"], help_heading = "Features")]
     pub attributes: bool,
+    /// Write a column file with its labels in this scheme, bio, iob1, bilou or iobes, and everything else as it is: the
+    /// chunks are the same.
+    #[arg(long, value_name = "SCHEME", value_parser = str::parse::<Scheme>, conflicts_with_all = ["random_binning", "degree", "atoms", "attributes", "save_names", "save_map", "map", "folds"], help_heading = "Features")]
+    pub labels: Option<Scheme>,
     /// Of the random grids.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Features")]
     pub seed: u64,
@@ -49,7 +54,7 @@ pub struct ConvertArgs {
         help_heading = "Features",
         conflicts_with_all = [
             "random_binning", "bandwidth", "degree", "atoms", "save_map", "format", "features", "columns", "min_count",
-            "lowercase", "encoding", "label", "categorical",
+            "lowercase", "hash", "encoding", "label", "categorical",
         ]
     )]
     pub map: Option<PathBuf>,

@@ -29,6 +29,7 @@ pub use models::{
 };
 pub use path::PathArgs;
 pub use train::{KeptArgs, OutputArgs, TrainArgs};
+pub use values::parse_column;
 
 use crate::Outcome;
 use crate::options::TaskOptions;

@@ -3,15 +3,16 @@
 use super::KernelArgs;
 use crate::Outcome;
 use crate::args::{Common, Work};
-use crate::choices::{ChainLoss, Hamming, Rescale, SdcaOption, Step, Switch};
+use crate::choices::{ChainLoss, Forbid, Hamming, Rescale, SdcaOption, Step, Switch};
 use crate::options::{TaskOptions, Verb};
 use clap::Args;
-use dualgap::data::Format;
+use dualgap::data::{Format, Scheme, SchemeUse, Sequences};
 use dualgap::structure::chain::Beam;
-use dualgap::structure::{self, Chain, Choice};
+use dualgap::structure::{self, Chain, Choice, Structure};
 use dualgap::task::TaskSpec;
 use dualgap::{Error, Result};
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 /// The passes of a tagger if nothing is said about when to stop: the weighted average changes little after them.
 const PASSES: u64 = 10;
@@ -43,6 +44,13 @@ pub struct ChainArgs {
     /// Whether the beam bounds the labelings that it does not look at. Without these bounds nothing is certified.
     #[arg(long, value_enum, default_value = "on", requires = "beam", help_heading = "Problem")]
     pub beam_bound: Switch,
+    /// Column files: train on the labels of this scheme, bio, iob1, bilou or iobes; predictions have that of the file.
+    #[arg(long, value_name = "SCHEME", value_parser = str::parse::<Scheme>, help_heading = "Problem")]
+    pub scheme: Option<Scheme>,
+    /// Forbid labelings that are illegal in the scheme of the labels, such as I-X after O: neither training nor a prediction
+    /// considers them.
+    #[arg(long, value_enum, default_value = "nothing", help_heading = "Problem")]
+    pub forbid: Forbid,
     #[command(flatten)]
     pub kernel: KernelArgs,
 }
@@ -68,6 +76,7 @@ impl ChainArgs {
 impl TaskOptions for ChainArgs {
     type Structure = Chain;
     const COMMAND: &'static str = "chain";
+    const ALIASES: &'static [&'static str] = &["tagger"];
     // A run takes long, and errors change little from one λ to its half.
     const GRID: usize = 4;
     const PATIENCE: Option<usize> = Some(1);
@@ -82,7 +91,6 @@ impl TaskOptions for ChainArgs {
             ("mu", BALL),
             ("constants", BALL),
             ("q-norm", "it is for binary and regression"),
-            ("label", CSV),
             ("categorical", CSV),
         ]
     };
@@ -92,7 +100,9 @@ impl TaskOptions for ChainArgs {
             Verb::Train => {
                 "\
 Examples:
-  dualgap train chain TRAIN.txt --test TEST.txt -o tagger.dualgap
+  dualgap train tagger TRAIN.txt --test TEST.txt -o tagger.dualgap
+  dualgap train tagger TRAIN.conllu --label upos -o tagger.dualgap
+  dualgap train tagger TRAIN.txt --scheme bilou --forbid illegal -o tagger.dualgap
   dualgap train chain TRAIN.txt --features TEMPLATES --min-count 2 --tolerance 0.05 -o tagger.dualgap
   dualgap train chain TRAIN.txt --loss log --test TEST.txt -o crf.dualgap
   dualgap train chain letter.data.gz --train-folds 1-9 --test-folds 0 --witness -o m.dualgap"
@@ -116,6 +126,17 @@ Examples:
     fn spec(&self, common: &Common<'_>) -> Result<TaskSpec<Chain>> {
         if self.loss == ChainLoss::Log {
             self.check_log()?;
+        }
+        if self.kernel.kernel.is_some() {
+            let given = [
+                (self.scheme.is_some(), "--scheme"),
+                (self.forbid == Forbid::Illegal, "--forbid illegal"),
+            ];
+            if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+                return Err(Error::setting(format!(
+                    "{option} does not go with --kernel: leave one out"
+                )));
+            }
         }
         if self.option != SdcaOption::Auto {
             if matches!(self.option, SdcaOption::I | SdcaOption::V) {
@@ -153,6 +174,43 @@ Examples:
         let beam = self.beam.map(|width| Beam { width: width.get(), bound });
         let hamming = self.hamming.unwrap_or(Hamming::Normalized);
         Ok(Chain::new(hamming.into()).rescaled(self.rescale.into()).searched(beam))
+    }
+
+    fn read_as(&self, format: &mut Format) -> Result<()> {
+        match (self.scheme, format) {
+            (Some(model), Format::Columns(recipe)) => {
+                recipe.scheme = Some(SchemeUse { model, file: None });
+            }
+            (Some(_), other) => {
+                let name = other.name();
+                return Err(Error::setting(format!(
+                    "--scheme is for column files, and this is read as a {name} file"
+                )));
+            }
+            (None, _) => {}
+        }
+        Ok(())
+    }
+
+    /// Forbids what the scheme of the labels does not have.
+    fn meet(&self, spec: &mut TaskSpec<Chain>, file: &Path, data: &Sequences) -> Result<()> {
+        if self.forbid == Forbid::Nothing {
+            return Ok(());
+        }
+        // Labels that were converted are of that scheme, even if they fit another one, too.
+        let found = self.scheme.or_else(|| Scheme::recognise(data).map(|found| found.scheme));
+        let Some(scheme) = found else {
+            return Err(Error::file(
+                file,
+                "has labels of no scheme, so that nothing is illegal",
+                "labels of chunks are O, and B-NAME, I-NAME or their like; leave out --forbid",
+            ));
+        };
+        spec.structure.forbid = Some(scheme);
+        match spec.structure.complaint(data) {
+            Some((message, remedy)) => Err(Error::file(file, message, remedy)),
+            None => Ok(()),
+        }
     }
 
     /// Sentences of a column file differ in length far more than words of letters do. The fraction of wrong labels makes a

@@ -64,6 +64,7 @@ impl TaskOptions for CompletionArgs {
             ("columns", READ),
             ("min-count", READ),
             ("lowercase", READ),
+            ("hash", READ),
             ("label", READ),
             ("categorical", READ),
             ("train-folds", FOLDS),

@@ -56,6 +56,7 @@ impl TaskOptions for MatchingArgs {
             ("columns", COLUMNS),
             ("min-count", COLUMNS),
             ("lowercase", COLUMNS),
+            ("hash", COLUMNS),
             ("train-folds", FOLDS),
             ("test-folds", FOLDS),
         ]

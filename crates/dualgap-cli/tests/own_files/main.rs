@@ -7,6 +7,7 @@ mod compressed;
 mod evaluation;
 mod exported;
 mod inspection;
+mod schemes;
 mod sentences;
 mod streams;
 mod tables;

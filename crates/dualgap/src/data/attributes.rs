@@ -129,6 +129,7 @@ struct Lines<'k> {
     rows: Rows,
     labels: Labels,
     starts: Vec<usize>,
+    lines: Vec<u32>,
     unseen: Unseen,
     row: Vec<(u32, f64)>,
     name: String,
@@ -142,6 +143,7 @@ impl<'k> Lines<'k> {
             rows: Rows::sparse(),
             labels: Labels::default(),
             starts: vec![0],
+            lines: Vec::new(),
             unseen: Unseen::default(),
             row: Vec::new(),
             name: String::new(),
@@ -154,11 +156,13 @@ impl<'k> Lines<'k> {
                 self.end_sequence();
             } else if let Err((message, remedy)) = self.position(line) {
                 return Err(source.error(message, remedy));
+            } else {
+                self.lines.push(source.line_number() as u32);
             }
             self.rows.try_reserve(self.row.len())?;
         }
         self.end_sequence();
-        let Self { known, dictionary, mut rows, labels, starts, mut unseen, .. } = self;
+        let Self { known, dictionary, mut rows, labels, starts, lines, mut unseen, .. } = self;
         if starts.len() == 1 {
             return Err(source.file_error("has no positions", LINE));
         }
@@ -183,6 +187,7 @@ impl<'k> Lines<'k> {
         } else {
             Sequences::unlabelled(rows, starts)?
         };
+        data = data.with_lines(lines);
         data.dictionary = dictionary;
         if let Some(known) = known {
             unseen.labels = labels.names().filter(|name| !name.is_empty()).collect();

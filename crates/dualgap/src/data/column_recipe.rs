@@ -1,7 +1,7 @@
 //! How columns become features: templates and their options, in a form that a model file stores.
 
-use super::Encoding;
 use super::templates::{Pad, Templates};
+use super::{Encoding, Hashing, SchemeUse};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,8 @@ pub struct ColumnRecipe {
     pub templates: String,
     /// The text in place of tokens outside the sentence.
     pub pad: Pad,
-    /// Features that occur less often in the training data are dropped.
+    /// Features that occur less often in the training data are dropped. Zero before they are read lets the file decide: two
+    /// from 20,000 tokens on, else one.
     pub min_count: u32,
     /// Whether templates see cells in lower case, except for their shape.
     pub lowercase: bool,
@@ -22,6 +23,12 @@ pub struct ColumnRecipe {
     /// How the bytes of a file become characters.
     #[serde(default, skip_serializing_if = "Encoding::is_utf8")]
     pub encoding: Encoding,
+    /// Features by a hash of their names, if they go without names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<Hashing>,
+    /// The scheme of the labels that a model is trained on, if it is not that of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<SchemeUse>,
     /// Whether tabs separated the columns of the training data.
     #[serde(default)]
     pub tabs: bool,
@@ -39,6 +46,8 @@ impl Default for ColumnRecipe {
             lowercase: false,
             pick: Vec::new(),
             encoding: Encoding::Utf8,
+            hash: None,
+            scheme: None,
             tabs: false,
             columns: 0,
         }
@@ -100,10 +109,12 @@ impl ColumnRecipe {
         }
         add("w-1w0", "%lower[-1,0]|%lower[0,0]");
         add("w0w1", "%lower[0,0]|%lower[1,0]");
+        add("w-1w1", "%lower[-1,0]|%lower[1,0]");
         add("form", "%x[0,0]");
         for offset in -1..=1 {
             add(&format!("shape{offset}"), &format!("%shape[{offset},0]"));
         }
+        add("shapes", "%shape[-1,0]|%shape[0,0]|%shape[1,0]");
         for n in 1..=4 {
             add(&format!("prefix{n}"), &format!("%prefix{n}[0,0]"));
             add(&format!("suffix{n}"), &format!("%suffix{n}[0,0]"));
@@ -117,6 +128,8 @@ impl ColumnRecipe {
                 add(&format!("c{c}.{offset}{next}"), &format!("%x[{offset},{c}]|%x[{next},{c}]"));
             }
             add(&format!("c{c}.tri"), &format!("%x[-1,{c}]|%x[0,{c}]|%x[1,{c}]"));
+            add(&format!("w-1c{c}"), &format!("%lower[-1,0]|%x[0,{c}]"));
+            add(&format!("w1c{c}"), &format!("%x[0,{c}]|%lower[1,0]"));
         }
         add("bias", "");
         templates.push_str("B\n");

@@ -9,7 +9,8 @@ use super::labels::Labels;
 use super::targets::number;
 use super::templates::{Pad, Templates};
 use super::{
-    Alphabet, ColumnRecipe, Dictionary, Encoding, Sequences, Source, TargetKind, Unseen, Vocabulary,
+    Alphabet, ColumnRecipe, Dictionary, Encoding, Hashing, Scheme, Sequences, Source, TargetKind,
+    Unseen, Vocabulary,
 };
 use crate::error::count_of;
 use crate::linalg::Rows;
@@ -27,6 +28,8 @@ struct Part {
     /// Empty if the file has none.
     labels: Labels,
     lengths: Vec<usize>,
+    /// The line of every token.
+    lines: Vec<u32>,
     unseen: Unseen,
 }
 
@@ -38,6 +41,9 @@ const PART: usize = 1000;
 
 /// The number of sentences that are in memory as text at the same time.
 const PORTION: usize = 8 * PART;
+
+/// From so many tokens on, features that occur only once are left out if nothing is said about them.
+const MANY_TOKENS: usize = 20_000;
 
 /// The smallest number of sentences for which a thread is worth its while when a stream is labelled.
 const SMALL_PART: usize = 16;
@@ -107,51 +113,99 @@ pub(super) fn read_training_as(
     while let Some(sentences) = portions.next_portion()? {
         portions.check_labels(&sentences, label, kind)?;
         let make = |part: &[Sentence]| extract(part, &templates, recipe.pad, Some(label), None);
-        let parts: Vec<Part> = sentences.par_chunks(PART).map(make).collect();
-        for part in parts {
-            let numbers: Vec<u32> =
-                part.dictionary.names().map(|name| all.dictionary.number(name)).collect();
-            counts.resize(all.dictionary.len(), 0);
-            for (from, to) in [(&part.features, &mut all.features), (&part.edges, &mut all.edges)] {
-                for token in tokens(from) {
-                    to.push(token.len() as u32);
-                    for &feature in token {
-                        let number = numbers[feature as usize];
-                        counts[number as usize] += 1;
-                        to.push(number);
-                    }
-                }
+        // A part has names of its own until it is merged, so that there are never more of them than threads.
+        for some in sentences.chunks(PART * rayon::current_num_threads()) {
+            let parts: Vec<Part> = some.par_chunks(PART).map(make).collect();
+            for part in parts {
+                merge(part, &mut all, &mut counts);
             }
-            all.labels.append(&part.labels);
-            all.lengths.extend(part.lengths);
         }
     }
+    let min_count = match recipe.min_count {
+        0 if all.lines.len() >= MANY_TOKENS => 2,
+        count => count.max(1),
+    };
+    recipe.min_count = min_count;
     // Rare features are dropped, and the rest are renumbered: features of a label first, then those of pairs.
-    let mut kept = [Vec::new(), Vec::new()];
     let names = std::mem::take(&mut all.dictionary);
-    let new: Vec<Option<u32>> = names
-        .names()
-        .zip(&counts)
-        .map(|(name, &count)| {
-            let kept = &mut kept[usize::from(name.starts_with('B'))];
-            (count >= recipe.min_count).then(|| {
-                kept.push(name);
-                kept.len() as u32 - 1
-            })
-        })
-        .collect();
-    let alphabet = Alphabet::new(all.labels.names());
-    let [features, pairs] = &kept;
-    if features.is_empty() {
+    let is_kept = |(name, count): (&str, u32), pair: bool| {
+        count >= min_count && name.starts_with('B') == pair
+    };
+    let of = |pair: bool| {
+        let all = names.names().zip(counts.iter().copied());
+        all.filter(move |&feature| is_kept(feature, pair)).map(|(name, _)| name)
+    };
+    let widths = [false, true].map(|pair| of(pair).count());
+    if widths[0] == 0 {
         return Err(portions.file_error(
-            format!("no feature occurs {} times", recipe.min_count),
+            format!("no feature occurs {min_count} times"),
             format!("lower {}", Setting::MinCount),
         ));
     }
-    let widths = [features.len(), pairs.len()];
+    if let Some(hashing) = &mut recipe.hash {
+        if widths[1] > 0 {
+            return Err(portions.file_error(
+                "its templates make features of label pairs, and those are not hashed",
+                "leave out the templates B…%x[…]",
+            ));
+        }
+        *hashing = Hashing::new(hashing.bits)?.counted(of(false));
+    }
+    let hash = recipe.hash;
+    let dictionary: Dictionary = match hash {
+        Some(_) => Dictionary::default(),
+        None => of(false).chain(of(true)).collect(),
+    };
+    let widths = hash.map_or(widths, |hash| [hash.width(), 0]);
+    let mut next = [0_u32; 2];
+    let numbered = names.names().zip(counts.iter().copied()).map(|(name, count)| {
+        let pair = name.starts_with('B');
+        (count >= min_count).then(|| {
+            if let Some(hash) = hash {
+                return hash.number(name);
+            }
+            let next = &mut next[usize::from(pair)];
+            *next += 1;
+            *next - 1
+        })
+    });
+    let new: Vec<Option<u32>> = numbered.collect();
+    drop((names, counts));
+    let alphabet = Alphabet::new(all.labels.names());
     let mut sequences = assemble(&all, alphabet, widths, |feature| new[feature as usize])?;
-    sequences.dictionary = features.iter().chain(pairs).copied().collect();
+    sequences.dictionary = dictionary;
+    if let Some(scheme) = &mut recipe.scheme {
+        let Some(found) = Scheme::recognise(&sequences) else {
+            return Err(portions.file_error(
+                "has labels of no scheme that could be converted",
+                "labels of chunks are O, and B-NAME, I-NAME or their like",
+            ));
+        };
+        scheme.file = Some(found.scheme);
+        sequences = sequences.in_scheme(scheme.model, None)?;
+    }
     Ok((sequences, recipe))
+}
+
+/// Appends a part to the others, and counts how often its features occur.
+fn merge(part: Part, all: &mut Part, counts: &mut Vec<u32>) {
+    let numbers: Vec<u32> =
+        part.dictionary.names().map(|name| all.dictionary.number(name)).collect();
+    counts.resize(all.dictionary.len(), 0);
+    for (from, to) in [(&part.features, &mut all.features), (&part.edges, &mut all.edges)] {
+        to.reserve_exact(from.len()); // twice as much as is needed would be a large part of all memory
+        for token in tokens(from) {
+            to.push(token.len() as u32);
+            for &feature in token {
+                let number = numbers[feature as usize];
+                counts[number as usize] += 1;
+                to.push(number);
+            }
+        }
+    }
+    all.labels.append(&part.labels);
+    all.lengths.extend(part.lengths);
+    all.lines.extend(part.lines);
 }
 
 /// Computes the features that a model knows, for the sentences of training and for any others.
@@ -181,7 +235,11 @@ impl<'a> Extractor<'a> {
     pub fn new(recipe: &ColumnRecipe, known: Vocabulary<'a>) -> Result<Self> {
         let (columns, picked) = (recipe.columns, recipe.pick.len());
         let sound = columns >= 2 && (picked == 0 || picked == columns);
-        if !sound || known.features > known.dictionary.len() {
+        let named = recipe.hash.is_some() || known.features <= known.dictionary.len();
+        let hashed = recipe.hash.is_none_or(|hash| {
+            Hashing::new(hash.bits).is_ok_and(|hash| hash.width() == known.features)
+        });
+        if !sound || !named || !hashed {
             return Err(Error::setting(
                 "the templates, the columns and the names of the features do not fit together",
             ));
@@ -223,7 +281,9 @@ impl<'a> Extractor<'a> {
     /// ones.
     pub fn sequences(&self, sentences: &[Sentence], labelled: bool) -> Result<(Sequences, Unseen)> {
         let all = self.extract(sentences, labelled);
-        Ok((self.assemble(&all)?, self.unseen(&all)))
+        let data = self.assemble(&all)?;
+        let unseen = self.unseen(&all, &data);
+        Ok((data, unseen))
     }
 
     /// Returns the column of the label in a file.
@@ -275,8 +335,11 @@ impl<'a> Extractor<'a> {
     fn extract(&self, sentences: &[Sentence], labelled: bool) -> Part {
         let Self { templates, recipe, known } = self;
         let label = labelled.then(|| recipe.place(recipe.columns - 1));
-        let known = Some(known.dictionary);
-        let make = |part: &[Sentence]| extract(part, templates, recipe.pad, label, known);
+        let known = match recipe.hash {
+            Some(hashing) => Known::Hash(hashing),
+            None => Known::Names(known.dictionary),
+        };
+        let make = |part: &[Sentence]| extract(part, templates, recipe.pad, label, Some(known));
         let mut all = Part::default();
         // Known features have their numbers, so that the size of the parts changes nothing but the time.
         let size = sentences.len().div_ceil(8).clamp(SMALL_PART, PART);
@@ -289,17 +352,23 @@ impl<'a> Extractor<'a> {
     fn assemble(&self, all: &Part) -> Result<Sequences> {
         let Vocabulary { alphabet, dictionary, features } = self.known;
         let alphabet = alphabet.extended(all.labels.names());
-        let widths = [features, dictionary.len() - features];
+        let widths = [features, dictionary.len().saturating_sub(features)];
         let first_pair = features as u32;
         // In the dictionary the features of pairs follow those of labels; in their own rows they count from zero.
         let number = |feature: u32| Some(feature.checked_sub(first_pair).unwrap_or(feature));
         let mut sequences = assemble(all, alphabet, widths, number)?;
         sequences.dictionary = dictionary.clone();
-        Ok(sequences)
+        match self.recipe.scheme {
+            Some(scheme) => sequences.in_scheme(scheme.model, Some(self.known.alphabet)),
+            None => Ok(sequences),
+        }
     }
 
-    fn unseen(&self, all: &Part) -> Unseen {
-        let mut labels: Vec<String> = all.labels.names().collect();
+    fn unseen(&self, all: &Part, data: &Sequences) -> Unseen {
+        let mut labels: Vec<String> = match self.recipe.scheme {
+            Some(_) => data.alphabet().names().to_vec(),
+            None => all.labels.names().collect(),
+        };
         labels.retain(|label| self.known.alphabet.index(label).is_none());
         labels.sort();
         Unseen { labels, ..all.unseen.clone() }
@@ -325,7 +394,9 @@ impl<'a> Extractor<'a> {
             }
             all.append(self.extract(&sentences, labelled));
         }
-        Ok((self.assemble(&all)?, labelled, self.unseen(&all)))
+        let data = self.assemble(&all)?;
+        let unseen = self.unseen(&all, &data);
+        Ok((data, labelled, unseen))
     }
 }
 
@@ -335,6 +406,7 @@ impl Part {
         self.edges.extend(later.edges);
         self.labels.append(&later.labels);
         self.lengths.extend(later.lengths);
+        self.lines.extend(later.lines);
         self.unseen.met += later.unseen.met;
         self.unseen.features += later.unseen.features;
     }
@@ -438,14 +510,21 @@ impl<'a> Portions<'a> {
     }
 }
 
-/// Computes the features of a part, and takes its labels from their column. With a dictionary it computes only known
+/// How the features of a model are found.
+#[derive(Clone, Copy)]
+enum Known<'k> {
+    Names(&'k Dictionary),
+    Hash(Hashing),
+}
+
+/// Computes the features of a part, and takes its labels from their column. With those of a model it computes only known
 /// features.
 fn extract(
     sentences: &[Sentence],
     templates: &Templates,
     pad: Pad,
     label: Option<usize>,
-    known: Option<&Dictionary>,
+    known: Option<Known<'_>>,
 ) -> Part {
     let mut part = Part::default();
     let mut buffer = String::new();
@@ -455,7 +534,8 @@ fn extract(
             let mut number = |feature: &str| {
                 let number = match known {
                     None => Some(dictionary.number(feature)),
-                    Some(known) => known.index(feature),
+                    Some(Known::Names(known)) => known.index(feature),
+                    Some(Known::Hash(hashing)) => Some(hashing.number(feature)),
                 };
                 unseen.met += 1;
                 unseen.features += u64::from(number.is_none());
@@ -480,6 +560,7 @@ fn extract(
             }
         }
         part.lengths.push(sentence.len());
+        part.lines.extend((0..sentence.len()).map(|t| sentence.line(t) as u32));
     }
     part
 }
@@ -514,6 +595,7 @@ fn assemble(
             .map_err(|_| Error::setting("there are more labels than a chain can have"))?;
         Sequences::new(positions, labels, starts, alphabet)?
     };
+    let sequences = sequences.with_lines(part.lines.clone());
     if edge_width == 0 {
         return Ok(sequences);
     }
@@ -522,6 +604,9 @@ fn assemble(
 
 fn rows(features: &[u32], width: usize, number: impl Fn(u32) -> Option<u32>) -> Result<Rows> {
     let mut rows = Rows::sparse();
+    let kept = |token: &[u32]| token.iter().filter(|feature| number(**feature).is_some()).count();
+    let entries: usize = tokens(features).map(kept).sum();
+    rows.reserve_exact(tokens(features).count(), entries)?;
     let mut row: Vec<(u32, f64)> = Vec::new();
     for token in tokens(features) {
         row.clear();
@@ -533,7 +618,7 @@ fn rows(features: &[u32], width: usize, number: impl Fn(u32) -> Option<u32>) -> 
             kept.1 += if same { later.1 } else { 0.0 };
             same
         });
-        rows.try_reserve(row.len())?;
+        rows.try_reserve(row.len())?; // rows whose values are no longer of 32 bits have moved
         rows.push_sparse(&row);
     }
     rows.fit_width(width);

@@ -15,6 +15,8 @@
 //! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`edges`], [`attributes`], [`tables`]: readers.
 //! - `columns`, [`templates`], `column_recipe`, [`features`]: column files, and how their cells become
 //!   features.
+//! - [`scheme`]: how chunks are written as labels.
+//! - `hashing`: features by a hash of their names.
 //! - `vocabulary`: the names that a model knows, and what it does not know.
 //! - `recipe`: how a file becomes a data set, in a form that a model file stores.
 //! - `fingerprint`: digests that identify data sets.
@@ -35,6 +37,7 @@ mod examples;
 pub mod features;
 pub(crate) mod fingerprint;
 mod folds;
+mod hashing;
 mod labels;
 #[cfg(not(all(feature = "bzip2", feature = "csv", feature = "zstd")))]
 mod lacking;
@@ -49,6 +52,7 @@ pub mod random_binning;
 pub mod ratings;
 mod recipe;
 mod scaling;
+pub mod scheme;
 mod sequences;
 mod sets;
 mod sink;
@@ -72,12 +76,14 @@ pub use dictionary::Dictionary;
 pub use examples::Examples;
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use folds::Folds;
+pub use hashing::Hashing;
 pub use matchings::{Graph, GraphRef, Mark, Matchings, SideWords};
 pub use outputs::Outputs;
 pub use random_binning::RandomBinning;
 pub use ratings::{Pairs, Ratings, RatingsRecipe};
 pub use recipe::{Format, Loaded, Recipe};
 pub use scaling::{Factors, Scaling};
+pub use scheme::{Scheme, SchemeUse};
 pub use sequences::{Sequence, Sequences};
 pub use sets::Sets;
 pub use sink::Sink;

@@ -16,6 +16,18 @@ pub struct Sequences {
     alphabet: Alphabet,
     pub(super) dictionary: Dictionary,
     weights: Option<Vec<f64>>,
+    lines: Lines,
+}
+
+/// The line of every position in its file, for messages; empty if the sequences come from elsewhere.
+#[derive(Clone, Debug, Default)]
+struct Lines(Vec<u32>);
+
+/// Where sequences stand in a file does not matter to whether they are the same.
+impl PartialEq for Lines {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Sequences {
@@ -86,7 +98,8 @@ impl Sequences {
         check_finite(&rows)?;
         let (alphabet, dictionary) = (Alphabet::none().clone(), Dictionary::default());
         let (edges, labels, weights) = (None, None, None);
-        Ok(Self { rows, edges, labels, starts, alphabet, dictionary, weights })
+        let lines = Lines::default();
+        Ok(Self { rows, edges, labels, starts, alphabet, dictionary, weights, lines })
     }
 
     /// Sets the features of label pairs: a row for every position.
@@ -163,6 +176,22 @@ impl Sequences {
     /// The names of the features, those of positions first, then those of pairs; empty if they have none.
     pub fn dictionary(&self) -> &Dictionary {
         &self.dictionary
+    }
+
+    /// Returns the line of a position in the file that the sequences were read from, if they were.
+    pub fn line(&self, position: usize) -> Option<u64> {
+        self.lines.0.get(position).map(|&line| u64::from(line))
+    }
+
+    /// Sets the line of every position.
+    pub(super) fn with_lines(self, lines: Vec<u32>) -> Self {
+        Self { lines: Lines(lines), ..self }
+    }
+
+    /// Returns the sequences with other labels, which are numbers of the alphabet.
+    pub(super) fn relabelled(self, labels: Vec<u16>, alphabet: Alphabet) -> Self {
+        debug_assert_eq!(labels.len(), self.rows.len());
+        Self { labels: Some(labels), alphabet, ..self }
     }
 
     /// Returns the labels of all positions, if they have any.
@@ -250,6 +279,7 @@ impl Sequences {
             alphabet: self.alphabet.clone(),
             dictionary: self.dictionary.clone(),
             weights: select_weights(self.weights.as_ref(), chosen),
+            lines: Lines(positions().filter_map(|t| self.lines.0.get(t).copied()).collect()),
         }
     }
 }

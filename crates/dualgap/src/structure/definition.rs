@@ -3,7 +3,7 @@
 use super::evaluation::{Evaluation, SequenceCalibration, Strangers};
 use super::fitted::no_probabilities;
 use super::posed::{Posed, Posing};
-use super::{Fitted, Names, Ranked, Support, Table, Words};
+use super::{Fitted, Names, Ranked, Remark, Support, Table, Words};
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::{Classes, DataSet, Format, Loaded, Recipe, Sequences, Source, TargetKind};
 use crate::term::{Constants, Penalty};
@@ -227,6 +227,11 @@ pub trait Structure:
 
     /// Returns what is wrong with the training data, and what to do about it, if they make no sense for this structure.
     fn complaint(&self, _data: &Self::Data) -> Option<(String, String)> {
+        None
+    }
+
+    /// Returns what is odd about the training data, and no reason not to train on them.
+    fn remark(&self, _data: &Self::Data) -> Option<Remark> {
         None
     }
 

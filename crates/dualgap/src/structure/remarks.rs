@@ -51,6 +51,8 @@ pub enum RemarkKind {
     Intercept,
     /// The columns have very different sizes, and the run was slow.
     Scale,
+    /// Labels break the scheme that most of them follow.
+    Scheme,
 }
 
 /// A caveat, for machines and for people.
@@ -63,7 +65,7 @@ pub struct Remark {
 }
 
 impl Remark {
-    fn new(kind: RemarkKind, text: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: RemarkKind, text: impl Into<String>) -> Self {
         Self { kind, text: text.into() }
     }
 

@@ -44,13 +44,14 @@ impl<S: Structure> Report<Model<S>> {
     /// # Ok::<(), dualgap::Error>(())
     /// ```
     pub fn advice(&self, data: &S::Data) -> Result<Vec<Remark>> {
-        let Some(rows) = data.rows() else { return Ok(Vec::new()) };
+        let odd = self.model.task.structure.remark(data);
+        let Some(rows) = data.rows() else { return Ok(odd.into_iter().collect()) };
         let intercept =
             if self.certificate.certified { self.on_intercept(rows, data)? } else { None };
         let slow = self.passes >= MANY_PASSES
             || (self.stop != Stop::GapReached && self.passes >= FEW_PASSES);
         let scale = if slow { self.model.task.scale_advice(data) } else { None };
-        Ok(intercept.into_iter().chain(scale).collect())
+        Ok(odd.into_iter().chain(intercept).chain(scale).collect())
     }
 
     fn on_intercept(&self, rows: &Rows, data: &S::Data) -> Result<Option<Remark>> {

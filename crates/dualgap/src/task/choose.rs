@@ -2,9 +2,11 @@
 //!
 //! λ and σ are tried on five folds, as a cross-validation does. A radius is tried on one fifth of the examples, and the
 //! grid ends as soon as two radii in a row predict no better than a smaller one: the larger a ball, the longer its runs.
+//! λ of sequences is chosen in this way too, from 100/n, 10/n, 1/n and 0.1/n: their runs take long, and what they predict
+//! changes little from one λ to a third of it. Chunks are judged by their F1, all else by its error.
 
 use super::grid_path::{LAMBDAS, RADII, SIGMAS};
-use super::{CrossValidation, Over, SearchEnd, Task, TaskSpec, Told, TrialPlan};
+use super::{CrossValidation, Grid, Over, SearchEnd, Task, TaskSpec, Told, TrialPlan};
 use crate::data::{DataSet, Folds};
 use crate::run::Budget;
 use crate::structure::Structure;
@@ -16,6 +18,14 @@ const FOLDS: usize = 5;
 
 /// After so many radii in a row that predict no better than the best before, larger ones are not tried.
 const PATIENCE: usize = 2;
+
+/// How many λ are tried for sequences.
+const QUICK_LAMBDAS: usize = 4;
+
+/// Whether a choice is made by one held-out part and few numbers.
+fn is_quick<S: Structure>(over: Over) -> bool {
+    S::SEQUENCES && over == Over::Lambda
+}
 
 /// The coarsest gap of a trial, as a fraction of the objective: differences between the candidates are larger.
 const TOLERANCE: f64 = 0.01;
@@ -34,9 +44,10 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Returns how many models a choice trains at most.
-    pub fn most_runs(over: Over) -> usize {
+    /// Returns how many models a choice for this structure trains at most.
+    pub fn most_runs<S: Structure>(over: Over) -> usize {
         match over {
+            _ if is_quick::<S>(over) => QUICK_LAMBDAS,
             Over::Lambda => FOLDS * LAMBDAS,
             Over::L1 => FOLDS * SIGMAS,
             Over::Radius => RADII,
@@ -45,7 +56,8 @@ impl Chosen {
 }
 
 impl<S: Structure> TaskSpec<S> {
-    /// Chooses λ, σ or the radius by held-out examples, from the [default grid](Self::default_grid). The same seed gives
+    /// Chooses λ, σ or the radius by held-out examples, from the [default grid](Self::default_grid), or of sequences from a
+    /// coarse one. The same seed gives
     /// the same choice. The plan's limit on seconds is ignored, since the choice must not depend on the clock, and
     /// tolerances are at least 1 %. `ended` is called after each run. Returns `None` if a run was interrupted.
     ///
@@ -74,7 +86,12 @@ impl<S: Structure> TaskSpec<S> {
         seed: u64,
         ended: impl Fn() + Sync,
     ) -> Result<Option<Chosen>> {
-        let grid = self.default_grid(data, over)?;
+        let grid = if is_quick::<S>(over) {
+            let n = self.total(data)?;
+            Grid { over, values: [100.0, 10.0, 1.0, 0.1].map(|c| c / n).to_vec() }
+        } else {
+            self.default_grid(data, over)?
+        };
         if data.len() < 2 * FOLDS {
             return Err(Error::setting(format!(
                 "{} examples are too few to hold some out and choose {} by them: give it as a number",
@@ -90,6 +107,7 @@ impl<S: Structure> TaskSpec<S> {
         let budget = Budget { relative: Some(relative), seconds: None, ..plan.budget.clone() };
         let plan = TrialPlan { budget, ..plan.clone() };
         let (tried, patience) = match over {
+            _ if is_quick::<S>(over) => (1, Some(PATIENCE)),
             Over::Lambda | Over::L1 => (FOLDS, None),
             Over::Radius => (1, Some(PATIENCE)),
         };

@@ -8,7 +8,8 @@ use super::{Model, Over, Provenance};
 use crate::data::csv::Kind;
 use crate::data::templates::{Pad, Templates};
 use crate::data::{
-    ClassWeights, Classes, ColumnRecipe, CsvRecipe, Digest, Encoding, Format, Recipe, Scaling,
+    ClassWeights, Classes, ColumnRecipe, CsvRecipe, Digest, Encoding, Format, Hashing, Recipe,
+    Scaling, SchemeUse,
 };
 use crate::structure::remarks::{Remark, on_weights};
 use crate::structure::words::{digest, exact, range};
@@ -312,8 +313,28 @@ fn recipe_lines(recipe: &Recipe) -> Vec<(&'static str, String)> {
     lines
 }
 
+/// Describes what hashing cost.
+fn hashed(hashing: Hashing) -> String {
+    let Hashing { bits, features, .. } = hashing;
+    let rate = 100.0 * hashing.collision_rate();
+    format!(
+        "{features} features hashed to {bits} bits, {rate:.1} % of them share their number with another"
+    )
+}
+
 fn templates(recipe: &ColumnRecipe) -> String {
-    let ColumnRecipe { templates, pad, min_count, lowercase, pick, columns, encoding, .. } = recipe;
+    let ColumnRecipe {
+        templates,
+        pad,
+        min_count,
+        lowercase,
+        pick,
+        columns,
+        encoding,
+        hash,
+        scheme,
+        ..
+    } = recipe;
     let preset = "paper-conll2000";
     let mut text = if templates.is_empty() || *templates == ColumnRecipe::standard(*columns) {
         "standard".into()
@@ -339,6 +360,13 @@ fn templates(recipe: &ColumnRecipe) -> String {
     if !pick.is_empty() {
         let pick: Vec<String> = pick.iter().map(ToString::to_string).collect();
         let _ = write!(text, "; of columns {}", pick.join(", "));
+    }
+    if let Some(hashing) = hash {
+        let _ = write!(text, "; {}", hashed(*hashing));
+    }
+    if let Some(SchemeUse { model, file }) = scheme {
+        let of_file = file.map_or(String::new(), |file| format!(", in the file {}", file.name()));
+        let _ = write!(text, "; labels as {}{of_file}", model.name());
     }
     text
 }

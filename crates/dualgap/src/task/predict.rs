@@ -114,10 +114,18 @@ fn spelled<S: Structure>(
     let probabilities = request.probabilities.then(|| model.probabilities(data)).transpose()?;
     let more: Vec<Table> = scores.into_iter().chain(probabilities).collect();
     let outputs = model.predict(data)?;
+    // A model that was trained in another scheme answers in that of its file.
+    let scheme = match model.provenance.recipe.as_ref().map(|recipe| &recipe.format) {
+        Some(Format::Columns(columns)) => columns.scheme.and_then(|scheme| scheme.file),
+        _ => None,
+    };
     // Tables have a row for every line: for every example, or for every position of every sequence.
     let mut row = 0;
     let lines = outputs.iter().map(|output| {
         let mut lines = model.task.structure.spell(&model.names, output);
+        if let Some(scheme) = scheme {
+            lines = scheme.convert(&lines);
+        }
         for line in &mut lines {
             for number in more.iter().flat_map(|table| table.row(row)) {
                 let _ = write!(line, "\t{number}");

@@ -1,6 +1,7 @@
 //! Conditional random fields: chains under the log-loss.
 //!
 //! - `brute`: both values of a certificate and the marginals, against sums over all labelings one by one.
+//! - `legal`: labelings that a scheme forbids, of this loss and of the hinge.
 //! - `runs`: the optimum, threads, checkpoints, warm starts, other λ.
 //! - `elastic`: the l1 norm beside the ridge.
 //! - `attacks`: files that lie, and what is refused.
@@ -8,6 +9,7 @@
 mod attacks;
 mod brute;
 mod elastic;
+mod legal;
 mod runs;
 
 use dualgap::data::Sequences;

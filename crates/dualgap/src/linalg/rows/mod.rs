@@ -279,6 +279,24 @@ impl Rows {
         }
     }
 
+    /// Reserves memory for this many rows and entries in all, and no more, or returns an error if there is none.
+    pub(crate) fn reserve_exact(&mut self, rows: usize, entries: usize) -> Result<()> {
+        let made = match &mut self.storage {
+            Storage::Sparse { starts, indices, values } => starts
+                .try_reserve_exact(rows)
+                .and_then(|()| indices.try_reserve_exact(entries))
+                .and_then(|()| values.try_reserve_exact(entries)),
+            Storage::Single { starts, indices, values } => starts
+                .try_reserve_exact(rows)
+                .and_then(|()| indices.try_reserve_exact(entries))
+                .and_then(|()| values.try_reserve_exact(entries)),
+            Storage::Dense { .. } | Storage::SharedSparse { .. } | Storage::SharedDense { .. } => {
+                Ok(())
+            }
+        };
+        made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
+    }
+
     /// Reserves memory for a row of this many entries, or returns an error where pushing it would end the program.
     pub fn try_reserve(&mut self, entries: usize) -> Result<()> {
         let made = match &mut self.storage {

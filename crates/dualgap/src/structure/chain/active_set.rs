@@ -19,6 +19,7 @@ impl ActiveSetBlocks for ChainBlocks<'_> {
             viterbi.score(self.layout, w, x, Some(self.loss(i)));
             return;
         }
+        viterbi.score_transitions(self.layout, w);
         viterbi.nodes.resize(x.len() * labels, 0.0);
         let mut before = None;
         for (key, _) in at.iter() {
@@ -70,6 +71,7 @@ impl ActiveSetBlocks for ChainBlocks<'_> {
             viterbi.score(self.layout, w, x, Some(self.loss(i)));
             return;
         };
+        viterbi.score_transitions(self.layout, w);
         for &t in &*active {
             let d = &d[t * labels..(t + 1) * labels];
             for (s, nodes) in viterbi.nodes.chunks_exact_mut(labels).enumerate() {

@@ -19,8 +19,9 @@
 use super::beam::Beam;
 use super::edges::{END, edge_of, keys_of};
 use super::geometry::Geometry;
+use super::legal::Legal;
 pub use super::scratch::ChainScratch;
-use crate::data::{Sequence, Sequences};
+use crate::data::{Scheme, Sequence, Sequences};
 use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{ActiveSet, Audit, Blocks, Found, Mixture, NoIntercept};
 use crate::linalg::kernels::dot;
@@ -28,11 +29,12 @@ use crate::linalg::memory::check_weights;
 use crate::linalg::underflow::{product_above, vanished};
 use crate::linalg::{Accumulate, Measured, Row, Sum, gamma};
 use crate::structure::Hamming;
-use crate::structure::chain::{Label, Layout};
+use crate::structure::chain::{Label, Layout, Viterbi};
 use crate::structure::multiclass::KERNEL_WORK;
 use crate::term::Gram;
 use crate::{Error, Result};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// A change this small in a position's marginals is nothing but rounding. Steps ignore it; certificates, which rebuild
 /// everything from the marginals themselves, do not.
@@ -101,6 +103,8 @@ pub struct ChainBlocks<'a> {
     pub(super) oracle_work: Option<f64>,
     /// The search for labelings, if it is not Viterbi's algorithm.
     pub(super) beam: Option<Beam>,
+    /// The labelings that there are, if some are forbidden.
+    legal: Option<Arc<Legal>>,
     /// √k(x, x) of every position, if the inputs are one-hot, under a kernel.
     roots: Option<Vec<f64>>,
     /// The work of a step besides that on the sequence itself.
@@ -131,6 +135,7 @@ impl<'a> ChainBlocks<'a> {
             shapes: (0..data.len()).into_par_iter().map(shape).collect(),
             oracle_work: None,
             beam: None,
+            legal: None,
             roots: None,
             spread: 0.0,
         })
@@ -160,6 +165,27 @@ impl<'a> ChainBlocks<'a> {
     /// without them there is none.
     pub fn with_beam(self, beam: Beam) -> Result<Self> {
         Ok(Self { beam: Some(beam.check()?), ..self })
+    }
+
+    /// Leaves out the labelings that a scheme forbids: those of the training data must be legal.
+    ///
+    /// ```
+    /// use dualgap::data::{Scheme, Sequences};
+    /// use dualgap::structure::{ChainBlocks, Hamming};
+    /// let names = ["B-X", "I-X", "O"].map(String::from);
+    /// let data = |labels: [u16; 2]| Sequences::from_dense(&[vec![vec![1.0]; 2]], &[labels.to_vec()], &names);
+    /// let legal = data([0, 1])?;
+    /// assert!(ChainBlocks::new(&legal, Hamming::Plain)?.forbidding(Scheme::Bio).is_ok());
+    /// let illegal = data([2, 1])?; // I-X after O
+    /// assert!(ChainBlocks::new(&illegal, Hamming::Plain)?.forbidding(Scheme::Bio).is_err());
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    pub fn forbidding(self, scheme: Scheme) -> Result<Self> {
+        if let Some((message, _)) = super::legal::complaint(scheme, self.data) {
+            return Err(Error::setting(message));
+        }
+        let legal = Some(Arc::new(Legal::new(scheme, self.data.alphabet())));
+        Ok(Self { legal, ..self })
     }
 
     /// Counts every call of the oracle as this much work, in multiplications: a millisecond has about a million. For
@@ -225,7 +251,7 @@ impl Blocks for ChainBlocks<'_> {
     }
 
     fn scratch(&self) -> ChainScratch {
-        ChainScratch::new(self.layout.labels)
+        ChainScratch::new(self.layout.labels, Viterbi::among(self.legal.clone()))
     }
 
     fn start(&self, i: usize) -> Mixture {
@@ -262,6 +288,7 @@ impl Blocks for ChainBlocks<'_> {
             viterbi.score(self.layout, w, x, loss);
             return;
         }
+        viterbi.score_transitions(self.layout, w);
         active.iter().for_each(|&t| viterbi.score_position(self.layout, w, x, loss, t));
     }
 
@@ -403,6 +430,13 @@ impl Blocks for ChainBlocks<'_> {
                 {
                     return refuse(format!("position {} has no edge {y} → {next}", t + 1));
                 }
+                let forbidden = self.legal.as_ref().is_some_and(|legal| {
+                    (t == 0 && !legal.begins(y))
+                        || if last { !legal.ends(y) } else { !legal.follows(y, next) }
+                });
+                if forbidden {
+                    return refuse(format!("an edge at position {} is forbidden", t + 1));
+                }
                 if !(weight >= 0.0 && weight.is_finite()) {
                     return refuse(format!("an edge at position {} has weight {weight}", t + 1));
                 }
@@ -441,6 +475,13 @@ impl Blocks for ChainBlocks<'_> {
                 "it has a position {} and the sequence ends at {length}",
                 edge_of(key).0 + 1
             ));
+        }
+        if self.legal.is_some() {
+            // That chain may be illegal. Along legal edges the marginals are paths, of which those from end to end have a
+            // weight of at least 1 − Δ_T, and all others one of 2 Δ_T at most at every position. With the truth in the
+            // place of what is missing, the labels of a position differ by less than 4 Δ_T.
+            total_off = 4.0 * off * length as f64;
+            image_off = 4.0 * off * self.shapes[i].norm2;
         }
         let mut dual = dual.total();
         dual.error += product_above(total_off, cost);

@@ -1,10 +1,11 @@
 //! Chains as a structure: a label for each position of a sequence.
 
 use super::blocks::layout as chain_layout;
+use super::legal::{self, Legal};
 use super::n_best::n_best;
 use super::{Beam, ChainBlocks, ChainOracle, Hamming, Label, Layout, Viterbi};
 use super::{crf, edges, slack};
-use crate::data::{Format, Loaded, Recipe, Sequences, Source};
+use crate::data::{Format, Loaded, Recipe, Scheme, Sequences, Source};
 use crate::linalg::memory::reserve_check;
 use crate::linalg::parallel;
 use crate::structure::definition::{refuse_all_but_ridge, refuse_all_but_ridge_and_l1};
@@ -12,10 +13,12 @@ use crate::structure::evaluation::{Calibration, Evaluation, LabelEvaluation, Seq
 use crate::structure::fitted::{no_probabilities, no_scores};
 use crate::structure::multiclass::definition::{slack_needs_lambda, too_few};
 use crate::structure::own::{OracleBlocks, Rescaling};
-use crate::structure::posed::{Posed, Posing, penalised, with_expectations};
+use crate::structure::posed::{Posed, Posing, penalised, penalised_or_l1, with_expectations};
 use crate::structure::prox_sdca::stepped;
 use crate::structure::words::rescaled;
-use crate::structure::{Fitted, Names, Purpose, Ranked, Structure, Table, WeightOf, Words};
+use crate::structure::{
+    Fitted, Names, Purpose, Ranked, Remark, RemarkKind, Structure, Table, WeightOf, Words,
+};
 use crate::term::Penalty;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -71,6 +74,10 @@ pub struct Chain {
     /// The loss; the other fields are about the hinge.
     #[serde(default, skip_serializing_if = "ChainLoss::is_hinge")]
     pub loss: ChainLoss,
+    /// The scheme whose illegal labelings are forbidden: they are no outputs, neither in training nor in predictions, so
+    /// that the largest loss and log Z range over the legal ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forbid: Option<Scheme>,
 }
 
 impl Chain {
@@ -108,6 +115,30 @@ impl Chain {
         Self { rescaling, ..self }
     }
 
+    /// Returns the structure without the labelings that a scheme forbids.
+    ///
+    /// ```
+    /// use dualgap::data::{Scheme, Sequences};
+    /// use dualgap::run::Budget;
+    /// use dualgap::structure::Chain;
+    /// use dualgap::task::{Plan, Task};
+    /// use dualgap::term::Penalty;
+    ///
+    /// let names = ["B-X", "I-X", "O"].map(String::from);
+    /// let x = |word: usize| (0..3).map(|k| f64::from(k == word)).collect::<Vec<f64>>();
+    /// let data = Sequences::from_dense(&[vec![x(0), x(1), x(2)]], &[vec![0, 1, 2]], &names)?;
+    /// let task = Task::new(Chain::default().forbidding(Some(Scheme::Bio)), Penalty::ridge(0.01));
+    /// let model = task.fit(&data, Plan::new(Budget::relative(1e-4)))?.model;
+    /// // The second word alone looks like I-X, which does not begin a chunk.
+    /// let new = Sequences::from_dense(&[vec![x(2), x(1)]], &[vec![0, 0]], &names)?;
+    /// assert_ne!(model.predict(&new)?[0][1], 1);
+    /// # Ok::<(), dualgap::Error>(())
+    /// ```
+    #[must_use]
+    pub fn forbidding(self, scheme: Option<Scheme>) -> Self {
+        Self { forbid: scheme, ..self }
+    }
+
     /// Returns the structure that is trained by this search for labelings.
     #[must_use]
     pub fn searched(self, beam: Option<Beam>) -> Self {
@@ -141,7 +172,8 @@ impl Chain {
             let labels = data.truth(i).iter().map(|y| number(y).map(|y| y as Label));
             labels.collect::<Option<Vec<_>>>().filter(|_| data.is_labelled())
         };
-        crf::log_losses(layout, fitted.weights, data, labels)
+        let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
+        crf::log_losses(layout, fitted.weights, data, legal.as_deref(), labels)
     }
 
     /// Returns the mean of the sequences' losses for each of their labels, with the weights of the sequences.
@@ -162,7 +194,9 @@ impl Chain {
         reserve_check(slack::numbers(longest, layout.labels))?;
         let examples =
             (0..data.len()).map(|i| (data.sequence(i), data.truth(i).to_vec())).collect();
-        let blocks = OracleBlocks::owned(ChainOracle::new(layout, self.hamming), examples)?;
+        let legal = Legal::shared(self.forbid, data.alphabet());
+        let oracle = ChainOracle::new(layout, self.hamming).among(legal);
+        let blocks = OracleBlocks::owned(oracle, examples)?;
         Ok(blocks.rescaled(Rescaling::Slack))
     }
 }
@@ -172,6 +206,11 @@ fn told(Beam { width, bound }: Beam) -> String {
     let labels = if width == 1 { "label" } else { "labels" };
     let others = if bound { "with a bound on the others" } else { "without a bound on the others" };
     format!("a beam of {width} {labels}, {others}")
+}
+
+/// Describes what is forbidden.
+fn forbidden(scheme: Scheme) -> (&'static str, String) {
+    ("forbidden", format!("labelings that are not {}", scheme.name()))
 }
 
 /// Returns the data without features that a model does not know.
@@ -239,13 +278,17 @@ impl Structure for Chain {
     }
 
     fn pose<'d>(&'d self, data: &'d Sequences, posing: &Posing<'_>) -> Result<Box<dyn Posed + 'd>> {
+        if let Some((message, _)) = self.forbid.and_then(|scheme| legal::complaint(scheme, data)) {
+            return Err(Error::setting(message));
+        }
         if self.loss == ChainLoss::Log {
             if posing.choice.is_some() {
                 return Err(Error::setting(
                     "the options of Prox-SDCA are for the hinge: leave them out",
                 ));
             }
-            return crf::posed(data, chain_layout(data)?, posing);
+            let legal = Legal::shared(self.forbid, data.alphabet());
+            return crf::posed(data, chain_layout(data)?, legal, posing);
         }
         match self.rescaling {
             Rescaling::Margin => {
@@ -254,11 +297,17 @@ impl Structure for Chain {
                     Some(beam) => blocks.with_beam(beam)?,
                     None => blocks,
                 };
+                let blocks = match self.forbid {
+                    Some(scheme) => blocks.forbidding(scheme)?,
+                    None => blocks,
+                };
                 match (posing.penalty, posing.choice) {
                     (Penalty::Lasso { .. }, Some(_)) => Err(Error::setting(
                         "for chains, the options of Prox-SDCA need a lambda: leave them out",
                     )),
                     (_, Some(_)) => stepped(blocks, posing),
+                    // Exponentiated gradient steps begin with a distribution over all labelings.
+                    (_, None) if self.forbid.is_some() => Ok(penalised_or_l1(blocks, posing)),
                     (_, None) => Ok(with_expectations(blocks, posing)),
                 }
             }
@@ -271,7 +320,7 @@ impl Structure for Chain {
 
     /// Marginals are no mixture of labelings.
     fn is_akin(&self, other: &Self) -> bool {
-        self.rescaling == other.rescaling && self.loss == other.loss
+        self.rescaling == other.rescaling && self.loss == other.loss && self.forbid == other.forbid
     }
 
     /// The point of a sequence depends on its positions and labels, and not on the features. Labelings have no keys of
@@ -309,12 +358,17 @@ impl Structure for Chain {
 
     fn predict(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Vec<Vec<usize>>> {
         let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
-        parallel::map(data.len(), Viterbi::default, |viterbi, i| {
-            let mut best = Vec::new();
-            viterbi.score(layout, fitted.weights, data.sequence(i), None);
-            viterbi.decode(layout, fitted.weights, &mut best);
-            Ok(best.into_iter().map(usize::from).collect())
-        })
+        let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
+        parallel::map(
+            data.len(),
+            || Viterbi::among(legal.clone()),
+            |viterbi, i| {
+                let mut best = Vec::new();
+                viterbi.score(layout, fitted.weights, data.sequence(i), None);
+                viterbi.decode(layout, fitted.weights, &mut best);
+                Ok(best.into_iter().map(usize::from).collect())
+            },
+        )
     }
 
     fn check_n_best(&self) -> Result<()> {
@@ -332,7 +386,9 @@ impl Structure for Chain {
         reserve_check(
             longest.saturating_mul(layout.labels).saturating_mul(count).saturating_mul(2),
         )?;
-        let found = parallel::map(data.len(), Viterbi::default, |viterbi, i| {
+        let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
+        let viterbi = || Viterbi::among(legal.clone());
+        let found = parallel::map(data.len(), viterbi, |viterbi, i| {
             viterbi.score(layout, fitted.weights, data.sequence(i), None);
             Ok(n_best(viterbi, layout, fitted.weights, count))
         })?;
@@ -340,7 +396,7 @@ impl Structure for Chain {
             ChainLoss::Hinge => None,
             ChainLoss::Log => {
                 let best = |i: usize| found[i].first().map(|(labels, _)| labels.clone());
-                Some(crf::log_losses(layout, fitted.weights, data, best)?)
+                Some(crf::log_losses(layout, fitted.weights, data, legal.as_deref(), best)?)
             }
         };
         let ranked = found.into_iter().enumerate().map(|(i, found)| {
@@ -371,7 +427,9 @@ impl Structure for Chain {
     fn probabilities(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Table> {
         self.check_probabilities()?;
         let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
-        Ok(Table::of(layout.labels, &crf::marginals(layout, fitted.weights, data)?))
+        let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
+        let marginals = crf::marginals(layout, fitted.weights, data, legal.as_deref())?;
+        Ok(Table::of(layout.labels, &marginals))
     }
 
     fn evaluate(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Evaluation> {
@@ -402,9 +460,10 @@ impl Structure for Chain {
         }
         let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
         let predicted = self.predict(fitted, data)?;
-        let marginals = crf::marginals(layout, fitted.weights, data)?;
+        let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
+        let marginals = crf::marginals(layout, fitted.weights, data, legal.as_deref())?;
         let labeling = |i: usize| Some(predicted[i].iter().map(|&y| y as Label).collect());
-        let losses = crf::log_losses(layout, fitted.weights, data, labeling)?;
+        let losses = crf::log_losses(layout, fitted.weights, data, legal.as_deref(), labeling)?;
         let (own, names) = (fitted.names.alphabet.names(), data.alphabet().names());
         let is_right = |i: usize, t: usize| {
             own.get(predicted[i][t]) == names.get(usize::from(data.truth(i)[t]))
@@ -428,9 +487,11 @@ impl Structure for Chain {
                 task: "chain",
                 predicts: format!("{} labels", names.alphabet.len()),
                 loss: "log-loss (a conditional random field)".into(),
+                lines: self.forbid.map(forbidden).into_iter().collect(),
                 ..Words::default()
             }
-            .with("loss", json!({ "name": "log" }));
+            .with("loss", json!({ "name": "log" }))
+            .with("forbid", json!(self.forbid));
         }
         let rescaled = rescaled(self.rescaling);
         Words {
@@ -440,9 +501,12 @@ impl Structure for Chain {
                 Hamming::Plain => format!("hinge{rescaled}, the number of wrong labels"),
                 Hamming::Normalized => format!("hinge{rescaled}, the fraction of wrong labels"),
             },
-            lines: self.beam.map(|beam| ("search", told(beam))).into_iter().collect(),
+            lines: (self.beam.map(|beam| ("search", told(beam))).into_iter())
+                .chain(self.forbid.map(forbidden))
+                .collect(),
             ..Words::default()
         }
+        .with("forbid", json!(self.forbid))
         .with("beam", json!(self.beam))
         .with("loss", json!({ "name": "hamming_hinge" }))
         .with("hamming", json!(self.hamming))
@@ -494,7 +558,22 @@ impl Structure for Chain {
     }
 
     fn complaint(&self, data: &Sequences) -> Option<(String, String)> {
-        too_few(data.alphabet().len(), "labels")
+        let few = too_few(data.alphabet().len(), "labels");
+        few.or_else(|| legal::complaint(self.forbid?, data))
+    }
+
+    /// Labels of chunks that break their scheme here and there.
+    fn remark(&self, data: &Sequences) -> Option<Remark> {
+        let found = Scheme::recognise(data)?;
+        let first = found.scheme.describe_mistake(data, found.first?);
+        let more = match found.mistakes {
+            1 => String::new(),
+            count => format!(", the first of {count} such places"),
+        };
+        let text = format!(
+            "of the training data, {first}{more}; chunks are read as in the CoNLL shared tasks, and nothing else depends on it"
+        );
+        Some(Remark::new(RemarkKind::Scheme, text))
     }
 
     fn labels(&self, data: &Sequences, example: usize) -> Option<Vec<usize>> {

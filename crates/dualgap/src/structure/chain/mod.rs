@@ -4,6 +4,7 @@
 //!   labelings; `scratch`, `edges`, `face` and `geometry` are what steps need.
 //! - `forward_backward`: the marginals of a distribution over labelings; `expectation`: exponentiated gradient steps of
 //!   the blocks by them.
+//! - `legal`: labelings that a scheme forbids, kept out of all searches and sums.
 //! - `crf`: the log-loss, conditional random fields.
 //! - `n_best`: the best labelings of a sequence.
 //! - `oracle`: Viterbi's algorithm, the layout of the weights, and the max-oracle; `slack`: its search under slack
@@ -21,6 +22,7 @@ mod face;
 mod forward_backward;
 mod frontier;
 mod geometry;
+mod legal;
 mod n_best;
 mod oracle;
 mod scratch;

@@ -10,6 +10,7 @@
 //! The lists before are in order, so that K of their entries are compared at a time: O(TK(K + N log K)) in all. Of equal
 //! scores the one from the smaller label comes first, so that the first labeling is the one that is predicted.
 
+use super::legal::is_forbidden;
 use super::oracle::{Label, Layout, Viterbi};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -94,7 +95,9 @@ pub(super) fn n_best(
         }
         (labels, end.score)
     };
-    ends.into_iter().map(path).collect()
+    // Forbidden ones come after all that are legal; where none is, the search has one to offer.
+    let offered = |(rank, end): &(usize, Entry)| *rank == 0 || !is_forbidden(end.score);
+    ends.into_iter().enumerate().filter(offered).map(|(_, end)| path(end)).collect()
 }
 
 #[cfg(test)]

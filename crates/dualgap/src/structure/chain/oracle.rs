@@ -12,6 +12,7 @@
 //! is part of the score.
 
 use super::frontier::Frontier;
+use super::legal::Legal;
 use crate::data::Sequence;
 use crate::linalg::Accumulate;
 use crate::linalg::kernels::argmax;
@@ -21,6 +22,7 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A position's label.
 pub type Label = u16;
@@ -119,8 +121,11 @@ impl Layout {
 pub struct Viterbi {
     /// `T × K`: emission scores, including start and end weights and losses.
     pub nodes: Vec<f64>,
-    /// `T × K × K`, only if pairs have features: the scores of the labels at t − 1 and t.
+    /// `T × K × K` if pairs have features: the scores of the labels at t − 1 and t. `K × K` if they have none and some are
+    /// forbidden.
     tables: Vec<f64>,
+    /// What is not forbidden.
+    legal: Option<Arc<Legal>>,
     forward: Vec<f64>,
     /// For slack rescaling: the scores by position, number of errors and label.
     pub(super) counted: Vec<f64>,
@@ -128,6 +133,11 @@ pub struct Viterbi {
 }
 
 impl Viterbi {
+    /// Returns the buffers of searches among the legal labelings, if some are forbidden.
+    pub(super) fn among(legal: Option<Arc<Legal>>) -> Self {
+        Self { legal, ..Self::default() }
+    }
+
     /// Computes the node scores; `loss` adds a cost to every label but the truth.
     #[inline]
     pub fn score(
@@ -142,6 +152,18 @@ impl Viterbi {
         (0..x.len()).for_each(|t| self.score_position(layout, w, x, loss, t));
         if layout.pairs > 0 {
             self.score_pairs(layout, w, x);
+        } else {
+            self.score_transitions(layout, w);
+        }
+    }
+
+    /// Brings the scores of pairs without features to these weights: they are the weights, but for what is forbidden.
+    #[inline]
+    pub(super) fn score_transitions(&mut self, layout: Layout, w: &[f64]) {
+        if let Some(legal) = &self.legal {
+            self.tables.clear();
+            self.tables.extend_from_slice(&w[layout.transitions()]);
+            legal.mask_pairs(&mut self.tables);
         }
     }
 
@@ -152,13 +174,16 @@ impl Viterbi {
             let table = &mut self.tables[t * size..(t + 1) * size];
             table.copy_from_slice(&w[layout.transitions()]);
             add_scores(x.edge(t), &w[layout.pairs()], table);
+            if let Some(legal) = &self.legal {
+                legal.mask_pairs(table);
+            }
         }
     }
 
     /// Returns the scores of the labels at t − 1 and t together.
     #[inline]
     pub fn transitions<'a>(&'a self, layout: Layout, w: &'a [f64], t: usize) -> &'a [f64] {
-        table(&self.tables, layout, w, t)
+        table(&self.tables, self.legal.is_some(), layout, w, t)
     }
 
     /// Recomputes the node scores of one position.
@@ -186,6 +211,9 @@ impl Viterbi {
         }
         if t + 1 == x.len() {
             add_scaled(&w[layout.end()], 1.0, nodes);
+        }
+        if let Some(legal) = &self.legal {
+            legal.mask_nodes(t, x.len(), nodes);
         }
     }
 
@@ -226,7 +254,8 @@ impl Viterbi {
         for t in 1..length {
             let (done, rest) = self.forward.split_at_mut(t * k);
             let to = &mut rest[..k];
-            max_plus(&done[(t - 1) * k..], table(&self.tables, layout, w, t), to);
+            let pairs = table(&self.tables, self.legal.is_some(), layout, w, t);
+            max_plus(&done[(t - 1) * k..], pairs, to);
             add_scaled(&self.nodes[t * k..(t + 1) * k], 1.0, to);
         }
         let (mut y, score) = argmax(self.forward[(length - 1) * k..length * k].iter().copied());
@@ -253,12 +282,12 @@ impl Viterbi {
 }
 
 #[inline]
-fn table<'a>(tables: &'a [f64], layout: Layout, w: &'a [f64], t: usize) -> &'a [f64] {
-    if layout.pairs == 0 {
-        &w[layout.transitions()]
-    } else {
-        let size = layout.labels * layout.labels;
-        &tables[t * size..(t + 1) * size]
+fn table<'a>(tables: &'a [f64], masked: bool, layout: Layout, w: &'a [f64], t: usize) -> &'a [f64] {
+    let size = layout.labels * layout.labels;
+    match (layout.pairs, masked) {
+        (0, false) => &w[layout.transitions()],
+        (0, true) => &tables[..size],
+        _ => &tables[t * size..(t + 1) * size],
     }
 }
 
@@ -267,13 +296,19 @@ fn table<'a>(tables: &'a [f64], layout: Layout, w: &'a [f64], t: usize) -> &'a [
 pub struct ChainOracle<'a> {
     layout: Layout,
     hamming: Hamming,
+    legal: Option<Arc<Legal>>,
     sequences: PhantomData<&'a ()>,
 }
 
 impl ChainOracle<'_> {
     /// Returns the oracle of chains with this layout and loss.
     pub fn new(layout: Layout, hamming: Hamming) -> Self {
-        Self { layout, hamming, sequences: PhantomData }
+        Self { layout, hamming, legal: None, sequences: PhantomData }
+    }
+
+    /// Searches among the legal labelings.
+    pub(super) fn among(self, legal: Option<Arc<Legal>>) -> Self {
+        Self { legal, ..self }
     }
 }
 
@@ -331,6 +366,7 @@ impl<'a> Oracle for ChainOracle<'a> {
         viterbi: &mut Viterbi,
     ) -> Result<Decoded<Vec<Label>>> {
         let loss = against.map(|truth| (truth.as_slice(), self.hamming.cost(truth.len())));
+        viterbi.legal.clone_from(&self.legal);
         viterbi.score(self.layout, w, *x, loss);
         let mut output = Vec::new();
         viterbi.decode(self.layout, w, &mut output);
@@ -344,6 +380,7 @@ impl<'a> Oracle for ChainOracle<'a> {
         truth: &Vec<Label>,
         viterbi: &mut Viterbi,
     ) -> Result<Decoded<Vec<Label>>> {
+        viterbi.legal.clone_from(&self.legal);
         viterbi.score(self.layout, w, *x, None);
         let mut output = Vec::new();
         let loss = (truth.as_slice(), self.hamming.cost(truth.len()));
@@ -354,7 +391,9 @@ impl<'a> Oracle for ChainOracle<'a> {
 
 impl StoredOutputs for ChainOracle<'_> {
     fn is_output(&self, x: &Self::Input, y: &Vec<Label>) -> bool {
-        y.len() == x.len() && y.iter().all(|&y| (y as usize) < self.layout.labels)
+        y.len() == x.len()
+            && y.iter().all(|&y| (y as usize) < self.layout.labels)
+            && self.legal.as_ref().is_none_or(|legal| legal.allows(y))
     }
 }
 

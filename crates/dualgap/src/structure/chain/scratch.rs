@@ -36,8 +36,8 @@ pub struct ChainScratch {
 }
 
 impl ChainScratch {
-    pub(super) fn new(labels: usize) -> Self {
-        Self { table: vec![0.0; labels * labels], ..Self::default() }
+    pub(super) fn new(labels: usize, viterbi: Viterbi) -> Self {
+        Self { table: vec![0.0; labels * labels], viterbi, ..Self::default() }
     }
 
     /// Calls `visit` for each edge of the prepared difference if pairs have features: with the edge's position, its

@@ -1,75 +1,10 @@
-//! Chunks in label sequences, and precision, recall and F1 exactly as the CoNLL shared tasks count them.
-//!
-//! A label is `O`, or a mark and a type, `B-NP`. Where a chunk begins and ends follows the rules of the shared
-//! tasks for the marks B and I: an `I-X` after something that is no `X` begins a chunk of its own, and a change
-//! of type always ends one. E (or L) ends a chunk and S (or W, U) is one by itself, also where the shared tasks'
-//! script has no rule for what follows. A predicted chunk is right when a true chunk has the same first and
-//! last token and the same type.
+//! Precision, recall and F1 of chunks, exactly as the CoNLL shared tasks count them: a predicted chunk is right when a true
+//! chunk has the same first and last token and the same type. [`chunks`] says what is a chunk.
 
+use crate::data::scheme::is_chunk_label;
+pub use crate::data::scheme::{Chunk, chunks};
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// A chunk: first token, one past the last, type.
-type Chunk<'a> = (usize, usize, &'a str);
-
-/// Splits a label into its mark and its type; the type of `O` and of labels without a hyphen is empty.
-fn split(label: &str) -> (char, &str) {
-    let mut chars = label.chars();
-    let mark = chars.next().unwrap_or('O');
-    match label.split_once('-') {
-        Some((_, kind)) => (mark, kind),
-        None => (mark, ""),
-    }
-}
-
-fn is_outside(mark: char) -> bool {
-    mark == 'O' || mark == '.'
-}
-
-/// Marks of chunks that consist of a single token.
-fn is_single(mark: char) -> bool {
-    matches!(mark, 'S' | 'W' | 'U')
-}
-
-fn begins(before: (char, &str), now: (char, &str)) -> bool {
-    !is_outside(now.0)
-        && (now.0 == 'B'
-            || is_single(now.0)
-            || is_single(before.0)
-            || matches!(before.0, 'E' | 'L')
-            || is_outside(before.0)
-            || before.1 != now.1)
-}
-
-/// Returns the chunks of a label sequence.
-///
-/// ```
-/// # use dualgap::structure::evaluation::chunks::chunks;
-/// let labels = ["B-NP", "I-NP", "I-VP", "O", "I-NP"];
-/// assert_eq!(chunks(&labels), [(0, 2, "NP"), (2, 3, "VP"), (4, 5, "NP")]);
-/// ```
-pub fn chunks<'a, S: AsRef<str>>(labels: &'a [S]) -> Vec<Chunk<'a>> {
-    let mut found: Vec<Chunk<'a>> = Vec::new();
-    let mut open: Option<(usize, &'a str)> = None;
-    let mut before = ('O', "");
-    for (t, label) in labels.iter().enumerate() {
-        let now = split(label.as_ref());
-        let begins = begins(before, now);
-        if (begins || is_outside(now.0))
-            && let Some((start, kind)) = open.take()
-        {
-            found.push((start, t, kind));
-        }
-        if begins {
-            open = Some((t, now.1));
-        }
-        before = now;
-    }
-    if let Some((start, kind)) = open {
-        found.push((start, labels.len(), kind));
-    }
-    found
-}
 
 /// How often something is in the truth, in the prediction, and in both: a label, or chunks of one type or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,13 +53,8 @@ impl ChunkEvaluation {
     /// Whether the labels look like chunk labels: each is `O` or a known mark with a type, and at least one has a
     /// type.
     pub fn applies<S: AsRef<str>>(labels: &[S]) -> bool {
-        let typed = |label: &str| {
-            label.split_once('-').is_some_and(|(mark, kind)| {
-                !kind.is_empty() && matches!(mark, "B" | "I" | "E" | "L" | "S" | "W" | "U")
-            })
-        };
-        labels.iter().all(|label| label.as_ref() == "O" || typed(label.as_ref()))
-            && labels.iter().any(|label| typed(label.as_ref()))
+        labels.iter().all(|label| label.as_ref() == "O" || is_chunk_label(label.as_ref()))
+            && labels.iter().any(|label| is_chunk_label(label.as_ref()))
     }
 
     /// Counts the chunks of one sequence.

@@ -87,9 +87,10 @@ impl UnderKernel for Chain {
 
     fn check_kernel(&self) -> Result<()> {
         let hinge = self.loss == ChainLoss::Hinge && self.rescaling == Rescaling::Margin;
-        if !hinge || self.beam.is_some() {
+        if !hinge || self.beam.is_some() || self.forbid.is_some() {
             return Err(Error::setting(
-                "chains under a kernel have the hinge, margin-rescaled, and are searched by Viterbi's algorithm",
+                "chains under a kernel have the hinge, margin-rescaled, and are searched by Viterbi's algorithm among all \
+                 labelings",
             ));
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Probabilities by a model: of every label at every position, and of labelings.
 
+use super::super::legal::Legal;
 use super::super::oracle::{Label, Layout};
 use super::scaled::{Pairs, Scaled, Weights};
 use crate::Result;
@@ -11,14 +12,15 @@ fn each<T: Send>(
     layout: Layout,
     w: &[f64],
     data: &Sequences,
+    legal: Option<&Legal>,
     labels: impl Fn(usize) -> Option<Vec<Label>> + Sync,
     work: impl Fn(&[f64], f64) -> T + Sync,
 ) -> Result<Vec<T>> {
     let mut shared = Pairs::default();
-    shared.set(&w[layout.transitions()], layout.labels);
-    let weights = Weights { layout, w, shared: &shared, sizes: None };
+    shared.set(&Legal::masked(legal, &w[layout.transitions()]), layout.labels);
+    let weights = Weights { layout, w, shared: &shared, sizes: None, legal };
     parallel::map(data.len(), Scaled::default, |scaled, i| {
-        let truth = labels(i);
+        let truth = labels(i).filter(|y| legal.is_none_or(|legal| legal.allows(y)));
         let found = scaled.run(&weights, data.sequence(i), truth.as_deref(), 1.0, None);
         let loss = if truth.is_some() { found.loss.value } else { f64::INFINITY };
         Ok(work(scaled.marginals(), loss))
@@ -26,16 +28,22 @@ fn each<T: Send>(
 }
 
 /// Returns the probability of every label at every position, sequence by sequence: `T × K` numbers each.
-pub fn marginals(layout: Layout, w: &[f64], data: &Sequences) -> Result<Vec<Vec<f64>>> {
-    each(layout, w, data, |_| None, |marginals, _| marginals.to_vec())
+pub fn marginals(
+    layout: Layout,
+    w: &[f64],
+    data: &Sequences,
+    legal: Option<&Legal>,
+) -> Result<Vec<Vec<f64>>> {
+    each(layout, w, data, legal, |_| None, |marginals, _| marginals.to_vec())
 }
 
-/// Returns −log p(y|x) of every sequence for these labels of it; infinite where there are none.
+/// Returns −log p(y|x) of every sequence for these labels of it; infinite where there are none, or forbidden ones.
 pub fn log_losses(
     layout: Layout,
     w: &[f64],
     data: &Sequences,
+    legal: Option<&Legal>,
     labels: impl Fn(usize) -> Option<Vec<Label>> + Sync,
 ) -> Result<Vec<f64>> {
-    each(layout, w, data, labels, |_, loss| loss)
+    each(layout, w, data, legal, labels, |_, loss| loss)
 }

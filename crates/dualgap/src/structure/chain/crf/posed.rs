@@ -2,6 +2,7 @@
 //!
 //! Its witness is a vector of weights, stored as the entries of one block: those that are not zero, by their places.
 
+use super::super::legal::Legal;
 use super::super::oracle::Layout;
 use super::problem::{CrfProblem, primal_of};
 use crate::data::{Factors, Sequences};
@@ -14,17 +15,20 @@ use crate::structure::Fitted;
 use crate::structure::posed::{AtZero, Posed, Posing, Run, Sides, Solver, Start, Trained, refused};
 use crate::term::Penalty;
 use crate::{Error, Result};
+use std::sync::Arc;
 
 /// Poses the problem of these sequences.
 pub fn posed<'d>(
     data: &'d Sequences,
     layout: Layout,
+    legal: Option<Arc<Legal>>,
     posing: &Posing<'_>,
 ) -> Result<Box<dyn Posed + 'd>> {
     let Penalty::Ridge { lambda, l1, nonnegative: false, free: None } = posing.penalty else {
         return Err(refused("the file names a penalty that the log-loss of chains has not"));
     };
-    Ok(Box::new(Crf { problem: CrfProblem::new(data, layout, (lambda, l1), posing.weights)? }))
+    let problem = CrfProblem::new(data, layout, legal, (lambda, l1), posing.weights)?;
+    Ok(Box::new(Crf { problem }))
 }
 
 struct Crf<'d> {

@@ -13,6 +13,7 @@
 //! elastic net S_σ(u), whose entries are nearer to zero by σ, takes the place of u in the square: f then has the slope
 //! w − S_σ(u)/λ, and the same holds with it, because S_σ moves no further than u does.
 
+use super::super::legal::Legal;
 use super::super::oracle::Layout;
 use super::scaled::{Pairs, Scaled, Weights};
 use crate::data::Sequences;
@@ -26,7 +27,7 @@ use crate::methods::quasi_newton::SmoothProblem;
 use crate::term::ball::l1::soft;
 use crate::{Error, Result};
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The most parts that sequences and features are split into: enough for the cores of most machines.
 const PARTS: usize = 64;
@@ -41,6 +42,7 @@ const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 pub(super) struct CrfProblem<'d> {
     pub(super) data: &'d Sequences,
     pub(super) layout: Layout,
+    pub(super) legal: Option<Arc<Legal>>,
     pub(super) lambda: f64,
     /// σ, the strength of the l1 norm.
     pub(super) l1: f64,
@@ -88,6 +90,7 @@ impl<'d> CrfProblem<'d> {
     pub fn new(
         data: &'d Sequences,
         layout: Layout,
+        legal: Option<Arc<Legal>>,
         (lambda, l1): (f64, f64),
         weights: Option<&[f64]>,
     ) -> Result<Self> {
@@ -129,6 +132,7 @@ impl<'d> CrfProblem<'d> {
         Ok(Self {
             data,
             layout,
+            legal,
             lambda,
             l1,
             masses,
@@ -150,9 +154,10 @@ impl<'d> CrfProblem<'d> {
     fn first_half(&self, w: &[f64], bounded: bool, residuals: &mut Vec<f64>) -> Result<Sums> {
         let (layout, k) = (self.layout, self.layout.labels);
         let mut shared = Pairs::default();
-        shared.set(&w[layout.transitions()], k);
+        shared.set(&Legal::masked(self.legal.as_deref(), &w[layout.transitions()]), k);
         let sizes = bounded.then(|| self.sizes(w));
-        let weights = Weights { layout, w, shared: &shared, sizes: sizes.as_deref() };
+        let legal = self.legal.as_deref();
+        let weights = Weights { layout, w, shared: &shared, sizes: sizes.as_deref(), legal };
         residuals.resize(self.data.rows().len() * k, 0.0);
         let mut rest = &mut residuals[..];
         let mut parts: Vec<(Range<usize>, &mut [f64])> = Vec::new();

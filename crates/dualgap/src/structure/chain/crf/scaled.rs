@@ -18,8 +18,12 @@
 //! K + 2 for the sums, 2 for α and 8 for the exponentials, whose arguments have errors of u times the width of the scores, and
 //! δ_t for the scores themselves. log Z is wrong by Σ ρ_t at most, a marginal by a factor 1 ± 2 Σ ρ_t. Where E is wider,
 //! [`ForwardBackward`] takes over, in logarithms: there each of T conditional probabilities has the errors of all sums after it.
+//!
+//! Where labelings are forbidden, e and E have zeros, and neither bound follows from the width of E. So both are looked at: a
+//! sequence with a z_t below exp(−200) or a β above exp(200) goes by logarithms.
 
 use super::super::forward_backward::{ForwardBackward, Potentials};
+use super::super::legal::{Legal, is_forbidden};
 use super::super::oracle::{Label, Layout};
 use crate::data::Sequence;
 use crate::linalg::kernels::{add_outer, add_scores};
@@ -41,12 +45,16 @@ pub(super) struct Pairs {
     top: f64,
     /// The difference between the largest and the least score.
     width: f64,
+    /// s, which sums in logarithms need.
+    scores: Vec<f64>,
 }
 
 impl Pairs {
     pub fn set(&mut self, scores: &[f64], labels: usize) {
         let (least, top) = range(scores);
         (self.top, self.width) = (top, top - least);
+        self.scores.clear();
+        self.scores.extend_from_slice(scores);
         self.forward.clear();
         self.forward.extend(scores.iter().map(|s| (s - top).exp()));
         self.backward.resize(scores.len(), 0.0);
@@ -63,9 +71,12 @@ impl Pairs {
     }
 }
 
+/// Returns the least and the largest of the scores that are not forbidden; both are the largest of all where none is left.
 fn range(scores: &[f64]) -> (f64, f64) {
-    let start = (f64::INFINITY, f64::NEG_INFINITY);
-    scores.iter().fold(start, |(least, top), &s| (least.min(s), top.max(s)))
+    let top = scores.iter().fold(f64::NEG_INFINITY, |top, &s| top.max(s));
+    let least =
+        scores.iter().fold(top, |least, &s| if is_forbidden(s) { least } else { least.min(s) });
+    (least, top)
 }
 
 /// What is the same for all sequences of a pass.
@@ -76,6 +87,8 @@ pub(super) struct Weights<'a> {
     pub shared: &'a Pairs,
     /// For bounds: the largest weight of each feature, of positions and then of pairs, in absolute value.
     pub sizes: Option<&'a [f64]>,
+    /// The labelings that there are, if some are forbidden.
+    pub legal: Option<&'a Legal>,
 }
 
 impl Weights<'_> {
@@ -139,11 +152,17 @@ impl Scaled {
         } else {
             self.tables[1..x.len()].iter().all(Pairs::is_narrow)
         };
-        if plain {
-            self.in_range(weights, x, truth, mass, pairs, errors)
-        } else {
-            self.in_logarithms(weights, x, truth, mass, pairs, errors)
+        let mut pairs = pairs;
+        if plain
+            && let Some(found) =
+                self.in_range(weights, x, truth, mass, pairs.as_deref_mut(), errors)
+        {
+            return found;
         }
+        if plain {
+            self.score(weights, x); // the exponentials have taken their place
+        }
+        self.in_logarithms(weights, x, truth, mass, pairs, errors)
     }
 
     /// Writes a and s; returns the sum of their errors, zero without sizes.
@@ -158,6 +177,9 @@ impl Scaled {
         }
         for (t, nodes) in self.nodes.chunks_exact_mut(k).enumerate() {
             add_scores(x.row(t), w, nodes);
+            if let Some(legal) = weights.legal {
+                legal.mask_nodes(t, length, nodes);
+            }
         }
         if layout.pairs > 0 {
             let size = k * k;
@@ -167,6 +189,9 @@ impl Scaled {
                 let scores = &mut self.scores[t * size..(t + 1) * size];
                 scores.copy_from_slice(&w[layout.transitions()]);
                 add_scores(x.edge(t), &w[layout.pairs()], scores);
+                if let Some(legal) = weights.legal {
+                    legal.mask_pairs(scores);
+                }
                 self.tables[t].set(scores, k);
             }
         }
@@ -191,6 +216,7 @@ impl Scaled {
         })
     }
 
+    /// Returns `None`, and adds nothing, if forbidden labelings leave sums too small or too large.
     fn in_range(
         &mut self,
         weights: &Weights<'_>,
@@ -199,7 +225,7 @@ impl Scaled {
         mass: f64,
         mut pairs: Option<&mut [f64]>,
         errors: f64,
-    ) -> Found {
+    ) -> Option<Found> {
         let (k, length) = (weights.layout.labels, x.len());
         let Self { nodes, alpha, sums, beta, ahead, tables, scores, table, .. } = self;
         let own = weights.layout.pairs > 0;
@@ -238,6 +264,9 @@ impl Scaled {
                 here.iter_mut().zip(&*a).for_each(|(f, e)| *f *= e);
             }
             let sum: f64 = here.iter().sum();
+            if weights.legal.is_some() && !(sum >= (-WIDEST).exp()) {
+                return None;
+            }
             let scale = 1.0 / sum;
             here.iter_mut().for_each(|f| *f *= scale);
             sums.push(scale);
@@ -245,15 +274,29 @@ impl Scaled {
             logs += log.abs();
             loss.add(log);
         }
-        beta.clear();
-        beta.resize(k, 1.0);
         ahead.resize(k, 0.0);
-        for t in (0..length).rev() {
-            let (before, here) = alpha.split_at_mut(t * k);
+        let look_ahead = |t: usize, nodes: &[f64], beta: &[f64], ahead: &mut [f64]| {
             let e = &nodes[t * k..(t + 1) * k];
             for (y, ahead) in ahead.iter_mut().enumerate() {
                 *ahead = e[y] * beta[y] * sums[t];
             }
+        };
+        beta.clear();
+        beta.resize(k, 1.0);
+        if weights.legal.is_some() {
+            for t in (1..length).rev() {
+                look_ahead(t, nodes, beta, ahead);
+                beta.fill(0.0);
+                add_scores(Row::Dense(ahead), &at(t).backward, beta);
+                if !beta.iter().all(|&beta| beta <= WIDEST.exp()) {
+                    return None;
+                }
+            }
+            beta.fill(1.0);
+        }
+        for t in (0..length).rev() {
+            let (before, here) = alpha.split_at_mut(t * k);
+            look_ahead(t, nodes, beta, ahead);
             here[..k].iter_mut().zip(&*beta).for_each(|(alpha, beta)| *alpha *= beta);
             if t == 0 {
                 break;
@@ -277,13 +320,13 @@ impl Scaled {
         }
         let mut loss = loss.total();
         if weights.sizes.is_none() {
-            return Found { loss: Measured { error: 0.0, ..loss }, relative: 0.0 };
+            return Some(Found { loss: Measured { error: 0.0, ..loss }, relative: 0.0 });
         }
         let positions = length as f64;
         let steps = positions * ((k + 12) as f64 * UNIT_ROUNDOFF + VANISHED);
         let rho = (steps + 2.0 * widths * UNIT_ROUNDOFF + errors) * 1.01;
         loss.error += 2.0 * rho + 2.0 * UNIT_ROUNDOFF * logs * 1.01;
-        Found { loss, relative: 2.0 * rho + (k + 8) as f64 * UNIT_ROUNDOFF }
+        Some(Found { loss, relative: 2.0 * rho + (k + 8) as f64 * UNIT_ROUNDOFF })
     }
 
     fn in_logarithms(
@@ -298,11 +341,8 @@ impl Scaled {
         let (layout, length) = (weights.layout, x.len());
         let (k, own) = (layout.labels, layout.pairs > 0);
         let size = k * k;
-        let edges = if own {
-            &self.scores[size..length.max(1) * size]
-        } else {
-            &weights.w[layout.transitions()]
-        };
+        let edges =
+            if own { &self.scores[size..length.max(1) * size] } else { &weights.shared.scores };
         let log_z = self.logs.run(Potentials { labels: k, nodes: &self.nodes, edges });
         self.alpha.clear();
         self.alpha.extend_from_slice(self.logs.all_labels());
@@ -321,7 +361,17 @@ impl Scaled {
             let (transitions, others) = pairs.split_at_mut(size);
             for t in 1..length {
                 let table = self.logs.edges(t - 1);
-                transitions.iter_mut().zip(table).for_each(|(sum, m)| *sum += mass * m);
+                match weights.factor() {
+                    // The sums are multiplied with E in the end; forbidden pairs have none.
+                    Some(factor) => {
+                        for ((sum, m), e) in transitions.iter_mut().zip(table).zip(factor) {
+                            *sum += if *e > 0.0 { mass * m / e } else { 0.0 };
+                        }
+                    }
+                    None => {
+                        transitions.iter_mut().zip(table).for_each(|(sum, m)| *sum += mass * m);
+                    }
+                }
                 if own {
                     add_outer(x.edge(t), table, mass, others);
                 }
@@ -332,13 +382,17 @@ impl Scaled {
             return Found { loss: Measured { error: 0.0, ..loss }, relative: 0.0 };
         }
         // No partial sum of scores is larger than `reach`.
-        let largest = |scores: &[f64]| scores.iter().fold(0.0_f64, |top, s| top.max(s.abs()));
+        let largest = |scores: &[f64]| {
+            let legal = scores.iter().filter(|s| !is_forbidden(**s));
+            legal.fold(0.0_f64, |top, s| top.max(s.abs()))
+        };
         let reach: f64 = self.nodes.chunks_exact(k).map(largest).sum::<f64>()
             + length as f64 * (largest(edges) + (k as f64).ln() + 1.0);
         let step = (k + 8) as f64 * UNIT_ROUNDOFF + 8.0 * UNIT_ROUNDOFF * reach + 1e-40;
         let rho = (length as f64 * step + errors) * 1.01;
         loss.error += 2.0 * rho + gamma(4 * length + 4) * reach;
-        let relative = 2.0 * (length as f64 + 1.0) * (rho + (k + 8) as f64 * UNIT_ROUNDOFF);
+        // Two roundings more for a quotient by E.
+        let relative = 2.0 * (length as f64 + 1.0) * (rho + (k + 10) as f64 * UNIT_ROUNDOFF);
         Found { loss, relative }
     }
 }
