@@ -1,6 +1,7 @@
 //! SHA-256, of data sets and of tensors.
 
 use sha2::Digest as _;
+use sha2::digest::common::hazmat::SerializableState;
 use std::fmt::Write as _;
 
 /// A running SHA-256.
@@ -34,6 +35,17 @@ impl Digest {
     pub(crate) fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.bytes(text.as_bytes());
+    }
+
+    /// Returns what it has seen so far, to go on elsewhere.
+    pub(crate) fn state(&self) -> Vec<u8> {
+        self.0.serialize().to_vec()
+    }
+
+    /// Goes on from a state, if it is one.
+    pub(crate) fn resumed(state: &[u8]) -> Option<Self> {
+        let state = state.try_into().ok()?;
+        sha2::Sha256::deserialize(&state).ok().map(Self)
     }
 
     /// Returns the digest in hexadecimal digits.

@@ -32,6 +32,13 @@ impl Fingerprint for Rows {
     fn digest(&self, digest: &mut Digest) {
         digest.number(self.len() as u64);
         digest.number(self.width() as u64);
+        self.digest_entries(digest);
+    }
+}
+
+impl Rows {
+    /// Adds the entries of all rows.
+    pub(super) fn digest_entries(&self, digest: &mut Digest) {
         let mut buffer = Vec::new();
         for i in 0..self.len() {
             // Zeros are left out, so that sparse and dense forms of the same rows agree.

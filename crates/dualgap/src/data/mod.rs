@@ -19,7 +19,7 @@
 //! - `hashing`: features by a hash of their names.
 //! - `vocabulary`: the names that a model knows, and what it does not know.
 //! - `recipe`: how a file becomes a data set, in a form that a model file stores.
-//! - `fingerprint`: digests that identify data sets.
+//! - `fingerprint`: digests that identify data sets; `print_parts`: those of data in shards.
 
 pub mod alignment;
 mod alphabet;
@@ -48,6 +48,7 @@ mod matchings;
 mod one_print;
 mod outputs;
 mod packed;
+mod print_parts;
 pub mod random_binning;
 pub mod ratings;
 mod recipe;
@@ -79,6 +80,7 @@ pub use folds::Folds;
 pub use hashing::Hashing;
 pub use matchings::{Graph, GraphRef, Mark, Matchings, SideWords};
 pub use outputs::Outputs;
+pub use print_parts::{PrintParts, print_of};
 pub use random_binning::RandomBinning;
 pub use ratings::{Pairs, Ratings, RatingsRecipe};
 pub use recipe::{Format, Loaded, Recipe};

@@ -126,6 +126,18 @@ pub struct State<P> {
     best: Best<P>,
 }
 
+impl<P> State<P> {
+    /// Returns the state without v, for those who give the engine another one before its next step.
+    pub(super) fn without_v(self) -> Self {
+        Self { v: Vec::new(), ..self }
+    }
+
+    /// Returns the state with this v.
+    pub(super) fn with_v(self, v: Vec<f64>) -> Self {
+        Self { v, ..self }
+    }
+}
+
 impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     /// Returns an engine at the blocks' starting points.
     pub fn new(problem: Problem<'a, B, L>, settings: &Settings) -> Result<Self> {
@@ -280,6 +292,22 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         self.best.forget();
         // Every weight has changed, so blocks that shrinking leaves out may have something to gain.
         self.order.wake_all();
+    }
+
+    /// Begins a round of steps under another λ and offset, at this v, which the caller has computed from the points.
+    pub(super) fn begin_round(&mut self, lambda: f64, offset: Vec<f64>, v: Vec<f64>) {
+        if self.problem.lambda.to_bits() != lambda.to_bits() {
+            self.problem.lambda = lambda;
+            let masses = self.problem.masses.iter();
+            self.problem.scales = masses.map(|mass| mass / lambda).collect();
+        }
+        self.primal = Primal::new(&self.problem.link, v);
+        self.problem.offset = offset;
+    }
+
+    /// Returns v as the steps have left it.
+    pub(super) fn v(&self) -> &[f64] {
+        self.primal.v()
     }
 
     /// Replaces the points by these, which must be proved feasible. The caller rebuilds v.

@@ -17,6 +17,7 @@
 //! - `pure_l1`: the l1 norm alone, without λ: its certificate, and dual steps around a centre.
 //! - `joined`: all blocks as one; the engine over it is Algorithm 2, batch Frank-Wolfe.
 //! - `mixture`: a sparse mixture of corners, the dual point of most blocks.
+//! - [`shard`]: rounds of steps on parts of the examples, in several processes, and the certificate of all of them.
 //! - `settings`, `average`: the settings of the engine, and averages of iterates.
 //! - `sampling`, `gaps`, `shrinking`: the order of the blocks, draws in proportion to their gaps, and blocks that are
 //!   visited less often because their visits change nothing.
@@ -44,6 +45,7 @@ pub(crate) mod pure_l1;
 mod reach;
 mod sampling;
 mod settings;
+pub mod shard;
 mod shrinking;
 mod sweep;
 mod train;

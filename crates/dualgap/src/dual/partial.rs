@@ -5,12 +5,13 @@ use super::Found;
 use crate::linalg::underflow::product_above;
 use crate::linalg::{CompensatedVec, Measured, Sum, UNIT_ROUNDOFF};
 use crate::run::Basis;
+use serde::{Deserialize, Serialize};
 
 /// A mass is a quotient by a compensated sum: three roundings, and one for the product it enters.
 const MASS_ROUNDING: f64 = 4.0 * UNIT_ROUNDOFF;
 
 /// A mean over the blocks to which terms may still be added, and the magnitude of its terms.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Mean {
     pub sum: Sum,
     magnitude: f64,
@@ -41,6 +42,7 @@ impl Mean {
 }
 
 /// The losses of some of the blocks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SomeLosses {
     /// The bounds on the losses, ...
     pub bounds: Mean,
@@ -83,6 +85,7 @@ impl Default for SomeLosses {
 }
 
 /// The dual values of some of the blocks, and their part of v.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SomeDual {
     pub mean: Mean,
     pub reach: f64,

@@ -98,11 +98,70 @@ pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
     Ok(masses)
 }
 
+/// Returns `c_i / total`, the masses of some of the examples, where `total` is that of all.
+fn masses_of_part(n: usize, weights: Option<&[f64]>, total: f64) -> Result<Vec<f64>> {
+    let own = match weights {
+        // Checks the weights, and that they do not vanish beside each other.
+        Some(weights) => masses(n, Some(weights)).map(|_| weights.iter().sum())?,
+        None => n as f64,
+    };
+    if !(total.is_finite() && total >= own * (1.0 - 1e-9)) {
+        return Err(Error::setting(format!(
+            "the examples of a shard weigh {own}, and those of all shards together {total}: give the total of all shards"
+        )));
+    }
+    let masses: Vec<f64> = match weights {
+        Some(weights) => weights.iter().map(|c| c / total).collect(),
+        None => vec![1.0 / total; n],
+    };
+    let vanished = |mass: &f64| *mass > 0.0 && *mass < f64::MIN_POSITIVE;
+    if masses.iter().any(vanished) {
+        return Err(Error::setting(
+            "a sample weight is less than can be counted beside the others: leave the example out",
+        ));
+    }
+    Ok(masses)
+}
+
 /// The mean of the largest losses at some weights.
 pub(super) struct Losses {
     mean: Mean,
     certified: bool,
     basis: Basis,
+}
+
+impl Losses {
+    /// Returns the mean of the bounds if there are any, or else that of what was found.
+    pub(super) fn of(all: SomeLosses) -> Self {
+        let SomeLosses { bounds, values, certified, basis } = all;
+        let mean = if certified { bounds } else { values.unwrap_or(bounds) };
+        let basis = if certified { basis } else { Basis::Exact };
+        Self { mean, certified, basis }
+    }
+
+    /// Adds the penalty `λ g(w) − λ⟨offset, w⟩`.
+    pub(super) fn penalised<L: Link>(
+        self,
+        link: &L,
+        lambda: f64,
+        offset: &[f64],
+        w: &[f64],
+    ) -> PrimalValue {
+        let Self { mut mean, certified, basis } = self;
+        let penalty = link.value(w);
+        if penalty.value == f64::INFINITY {
+            // These weights are infeasible; a compensated sum of infinities would be NaN.
+            return PrimalValue { value: penalty, certified, basis };
+        }
+        mean.sum.add_measured(penalty.scaled(lambda));
+        if !offset.is_empty() {
+            let each: f64 = offset.iter().zip(w).map(|(offset, w)| (offset * w).abs()).sum();
+            let value = -lambda * dot(offset, w);
+            let error = lambda * gamma(w.len() + 2) * each;
+            mean.sum.add_measured(Measured { value, error });
+        }
+        PrimalValue { value: mean.total(), certified, basis }
+    }
 }
 
 /// The dual value without the regulariser's term, in its parts.
@@ -113,6 +172,30 @@ pub(super) struct MeanDual {
     pub v: Vec<f64>,
     /// A bound on the distance of v from its exact value.
     pub distance: f64,
+}
+
+impl MeanDual {
+    /// Rounds the sums of all blocks.
+    pub(super) fn of<L: Link>(all: SomeDual, link: &L, offset: &[f64]) -> Self {
+        let SomeDual { mean, reach, v } = all;
+        let mut v = v.round();
+        v.iter_mut().zip(offset).for_each(|(v, offset)| *v += offset);
+        let distance =
+            (reach + product_above(2.0 * UNIT_ROUNDOFF, link.norm_above(&v))) * 1.000_001;
+        Self { mean, v, distance }
+    }
+
+    /// Subtracts `λ g*(v)`.
+    pub(super) fn conjugated<L: Link>(self, link: &L, lambda: f64) -> DualValue {
+        let Self { mut mean, v, distance } = self;
+        let conjugate = link.conjugate_near(&v, distance);
+        if conjugate.value == f64::INFINITY {
+            let value = Measured { value: f64::NEG_INFINITY, error: 0.0 };
+            return DualValue { value, v };
+        }
+        mean.sum.add_measured(conjugate.scaled(-lambda));
+        DualValue { value: mean.total(), v }
+    }
 }
 
 /// Receives the corner that was found in a block, and may keep it.
@@ -142,6 +225,20 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         let masses = masses(blocks.len(), sample_weights)?;
         let scales = masses.iter().map(|mass| mass / lambda).collect();
         Ok(Self { blocks, link, lambda, masses, scales, offset: Vec::new() })
+    }
+
+    /// Returns the problem of some of the examples, whose masses are those in the whole: `c_i / total`.
+    pub(crate) fn part(
+        blocks: &'a B,
+        link: L,
+        lambda: f64,
+        sample_weights: Option<&[f64]>,
+        total: f64,
+    ) -> Result<Self> {
+        let mut problem = Self::new(blocks, link, lambda, None)?;
+        problem.masses = masses_of_part(blocks.len(), sample_weights, total)?;
+        problem.scales = problem.masses.iter().map(|mass| mass / lambda).collect();
+        Ok(problem)
     }
 
     /// Returns the problem with the same blocks and masses under another λ and its link, without an offset.
@@ -199,20 +296,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Adds the penalty to the losses.
     fn penalised(&self, w: &[f64], losses: Losses) -> PrimalValue {
-        let Losses { mut mean, certified, basis } = losses;
-        let penalty = self.link.value(w);
-        if penalty.value == f64::INFINITY {
-            // These weights are infeasible; a compensated sum of infinities would be NaN.
-            return PrimalValue { value: penalty, certified, basis };
-        }
-        mean.sum.add_measured(penalty.scaled(self.lambda));
-        if !self.offset.is_empty() {
-            let each: f64 = self.offset.iter().zip(w).map(|(offset, w)| (offset * w).abs()).sum();
-            let value = -self.lambda * dot(&self.offset, w);
-            let error = self.lambda * gamma(w.len() + 2) * each;
-            mean.sum.add_measured(Measured { value, error });
-        }
-        PrimalValue { value: mean.total(), certified, basis }
+        losses.penalised(&self.link, self.lambda, &self.offset, w)
     }
 
     /// Returns the mean loss at w alone, without any penalty, as [`primal_at`](Self::primal_at) has it.
@@ -268,6 +352,16 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         points: Option<&[B::Point]>,
         take: Option<Take<'_, B::Corner>>,
     ) -> Result<Losses> {
+        self.some_losses(w, points, take).map(Losses::of)
+    }
+
+    /// Returns the sum behind the mean loss, to which those of other examples can be added.
+    pub(super) fn some_losses(
+        &self,
+        w: &[f64],
+        points: Option<&[B::Point]>,
+        take: Option<Take<'_, B::Corner>>,
+    ) -> Result<SomeLosses> {
         if w.len() != self.blocks.dim() {
             return Err(Error::setting(format!(
                 "there are {} weights and {} are needed",
@@ -308,10 +402,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             Ok(some)
         })?;
         parts.iter().for_each(|some| all.add_losses(some));
-        let SomeLosses { bounds, values, certified, basis } = all;
-        let mean = if certified { bounds } else { values.unwrap_or(bounds) };
-        let basis = if certified { basis } else { Basis::Exact };
-        Ok(Losses { mean, certified, basis })
+        Ok(all)
     }
 
     /// Returns v at these points, by a compensated sum, plus the offset.
@@ -355,18 +446,16 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
 
     /// Subtracts the regulariser's term.
     fn conjugated(&self, dual: MeanDual) -> DualValue {
-        let MeanDual { mut mean, v, distance } = dual;
-        let conjugate = self.link.conjugate_near(&v, distance);
-        if conjugate.value == f64::INFINITY {
-            let value = Measured { value: f64::NEG_INFINITY, error: 0.0 };
-            return DualValue { value, v };
-        }
-        mean.sum.add_measured(conjugate.scaled(-self.lambda));
-        DualValue { value: mean.total(), v }
+        dual.conjugated(&self.link, self.lambda)
     }
 
     /// Returns the dual value without the regulariser's term, or an error if a point is infeasible.
     pub(super) fn mean_dual(&self, points: &[B::Point]) -> Result<MeanDual> {
+        Ok(self.measured(self.some_dual(points)?))
+    }
+
+    /// Returns the sum behind the dual value and v, to which those of other examples can be added.
+    pub(super) fn some_dual(&self, points: &[B::Point]) -> Result<SomeDual> {
         self.check_count(points.len())?;
         let parts = self.blocks.image_parts();
         let mut parts = parallel::map_ranges(points.len(), parts, |range| {
@@ -375,7 +464,7 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         let rest = parts.split_off(1);
         let mut all = parts.swap_remove(0);
         rest.iter().for_each(|part| all.add_dual(part));
-        Ok(self.measured(all))
+        Ok(all)
     }
 
     /// The same of points that are made one after the other.
@@ -418,10 +507,6 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
     }
 
     fn measured(&self, all: SomeDual) -> MeanDual {
-        let SomeDual { mean, reach, v } = all;
-        let v = self.with_offset(v);
-        let distance =
-            (reach + product_above(2.0 * UNIT_ROUNDOFF, self.link.norm_above(&v))) * 1.000_001;
-        MeanDual { mean, v, distance }
+        MeanDual::of(all, &self.link, &self.offset)
     }
 }

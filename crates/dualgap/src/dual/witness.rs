@@ -72,6 +72,14 @@ impl Witness {
         witness
     }
 
+    /// Appends the points of further blocks, whose keys are not places in bytes.
+    pub fn append(&mut self, more: &Self) {
+        let offset = self.keys.len() as u64;
+        self.starts.extend(more.starts.iter().skip(1).map(|start| start + offset));
+        self.keys.extend_from_slice(&more.keys);
+        self.weights.extend_from_slice(&more.weights);
+    }
+
     /// Returns the entries of block `i`, or `None` if the arrays have none.
     pub fn entries(&self, i: usize) -> Option<Vec<(u64, f64)>> {
         let range = *self.starts.get(i)? as usize..*self.starts.get(i + 1)? as usize;

@@ -45,14 +45,21 @@ pub trait Accumulate {
 /// }
 /// assert_eq!(sum.round(), [1.0]);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CompensatedVec {
+    #[serde(with = "super::sparse")]
     high: Vec<f64>,
     /// What `high` has rounded away. An array of its own: runs of neighbours are then added several at a time.
+    #[serde(with = "super::sparse")]
     low: Vec<f64>,
 }
 
 impl CompensatedVec {
+    /// Returns the number of coordinates, or `None` if the two arrays differ, as they may in bytes from elsewhere.
+    pub(crate) fn dim(&self) -> Option<usize> {
+        (self.high.len() == self.low.len()).then_some(self.high.len())
+    }
+
     /// Returns the zero vector of `dim` coordinates.
     pub fn zeros(dim: usize) -> Self {
         Self { high: vec![0.0; dim], low: vec![0.0; dim] }

@@ -81,7 +81,7 @@ impl Measured {
 /// let sum: Sum = [1e16, 1.0, -1e16].into_iter().collect();
 /// assert_eq!(sum.total().value, 1.0); // a plain sum gives 0
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Sum {
     high: f64,
     low: f64,

@@ -19,6 +19,7 @@
 //! - `over`: what a grid is over, λ, σ or a radius; `cross_validation`: the one that predicts best.
 //! - `grid_path`: a certified model at every number of a grid; `choose`: the number that predicts held-out examples best.
 //! - `predict`: predictions for a file; `tag`: for a stream of sentences, in several forms.
+//! - `shards`: a task whose examples are in several processes.
 //! - `registry`: models whose structure is known only when their file is read.
 
 mod accuracy;
@@ -45,6 +46,7 @@ mod problem;
 mod prove;
 mod quantised;
 mod registry;
+mod shards;
 mod spec;
 mod strength;
 mod tag;
@@ -70,6 +72,7 @@ pub use predict::{Predictions, Request};
 pub use problem::Task;
 pub use prove::{DualEvidence, Verified};
 pub use registry::{AnyModel, Registry};
+pub use shards::Outcome;
 pub use spec::{PenaltySpec, TaskSpec};
 pub use strength::Strength;
 pub use tag::{InputForm, OutputForm, Tagging};

@@ -306,6 +306,32 @@ impl<S: Structure> TaskSpec<S> {
         })
     }
 
+    /// Returns the task for examples of this total weight that are in no single place, or an error if it depends on more of
+    /// them than that.
+    pub fn resolve_for(&self, total: f64) -> Result<Task<S>> {
+        if self.free_intercept {
+            return Err(Error::setting(
+                "a weight without penalty does not go with shards: take a penalised intercept",
+            ));
+        }
+        if self.class_weights == Some(ClassWeights::Balanced) {
+            return Err(Error::setting(
+                "the weights of balanced classes must be given as numbers on shards",
+            ));
+        }
+        let mut penalty = self.penalty;
+        if let PenaltySpec::Ridge { lambda: Strength::TimesL1(times), l1, nonnegative } = penalty {
+            let lambda = Strength::Value(times * l1.resolve(total)?);
+            penalty = PenaltySpec::Ridge { lambda, l1, nonnegative };
+        }
+        Ok(Task {
+            structure: self.structure.clone(),
+            penalty: penalty.resolve(total)?,
+            scaling: self.scaling,
+            class_weights: self.class_weights.clone(),
+        })
+    }
+
     /// Returns a penalty that leaves the intercept free.
     fn with_intercept(&self, penalty: Penalty, data: &S::Data) -> Result<Penalty> {
         let (column, targets) = self.structure.intercept(data)?;

@@ -10,6 +10,7 @@ use super::penalised::{
 use super::weight_by_weight::{CurvedL1, by_coordinates, preferred};
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained};
 use crate::data::Factors;
+use crate::dual::shard::Rounds;
 use crate::dual::{self, Average, Begin, Cache, Direction, Method, Settings, Witness, Witnessed};
 use crate::linalg::kernels::add_scores;
 use crate::linalg::parallel;
@@ -76,6 +77,10 @@ impl<B: Compressible> Posed for Curved<B> {
 
     fn is_recertified(&self) -> bool {
         self.0.is_recertified()
+    }
+
+    fn shard(&self, settings: &Settings, total: f64) -> Result<Box<dyn Rounds + '_>> {
+        self.0.shard(settings, total)
     }
 }
 

@@ -4,7 +4,8 @@
 use super::penalised::{Penalised, begin, penalised_or_l1, regulariser, trained, weights_of};
 use super::{AtZero, Posed, Posing, Run, Sides, Solver, Trained};
 use crate::Result;
-use crate::dual::{Witness, Witnessed};
+use crate::dual::shard::Rounds;
+use crate::dual::{Settings, Witness, Witnessed};
 use crate::methods::exponentiated_gradient::{ExpectationBlocks, train_from};
 use crate::run::{Reach, Report};
 use crate::term::Penalty;
@@ -62,5 +63,9 @@ impl<B: Witnessed + ExpectationBlocks> Posed for WithExpectations<B> {
 
     fn is_recertified(&self) -> bool {
         self.0.is_recertified()
+    }
+
+    fn shard(&self, settings: &Settings, total: f64) -> Result<Box<dyn Rounds + '_>> {
+        self.0.shard(settings, total)
     }
 }

@@ -19,6 +19,7 @@ mod expectations;
 mod one_output;
 mod pace;
 pub(super) mod penalised;
+mod shard;
 mod stored;
 #[cfg(not(feature = "low-rank"))]
 #[path = "absent.rs"]
@@ -42,6 +43,7 @@ use super::Fitted;
 use super::linear::Choice;
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
+use crate::dual::shard::Rounds;
 use crate::dual::{Settings, Witness};
 use crate::linalg::{LowRank, Measured};
 use crate::methods::{coordinates, cutting_plane, exponentiated_gradient, newton, subgradient};
@@ -94,6 +96,14 @@ pub trait Posed {
     /// witness is proved all the same.
     fn proves_itself(&self) -> bool {
         false
+    }
+
+    /// Returns the problem as one of several shards, whose examples weigh `total` together; the λ is that of the settings.
+    fn shard(&self, _settings: &Settings, _total: f64) -> Result<Box<dyn Rounds + '_>> {
+        Err(Error::setting(
+            "this problem is not solved on shards: take a structure and a loss with dual steps, under λ/2‖w‖² with or \
+             without the l1 norm",
+        ))
     }
 
     /// Whether the certificate of a run is computed again from its weights and its witness.

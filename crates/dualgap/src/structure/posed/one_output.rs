@@ -6,12 +6,14 @@ use super::curved::{begin, begun, by_newton, handover, with_handover};
 use super::penalised::{
     OfBlocks, checkpoint, corners, reach, regulariser, scaled_corners, trained, weights_of,
 };
+use super::shard::shard;
 use super::weight_by_weight::{by_coordinates, preferred};
 use super::{Posed, Posing, Run, Sides, Solver, Trained, other_solver};
 use crate::Result;
 use crate::dual::problem::masses;
 use crate::dual::pure_l1::check_pure_l1;
-use crate::dual::{self, Blocks, InterceptBlocks, Witness};
+use crate::dual::shard::Rounds;
+use crate::dual::{self, Blocks, InterceptBlocks, Settings, Witness};
 use crate::methods::coordinates;
 use crate::methods::newton::CurvedBlocks;
 use crate::run::{Reach, Report};
@@ -106,6 +108,10 @@ impl Posed for OfOneOutput<'_> {
         let (_, regulariser) = regulariser(self.penalty, blocks)?;
         let points = blocks.points_at_zero(&masses(blocks.len(), weights)?, regulariser.free);
         at_zero(blocks, weights, regulariser, &points)
+    }
+
+    fn shard(&self, settings: &Settings, total: f64) -> Result<Box<dyn Rounds + '_>> {
+        shard(&self.blocks, self.penalty, settings, total)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Problems under a penalty: blocks of the engine.
 
 use super::at_zero::{AtZero, at_zero};
+use super::shard::shard;
 use super::{Posed, Posing, Run, Sides, Solver, Start, Trained, other_solver, refused};
 use crate::data::Factors;
 use crate::dual::problem::PrimalValue;
 use crate::dual::pure_l1::L1Certificate;
+use crate::dual::shard::Rounds;
 use crate::dual::train_around_centre;
 use crate::dual::{self, Begin, Blocks, Problem, Quality, Settings, Solution, Witness, Witnessed};
 use crate::linalg::{Measured, parallel};
@@ -77,6 +79,10 @@ impl<B: Witnessed> Posed for Penalised<B> {
 
     fn is_recertified(&self) -> bool {
         B::REBUILT
+    }
+
+    fn shard(&self, settings: &Settings, total: f64) -> Result<Box<dyn Rounds + '_>> {
+        shard(&self.blocks, self.penalty, settings, total)
     }
 }
 

@@ -1,0 +1,230 @@
+//! A shard: some of the examples, their dual points, and the engine that steps on them.
+
+use super::parts::{self, Change, DualPart, LossPart};
+use crate::dual::engine::State;
+use crate::dual::{Average, Blocks, Engine, Method, Problem, Settings, Step, Witness, Witnessed};
+use crate::linalg::parallel;
+use crate::run::{Quota, Solver};
+use crate::term::Link;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// What a shard does, whatever its blocks are.
+pub trait Rounds {
+    /// Returns the number of examples.
+    fn len(&self) -> usize;
+
+    /// Whether there are no examples; a shard has at least one.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of weights.
+    fn dim(&self) -> usize;
+
+    /// Takes steps for so many passes at this v of all shards, and returns what they have changed. A round that was not
+    /// [applied](Self::apply) is undone first.
+    fn round(&mut self, v: &[f64], sigma: f64, passes: u64) -> Result<Change>;
+
+    /// Goes this share of the last round's changes; does nothing if there is no round to apply.
+    fn apply(&mut self, gamma: f64) -> Result<()>;
+
+    /// Proves the points feasible, and returns their part of the dual value and of v.
+    fn dual(&mut self) -> Result<DualPart>;
+
+    /// Returns the losses at these weights.
+    fn losses(&mut self, w: &[f64]) -> Result<LossPart>;
+
+    /// Returns the dual points as a model file stores them.
+    fn witness(&mut self) -> Witness;
+
+    /// Returns the state from which another shard of the same examples goes on. Right after [`dual`](Self::dual) it goes on with
+    /// the same bits.
+    fn state(&mut self) -> Vec<u8>;
+
+    /// Goes on from a state, or returns an error if it is not one of these examples and settings.
+    fn restore(&mut self, state: &[u8]) -> Result<()>;
+}
+
+/// Some of the examples of a problem; see the module's head.
+pub struct Shard<'a, B: Blocks, L> {
+    blocks: &'a B,
+    /// The part of the problem of all shards: its λ, and no offset.
+    problem: Problem<'a, B, L>,
+    engine: Engine<'a, B, L>,
+    settings: Settings,
+    /// v_k.
+    own: Vec<f64>,
+    /// The points before the round that is not applied yet, and its Δv_k.
+    pending: Option<(Vec<B::Point>, Vec<f64>)>,
+}
+
+/// A state as bytes.
+#[derive(Serialize, Deserialize)]
+struct Stored<P> {
+    examples: u64,
+    dim: u64,
+    lambda: f64,
+    engine: State<P>,
+}
+
+impl<'a, B: Witnessed, L: Link> Shard<'a, B, L> {
+    /// Returns a shard at the starting points of its blocks. `settings` are those of all shards, but for the sample weights,
+    /// which are the shard's own; `total` is the weight of the examples of all shards, n if they count the same.
+    pub fn new(blocks: &'a B, link: L, settings: &Settings, total: f64) -> Result<Self> {
+        if blocks.is_empty() {
+            return Err(Error::setting(
+                "a shard has no examples: every shard needs at least one, so make fewer of them",
+            ));
+        }
+        if settings.method != Method::Bcfw
+            || settings.step != Step::LineSearch
+            || settings.average != Average::None
+        {
+            return Err(Error::setting(
+                "rounds on shards take steps of one block by line search, without averages",
+            ));
+        }
+        if L::COUPLED || L::SPREAD || blocks.quality().share().is_some() {
+            return Err(Error::setting(
+                "rounds on shards are for λ/2‖w‖² with or without the l1 norm, and for exact oracles or such with bounds",
+            ));
+        }
+        let (lambda, weights) = (settings.lambda, settings.sample_weights.as_deref());
+        let problem = Problem::part(blocks, link.clone(), lambda, weights, total)?;
+        let mut engine = Engine::new(problem.retuned(link, lambda)?, settings)?;
+        engine.count_gains();
+        let (pool, points) = (engine.pool(), engine.points());
+        let own = parallel::install(&pool, || problem.image(points));
+        let settings = settings.clone();
+        Ok(Self { blocks, problem, engine, settings, own, pending: None })
+    }
+
+    /// Goes back to the points before a round that was not applied.
+    fn undo(&mut self) {
+        if let Some((points, _)) = self.pending.take() {
+            self.engine.restore(&points);
+        }
+    }
+
+    fn check(&self, vector: &[f64]) -> Result<()> {
+        if vector.len() == self.own.len() && vector.iter().all(|x| x.is_finite()) {
+            return Ok(());
+        }
+        let (have, need) = (vector.len(), self.own.len());
+        Err(Error::setting(format!(
+            "a shard has {need} weights, and was given {have} finite numbers"
+        )))
+    }
+}
+
+impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
+    fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.own.len()
+    }
+
+    fn round(&mut self, v: &[f64], sigma: f64, passes: u64) -> Result<Change> {
+        self.check(v)?;
+        if !(sigma >= 1.0 && sigma.is_finite()) {
+            return Err(Error::setting(format!("σ' is at least 1, not {sigma}")));
+        }
+        self.undo();
+        let local = self.problem.lambda / sigma;
+        let offset = v.iter().zip(&self.own).map(|(v, own)| v - sigma * own).collect();
+        self.engine.begin_round(local, offset, v.to_vec());
+        self.engine.count_onto(0.0);
+        let before = self.engine.points().to_vec();
+        let steps = passes.saturating_mul(self.blocks.len() as u64);
+        let calls = steps.saturating_mul(self.blocks.calls_per_step());
+        self.engine.advance(&Quota {
+            oracle_calls: calls,
+            steps,
+            pause: calls,
+            halted: &|| false,
+        })?;
+        let after = self.engine.v();
+        let link = &self.problem.link;
+        let rise =
+            self.engine.gained() + local * (link.conjugate(after).value - link.conjugate(v).value);
+        let change: Vec<f64> = after.iter().zip(v).map(|(after, v)| (after - v) / sigma).collect();
+        self.pending = Some((before, change.clone()));
+        Ok(Change { v: change, rise })
+    }
+
+    fn apply(&mut self, gamma: f64) -> Result<()> {
+        if !(0.0..=1.0).contains(&gamma) {
+            return Err(Error::setting(format!("a share of a change is from 0 to 1, not {gamma}")));
+        }
+        let Some((mut before, change)) = self.pending.take() else { return Ok(()) };
+        if gamma < 1.0 {
+            for (i, (at, to)) in before.iter_mut().zip(self.engine.points()).enumerate() {
+                if gamma > 0.0 {
+                    self.blocks.blend(i, gamma, at, to);
+                }
+            }
+            self.engine.restore(&before);
+        }
+        self.own.iter_mut().zip(change).for_each(|(own, change)| *own += gamma * change);
+        Ok(())
+    }
+
+    fn dual(&mut self) -> Result<DualPart> {
+        self.undo();
+        let Self { engine, problem, .. } = self;
+        engine.tidy();
+        let (pool, points) = (engine.pool(), engine.points());
+        let some = parallel::install(&pool, || problem.some_dual(points))?;
+        self.own = some.v.clone().round();
+        Ok(DualPart(some))
+    }
+
+    fn losses(&mut self, w: &[f64]) -> Result<LossPart> {
+        self.check(w)?;
+        self.undo();
+        let Self { engine, problem, .. } = self;
+        let points = engine.points();
+        parallel::install(&engine.pool(), || problem.some_losses(w, Some(points), None))
+            .map(LossPart)
+    }
+
+    fn witness(&mut self) -> Witness {
+        self.undo();
+        Witness::of(self.blocks, self.engine.points())
+    }
+
+    fn state(&mut self) -> Vec<u8> {
+        self.undo();
+        parts::bytes(&Stored {
+            examples: self.blocks.len() as u64,
+            dim: self.own.len() as u64,
+            lambda: self.problem.lambda,
+            engine: self.engine.state().without_v(),
+        })
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let stored: Stored<B::Point> = parts::read(state)?;
+        let Stored { examples, dim, lambda, engine } = stored;
+        let same = examples == self.blocks.len() as u64
+            && dim == self.own.len() as u64
+            && lambda.to_bits() == self.problem.lambda.to_bits();
+        if !same {
+            return Err(Error::setting(
+                "the state is that of another shard: give the one of the same examples and λ",
+            ));
+        }
+        let problem = self.problem.retuned(self.problem.link.clone(), lambda)?;
+        let mut engine =
+            Engine::resumed(problem, &self.settings, engine.with_v(vec![0.0; self.own.len()]))?;
+        engine.count_gains();
+        let (pool, points, problem) = (engine.pool(), engine.points(), &self.problem);
+        self.own = parallel::install(&pool, || problem.image(points));
+        self.engine = engine;
+        self.pending = None;
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! What is made of the parts of all shards: v, the weights, the two sides of the certificate, and the share of a step.
+
+use super::{Change, DualPart, LossPart};
+use crate::dual::problem::{DualValue, Losses, MeanDual, PrimalValue};
+use crate::term::{ElasticNet, L2, Link, Regulariser};
+use crate::{Error, Result};
+
+/// The problem of all shards, without their examples.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    lambda: f64,
+    link: AnyLink,
+}
+
+#[derive(Clone, Debug)]
+enum AnyLink {
+    L2,
+    ElasticNet(ElasticNet),
+}
+
+/// Calls a generic method with the link.
+macro_rules! with_link {
+    ($of:expr, $link:ident => $work:expr) => {
+        match &$of.link {
+            AnyLink::L2 => {
+                let $link = &L2;
+                $work
+            }
+            AnyLink::ElasticNet(link) => {
+                let $link = link;
+                $work
+            }
+        }
+    };
+}
+
+/// Halvings of the segment that a step is searched on: γ is known to one part in a million, which costs less of the gain than
+/// that.
+const HALVINGS: usize = 20;
+
+impl Whole {
+    /// Returns the problem under `λ/2‖w‖² + …`, or an error for what shards do not support.
+    pub fn new(lambda: f64, regulariser: Regulariser) -> Result<Self> {
+        if !(lambda > 0.0 && lambda.is_finite()) {
+            return Err(Error::setting(format!("lambda must be positive on shards, not {lambda}")));
+        }
+        if regulariser.q_norm || regulariser.free.is_some() {
+            return Err(Error::setting(
+                "neither the q-norm nor a weight without penalty goes with shards: take a penalised intercept",
+            ));
+        }
+        let link = if regulariser.is_plain() {
+            AnyLink::L2
+        } else {
+            AnyLink::ElasticNet(regulariser.link(lambda)?)
+        };
+        Ok(Self { lambda, link })
+    }
+
+    /// Returns the weights at this v.
+    pub fn weights(&self, v: &[f64]) -> Vec<f64> {
+        with_link!(self, link => link.weights(v))
+    }
+
+    /// Returns the dual value and v, of the sums of all shards.
+    pub fn dual(&self, all: DualPart) -> DualValue {
+        with_link!(self, link => MeanDual::of(all.0, link, &[]).conjugated(link, self.lambda))
+    }
+
+    /// Returns the primal value at these weights, of the losses of all shards.
+    pub fn primal(&self, w: &[f64], all: LossPart) -> PrimalValue {
+        with_link!(self, link => Losses::of(all.0).penalised(link, self.lambda, &[], w))
+    }
+
+    /// Returns which share of the changes of all shards raises the dual most; see the module's head.
+    pub fn step(&self, v: &[f64], change: &Change) -> f64 {
+        with_link!(self, link => step(link, self.lambda, v, change))
+    }
+}
+
+fn step<L: Link>(link: &L, lambda: f64, v: &[f64], change: &Change) -> f64 {
+    let slope = |gamma: f64| {
+        let each = v.iter().zip(&change.v).enumerate();
+        let product: f64 =
+            each.map(|(j, (v, change))| link.weight(j, v + gamma * change) * change).sum();
+        change.rise - lambda * product
+    };
+    if slope(1.0) >= 0.0 {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if slope(middle) >= 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Chooses σ' for the next round, from the shares that rounds have gone: by nothing that a clock has measured.
+///
+/// Shards that share few columns add up even with σ' = 1. So σ' shrinks while rounds go the whole way, and grows when a
+/// round was cut short. At K it is safe.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aggregation {
+    /// σ' of the next round.
+    pub sigma: f64,
+    /// K.
+    shards: f64,
+}
+
+impl Aggregation {
+    /// Starts at the safe value for this many shards.
+    pub fn new(shards: usize) -> Self {
+        let shards = shards.max(1) as f64;
+        Self { sigma: shards, shards }
+    }
+
+    /// Goes on at this σ', that of a checkpoint.
+    #[must_use]
+    pub fn at(self, sigma: f64) -> Self {
+        Self { sigma: sigma.clamp(1.0, self.shards), ..self }
+    }
+
+    /// Records the share of a round.
+    pub fn record(&mut self, gamma: f64) {
+        if gamma >= 1.0 {
+            self.sigma = (0.8 * self.sigma).max(1.0);
+        } else if gamma < 0.8 {
+            self.sigma = (1.25 * self.sigma).min(self.shards);
+        }
+    }
+}
