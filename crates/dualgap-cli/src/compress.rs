@@ -212,7 +212,7 @@ fn closing(
             "The dual point stays in {model}: `dualgap certify {small} {data} --witness {model}` proves it again. \
              With --witness the new file has it too."
         )
-    } else if stored.gap() > done.after.gap() * 1.01 {
+    } else if stored.gap() > done.after.gap() * 1.01 && !done.after.is_vacuous() {
         format!(
             "By itself {small} proves {}; with --witness it proves the smaller gap.",
             gap_share(stored.relative_gap())

@@ -188,7 +188,10 @@ fn what_is_told_of_a_decision_adds_up_to_its_margin() {
         let of = |reason: &Value, name: &str| reason[name].as_f64().unwrap();
         let sum: f64 = reasons.iter().map(|r| of(r, "for_label") - of(r, "for_runner_up")).sum();
         assert!((sum - margin).abs() < 1e-9 && margin > 0.0, "{told:?}");
-        let text = desk.run_with(&["inspect", "model", "--explain", "She runs."]).ok().stdout;
+        let text = desk
+            .run_with(&["inspect", "model", "--explain", "She runs.", "--top", "99"])
+            .ok()
+            .stdout;
         assert!(text.contains("She  B-NP   rather than") && text.contains("after B-NP"), "{text}");
         let shades = desk.run("inspect model --transitions picture.svg").ok().stdout;
         assert!(shades.contains('█') && shades.contains("B-VP"));
