@@ -38,7 +38,7 @@ fn options_of_the_hinge_do_not_go_with_the_log_loss() {
         let name = option.split(' ').next().unwrap();
         refuses(&desk, &format!("chain words.data --loss log {option}"), &[name, "--loss hinge"]);
     }
-    refuses(&desk, "chain words.data --loss log --lambda 0 --l1 0.1", &["lambda", "log-loss"]);
+    refuses(&desk, "chain words.data --loss log --lambda 0 --l1 0.1", &["--lambda", "positive"]);
     refuses(&desk, "chain words.data --loss crf --solver bcfw --passes 1", &["solver"]);
     refuses(&desk, "chain words.data --loss squared", &["--loss"]);
 }
