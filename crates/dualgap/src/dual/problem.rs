@@ -1,5 +1,7 @@
 //! The problem, and the primal and the dual value of its certificate, each computed from scratch.
 
+pub use super::masses::masses;
+use super::masses::masses_of_part;
 use super::partial::{Mean, SomeDual, SomeLosses};
 use super::{Blocks, Quality};
 use crate::linalg::kernels::dot;
@@ -51,76 +53,6 @@ pub struct DualValue {
     pub value: Measured,
     /// `(1/λ) Σ mass_i X_i α_i`, rebuilt from the blocks, plus the offset.
     pub v: Vec<f64>,
-}
-
-/// Returns `c_i / Σ c`, the mass of each of n examples. A weight of two is the same as a duplicate.
-///
-/// ```
-/// # use dualgap::dual::problem::masses;
-/// assert_eq!(masses(4, None)?, [0.25; 4]);
-/// assert_eq!(masses(2, Some(&[1.0, 3.0]))?, [0.25, 0.75]);
-/// assert!(masses(2, Some(&[1.0, -1.0])).is_err());
-/// assert!(masses(2, Some(&[1e200, 1e-200])).is_err());
-/// # Ok::<(), dualgap::Error>(())
-/// ```
-pub fn masses(n: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
-    let Some(weights) = weights else {
-        return Ok(vec![1.0 / n as f64; n]);
-    };
-    if weights.len() != n {
-        return Err(Error::setting(format!(
-            "there are {} sample weights for {n} examples",
-            weights.len()
-        )));
-    }
-    if let Some(i) = weights.iter().position(|c| !(*c >= 0.0 && c.is_finite())) {
-        return Err(Error::setting(format!(
-            "sample weight {} is {}; weights are not negative",
-            i + 1,
-            weights[i]
-        )));
-    }
-    let total = weights.iter().copied().collect::<Sum>().total().value;
-    if !(total > 0.0 && total.is_finite()) {
-        return Err(Error::setting(format!("the sample weights add up to {total}")));
-    }
-    let masses: Vec<f64> = weights.iter().map(|c| c / total).collect();
-    // A quotient that underflows has no known relative error.
-    let vanished = |(c, mass): (&f64, &f64)| *c > 0.0 && *mass < f64::MIN_POSITIVE;
-    if let Some(i) = weights.iter().zip(&masses).position(vanished) {
-        return Err(Error::setting(format!(
-            "sample weight {} is {:e} of a total of {total:e}, which is less than can be counted; leave the example \
-             out, or give it a weight of 0",
-            i + 1,
-            weights[i]
-        )));
-    }
-    Ok(masses)
-}
-
-/// Returns `c_i / total`, the masses of some of the examples, where `total` is that of all.
-fn masses_of_part(n: usize, weights: Option<&[f64]>, total: f64) -> Result<Vec<f64>> {
-    let own = match weights {
-        // Checks the weights, and that they do not vanish beside each other.
-        Some(weights) => masses(n, Some(weights)).map(|_| weights.iter().sum())?,
-        None => n as f64,
-    };
-    if !(total.is_finite() && total >= own * (1.0 - 1e-9)) {
-        return Err(Error::setting(format!(
-            "the examples of a shard weigh {own}, and those of all shards together {total}: give the total of all shards"
-        )));
-    }
-    let masses: Vec<f64> = match weights {
-        Some(weights) => weights.iter().map(|c| c / total).collect(),
-        None => vec![1.0 / total; n],
-    };
-    let vanished = |mass: &f64| *mass > 0.0 && *mass < f64::MIN_POSITIVE;
-    if masses.iter().any(vanished) {
-        return Err(Error::setting(
-            "a sample weight is less than can be counted beside the others: leave the example out",
-        ));
-    }
-    Ok(masses)
 }
 
 /// The mean of the largest losses at some weights.

@@ -1,6 +1,6 @@
 //! Problems on shards: blocks of the engine under a ridge, with or without the l1 norm.
 
-use super::penalised::regulariser;
+use super::other_solver;
 use crate::Result;
 use crate::dual::shard::{Rounds, Shard, Whole};
 use crate::dual::{Settings, Witnessed};
@@ -13,7 +13,8 @@ pub(super) fn shard<'a, B: Witnessed>(
     settings: &Settings,
     total: f64,
 ) -> Result<Box<dyn Rounds + 'a>> {
-    let (lambda, regulariser) = regulariser(penalty, blocks)?;
+    let Some((lambda, regulariser)) = penalty.regulariser() else { return Err(other_solver()) };
+    regulariser.check(blocks.dim())?;
     // Refuses the penalties that shards do not support.
     Whole::new(lambda, regulariser)?;
     if regulariser.is_plain() {

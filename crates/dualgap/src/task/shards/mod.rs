@@ -114,6 +114,6 @@ impl<S: Structure> Task<S> {
         model.provenance.stop = stop;
         model.provenance.passes = passes;
         model.provenance.oracle_calls = (passes * examples as f64) as u64;
-        Ok(Model { weights, witness, certificate, ..model })
+        Ok(Model { weights, certificate, witness, ..model })
     }
 }
