@@ -9,8 +9,6 @@ mod attacks;
 mod brute;
 mod legal;
 mod runs;
-#[path = "/tmp/b/tg/scheme_it.rs"]
-mod scheme_it;
 
 use dualgap::data::Sequences;
 use dualgap::linalg::{Random, Rows};
