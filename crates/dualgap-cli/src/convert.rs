@@ -118,13 +118,15 @@ fn write_labels(args: &ConvertArgs, scheme: Scheme, output: &Path) -> Result<Out
             scheme.name()
         );
         if let (Some(found), Some((line, label))) = (told.found, &told.first) {
+            let more = match told.mistakes {
+                1 => String::new(),
+                count => format!(", the first of {} such places", thousands(count as u64)),
+            };
             let _ = writeln!(
                 std::io::stderr(),
-                "note: {}:{line}: {label} is not {} here, nor are labels at {} places in all; chunks are read as the \
-                 CoNLL shared tasks do",
+                "note: {}:{line}: {label} is not {} here{more}; chunks are read as in the CoNLL shared tasks",
                 args.data.display(),
-                found.name(),
-                thousands(told.mistakes as u64)
+                found.name()
             );
         }
     }

@@ -208,7 +208,11 @@ Examples:
         };
         spec.structure.forbid = Some(scheme);
         match spec.structure.complaint(data) {
-            Some((message, remedy)) => Err(Error::file(file, message, remedy)),
+            Some((message, _)) => Err(Error::file(
+                file,
+                message,
+                "mend the labels (`dualgap convert --labels` writes the chunks that they mean), or leave out --forbid",
+            )),
             None => Ok(()),
         }
     }

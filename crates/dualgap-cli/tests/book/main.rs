@@ -13,6 +13,7 @@ const KERNELS: &str = include_str!("../../../../docs/kernels.md");
 const MATCHING: &str = include_str!("../../../../docs/matching.md");
 const MEASUREMENTS: &str = include_str!("../../../../docs/measurements.md");
 const PATHS: &str = include_str!("../../../../docs/paths.md");
+const TAGGER: &str = include_str!("../../../../docs/tagger.md");
 const README: &str = include_str!("../../../../README.md");
 
 /// Sentences of nouns, verbs and articles with the labels of chunks.
@@ -172,6 +173,11 @@ fn the_commands_of_getting_started_work() {
 }
 
 #[test]
+fn the_commands_of_the_page_on_taggers_work() {
+    assert_eq!(run_all(shell_lines(TAGGER)), 5);
+}
+
+#[test]
 fn the_commands_of_the_page_on_balls_work() {
     assert_eq!(run_all(shell_lines(BALLS)), 20);
 }
@@ -188,7 +194,7 @@ fn the_commands_of_the_page_on_measurements_work() {
 
 #[test]
 fn the_commands_of_cross_validation_work() {
-    assert_eq!(run_all(shell_lines(CROSS_VALIDATION)), 11);
+    assert_eq!(run_all(shell_lines(CROSS_VALIDATION)), 12);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use super::columns::{ColumnReader, Sentence};
 use super::labels::Labels;
+use super::numbering::Numbering;
 use super::targets::number;
 use super::templates::{Pad, Templates};
 use super::{
@@ -121,55 +122,14 @@ pub(super) fn read_training_as(
             }
         }
     }
-    let min_count = match recipe.min_count {
-        0 if all.lines.len() >= MANY_TOKENS => 2,
-        count => count.max(1),
-    };
-    recipe.min_count = min_count;
-    // Rare features are dropped, and the rest are renumbered: features of a label first, then those of pairs.
+    if recipe.min_count == 0 {
+        recipe.min_count = if all.lines.len() >= MANY_TOKENS { 2 } else { 1 };
+    }
     let names = std::mem::take(&mut all.dictionary);
-    let is_kept = |(name, count): (&str, u32), pair: bool| {
-        count >= min_count && name.starts_with('B') == pair
-    };
-    let of = |pair: bool| {
-        let all = names.names().zip(counts.iter().copied());
-        all.filter(move |&feature| is_kept(feature, pair)).map(|(name, _)| name)
-    };
-    let widths = [false, true].map(|pair| of(pair).count());
-    if widths[0] == 0 {
-        return Err(portions.file_error(
-            format!("no feature occurs {min_count} times"),
-            format!("lower {}", Setting::MinCount),
-        ));
-    }
-    if let Some(hashing) = &mut recipe.hash {
-        if widths[1] > 0 {
-            return Err(portions.file_error(
-                "its templates make features of label pairs, and those are not hashed",
-                "leave out the templates B…%x[…]",
-            ));
-        }
-        *hashing = Hashing::new(hashing.bits)?.counted(of(false));
-    }
-    let hash = recipe.hash;
-    let dictionary: Dictionary = match hash {
-        Some(_) => Dictionary::default(),
-        None => of(false).chain(of(true)).collect(),
-    };
-    let widths = hash.map_or(widths, |hash| [hash.width(), 0]);
-    let mut next = [0_u32; 2];
-    let numbered = names.names().zip(counts.iter().copied()).map(|(name, count)| {
-        let pair = name.starts_with('B');
-        (count >= min_count).then(|| {
-            if let Some(hash) = hash {
-                return hash.number(name);
-            }
-            let next = &mut next[usize::from(pair)];
-            *next += 1;
-            *next - 1
-        })
-    });
-    let new: Vec<Option<u32>> = numbered.collect();
+    let Numbering { dictionary, widths, new } =
+        Numbering::new(&names, &counts, &mut recipe, |message, remedy| {
+            portions.file_error(message, remedy)
+        })?;
     drop((names, counts));
     let alphabet = Alphabet::new(all.labels.names());
     let mut sequences = assemble(&all, alphabet, widths, |feature| new[feature as usize])?;

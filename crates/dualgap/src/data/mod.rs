@@ -16,7 +16,7 @@
 //! - `columns`, [`templates`], `column_recipe`, [`features`]: column files, and how their cells become
 //!   features.
 //! - [`scheme`]: how chunks are written as labels.
-//! - `hashing`: features by a hash of their names.
+//! - `numbering`, `hashing`: which features are kept and their numbers, also by a hash of their names.
 //! - `vocabulary`: the names that a model knows, and what it does not know.
 //! - `recipe`: how a file becomes a data set, in a form that a model file stores.
 //! - `fingerprint`: digests that identify data sets; `print_parts`: those of data in shards.
@@ -45,6 +45,7 @@ pub mod letters;
 pub mod libsvm;
 pub mod lock;
 mod matchings;
+mod numbering;
 mod one_print;
 mod outputs;
 mod packed;

@@ -166,11 +166,13 @@ fn options_of_column_files_are_for_no_others() {
         let words = [name, "column files", "csv file", "--format"];
         desk.run(&format!("train multiclass table.csv {option}")).refuses(&words);
     }
-    for option in ["--label tag", "--categorical tag"] {
-        let name = option.split(' ').next().unwrap();
-        let words = [name, "chain", "csv files"];
-        desk.run(&format!("train chain train.txt {option}")).refuses(&words);
-    }
+    desk.run("train chain train.txt --categorical tag").refuses(&[
+        "--categorical",
+        "chain",
+        "csv files",
+    ]);
+    desk.run("train chain train.txt --label tag").refuses(&["--label", "CoNLL-U", "upos"]);
+    desk.run("train multiclass data.svm --label tag").refuses(&["--label", "csv and CoNLL-U"]);
 }
 
 #[test]

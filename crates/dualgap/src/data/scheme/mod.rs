@@ -106,11 +106,10 @@ impl Scheme {
     /// assert!(!Scheme::Bilou.allows(Some("B-NP"), None));
     /// ```
     pub fn allows(self, before: Option<&str>, next: Option<&str>) -> bool {
-        let parse = |label: Option<&'_ str>| match label {
-            None => Some((Mark::Outside, String::new())),
-            Some(label) => self.parse(label).map(|(mark, kind)| (mark, kind.to_string())),
-        };
-        let (Some(before), Some(next)) = (parse(before), parse(next)) else { return false };
+        let ends = (Mark::Outside, "");
+        let before = before.map_or(Some(ends), |label| self.parse(label));
+        let next = next.map_or(Some(ends), |label| self.parse(label));
+        let (Some(before), Some(next)) = (before, next) else { return false };
         let open = matches!(before.0, Mark::Begin | Mark::Inside);
         let same = open && before.1 == next.1;
         match self {

@@ -122,6 +122,6 @@ pub(super) fn complaint(scheme: Scheme, data: &Sequences) -> Option<(String, Str
             "{}{more}, so that the labels of the training data are forbidden themselves",
             scheme.describe_mistake(data, first)
         ),
-        "mend the labels (`dualgap convert --labels` writes the chunks they mean), or forbid nothing".into(),
+        "mend the labels, or convert them to the scheme that they mean, or forbid nothing".into(),
     ))
 }
