@@ -129,7 +129,7 @@ struct Lines<'k> {
     rows: Rows,
     labels: Labels,
     starts: Vec<usize>,
-    lines: Vec<u32>,
+    places: Vec<u32>,
     unseen: Unseen,
     row: Vec<(u32, f64)>,
     name: String,
@@ -143,7 +143,7 @@ impl<'k> Lines<'k> {
             rows: Rows::sparse(),
             labels: Labels::default(),
             starts: vec![0],
-            lines: Vec::new(),
+            places: Vec::new(),
             unseen: Unseen::default(),
             row: Vec::new(),
             name: String::new(),
@@ -157,12 +157,12 @@ impl<'k> Lines<'k> {
             } else if let Err((message, remedy)) = self.position(line) {
                 return Err(source.error(message, remedy));
             } else {
-                self.lines.push(source.line_number() as u32);
+                self.places.push(source.line_number() as u32);
             }
             self.rows.try_reserve(self.row.len())?;
         }
         self.end_sequence();
-        let Self { known, dictionary, mut rows, labels, starts, lines, mut unseen, .. } = self;
+        let Self { known, dictionary, mut rows, labels, starts, places, mut unseen, .. } = self;
         if starts.len() == 1 {
             return Err(source.file_error("has no positions", LINE));
         }
@@ -187,7 +187,7 @@ impl<'k> Lines<'k> {
         } else {
             Sequences::unlabelled(rows, starts)?
         };
-        data = data.with_lines(lines);
+        data = data.with_lines(places);
         data.dictionary = dictionary;
         if let Some(known) = known {
             unseen.labels = labels.names().filter(|name| !name.is_empty()).collect();

@@ -46,13 +46,13 @@ impl Numbering {
             *hashing = Hashing::new(hashing.bits)?.counted(of(false));
         }
         let mut next = [0_u32; 2];
-        let mut number = |name: &str| match recipe.hash {
-            Some(hash) => hash.number(name),
-            None => {
-                let next = &mut next[usize::from(is_pair(name))];
-                *next += 1;
-                *next - 1
+        let mut number = |name: &str| {
+            if let Some(hash) = recipe.hash {
+                return hash.number(name);
             }
+            let next = &mut next[usize::from(is_pair(name))];
+            *next += 1;
+            *next - 1
         };
         let numbered = names.names().zip(counts);
         let new = numbered.map(|(name, &count)| (count >= min_count).then(|| number(name)));

@@ -149,15 +149,19 @@ impl Scheme {
             for (t, label) in new.iter_mut().enumerate().take(end).skip(start) {
                 let (first, last) = (t == start, t + 1 == end);
                 let mark = match self {
-                    Self::Bio if first => 'B',
                     Self::Iob1 if first && follows => 'B',
-                    Self::Bio | Self::Iob1 => 'I',
+                    Self::Iob1 => 'I',
                     Self::Bilou if first && last => 'U',
                     Self::Iobes if first && last => 'S',
                     Self::Bilou if last => 'L',
                     Self::Iobes if last => 'E',
-                    Self::Bilou | Self::Iobes if first => 'B',
-                    Self::Bilou | Self::Iobes => 'I',
+                    _ => {
+                        if first {
+                            'B'
+                        } else {
+                            'I'
+                        }
+                    }
                 };
                 *label = format!("{mark}-{kind}");
             }

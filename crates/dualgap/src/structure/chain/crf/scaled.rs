@@ -264,7 +264,7 @@ impl Scaled {
                 here.iter_mut().zip(&*a).for_each(|(f, e)| *f *= e);
             }
             let sum: f64 = here.iter().sum();
-            if weights.legal.is_some() && !(sum >= (-WIDEST).exp()) {
+            if weights.legal.is_some() && (sum < (-WIDEST).exp() || sum.is_nan()) {
                 return None;
             }
             let scale = 1.0 / sum;
