@@ -53,7 +53,7 @@ choices!(InputName => dualgap::task::InputForm {
     Text => Text,
     /// A token a line, its columns as in training, an empty line after each sentence
     Columns => Columns,
-    /// {"tokens": ["He", "runs"]}, a list of lists of columns, or {"text": "He runs."}; an "id" comes back
+    /// An object a line with "tokens", words or lists of columns, or with "text"; an "id" comes back
     #[value(alias = "jsonl")]
     Json => Json,
 });
@@ -61,10 +61,10 @@ choices!(InputName => dualgap::task::InputForm {
 choices!(OutputName => dualgap::task::OutputForm {
     /// A token a line, its label last, an empty line after each sentence
     Columns => Columns,
-    /// {"tokens": […], "labels": […]}
+    /// An object a line with tokens and labels
     #[value(alias = "jsonl")]
     Json => Json,
-    /// {"spans": [{"type": "NP", "start": 0, "end": 2, "text": "The deficit"}]}
+    /// An object a line with the chunks that the labels make
     Spans => Spans,
 });
 

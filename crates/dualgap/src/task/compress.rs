@@ -133,9 +133,10 @@ impl<S: Structure> Model<S> {
                 sides.primal(fitted, Some(&witness), factors)?.certificate(dual)
             };
             let (before, after) = (certificate(this.fitted())?, certificate(fitted)?);
-            let own = match posed.proves_itself() {
-                true => posed.subgradients(&factors.scaled(&weights))?,
-                false => None,
+            let own = if posed.proves_itself() {
+                posed.subgradients(&factors.scaled(&weights))?
+            } else {
+                None
             };
             let own = own.map(|own| {
                 sides.primal(fitted, Some(&own), factors)?.certificate(sides.dual(&own)?)

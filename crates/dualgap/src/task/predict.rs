@@ -137,12 +137,11 @@ fn spelled<S: Structure>(
     Ok(lines.collect())
 }
 
+/// A line about a labeling, and its labels.
+type Told = (String, Vec<String>);
+
 /// Returns the best labelings of every sequence: a line about each, and its labels.
-fn ranked<S: Structure>(
-    model: &Model<S>,
-    data: &S::Data,
-    count: usize,
-) -> Result<Vec<Vec<(String, Vec<String>)>>> {
+fn ranked<S: Structure>(model: &Model<S>, data: &S::Data, count: usize) -> Result<Vec<Vec<Told>>> {
     // The margin of the best is one to the second.
     let ranked = model.n_best(data, count.max(2))?.into_iter().map(|all| {
         let told = all.iter().take(count).enumerate().map(|(k, one)| {
@@ -182,7 +181,8 @@ fn label_columns<S: Structure>(
             for (sentence, ranked) in sentences.iter().zip(ranked(model, &data, count)?) {
                 for (head, lines) in ranked {
                     text.clear();
-                    text += &format!("{head}\n");
+                    text.push_str(&head);
+                    text.push('\n');
                     page.write(sentence, lines.into_iter(), &mut text);
                     sink.bytes(&extractor.encoding().bytes(&text))?;
                 }

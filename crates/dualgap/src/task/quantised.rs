@@ -97,7 +97,7 @@ pub(super) fn take(file: &Reader<'_>, name: &str) -> Result<Vec<f64>, Fault> {
     let integers: Vec<f64> = if wide {
         bytes.chunks_exact(2).map(|b| f64::from(i16::from_le_bytes([b[0], b[1]]))).collect()
     } else {
-        bytes.iter().map(|&b| f64::from(b as i8)).collect()
+        bytes.iter().map(|&b| f64::from(i8::from_le_bytes([b]))).collect()
     };
     let scaled = integers.chunks(BLOCK).zip(scales);
     Ok(scaled.flat_map(|(block, s)| block.iter().map(move |q| q * s + 0.0)).collect())

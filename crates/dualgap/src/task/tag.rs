@@ -274,7 +274,10 @@ fn written(read: &Read, labels: &[String], output: OutputForm) -> String {
                 // A tab or a line end within a cell would break the columns.
                 let cell = |cell: &String| cell.replace(['\t', '\n', '\r'], " ");
                 let cells: Vec<String> = columns.iter().map(cell).collect();
-                text += &format!("{}\t{label}\n", cells.join("\t"));
+                text.push_str(&cells.join("\t"));
+                text.push('\t');
+                text.push_str(label);
+                text.push('\n');
             }
             return text + "\n";
         }
