@@ -2,6 +2,7 @@
 
 use crate::common::forge::ModelFile;
 use crate::common::{Desk, Dice, Table, number};
+use std::fmt::Write;
 
 /// Sentences of many words, so that the model has thousands of features.
 fn sentences() -> String {
@@ -10,7 +11,7 @@ fn sentences() -> String {
     for _ in 0..120 {
         for _ in 0..5 {
             let (word, label) = (dice.below(700), ["B-X", "I-X", "O"][dice.below(3)]);
-            text += &format!("w{word:03}{} {label}\n", ["a", "b"][word % 2]);
+            let _ = writeln!(text, "w{word:03}{} {label}", ["a", "b"][word % 2]);
         }
         text.push('\n');
     }

@@ -4,6 +4,7 @@ use crate::common::{Desk, Dice};
 use crate::own_files::column;
 use dualgap::data::Scheme;
 use dualgap::data::scheme::chunks;
+use std::fmt::Write;
 
 /// Sentences of words that tell the chunks, but for one in eight that is a word of something else.
 fn sentences(count: usize, seed: u64, scheme: Scheme) -> String {
@@ -14,18 +15,17 @@ fn sentences(count: usize, seed: u64, scheme: Scheme) -> String {
         let length = 3 + random.below(6);
         while labels.len() < length {
             let kind = ["X", "Y"][random.below(2)];
-            match random.below(3) {
-                0 => labels.push("O".into()),
-                _ => {
-                    labels.push(format!("B-{kind}"));
-                    labels.extend((0..random.below(3)).map(|_| format!("I-{kind}")));
-                }
+            if random.below(3) == 0 {
+                labels.push("O".into());
+            } else {
+                labels.push(format!("B-{kind}"));
+                labels.extend((0..random.below(3)).map(|_| format!("I-{kind}")));
             }
         }
         for (old, label) in labels.iter().zip(scheme.convert(&labels)) {
             let word =
                 if random.below(8) == 0 { ["B-X", "I-Y", "O"][random.below(3)] } else { old };
-            text.push_str(&format!("w{word} {label}\n"));
+            let _ = writeln!(text, "w{word} {label}");
         }
         text.push('\n');
     }

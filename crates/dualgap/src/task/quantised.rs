@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn wave(count: usize) -> Vec<f64> {
-        (0..count).map(|k| (k as f64 * 0.7).sin() * 10_f64.powi((k / 100) as i32 - 3)).collect()
+        (0..count).map(|k| (k as f64 * 0.7).sin() * 10_f64.powf((k / 100) as f64 - 3.0)).collect()
     }
 
     #[test]
