@@ -640,6 +640,19 @@ fn method_name(method: dual::Method) -> &'static str {
     }
 }
 
+/// Returns the row about features that are numbered by a hash of their names.
+fn hashing_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
+    let Format::Columns(recipe) = &model.provenance().recipe.as_ref()?.format else { return None };
+    let hashing = recipe.hash?;
+    let told = format!(
+        "{} features to {} bits; {:.1} % of them share their number with another",
+        thousands(hashing.features as u64),
+        hashing.bits,
+        100.0 * hashing.collision_rate()
+    );
+    Some(("hashing", told))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -679,17 +692,4 @@ mod tests {
         }
         assert!(rounded_up(f64::MIN_POSITIVE).parse::<f64>().unwrap() < 1e-299);
     }
-}
-
-/// Returns the row about features that are numbered by a hash of their names.
-fn hashing_row(model: &dyn AnyModel) -> Option<(&'static str, String)> {
-    let Format::Columns(recipe) = &model.provenance().recipe.as_ref()?.format else { return None };
-    let hashing = recipe.hash?;
-    let told = format!(
-        "{} features to {} bits; {:.1} % of them share their number with another",
-        thousands(hashing.features as u64),
-        hashing.bits,
-        100.0 * hashing.collision_rate()
-    );
-    Some(("hashing", told))
 }
