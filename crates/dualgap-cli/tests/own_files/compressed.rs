@@ -86,7 +86,7 @@ fn every_kind_of_model_becomes_small_or_says_why_not() {
         ("multiclass", "classes.svm"),
         ("multiclass --loss softmax", "classes.svm"),
         ("binary --loss logistic", "two.svm"),
-        ("binary --loss hinge --intercept free", "two.svm"),
+        ("binary --loss hinge --intercept", "two.svm"),
         ("binary --loss squared-hinge --nonnegative", "two.svm"),
         ("regression", "two.svm"),
         ("binary --ball l1 --radius 2", "two.svm"),
