@@ -236,11 +236,17 @@ pub fn borrow_witness(model: &mut dyn AnyModel, from: &Path, tasks: &Tasks) -> R
             "name the model that was compressed",
         ));
     }
+    if model.task()["structure"]["loss"] == "log" {
+        // What such a file claims is what its own weights prove, and not what those of another do.
+        return Err(Error::setting(
+            "a conditional random field proves itself: leave out --witness here; `dualgap compress --witness` stores a better dual point",
+        ));
+    }
     let Some(witness) = other.exchange_witness(None) else {
         return Err(Error::file(
             from,
             "has no witness",
-            "name a model that was trained with --witness; a conditional random field proves itself",
+            "name a model that was trained with --witness",
         ));
     };
     model.exchange_witness(Some(witness));

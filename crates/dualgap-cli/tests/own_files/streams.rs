@@ -125,7 +125,7 @@ fn what_cannot_be_tagged_is_refused() {
         "{\"text\": \"a\", \"tokens\": []}",
     ] {
         let run = feed(&desk, "tag model --input json", format!("{line}\n").as_bytes());
-        run.fails(&["line 1"]);
+        run.fails(&["standard input:1"]);
     }
     desk.write("three.txt", "He PRP B-NP\nruns VBZ B-VP\n\nShe PRP B-NP\nruns VBZ B-VP\n");
     desk.train("chain three.txt -o three");
