@@ -129,9 +129,9 @@ impl Chain {
     /// let data = Sequences::from_dense(&[vec![x(0), x(1), x(2)]], &[vec![0, 1, 2]], &names)?;
     /// let task = Task::new(Chain::default().forbidding(Some(Scheme::Bio)), Penalty::ridge(0.01));
     /// let model = task.fit(&data, Plan::new(Budget::relative(1e-4)))?.model;
-    /// // The second word alone looks like I-X, which does not begin a chunk.
+    /// // The words alone look like O and I-X, which does not begin a chunk.
     /// let new = Sequences::from_dense(&[vec![x(2), x(1)]], &[vec![0, 0]], &names)?;
-    /// assert_ne!(model.predict(&new)?[0][1], 1);
+    /// assert_ne!(model.predict(&new)?[0], [2, 1]);
     /// # Ok::<(), dualgap::Error>(())
     /// ```
     #[must_use]
