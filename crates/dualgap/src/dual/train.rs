@@ -7,7 +7,7 @@ use crate::linalg::memory::Need;
 use crate::run::{
     Budget, Checkpoint, CheckpointSink, Observer, Report, Resumable, RunState, run, run_from,
 };
-use crate::term::{L2, Link, QNorm, Regulariser};
+use crate::term::{ElasticNet, L2, Link, QNorm, Regulariser};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -78,6 +78,9 @@ where
 {
     let Settings { regulariser, lambda, .. } = *settings;
     refuse_q_norm(settings)?;
+    if settings.method == Method::Fw {
+        return train_joined(blocks, settings, begin, budget, observer, sink);
+    }
     if regulariser.is_plain() {
         return train_under(blocks, &L2, settings, begin, budget, observer, sink);
     }
@@ -222,7 +225,7 @@ pub(super) fn momentum<B: Blocks, L: Link>(
     proximal_point::momentum(blocks, settings).filter(|m| !paired && strengthened(m))
 }
 
-/// Trains under `link`, which belongs to the settings' regulariser.
+/// Trains with steps of single blocks under `link`, which belongs to the settings' regulariser.
 fn train_under<B: Blocks, L: Link>(
     blocks: &B,
     link: &L,
@@ -238,24 +241,36 @@ where
     let weights = settings.sample_weights.as_deref();
     check(blocks, settings)?;
     check_memory::<B, L>(blocks, settings, sink.is_some())?;
-    match settings.method {
-        Method::Fw => {
-            let joined = Joined::new(blocks, weights)?;
-            let problem = Problem::new(&joined, link.clone(), settings.lambda, None)?;
-            let (engine, run) = begin_engine(problem, settings, begin.joined())?;
-            run_from(engine, run, budget, observer, sink).map(|report| report.map(Solution::parted))
-        }
-        Method::Bcfw => {
-            let momentum = momentum(blocks, link, settings);
-            if momentum.is_some() || settings.regulariser.free.is_some() {
-                let (rounds, run) = begin_rounds(blocks, link, momentum, settings, begin)?;
-                return run_from(rounds, run, budget, observer, sink);
-            }
-            let problem = Problem::new(blocks, link.clone(), settings.lambda, weights)?;
-            let (engine, run) = begin_engine(problem, settings, begin)?;
-            run_from(engine, run, budget, observer, sink)
-        }
+    let momentum = momentum(blocks, link, settings);
+    if momentum.is_some() || settings.regulariser.free.is_some() {
+        let (rounds, run) = begin_rounds(blocks, link, momentum, settings, begin)?;
+        return run_from(rounds, run, budget, observer, sink);
     }
+    let problem = Problem::new(blocks, link.clone(), settings.lambda, weights)?;
+    let (engine, run) = begin_engine(problem, settings, begin)?;
+    run_from(engine, run, budget, observer, sink)
+}
+
+/// Trains with steps of all blocks at once. Each of them is a pass over the data, beside which a link that is not the
+/// identity costs nothing: one engine serves all regularisers, where there were two.
+fn train_joined<B: Blocks>(
+    blocks: &B,
+    settings: &Settings,
+    begin: Begin<B::Point>,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+    sink: Option<&mut dyn CheckpointSink>,
+) -> Result<Report<Solution<B::Point>>>
+where
+    B::Point: Serialize + DeserializeOwned,
+{
+    check(blocks, settings)?;
+    check_memory::<B, ElasticNet>(blocks, settings, sink.is_some())?;
+    let link = settings.regulariser.link(settings.lambda)?;
+    let joined = Joined::new(blocks, settings.sample_weights.as_deref())?;
+    let problem = Problem::new(&joined, link, settings.lambda, None)?;
+    let (engine, run) = begin_engine(problem, settings, begin.joined())?;
+    run_from(engine, run, budget, observer, sink).map(|report| report.map(Solution::parted))
 }
 
 fn begin_engine<'a, B: Blocks<Point: DeserializeOwned>, L: Link>(

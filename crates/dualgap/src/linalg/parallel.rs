@@ -65,6 +65,9 @@ impl Drop for Alone {
     }
 }
 
+/// What is done with a run of items, whose first has this number; its results are pushed.
+type OnRun<'a, P, T> = dyn Fn(usize, &mut [P], &mut Vec<T>) -> Result<()> + Sync + 'a;
+
 /// Calls `work` on every item, on the threads of the current pool. A run of neighbouring items shares a state; the
 /// results are in the order of the items, and of several errors the first is returned.
 ///
@@ -83,14 +86,25 @@ pub fn map_mut<P: Send, S, T: Send>(
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize, &mut P) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let on_run = |first: usize, run: &mut [P]| -> Result<Vec<T>> {
+    in_runs(items, &|first, run, results| {
         let mut state = state();
-        run.iter_mut().enumerate().map(|(k, item)| work(&mut state, first + k, item)).collect()
-    };
+        for (k, item) in run.iter_mut().enumerate() {
+            results.push(work(&mut state, first + k, item)?);
+        }
+        Ok(())
+    })
+}
+
+/// Calls `on_run` on runs of neighbouring items, each with the number of its first one and the place for its results.
+/// This is compiled for every kind of item and result, and `on_run`, which has all that a caller does with an item inlined,
+/// once for every caller: called in two places, it was compiled twice.
+fn in_runs<P: Send, T: Send>(items: &mut [P], on_run: &OnRun<P, T>) -> Result<Vec<T>> {
     let count = items.len();
+    let mut all = Vec::with_capacity(count);
     // Asking rayon starts the threads of its global pool if this thread is in no other.
     if count < 2 || ALONE.get() || rayon::current_num_threads() == 1 {
-        return on_run(0, items);
+        on_run(0, items, &mut all)?;
+        return Ok(all);
     }
     let threads = rayon::current_num_threads();
     let size = count.div_ceil(RUNS_PER_THREAD * threads).max(1);
@@ -98,14 +112,14 @@ pub fn map_mut<P: Send, S, T: Send>(
     each(runs.len(), &|k| {
         // No other thread has this run, so the lock is free and never poisoned.
         if let Ok(mut run) = runs[k].lock() {
-            let (items, results) = &mut *run;
-            *results = Some(on_run(k * size, items));
+            let (items, done) = &mut *run;
+            let mut results = Vec::with_capacity(items.len());
+            *done = Some(on_run(k * size, items, &mut results).map(|()| results));
         }
     });
-    let mut all = Vec::with_capacity(count);
     for run in runs {
         if let Ok((_, Some(results))) = run.into_inner() {
-            all.extend(results?);
+            all.append(&mut results?);
         }
     }
     Ok(all)
@@ -228,17 +242,17 @@ pub fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R
 /// # Panics
 /// When `work` does.
 pub fn install<R: Send>(pool: &Pool, work: impl FnOnce() -> R + Send) -> R {
-    let Some(pool) = &pool.several else {
-        let _alone = Alone::set(true);
-        return work();
-    };
     let (mut work, mut result) = (Some(work), None);
     install_pointer(pool, &mut || result = work.take().map(|work| work()));
     result.expect("the pool returns when the work is done, or panics with it")
 }
 
-fn install_pointer(pool: &rayon::ThreadPool, work: &mut (dyn FnMut() + Send)) {
-    pool.install(|| {
+fn install_pointer(pool: &Pool, work: &mut (dyn FnMut() + Send)) {
+    let Some(several) = &pool.several else {
+        let _alone = Alone::set(true);
+        return work();
+    };
+    several.install(|| {
         // A caller that waits for the pool may be one of its threads.
         let _several = Alone::set(false);
         work();
