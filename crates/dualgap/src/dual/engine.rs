@@ -298,8 +298,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
     pub(super) fn begin_round(&mut self, lambda: f64, offset: Vec<f64>, v: Vec<f64>) {
         if self.problem.lambda.to_bits() != lambda.to_bits() {
             self.problem.lambda = lambda;
-            let masses = self.problem.masses.iter();
-            self.problem.scales = masses.map(|mass| mass / lambda).collect();
+            self.problem.weighed.rescale(lambda);
         }
         self.primal = Primal::new(&self.problem.link, v);
         self.problem.offset = offset;
@@ -399,7 +398,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let view = primal.view(1.0, true);
         if *touches {
             let blocks = problem.blocks;
-            let touch = |&i: &usize| problem.scales[i] + blocks.touch(i, &points[i]);
+            let touch = |&i: &usize| problem.weighed.scales[i] + blocks.touch(i, &points[i]);
             // The compiler may not drop what it is told is used.
             std::hint::black_box(order.upcoming().iter().map(touch).sum::<f64>());
         }
@@ -419,8 +418,8 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
             order,
             points,
             v,
-            scales: &problem.scales,
-            masses: &problem.masses,
+            scales: &problem.weighed.scales,
+            masses: &problem.weighed.masses,
             gained: self.counts.then_some(gained),
             touches: self.touches,
             visits: visits as usize,
@@ -565,11 +564,11 @@ fn find<B: Blocks, L: Link>(
     slot: &mut Slot<B>,
 ) -> Result<()> {
     let (blocks, at) = (problem.blocks, &points[slot.block]);
-    let view = View { scale: problem.scales[slot.block], ..view };
+    let view = View { scale: problem.weighed.scales[slot.block], ..view };
     visits.aim(blocks, at, &view, cached, slot)?;
     if by_gaps {
         let gap = blocks.gap(slot.block, at, view.w, &slot.to, &mut slot.scratch);
-        slot.gap = problem.masses[slot.block] * gap;
+        slot.gap = problem.weighed.masses[slot.block] * gap;
     }
     visits.look_over(blocks, at, view.w, cached, slot);
     Ok(())

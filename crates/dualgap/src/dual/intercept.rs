@@ -97,13 +97,13 @@ impl<B: InterceptBlocks> Intercept<B> for FreeIntercept {
         problem: &Problem<'_, B, Unpenalised<L>>,
         points: &[B::Point],
     ) -> Result<Vec<B::Point>> {
-        problem.blocks.balanced(points, &problem.masses, self.0.column).ok_or_else(|| {
+        problem.blocks.balanced(points, &problem.weighed.masses, self.0.column).ok_or_else(|| {
             Error::setting("a weight can be without penalty only if its column is nowhere negative")
         })
     }
 
     fn best<L: Link>(self, problem: &Problem<'_, B, Unpenalised<L>>, w: &[f64]) -> f64 {
         let Free { column, bound } = self.0;
-        problem.blocks.best_free(w, &problem.masses, column).clamp(-bound, bound)
+        problem.blocks.best_free(w, &problem.weighed.masses, column).clamp(-bound, bound)
     }
 }

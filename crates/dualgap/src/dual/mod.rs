@@ -8,7 +8,8 @@
 //! - `blocks`: what a block is: the trait that every problem implements, and two traits for what some blocks can do
 //!   besides.
 //! - [`problem`]: blocks, masses, λ and link together, and the primal and the dual value of the certificate.
-//! - `masses`: what each example counts; `partial`: the sums of a certificate over some of the blocks.
+//! - `masses`: what each example counts; `weighed`: the sums of a certificate over blocks with their masses; `partial`: such sums
+//!   over some of the blocks.
 //! - `engine`: Algorithm 4 of the BCFW paper over any blocks, as a [`crate::run::Solver`].
 //! - `visit`, `cache_policy`: one visit to a block, plain or with its active set, and when to visit without the oracle.
 //! - `intercept`: whether a weight may go without a penalty.
@@ -51,6 +52,7 @@ mod shrinking;
 mod sweep;
 mod train;
 mod visit;
+mod weighed;
 pub(crate) mod witness;
 
 pub use average::Average;

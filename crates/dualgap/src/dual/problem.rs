@@ -3,16 +3,16 @@
 pub use super::masses::masses;
 use super::masses::masses_of_part;
 use super::partial::{Mean, SomeDual, SomeLosses};
+pub(crate) use super::weighed::Take;
+use super::weighed::Weighed;
 use super::{Blocks, Quality};
 use crate::linalg::kernels::dot;
 use crate::linalg::memory::Need;
 use crate::linalg::underflow::{norm_above, product_above, size_of_product};
-use crate::linalg::{CompensatedVec, Measured, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma, parallel};
+use crate::linalg::{Measured, Sum, UNIT_ROUNDOFF, gamma};
 use crate::run::{Basis, Certificate};
 use crate::term::Link;
 use crate::{Error, Result};
-use std::borrow::Borrow;
-use std::ops::Range;
 
 /// The blocks, their masses, λ, and the regulariser's link.
 #[derive(Debug)]
@@ -20,9 +20,8 @@ pub struct Problem<'a, B, L> {
     pub(super) blocks: &'a B,
     pub(super) link: L,
     pub(super) lambda: f64,
-    pub(super) masses: Vec<f64>,
-    /// `mass_i / λ`: the factor of `X_i α_i` in v. A division saved in every step.
-    pub(super) scales: Vec<f64>,
+    /// The same blocks, with their masses.
+    pub(super) weighed: Weighed<'a, B>,
     /// The regulariser is `g(w) − ⟨offset, w⟩`, so that g* is taken at `v + offset`; empty if it is g itself. The
     /// values of a problem with an offset guide steps only: no certificate of a model is made from them.
     pub(super) offset: Vec<f64>,
@@ -130,13 +129,6 @@ impl MeanDual {
     }
 }
 
-/// Receives the corner that was found in a block, and may keep it.
-pub(crate) type Take<'a, C> = &'a (dyn Fn(usize, &mut C) + Sync);
-
-/// The most parts that searches are split into, of at most so many blocks each.
-const SEARCH_PARTS: usize = 256;
-const MOST_SEARCHES: usize = 1024;
-
 impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
     /// Returns the problem; `sample_weights` default to one each.
     pub fn new(
@@ -154,9 +146,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         // A compensated sum of v takes two copies for each of its parts, and its rounded value one.
         let copies = 2 * blocks.image_parts() + 1;
         Need { weights: blocks.dim(), copies, others: 2 * blocks.len() }.check()?;
-        let masses = masses(blocks.len(), sample_weights)?;
-        let scales = masses.iter().map(|mass| mass / lambda).collect();
-        Ok(Self { blocks, link, lambda, masses, scales, offset: Vec::new() })
+        let weighed = Weighed::new(blocks, masses(blocks.len(), sample_weights)?, lambda);
+        Ok(Self { blocks, link, lambda, weighed, offset: Vec::new() })
     }
 
     /// Returns the problem of some of the examples, whose masses are those in the whole: `c_i / total`.
@@ -168,8 +159,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         total: f64,
     ) -> Result<Self> {
         let mut problem = Self::new(blocks, link, lambda, None)?;
-        problem.masses = masses_of_part(blocks.len(), sample_weights, total)?;
-        problem.scales = problem.masses.iter().map(|mass| mass / lambda).collect();
+        let masses = masses_of_part(blocks.len(), sample_weights, total)?;
+        problem.weighed = Weighed::new(blocks, masses, lambda);
         Ok(problem)
     }
 
@@ -178,9 +169,8 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         if !(lambda > 0.0 && lambda.is_finite()) {
             return Err(Error::setting(format!("lambda must be positive, not {lambda}")));
         }
-        let masses = self.masses.clone();
-        let scales = masses.iter().map(|mass| mass / lambda).collect();
-        Ok(Self { blocks: self.blocks, link, lambda, masses, scales, offset: Vec::new() })
+        let weighed = Weighed::new(self.blocks, self.weighed.masses.clone(), lambda);
+        Ok(Self { blocks: self.blocks, link, lambda, weighed, offset: Vec::new() })
     }
 
     /// Sets the offset, or none if it is empty; returns an error if it does not fit the problem.
@@ -301,62 +291,12 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
                 self.blocks.dim()
             )));
         }
-        let readable = self.link.readable(w);
-        let w = &readable.values[..];
-        self.blocks.search_ahead(&mut (0..self.blocks.len()), w)?;
-        let largest = w.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
-        let near = (largest, readable.error);
-        let n = self.blocks.len();
-        let least = n.div_ceil(self.blocks.least_searches());
-        let parts = n.div_ceil(MOST_SEARCHES).max(least.min(SEARCH_PARTS));
-        let mut all = SomeLosses::default();
-        let buffers = || (self.blocks.scratch(), B::Corner::default());
-        // In parts of a fixed size, so that the sum does not depend on the number of threads.
-        let mut ranges: Vec<Range<usize>> = parallel::ranges(n, parts).collect();
-        let parts = parallel::map_mut(&mut ranges, buffers, |(scratch, corner), _, range| {
-            let mut some = SomeLosses::default();
-            for i in range.clone() {
-                let (found, error) = match take {
-                    Some(_) => {
-                        let found = self.blocks.best_corner(i, w, corner, scratch)?;
-                        (found, self.blocks.rounding_near(i, w, near.0, near.1))
-                    }
-                    None => self.blocks.largest_loss(i, w, near, corner, scratch)?,
-                };
-                if let Some(at) = points.and_then(|points| points.get(i)) {
-                    self.blocks.challenge(i, at, w, corner, &found)?;
-                }
-                if let Some(take) = take {
-                    take(i, corner);
-                }
-                some.add(found, error, self.masses[i]);
-            }
-            Ok(some)
-        })?;
-        parts.iter().for_each(|some| all.add_losses(some));
-        Ok(all)
+        self.weighed.losses(&self.link.readable(w), points, take)
     }
 
     /// Returns v at these points, by a compensated sum, plus the offset.
     pub(crate) fn image(&self, points: &[B::Point]) -> Vec<f64> {
-        let part = |range: Range<usize>| {
-            let mut scratch = self.blocks.scratch();
-            let mut v = CompensatedVec::zeros(self.blocks.dim());
-            for i in range {
-                self.blocks.add(i, &points[i], self.scales[i], &mut v, &mut scratch);
-            }
-            Ok(v)
-        };
-        let parts = parallel::map_ranges(points.len(), self.blocks.image_parts(), part);
-        let all = parts.unwrap_or_default().into_iter().reduce(|mut all, part| {
-            all.add_sum(&part);
-            all
-        });
-        self.with_offset(all.unwrap_or_else(|| CompensatedVec::zeros(self.blocks.dim())))
-    }
-
-    fn with_offset(&self, v: CompensatedVec) -> Vec<f64> {
-        let mut v = v.round();
+        let mut v = self.weighed.image(points).round();
         v.iter_mut().zip(&self.offset).for_each(|(v, offset)| *v += offset);
         v
     }
@@ -389,23 +329,13 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
     /// Returns the sum behind the dual value and v, to which those of other examples can be added.
     pub(super) fn some_dual(&self, points: &[B::Point]) -> Result<SomeDual> {
         self.check_count(points.len())?;
-        let parts = self.blocks.image_parts();
-        let mut parts = parallel::map_ranges(points.len(), parts, |range| {
-            self.dual_of(range.clone(), points[range].iter())
-        })?;
-        let rest = parts.split_off(1);
-        let mut all = parts.swap_remove(0);
-        rest.iter().for_each(|part| all.add_dual(part));
-        Ok(all)
+        self.weighed.dual(points)
     }
 
     /// The same of points that are made one after the other.
-    fn mean_dual_of<P: Borrow<B::Point>>(
-        &self,
-        points: impl ExactSizeIterator<Item = P>,
-    ) -> Result<MeanDual> {
+    fn mean_dual_of(&self, points: impl ExactSizeIterator<Item = B::Point>) -> Result<MeanDual> {
         self.check_count(points.len())?;
-        Ok(self.measured(self.dual_of(0..points.len(), points)?))
+        Ok(self.measured(self.weighed.dual_of(0..points.len(), points)?))
     }
 
     fn check_count(&self, points: usize) -> Result<()> {
@@ -414,28 +344,6 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
             return Ok(());
         }
         Err(Error::setting(format!("there are {points} dual points for {blocks} blocks")))
-    }
-
-    /// Audits these blocks.
-    fn dual_of<P: Borrow<B::Point>>(
-        &self,
-        range: Range<usize>,
-        points: impl Iterator<Item = P>,
-    ) -> Result<SomeDual> {
-        let mut scratch = self.blocks.scratch();
-        let mut v = CompensatedVec::zeros(self.blocks.dim());
-        let (mut mean, mut reach, mut spans) = (Mean::default(), 0.0, 0.0);
-        for (i, at) in range.zip(points) {
-            let at = at.borrow();
-            let audit = self.blocks.audit(i, at, &mut scratch)?;
-            mean.add(audit.dual, self.masses[i]);
-            reach += product_above(self.scales[i], audit.reach);
-            spans += audit.span + audit.reach;
-            self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
-        }
-        // mass/λ itself may have underflowed. One product for all examples: those with subnormal numbers are slow.
-        reach += product_above(UNDERFLOW, spans * 1.000_001);
-        Ok(SomeDual { mean, reach, v })
     }
 
     fn measured(&self, all: SomeDual) -> MeanDual {
