@@ -52,12 +52,20 @@ fn dense(x: &[f64], w: &[f64]) -> (f64, f64) {
 
 fn sparse<X: Copy + Into<f64>>(indices: &[u32], values: &[X], w: &[f64]) -> (f64, f64) {
     let (mut sums, mut sizes) = ([0.0; LANES], [0.0; LANES]);
-    for (indices, values) in indices.chunks(LANES).zip(values.chunks(LANES)) {
-        for (lane, (&j, &x)) in indices.iter().zip(values).enumerate() {
-            let product = x.into() * w[j as usize];
-            sums[lane] += product;
-            sizes[lane] += product.abs();
+    let (full, rest) = indices.as_chunks::<LANES>();
+    let (full_values, rest_values) = values.as_chunks::<LANES>();
+    let mut add = |lane: usize, j: u32, x: X| {
+        let product = x.into() * w[j as usize];
+        sums[lane] += product;
+        sizes[lane] += product.abs();
+    };
+    for (indices, values) in full.iter().zip(full_values) {
+        for lane in 0..LANES {
+            add(lane, indices[lane], values[lane]);
         }
+    }
+    for (lane, (&j, &x)) in rest.iter().zip(rest_values).enumerate() {
+        add(lane, j, x);
     }
     (sums.iter().sum(), sizes.iter().sum())
 }
