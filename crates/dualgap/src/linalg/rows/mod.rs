@@ -4,10 +4,15 @@
 //! measured numbers of few digits are: the data enter the certificate, so storing them must not round.
 
 mod changed;
+mod mapped;
+
+pub(crate) use mapped::Values;
 
 use super::buffer::{Buffer, Kept, Owner};
 use super::{Row, csr, memory};
 use crate::{Error, Result};
+use dualgap_map::Array;
+use mapped::Mapped;
 
 /// Matrices of more bytes than this do not stay in the cache of a core.
 const CACHE: usize = 1 << 20;
@@ -58,6 +63,8 @@ enum Storage {
         len: usize,
         values: Owner<f64>,
     },
+    /// Sparse rows in a mapped file.
+    Mapped(Mapped),
 }
 
 /// The arrays of a matrix, owned or shared.
@@ -66,27 +73,26 @@ enum Parts<'a> {
     Sparse { starts: &'a [usize], indices: &'a [u32], values: &'a [f64] },
     Single { starts: &'a [usize], indices: &'a [u32], values: &'a [f32] },
     Dense { len: usize, values: &'a [f64] },
+    Mapped(&'a Mapped),
 }
 
 /// Whether 32 bits hold a number, to the last bit and with its sign.
 #[inline]
-fn is_single(x: f64) -> bool {
+pub(crate) fn is_single(x: f64) -> bool {
     f64::from(x as f32).to_bits() == x.to_bits()
 }
 
 /// Two matrices are equal if both are sparse or both are dense, with the same entries.
 impl PartialEq for Rows {
     fn eq(&self, other: &Self) -> bool {
-        use Parts::{Dense, Single, Sparse};
         let same = match (self.parts(), other.parts()) {
-            (Dense { len, values }, Dense { len: n, values: x }) => len == n && values == x,
-            (Dense { .. }, _) | (_, Dense { .. }) => false,
-            (
-                Sparse { starts, indices, .. } | Single { starts, indices, .. },
-                Sparse { starts: ends, indices: j, .. } | Single { starts: ends, indices: j, .. },
-            ) => {
-                let rows = || (0..self.len()).map(|i| (self.row(i), other.row(i)));
-                starts == ends && indices == j && rows().all(|(a, b)| a.iter().eq(b.iter()))
+            (Parts::Dense { len, values }, Parts::Dense { len: n, values: x }) => {
+                len == n && values == x
+            }
+            (Parts::Dense { .. }, _) | (_, Parts::Dense { .. }) => false,
+            _ => {
+                let mut rows = (0..self.len()).map(|i| (self.row(i), other.row(i)));
+                self.len() == other.len() && rows.all(|(a, b)| a.iter().eq(b.iter()))
             }
         };
         self.width == other.width && same
@@ -149,6 +155,26 @@ impl Rows {
         Ok(Self { width, storage })
     }
 
+    /// Returns rows of this many features in a mapped file, read in place; every row ends with a spare entry, see `mapped`.
+    pub(crate) fn mapped(
+        starts: Array<usize>,
+        indices: Array<u32>,
+        values: Values,
+        width: usize,
+    ) -> Result<Self> {
+        let rows = Mapped::new(starts, indices, values, width)?;
+        Ok(Self { width, storage: Storage::Mapped(rows) })
+    }
+
+    /// Whether the rows are in a mapped file: they may be more than the memory holds.
+    ///
+    /// ```
+    /// assert!(!dualgap::linalg::Rows::sparse().are_mapped());
+    /// ```
+    pub fn are_mapped(&self) -> bool {
+        matches!(self.storage, Storage::Mapped(_))
+    }
+
     /// Returns dense rows of this width, in row-major order, from a vector or a shared array.
     ///
     /// ```
@@ -206,10 +232,11 @@ impl Rows {
             Storage::SharedDense { len, values } => {
                 Parts::Dense { len: *len, values: values.as_slice() }
             }
+            Storage::Mapped(rows) => Parts::Mapped(rows),
         }
     }
 
-    /// Returns the storage for changes; shared arrays are copied first.
+    /// Returns the storage for changes; shared and mapped arrays are copied first.
     fn owned(&mut self) -> &mut Storage {
         let copy = match &self.storage {
             Storage::SharedSparse { starts, indices, values } => Some(Storage::Sparse {
@@ -220,6 +247,7 @@ impl Rows {
             Storage::SharedDense { len, values } => {
                 Some(Storage::Dense { len: *len, values: values.as_slice().to_vec() })
             }
+            Storage::Mapped(rows) => Some(copied(rows)),
             Storage::Sparse { .. } | Storage::Single { .. } | Storage::Dense { .. } => None,
         };
         if let Some(copy) = copy {
@@ -248,7 +276,7 @@ impl Rows {
     pub fn dense_values(&self) -> Option<&[f64]> {
         match self.parts() {
             Parts::Dense { values, .. } => Some(values),
-            Parts::Sparse { .. } | Parts::Single { .. } => None,
+            Parts::Sparse { .. } | Parts::Single { .. } | Parts::Mapped(_) => None,
         }
     }
 
@@ -290,9 +318,10 @@ impl Rows {
                 .try_reserve_exact(rows)
                 .and_then(|()| indices.try_reserve_exact(entries))
                 .and_then(|()| values.try_reserve_exact(entries)),
-            Storage::Dense { .. } | Storage::SharedSparse { .. } | Storage::SharedDense { .. } => {
-                Ok(())
-            }
+            Storage::Dense { .. }
+            | Storage::SharedSparse { .. }
+            | Storage::SharedDense { .. }
+            | Storage::Mapped(_) => Ok(()),
         };
         made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
     }
@@ -310,7 +339,9 @@ impl Rows {
                 .and_then(|()| values.try_reserve(entries)),
             Storage::Dense { values, .. } => values.try_reserve(entries),
             // Shared arrays never grow.
-            Storage::SharedSparse { .. } | Storage::SharedDense { .. } => Ok(()),
+            Storage::SharedSparse { .. } | Storage::SharedDense { .. } | Storage::Mapped(_) => {
+                Ok(())
+            }
         };
         made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
     }
@@ -320,6 +351,7 @@ impl Rows {
         match self.parts() {
             Parts::Sparse { starts, .. } | Parts::Single { starts, .. } => starts.len() - 1,
             Parts::Dense { len, .. } => len,
+            Parts::Mapped(rows) => rows.len(),
         }
     }
 
@@ -338,17 +370,20 @@ impl Rows {
         match self.parts() {
             Parts::Sparse { values, .. } | Parts::Dense { values, .. } => values.len(),
             Parts::Single { values, .. } => values.len(),
+            Parts::Mapped(rows) => rows.stored(),
         }
     }
 
-    /// Whether reading rows in a random order waits for memory: they do not fit the cache, and each of them is short.
+    /// Whether reading rows in a random order waits for memory: they do not fit the cache, and each of them is short, or they
+    /// come from a file, which is read best in the order that it has.
     pub(crate) fn are_many_and_short(&self) -> bool {
         let entry = match self.parts() {
             Parts::Dense { .. } | Parts::Single { .. } => 8,
             Parts::Sparse { .. } => 12,
+            Parts::Mapped(rows) => rows.entry(),
         };
         let bytes = self.stored().saturating_mul(entry);
-        bytes > CACHE && bytes < self.len().saturating_mul(SHORT)
+        bytes > CACHE && (bytes < self.len().saturating_mul(SHORT) || self.are_mapped())
     }
 
     /// Returns row `i`.
@@ -367,6 +402,7 @@ impl Rows {
                 Row::Dense(&values[i * self.width..(i + 1) * self.width])
             }
             Storage::SharedSparse { .. } | Storage::SharedDense { .. } => self.shared_row(i),
+            Storage::Mapped(rows) => rows.row(i),
         }
     }
 
@@ -384,6 +420,7 @@ impl Rows {
             Parts::Dense { values, .. } => {
                 Row::Dense(&values[i * self.width..(i + 1) * self.width])
             }
+            Parts::Mapped(rows) => rows.row(i),
         }
     }
 
@@ -392,6 +429,25 @@ impl Rows {
         let indices = (0..count).map(|i| i as u32).collect();
         let (starts, values) = ((0..=count).collect(), vec![1.0; count]);
         Self { width: count, storage: Storage::Single { starts, indices, values } }
+    }
+}
+
+/// Returns mapped rows in memory.
+fn copied(rows: &Mapped) -> Storage {
+    let (mut starts, mut indices) = (vec![0], Vec::with_capacity(rows.stored()));
+    let (mut wide, mut single) = (Vec::new(), Vec::new());
+    for i in 0..rows.len() {
+        match rows.row(i) {
+            Row::Sparse { values, .. } | Row::Dense(values) => wide.extend_from_slice(values),
+            Row::Single { values, .. } => single.extend_from_slice(values),
+        }
+        indices.extend_from_slice(rows.row(i).indices().unwrap_or_default());
+        starts.push(indices.len());
+    }
+    if single.is_empty() {
+        Storage::Sparse { starts, indices, values: wide }
+    } else {
+        Storage::Single { starts, indices, values: single }
     }
 }
 
