@@ -4,12 +4,13 @@
 //! measured numbers of few digits are: the data enter the certificate, so storing them must not round.
 
 mod changed;
+mod growth;
 mod mapped;
 
 pub(crate) use mapped::Values;
 
 use super::buffer::{Buffer, Kept, Owner};
-use super::{Row, csr, memory};
+use super::{Row, csr};
 use crate::{Error, Result};
 use dualgap_map::Array;
 use mapped::Mapped;
@@ -247,22 +248,13 @@ impl Rows {
             Storage::SharedDense { len, values } => {
                 Some(Storage::Dense { len: *len, values: values.as_slice().to_vec() })
             }
-            Storage::Mapped(rows) => Some(copied(rows)),
+            Storage::Mapped(rows) => Some(rows.copied()),
             Storage::Sparse { .. } | Storage::Single { .. } | Storage::Dense { .. } => None,
         };
         if let Some(copy) = copy {
             self.storage = copy;
         }
         &mut self.storage
-    }
-
-    /// Stores all values of sparse rows in 64 bits.
-    fn widen(&mut self) {
-        if let Storage::Single { starts, indices, values } = &mut self.storage {
-            let values = std::mem::take(values).into_iter().map(f64::from).collect();
-            let (starts, indices) = (std::mem::take(starts), std::mem::take(indices));
-            self.storage = Storage::Sparse { starts, indices, values };
-        }
     }
 
     /// Returns all values in row-major order, if the rows are dense.
@@ -278,72 +270,6 @@ impl Rows {
             Parts::Dense { values, .. } => Some(values),
             Parts::Sparse { .. } | Parts::Single { .. } | Parts::Mapped(_) => None,
         }
-    }
-
-    /// Appends a sparse row.
-    ///
-    /// # Panics
-    /// If the rows are dense, or if the indices do not ascend.
-    pub fn push_sparse(&mut self, row: &[(u32, f64)]) {
-        assert!(row.windows(2).all(|pair| pair[0].0 < pair[1].0), "indices must ascend");
-        if !row.iter().all(|&(_, x)| is_single(x)) {
-            self.widen();
-        }
-        let (starts, indices) = match self.owned() {
-            Storage::Sparse { starts, indices, values } => {
-                values.extend(row.iter().map(|&(_, x)| x));
-                (starts, indices)
-            }
-            Storage::Single { starts, indices, values } => {
-                values.extend(row.iter().map(|&(_, x)| x as f32));
-                (starts, indices)
-            }
-            _ => panic!("a sparse row among dense ones"),
-        };
-        indices.extend(row.iter().map(|&(j, _)| j));
-        starts.push(indices.len());
-        if let Some(&(j, _)) = row.last() {
-            self.width = self.width.max(j as usize + 1);
-        }
-    }
-
-    /// Reserves memory for this many rows and entries in all, and no more, or returns an error if there is none.
-    pub(crate) fn reserve_exact(&mut self, rows: usize, entries: usize) -> Result<()> {
-        let made = match &mut self.storage {
-            Storage::Sparse { starts, indices, values } => starts
-                .try_reserve_exact(rows)
-                .and_then(|()| indices.try_reserve_exact(entries))
-                .and_then(|()| values.try_reserve_exact(entries)),
-            Storage::Single { starts, indices, values } => starts
-                .try_reserve_exact(rows)
-                .and_then(|()| indices.try_reserve_exact(entries))
-                .and_then(|()| values.try_reserve_exact(entries)),
-            Storage::Dense { .. }
-            | Storage::SharedSparse { .. }
-            | Storage::SharedDense { .. }
-            | Storage::Mapped(_) => Ok(()),
-        };
-        made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
-    }
-
-    /// Reserves memory for a row of this many entries, or returns an error where pushing it would end the program.
-    pub fn try_reserve(&mut self, entries: usize) -> Result<()> {
-        let made = match &mut self.storage {
-            Storage::Sparse { starts, indices, values } => starts
-                .try_reserve(1)
-                .and_then(|()| indices.try_reserve(entries))
-                .and_then(|()| values.try_reserve(entries)),
-            Storage::Single { starts, indices, values } => starts
-                .try_reserve(1)
-                .and_then(|()| indices.try_reserve(entries))
-                .and_then(|()| values.try_reserve(entries)),
-            Storage::Dense { values, .. } => values.try_reserve(entries),
-            // Shared arrays never grow.
-            Storage::SharedSparse { .. } | Storage::SharedDense { .. } | Storage::Mapped(_) => {
-                Ok(())
-            }
-        };
-        made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
     }
 
     /// Returns the number of rows.
@@ -429,25 +355,6 @@ impl Rows {
         let indices = (0..count).map(|i| i as u32).collect();
         let (starts, values) = ((0..=count).collect(), vec![1.0; count]);
         Self { width: count, storage: Storage::Single { starts, indices, values } }
-    }
-}
-
-/// Returns mapped rows in memory.
-fn copied(rows: &Mapped) -> Storage {
-    let (mut starts, mut indices) = (vec![0], Vec::with_capacity(rows.stored()));
-    let (mut wide, mut single) = (Vec::new(), Vec::new());
-    for i in 0..rows.len() {
-        match rows.row(i) {
-            Row::Sparse { values, .. } | Row::Dense(values) => wide.extend_from_slice(values),
-            Row::Single { values, .. } => single.extend_from_slice(values),
-        }
-        indices.extend_from_slice(rows.row(i).indices().unwrap_or_default());
-        starts.push(indices.len());
-    }
-    if single.is_empty() {
-        Storage::Sparse { starts, indices, values: wide }
-    } else {
-        Storage::Single { starts, indices, values: single }
     }
 }
 
