@@ -168,10 +168,7 @@ fn by_power_law(share: f64, a: f64, columns: usize) -> usize {
 }
 
 /// Passes all rows on one by one, with their labels.
-fn each(
-    options: &Options,
-    mut push: impl FnMut(f64, &[(u32, f64)]) -> Result<()>,
-) -> Result<()> {
+fn each(options: &Options, mut push: impl FnMut(f64, &[(u32, f64)]) -> Result<()>) -> Result<()> {
     let mut draws = Draws::new(options);
     let mut entries = Vec::new();
     let mut row = |y: f64, row: &[u32]| {

@@ -141,7 +141,9 @@ mod tests {
         let (_folder, path) = file(&[0; 16]);
         let map = Map::open(&path).unwrap();
         assert_eq!(map.bytes().len(), 16);
-        for (at, len) in [(0, 3), (8, 2), (16, 1), (17, 0), (4, 1), (usize::MAX, 1), (8, usize::MAX)] {
+        for (at, len) in
+            [(0, 3), (8, 2), (16, 1), (17, 0), (4, 1), (usize::MAX, 1), (8, usize::MAX)]
+        {
             assert!(map.array::<u64>(at, len).is_none(), "{at} {len}");
         }
         assert!(map.array::<u64>(16, 0).is_some_and(|none| none.is_empty()));

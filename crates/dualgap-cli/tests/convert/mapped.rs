@@ -38,7 +38,8 @@ fn a_model_of_either_form_is_certified_on_the_other() {
             desk.run(&format!("predict data.mapped.model {data} -o {data}.out -q")).ok();
         }
         assert_eq!(desk.read("data.svm.out"), desk.read("data.mapped.out"), "{line}");
-        let errors = |data: &str| desk.run(&format!("eval data.svm.model {data} --json")).ok().json();
+        let errors =
+            |data: &str| desk.run(&format!("eval data.svm.model {data} --json")).ok().json();
         let (mut one, mut other) = (errors("data.svm"), errors("data.mapped"));
         for json in [&mut one, &mut other] {
             if let Some(fields) = json.as_object_mut() {

@@ -487,11 +487,7 @@ impl Recipe {
     }
 
     /// Reads a data file, whose recipe is that of the file that it was made from: models of both have the same.
-    fn of_data_file(
-        &self,
-        path: &Path,
-        known: Option<Vocabulary<'_>>,
-    ) -> Result<Loaded<Examples>> {
+    fn of_data_file(&self, path: &Path, known: Option<Vocabulary<'_>>) -> Result<Loaded<Examples>> {
         let open = || -> Result<_, Fault> {
             let (data, recipe) = mapped::open(path)?;
             let stored = serde_json::from_value::<Self>(recipe)
@@ -506,10 +502,11 @@ impl Recipe {
                 "convert the folds to a data file of their own",
             ));
         }
-        let (data, labelled, unseen) = mapped::fitted(data, known, self.target).map_err(|error| {
-            Error::file(path, error.to_string(), "name the text file that it was made from")
-                .caused_by(error)
-        })?;
+        let (data, labelled, unseen) =
+            mapped::fitted(data, known, self.target).map_err(|error| {
+                Error::file(path, error.to_string(), "name the text file that it was made from")
+                    .caused_by(error)
+            })?;
         let of = data.len();
         let loaded = Loaded::whole(data, of, stored.format, labelled, unseen);
         let recipe = Self { folds: stored.folds, ..loaded.recipe };

@@ -1,6 +1,6 @@
 //! A mapped file, checked when it is opened.
 
-use super::{ALIGNED, Element, END, Layout, MARK, PORTION, Place};
+use super::{ALIGNED, END, Element, Layout, MARK, PORTION, Place};
 use crate::container::kind::first_line;
 use crate::container::{Digest, Fault, Kind};
 use dualgap_map::{Array, Map};
@@ -46,7 +46,8 @@ impl MappedFile {
             return Err(format!("is a {name} and no {}", kind.name).into());
         }
         kind.check_version(version)?;
-        let cut = || Fault::from("is cut off, or has something at its end that does not belong there");
+        let cut =
+            || Fault::from("is cut off, or has something at its end that does not belong there");
         let (rest, end) = bytes.split_last_chunk::<END>().ok_or_else(cut)?;
         let [at, length, whole, mark] = words(*end);
         let ends = at.checked_add(length).filter(|&ends| ends == rest.len() as u64);

@@ -1,6 +1,6 @@
 //! A mapped file, written front to back.
 
-use super::{ALIGNED, Element, END, Layout, MARK, PORTION, Place};
+use super::{ALIGNED, END, Element, Layout, MARK, PORTION, Place};
 use crate::container::atomic::{Begun, settle, unwritable};
 use crate::container::temporary::Temporary;
 use crate::container::{Digest, Kind};

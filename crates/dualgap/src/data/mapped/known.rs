@@ -49,9 +49,9 @@ pub fn fitted(
 /// Returns targets of the kind that is wanted. Numbers have the fingerprint of their normal spelling, so that it stays the same.
 fn of_kind(targets: Targets, kind: TargetKind) -> Result<Targets> {
     match (targets, kind) {
-        (_, TargetKind::Set | TargetKind::Outputs) => Err(Error::setting(
-            "has one class or number for each example, and several are needed",
-        )),
+        (_, TargetKind::Set | TargetKind::Outputs) => {
+            Err(Error::setting("has one class or number for each example, and several are needed"))
+        }
         (Targets::Classes(classes), TargetKind::Number) => Ok(classes.to_numbers()?.into()),
         (Targets::Numbers(numbers), TargetKind::Class) => {
             let names: Vec<String> = numbers.values().iter().map(ToString::to_string).collect();

@@ -143,10 +143,9 @@ fn features_with_names_are_known_by_them() {
     // Blue came first there, and nobody was red.
     let other = recipe.examples(table("b,a,y\nblue,3,yes\ngreen,1,maybe\n"), None).unwrap();
     let met = read(&other.data).unwrap();
-    let text = other.recipe.examples(
-        table("a,b,y\n1,red,no\n0.1,blue,yes\n"),
-        Some(other.data.vocabulary()),
-    );
+    let text = other
+        .recipe
+        .examples(table("a,b,y\n1,red,no\n0.1,blue,yes\n"), Some(other.data.vocabulary()));
     assert_eq!(met.data, text.unwrap().data);
     assert_eq!((met.unseen.features, met.unseen.labels), (1, vec!["no".to_string()]));
     let numbered = libsvm::read(source(TEXT)).unwrap();
@@ -183,7 +182,11 @@ fn what_is_no_data_file_is_not_read_as_one() {
     // In memory it has no path, and nothing that could be mapped.
     let source = || Source::from_bytes("the data", &bytes).unwrap();
     let error = libsvm().examples(source(), None).unwrap_err();
-    assert!(error.to_string().contains("cannot be mapped") || error.to_string().contains("can be mapped"), "{error}");
+    assert!(
+        error.to_string().contains("cannot be mapped")
+            || error.to_string().contains("can be mapped"),
+        "{error}"
+    );
     assert!(source().next_line().unwrap_err().to_string().contains("no lines"));
     let sequences = libsvm().sequences(Source::open(&desk.path()).unwrap(), None);
     assert!(sequences.is_err());

@@ -165,7 +165,8 @@ impl DataWriter {
         digest.number(width as u64);
         indices.rewind().map_err(failed)?;
         let mut values = again(values).map_err(failed)?;
-        let (size, one) = if single { (4, &1_f32.to_le_bytes()[..]) } else { (8, &1_f64.to_le_bytes()[..]) };
+        let (size, one) =
+            if single { (4, &1_f32.to_le_bytes()[..]) } else { (8, &1_f64.to_le_bytes()[..]) };
         let (mut numbers, mut bytes) = (Vec::new(), Vec::new());
         for ends in starts.windows(2) {
             read_row(&mut indices, ends, 4, &mut columns).map_err(failed)?;
