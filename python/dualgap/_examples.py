@@ -6,6 +6,8 @@ here.
 
 from __future__ import annotations
 
+import json
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -26,20 +28,27 @@ from ._arrays import (
     weights,
 )
 from ._base import CertifiedEstimator
+from ._certificate import Certificate
+
+
+def is_path(X: Any) -> bool:
+    """Return whether these are not data but the path of a file that has them."""
+    return isinstance(X, str | PathLike)
 
 
 class ExamplesEstimator(CertifiedEstimator):
     """An estimator of rows. If a subclass has an `intercept`, it is False, True or ``"free"``, or ``"penalised"``."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the model until its certified gap is within the tolerance.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            The rows. Float64 in row-major order, and CSR with int32 indices, are not copied; all else is converted.
+        X : array, sparse matrix or data frame of shape (n_samples, n_features), or a path
+            The rows. Float64 in row-major order, and CSR with int32 indices, are not copied; all else is converted. A path
+            names a data file, which is mapped and not read, or a LIBSVM file; it has the targets, too.
         y : array of shape (n_samples,)
-            The targets.
+            The targets; none if X is a path.
         sample_weight : array of shape (n_samples,), default=None
             What each example counts in the mean loss. Without weights all count the same.
 
@@ -48,9 +57,39 @@ class ExamplesEstimator(CertifiedEstimator):
         self : object
             The fitted estimator.
         """
+        if is_path(X):
+            return self._fit_file(X, y, sample_weight)
         data = self._labelled(X, y, sample_weight, reset=True)
         self._keep(*self._run(data, self._task(), recipe=self._recipe(), warm_start=self._previous()))
         return self
+
+    def _fit_file(self, path: str | PathLike[str], y: Any, sample_weight: Any) -> Self:
+        """Train the model on the examples of a file."""
+        if y is not None:
+            raise ValueError("the targets are those of the file: leave out y")
+        counts = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        data, told = self._of_file(path, weights=counts)
+        model, report = self._run(data, self._task(), recipe=told["recipe"], warm_start=self._previous())
+        # What else a fit knows from its arrays is known from the model.
+        self._restore(model)
+        self._keep(model, report)
+        return self
+
+    def _of_file(self, path: str | PathLike[str], **how: Any) -> tuple[_dualgap.Data, dict[str, Any]]:
+        """Return the examples of a file, and what is told of them."""
+        constant = self._intercept() is not None
+        recipe = {"format": "libsvm", "folds": None, "constant": constant, **self._recipe_target()}
+        request = json.dumps({"structure": self._structure_settings(), "recipe": recipe})
+        return _dualgap.Data.read(self._structure, path, request, threads=self.threads, **how)
+
+    def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+        if not is_path(X):
+            return super().certify(X, y, sample_weight)
+        check_is_fitted(self)
+        data, _ = self._of_file(X, purpose="test", names_of=self.model_)
+        return self._certified(self.model_, data, sample_weight)
+
+    certify.__doc__ = CertifiedEstimator.certify.__doc__
 
     def _task(self) -> dict[str, Any]:
         """Return the problem in the library's JSON form: the structure, the penalty, and what goes with them."""
@@ -61,7 +100,7 @@ class ExamplesEstimator(CertifiedEstimator):
             "scaling": getattr(self, "scale", "none"),
         }
         if getattr(self, "class_weight", None) is not None:
-            task["class_weights"] = class_weights(self.class_weight, self.classes_)
+            task["class_weights"] = class_weights(self.class_weight, getattr(self, "classes_", None))
         return task
 
     def _structure_settings(self) -> dict[str, Any]:
@@ -101,6 +140,8 @@ class ExamplesEstimator(CertifiedEstimator):
     def _unlabelled(self, X: Any) -> _dualgap.Data:
         """Return rows to predict."""
         check_is_fitted(self)
+        if is_path(X):
+            return self._of_file(X, purpose="predict", names_of=self.model_)[0]
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return self._examples(X)
 

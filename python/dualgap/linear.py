@@ -14,7 +14,7 @@ from . import _dualgap
 from ._arrays import spelled
 from ._base import remarks_of
 from ._certificate import Certificate
-from ._examples import CertifiedClassifier
+from ._examples import CertifiedClassifier, is_path
 from ._linear import LinearMixin
 from ._one_vs_rest import Part, example_weights, most_passes, run_each, workers, worst_stop
 from .callbacks import Callback
@@ -193,7 +193,9 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        if is_path(X):
+            return self._fit_file(X, y, sample_weight)
         X, numbers, counts = self._classified(X, y, sample_weight, reset=True)
         previous = self._previous_models()
         if len(self.classes_) == 2:
@@ -260,7 +262,7 @@ class LinearClassifier(LinearMixin, CertifiedClassifier):
         previous = getattr(self, "models_", []) if self.warm_start else []
         return list(previous) if len(previous) == parts else [None] * parts
 
-    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+    def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
         check_is_fitted(self)
         if len(self.classes_) == 2:
             return super().certify(X, y, sample_weight)

@@ -4,9 +4,15 @@
 //! y = sign(⟨x, u⟩ + noise),   x with N of d columns at 1/√N, u uniform;   hinge, λ = 1/n, one thread
 //! ```
 //!
-//! `--write FILE` writes the rows for other programs; `generated.py` beside this crate's `src` has LIBLINEAR read them.
+//! With `--power-law A` column j is drawn in proportion to (j + 1)^−A until a row has N of them, and u is sparse: one column in
+//! twenty has a weight.
+//!
+//! `--write FILE` writes the rows, one by one, for other programs (`generated.py` beside this crate's `src` has LIBLINEAR read them),
+//! or as a data file if the name ends with `.mapped`.
 
 use clap::Args;
+use dualgap::data::mapped::{DataWriter, is_named_so};
+use dualgap::data::{Alphabet, Classes, Dictionary, Format, Recipe};
 use dualgap::dual::{self, Engine, Problem, Settings};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::{Budget, Quota, Solver};
@@ -14,7 +20,7 @@ use dualgap::structure::{Choice, LinearBlocks};
 use dualgap::term::{L2, ScalarLoss};
 use dualgap::{Error, Result};
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[derive(Args, Clone, Debug)]
@@ -37,19 +43,25 @@ pub struct Options {
     /// The loss: hinge, squared-hinge or logistic.
     #[arg(long, default_value = "hinge")]
     loss: String,
-    /// Writes the rows to this file in the LIBSVM format, and trains nothing.
+    /// Draw columns by a power law with this exponent, and labels by a sparse plane.
+    #[arg(long)]
+    power_law: Option<f64>,
+    /// Writes the rows to this file, in the LIBSVM format or as a data file (`.mapped`), and trains nothing.
     #[arg(long)]
     write: Option<PathBuf>,
 }
 
 pub fn run(options: &Options) -> Result<()> {
     let Options { rows: n, nonzeros, columns, passes, sorted, loss, .. } = options;
-    let (rows, targets) = generate(options);
     if let Some(path) = &options.write {
-        let failed =
-            |error: std::io::Error| Error::file(path, error.to_string(), "write elsewhere");
-        return write(path, &rows, &targets).map_err(failed);
+        return write(path, options);
     }
+    let (mut rows, mut targets) = (Rows::sparse(), Vec::new());
+    each(options, |y, row| {
+        rows.push_sparse(row);
+        targets.push(y);
+        Ok(())
+    })?;
     let loss = match loss.as_str() {
         "hinge" => ScalarLoss::Hinge,
         "squared-hinge" => ScalarLoss::SquaredHinge,
@@ -99,41 +111,102 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn generate(options: &Options) -> (Rows, Vec<f64>) {
-    let mut random = Random::new(1);
-    let truth: Vec<f64> = (0..options.columns).map(|_| random.unit() - 0.5).collect();
-    let mut drawn: Vec<(f64, Vec<u32>)> = (0..options.rows)
-        .map(|_| {
-            let mut row: Vec<u32> =
-                (0..options.nonzeros).map(|_| random.below(options.columns) as u32).collect();
+/// Where rows come from.
+struct Draws<'a> {
+    options: &'a Options,
+    random: Random,
+    truth: Vec<f64>,
+}
+
+/// The share of columns with a weight in a sparse plane, as one in so many.
+const SPARSE: usize = 20;
+
+impl<'a> Draws<'a> {
+    fn new(options: &'a Options) -> Self {
+        let mut random = Random::new(1);
+        let mut weight = |_| {
+            let weight = random.unit() - 0.5;
+            let is_zero = options.power_law.is_some() && random.below(SPARSE) > 0;
+            if is_zero { 0.0 } else { weight }
+        };
+        let truth = (0..options.columns).map(&mut weight).collect();
+        Self { options, random, truth }
+    }
+
+    /// Returns the columns of the next row, and its label.
+    fn next(&mut self) -> (f64, Vec<u32>) {
+        let Options { nonzeros, columns, power_law, .. } = *self.options;
+        let mut row: Vec<u32> = Vec::new();
+        loop {
+            for _ in row.len()..nonzeros.min(columns) {
+                let column = match power_law {
+                    None => self.random.below(columns),
+                    Some(exponent) => by_power_law(self.random.unit(), exponent, columns),
+                };
+                row.push(column as u32);
+            }
             row.sort_unstable();
             row.dedup();
-            let score: f64 = row.iter().map(|&j| truth[j as usize]).sum();
-            (if score + random.unit() - 0.5 > 0.0 { 1.0 } else { -1.0 }, row)
-        })
-        .collect();
-    if options.sorted {
-        drawn.sort_by(|a, b| a.0.total_cmp(&b.0));
+            if power_law.is_none() || row.len() == nonzeros.min(columns) {
+                break;
+            }
+        }
+        let score: f64 = row.iter().map(|&j| self.truth[j as usize]).sum();
+        (if score + self.random.unit() - 0.5 > 0.0 { 1.0 } else { -1.0 }, row)
     }
-    let mut rows = Rows::sparse();
+}
+
+/// Returns the column where the density x^−a on [1, d + 1] has this share to its left.
+fn by_power_law(share: f64, a: f64, columns: usize) -> usize {
+    let end = columns as f64 + 1.0;
+    let x = if (a - 1.0).abs() < 1e-9 {
+        end.powf(share)
+    } else {
+        (1.0 + share * (end.powf(1.0 - a) - 1.0)).powf(1.0 / (1.0 - a))
+    };
+    (x as usize).saturating_sub(1).min(columns - 1)
+}
+
+/// Passes all rows on one by one, with their labels.
+fn each(options: &Options, mut push: impl FnMut(f64, &[(u32, f64)]) -> Result<()>) -> Result<()> {
+    let mut draws = Draws::new(options);
     let mut entries = Vec::new();
-    for (_, row) in &drawn {
+    let mut row = |y: f64, row: &[u32]| {
         let x = 1.0 / (row.len() as f64).sqrt();
         entries.clear();
         entries.extend(row.iter().map(|&j| (j, x)));
-        rows.push_sparse(&entries);
+        push(y, &entries)
+    };
+    if !options.sorted {
+        return (0..options.rows).try_for_each(|_| {
+            let (y, columns) = draws.next();
+            row(y, &columns)
+        });
     }
-    (rows, drawn.into_iter().map(|(y, _)| y).collect())
+    let mut drawn: Vec<(f64, Vec<u32>)> = (0..options.rows).map(|_| draws.next()).collect();
+    drawn.sort_by(|a, b| a.0.total_cmp(&b.0));
+    drawn.iter().try_for_each(|(y, columns)| row(*y, columns))
 }
 
-fn write(path: &std::path::Path, rows: &Rows, targets: &[f64]) -> std::io::Result<()> {
-    let mut file = BufWriter::new(std::fs::File::create(path)?);
-    for (i, y) in targets.iter().enumerate() {
-        write!(file, "{y}")?;
-        for (j, x) in rows.row(i).iter() {
-            write!(file, " {}:{x}", j + 1)?;
-        }
-        writeln!(file)?;
+fn write(path: &Path, options: &Options) -> Result<()> {
+    if is_named_so(path) {
+        let (mut writer, mut labels) = (DataWriter::create(path)?, Vec::new());
+        each(options, |y, row| {
+            labels.push(u32::from(y > 0.0));
+            writer.push(row)
+        })?;
+        let classes = Classes::new(labels, Alphabet::new(["-1", "1"].map(String::from)))?;
+        let recipe = Recipe::whole(Format::Libsvm);
+        let written = writer.finish(0, &classes.into(), &Dictionary::default(), &recipe)?;
+        println!("{written:?}");
+        return Ok(());
     }
-    file.flush()
+    let failed = |error: std::io::Error| Error::file(path, error.to_string(), "write elsewhere");
+    let mut file = BufWriter::new(std::fs::File::create(path).map_err(failed)?);
+    each(options, |y, row| {
+        let mut line = y.to_string();
+        row.iter().for_each(|(j, x)| line += &format!(" {}:{x}", j + 1));
+        writeln!(file, "{line}").map_err(failed)
+    })?;
+    file.flush().map_err(failed)
 }

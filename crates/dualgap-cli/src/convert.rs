@@ -1,17 +1,18 @@
 //! `dualgap convert`: writes data as a LIBSVM file, with their own features, those of random binning, products of two
-//! of them, or their inner products with atoms; sequences as CRFsuite's attributes; or column files in another label scheme.
+//! of them, or their inner products with atoms; as a data file, which is mapped; sequences as CRFsuite's attributes; or column
+//! files in another label scheme.
 
 use crate::args::ConvertArgs;
 use crate::places::{check_not_read, check_writable};
 use crate::words::{aligned, number, percent, thousands, to_json};
 use crate::{Outcome, formats, print};
-use dualgap::data::conversion::Written;
+use dualgap::data::conversion::{Written, libsvm_to_data_file, write_data_file};
 use dualgap::data::random_binning::median_distance;
 use dualgap::data::scheme::rewrite;
 use dualgap::data::source::is_stdin;
 use dualgap::data::{
     AtomProducts, Conversion, DegreeTwo, Examples, FeatureMap, Format, Loaded, RandomBinning,
-    Recipe, Scheme, Sink, Source, attributes,
+    Recipe, Scheme, Sink, Source, attributes, mapped,
 };
 use dualgap::{Error, Result};
 use serde::Serialize;
@@ -29,6 +30,9 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
     }
     if let Some(scheme) = args.labels {
         return write_labels(args, scheme, output);
+    }
+    if mapped::is_named_so(output) {
+        return write_mapped(args, output);
     }
     let (conversion, data) = match &args.map {
         None => first(args)?,
@@ -84,6 +88,62 @@ fn write_attributes(args: &ConvertArgs, output: &Path) -> Result<Outcome> {
         let _ = writeln!(std::io::stderr(), "{sequences} sequences of {positions} positions");
     }
     Ok(Outcome::Reached)
+}
+
+/// Writes a data file: line by line where the data are a LIBSVM file, which may be larger than memory.
+fn write_mapped(args: &ConvertArgs, output: &Path) -> Result<Outcome> {
+    let mut source = Source::open(&args.data)?;
+    let given = [
+        (args.random_binning.is_some(), "--random-binning"),
+        (args.degree.is_some(), "--degree"),
+        (args.atoms.is_some(), "--atoms"),
+        (args.map.is_some(), "--map"),
+        (args.save_map.is_some(), "--save-map"),
+        (args.save_names.is_some(), "--save-names"),
+    ];
+    if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+        return Err(Error::setting(format!(
+            "{option} is for LIBSVM files: write one, and convert it to a data file"
+        )));
+    }
+    formats::check_mapped(&args.layout, &source)?;
+    let format = formats::format(&args.layout, Format::guess_examples(&source.head()?))?;
+    let written = if format == Format::Libsvm && args.folds.is_none() {
+        libsvm_to_data_file(source, output)?
+    } else {
+        let folds = args.folds.as_ref().map(|folds| folds.0.clone());
+        write_data_file(&Recipe { folds, ..Recipe::whole(format) }.examples(source, None)?, output)?
+    };
+    if args.json {
+        print(&to_json(&MappedJson {
+            n: written.examples,
+            features: written.features,
+            entries: written.entries,
+            value_bits: 8 * written.value_bytes,
+            fingerprint: &written.fingerprint,
+            version: env!("CARGO_PKG_VERSION"),
+        }))?;
+    } else if !args.quiet {
+        let bits = 8 * written.value_bytes;
+        print(&aligned(&[
+            ("examples", thousands(written.examples as u64)),
+            ("features", thousands(written.features as u64)),
+            ("entries", format!("{}, values of {bits} bits", thousands(written.entries))),
+            ("fingerprint", written.fingerprint),
+            ("written", output.display().to_string()),
+        ]))?;
+    }
+    Ok(Outcome::Reached)
+}
+
+#[derive(Serialize)]
+struct MappedJson<'a> {
+    n: usize,
+    features: usize,
+    entries: u64,
+    value_bits: usize,
+    fingerprint: &'a str,
+    version: &'static str,
 }
 
 /// Writes a column file with its labels in a scheme, and notes where it breaks its own.
@@ -188,6 +248,7 @@ fn same(one: &Path, other: &Path) -> bool {
 /// Reads a first file, which decides the features and labels.
 fn first(args: &ConvertArgs) -> Result<(Conversion, Loaded<Examples>)> {
     let mut source = Source::open(&args.data)?;
+    formats::check_mapped(&args.layout, &source)?;
     let format = formats::format(&args.layout, Format::guess_examples(&source.head()?))?;
     let folds = args.folds.as_ref().map(|folds| folds.0.clone());
     let data = Recipe { folds, ..Recipe::whole(format) }.examples(source, None)?;

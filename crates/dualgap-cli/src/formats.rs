@@ -48,6 +48,27 @@ pub fn format(args: &LayoutArgs, guess: Format) -> Result<Format> {
     Ok(format)
 }
 
+/// Refuses options about how a file is read for a data file, which says that itself.
+pub fn check_mapped(args: &LayoutArgs, source: &Source<'_>) -> Result<()> {
+    let given = args.format.is_some()
+        || args.label.is_some()
+        || args.features.is_some()
+        || args.min_count.is_some()
+        || args.lowercase
+        || args.hash.is_some()
+        || !args.categorical.is_empty()
+        || !args.columns.is_empty()
+        || args.encoding != choices::Encoding::Utf8;
+    match source.mapped()? {
+        Some(path) if given => Err(Error::file(
+            &path,
+            "is a data file, which says itself how its data were read",
+            "leave out the options about the format; they belong to `dualgap convert`",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Returns a preset by its name, or the templates of a file.
 fn column_recipe(args: &LayoutArgs) -> Result<ColumnRecipe> {
     let mut recipe = match &args.features {

@@ -1,7 +1,7 @@
 //! From options to a task with its data, read and weighted, ready for a fit at any λ.
 
 use crate::args::{Common, StopArgs};
-use crate::formats::format;
+use crate::formats::{check_mapped, format};
 use crate::options::TaskOptions;
 use crate::weights;
 use dualgap::data::{DataSet, Loaded, Recipe, Source, Unseen};
@@ -33,6 +33,7 @@ impl<'a, S: Structure> Job<'a, S> {
         let method = common.solver(task.option(), in_ball)?;
         let file = &common.data.data;
         let mut source = Source::open(file)?;
+        check_mapped(&common.data.layout, &source)?;
         let mut format = format(&common.data.layout, S::guess(&source.head()?))?;
         task.read_as(&mut format)?;
         let folds = common.data.train_folds.as_ref().map(|folds| folds.0.clone());

@@ -59,7 +59,8 @@ pub struct ConvertArgs {
     )]
     pub map: Option<PathBuf>,
 
-    /// Where to write: compressed if the name ends with .gz, .bz2 or .zst [default: standard output].
+    /// Where to write: compressed if the name ends with .gz, .bz2 or .zst, and as a data file, which is mapped into memory and not
+    /// read, if it ends with .mapped [default: standard output].
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Threads; 0 stands for all cores. The result does not depend on it.

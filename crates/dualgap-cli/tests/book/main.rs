@@ -10,6 +10,7 @@ const COMPLETION: &str = include_str!("../../../../docs/completion.md");
 const CONVERTING: &str = include_str!("../../../../docs/converting.md");
 const CROSS_VALIDATION: &str = include_str!("../../../../docs/cross-validation.md");
 const KERNELS: &str = include_str!("../../../../docs/kernels.md");
+const MAPPED: &str = include_str!("../../../../docs/mapped.md");
 const MATCHING: &str = include_str!("../../../../docs/matching.md");
 const MEASUREMENTS: &str = include_str!("../../../../docs/measurements.md");
 const PATHS: &str = include_str!("../../../../docs/paths.md");
@@ -200,6 +201,11 @@ fn the_commands_of_cross_validation_work() {
 #[test]
 fn the_commands_of_converting_data_work() {
     assert_eq!(run_all(shell_lines(CONVERTING)), 13);
+}
+
+#[test]
+fn the_commands_of_the_page_on_data_files_work() {
+    assert_eq!(run_all(shell_lines(MAPPED)), 4);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! products with atoms, and files in the same way as another.
 
 mod binning;
+mod mapped;
 mod plain;
 mod products;
 mod refusals;

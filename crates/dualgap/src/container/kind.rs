@@ -72,6 +72,11 @@ impl Kind {
             .into())
     }
 
+    /// Whether these bytes begin with the first line of a file of this kind, in whatever version.
+    pub(crate) fn begins(&self, bytes: &[u8]) -> bool {
+        first_line(&bytes[..bytes.len().min(64)]).is_some_and(|(name, _)| name == self.name)
+    }
+
     /// Whether the beginning of a file says that it is of this kind, in whatever version. Nothing else of it is
     /// checked.
     pub fn is_that_of(&self, path: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! The sealed file: named tensors, a header in JSON, and digests that tell what was altered.
 //!
-//! Model files, checkpoints and the maps of converted data are three uses of it. A use names its [`Kind`], a header that
+//! Model files, checkpoints and the maps of converted data are three uses of it, and data files, which are mapped, a fourth. A use names its [`Kind`], a header that
 //! serde can write, and tensors; the container adds the version and the digests, and seals the header.
 //!
 //! ```text
@@ -17,12 +17,14 @@
 //!
 //! - `writer`, `reader`: from tensors to bytes and back; `kind`: what a file is.
 //! - `digest`: SHA-256; `fault`: what is wrong with a file.
+//! - `mapped`: files of arrays that are mapped and not read, with digests of their portions.
 //! - `atomic`: files that are written whole or not at all; [`temporary`]: files to remove when the program ends.
 
 pub(crate) mod atomic;
 mod digest;
 mod fault;
 mod kind;
+mod mapped;
 mod reader;
 pub mod temporary;
 mod twins;
@@ -32,6 +34,7 @@ pub use atomic::{check_link, write_atomically};
 pub use digest::Digest;
 pub use fault::Fault;
 pub use kind::{Form, Kind};
+pub use mapped::{Element, MappedFile, MappedWriter};
 pub use reader::{Reader, read_file};
 pub use writer::{Tensor, Writer};
 

@@ -40,42 +40,53 @@ impl Rows {
     /// Adds the entries of all rows.
     pub(super) fn digest_entries(&self, digest: &mut Digest) {
         let mut buffer = Vec::new();
-        for i in 0..self.len() {
-            // Zeros are left out, so that sparse and dense forms of the same rows agree.
-            buffer.clear();
-            let mut stored = 0_u64;
-            for (j, x) in self.row(i).iter().filter(|&(_, x)| x != 0.0) {
-                stored += 1;
-                buffer.extend_from_slice(&(j as u32).to_le_bytes());
-                buffer.extend_from_slice(&x.to_le_bytes());
-            }
-            digest.number(stored);
-            digest.bytes(&buffer);
-        }
+        (0..self.len()).for_each(|i| digest_row(digest, self.row(i).iter(), &mut buffer));
     }
+}
+
+/// Adds the entries of a row. Zeros are left out, so that sparse and dense forms of the same rows agree.
+pub(super) fn digest_row(
+    digest: &mut Digest,
+    row: impl Iterator<Item = (usize, f64)>,
+    buffer: &mut Vec<u8>,
+) {
+    buffer.clear();
+    let mut stored = 0_u64;
+    for (j, x) in row.filter(|&(_, x)| x != 0.0) {
+        stored += 1;
+        buffer.extend_from_slice(&(j as u32).to_le_bytes());
+        buffer.extend_from_slice(&x.to_le_bytes());
+    }
+    digest.number(stored);
+    digest.bytes(buffer);
 }
 
 impl Fingerprint for Examples {
     fn digest(&self, digest: &mut Digest) {
         digest.text("examples");
         self.rows.digest(digest);
-        match &self.targets {
-            Targets::None => digest.text("unlabelled"),
-            Targets::Classes(classes) => {
-                (0..classes.len()).for_each(|i| digest.text(classes.name(i)));
-            }
-            // In the normal spelling that numbers and sets have in files, so that fingerprints are those of earlier
-            // versions.
-            Targets::Numbers(numbers) => {
-                numbers.values().iter().for_each(|value| digest.text(&value.to_string()));
-            }
-            Targets::Sets(sets) => (0..sets.len()).for_each(|i| digest.text(&sets.spelling(i))),
-            Targets::Outputs(outputs) => {
-                digest.text("outputs");
-                digest.number(outputs.names().len() as u64);
-                outputs.names().names().iter().for_each(|name| digest.text(name));
-                outputs.values().iter().for_each(|value| digest.bytes(&value.to_le_bytes()));
-            }
+        digest_targets(&self.targets, digest);
+    }
+}
+
+/// Adds the targets of examples.
+pub(super) fn digest_targets(targets: &Targets, digest: &mut Digest) {
+    match targets {
+        Targets::None => digest.text("unlabelled"),
+        Targets::Classes(classes) => {
+            (0..classes.len()).for_each(|i| digest.text(classes.name(i)));
+        }
+        // In the normal spelling that numbers and sets have in files, so that fingerprints are those of earlier
+        // versions.
+        Targets::Numbers(numbers) => {
+            numbers.values().iter().for_each(|value| digest.text(&value.to_string()));
+        }
+        Targets::Sets(sets) => (0..sets.len()).for_each(|i| digest.text(&sets.spelling(i))),
+        Targets::Outputs(outputs) => {
+            digest.text("outputs");
+            digest.number(outputs.names().len() as u64);
+            outputs.names().names().iter().for_each(|name| digest.text(name));
+            outputs.values().iter().for_each(|value| digest.bytes(&value.to_le_bytes()));
         }
     }
 }

@@ -40,8 +40,23 @@ pub fn read(source: Source<'_>) -> Result<Examples> {
 /// # Ok::<(), dualgap::Error>(())
 /// ```
 pub fn read_as(source: Source<'_>, kind: TargetKind) -> Result<Examples> {
-    let Lines { rows, labels, numbers, .. } = read_lines(source, None, kind)?;
-    let targets: Targets = match kind {
+    let mut rows = Rows::sparse();
+    let targets = each_row(source, kind, |row| {
+        rows.try_reserve(row.len())?;
+        rows.push_sparse(row);
+        Ok(())
+    })?;
+    Examples::new(rows, targets)
+}
+
+/// Passes the rows of a whole file on one by one, and returns their targets.
+pub(super) fn each_row(
+    source: Source<'_>,
+    kind: TargetKind,
+    push: impl FnMut(&[(u32, f64)]) -> Result<()>,
+) -> Result<Targets> {
+    let Lines { labels, numbers, .. } = read_lines(source, None, kind, push)?;
+    Ok(match kind {
         TargetKind::Class => {
             let alphabet = Alphabet::new(labels.names());
             Classes::new(labels.numbered(&alphabet), alphabet)?.into()
@@ -52,8 +67,7 @@ pub fn read_as(source: Source<'_>, kind: TargetKind) -> Result<Examples> {
             Sets::spelled(&labels, alphabet)?.into()
         }
         TargetKind::Outputs => numbers.outputs(None)?.into(),
-    };
-    Examples::new(rows, targets)
+    })
 }
 
 /// Reads a file with the features and classes that a model knows. Returns the examples, whether they have labels,
@@ -77,8 +91,13 @@ pub fn read_known_as(
     known: Vocabulary<'_>,
     kind: TargetKind,
 ) -> Result<(Examples, bool, Unseen)> {
-    let Lines { mut rows, labels, numbers, labelled, mut unseen } =
-        read_lines(source, Some(known), kind)?;
+    let mut rows = Rows::sparse();
+    let read = read_lines(source, Some(known), kind, |row| {
+        rows.try_reserve(row.len())?;
+        rows.push_sparse(row);
+        Ok(())
+    })?;
+    let Lines { labels, numbers, labelled, mut unseen } = read;
     rows.fit_width(known.features);
     let targets = match kind {
         _ if !labelled => Targets::None,
@@ -98,9 +117,8 @@ pub fn read_known_as(
     Ok((Examples::new(rows, targets)?, labelled, unseen))
 }
 
-/// The contents of a file.
+/// The contents of a file, without its rows.
 struct Lines {
-    rows: Rows,
     labels: Labels,
     numbers: NumberLines,
     labelled: bool,
@@ -108,14 +126,14 @@ struct Lines {
 }
 
 /// Reads the lines of a file. For a model, lines may have no label, and features that the model does not know are
-/// dropped. Sets may be empty, in some lines or in all.
+/// dropped. Sets may be empty, in some lines or in all. Rows are passed on one by one.
 fn read_lines(
     mut source: Source<'_>,
     known: Option<Vocabulary<'_>>,
     kind: TargetKind,
+    mut push: impl FnMut(&[(u32, f64)]) -> Result<()>,
 ) -> Result<Lines> {
     let sets = kind == TargetKind::Set;
-    let mut rows = Rows::sparse();
     let mut labels = Labels::default();
     let count = known.map(|known| known.alphabet.len());
     let mut numbers = NumberLines { count, ..NumberLines::default() };
@@ -157,8 +175,7 @@ fn read_lines(
             row.retain(|&(index, _)| (index as usize) < known.features);
             unseen.features += (met - row.len()) as u64;
         }
-        rows.try_reserve(row.len())?;
-        rows.push_sparse(&row);
+        push(&row)?;
     }
     let Some(labelled) = labelled else {
         return Err(source.file_error(
@@ -167,7 +184,7 @@ fn read_lines(
         ));
     };
     let labelled = if sets { !labels.are_none() } else { labelled };
-    Ok(Lines { rows, labels, numbers, labelled, unseen })
+    Ok(Lines { labels, numbers, labelled, unseen })
 }
 
 /// Whether a token has the form `index:value`.

@@ -10,6 +10,7 @@
 //! - `sink`: standard output, or files that are written atomically.
 //! - [`lock`]: files that one program at a time can lock.
 //! - [`random_binning`]: features whose inner product is a kernel.
+//! - [`mapped`]: data files, which are mapped into memory and read in place.
 //! - [`conversion`]: conversion to LIBSVM files, with the same numbers for several files.
 //! - [`alignment`]: bitext, and what it tells about the links between words.
 //! - [`libsvm`], [`csv`], [`letters`], [`ratings`], [`edges`], [`attributes`], [`tables`]: readers.
@@ -44,6 +45,7 @@ mod lacking;
 pub mod letters;
 pub mod libsvm;
 pub mod lock;
+pub mod mapped;
 mod matchings;
 mod numbering;
 mod one_print;

@@ -7,10 +7,13 @@ use super::one_print::OnePrint;
 use super::{
     ColumnRecipe, CsvRecipe, DataSet, Examples, Matchings, Ratings, RatingsRecipe, Sequences,
     Source, TargetKind, Targets, Unseen, Vocabulary, attributes, csv, edges, letters, libsvm,
+    mapped,
 };
+use crate::container::Fault;
 use crate::{Error, Result, Setting};
 use serde::{Deserialize, Serialize};
 use std::iter::repeat_n;
+use std::path::Path;
 
 /// A file format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -292,18 +295,33 @@ impl Recipe {
         source: Source<'_>,
         known: Option<Vocabulary<'_>>,
     ) -> Result<Loaded<Examples>> {
-        if !self.constant {
+        let mapped = source.mapped()?;
+        if !self.constant && mapped.is_none() {
             return self.plain_examples(source, known);
         }
-        if let Format::Columns(_) = self.format {
-            return Err(source.file_error(
+        let known = known.map(|known| Vocabulary {
+            features: known.features.saturating_sub(usize::from(self.constant)),
+            ..known
+        });
+        let no_constant = |format: &Format, name: &str| match format {
+            Format::Columns(_) => Err(Error::in_file(
+                name,
                 "a column file has its constant feature from a template",
                 "a template without a macro, such as U99:, is one",
-            ));
-        }
-        let known =
-            known.map(|known| Vocabulary { features: known.features.saturating_sub(1), ..known });
-        let mut loaded = self.plain_examples(source, known)?;
+            )),
+            _ => Ok(()),
+        };
+        let mut loaded = if let Some(path) = mapped {
+            let loaded = self.of_data_file(&path, known)?;
+            if !self.constant {
+                return Ok(loaded);
+            }
+            no_constant(&loaded.recipe.format, source.name())?;
+            loaded
+        } else {
+            no_constant(&self.format, source.name())?;
+            self.plain_examples(source, known)?
+        };
         loaded.data = loaded.data.with_constant();
         loaded.recipe.constant = true;
         Ok(loaded)
@@ -466,6 +484,33 @@ impl Recipe {
                 Ok(Loaded { chosen, of, folds, ..self.positions(&name, words)? })
             }
         }
+    }
+
+    /// Reads a data file, whose recipe is that of the file that it was made from: models of both have the same.
+    fn of_data_file(&self, path: &Path, known: Option<Vocabulary<'_>>) -> Result<Loaded<Examples>> {
+        let open = || -> Result<_, Fault> {
+            let (data, recipe) = mapped::open(path)?;
+            let stored = serde_json::from_value::<Self>(recipe)
+                .map_err(|error| Fault::caused("has a recipe that makes no sense", error))?;
+            Ok((data, stored))
+        };
+        let (data, stored) = open().map_err(|fault| fault.in_file(path, mapped::REMEDY))?;
+        if self.folds.is_some() && self.folds != stored.folds {
+            return Err(Error::file(
+                path,
+                "is a data file, whose folds were chosen when it was written",
+                "convert the folds to a data file of their own",
+            ));
+        }
+        let (data, labelled, unseen) =
+            mapped::fitted(data, known, self.target).map_err(|error| {
+                Error::file(path, error.to_string(), "name the text file that it was made from")
+                    .caused_by(error)
+            })?;
+        let of = data.len();
+        let loaded = Loaded::whole(data, of, stored.format, labelled, unseen);
+        let recipe = Self { folds: stored.folds, ..loaded.recipe };
+        Ok(self.with_target(Loaded { recipe, ..loaded }))
     }
 
     /// Sets the target of the recipe, which the file does not decide.

@@ -1,5 +1,6 @@
 //! A text file, plain or compressed, read line by line, with errors that name the line.
 
+use super::mapped::DATA_FILE;
 use crate::linalg::memory::has_headroom;
 use crate::{Error, Result, Setting};
 use flate2::bufread::MultiGzDecoder;
@@ -37,6 +38,8 @@ pub struct Source<'a> {
     converted: String,
     /// Whether it comes as it is written: from a pipe or a terminal, not from a file.
     live: bool,
+    /// Whether it is a data file, which has no lines, and where it is if it can be mapped.
+    mapped: Option<Option<PathBuf>>,
     /// Files that belong to this one line by line, by the ending of their names.
     beside: Vec<(&'static str, Source<'a>)>,
 }
@@ -130,7 +133,9 @@ impl<'a> Source<'a> {
         let file = File::open(path).map_err(unreadable)?;
         let live = !file.metadata().map_err(unreadable)?.is_file();
         let reader = BufReader::with_capacity(BUFFER, file);
-        Ok(Source { live, ..Source::new(path.display().to_string(), reader)? })
+        let mut source = Source { live, ..Source::new(path.display().to_string(), reader)? };
+        source.mapped = source.mapped.map(|_| (!live).then(|| path.into()));
+        Ok(source)
     }
 
     /// Reads text in memory, plain or compressed.
@@ -144,6 +149,7 @@ impl<'a> Source<'a> {
             Error::in_file(&name, message, "check the path and the permissions").caused_by(error)
         };
         let head = reader.fill_buf().map_err(unreadable)?;
+        let mapped = DATA_FILE.begins(head).then_some(None);
         let compression =
             MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| *kind);
         let boxed: Box<dyn BufRead + 'a> = match compression {
@@ -168,6 +174,7 @@ impl<'a> Source<'a> {
             encoding: Encoding::Utf8,
             converted: String::new(),
             live: false,
+            mapped,
             beside: Vec::new(),
         })
     }
@@ -189,6 +196,19 @@ impl<'a> Source<'a> {
     /// it is possible, and not at the end.
     pub fn is_live(&self) -> bool {
         self.live
+    }
+
+    /// Returns the path of a data file, which is mapped and has no lines, or `None` for any other file. One that is no file by
+    /// itself, such as standard input, cannot be mapped.
+    pub fn mapped(&self) -> Result<Option<PathBuf>> {
+        match &self.mapped {
+            None => Ok(None),
+            Some(Some(path)) => Ok(Some(path.clone())),
+            Some(None) => Err(self.file_error(
+                "has a data file, and it is not a file that can be mapped",
+                "name the data file itself",
+            )),
+        }
     }
 
     /// Returns the bytes that can be read without waiting.
@@ -251,6 +271,12 @@ impl<'a> Source<'a> {
 
     /// Returns the next line without its end, or `None` after the last.
     pub fn next_line(&mut self) -> Result<Option<&str>> {
+        if self.mapped.is_some() {
+            return Err(self.file_error(
+                "is a data file: it has rows with a class or a number each, and no lines",
+                "name a text file here",
+            ));
+        }
         self.line.clear();
         self.number += 1;
         let read = self.fill_line().map_err(|error| {

@@ -64,7 +64,7 @@ pub(super) fn checked(
     Ok((new_indices.into(), new_values.into()))
 }
 
-fn check_starts(starts: &[usize], entries: usize) -> Result<()> {
+pub(super) fn check_starts(starts: &[usize], entries: usize) -> Result<()> {
     let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else {
         return Err(Error::setting(
             "rows have one start more than there are rows, and there is none at all",

@@ -53,6 +53,7 @@ pub use low_rank::{
 pub use random::Random;
 pub use row::Row;
 pub use rows::Rows;
+pub(crate) use rows::{Values, is_single};
 pub use sized_score::sized_score;
 pub use sum::{Measured, Sum, gamma};
 pub use underflow::{UNDERFLOW, UNIT_ROUNDOFF};

@@ -1,14 +1,16 @@
-//! Conversion of data sets to LIBSVM files, with the same numbers for several files.
+//! Conversion of data sets to LIBSVM files, with the same numbers for several files, and to data files, which are mapped.
 //!
 //! LIBSVM files identify features and labels by number. So a conversion stores what the first file decided: how it
 //! was read, the names of its features and labels, and what its features are mapped to if they are: the bins of random
 //! grids, products of two features, inner products with atoms. Other files then get the same numbers.
 
 mod atom_products;
+mod data_file;
 mod degree_two;
 mod file;
 
 pub use atom_products::AtomProducts;
+pub use data_file::{libsvm_to_data_file, write_data_file};
 pub use degree_two::DegreeTwo;
 
 use super::{Alphabet, Dictionary, Examples, Format, Loaded, RandomBinning, Recipe, Sink, Source};

@@ -7,6 +7,9 @@ impl Rows {
     #[must_use]
     pub fn select(&self, rows: impl Iterator<Item = usize>) -> Self {
         let width = self.width;
+        if let Storage::Mapped(mapped) = &self.storage {
+            return Self { width, storage: Storage::Mapped(mapped.select(rows)) };
+        }
         if self.dense_values().is_some() {
             let (mut len, mut values) = (0, Vec::new());
             for i in rows {
@@ -59,6 +62,12 @@ impl Rows {
                 self.width += 1;
                 return;
             }
+            Storage::Mapped(rows) => {
+                if rows.append_constant(last as usize) {
+                    self.width += 1;
+                    return;
+                }
+            }
             _ => {} // the rows of a dense or shared matrix have no room for more
         }
         let mut wider = Self::sparse();
@@ -84,6 +93,7 @@ impl Rows {
     /// ```
     pub fn divide_columns(&mut self, factors: &[f64]) {
         let width = self.width;
+        self.owned();
         self.widen();
         match self.owned() {
             Storage::Sparse { indices, values, .. } => {
@@ -95,8 +105,10 @@ impl Rows {
                 }
             }
             // Wide and owned by now.
-            Storage::Single { .. } | Storage::SharedSparse { .. } | Storage::SharedDense { .. } => {
-            }
+            Storage::Single { .. }
+            | Storage::SharedSparse { .. }
+            | Storage::SharedDense { .. }
+            | Storage::Mapped(_) => {}
         }
     }
 

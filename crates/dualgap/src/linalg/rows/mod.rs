@@ -4,10 +4,16 @@
 //! measured numbers of few digits are: the data enter the certificate, so storing them must not round.
 
 mod changed;
+mod growth;
+mod mapped;
+
+pub(crate) use mapped::Values;
 
 use super::buffer::{Buffer, Kept, Owner};
-use super::{Row, csr, memory};
+use super::{Row, csr};
 use crate::{Error, Result};
+use dualgap_map::Array;
+use mapped::Mapped;
 
 /// Matrices of more bytes than this do not stay in the cache of a core.
 const CACHE: usize = 1 << 20;
@@ -58,6 +64,8 @@ enum Storage {
         len: usize,
         values: Owner<f64>,
     },
+    /// Sparse rows in a mapped file.
+    Mapped(Mapped),
 }
 
 /// The arrays of a matrix, owned or shared.
@@ -66,27 +74,26 @@ enum Parts<'a> {
     Sparse { starts: &'a [usize], indices: &'a [u32], values: &'a [f64] },
     Single { starts: &'a [usize], indices: &'a [u32], values: &'a [f32] },
     Dense { len: usize, values: &'a [f64] },
+    Mapped(&'a Mapped),
 }
 
 /// Whether 32 bits hold a number, to the last bit and with its sign.
 #[inline]
-fn is_single(x: f64) -> bool {
+pub(crate) fn is_single(x: f64) -> bool {
     f64::from(x as f32).to_bits() == x.to_bits()
 }
 
 /// Two matrices are equal if both are sparse or both are dense, with the same entries.
 impl PartialEq for Rows {
     fn eq(&self, other: &Self) -> bool {
-        use Parts::{Dense, Single, Sparse};
         let same = match (self.parts(), other.parts()) {
-            (Dense { len, values }, Dense { len: n, values: x }) => len == n && values == x,
-            (Dense { .. }, _) | (_, Dense { .. }) => false,
-            (
-                Sparse { starts, indices, .. } | Single { starts, indices, .. },
-                Sparse { starts: ends, indices: j, .. } | Single { starts: ends, indices: j, .. },
-            ) => {
-                let rows = || (0..self.len()).map(|i| (self.row(i), other.row(i)));
-                starts == ends && indices == j && rows().all(|(a, b)| a.iter().eq(b.iter()))
+            (Parts::Dense { len, values }, Parts::Dense { len: n, values: x }) => {
+                len == n && values == x
+            }
+            (Parts::Dense { .. }, _) | (_, Parts::Dense { .. }) => false,
+            _ => {
+                let mut rows = (0..self.len()).map(|i| (self.row(i), other.row(i)));
+                self.len() == other.len() && rows.all(|(a, b)| a.iter().eq(b.iter()))
             }
         };
         self.width == other.width && same
@@ -149,6 +156,26 @@ impl Rows {
         Ok(Self { width, storage })
     }
 
+    /// Returns rows of this many features in a mapped file, read in place; every row ends with a spare entry, see `mapped`.
+    pub(crate) fn mapped(
+        starts: Array<usize>,
+        indices: Array<u32>,
+        values: Values,
+        width: usize,
+    ) -> Result<Self> {
+        let rows = Mapped::new(starts, indices, values, width)?;
+        Ok(Self { width, storage: Storage::Mapped(rows) })
+    }
+
+    /// Whether the rows are in a mapped file: they may be more than the memory holds.
+    ///
+    /// ```
+    /// assert!(!dualgap::linalg::Rows::sparse().are_mapped());
+    /// ```
+    pub fn are_mapped(&self) -> bool {
+        matches!(self.storage, Storage::Mapped(_))
+    }
+
     /// Returns dense rows of this width, in row-major order, from a vector or a shared array.
     ///
     /// ```
@@ -206,10 +233,11 @@ impl Rows {
             Storage::SharedDense { len, values } => {
                 Parts::Dense { len: *len, values: values.as_slice() }
             }
+            Storage::Mapped(rows) => Parts::Mapped(rows),
         }
     }
 
-    /// Returns the storage for changes; shared arrays are copied first.
+    /// Returns the storage for changes; shared and mapped arrays are copied first.
     fn owned(&mut self) -> &mut Storage {
         let copy = match &self.storage {
             Storage::SharedSparse { starts, indices, values } => Some(Storage::Sparse {
@@ -220,21 +248,13 @@ impl Rows {
             Storage::SharedDense { len, values } => {
                 Some(Storage::Dense { len: *len, values: values.as_slice().to_vec() })
             }
+            Storage::Mapped(rows) => Some(rows.copied()),
             Storage::Sparse { .. } | Storage::Single { .. } | Storage::Dense { .. } => None,
         };
         if let Some(copy) = copy {
             self.storage = copy;
         }
         &mut self.storage
-    }
-
-    /// Stores all values of sparse rows in 64 bits.
-    fn widen(&mut self) {
-        if let Storage::Single { starts, indices, values } = &mut self.storage {
-            let values = std::mem::take(values).into_iter().map(f64::from).collect();
-            let (starts, indices) = (std::mem::take(starts), std::mem::take(indices));
-            self.storage = Storage::Sparse { starts, indices, values };
-        }
     }
 
     /// Returns all values in row-major order, if the rows are dense.
@@ -248,71 +268,8 @@ impl Rows {
     pub fn dense_values(&self) -> Option<&[f64]> {
         match self.parts() {
             Parts::Dense { values, .. } => Some(values),
-            Parts::Sparse { .. } | Parts::Single { .. } => None,
+            Parts::Sparse { .. } | Parts::Single { .. } | Parts::Mapped(_) => None,
         }
-    }
-
-    /// Appends a sparse row.
-    ///
-    /// # Panics
-    /// If the rows are dense, or if the indices do not ascend.
-    pub fn push_sparse(&mut self, row: &[(u32, f64)]) {
-        assert!(row.windows(2).all(|pair| pair[0].0 < pair[1].0), "indices must ascend");
-        if !row.iter().all(|&(_, x)| is_single(x)) {
-            self.widen();
-        }
-        let (starts, indices) = match self.owned() {
-            Storage::Sparse { starts, indices, values } => {
-                values.extend(row.iter().map(|&(_, x)| x));
-                (starts, indices)
-            }
-            Storage::Single { starts, indices, values } => {
-                values.extend(row.iter().map(|&(_, x)| x as f32));
-                (starts, indices)
-            }
-            _ => panic!("a sparse row among dense ones"),
-        };
-        indices.extend(row.iter().map(|&(j, _)| j));
-        starts.push(indices.len());
-        if let Some(&(j, _)) = row.last() {
-            self.width = self.width.max(j as usize + 1);
-        }
-    }
-
-    /// Reserves memory for this many rows and entries in all, and no more, or returns an error if there is none.
-    pub(crate) fn reserve_exact(&mut self, rows: usize, entries: usize) -> Result<()> {
-        let made = match &mut self.storage {
-            Storage::Sparse { starts, indices, values } => starts
-                .try_reserve_exact(rows)
-                .and_then(|()| indices.try_reserve_exact(entries))
-                .and_then(|()| values.try_reserve_exact(entries)),
-            Storage::Single { starts, indices, values } => starts
-                .try_reserve_exact(rows)
-                .and_then(|()| indices.try_reserve_exact(entries))
-                .and_then(|()| values.try_reserve_exact(entries)),
-            Storage::Dense { .. } | Storage::SharedSparse { .. } | Storage::SharedDense { .. } => {
-                Ok(())
-            }
-        };
-        made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
-    }
-
-    /// Reserves memory for a row of this many entries, or returns an error where pushing it would end the program.
-    pub fn try_reserve(&mut self, entries: usize) -> Result<()> {
-        let made = match &mut self.storage {
-            Storage::Sparse { starts, indices, values } => starts
-                .try_reserve(1)
-                .and_then(|()| indices.try_reserve(entries))
-                .and_then(|()| values.try_reserve(entries)),
-            Storage::Single { starts, indices, values } => starts
-                .try_reserve(1)
-                .and_then(|()| indices.try_reserve(entries))
-                .and_then(|()| values.try_reserve(entries)),
-            Storage::Dense { values, .. } => values.try_reserve(entries),
-            // Shared arrays never grow.
-            Storage::SharedSparse { .. } | Storage::SharedDense { .. } => Ok(()),
-        };
-        made.map_err(|_| memory::short_of("there is no room for all rows of the data"))
     }
 
     /// Returns the number of rows.
@@ -320,6 +277,7 @@ impl Rows {
         match self.parts() {
             Parts::Sparse { starts, .. } | Parts::Single { starts, .. } => starts.len() - 1,
             Parts::Dense { len, .. } => len,
+            Parts::Mapped(rows) => rows.len(),
         }
     }
 
@@ -338,17 +296,20 @@ impl Rows {
         match self.parts() {
             Parts::Sparse { values, .. } | Parts::Dense { values, .. } => values.len(),
             Parts::Single { values, .. } => values.len(),
+            Parts::Mapped(rows) => rows.stored(),
         }
     }
 
-    /// Whether reading rows in a random order waits for memory: they do not fit the cache, and each of them is short.
+    /// Whether reading rows in a random order waits for memory: they do not fit the cache, and each of them is short, or they
+    /// come from a file, which is read best in the order that it has.
     pub(crate) fn are_many_and_short(&self) -> bool {
         let entry = match self.parts() {
             Parts::Dense { .. } | Parts::Single { .. } => 8,
             Parts::Sparse { .. } => 12,
+            Parts::Mapped(rows) => rows.entry(),
         };
         let bytes = self.stored().saturating_mul(entry);
-        bytes > CACHE && bytes < self.len().saturating_mul(SHORT)
+        bytes > CACHE && (bytes < self.len().saturating_mul(SHORT) || self.are_mapped())
     }
 
     /// Returns row `i`.
@@ -367,6 +328,7 @@ impl Rows {
                 Row::Dense(&values[i * self.width..(i + 1) * self.width])
             }
             Storage::SharedSparse { .. } | Storage::SharedDense { .. } => self.shared_row(i),
+            Storage::Mapped(rows) => rows.row(i),
         }
     }
 
@@ -384,6 +346,7 @@ impl Rows {
             Parts::Dense { values, .. } => {
                 Row::Dense(&values[i * self.width..(i + 1) * self.width])
             }
+            Parts::Mapped(rows) => rows.row(i),
         }
     }
 

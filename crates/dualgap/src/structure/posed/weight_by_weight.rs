@@ -66,6 +66,10 @@ pub(super) fn preferred<B: Witnessed + CurvedBlocks>(
         return own.then_some(coordinates::Settings { threads });
     }
     let rows = blocks.inputs();
+    // Columns are a copy of the data, and those of a mapped file may be more than the memory holds.
+    if rows.are_mapped() {
+        return None;
+    }
     if rows.width() > DRAWN.saturating_mul(blocks.len()) {
         let masses = masses(blocks.len(), settings.sample_weights.as_deref()).ok()?;
         let (mut slopes, mut squares) = (vec![0.0; rows.width()], 0.0);

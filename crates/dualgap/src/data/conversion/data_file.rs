@@ -1,0 +1,56 @@
+//! Conversion to data files, which are mapped in the place of being read.
+
+use crate::data::mapped::{DataFile, DataWriter};
+use crate::data::{Dictionary, Examples, Format, Loaded, Recipe, Source, TargetKind, libsvm};
+use crate::{Error, Result};
+use std::path::Path;
+
+/// Writes examples that are in memory as a data file.
+///
+/// ```
+/// use dualgap::data::{DataSet, Format, Recipe, Source, conversion::write_data_file};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("train.mapped");
+/// let table = Source::from_bytes("train.csv", b"width,colour,species\n1.5,red,rose\n2,blue,iris\n")?;
+/// let recipe = Recipe::whole(Format::guess_examples("width,colour,species"));
+/// let train = recipe.examples(table, None)?;
+/// let written = write_data_file(&train, &path)?;
+/// assert_eq!(written.fingerprint, train.data.fingerprint());
+///
+/// let again = recipe.examples(Source::open(&path)?, None)?;
+/// assert_eq!((&again.data, &again.recipe), (&train.data, &train.recipe));
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn write_data_file(loaded: &Loaded<Examples>, path: &Path) -> Result<DataFile> {
+    let data = &loaded.data;
+    let mut writer = DataWriter::create(path)?;
+    let mut row = Vec::new();
+    for i in 0..data.len() {
+        row.clear();
+        row.extend(data.rows().row(i).iter().map(|(j, x)| (j as u32, x)));
+        writer.push(&row)?;
+    }
+    writer.finish(data.rows().width(), data.targets(), data.dictionary(), &loaded.recipe)
+}
+
+/// Converts a LIBSVM file to a data file, line by line: in memory are one number for each line, and nothing of its features.
+/// Labels are read as classes, which are numbers for those who want numbers.
+///
+/// ```
+/// use dualgap::data::{DataSet, Format, Recipe, Source, conversion::libsvm_to_data_file, libsvm};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("train.mapped");
+/// let text = b"+1 1:0.5 3:2\n-1 2:1\n";
+/// let written = libsvm_to_data_file(Source::from_bytes("train.svm", text)?, &path)?;
+/// let train = libsvm::read(Source::from_bytes("train.svm", text)?)?;
+/// assert_eq!(written.fingerprint, train.fingerprint());
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub fn libsvm_to_data_file(source: Source<'_>, path: &Path) -> Result<DataFile> {
+    let mut writer = DataWriter::create(path)?;
+    if let Some(from) = source.mapped()? {
+        return Err(Error::file(&from, "is a data file already", "take it as it is"));
+    }
+    let targets = libsvm::each_row(source, TargetKind::Class, |row| writer.push(row))?;
+    writer.finish(0, &targets, &Dictionary::default(), &Recipe::whole(Format::Libsvm))
+}
