@@ -155,32 +155,17 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// let row = Row::Sparse { indices: &[0, 2], values: &[2.0, 1.0] };
 /// assert_eq!(score(row, &[1.0, 5.0, -3.0]), -1.0);
 /// ```
-#[inline(always)]
-#[allow(clippy::inline_always)]
+#[inline]
 pub fn score(row: Row<'_>, w: &[f64]) -> f64 {
     match row {
-        Row::Sparse { indices, values } => sparse_score(indices, values, w),
-        Row::Single { indices, values } => sparse_score(indices, values, w),
+        Row::Sparse { indices, values } => {
+            indices.iter().zip(values).map(|(&f, &x)| x * w[f as usize]).sum()
+        }
+        Row::Single { indices, values } => {
+            indices.iter().zip(values).map(|(&f, &x)| f64::from(x) * w[f as usize]).sum()
+        }
         Row::Dense(values) => dot(values, &w[..values.len()]),
     }
-}
-
-/// In two interleaved sums, because an addition waits for the last one: visits of rows with 14 to 47 entries took 1.3 to 1.5
-/// times as long with one sum, and no less with four.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn sparse_score<X: Copy + Into<f64>>(indices: &[u32], values: &[X], w: &[f64]) -> f64 {
-    let (pairs, last) = indices.as_chunks::<2>();
-    let (value_pairs, last_value) = values.as_chunks::<2>();
-    let (mut even, mut odd) = (0.0, 0.0);
-    for (&[i, j], &[x, y]) in pairs.iter().zip(value_pairs) {
-        even += x.into() * w[i as usize];
-        odd += y.into() * w[j as usize];
-    }
-    if let ([j], [x]) = (last, last_value) {
-        even += (*x).into() * w[*j as usize];
-    }
-    even + odd
 }
 
 /// Returns the index and the value of the first largest score, so ties are broken the same way everywhere.
