@@ -16,11 +16,11 @@ fn a_model_of_either_form_is_certified_on_the_other() {
     for line in [
         "multiclass DATA --lambda 0.1",
         "multiclass DATA --loss softmax --intercept --lambda 0.1",
-        "regression DATA --loss squared --intercept free --lambda 0.1",
+        "regression DATA --loss squared --intercept --lambda 0.1",
         "regression DATA --loss huber --width 1 --l1 0.01 --lambda 0.1",
         "regression DATA --loss squared --lambda 0 --l1 0.2",
         "multiclass DATA --scale rms --lambda 0.1",
-        "multiclass DATA --kernel gaussian --bandwidth 2 --lambda 0.1",
+        "multiclass DATA --kernel rbf --gamma 0.5 --lambda 0.1",
     ] {
         let train = |data: &str| {
             let line = line.replace("DATA", data);
@@ -130,7 +130,8 @@ fn what_a_data_file_cannot_have_is_told() {
     let desk = desk();
     desk.write("sets.svm", "1,2 1:1\n2 2:1\n");
     desk.run("convert sets.svm -o sets.mapped").fails(&["sets.svm:1: "]);
-    desk.run("train multilabel data.mapped --lambda 0.1").fails(&["one class or number"]);
+    desk.run("train multilabel data.mapped --ball trace --radius 2")
+        .fails(&["one class or number"]);
     desk.run("convert data.svm --random-binning 3 -o b.mapped").refuses(&["--random-binning"]);
     desk.run("convert data.mapped -o again.mapped").fails(&["is a data file already"]);
     desk.write("bad.svm", "1 1:1\n1 1:x\n");

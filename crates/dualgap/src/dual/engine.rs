@@ -238,6 +238,7 @@ impl<'a, B: Blocks, L: Link> Engine<'a, B, L> {
         let State { steps, tidied, mut order, cache_policy, v, coupling, points, averages, best } =
             state;
         order.weigh(|i| blocks.importance(i));
+        order.stretch(blocks.prefers_stretches());
         order.set_pace(blocks.pace());
         Ok(Self {
             step: settings.step,

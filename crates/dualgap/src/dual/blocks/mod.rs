@@ -105,6 +105,11 @@ pub trait Blocks: Sized + Sync {
         false
     }
 
+    /// Whether chunks should lie near each other, too, because the data come from a file that memory may not hold.
+    fn prefers_stretches(&self) -> bool {
+        false
+    }
+
     /// Whether the engine should [`touch`](Self::touch) blocks ahead of their visits.
     fn touches(&self) -> bool {
         false

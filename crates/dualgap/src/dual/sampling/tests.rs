@@ -67,6 +67,30 @@ fn a_chunked_pass_visits_every_block_once_in_groups_of_few_runs() {
 }
 
 #[test]
+fn a_stretched_pass_visits_every_block_once_in_windows_of_few_stretches() {
+    let (stretch, window) = (STRETCH * RUN, WINDOW * STRETCH * RUN);
+    let blocks = 9 * stretch;
+    let mut order = Order::new(Sampling::Chunked, blocks, 3, false);
+    order.stretch(true);
+    let passes = [pass(&mut order, blocks), pass(&mut order, blocks)];
+    assert_ne!(passes[0], passes[1]);
+    for visited in passes {
+        for window in visited.chunks(window) {
+            let mut stretches: Vec<usize> = window.iter().map(|i| i / stretch).collect();
+            // Blocks of all stretches come soon after each other.
+            let changes = stretches.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            stretches.sort_unstable();
+            stretches.dedup();
+            assert!(stretches.len() == WINDOW || window.len() == stretch, "{stretches:?}");
+            assert!(changes > WINDOW * STRETCH / 2 || window.len() == stretch, "{changes}");
+        }
+        let mut visited = visited;
+        visited.sort_unstable();
+        assert!(visited.into_iter().eq(0..blocks));
+    }
+}
+
+#[test]
 fn what_a_chunked_pass_reads_ahead_is_the_next_group_in_the_order_of_memory() {
     let blocks = 5 * GROUP;
     let mut order = Order::new(Sampling::Chunked, blocks, 8, true);

@@ -18,6 +18,9 @@ use mapped::Mapped;
 /// Matrices of more bytes than this do not stay in the cache of a core.
 const CACHE: usize = 1 << 20;
 
+/// Mapped matrices of more bytes than this are read in long stretches. Smaller ones stay in memory once they are read.
+const LARGE: usize = 1 << 26;
+
 /// In a matrix with longer rows on average, in bytes, the order of the rows makes little difference.
 const SHORT: usize = 2048;
 
@@ -298,6 +301,11 @@ impl Rows {
             Parts::Single { values, .. } => values.len(),
             Parts::Mapped(rows) => rows.stored(),
         }
+    }
+
+    /// Whether the rows are in a mapped file that memory may not hold.
+    pub(crate) fn are_large_and_mapped(&self) -> bool {
+        matches!(self.parts(), Parts::Mapped(rows) if rows.stored() * rows.entry() > LARGE)
     }
 
     /// Whether reading rows in a random order waits for memory: they do not fit the cache, and each of them is short, or they

@@ -266,6 +266,10 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         self.choice == Choice::I && self.touches()
     }
 
+    fn prefers_stretches(&self) -> bool {
+        self.rows.are_large_and_mapped()
+    }
+
     fn touches(&self) -> bool {
         self.rows.are_many_and_short()
     }

@@ -155,6 +155,10 @@ impl Blocks for MulticlassBlocks<'_> {
         self.touches()
     }
 
+    fn prefers_stretches(&self) -> bool {
+        self.data.rows().are_large_and_mapped()
+    }
+
     fn touches(&self) -> bool {
         self.data.rows().are_many_and_short()
     }

@@ -224,6 +224,10 @@ impl Blocks for ScoreBlocks<'_> {
         self.choice == Choice::I && self.touches()
     }
 
+    fn prefers_stretches(&self) -> bool {
+        self.rows.are_large_and_mapped()
+    }
+
     fn touches(&self) -> bool {
         self.rows.are_many_and_short()
     }
