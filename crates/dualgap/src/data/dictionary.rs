@@ -349,8 +349,9 @@ mod tests {
             prop_assert!(asked.iter().all(|name| read.index(name) == whole.index(name)));
             for twin in whole.names() {
                 let longer = [&ends[..], &[text.len() + twin.len()]].concat();
-                prop_assert!(Dictionary::of_text(format!("{text}{twin}"), longer.clone()).is_none());
-                prop_assert!(Dictionary::of_text(format!("{text}{twin}+"), longer).is_none());
+                let (again, more) = (text.clone() + twin, text.clone() + twin + "+");
+                prop_assert!(Dictionary::of_text(again, longer.clone()).is_none());
+                prop_assert!(Dictionary::of_text(more, longer).is_none());
             }
             prop_assert!(Dictionary::of_text(text + "+", ends).is_none());
             for (number, name) in whole.names().enumerate() {
