@@ -17,7 +17,17 @@ and 1e-6 of it: of CRFsuite by its log of every iteration (kept in the file of `
 dualgap by runs with as many passes as that takes, to one part in sixteen, less the CPU seconds of a run without any (reading, one
 certification). Of two threads the seconds are those of a clock.
 
-`quality`: test figures and CPU seconds of whole runs, CRFsuite with its own defaults. `tagging`: tokens a second.
+`quality`: test figures and CPU seconds of whole runs, CRFsuite with its own defaults.
+
+`tagging`: tokens a second of CPU on one core, with the same templates, in two ways:
+
+    from words      a column file is read, features are made, labels are found, and a column file is written
+    from features   dualgap reads a file in CRFsuite's attribute format and writes labels; the others have their lists of
+                    attributes in memory, in their own types, before the clock starts, and write nothing
+
+python-crfsuite makes its features in Python, as its users do. The Rust crate `crfs` reads the same model of CRFsuite; the script
+makes a small program around it in target/ (cargo and a registry are needed; `--without-crfs` leaves it out). Loading is not
+counted in either, and told besides.
 """
 
 from __future__ import annotations
@@ -27,6 +37,7 @@ import gzip
 import json
 import math
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -265,7 +276,8 @@ def quality(args: argparse.Namespace, folder: Path) -> None:
         test = report["test"]
         told = {"accuracy": test["accuracy"]} | ({"f1": test["chunks"]["f1"]} if test.get("chunks") else {})
         row(f"dualgap: {name}", seconds, told, report["dim"])
-    for algorithm, options in (("ap", {}), ("lbfgs", {"c1": 0.0, "c2": args.c2})):
+    theirs = () if args.only_ours else (("ap", {}), ("lbfgs", {"c1": 0.0, "c2": args.c2}))
+    for algorithm, options in theirs:
         trainer = crfsuite(corpus, folder / "model", algorithm, **options)
         tagger = pycrfsuite.Tagger()
         tagger.open(str(folder / "model"))
@@ -273,34 +285,188 @@ def quality(args: argparse.Namespace, folder: Path) -> None:
         row(f"CRFsuite: {algorithm}, its defaults", trainer.training, told, trainer.weights)
 
 
+#: The program around the crate `crfs`: tags a column file with the templates, then the same with ready attributes.
+PEER = r"""
+use crfs::{Attribute, Model};
+use std::fmt::Write;
+
+type Field = (String, usize, isize, usize);
+
+/// The CPU time of this process in nanoseconds.
+fn spent() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
+fn cell(lines: &[Vec<&str>], t: isize, field: &Field, out: &mut String) {
+    if t < 0 {
+        write!(out, "_B{t}").unwrap();
+    } else if t as usize >= lines.len() {
+        write!(out, "_B+{}", t as usize - lines.len() + 1).unwrap();
+    } else {
+        let text = lines[t as usize][field.1];
+        out.push_str(match &field.0[..] {
+            "prefix" => text.char_indices().nth(field.3).map_or(text, |(end, _)| &text[..end]),
+            "suffix" => text.char_indices().rev().nth(field.3 - 1).map_or(text, |(start, _)| &text[start..]),
+            _ => text,
+        });
+    }
+}
+
+fn attributes(lines: &[Vec<&str>], templates: &[Vec<Field>]) -> Vec<Vec<Attribute>> {
+    let of_token = |t: usize| {
+        let mut all: Vec<Attribute> = Vec::with_capacity(templates.len() + 1);
+        for (k, fields) in templates.iter().enumerate() {
+            let mut name = String::new();
+            write!(name, "{k}:").unwrap();
+            for (place, field) in fields.iter().enumerate() {
+                name.push_str(if place > 0 { "/" } else { "" });
+                cell(lines, t as isize + field.2, field, &mut name);
+            }
+            all.push(Attribute::new(name, 1.0));
+        }
+        if t == 0 {
+            all.push(Attribute::new("first", 1.0));
+        }
+        if t + 1 == lines.len() {
+            all.push(Attribute::new("last", 1.0));
+        }
+        all
+    };
+    (0..lines.len()).map(of_token).collect()
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let templates: Vec<Vec<Field>> = args[3]
+        .split(';')
+        .map(|one| {
+            let field = |text: &str| {
+                let part: Vec<&str> = text.split(',').collect();
+                let number = |k: usize| part[k].parse::<isize>().unwrap();
+                (part[0].to_string(), number(1) as usize, number(2), number(3) as usize)
+            };
+            one.split('/').map(field).collect()
+        })
+        .collect();
+    let begun = spent();
+    let bytes = std::fs::read(&args[1]).unwrap();
+    let model = Model::new(&bytes).unwrap();
+    let tagger = model.tagger().unwrap();
+    let loaded = spent();
+    let text = std::fs::read_to_string(&args[2]).unwrap();
+    let mut out = String::new();
+    let sentences: Vec<Vec<Vec<&str>>> = text
+        .split("\n\n")
+        .map(|block| block.lines().map(|line| line.split(' ').collect()).collect::<Vec<Vec<&str>>>())
+        .filter(|lines| !lines.is_empty())
+        .collect();
+    for lines in &sentences {
+        let labels = tagger.tag(&attributes(lines, &templates)).unwrap();
+        for (line, label) in lines.iter().zip(labels) {
+            for part in line {
+                out.push_str(part);
+                out.push(' ');
+            }
+            out.push_str(label);
+            out.push('\n');
+        }
+        out.push('\n');
+    }
+    std::fs::write(&args[4], &out).unwrap();
+    let written = spent();
+    let ready: Vec<_> = sentences.iter().map(|lines| attributes(lines, &templates)).collect();
+    let made = spent();
+    let count: usize = ready.iter().map(|sequence| tagger.tag(sequence).unwrap().len()).sum();
+    println!("{} {} {} {count}", loaded - begun, written - loaded, spent() - made);
+}
+"""
+
+#: The version of the crate that is compared.
+CRFS = "0.4.1"
+
+
+def peer(folder: Path) -> Path:
+    """Build the program around `crfs`, and return its path."""
+    (folder / "src").mkdir(parents=True, exist_ok=True)
+    package = f'[package]\nname = "peer"\nversion = "0.0.0"\nedition = "2021"\n\n[workspace]\n\n[dependencies]\ncrfs = "={CRFS}"\n'
+    (folder / "Cargo.toml").write_text(package + "\n[profile.release]\nlto = true\ncodegen-units = 1\n")
+    (folder / "src" / "main.rs").write_text(PEER)
+    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=folder, check=True)
+    return folder / "target" / "release" / "peer"
+
+
+def columns(sentences: list[Sentence]) -> str:
+    """Return a column file."""
+    return "\n".join("".join(" ".join(line) + "\n" for line in sentence) for sentence in sentences)
+
+
+def attribute_file(corpus: Corpus, sentences: list[Sentence]) -> str:
+    """Return a file of CRFsuite: a label and the attributes of a token a line, whose marks have to be escaped."""
+
+    def line(label: str, names: list[str]) -> str:
+        return "\t".join([label, *(name.replace("\\", "\\\\").replace(":", "\\:") for name in names)]) + "\n"
+
+    def block(sentence: Sentence) -> str:
+        made = features(sentence, corpus.templates)
+        return "".join(line(cells[-1], names) for cells, names in zip(sentence, made, strict=True))
+
+    return "\n".join(map(block, sentences))
+
+
 def tagging(args: argparse.Namespace, folder: Path) -> None:
-    """Print tokens a second, loading and the making of features included on both sides, and CRFsuite's without."""
+    """Print tokens a second, from words and from features that are ready."""
     corpus = Corpus(args.data, folder, args.sentences)
     crfsuite(corpus, folder / "model", "ap", max_iterations=10)
-    dualgap(args.program, folder, "-o", str(folder / "ours"))
     test = [sentence for sentence in corpus.test for _ in range(args.repeat)]
-    (folder / "many.txt").write_text("\n".join("".join(" ".join(line) + "\n" for line in part) for part in test))
-    (folder / "none.txt").write_text("\n".join("".join(" ".join(line) + "\n" for line in part) for part in test[:1]))
     count = sum(map(len, test))
-    predict = [args.program, "predict", str(folder / "ours"), "--output", str(folder / "out.txt")]
-    alone = min(run_quietly([*predict, str(folder / "none.txt")]) for _ in range(3))
-    whole = min(run_quietly([*predict, str(folder / "many.txt")]) for _ in range(3))
+    unlabelled = [[line[:-1] for line in sentence] for sentence in test]
+    for name, sentences in (("many", unlabelled), ("one", unlabelled[:1])):
+        (folder / f"{name}.txt").write_text(columns(sentences))
+    for name, sentences in (("train", corpus.train), ("many", test), ("one", test[:1])):
+        (folder / f"{name}.crfsuite").write_text(attribute_file(corpus, sentences))
+    dualgap(args.program, folder, "-o", str(folder / "words"))
+    train = [args.program, "train", "chain", str(folder / "train.crfsuite"), "-o", str(folder / "features"), "--json"]
+    run([*train, "--format", "crfsuite"])
+
+    def ours(model: str, ending: str) -> tuple[float, float]:
+        predict = [args.program, "predict", str(folder / model), "--output", str(folder / "out.txt"), "--quiet"]
+        seconds = [
+            min(run_quietly([*predict, str(folder / f"{name}.{ending}")]) for _ in range(5)) for name in ("one", "many")
+        ]
+        return seconds[0], seconds[1] - seconds[0]
+
+    loading, of_words = ours("words", "txt")
+    _, of_features = ours("features", "crfsuite")
     begun = time.process_time()
     tagger = pycrfsuite.Tagger()
     tagger.open(str(folder / "model"))
-    opened = time.process_time() - begun
-    begun = time.process_time()
-    items = [pycrfsuite.ItemSequence(features(sentence, corpus.templates)) for sentence in test]
-    made = time.process_time() - begun
+    opened, begun = time.process_time() - begun, time.process_time()
+    lines = []
+    for block in (folder / "many.txt").read_text().split("\n\n"):
+        sentence = [line.split(" ") for line in block.splitlines()]
+        labels = tagger.tag(features(sentence, corpus.templates))
+        lines += [" ".join([*cells, label]) + "\n" for cells, label in zip(sentence, labels, strict=True)] + ["\n"]
+    (folder / "theirs.txt").write_text("".join(lines))
+    from_words = time.process_time() - begun
+    items = [pycrfsuite.ItemSequence(features(sentence, corpus.templates)) for sentence in unlabelled]
     begun = time.process_time()
     for sequence in items:
         tagger.tag(sequence)
-    tagged = time.process_time() - begun
-    ours = count / (whole - alone)
-    print(f"{count} tokens; loading: dualgap {alone * 1000:.0f} ms with the start of a process, CRFsuite {opened * 1000:.0f} ms")
-    print(f"dualgap, column file to column file: {ours:.0f} tokens a second of CPU")
-    for name, seconds in (("from words", made + tagged), ("from features that are ready", tagged)):
-        print(f"python-crfsuite, {name}: {count / seconds:.0f} tokens a second, ratio {ours * seconds / count:.1f}")
+    from_features = time.process_time() - begun
+    rows = [("dualgap", loading, of_words, of_features), ("python-crfsuite", opened, from_words, from_features)]
+    if not args.without_crfs and shutil.which("cargo"):
+        fields = ";".join("/".join(",".join(map(str, field)) for field in fields) for fields in corpus.templates)
+        command = [str(peer(Path("target/crfs-peer").resolve())), str(folder / "model"), str(folder / "many.txt"), fields]
+        runs = [list(map(int, run([*command, str(folder / "peer.txt")])[1].split())) for _ in range(3)]
+        if (folder / "peer.txt").read_text().split() != (folder / "theirs.txt").read_text().split():
+            raise SystemExit("crfs and CRFsuite do not agree about the same model: their features differ")
+        rows.append((f"crfs {CRFS}", *(min(one[k] for one in runs) / 1e9 for k in range(3))))
+    print(f"{count} tokens; loading of dualgap with the start of a process")
+    print("| | loading, ms | from words, tokens/s | ratio | from features, tokens/s | ratio |\n|---|---|---|---|---|---|")
+    for name, load, words, ready in rows:
+        told = f"{count / words:.0f} | {words / of_words:.1f} | {count / ready:.0f} | {ready / of_features:.1f}"
+        print(f"| {name} | {1000 * load:.0f} | {told} |", flush=True)
 
 
 def run_quietly(command: list[str]) -> float:
@@ -323,6 +489,8 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, help="only the first so many")
     parser.add_argument("--repeat", type=int, default=10, help="the test set so often, for `tagging`")
     parser.add_argument("--log", type=Path, help="where the log of CRFsuite is kept")
+    parser.add_argument("--without-crfs", action="store_true", help="leave the Rust crate out of `tagging`")
+    parser.add_argument("--only-ours", action="store_true", help="leave CRFsuite out of `quality`")
     parser.add_argument("--only-theirs", action="store_true", help="end when the log is written")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

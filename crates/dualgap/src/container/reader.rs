@@ -151,14 +151,21 @@ impl<'a> Reader<'a> {
 
     /// Returns a list of floats of 32 or 64 bits. One that is not finite is a fault.
     pub fn floats(&self, name: &str) -> Result<Vec<f64>, Fault> {
+        let mut all = Vec::new();
+        self.each_float(name, |x| all.push(x))?;
+        Ok(all)
+    }
+
+    /// Hands over the floats of a list of 32 or 64 bits, all or those before one that is not finite, which is a fault.
+    pub(crate) fn each_float(&self, name: &str, each: impl FnMut(f64)) -> Result<(), Fault> {
         if let Contents::Tensors { file, .. } = &self.contents
             && file.tensor(name).is_ok_and(|tensor| tensor.dtype() == Dtype::F32)
         {
             let words = words(self.checked(name, Dtype::F32, None)?);
-            return finite(name, words.map(|word| f64::from(f32::from_le_bytes(word))).collect());
+            return each_finite(name, words.map(|word| f64::from(f32::from_le_bytes(word))), each);
         }
         let words = words(self.checked(name, Dtype::F64, None)?);
-        finite(name, words.map(f64::from_le_bytes).collect())
+        each_finite(name, words.map(f64::from_le_bytes), each)
     }
 
     /// Returns a list of integers of 64 bits.
@@ -213,6 +220,20 @@ fn finite(name: &str, values: Vec<f64>) -> Result<Vec<f64>, Fault> {
         Some(x) => Err(format!("has a tensor `{name}` with the value {x}").into()),
         None => Ok(values),
     }
+}
+
+fn each_finite(
+    name: &str,
+    values: impl Iterator<Item = f64>,
+    mut each: impl FnMut(f64),
+) -> Result<(), Fault> {
+    for x in values {
+        if !x.is_finite() {
+            return Err(format!("has a tensor `{name}` with the value {x}").into());
+        }
+        each(x);
+    }
+    Ok(())
 }
 
 fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {

@@ -12,7 +12,7 @@
 
 use super::labels::Labels;
 use super::source::Complaint;
-use super::{Alphabet, Dictionary, Sequences, Sink, Source, Unseen, Vocabulary};
+use super::{Alphabet, Dictionary, Lookup, Sequences, Sink, Source, Unseen, Vocabulary};
 use crate::linalg::Rows;
 use crate::{Error, Result};
 use std::fmt::Write;
@@ -132,7 +132,10 @@ struct Lines<'k> {
     places: Vec<u32>,
     unseen: Unseen,
     row: Vec<(u32, f64)>,
+    /// A name, or those of a whole line with their values, of which those that a model knows are looked up together.
     name: String,
+    names: Lookup,
+    values: Vec<f64>,
 }
 
 impl<'k> Lines<'k> {
@@ -147,6 +150,8 @@ impl<'k> Lines<'k> {
             unseen: Unseen::default(),
             row: Vec::new(),
             name: String::new(),
+            names: Lookup::default(),
+            values: Vec::new(),
         }
     }
 
@@ -208,18 +213,28 @@ impl<'k> Lines<'k> {
         let mut cells = line.split('\t');
         self.labels.push(cells.next().unwrap_or_default().trim_ascii());
         self.row.clear();
+        self.values.clear();
         for cell in cells.filter(|cell| !cell.is_empty()) {
-            let value = unescape(cell, &mut self.name)?;
-            let number = match self.known {
-                None => Some(self.dictionary.number(&self.name)),
-                Some(known) => {
-                    let number = known.dictionary.index(&self.name);
-                    number.filter(|&number| (number as usize) < known.features)
-                }
+            let value = if self.known.is_some() {
+                let mut value = Ok(1.0);
+                self.names.push(|name| value = unescape(cell, name));
+                value?
+            } else {
+                self.name.clear();
+                let value = unescape(cell, &mut self.name)?;
+                self.row.push((self.dictionary.number(&self.name), value));
+                value
             };
-            self.unseen.met += 1;
-            self.unseen.features += u64::from(number.is_none());
-            self.row.extend(number.map(|number| (number, value)));
+            self.values.push(value);
+        }
+        self.unseen.met += self.values.len() as u64;
+        if let Some(known) = self.known {
+            let mut values = self.values.iter();
+            self.names.find(known.dictionary, |number| {
+                let number = number.filter(|&number| (number as usize) < known.features);
+                self.unseen.features += u64::from(number.is_none());
+                self.row.extend(number.zip(values.next().copied()));
+            });
         }
         self.row.sort_unstable_by_key(|&(number, _)| number);
         self.row.dedup_by(|later, kept| {
@@ -236,23 +251,23 @@ impl<'k> Lines<'k> {
     }
 }
 
-/// Writes the name of an attribute to `name`, and returns its value.
+/// Appends the name of an attribute to `name`, and returns its value.
 fn unescape(cell: &str, name: &mut String) -> Result<f64, Complaint> {
-    name.clear();
-    let mut chars = cell.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => name.push(chars.next().unwrap_or('\\')),
-            ':' => {
-                let value = chars.as_str();
-                return match value.parse::<f64>() {
-                    Ok(x) if x.is_finite() => Ok(x),
-                    _ => Err((format!("the value `{value}` of an attribute is no number"), LINE)),
-                };
-            }
-            c => name.push(c),
+    let mut rest = cell;
+    while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'\\' | b':')) {
+        name.push_str(&rest[..at]);
+        let mut chars = rest[at..].chars();
+        if chars.next() == Some(':') {
+            let value = chars.as_str();
+            return match value.parse::<f64>() {
+                Ok(x) if x.is_finite() => Ok(x),
+                _ => Err((format!("the value `{value}` of an attribute is no number"), LINE)),
+            };
         }
+        name.push(chars.next().unwrap_or('\\'));
+        rest = chars.as_str();
     }
+    name.push_str(rest);
     Ok(1.0)
 }
 

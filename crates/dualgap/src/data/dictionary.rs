@@ -26,36 +26,41 @@ struct Table {
     text: String,
     /// The end of each name in the text.
     ends: Vec<usize>,
-    /// Zero, or the number of a name plus one in the lower half and a part of its hash in the upper half. The length is a power
-    /// of two, and a quarter is free at least.
-    slots: Vec<u64>,
+    /// Zero, or the number of a name plus one in as many of the lower bits as that takes, and a part of its hash in the others:
+    /// a table of half a million names stays in the second cache. The length is a power of two, and a quarter is free at least.
+    slots: Vec<u32>,
 }
-
-/// The part of a slot that has the number.
-const NUMBER: u64 = u32::MAX as u64;
 
 impl Table {
     fn name(&self, number: usize) -> Option<&str> {
         let end = *self.ends.get(number)?;
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        Some(&self.text[start..end])
+        Some(&self.text[self.start(number)..end])
+    }
+
+    fn start(&self, number: usize) -> usize {
+        if number == 0 { 0 } else { self.ends[number - 1] }
+    }
+
+    /// The place where the search for a name begins, and also the lower bits of a slot.
+    fn mask(&self) -> u32 {
+        (self.slots.len() - 1) as u32
     }
 
     /// Returns the number of a name, or the free slot where it belongs. There must be a free one.
     #[inline]
     fn find(&self, name: &str, hash: u64) -> Result<u32, usize> {
-        let mask = self.slots.len() - 1;
-        let mut place = hash as usize & mask;
+        let mask = self.mask();
+        let mut place = (hash as u32 & mask) as usize;
         loop {
             let slot = self.slots[place];
             if slot == 0 {
                 return Err(place);
             }
-            let number = (slot & NUMBER) as u32 - 1;
-            if (slot ^ hash) & !NUMBER == 0 && self.name(number as usize) == Some(name) {
+            let number = (slot & mask).wrapping_sub(1);
+            if (slot ^ upper(hash)) & !mask == 0 && self.name(number as usize) == Some(name) {
                 return Ok(number);
             }
-            place = (place + 1) & mask;
+            place = (place + 1) & mask as usize;
         }
     }
 
@@ -66,14 +71,15 @@ impl Table {
             return;
         }
         self.slots = vec![0; wanted];
-        let mask = wanted - 1;
-        for number in 0..self.ends.len() {
-            let hash = hash(self.name(number).unwrap_or_default());
-            let mut place = hash as usize & mask;
+        let mask = self.mask();
+        let mut start = 0;
+        for (number, &end) in self.ends.iter().enumerate() {
+            let hash = hash(&self.text[std::mem::replace(&mut start, end)..end]);
+            let mut place = (hash as u32 & mask) as usize;
             while self.slots[place] != 0 {
-                place = (place + 1) & mask;
+                place = (place + 1) & mask as usize;
             }
-            self.slots[place] = slot(hash, number);
+            self.slots[place] = slot(hash, number, mask);
         }
     }
 
@@ -85,7 +91,7 @@ impl Table {
         let hash = hash(name);
         self.find(name, hash).unwrap_or_else(|place| {
             let number = self.ends.len();
-            self.slots[place] = slot(hash, number);
+            self.slots[place] = slot(hash, number, self.mask());
             self.text.push_str(name);
             self.ends.push(self.text.len());
             number as u32
@@ -98,8 +104,86 @@ fn hash(name: &str) -> u64 {
     FxBuildHasher.hash_one(name)
 }
 
-fn slot(hash: u64, number: usize) -> u64 {
-    (hash & !NUMBER) | ((number as u64 + 1) & NUMBER)
+/// The half of a hash that does not decide where the search begins.
+fn upper(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
+fn slot(hash: u64, number: usize, mask: u32) -> u32 {
+    (upper(hash) & !mask) | ((number as u32).wrapping_add(1) & mask)
+}
+
+/// Several names that are looked up together: the memory that one waits for is fetched while the others wait for theirs.
+///
+/// ```
+/// # use dualgap::data::{Dictionary, Lookup};
+/// let dictionary: Dictionary = ["age", "colour=red"].into_iter().collect();
+/// let mut names = Lookup::default();
+/// names.push(|text| text.push_str("colour=red"));
+/// names.push(|text| text.push_str("size"));
+/// let mut found = Vec::new();
+/// names.find(&dictionary, |number| found.push(number));
+/// assert_eq!(found, [Some(1), None]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Lookup {
+    text: String,
+    ends: Vec<usize>,
+    hashes: Vec<u64>,
+    /// The slot where the search for each name begins, and the ends of the name that it has.
+    slots: Vec<u32>,
+    bounds: Vec<(usize, usize)>,
+}
+
+impl Lookup {
+    /// Adds the name that `write` appends to the text it is given.
+    #[inline]
+    pub fn push(&mut self, write: impl FnOnce(&mut String)) {
+        let start = self.text.len();
+        write(&mut self.text);
+        self.hashes.push(hash(&self.text[start..]));
+        self.ends.push(self.text.len());
+    }
+
+    /// Hands over the numbers of the names in order, and forgets the names.
+    pub fn find(&mut self, dictionary: &Dictionary, mut each: impl FnMut(Option<u32>)) {
+        let table = &*dictionary.0;
+        if table.ends.is_empty() {
+            self.ends.iter().for_each(|_| each(None));
+        } else {
+            self.find_in(table, each);
+        }
+        self.text.clear();
+        self.ends.clear();
+        self.hashes.clear();
+    }
+
+    // One loop for each thing that is waited for: none of them has to be there before the loop goes on.
+    fn find_in(&mut self, table: &Table, mut each: impl FnMut(Option<u32>)) {
+        let Self { text, ends, hashes, slots, bounds } = self;
+        let mask = table.mask();
+        slots.clear();
+        slots.extend(hashes.iter().map(|&hash| table.slots[(hash as u32 & mask) as usize]));
+        bounds.clear();
+        bounds.extend(slots.iter().map(|slot| {
+            let number = (slot & mask).saturating_sub(1) as usize;
+            (table.start(number), table.ends[number])
+        }));
+        let mut start = 0;
+        for (((&end, &hash), &slot), &(from, to)) in
+            ends.iter().zip(&*hashes).zip(&*slots).zip(&*bounds)
+        {
+            let name = &text[std::mem::replace(&mut start, end)..end];
+            let same = (slot ^ upper(hash)) & !mask == 0 && slot & mask != 0;
+            each(if same && table.text.as_bytes()[from..to] == *name.as_bytes() {
+                Some((slot & mask) - 1)
+            } else if slot == 0 {
+                None
+            } else {
+                table.find(name, hash).ok()
+            });
+        }
+    }
 }
 
 impl Dictionary {
@@ -143,6 +227,39 @@ impl Dictionary {
             Some(number) => number,
             None => Arc::make_mut(&mut self.0).insert(name),
         }
+    }
+
+    /// Returns the names that end at these places of a text, each where the one before ends, or `None` if two of them are the
+    /// same or one is not within the text.
+    pub(crate) fn of_text(text: String, ends: Vec<usize>) -> Option<Self> {
+        let mut table = Table { text, ..Table::default() };
+        table.reserve(ends.len());
+        let (mask, mut start) = (table.mask(), 0);
+        for (number, &end) in ends.iter().enumerate() {
+            let name = table.text.get(std::mem::replace(&mut start, end)..end)?;
+            let hash = hash(name);
+            let mut place = (hash as u32 & mask) as usize;
+            loop {
+                let slot = table.slots[place];
+                if slot == 0 {
+                    break;
+                }
+                if (slot ^ upper(hash)) & !mask == 0 {
+                    let other = (slot & mask).wrapping_sub(1) as usize;
+                    let from = if other == 0 { 0 } else { ends[other - 1] };
+                    if table.text.get(from..ends[other])? == name {
+                        return None;
+                    }
+                }
+                place = (place + 1) & mask as usize;
+            }
+            table.slots[place] = slot(hash, number, mask);
+        }
+        if start != table.text.len() {
+            return None;
+        }
+        table.ends = ends;
+        Some(Self(Arc::new(table)))
     }
 
     /// Returns the first `count` names.
@@ -217,6 +334,26 @@ mod tests {
                 prop_assert_eq!(whole.index(name), map.get(&name[..]).copied());
                 prop_assert_eq!(grown.index(name), map.get(&name[..]).copied());
             }
+            let mut together = Lookup::default();
+            let asked: Vec<&String> = names.iter().chain(&others).collect();
+            for dictionary in [&whole, &Dictionary::default()] {
+                asked.iter().for_each(|name| together.push(|text| text.push_str(name)));
+                let mut found = Vec::new();
+                together.find(dictionary, |number| found.push(number));
+                prop_assert!(found.iter().copied().eq(asked.iter().map(|name| dictionary.index(name))));
+            }
+            let (text, ends): (String, Vec<usize>) = (whole.0.text.clone(), whole.0.ends.clone());
+            let read = Dictionary::of_text(text.clone(), ends.clone());
+            prop_assert_eq!(read.as_ref(), Some(&whole));
+            let read = read.unwrap_or_default();
+            prop_assert!(asked.iter().all(|name| read.index(name) == whole.index(name)));
+            for twin in whole.names() {
+                let longer = [&ends[..], &[text.len() + twin.len()]].concat();
+                let (again, more) = (text.clone() + twin, text.clone() + twin + "+");
+                prop_assert!(Dictionary::of_text(again, longer.clone()).is_none());
+                prop_assert!(Dictionary::of_text(more, longer).is_none());
+            }
+            prop_assert!(Dictionary::of_text(text + "+", ends).is_none());
             for (number, name) in whole.names().enumerate() {
                 prop_assert_eq!(whole.name(number), Some(name));
             }

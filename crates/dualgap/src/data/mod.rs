@@ -76,7 +76,7 @@ pub use columns::{ColumnReader, Sentence};
 pub use conversion::{AtomProducts, Conversion, DegreeTwo, FeatureMap};
 pub use csv::CsvRecipe;
 pub use dataset::DataSet;
-pub use dictionary::Dictionary;
+pub use dictionary::{Dictionary, Lookup};
 pub use examples::Examples;
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use folds::Folds;

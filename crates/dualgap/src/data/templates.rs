@@ -16,6 +16,7 @@
 //! template of nothing else makes one feature of all short cells).
 //! [`Templates::lowercased`] makes all of them except `shape` see their cells in lower case.
 
+use super::Lookup;
 use super::columns::Sentence;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -162,6 +163,13 @@ impl Templates {
         fill_in(&self.unigrams, sentence, token, pad, feature, visit);
     }
 
+    /// Adds every feature of a token to the names that are looked up.
+    pub(super) fn look_up(&self, sentence: &Sentence, token: usize, pad: Pad, names: &mut Lookup) {
+        for pieces in &self.unigrams {
+            names.push(|feature| write_feature(pieces, sentence, token, pad, feature));
+        }
+    }
+
     /// Calls `visit` with every feature of the pair of a token and the one before.
     pub fn pair_features(
         &self,
@@ -185,13 +193,17 @@ fn fill_in(
 ) {
     for pieces in templates {
         feature.clear();
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) => feature.push_str(text),
-                Piece::Cell(cell) => expand(sentence, token, *cell, pad, feature),
-            }
-        }
+        write_feature(pieces, sentence, token, pad, feature);
         visit(feature);
+    }
+}
+
+fn write_feature(pieces: &[Piece], sentence: &Sentence, token: usize, pad: Pad, out: &mut String) {
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Cell(cell) => expand(sentence, token, *cell, pad, out),
+        }
     }
 }
 

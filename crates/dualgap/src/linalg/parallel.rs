@@ -134,6 +134,19 @@ pub fn map<S, T: Send>(
     map_mut(&mut vec![(); count], state, |state, i, ()| work(state, i))
 }
 
+/// Does two things at the same time, if the current pool has threads for it.
+///
+/// ```
+/// # use dualgap::linalg::parallel::both;
+/// assert_eq!(both(|| 1, || "two"), (1, "two"));
+/// ```
+pub fn both<A: Send, B: Send>(
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if ALONE.get() { (one(), other()) } else { rayon::join(one, other) }
+}
+
 /// The most parts of a sum: enough for the cores of most machines.
 const MOST_PARTS: f64 = 16.0;
 

@@ -29,7 +29,7 @@ use crate::structure::Structure;
 use flate2::Compression;
 use flate2::bufread::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
 /// Arrays of fewer numbers are stored as they are: any reader of safetensors sees them.
 const SMALL: usize = 1 << 14;
@@ -118,12 +118,10 @@ pub(super) fn take_weights(
         return Ok(());
     }
     let mut places = file.bytes(&places)?;
-    let values = if quantised::has(file, name) {
-        quantised::take(file, name)?
-    } else {
-        file.floats(&format!("{name}.values"))?
-    };
-    let size = size.filter(|&size| size / MOST <= values.len()).ok_or_else(altered)?;
+    let quantised = quantised::has(file, name).then(|| quantised::take(file, name)).transpose()?;
+    let values = format!("{name}.values");
+    let stored = quantised.as_ref().map_or_else(|| file.side(&values).unwrap_or(0), Vec::len);
+    let size = size.filter(|&size| size / MOST <= stored).ok_or_else(altered)?;
     reserve_check(size)?;
     let begin = weights.len();
     if begin == 0 {
@@ -131,11 +129,29 @@ pub(super) fn take_weights(
     } else {
         weights.resize(begin + size, 0.0);
     }
-    let mut rest = weights[begin..].iter_mut();
-    for value in values {
-        *rest.nth(pop(&mut places).ok_or_else(altered)?).ok_or_else(altered)? = value;
+    let (mut next, mut sound) = (begin, true);
+    let mut put = |value: f64| {
+        let zeros = match places.split_first() {
+            Some((&byte, rest)) if byte < 0x80 => {
+                places = rest;
+                Some(byte.into())
+            }
+            _ => pop(&mut places),
+        };
+        let place = zeros.and_then(|zeros: usize| next.checked_add(zeros));
+        match place.and_then(|place| Some((place, weights.get_mut(place)?))) {
+            Some((place, weight)) => {
+                *weight = value;
+                next = place + 1;
+            }
+            None => sound = false,
+        }
+    };
+    match quantised {
+        Some(values) => values.into_iter().for_each(put),
+        None => file.each_float(&values, &mut put)?,
     }
-    if places.is_empty() { Ok(()) } else { Err(altered()) }
+    if sound && places.is_empty() { Ok(()) } else { Err(altered()) }
 }
 
 /// Hands over the names of features, compressed if there are many.
@@ -167,27 +183,44 @@ pub(super) fn take_features(file: &Reader<'_>, count: usize) -> Result<Option<Di
     let altered = || Fault::from(format!("does not have distinct names for its {count} features"));
     let most = packed.len().saturating_mul(MOST);
     reserve_check(most.min(packed.len().saturating_mul(16)) / 8)?;
-    let mut unpacked = Vec::new();
-    ZlibDecoder::new(packed)
-        .take(most as u64)
-        .read_to_end(&mut unpacked)
-        .map_err(|error| Fault::caused("has names that cannot be unpacked", error))?;
-    if count > unpacked.len() {
-        return Err(altered());
+    let broken = |error| Fault::caused("has names that cannot be unpacked", error);
+    let mut unpacked =
+        BufReader::with_capacity(1 << 16, ZlibDecoder::new(packed).take(most as u64));
+    // Every length takes a byte at least, so that a file that says too many of them ends first.
+    let (mut ends, mut end) = (Vec::new(), 0_usize);
+    ends.try_reserve_exact(count.min(packed.len().saturating_mul(16)))
+        .map_err(|_| "has no room in memory")?;
+    for _ in 0..count {
+        let length = read_number(&mut unpacked).map_err(broken)?.ok_or_else(altered)?;
+        end = end.checked_add(length).ok_or_else(altered)?;
+        ends.push(end);
     }
     // Each name needs its text, its place in a table, and its hash.
     reserve_check(12 * count)?;
-    let mut rest = &unpacked[..];
-    let lengths: Option<Vec<usize>> = (0..count).map(|_| pop(&mut rest)).collect();
-    let mut text = std::str::from_utf8(rest).map_err(|_| "has names that are no text")?;
-    let name = |length: usize| {
-        let (name, after) = text.split_at_checked(length)?;
-        text = after;
-        Some(name)
-    };
-    let names: Option<Vec<&str>> = lengths.ok_or_else(altered)?.into_iter().map(name).collect();
-    let names: Dictionary = names.ok_or_else(altered)?.into_iter().collect();
-    if names.len() == count && text.is_empty() { Ok(Some(names)) } else { Err(altered()) }
+    let mut text = Vec::with_capacity(end.min(packed.len().saturating_mul(16)));
+    unpacked.read_to_end(&mut text).map_err(broken)?;
+    let text = String::from_utf8(text).map_err(|_| "has names that are no text")?;
+    Dictionary::of_text(text, ends).map(Some).ok_or_else(altered)
+}
+
+/// Reads a number of seven bits to a byte; `None` if the stream ends or there is no such number.
+fn read_number(bytes: &mut impl BufRead) -> std::io::Result<Option<usize>> {
+    // Nearly always it is whole in what the buffer has.
+    let buffer = bytes.fill_buf()?;
+    let mut rest = buffer;
+    if let Some(number) = pop(&mut rest) {
+        let used = buffer.len() - rest.len();
+        bytes.consume(used);
+        return Ok(Some(number));
+    }
+    let mut digits = Vec::new();
+    for byte in bytes.take(usize::BITS.div_ceil(7).into()).bytes() {
+        digits.push(byte?);
+        if digits.last().is_some_and(|byte| *byte < 0x80) {
+            break;
+        }
+    }
+    Ok(pop(&mut &digits[..]))
 }
 
 /// Appends a number, seven bits to a byte.

@@ -36,10 +36,11 @@ use super::compact::{
 use super::version1::upgrade;
 use super::{Model, Provenance, Task};
 use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer, read_file, write_atomically};
-use crate::data::Alphabet;
+use crate::data::{Alphabet, Dictionary};
 use crate::dual::Witness;
 use crate::linalg::LowRank;
 use crate::linalg::memory::Need;
+use crate::linalg::parallel::both;
 use crate::run::Certificate;
 use crate::structure::{Names, Structure, Support};
 use crate::{Result, Setting};
@@ -155,12 +156,18 @@ impl RawModel {
             .map_err(|error| Fault::caused("has a task that makes no sense", error))?;
         let file = Reader::new(&self.bytes, &MODEL)?;
         let all = features.saturating_add(*pair_features);
-        let names = Names {
+        let mut names = Names {
             alphabet: labels.clone(),
             features: *features,
             pair_features: *pair_features,
-            dictionary: take_features(&file, all)?.unwrap_or_default(),
+            dictionary: Dictionary::default(),
         };
+        let (dictionary, ahead) = if file.has("names.packed") {
+            both(|| take_features(&file, all), || weights_ahead(&file, &task, &names))
+        } else {
+            (take_features(&file, all), None)
+        };
+        names.dictionary = dictionary?.unwrap_or_default();
         if !names.are_distinct() {
             return Err("has labels that are not distinct, or not as many as its task has".into());
         }
@@ -176,6 +183,10 @@ impl RawModel {
             if file.has("support.examples") {
                 let vectors = support.insert(Support::take(&file, names.features)?).len();
                 parts.insert(0, ("coefficients", vec![vectors, task.structure.columns(&names)]));
+            }
+            if let Some(ahead) = ahead {
+                weights = ahead;
+                parts.clear();
             }
             for (name, shape) in parts {
                 take_weights(&file, name, &shape, &mut weights)?;
@@ -321,6 +332,26 @@ pub(super) fn in_file(fault: Fault, path: &Path) -> crate::Error {
         "the file is damaged, was altered, or is no dualgap model (which comes before the data)"
     };
     fault.in_file(path, remedy)
+}
+
+/// Reads the weights of a model whose names are unpacked at the same time, if nothing about them depends on these. Faults are
+/// found again, and told, when they are read without this.
+fn weights_ahead<S: Structure>(
+    file: &Reader<'_>,
+    task: &Task<S>,
+    unnamed: &Names,
+) -> Option<Vec<f64>> {
+    let plain = !task.penalty.is_low_rank() && !file.has("support.examples");
+    if !plain || !unnamed.are_distinct() {
+        return None;
+    }
+    let structure = task.structure.clone().take(file, unnamed).ok()?;
+    structure.check(unnamed).ok()?;
+    let mut weights = Vec::new();
+    for (name, shape) in structure.layout(unnamed) {
+        take_weights(file, name, &shape, &mut weights).ok()?;
+    }
+    Some(weights)
 }
 
 /// Reads weights in factors. It does not expand them: the matrix could need far more memory than the file.

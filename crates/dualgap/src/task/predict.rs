@@ -192,7 +192,7 @@ fn label_columns<S: Structure>(
             }
             continue;
         }
-        let mut lines = positions(model, sequences, request)?.into_iter();
+        let mut lines = positions(model, sequences, request)?.into_iter().flatten();
         for sentence in &sentences {
             text.clear();
             page.write(sentence, lines.by_ref(), &mut text);
@@ -256,14 +256,14 @@ impl Page {
     }
 }
 
-/// Returns the lines of all positions, in order.
+/// Returns the lines of all positions of every sequence, in order.
 fn positions<S: Structure>(
     model: &Model<S>,
     sequences: Sequences,
     request: &Request,
-) -> Result<Vec<String>> {
+) -> Result<Vec<Vec<String>>> {
     match S::of_sequences(sequences) {
-        Some(data) => Ok(spelled(model, &data, request)?.concat()),
+        Some(data) => spelled(model, &data, request),
         None => Err(no_columns()),
     }
 }

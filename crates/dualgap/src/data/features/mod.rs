@@ -10,8 +10,8 @@ use super::numbering::Numbering;
 use super::targets::number;
 use super::templates::{Pad, Templates};
 use super::{
-    Alphabet, ColumnRecipe, Dictionary, Encoding, Hashing, Scheme, Sequences, Source, TargetKind,
-    Unseen, Vocabulary,
+    Alphabet, ColumnRecipe, Dictionary, Encoding, Hashing, Lookup, Scheme, Sequences, Source,
+    TargetKind, Unseen, Vocabulary,
 };
 use crate::error::count_of;
 use crate::linalg::Rows;
@@ -488,10 +488,11 @@ fn extract(
 ) -> Part {
     let mut part = Part::default();
     let mut buffer = String::new();
+    let mut names = Lookup::default();
     for sentence in sentences {
         for t in 0..sentence.len() {
             let Part { dictionary, features, edges, unseen, .. } = &mut part;
-            let mut number = |feature: &str| {
+            let mut number = |feature: &str, unseen: &mut Unseen| {
                 let number = match known {
                     None => Some(dictionary.number(feature)),
                     Some(Known::Names(known)) => known.index(feature),
@@ -502,15 +503,23 @@ fn extract(
                 number
             };
             counted(features, |features| {
+                if let Some(Known::Names(known)) = known {
+                    templates.look_up(sentence, t, pad, &mut names);
+                    let begin = features.len();
+                    names.find(known, |number| features.extend(number));
+                    unseen.met += templates.len() as u64;
+                    unseen.features += (templates.len() - (features.len() - begin)) as u64;
+                    return;
+                }
                 templates.features(sentence, t, pad, &mut buffer, |feature| {
-                    features.extend(number(feature));
+                    features.extend(number(feature, unseen));
                 });
             });
             if templates.pairs() > 0 {
                 counted(edges, |edges| {
                     if t > 0 {
                         templates.pair_features(sentence, t, pad, &mut buffer, |feature| {
-                            edges.extend(number(feature));
+                            edges.extend(number(feature, unseen));
                         });
                     }
                 });

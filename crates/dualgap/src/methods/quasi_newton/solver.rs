@@ -1,8 +1,8 @@
 //! The steps, as a [`Solver`].
 
-use super::memory::Memory;
+use super::memory::{Memory, Products};
 use super::{SmoothProblem, orthant};
-use crate::linalg::kernels::{add_scaled, dot};
+use crate::linalg::kernels::dot;
 use crate::linalg::parallel;
 use crate::run::{Certificate, Certified, Counters, Expected, Quota, Resumable, Solver, Work};
 use crate::{Error, Result};
@@ -40,7 +40,21 @@ pub struct State {
 struct Local {
     value: f64,
     gradient: Vec<f64>,
+    /// The products of the pairs in memory with the gradient, if they are known.
+    products: Option<Products>,
 }
+
+/// Vectors that are written anew in every step: with millions of weights, memory that the system has to clear first would take as
+/// long as the arithmetic.
+#[derive(Default)]
+struct Spare {
+    w: Vec<f64>,
+    gradient: Vec<f64>,
+    direction: Vec<f64>,
+}
+
+/// The parts in which vectors are written.
+const PARTS: usize = 32;
 
 /// The quasi-Newton method; see the room's head.
 pub struct QuasiNewton<'a, P> {
@@ -52,6 +66,7 @@ pub struct QuasiNewton<'a, P> {
     pool: Arc<parallel::Pool>,
     /// Gradients of all examples, for the counters.
     gradients: u64,
+    spare: Spare,
 }
 
 impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
@@ -61,7 +76,8 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
         let w = vec![0.0; problem.dim()];
         let state =
             State { w, stochastic: Some(0), memory: Memory::default(), best: None, known: false };
-        Ok(Self { problem, state, local: None, proved: None, pool: Arc::new(pool), gradients: 0 })
+        let (pool, spare) = (Arc::new(pool), Spare::default());
+        Ok(Self { problem, state, local: None, proved: None, pool, gradients: 0, spare })
     }
 
     /// Begins at these weights, with the gradients of all examples at once.
@@ -88,17 +104,19 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
             let (problem, w, out) = (self.problem, &state.w, &mut gradient);
             let value = parallel::install(&self.pool, || problem.gradient(w, out))?;
             let value = value + penalty(problem, w);
-            self.local = Some(Local { value, gradient });
+            self.local = Some(Local { value, gradient, products: None });
         }
         self.state = state;
+        self.state.memory.complete();
         Ok(())
     }
 
     fn local_at(&mut self, w: &[f64]) -> Result<Local> {
-        let mut gradient = vec![0.0; w.len()];
+        let mut gradient = std::mem::take(&mut self.spare.gradient);
+        gradient.resize(w.len(), 0.0);
         let value = self.problem.gradient(w, &mut gradient)?;
         self.gradients += 1;
-        Ok(Local { value: value + penalty(self.problem, w), gradient })
+        Ok(Local { value: value + penalty(self.problem, w), gradient, products: None })
     }
 
     /// Takes a step, and returns the work that it took in passes over the data.
@@ -130,40 +148,54 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
         Ok(passes + self.gradients - before)
     }
 
-    /// Returns the direction for the steepest way up; under an l1 norm, without what is no way down.
-    fn direction(&self, up: &[f64]) -> Vec<f64> {
-        let mut p = self.state.memory.direction(up);
-        if self.problem.l1() > 0.0 {
-            orthant::align(&mut p, up);
+    /// Writes the direction for the steepest way up, under an l1 norm without what is no way down; returns the slope along it.
+    fn direction(&self, up: &[f64], products: Option<&Products>, p: &mut Vec<f64>) -> Result<f64> {
+        let smooth = self.problem.l1() <= 0.0;
+        let slope = self.state.memory.direction(up, products.filter(|_| smooth), p)?;
+        if smooth {
+            return Ok(slope);
         }
-        p
+        orthant::align(p, up);
+        Ok(dot(up, p))
     }
 
-    /// Returns the weights at the end of a step of length t.
-    fn ahead(&self, p: &[f64], t: f64, steepest: Option<&[f64]>) -> Vec<f64> {
+    /// Writes the weights at the end of a step of length t.
+    fn ahead(&self, p: &[f64], t: f64, steepest: Option<&[f64]>, ahead: &mut Vec<f64>) {
+        let w = &self.state.w;
         if let Some(steepest) = steepest {
-            return orthant::walk(&self.state.w, p, t, steepest);
+            *ahead = orthant::walk(w, p, t, steepest);
+            return;
         }
-        let mut w = self.state.w.clone();
-        add_scaled(p, t, &mut w);
-        w
+        ahead.resize(w.len(), 0.0);
+        parallel::fill_ranges(w.len(), PARTS, [(ahead, 1)], |range, [ahead]| {
+            for ((ahead, w), p) in ahead.iter_mut().zip(&w[range.clone()]).zip(&p[range]) {
+                *ahead = w + t * p;
+            }
+        });
     }
 
     /// Goes along the direction as far as P falls enough.
     fn search(&mut self, local: Local) -> Result<()> {
+        let mut p = std::mem::take(&mut self.spare.direction);
+        let done = self.search_along(local, &mut p);
+        self.spare.direction = p;
+        done
+    }
+
+    fn search_along(&mut self, mut local: Local, p: &mut Vec<f64>) -> Result<()> {
         let sigma = self.problem.l1();
         let steepest =
             (sigma > 0.0).then(|| orthant::steepest(&self.state.w, &local.gradient, sigma));
         let down = steepest.as_deref().unwrap_or(&local.gradient);
-        let mut p = self.direction(down);
-        let mut slope = dot(down, &p);
+        let mut slope = self.direction(down, local.products.as_ref(), p)?;
         let mut t = 1.0;
         for trial in 0..TRIALS {
             if slope >= 0.0 || slope.is_nan() {
                 break;
             }
-            let w = self.ahead(&p, t, steepest.as_deref());
-            let ahead = self.local_at(&w)?;
+            let mut w = std::mem::take(&mut self.spare.w);
+            self.ahead(p, t, steepest.as_deref(), &mut w);
+            let mut ahead = self.local_at(&w)?;
             let level = LEVEL * local.value.abs();
             // Under an l1 norm the step is not t p where it ends at zero.
             let promised = match &steepest {
@@ -174,20 +206,18 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
                 None => t * slope,
             };
             if ahead.value <= local.value + SHARE * promised + level {
-                match &steepest {
-                    Some(_) => {
-                        p.iter_mut()
-                            .zip(&w)
-                            .zip(&self.state.w)
-                            .for_each(|((p, w), old)| *p = w - old);
-                    }
-                    None => p.iter_mut().for_each(|p| *p *= t),
+                if steepest.is_some() {
+                    p.iter_mut().zip(&w).zip(&self.state.w).for_each(|((p, w), old)| *p = w - old);
+                    t = 1.0;
                 }
-                let change = ahead.gradient.iter().zip(&local.gradient).map(|(a, b)| a - b);
-                self.state.memory.push(&p, &change.collect::<Vec<_>>());
-                (self.state.w, self.local) = (w, Some(ahead));
+                let memory = &mut self.state.memory;
+                ahead.products = memory.push((p, t), &local.gradient, &ahead.gradient)?;
+                self.spare.w = std::mem::replace(&mut self.state.w, w);
+                self.spare.gradient = local.gradient;
+                self.local = Some(ahead);
                 return Ok(());
             }
+            (self.spare.w, self.spare.gradient) = (w, ahead.gradient);
             // The minimiser of the parabola through both values and the slope.
             let rise = ahead.value - local.value - t * slope;
             let best = -slope * t * t / (2.0 * rise);
@@ -195,8 +225,8 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
             if trial == TRIALS / 2 {
                 let diagonal = std::mem::take(&mut self.state.memory.diagonal);
                 self.state.memory.restart(diagonal);
-                p = self.direction(down);
-                (slope, t) = (dot(down, &p), 1.0);
+                local.products = None;
+                (slope, t) = (self.direction(down, None, p)?, 1.0);
             }
         }
         self.local = Some(local);
@@ -259,7 +289,7 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
 
     /// The gap of w and its own dual point: without an l1 norm, ‖∇P‖²/(2λ).
     fn expected(&self) -> Option<Expected> {
-        let Local { value, gradient } = self.local.as_ref()?;
+        let Local { value, gradient, .. } = self.local.as_ref()?;
         let (lambda, sigma) = (self.problem.lambda(), self.problem.l1());
         let gap = if sigma > 0.0 {
             orthant::gap(&self.state.w, gradient, lambda, sigma)

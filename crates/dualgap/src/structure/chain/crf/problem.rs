@@ -232,28 +232,40 @@ impl<'d> CrfProblem<'d> {
         nodes.chain(pairs).collect()
     }
 
-    /// The second half of a pass: writes u. With `compensated`, its sums have no rounding worth a word.
-    fn second_half(&self, residuals: &[f64], sums: &Sums, compensated: bool, u: &mut [f64]) {
+    /// The second half of a pass: writes u. With `compensated`, its sums have no rounding worth a word. What `finish` returns for
+    /// the weights of a feature, or for those that are of no feature, is added up.
+    fn second_half(
+        &self,
+        residuals: &[f64],
+        sums: &Sums,
+        compensated: bool,
+        u: &mut [f64],
+        finish: impl Fn(Range<usize>, &mut [f64]) -> f64 + Sync,
+    ) -> f64 {
         let (layout, k) = (self.layout, self.layout.labels);
         let (emissions, others) = u.split_at_mut(layout.start().start);
-        parallel::fill_ranges(layout.features, PARTS, [(emissions, k)], |range, [out]| {
-            let mut low = vec![0.0; k];
-            for (f, out) in range.zip(out.chunks_exact_mut(k)) {
-                out.fill(0.0);
-                if compensated {
-                    low.fill(0.0);
-                    self.columns.column(f).for_each(|t, x| {
-                        let d = &residuals[t * k..(t + 1) * k];
-                        for ((high, low), d) in out.iter_mut().zip(&mut low).zip(d) {
-                            two_sum(high, low, x * d);
-                        }
-                    });
-                    out.iter_mut().zip(&low).for_each(|(high, low)| *high += low);
-                } else {
-                    add_scores(self.columns.column(f), residuals, out);
+        let parts =
+            parallel::fill_ranges(layout.features, PARTS, [(emissions, k)], |range, [out]| {
+                let mut low = vec![0.0; k];
+                let mut sum = 0.0;
+                for (f, out) in range.zip(out.chunks_exact_mut(k)) {
+                    out.fill(0.0);
+                    if compensated {
+                        low.fill(0.0);
+                        self.columns.column(f).for_each(|t, x| {
+                            let d = &residuals[t * k..(t + 1) * k];
+                            for ((high, low), d) in out.iter_mut().zip(&mut low).zip(d) {
+                                two_sum(high, low, x * d);
+                            }
+                        });
+                        out.iter_mut().zip(&low).for_each(|(high, low)| *high += low);
+                    } else {
+                        add_scores(self.columns.column(f), residuals, out);
+                    }
+                    sum += finish(f * k..(f + 1) * k, out);
                 }
-            }
-        });
+                sum
+            });
         let (ends, pairs) = others.split_at_mut(2 * k);
         let mut low = vec![0.0; 2 * k];
         ends.fill(0.0);
@@ -268,6 +280,7 @@ impl<'d> CrfProblem<'d> {
         for ((u, count), expected) in pairs.iter_mut().zip(&self.counts).zip(&sums.pairs) {
             *u = count - expected;
         }
+        parts.into_iter().sum::<f64>() + finish(layout.start().start..layout.dim(), others)
     }
 
     /// Computes what a certificate at w is made of, from scratch and with all errors bounded.
@@ -275,7 +288,7 @@ impl<'d> CrfProblem<'d> {
         let mut residuals = self.buffer();
         let sums = self.first_half(w, true, &mut residuals)?;
         let mut u = vec![0.0; w.len()];
-        self.second_half(&residuals, &sums, true, &mut u);
+        self.second_half(&residuals, &sums, true, &mut u, |_, _| 0.0);
         drop(residuals);
         let delta = (sums.relative + 16.0 * UNIT_ROUNDOFF) * self.extent * 1.001;
         let square = squared_norm(w).scaled(0.5);
@@ -376,11 +389,15 @@ impl SmoothProblem for CrfProblem<'_> {
     fn gradient(&self, w: &[f64], gradient: &mut [f64]) -> Result<f64> {
         let mut residuals = self.buffer();
         let sums = self.first_half(w, false, &mut residuals)?;
-        self.second_half(&residuals, &sums, false, gradient);
-        for (g, w) in gradient.iter_mut().zip(w) {
-            *g = self.lambda * w - *g;
-        }
-        Ok(sums.loss.value + self.lambda * 0.5 * squared_norm(w).value)
+        let square = self.second_half(&residuals, &sums, false, gradient, |range, out| {
+            let mut square = 0.0;
+            for (g, w) in out.iter_mut().zip(&w[range]) {
+                *g = self.lambda * w - *g;
+                square += w * w;
+            }
+            square
+        });
+        Ok(sums.loss.value + self.lambda * 0.5 * square)
     }
 
     /// The diagonal is `λ + Σ mass x² μ(1 − μ)`; for pairs, the expected counts in the place of the variances.
@@ -395,7 +412,7 @@ impl SmoothProblem for CrfProblem<'_> {
                 *d = if mass > 0.0 { d.abs() * (1.0 - d.abs() / mass).max(0.0) } else { 0.0 };
             }
         }
-        self.second_half(&residuals, &sums, false, diagonal);
+        self.second_half(&residuals, &sums, false, diagonal, |_, _| 0.0);
         let layout = self.layout;
         let (emissions, _) = diagonal.split_at_mut(layout.start().start);
         parallel::fill_ranges(layout.features, PARTS, [(emissions, k)], |range, [out]| {
