@@ -123,7 +123,7 @@ impl Shard {
         }));
         let lost = || PyRuntimeError::new_err("the thread of the shard has ended");
         sent.map_err(|_| lost())?;
-        py.detach(|| answered.recv()).map_err(|_| lost())?.or_raise()
+        py.detach(move || answered.recv()).map_err(|_| lost())?.or_raise()
     }
 }
 
@@ -153,7 +153,7 @@ fn open<S: PyStructure>(
         let _ = opened.send(end);
     });
     let none = || Err(Error::setting("the thread of the shard has ended"));
-    py.detach(|| opening.recv().unwrap_or_else(|_| none())).or_raise()?;
+    py.detach(move || opening.recv().unwrap_or_else(|_| none())).or_raise()?;
     Ok(Shard(sender))
 }
 
@@ -181,7 +181,7 @@ fn words(bytes: &[u8]) -> PyResult<&[[u8; 8]]> {
 pub fn add_parts<'py>(
     py: Python<'py>,
     kind: &str,
-    parts: Vec<Vec<u8>>,
+    parts: Vec<PyBackedBytes>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let sum = py.detach(|| match kind {
         "change" => added(&parts, Change::from_bytes, Change::add).map(|sum| sum.to_bytes()),
@@ -350,7 +350,7 @@ fn assemble_one<S: PyStructure>(
     let (w, weights) =
         (numbers(&ended.w)?, ended.weights.as_ref().map(|weights| numbers(weights)).transpose()?);
     let method: Method = request.method().or_raise()?;
-    let model = py.detach(|| {
+    let model: Result<_> = py.detach(move || {
         let task = request.task.resolve_for(total)?;
         let primal = task.whole()?.primal(&w, LossPart::from_bytes(&ended.losses)?);
         let dual = Measured { value: ended.dual.0, error: ended.dual.1 };
