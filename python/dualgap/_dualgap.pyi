@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Data", "Interrupt", "Model", "Reach", "Rows", "appraise", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "path"]
+__all__ = ["__version__", "Data", "Interrupt", "Model", "Reach", "Rows", "Shard", "Whole", "add_parts", "appraise", "assemble", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "path"]
 
 __version__: Final[str]
 """
@@ -19,6 +19,11 @@ class Data:
     A data set to train on or to predict.
     """
     def __len__(self, /) -> int: ...
+    def digest_part(self, /, stage: SupportsIndex, before: SupportsGetItem[int, SupportsIndex], total: SupportsGetItem[int, SupportsIndex], state: bytes | bytearray) -> bytes | None:
+        """
+        Return the state of the fingerprint of all shards after this shard's part of a stage, or None if there is no such
+        stage. `before` are the sizes of the shards before this one and `total` those of all; `state` is empty at first.
+        """
     @staticmethod
     def examples(rows: Rows, *, classes: Any | None = None, sets: SupportsGetItem[int, SupportsGetItem[int, SupportsIndex]] | None = None, numbers: Any | None = None, outputs: Incomplete | None = None, labels: SupportsGetItem[int, str] | None = None, weights: Any | None = None, features: SupportsGetItem[int, str] | None = None, constant: bool = False) -> Data:
         """
@@ -64,6 +69,10 @@ class Data:
         Return sequences: sequence `i` has the rows `starts[i]..starts[i + 1]`, each with a number of `labels` if there
         are `classes`. `edges` has a row of features of the pair of a position and the one before; `features` names those of
         positions, and then those of pairs.
+        """
+    def sizes(self, /) -> list[int]:
+        """
+        Return the sizes of a shard that the fingerprint of all shards needs: the number of examples, and others.
         """
 
 @final
@@ -256,6 +265,89 @@ class Rows:
         The number of columns.
         """
 
+@final
+class Shard:
+    """
+    Some of the examples, with their dual points.
+    """
+    def __new__(cls, /, structure: str, data: Data, request: str, arrays: dict, total: SupportsFloat | SupportsIndex) -> Shard:
+        """
+        Return a shard of these data, whose task is a request as `fit` has it. The examples of all shards weigh `total`.
+        """
+    def apply(self, /, gamma: SupportsFloat | SupportsIndex) -> None:
+        """
+        Go this share of the last round.
+        """
+    def dim(self, /) -> int:
+        """
+        Return the number of weights.
+        """
+    def dual(self, /) -> bytes:
+        """
+        Return the shard's part of the dual value and of v, as bytes.
+        """
+    def losses(self, /, w: bytes) -> bytes:
+        """
+        Return the losses at these weights, as bytes.
+        """
+    def restore(self, /, state: bytes | bytearray) -> None:
+        """
+        Go on from a state.
+        """
+    def round(self, /, v: bytes, sigma: SupportsFloat | SupportsIndex, passes: SupportsIndex) -> bytes:
+        """
+        Take steps for so many passes at the v of all shards; return the change as bytes.
+        """
+    def state(self, /) -> bytes:
+        """
+        Return the state from which another shard of the same examples goes on.
+        """
+    def witness(self, /) -> list[bytes]:
+        """
+        Return the dual points: how many entries each example has, their keys and their weights, all as bytes.
+        """
+
+@final
+class Whole:
+    """
+    The problem of all shards, without their examples.
+    """
+    def __new__(cls, /, structure: str, request: str, arrays: dict, total: SupportsFloat | SupportsIndex) -> Whole:
+        """
+        Return the problem of a request as `fit` has it, for examples that weigh `total`.
+        """
+    def dual(self, /, sum: bytes) -> tuple[tuple[float, float], bytes]:
+        """
+        Return the dual value with its error, and v as bytes, of the sum of the shards' parts.
+        """
+    @property
+    def lam(self, /) -> float:
+        """
+        The strength of the penalty.
+        """
+    @staticmethod
+    def next_sigma(shards: SupportsIndex, sigma: SupportsFloat | SupportsIndex | None = None, gamma: SupportsFloat | SupportsIndex | None = None) -> float:
+        """
+        Return σ' of the next round, after one with this σ' went the share `gamma`; without a share that of the first round.
+        """
+    def primal(self, /, w: bytes, sum: bytes) -> tuple[tuple[float, float], bool]:
+        """
+        Return the primal value with its error, and whether it is a bound, at these weights and the sum of their losses.
+        """
+    def step(self, /, v: bytes, sum: bytes) -> tuple[float, bytes]:
+        """
+        Return which share of a change raises the dual most, and v after it.
+        """
+    def weights(self, /, v: bytes) -> bytes:
+        """
+        Return the weights at this v, both as bytes.
+        """
+
+def add_parts(kind: str, parts: SupportsGetItem[int, bytes | bytearray]) -> bytes:
+    """
+    Add what shards have sent, in their order: "change", "dual" or "losses".
+    """
+
 def appraise(structure: str, data: Data, request: str, arrays: dict, weights: SupportsGetItem[int, SupportsFloat | SupportsIndex], *, callback: Any | None = None) -> tuple:
     """
     Prove how far from the optimum of a problem weights are, whoever made them.
@@ -263,6 +355,14 @@ def appraise(structure: str, data: Data, request: str, arrays: dict, weights: Su
     The weights are in the order of the structure: for classes, one for each label of the first feature, then of the
     second. Returns the bounds as a dict, and the exception of a signal or of the callback that ended the run
     early, if there was one.
+    """
+
+def assemble(structure: str, any: Data, request: str, arrays: dict, total: SupportsFloat | SupportsIndex, outcome: dict) -> Model:
+    """
+    Make an ordinary model of what rounds on shards have ended with.
+
+    `any` are examples with the columns and labels of the shards; `outcome` has the weights `w`, the sum of their `losses`, the
+    `dual` value with its error, the `witness` of every shard, and what the run was.
     """
 
 def check_oracle(description: str, oracle: Any, data: Data, *, draws: SupportsIndex, seed: SupportsIndex, all_outputs: Any | None = None, some_outputs: Any | None = None) -> dict:

@@ -35,10 +35,10 @@ class ShardLost(RuntimeError):
 def read(run: str, number: int, block: Any) -> dict[str, Any]:
     """Take a block ``(X, y, weights)``, or read it from a path; return what the client must know of it."""
     X, y, weights = _from_file(block) if isinstance(block, str) else block
-    X = X.tocsr() if sp.issparse(X) else np.asarray(getattr(X, "values", X), dtype=np.float64)
-    y = np.asarray(getattr(y, "values", y)).ravel()
+    X = _aligned_rows(X.tocsr()) if sp.issparse(X) else _aligned(getattr(X, "values", X), np.float64)
+    y = _aligned(getattr(y, "values", y)).ravel()
     if weights is not None:
-        weights = np.ascontiguousarray(getattr(weights, "values", weights), dtype=np.float64).ravel()
+        weights = _aligned(getattr(weights, "values", weights), np.float64).ravel()
     if X.ndim != 2 or X.shape[0] != len(y) or (weights is not None and len(weights) != len(y)):
         raise ValueError(f"shard {number} has {X.shape} numbers, {len(y)} targets, and as many weights as it has examples")
     if not len(y):
@@ -56,6 +56,15 @@ def read(run: str, number: int, block: Any) -> dict[str, Any]:
         "weights": None if weights is None else weights.tobytes(),
         "total": float(len(y)) if weights is None else float(np.sum(weights)),
     }
+
+
+def _aligned(array: Any, dtype: Any = None) -> Any:
+    """Return an array that begins at an address of its type: one that has travelled may begin anywhere."""
+    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+def _aligned_rows(X: Any) -> Any:
+    return sp.csr_matrix((_aligned(X.data), _aligned(X.indices), _aligned(X.indptr)), shape=X.shape)
 
 
 def _from_file(path: str) -> tuple[Any, Any, None]:
