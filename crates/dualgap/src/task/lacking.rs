@@ -38,7 +38,8 @@ fn training_in_the_trace_ball_asks_for_the_feature() {
 
 #[test]
 fn a_model_file_with_factors_asks_for_the_feature() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dualgap-cli/tests/linear/version1");
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dualgap-cli/tests/linear/version1");
     for name in ["trace.v1", "completion.v1"] {
         let path = folder.join(name);
         let message = names_the_feature(Registry::builtin().load(&path).map(|_| ()));
