@@ -47,13 +47,13 @@ mod _dualgap {
     #[pymodule_export]
     use crate::path::{Reach, grid_path, path};
     #[pymodule_export]
-    use crate::reading::column_recipe;
+    use crate::reading::{column_recipe, read_libsvm};
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::running::Flag;
     #[pymodule_export]
-    use crate::shard::{Shard, Whole, add_parts, assemble};
+    use crate::shard::{Course, Position, Shard, Whole, add_parts, assemble};
 
     /// The version of the library.
     #[allow(non_upper_case_globals)] // Python's name

@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::structures::{PyStructure, for_structure};
 use dualgap::data::{PrintParts, print_of};
 use dualgap::dual::Witness;
-use dualgap::dual::shard::{self, Aggregation, Change, DualPart, LossPart, Rounds};
+use dualgap::dual::shard::{self, Change, DualPart, LossPart, Rounds};
 use dualgap::linalg::Measured;
 use dualgap::run::Stop;
 use dualgap::task::{Method, Outcome};
@@ -43,17 +43,18 @@ impl Shard {
             .unwrap_or_else(|| Err(unknown(structure)))
     }
 
-    /// Take steps for so many passes at the v of all shards; return the change as bytes.
+    /// Take steps for so many passes around the position of all shards; return the change as bytes.
     fn round<'py>(
         &self,
         py: Python<'py>,
-        v: &[u8],
+        at: &Position,
+        momentum: f64,
         sigma: f64,
         passes: u64,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let v = numbers(v)?;
-        let change =
-            self.call(py, move |shard| shard.round(&v, sigma, passes).map(|it| it.to_bytes()))?;
+        let v = at.0.ahead(momentum);
+        let round = move |shard: &mut dyn Rounds| shard.round(&v, momentum, sigma, passes);
+        let change = self.call(py, move |shard| round(shard).map(|it| it.to_bytes()))?;
         Ok(PyBytes::new(py, &change))
     }
 
@@ -208,6 +209,92 @@ fn added<T>(
     Ok(sum)
 }
 
+/// v, and by how much the last round has changed it.
+#[pyclass(module = "dualgap._dualgap")]
+pub struct Position(shard::Position);
+
+#[pymethods]
+impl Position {
+    /// Return the position at this v, with its last change unless there was none; both as bytes.
+    #[new]
+    #[pyo3(signature = (v, moved=None))]
+    fn new(v: &[u8], moved: Option<&[u8]>) -> PyResult<Self> {
+        let mut at = shard::Position::new(numbers(v)?);
+        if let Some(moved) = moved {
+            at.moved = numbers(moved)?;
+        }
+        if at.moved.len() != at.v.len() {
+            return Err(PyValueError::new_err("v and its change have different lengths"));
+        }
+        Ok(Self(at))
+    }
+
+    /// Go a share of a change.
+    fn go(&mut self, change: &[u8], gamma: f64) -> PyResult<()> {
+        self.0.go(&Change::from_bytes(change).or_raise()?, gamma).or_raise()
+    }
+
+    /// Replace v by the one that was rebuilt from the points.
+    fn settle(&mut self, v: &[u8]) -> PyResult<()> {
+        self.0.settle(numbers(v)?).or_raise()
+    }
+
+    /// Return v as bytes.
+    fn v<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        bytes_of(py, &self.0.v)
+    }
+
+    /// Return the last change of v as bytes.
+    fn moved<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        bytes_of(py, &self.0.moved)
+    }
+}
+
+/// The momentum and σ' of the rounds.
+#[pyclass(module = "dualgap._dualgap")]
+pub struct Course(shard::Course);
+
+#[pymethods]
+impl Course {
+    /// Return the course at its beginning, for so many shards; or from the state of another one, as JSON.
+    #[new]
+    #[pyo3(signature = (shards, state=None))]
+    fn new(shards: usize, state: Option<&str>) -> PyResult<Self> {
+        match state {
+            None => Ok(Self(shard::Course::new(shards))),
+            Some(state) => serde_json::from_str(state).map(Self).or_raise(),
+        }
+    }
+
+    /// σ' of the next round.
+    #[getter]
+    fn sigma(&self) -> f64 {
+        self.0.sigma()
+    }
+
+    /// The momentum of the next round.
+    #[getter]
+    fn momentum(&self) -> f64 {
+        self.0.momentum()
+    }
+
+    /// Begin the momentum anew.
+    fn restart(&mut self) {
+        self.0.restart();
+    }
+
+    /// Go the best share of the change of all shards, and return it.
+    fn step(&mut self, whole: &Whole, at: &mut Position, change: &[u8]) -> PyResult<f64> {
+        let change = Change::from_bytes(change).or_raise()?;
+        self.0.step(&whole.whole, &mut at.0, &change).or_raise()
+    }
+
+    /// Return the state as JSON.
+    fn state(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0).or_raise()
+    }
+}
+
 /// The problem of all shards, without their examples.
 #[pyclass(frozen, module = "dualgap._dualgap")]
 pub struct Whole {
@@ -254,34 +341,6 @@ impl Whole {
     fn primal(&self, w: &[u8], sum: &[u8]) -> PyResult<((f64, f64), bool)> {
         let primal = self.whole.primal(&numbers(w)?, LossPart::from_bytes(sum).or_raise()?);
         Ok(((primal.value.value, primal.value.error), primal.certified))
-    }
-
-    /// Return which share of a change raises the dual most, and v after it.
-    fn step<'py>(
-        &self,
-        py: Python<'py>,
-        v: &[u8],
-        sum: &[u8],
-    ) -> PyResult<(f64, Bound<'py, PyBytes>)> {
-        let (mut v, change) = (numbers(v)?, Change::from_bytes(sum).or_raise()?);
-        if v.len() != change.v.len() {
-            return Err(PyValueError::new_err("the change has another number of weights"));
-        }
-        let gamma = self.whole.step(&v, &change);
-        v.iter_mut().zip(&change.v).for_each(|(v, change)| *v += gamma * change);
-        Ok((gamma, bytes_of(py, &v)))
-    }
-
-    /// Return σ' of the next round, after one with this σ' went the share `gamma`; without a share that of the first round.
-    #[staticmethod]
-    #[pyo3(signature = (shards, sigma=None, gamma=None))]
-    fn next_sigma(shards: usize, sigma: Option<f64>, gamma: Option<f64>) -> f64 {
-        let mut aggregation = Aggregation::new(shards);
-        if let (Some(sigma), Some(gamma)) = (sigma, gamma) {
-            aggregation = aggregation.at(sigma);
-            aggregation.record(gamma);
-        }
-        aggregation.sigma
     }
 }
 

@@ -12,6 +12,7 @@ try:
 except ImportError as error:
     raise ImportError("dualgap.dask needs Dask: pip install 'dualgap[dask]'") from error
 
+from ._chains import ChainSVM
 from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
 
-__all__ = ["LinearClassifier", "LinearRegressor", "MulticlassSVM"]
+__all__ = ["ChainSVM", "LinearClassifier", "LinearRegressor", "MulticlassSVM"]

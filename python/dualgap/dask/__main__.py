@@ -29,6 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--time", type=float, help="the most seconds")
     train.add_argument("--seed", type=int, default=0)
     train.add_argument("--local-passes", default="auto", help="auto, a number, or numbers with commas as a run has recorded them")
+    train.add_argument("--checkpoint", help="a file to go on from if it is there, and to write now and then")
     train.add_argument("--json", action="store_true", help="print the report as JSON")
     return parser
 
@@ -65,6 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
             time=given.time,
             seed=given.seed,
             local_passes=_local_passes(given.local_passes),
+            checkpoint=given.checkpoint,
             callback=show,
             **keywords,
         ).fit(given.shards)
@@ -82,13 +84,15 @@ def main(arguments: list[str] | None = None) -> int:
             "local_passes": [made["passes"] for made in model.rounds_],
             "bytes": model.bytes_,
             "lost_shards": model.lost_,
+            "restored_shards": model.restored_,
             "history": model.history_,
         }
         print(json.dumps(report))
     else:
         print(model.report_)
         print(
-            f"{len(model.rounds_)} rounds, {model.bytes_ / 1e6:.3g} MB moved, {model.lost_} shards lost; local passes "
+            f"{len(model.rounds_)} rounds, {model.bytes_ / 1e6:.3g} MB moved, {model.lost_} shards lost "
+            f"({model.restored_} restored); local passes "
             + ",".join(str(made["passes"]) for made in model.rounds_)
         )
     return 0 if model.stop_ == "gap_reached" else 1

@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import Any
 
 
-def blocks_of(X: Any, y: Any, sample_weight: Any) -> list[Any]:
-    """Return a path, or a triple of rows, targets and weights, for every shard."""
+def blocks_of(X: Any, y: Any, sample_weight: Any, lengths: Any = None) -> list[Any]:
+    """Return a path, or rows, targets, weights and the lengths of sequences, for every shard.
+
+    >>> from dualgap.dask._blocks import blocks_of
+    >>> blocks_of([[[1.0]], [[2.0]]], [["a"], ["b"]], None)
+    [([[1.0]], ['a'], None, None), ([[2.0]], ['b'], None, None)]
+    """
     if isinstance(X, (str, Path)):
         X = [X]
     if isinstance(X, Sequence) and X and all(isinstance(path, (str, Path)) for path in X):
@@ -17,16 +22,14 @@ def blocks_of(X: Any, y: Any, sample_weight: Any) -> list[Any]:
         return [str(path) for path in X]
     if y is None:
         raise ValueError("y is needed, unless X are the paths of files")
-    columns = [_column(X, "X"), _column(y, "y")]
-    if sample_weight is not None:
-        columns.append(_column(sample_weight, "sample_weight"))
-    lengths = {len(column) for column in columns}
-    if len(lengths) > 1 or 0 in lengths:
-        raise ValueError(
-            f"X, y and weights must have the same blocks, and have {', '.join(str(len(column)) for column in columns)} of "
-            "them: rechunk them alike"
-        )
-    return [(*parts, None)[:3] for parts in zip(*columns, strict=True)]
+    named = {"X": X, "y": y, "sample_weight": sample_weight, "lengths": lengths}
+    columns = {name: _column(given, name) for name, given in named.items() if given is not None}
+    counts = {name: len(column) for name, column in columns.items()}
+    if len(set(counts.values())) > 1 or 0 in counts.values():
+        found = ", ".join(f"{name} {count}" for name, count in counts.items())
+        raise ValueError(f"all must have the same blocks, and their numbers are {found}: rechunk them alike")
+    none: list[Any] = [None] * counts["X"]
+    return list(zip(*(columns.get(name, none) for name in named), strict=True))
 
 
 def _column(collection: Any, name: str) -> list[Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,13 +15,15 @@ import dualgap
 from .. import _dualgap
 from .._arrays import rows, spelled
 from .._base import whole as whole_number
+from . import _shards
 from ._blocks import blocks_of
+from ._checkpoint import Checkpoint
 from ._cluster import Cluster, Lost
 from ._rounds import Rounds
 
 _KEYWORDS = """
 
-    On a cluster there are two more keywords:
+    On a cluster there are three more keywords:
 
     client : distributed.Client, default=None
         The cluster; by default the client of this process.
@@ -27,9 +31,12 @@ _KEYWORDS = """
         How many passes every shard makes in a round before the changes are added up. ``"auto"`` takes so many that they take as
         long as the communication, which depends on the clock. What was taken is recorded in `rounds_`; the list of it repeats the
         run on the same shards.
+    checkpoint : path, default=None
+        Where the client writes the dual points of all shards now and then. If the file is there when `fit` begins, the run goes
+        on from it: after a client that was killed, or another scheduler. It must be of the same shards and problem.
 
-    And more attributes: `rounds_`, a list of dicts with the ``passes``, ``sigma``, ``gamma``, ``seconds`` and ``bytes`` of every
-    round; `bytes_`, the bytes that have travelled in all; `lost_` and `restored_`, how many shards were lost with their workers,
+    And more attributes: `rounds_`, a list of dicts with the ``passes``, ``sigma``, ``momentum``, ``gamma``, ``seconds`` and
+    ``bytes`` of every round; `bytes_`, the bytes that have travelled in all; `lost_` and `restored_`, how many shards were lost with their workers,
     and how many of them went on from a state that the client had.
 """
 
@@ -41,15 +48,27 @@ class Distributed:
     _local: ClassVar[type]
 
     def __init__(
-        self, *, client: Client | None = None, local_passes: str | int | list[int] = "auto", **keywords: Any
+        self,
+        *,
+        client: Client | None = None,
+        local_passes: str | int | list[int] = "auto",
+        checkpoint: str | os.PathLike[str] | None = None,
+        **keywords: Any,
     ) -> None:
         self._local.__init__(self, **keywords)  # type: ignore[misc]
         self.client = client
         self.local_passes = local_passes
+        self.checkpoint = checkpoint
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return sorted([*cls._local._get_param_names(), "client", "local_passes"])
+        return sorted([*cls._local._get_param_names(), "client", "local_passes", "checkpoint"])
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an estimator with the same keywords. A client cannot be copied, and is shared."""
+        keywords = self.get_params(deep=False)
+        client = keywords.pop("client")
+        return type(self)(client=client, **copy.deepcopy(keywords))
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the model on the shards of X until its certified gap is within the tolerance.
@@ -69,14 +88,18 @@ class Distributed:
         self : object
             The fitted estimator.
         """
+        return self._fit_blocks(blocks_of(X, y, sample_weight))
+
+    def _fit_blocks(self, blocks: list[Any]) -> Self:
+        """Train the model on these shards."""
         self._refuse()
-        client = self.client or get_client()
-        with Cluster(client, blocks_of(X, y, sample_weight)) as cluster:
+        with Cluster(self.client or get_client(), blocks) as cluster:
             found = cluster.read()
             setup = self._setup(found)
             cluster.open(setup)
             whole = _dualgap.Whole(self._structure, json.dumps(setup["request"]), setup["arrays"], setup["total"])
-            run = Rounds(cluster, whole, self._limits(), self.local_passes, self.callback)
+            checkpoint = self._resumed(cluster, setup)
+            run = Rounds(cluster, whole, self._limits(), self.local_passes, self.callback, checkpoint)
             stop, model = self._finish(run, setup, found)
         self.rounds_, self.bytes_ = run.rounds, cluster.bytes
         self.lost_, self.restored_ = cluster.lost, cluster.restored
@@ -93,9 +116,23 @@ class Distributed:
         )
         return self
 
+    def _resumed(self, cluster: Cluster, setup: dict[str, Any]) -> Checkpoint | None:
+        """Return the checkpoint, if one is wanted, after the shards were told to go on from it."""
+        if self.checkpoint is None:
+            return None
+        problem = {"structure": setup["structure"], "task": setup["request"]["task"], "total": setup["total"]}
+        checkpoint = Checkpoint(self.checkpoint, problem, [cluster.prints[k] for k in range(len(cluster))])
+        if checkpoint.states:
+            cluster.states = list(checkpoint.states)
+            cluster.restore_states()
+        return checkpoint
+
+    def _kind_of_intercept(self) -> str | None:
+        return self._intercept()
+
     def _refuse(self) -> None:
         """Raise an error for what shards do not support."""
-        if self._intercept() == "free":
+        if self._kind_of_intercept() == "free":
             raise ValueError('an intercept without penalty does not go with shards: take intercept="penalised"')
         if self._auto() is not None:
             raise ValueError("held-out data choose nothing on shards: give the strength as a number")
@@ -121,7 +158,7 @@ class Distributed:
             "solver": self.solver,
             "method": self._method(),
             "threads": whole_number(self.threads, "threads"),
-            "recipe": self._recipe(),
+            "recipe": self._shard_recipe(),
         }
         json.dumps(request, allow_nan=False)
         return {
@@ -129,7 +166,7 @@ class Distributed:
             "width": width,
             "classes": classes,
             "labels": None if classes is None else [spelled(label) for label in classes],
-            "constant": self._intercept() is not None,
+            "constant": self._kind_of_intercept() is not None,
             "total": total,
             "request": request,
             "arrays": self._completion() if hasattr(self, "_completion") else {},
@@ -137,6 +174,9 @@ class Distributed:
 
     def _shard_task(self, found: list[dict[str, Any]]) -> dict[str, Any]:
         return self._task()
+
+    def _shard_recipe(self) -> dict[str, Any] | None:
+        return self._recipe()
 
     def _shard_classes(self, found: list[dict[str, Any]]) -> np.ndarray | None:
         """Return the classes of all shards, or None for a regressor."""
@@ -149,12 +189,16 @@ class Distributed:
         self, run: Rounds, setup: dict[str, Any], found: list[dict[str, Any]]
     ) -> tuple[str, _dualgap.Model]:
         """Run, and make the model; workers may also be lost at the end, and then the run goes on."""
-        from . import _shards
-
         while True:
             stop = run.run()
             try:
                 witness = run.cluster.gather(_shards.witness)
+                break
+            except Lost:
+                run.cluster.recover()
+        while True:
+            # The fingerprint depends on the examples only: a worker that is lost now costs no progress.
+            try:
                 print_, examples = run.fingerprint()
                 break
             except Lost:
@@ -191,7 +235,10 @@ class Distributed:
 
     def _local_estimator(self) -> Any:
         """Return the fitted estimator of one machine, which needs no cluster."""
-        return self._local._from_model(self.model_)
+        estimator = self._local._from_model(self.model_)
+        if hasattr(self, "classes_"):
+            estimator.classes_ = self.classes_
+        return estimator
 
     def predict(self, X: Any) -> Any:
         """Predict as the estimator of one machine does; of a Dask array, a Dask array."""
@@ -213,6 +260,8 @@ class _Classes(Distributed):
         if any(info["classes"] is None for info in found):
             raise ValueError("a shard has more than 10,000 different targets: are these numbers to predict?")
         self.classes_ = np.unique(np.concatenate([info["classes"] for info in found]))
+        if found[0]["file"] and (self.classes_ == np.round(self.classes_)).all():
+            self.classes_ = self.classes_.astype(np.int64)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"Classifier can't train when only one class is present: all examples are of {self.classes_[0]!r}"

@@ -6,16 +6,24 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import _dualgap
 from . import _shards
+from ._checkpoint import Checkpoint
 from ._cluster import Cluster, Lost
+from ._shards import Behind, Part, Step
 
 #: The most local passes of a round. More of them gain little: the other shards' changes are unknown to them.
-_MOST_PASSES = 16
+_MOST_PASSES = 8
+#: The local passes of the first round.
+_FIRST_PASSES = 2
 #: Certify when this share of all passes so far was done since the last certification, and a pass at least.
-_CERTIFY_AFTER = 0.1
-#: The states of the shards are fetched after so many seconds of rounds.
-_KEEP_SECONDS = 20.0
+_CERTIFY_AFTER = 0.2
+#: v of the rounds may differ from that of the points by this share of its largest entry: it is rounded in every round.
+_DRIFT = 1e-11
+#: The states of the shards are fetched after this many seconds at least, and this many times as long as it takes.
+_KEEP_SECONDS, _KEEP_SHARE = 1.0, 20.0
 
 
 class Rounds:
@@ -28,13 +36,19 @@ class Rounds:
         limits: dict[str, Any],
         local_passes: str | int | list[int],
         callback: Callable[[dict[str, Any]], Any] | None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         self.cluster, self.whole, self.limits, self.callback = cluster, whole, limits, callback
-        self.local_passes = local_passes
-        self.v = b""
-        self.sigma = _dualgap.Whole.next_sigma(len(cluster))
+        self.local_passes, self.checkpoint = local_passes, checkpoint
+        self.course = _dualgap.Course(len(cluster))
+        self.position: _dualgap.Position | None = None
+        #: What the workers' positions have to follow: the step, and its payload.
+        self.step: Step = (0, "whole", 0.0)
+        self.payload: bytes = b""
+        #: The last round that was taken, whether or not it came to an end, and what shards have to apply.
+        self.taken = 0
         self.last: tuple[int, float] | None = None
-        #: Every round: its local passes, σ', the share that it went, seconds, and bytes that have travelled.
+        #: Every round: its local passes, σ', momentum, the share that it went, seconds, and bytes that have travelled.
         self.rounds: list[dict[str, Any]] = []
         self.history: list[dict[str, Any]] = []
         self.passes, self.certified_at = 0, 0
@@ -42,7 +56,9 @@ class Rounds:
         self.best: tuple[bytes, float, bytes] | None = None
         self.dual = (0.0, 0.0)
         self.seconds, self.certify_seconds = 0.0, 0.0
-        self.kept_at = time.monotonic()
+        self.kept_at, self.keeping = time.monotonic(), 0.0
+        if checkpoint is not None and checkpoint.passes:
+            self.passes = self.certified_at = checkpoint.passes
 
     def run(self) -> str:
         """Take rounds until the gap is within the tolerance, or a limit is reached; return why they ended."""
@@ -63,42 +79,64 @@ class Rounds:
             except Lost:
                 # The shards that are left keep their points. v is computed from all of them again.
                 self.cluster.recover()
-                self.last, certified = None, False
+                self.course.restart()
+                self.last, self.position, certified = None, None, False
 
     def _round(self) -> None:
         begin = time.perf_counter()
-        number, passes, before = len(self.rounds), self._local_passes(), self.cluster.bytes
-        arguments = (self.cluster.broadcast(self.v), self.last, number, self.sigma, passes)
-        change, computing, _ = self.cluster.total("change", _shards.take_round, *arguments)
-        gamma, self.v = self.whole.step(self.v, change)
+        self.taken += 1
+        passes, before, at = self._local_passes(), self.cluster.bytes, self.position
+        momentum, sigma = self.course.momentum, self.course.sigma
+        change, computing, _ = self._total(
+            "change", _shards.take_round, self.last, self.taken, momentum, sigma, passes
+        )
+        assert at is not None
+        gamma = self.course.step(self.whole, at, change)
+        self._moved("moved", change, gamma)
+        self.last = self.taken, gamma
         seconds = time.perf_counter() - begin
-        self.last = number, gamma
         self.passes += passes
         self.seconds += seconds
         self.rounds.append(
             {
                 "passes": passes,
-                "sigma": self.sigma,
+                "sigma": sigma,
+                "momentum": momentum,
                 "gamma": gamma,
                 "seconds": seconds,
                 "computing": computing,
                 "bytes": self.cluster.bytes - before,
             }
         )
-        self.sigma = _dualgap.Whole.next_sigma(len(self.cluster), self.sigma, gamma)
+
+    def _moved(self, kind: str, payload: bytes, gamma: float = 0.0) -> None:
+        """Say how the position has changed since the workers were last told."""
+        self.step, self.payload = (self.step[0] + 1, kind, gamma), payload
+
+    def _total(self, kind: str, function: Callable[..., Part], *arguments: Any) -> Part:
+        """Add what shards find at the position, and send it whole to workers that do not have the one before."""
+        while True:
+            try:
+                part = self.cluster.total(kind, function, self.step, self.cluster.broadcast(self.payload), *arguments)
+                break
+            except Behind:
+                at = self.position
+                assert at is not None
+                self._moved("whole", at.v() + at.moved())
+        # All workers have it now.
+        self.step, self.payload = (self.step[0], "held", 0.0), b""
+        return part
 
     def _local_passes(self) -> int:
         """Return the local passes of the next round: as given, or so many that they take as long as the communication."""
-        number = len(self.rounds)
-        given = self.local_passes
-        most = self.limits.get("passes")
+        given, most = self.local_passes, self.limits.get("passes")
         left = _MOST_PASSES if most is None else max(1, most - self.passes)
         if isinstance(given, list):
-            return max(1, given[min(number, len(given) - 1)])
+            return max(1, given[min(len(self.rounds), len(given) - 1)])
         if given != "auto":
             return min(max(1, int(given)), left)
         if not self.rounds:
-            return 1
+            return min(_FIRST_PASSES, left)
         last = self.rounds[-1]
         a_pass = max(last["computing"] / last["passes"], 1e-6)
         wanted = (last["seconds"] - last["computing"]) / a_pass
@@ -106,13 +144,27 @@ class Rounds:
         wanted = min(max(wanted, last["passes"] / 2), 2 * last["passes"])
         return int(min(max(1, round(wanted)), _MOST_PASSES, left))
 
+    def _position(self, v: bytes) -> _dualgap.Position:
+        """Return the position, after a look whether it has drifted from the v of all points by rounding."""
+        at = self.position
+        if at is None:
+            at = self.position = _dualgap.Position(v)
+            self._moved("whole", v + at.moved())
+            return at
+        exact, near = np.frombuffer(v), np.frombuffer(at.v())
+        if np.abs(exact - near).max() > _DRIFT * np.abs(exact).max():
+            at.settle(v)
+            self._moved("whole", v + at.moved())
+        return at
+
     def _certify(self) -> None:
         begin = time.perf_counter()
         part, _, _ = self.cluster.total("dual", _shards.dual, self.last)
-        self.dual, self.v = self.whole.dual(part)
+        self.dual, v = self.whole.dual(part)
         self.last = None
-        w = self.whole.weights(self.v)
-        part, _, _ = self.cluster.total("losses", _shards.losses, self.cluster.broadcast(w))
+        at = self._position(v)
+        part, _, _ = self._total("losses", _shards.losses)
+        w = self.whole.weights(at.v())
         (primal, error), certified = self.whole.primal(w, part)
         if certified and (self.best is None or primal < self.best[1]):
             self.best = w, primal, part
@@ -152,9 +204,14 @@ class Rounds:
 
     def _keep(self) -> None:
         """Fetch the states of the shards now and then. The clock decides only from where a lost shard goes on."""
-        if time.monotonic() - self.kept_at >= _KEEP_SECONDS:
-            self.cluster.keep_states()
-            self.kept_at = time.monotonic()
+        begin = time.monotonic()
+        if begin - self.kept_at < max(_KEEP_SECONDS, _KEEP_SHARE * self.keeping):
+            return
+        self.cluster.keep_states()
+        if self.checkpoint is not None:
+            self.checkpoint.write(self.passes, self.cluster.states)
+        self.kept_at = time.monotonic()
+        self.keeping = self.kept_at - begin
 
     def fingerprint(self) -> tuple[bytes, int]:
         """Return the state of the digest of all examples in order, and their number."""
@@ -165,18 +222,7 @@ class Rounds:
         while True:
             before = [0] * len(total)
             for k, size in enumerate(sizes):
-                future = self.cluster.client.submit(
-                    _shards.digest_part,
-                    self.cluster.run,
-                    k,
-                    stage,
-                    before,
-                    total,
-                    digest,
-                    workers=[self.cluster.places[k]],
-                    pure=False,
-                )
-                found = self.cluster._wait([future], {k: self.cluster.places[k]})[0]
+                found = self.cluster.one(k, _shards.digest_part, stage, before, total, digest)
                 if found is None:
                     return digest, total[0]
                 digest = found
