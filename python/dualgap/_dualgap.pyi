@@ -6,12 +6,44 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Data", "Interrupt", "Model", "Reach", "Rows", "Shard", "Whole", "add_parts", "appraise", "assemble", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "path"]
+__all__ = ["__version__", "Course", "Data", "Interrupt", "Model", "Position", "Reach", "Rows", "Shard", "Whole", "add_parts", "appraise", "assemble", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "path", "read_libsvm"]
 
 __version__: Final[str]
 """
 The version of the library.
 """
+
+@final
+class Course:
+    """
+    The momentum and σ' of the rounds.
+    """
+    def __new__(cls, /, shards: SupportsIndex, state: str | None = None) -> Course:
+        """
+        Return the course at its beginning, for so many shards; or from the state of another one, as JSON.
+        """
+    @property
+    def momentum(self, /) -> float:
+        """
+        The momentum of the next round.
+        """
+    def restart(self, /) -> None:
+        """
+        Begin the momentum anew.
+        """
+    @property
+    def sigma(self, /) -> float:
+        """
+        σ' of the next round.
+        """
+    def state(self, /) -> str:
+        """
+        Return the state as JSON.
+        """
+    def step(self, /, whole: Whole, at: Position, change: bytes) -> float:
+        """
+        Go the best share of the change of all shards, and return it.
+        """
 
 @final
 class Data:
@@ -227,6 +259,32 @@ class Model:
         """
 
 @final
+class Position:
+    """
+    v, and by how much the last round has changed it.
+    """
+    def __new__(cls, /, v: bytes, moved: bytes | None = None) -> Position:
+        """
+        Return the position at this v, with its last change unless there was none; both as bytes.
+        """
+    def go(self, /, change: bytes, gamma: SupportsFloat | SupportsIndex) -> None:
+        """
+        Go a share of a change.
+        """
+    def moved(self, /) -> bytes:
+        """
+        Return the last change of v as bytes.
+        """
+    def settle(self, /, v: bytes) -> None:
+        """
+        Replace v by the one that was rebuilt from the points.
+        """
+    def v(self, /) -> bytes:
+        """
+        Return v as bytes.
+        """
+
+@final
 class Reach:
     """
     What one model and its dual point prove at every λ; see the library's `Reach`.
@@ -294,9 +352,9 @@ class Shard:
         """
         Go on from a state.
         """
-    def round(self, /, v: bytes, sigma: SupportsFloat | SupportsIndex, passes: SupportsIndex) -> bytes:
+    def round(self, /, at: Position, momentum: SupportsFloat | SupportsIndex, sigma: SupportsFloat | SupportsIndex, passes: SupportsIndex) -> bytes:
         """
-        Take steps for so many passes at the v of all shards; return the change as bytes.
+        Take steps for so many passes around the position of all shards; return the change as bytes.
         """
     def state(self, /) -> bytes:
         """
@@ -325,18 +383,9 @@ class Whole:
         """
         The strength of the penalty.
         """
-    @staticmethod
-    def next_sigma(shards: SupportsIndex, sigma: SupportsFloat | SupportsIndex | None = None, gamma: SupportsFloat | SupportsIndex | None = None) -> float:
-        """
-        Return σ' of the next round, after one with this σ' went the share `gamma`; without a share that of the first round.
-        """
     def primal(self, /, w: bytes, sum: bytes) -> tuple[tuple[float, float], bool]:
         """
         Return the primal value with its error, and whether it is a bound, at these weights and the sum of their losses.
-        """
-    def step(self, /, v: bytes, sum: bytes) -> tuple[float, bytes]:
-        """
-        Return which share of a change raises the dual most, and v after it.
         """
     def weights(self, /, v: bytes) -> bytes:
         """
@@ -412,4 +461,10 @@ def path(structure: str, data: Data, request: str, arrays: dict, low: str, high:
 
     Returns the pieces, each as a tuple of the model, its report, the ends of its interval and its `Reach`; a dict that
     says how much is covered; and the exception of a signal or of the callback that ended the path early, if there was one.
+    """
+
+def read_libsvm(path: str | PathLike[str]) -> tuple[Incomplete, Incomplete, Incomplete, int, Incomplete]:
+    """
+    Read a LIBSVM file, plain or compressed, as the program does: return the starts, columns and values of its rows, the number of
+    columns, and the number that each line begins with.
     """

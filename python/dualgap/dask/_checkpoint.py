@@ -59,11 +59,11 @@ class Checkpoint:
 
     def write(self, passes: int, states: list[Any]) -> None:
         """Write the file in one piece. A disk that is full costs the checkpoint, and not the run."""
-        stored = {f"state{k}": np.frombuffer(state, dtype=np.uint8) for k, state in enumerate(states)}
+        stored: dict[str, Any] = {f"state{k}": np.frombuffer(state, dtype=np.uint8) for k, state in enumerate(states)}
         beside = self.path.with_name(self.path.name + ".new")
         try:
             with open(beside, "wb") as file:
-                np.savez(file, head=np.array(self.head), passes=passes, shards=len(states), **stored)
+                np.savez(file, **stored, head=np.array(self.head), passes=passes, shards=len(states))
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, self.path)

@@ -145,8 +145,8 @@ class Cluster:
 
     def _wait(self, futures: list[Future], places: Iterable[str]) -> list[Any]:
         """Return the results, or raise :class:`Lost` if a worker is gone."""
-        places, results = set(places), []
-        done, patience = False, _LOOK
+        places, done, patience = set(places), False, _LOOK
+        results: list[Any] = []
         try:
             while len(results) < len(futures):
                 try:

@@ -13,7 +13,7 @@ from distributed import Client, get_client
 import dualgap
 
 from .. import _dualgap
-from .._arrays import rows, spelled
+from .._arrays import class_weights, rows, spelled
 from .._base import whole as whole_number
 from . import _shards
 from ._blocks import blocks_of
@@ -286,12 +286,9 @@ class _Classes(Distributed):
         return dict(zip(self.classes_.tolist(), each.tolist(), strict=True))
 
     def _shard_task(self, found: list[dict[str, Any]]) -> dict[str, Any]:
-        given = getattr(self, "class_weight", None)
-        self.class_weight = self._numbers_of_classes(found)
-        try:
-            return self._task()
-        finally:
-            self.class_weight = given
+        task: dict[str, Any] = self._task()
+        weights = self._numbers_of_classes(found)
+        return task if weights is None else {**task, "class_weights": class_weights(weights, self.classes_)}
 
     def _class_total(self, found: list[dict[str, Any]], total: float) -> float:
         weights = self._numbers_of_classes(found)
