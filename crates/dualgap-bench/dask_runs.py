@@ -48,8 +48,9 @@ def kills(given: argparse.Namespace) -> None:
 
             def kill() -> None:
                 while len(killed) < given.kills and not over.wait(chance.expovariate(1 / given.every)):
-                    # Also those that are just starting, and have nothing yet.
-                    pids = [nanny.pid for nanny in local.workers.values() if nanny.pid]
+                    # Not those that are just starting: Dask waits for them for long.
+                    there = set(local.scheduler.workers)
+                    pids = [nanny.pid for nanny in local.workers.values() if nanny.worker_address in there]
                     if pids:
                         os.kill(chance.choice(pids), signal.SIGKILL)
                         killed.append(len(killed))
@@ -63,7 +64,7 @@ def kills(given: argparse.Namespace) -> None:
                 # The run is not to be over before all are killed.
                 time.sleep(given.pause if len(killed) < given.kills else 0)
 
-            keywords = {"loss": "logistic", "lam": 1e-4, "tolerance": given.tolerance}
+            keywords = {"loss": "logistic", "lam": 1e-3, "tolerance": given.tolerance}
             model = dualgap.dask.LinearClassifier(client=client, callback=hold, local_passes=1, **keywords)
             model.fit([X[cut] for cut in cuts], [y[cut] for cut in cuts])
             seconds = time.perf_counter() - begin
@@ -138,7 +139,7 @@ def main() -> None:
     one.set_defaults(call=kills)
     for name, default in (("runs", 3), ("kills", 10), ("workers", 3), ("shards", 5), ("examples", 4000), ("seed", 0)):
         one.add_argument(f"--{name}", type=int, default=default)
-    for name, number in (("every", 2.0), ("pause", 0.3), ("tolerance", 1e-5)):
+    for name, number in (("every", 4.0), ("pause", 0.5), ("tolerance", 1e-5)):
         one.add_argument(f"--{name}", type=float, default=number)
     two = commands.add_parser("scaling", help="workers beside threads")
     two.set_defaults(call=scaling)

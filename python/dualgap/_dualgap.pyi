@@ -51,10 +51,10 @@ class Data:
     A data set to train on or to predict.
     """
     def __len__(self, /) -> int: ...
-    def digest_part(self, /, stage: SupportsIndex, before: SupportsGetItem[int, SupportsIndex], total: SupportsGetItem[int, SupportsIndex], state: bytes | bytearray) -> bytes | None:
+    def digest_part(self, /, stage: SupportsIndex, before: SupportsGetItem[int, SupportsIndex], total: SupportsGetItem[int, SupportsIndex], digest: bytes | bytearray) -> bytes | None:
         """
         Return the state of the fingerprint of all shards after this shard's part of a stage, or None if there is no such
-        stage. `before` are the sizes of the shards before this one and `total` those of all; `state` is empty at first.
+        stage. `before` are the sizes of the shards before this one and `total` those of all; `digest` is empty at first.
         """
     @staticmethod
     def examples(rows: Rows, *, classes: Any | None = None, sets: SupportsGetItem[int, SupportsGetItem[int, SupportsIndex]] | None = None, numbers: Any | None = None, outputs: Incomplete | None = None, labels: SupportsGetItem[int, str] | None = None, weights: Any | None = None, features: SupportsGetItem[int, str] | None = None, constant: bool = False) -> Data:

@@ -274,15 +274,15 @@ impl Data {
     }
 
     /// Return the state of the fingerprint of all shards after this shard's part of a stage, or None if there is no such
-    /// stage. `before` are the sizes of the shards before this one and `total` those of all; `state` is empty at first.
+    /// stage. `before` are the sizes of the shards before this one and `total` those of all; `digest` is empty at first.
     fn digest_part(
         &self,
         stage: usize,
         before: Vec<u64>,
         total: Vec<u64>,
-        state: PyBackedBytes,
+        digest: PyBackedBytes,
     ) -> PyResult<Option<Vec<u8>>> {
-        shard::digest_part(&self.0, stage, &before, &total, &state)
+        shard::digest_part(&self.0, stage, &before, &total, &digest)
     }
 
     /// The fingerprint of the data, as a model file has it.

@@ -199,10 +199,10 @@ pub fn read_libsvm(py: Python<'_>, path: PathBuf) -> PyResult<CsrAndNumbers<'_>>
     for i in 0..rows.len() {
         for (column, value) in rows.row(i).iter() {
             // The reader refuses indices above 2^28.
-            columns.push(column as i32);
+            columns.push(i32::try_from(column).unwrap_or(i32::MAX));
             values.push(value);
         }
-        starts.push(values.len() as i64);
+        starts.push(i64::try_from(values.len()).unwrap_or(i64::MAX));
     }
     Ok((
         starts.into_pyarray(py),

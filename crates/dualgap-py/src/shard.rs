@@ -148,7 +148,9 @@ fn open<S: PyStructure>(
         let ready = opened.clone();
         let end = task.with_shard(data, total, &method, threads, |shard| {
             let _ = ready.send(Ok(()));
-            works.iter().for_each(|work| work(&mut *shard));
+            for work in works {
+                work(&mut *shard);
+            }
             Ok(())
         });
         let _ = opened.send(end);
@@ -438,20 +440,20 @@ pub fn digest_part(
     stage: usize,
     before: &[u64],
     total: &[u64],
-    state: &[u8],
+    digest: &[u8],
 ) -> PyResult<Option<Vec<u8>>> {
     fn of<D: PrintParts>(
         data: &D,
         stage: usize,
         before: &[u64],
         total: &[u64],
-        state: &[u8],
+        digest: &[u8],
     ) -> Result<Option<Vec<u8>>> {
-        (stage < D::STAGES).then(|| data.digest_part(stage, before, total, state)).transpose()
+        (stage < D::STAGES).then(|| data.digest_part(stage, before, total, digest)).transpose()
     }
     match held {
-        Held::Examples(data) => of(&**data, stage, before, total, state).or_raise(),
-        Held::Sequences(data) => of(&**data, stage, before, total, state).or_raise(),
+        Held::Examples(data) => of(&**data, stage, before, total, digest).or_raise(),
+        Held::Sequences(data) => of(&**data, stage, before, total, digest).or_raise(),
         _ => Err(PyTypeError::new_err("only examples and sequences are trained in shards")),
     }
 }
