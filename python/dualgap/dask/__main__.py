@@ -1,4 +1,4 @@
-"""Training on a cluster from the shell: ``python -m dualgap.dask train linear shard-*.svm --scheduler ADDRESS -o MODEL``."""
+"""Training on a cluster from the shell: ``python -m dualgap.dask train binary shard-*.svm --scheduler ADDRESS -o MODEL``."""
 
 from __future__ import annotations
 
