@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Data", "Interrupt", "Model", "Reach", "Rows", "appraise", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "path"]
+__all__ = ["__version__", "Course", "Data", "Interrupt", "Model", "Position", "Reach", "Rows", "Shard", "Whole", "add_parts", "appraise", "assemble", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "path", "read_libsvm"]
 
 __version__: Final[str]
 """
@@ -14,11 +14,48 @@ The version of the library.
 """
 
 @final
+class Course:
+    """
+    The momentum and σ' of the rounds.
+    """
+    def __new__(cls, /, shards: SupportsIndex, state: str | None = None) -> Course:
+        """
+        Return the course at its beginning, for so many shards; or from the state of another one, as JSON.
+        """
+    @property
+    def momentum(self, /) -> float:
+        """
+        The momentum of the next round.
+        """
+    def restart(self, /) -> None:
+        """
+        Begin the momentum anew.
+        """
+    @property
+    def sigma(self, /) -> float:
+        """
+        σ' of the next round.
+        """
+    def state(self, /) -> str:
+        """
+        Return the state as JSON.
+        """
+    def step(self, /, whole: Whole, at: Position, change: bytes) -> float:
+        """
+        Go the best share of the change of all shards, and return it.
+        """
+
+@final
 class Data:
     """
     A data set to train on or to predict.
     """
     def __len__(self, /) -> int: ...
+    def digest_part(self, /, stage: SupportsIndex, before: SupportsGetItem[int, SupportsIndex], total: SupportsGetItem[int, SupportsIndex], digest: bytes | bytearray) -> bytes | None:
+        """
+        Return the state of the fingerprint of all shards after this shard's part of a stage, or None if there is no such
+        stage. `before` are the sizes of the shards before this one and `total` those of all; `digest` is empty at first.
+        """
     @staticmethod
     def examples(rows: Rows, *, classes: Any | None = None, sets: SupportsGetItem[int, SupportsGetItem[int, SupportsIndex]] | None = None, numbers: Any | None = None, outputs: Incomplete | None = None, labels: SupportsGetItem[int, str] | None = None, weights: Any | None = None, features: SupportsGetItem[int, str] | None = None, constant: bool = False) -> Data:
         """
@@ -64,6 +101,10 @@ class Data:
         Return sequences: sequence `i` has the rows `starts[i]..starts[i + 1]`, each with a number of `labels` if there
         are `classes`. `edges` has a row of features of the pair of a position and the one before; `features` names those of
         positions, and then those of pairs.
+        """
+    def sizes(self, /) -> list[int]:
+        """
+        Return the sizes of a shard that the fingerprint of all shards needs: the number of examples, and others.
         """
 
 @final
@@ -218,6 +259,32 @@ class Model:
         """
 
 @final
+class Position:
+    """
+    v, and by how much the last round has changed it.
+    """
+    def __new__(cls, /, v: bytes, moved: bytes | None = None) -> Position:
+        """
+        Return the position at this v, with its last change unless there was none; both as bytes.
+        """
+    def go(self, /, change: bytes, gamma: SupportsFloat | SupportsIndex) -> None:
+        """
+        Go a share of a change.
+        """
+    def moved(self, /) -> bytes:
+        """
+        Return the last change of v as bytes.
+        """
+    def settle(self, /, v: bytes) -> None:
+        """
+        Replace v by the one that was rebuilt from the points.
+        """
+    def v(self, /) -> bytes:
+        """
+        Return v as bytes.
+        """
+
+@final
 class Reach:
     """
     What one model and its dual point prove at every λ; see the library's `Reach`.
@@ -256,6 +323,80 @@ class Rows:
         The number of columns.
         """
 
+@final
+class Shard:
+    """
+    Some of the examples, with their dual points.
+    """
+    def __new__(cls, /, structure: str, data: Data, request: str, arrays: dict, total: SupportsFloat | SupportsIndex) -> Shard:
+        """
+        Return a shard of these data, whose task is a request as `fit` has it. The examples of all shards weigh `total`.
+        """
+    def apply(self, /, gamma: SupportsFloat | SupportsIndex) -> None:
+        """
+        Go this share of the last round.
+        """
+    def dim(self, /) -> int:
+        """
+        Return the number of weights.
+        """
+    def dual(self, /) -> bytes:
+        """
+        Return the shard's part of the dual value and of v, as bytes.
+        """
+    def losses(self, /, w: bytes) -> bytes:
+        """
+        Return the losses at these weights, as bytes.
+        """
+    def restore(self, /, state: bytes | bytearray) -> None:
+        """
+        Go on from a state.
+        """
+    def round(self, /, at: Position, momentum: SupportsFloat | SupportsIndex, sigma: SupportsFloat | SupportsIndex, passes: SupportsIndex) -> bytes:
+        """
+        Take steps for so many passes around the position of all shards; return the change as bytes.
+        """
+    def state(self, /) -> bytes:
+        """
+        Return the state from which another shard of the same examples goes on.
+        """
+    def witness(self, /) -> list[bytes]:
+        """
+        Return the dual points: how many entries each example has, their keys and their weights, all as bytes.
+        """
+
+@final
+class Whole:
+    """
+    The problem of all shards, without their examples.
+    """
+    def __new__(cls, /, structure: str, request: str, arrays: dict, total: SupportsFloat | SupportsIndex) -> Whole:
+        """
+        Return the problem of a request as `fit` has it, for examples that weigh `total`.
+        """
+    def dual(self, /, sum: bytes) -> tuple[tuple[float, float], bytes]:
+        """
+        Return the dual value with its error, and v as bytes, of the sum of the shards' parts.
+        """
+    @property
+    def lam(self, /) -> float:
+        """
+        The strength of the penalty.
+        """
+    def primal(self, /, w: bytes, sum: bytes) -> tuple[tuple[float, float], bool]:
+        """
+        Return the primal value with its error, and whether it is a bound, at these weights and the sum of their losses.
+        """
+    def weights(self, /, v: bytes) -> bytes:
+        """
+        Return the weights at this v, both as bytes.
+        """
+
+def add_parts(kind: str, parts: SupportsGetItem[int, bytes | bytearray]) -> bytes:
+    """
+    Add what shards have sent, in their order: "change", "dual" or "losses".
+    """
+
 def appraise(structure: str, data: Data, request: str, arrays: dict, weights: SupportsGetItem[int, SupportsFloat | SupportsIndex], *, callback: Any | None = None) -> tuple:
     """
     Prove how far from the optimum of a problem weights are, whoever made them.
@@ -263,6 +404,14 @@ def appraise(structure: str, data: Data, request: str, arrays: dict, weights: Su
     The weights are in the order of the structure: for classes, one for each label of the first feature, then of the
     second. Returns the bounds as a dict, and the exception of a signal or of the callback that ended the run
     early, if there was one.
+    """
+
+def assemble(structure: str, any: Data, request: str, arrays: dict, total: SupportsFloat | SupportsIndex, outcome: dict) -> Model:
+    """
+    Make an ordinary model of what rounds on shards have ended with.
+
+    `any` are examples with the columns and labels of the shards; `outcome` has the weights `w`, the sum of their `losses`, the
+    `dual` value with its error, the `witness` of every shard, and what the run was.
     """
 
 def check_oracle(description: str, oracle: Any, data: Data, *, draws: SupportsIndex, seed: SupportsIndex, all_outputs: Any | None = None, some_outputs: Any | None = None) -> dict:
@@ -312,4 +461,10 @@ def path(structure: str, data: Data, request: str, arrays: dict, low: str, high:
 
     Returns the pieces, each as a tuple of the model, its report, the ends of its interval and its `Reach`; a dict that
     says how much is covered; and the exception of a signal or of the callback that ended the path early, if there was one.
+    """
+
+def read_libsvm(path: str | PathLike[str]) -> tuple[Incomplete, Incomplete, Incomplete, int, Incomplete]:
+    """
+    Read a LIBSVM file, plain or compressed, as the program does: return the starts, columns and values of its rows, the number of
+    columns, and the number that each line begins with.
     """

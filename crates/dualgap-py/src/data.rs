@@ -6,6 +6,7 @@ use crate::model::Model;
 use crate::oracle::{self, Value};
 use crate::reading::{self, How, Input};
 use crate::rows::{Rows, places};
+use crate::shard;
 use dualgap::data::{
     Alphabet, Classes, DataSet, Dictionary, Examples, Graph, Mark, Matchings, Numbers, Outputs,
     Ratings, Sequences, Sets, Targets,
@@ -14,6 +15,7 @@ use dualgap::structure::OwnExamples;
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
@@ -264,6 +266,23 @@ impl Data {
             Held::Ratings(data) => data.len(),
             Held::Own(data) => data.len(),
         }
+    }
+
+    /// Return the sizes of a shard that the fingerprint of all shards needs: the number of examples, and others.
+    fn sizes(&self) -> PyResult<Vec<u64>> {
+        shard::sizes(&self.0)
+    }
+
+    /// Return the state of the fingerprint of all shards after this shard's part of a stage, or None if there is no such
+    /// stage. `before` are the sizes of the shards before this one and `total` those of all; `digest` is empty at first.
+    fn digest_part(
+        &self,
+        stage: usize,
+        before: Vec<u64>,
+        total: Vec<u64>,
+        digest: PyBackedBytes,
+    ) -> PyResult<Option<Vec<u8>>> {
+        shard::digest_part(&self.0, stage, &before, &total, &digest)
     }
 
     /// The fingerprint of the data, as a model file has it.

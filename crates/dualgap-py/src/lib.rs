@@ -7,6 +7,7 @@
 //! - `path`: models for every λ of an interval; `cv`: cross-validation.
 //! - `reading`: files of the program's formats; `figures`: how predictions compare with the truth.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
+//! - `shard`: examples in several processes.
 //! - `certify`: how far from the optimum the weights of others are.
 //! - `errors`: errors as exceptions.
 
@@ -23,6 +24,7 @@ mod path;
 mod reading;
 mod rows;
 mod running;
+mod shard;
 mod structures;
 
 use pyo3::prelude::*;
@@ -45,11 +47,13 @@ mod _dualgap {
     #[pymodule_export]
     use crate::path::{Reach, grid_path, path};
     #[pymodule_export]
-    use crate::reading::column_recipe;
+    use crate::reading::{column_recipe, read_libsvm};
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::running::Flag;
+    #[pymodule_export]
+    use crate::shard::{Course, Position, Shard, Whole, add_parts, assemble};
 
     /// The version of the library.
     #[allow(non_upper_case_globals)] // Python's name

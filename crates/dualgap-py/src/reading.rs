@@ -6,11 +6,14 @@ use crate::fit::unknown;
 use crate::model::Model;
 use crate::running::{dict, to_python};
 use crate::structures::{PyStructure, for_structure};
-use dualgap::data::{ColumnRecipe, DataSet, Loaded, Recipe, Sink, Source, Unseen};
+use dualgap::data::{
+    ColumnRecipe, DataSet, Loaded, Recipe, Sink, Source, TargetKind, Unseen, libsvm,
+};
 use dualgap::linalg::parallel::on_threads;
 use dualgap::structure::Purpose;
 use dualgap::task::{AnyModel, Request};
 use dualgap::{Error, Result};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -171,4 +174,41 @@ pub fn column_recipe<'py>(
         }
     };
     to_python(py, &recipe)
+}
+
+/// A CSR matrix and a number for each of its rows.
+type CsrAndNumbers<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i32>>,
+    Bound<'py, PyArray1<f64>>,
+    usize,
+    Bound<'py, PyArray1<f64>>,
+);
+
+/// Read a LIBSVM file, plain or compressed, as the program does: return the starts, columns and values of its rows, the number of
+/// columns, and the number that each line begins with.
+#[pyfunction]
+pub fn read_libsvm(py: Python<'_>, path: PathBuf) -> PyResult<CsrAndNumbers<'_>> {
+    let read =
+        py.detach(|| libsvm::read_as(Source::open(&path)?, TargetKind::Number)).or_raise()?;
+    let rows = read.rows();
+    let mut starts = Vec::with_capacity(rows.len() + 1);
+    let (mut columns, mut values) =
+        (Vec::with_capacity(rows.stored()), Vec::with_capacity(rows.stored()));
+    starts.push(0);
+    for i in 0..rows.len() {
+        for (column, value) in rows.row(i).iter() {
+            // The reader refuses indices above 2^28.
+            columns.push(i32::try_from(column).unwrap_or(i32::MAX));
+            values.push(value);
+        }
+        starts.push(i64::try_from(values.len()).unwrap_or(i64::MAX));
+    }
+    Ok((
+        starts.into_pyarray(py),
+        columns.into_pyarray(py),
+        values.into_pyarray(py),
+        rows.width(),
+        read.numbers().or_raise()?.to_vec().into_pyarray(py),
+    ))
 }

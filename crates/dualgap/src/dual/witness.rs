@@ -72,12 +72,27 @@ impl Witness {
         witness
     }
 
-    /// Appends the points of further blocks, whose keys are not places in bytes.
+    /// Appends the points of further blocks. Keys that are places in `outputs` move with them.
+    ///
+    /// ```
+    /// use dualgap::dual::Witness;
+    /// let one = |bytes: &[u8]| Witness {
+    ///     starts: vec![0, 1],
+    ///     keys: vec![0],
+    ///     weights: vec![1.0],
+    ///     outputs: bytes.to_vec(),
+    /// };
+    /// let mut all = one(b"first");
+    /// all.append(&one(b"second"));
+    /// assert_eq!((all.starts, all.keys, &all.outputs[5..]), (vec![0, 1, 2], vec![0, 5], &b"second"[..]));
+    /// ```
     pub fn append(&mut self, more: &Self) {
-        let offset = self.keys.len() as u64;
+        let (offset, place) = (self.keys.len() as u64, self.outputs.len() as u64);
+        let moved = if more.outputs.is_empty() { 0 } else { place };
         self.starts.extend(more.starts.iter().skip(1).map(|start| start + offset));
-        self.keys.extend_from_slice(&more.keys);
+        self.keys.extend(more.keys.iter().map(|key| key + moved));
         self.weights.extend_from_slice(&more.weights);
+        self.outputs.extend_from_slice(&more.outputs);
     }
 
     /// Returns the entries of block `i`, or `None` if the arrays have none.

@@ -22,9 +22,9 @@ pub trait Rounds {
     /// Returns the number of weights.
     fn dim(&self) -> usize;
 
-    /// Takes steps for so many passes at this v of all shards, and returns what they have changed. A round that was not
-    /// [applied](Self::apply) is undone first.
-    fn round(&mut self, v: &[f64], sigma: f64, passes: u64) -> Result<Change>;
+    /// Takes steps for so many passes at this v of all shards, and returns what they have changed. v is that of the current
+    /// points, plus `momentum` times its change by the last round. A round that was not [applied](Self::apply) is undone first.
+    fn round(&mut self, v: &[f64], momentum: f64, sigma: f64, passes: u64) -> Result<Change>;
 
     /// Goes this share of the last round's changes; does nothing if there is no round to apply.
     fn apply(&mut self, gamma: f64) -> Result<()>;
@@ -53,10 +53,22 @@ pub struct Shard<'a, B: Blocks, L> {
     problem: Problem<'a, B, L>,
     engine: Engine<'a, B, L>,
     settings: Settings,
-    /// v_k.
+    /// v_k, and by how much the last round has changed it.
     own: Vec<f64>,
-    /// The points before the round that is not applied yet, and its Δv_k.
-    pending: Option<(Vec<B::Point>, Vec<f64>)>,
+    moved: Vec<f64>,
+    /// `Σ mass_i dual_i(α_i)`.
+    terms: f64,
+    pending: Option<Pending<B::Point>>,
+}
+
+/// A round that is not applied yet.
+struct Pending<P> {
+    /// The points before it.
+    before: Vec<P>,
+    /// Δv_k.
+    change: Vec<f64>,
+    /// The dual terms after it.
+    terms: f64,
 }
 
 /// A state as bytes.
@@ -92,18 +104,18 @@ impl<'a, B: Witnessed, L: Link> Shard<'a, B, L> {
         }
         let (lambda, weights) = (settings.lambda, settings.sample_weights.as_deref());
         let problem = Problem::part(blocks, link.clone(), lambda, weights, total)?;
-        let mut engine = Engine::new(problem.retuned(link, lambda)?, settings)?;
-        engine.count_gains();
+        let engine = Engine::new(problem.retuned(link, lambda)?, settings)?;
         let (pool, points) = (engine.pool(), engine.points());
         let own = parallel::install(&pool, || problem.image(points));
-        let settings = settings.clone();
-        Ok(Self { blocks, problem, engine, settings, own, pending: None })
+        let terms = problem.terms(points)?;
+        let (settings, moved) = (settings.clone(), vec![0.0; own.len()]);
+        Ok(Self { blocks, problem, engine, settings, own, moved, terms, pending: None })
     }
 
     /// Goes back to the points before a round that was not applied.
     fn undo(&mut self) {
-        if let Some((points, _)) = self.pending.take() {
-            self.engine.restore(&points);
+        if let Some(Pending { before, .. }) = self.pending.take() {
+            self.engine.restore(&before);
         }
     }
 
@@ -127,39 +139,43 @@ impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
         self.own.len()
     }
 
-    fn round(&mut self, v: &[f64], sigma: f64, passes: u64) -> Result<Change> {
+    fn round(&mut self, v: &[f64], momentum: f64, sigma: f64, passes: u64) -> Result<Change> {
         self.check(v)?;
-        if !(sigma >= 1.0 && sigma.is_finite()) {
-            return Err(Error::setting(format!("σ' is at least 1, not {sigma}")));
+        if !(sigma >= 1.0 && sigma.is_finite() && (0.0..=1.0).contains(&momentum)) {
+            return Err(Error::setting(format!(
+                "σ' is at least 1 and the momentum from 0 to 1, not {sigma} and {momentum}"
+            )));
         }
         self.undo();
-        let local = self.problem.lambda / sigma;
-        let offset = v.iter().zip(&self.own).map(|(v, own)| v - sigma * own).collect();
-        self.engine.begin_round(local, offset, v.to_vec());
-        self.engine.count_onto(0.0);
-        let before = self.engine.points().to_vec();
-        let steps = passes.saturating_mul(self.blocks.len() as u64);
-        let calls = steps.saturating_mul(self.blocks.calls_per_step());
-        self.engine.advance(&Quota {
-            oracle_calls: calls,
-            steps,
-            pause: calls,
-            halted: &|| false,
-        })?;
-        let after = self.engine.v();
-        let link = &self.problem.link;
-        let rise =
-            self.engine.gained() + local * (link.conjugate(after).value - link.conjugate(v).value);
-        let change: Vec<f64> = after.iter().zip(v).map(|(after, v)| (after - v) / sigma).collect();
-        self.pending = Some((before, change.clone()));
-        Ok(Change { v: change, rise })
+        let Self { blocks, problem, engine, own, moved, .. } = self;
+        // The local problem is around v_k + momentum · moved, and its steps begin at v_k.
+        let centre = own.iter().zip(&*moved).map(|(own, moved)| own + momentum * moved);
+        let offset = v.iter().zip(centre).map(|(v, centre)| v - sigma * centre).collect();
+        let first: Vec<f64> =
+            v.iter().zip(&*moved).map(|(v, moved)| v - sigma * momentum * moved).collect();
+        let before = engine.points().to_vec();
+        engine.begin_round(problem.lambda / sigma, offset, first.clone());
+        let steps = passes.saturating_mul(blocks.len() as u64);
+        let calls = steps.saturating_mul(blocks.calls_per_step());
+        engine.advance(&Quota { oracle_calls: calls, steps, pause: calls, halted: &|| false })?;
+        let terms = problem.terms(engine.points())?;
+        let changes = engine.v().iter().zip(&first);
+        let change: Vec<f64> = changes.map(|(after, first)| (after - first) / sigma).collect();
+        let square =
+            change.iter().zip(&*moved).map(|(change, moved)| (change - momentum * moved).powi(2));
+        let (rise, square) = (terms - self.terms, square.sum());
+        self.pending = Some(Pending { before, change: change.clone(), terms });
+        Ok(Change { v: change, rise, square })
     }
 
     fn apply(&mut self, gamma: f64) -> Result<()> {
         if !(0.0..=1.0).contains(&gamma) {
             return Err(Error::setting(format!("a share of a change is from 0 to 1, not {gamma}")));
         }
-        let Some((mut before, change)) = self.pending.take() else { return Ok(()) };
+        let Some(Pending { mut before, mut change, terms }) = self.pending.take() else {
+            return Ok(());
+        };
+        self.terms = terms;
         if gamma < 1.0 {
             for (i, (at, to)) in before.iter_mut().zip(self.engine.points()).enumerate() {
                 if gamma > 0.0 {
@@ -167,8 +183,11 @@ impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
                 }
             }
             self.engine.restore(&before);
+            self.terms = self.problem.terms(&before)?;
+            change.iter_mut().for_each(|change| *change *= gamma);
         }
-        self.own.iter_mut().zip(change).for_each(|(own, change)| *own += gamma * change);
+        self.own.iter_mut().zip(&change).for_each(|(own, change)| *own += change);
+        self.moved = change;
         Ok(())
     }
 
@@ -218,11 +237,12 @@ impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
             ));
         }
         let problem = self.problem.retuned(self.problem.link.clone(), lambda)?;
-        let mut engine =
+        let engine =
             Engine::resumed(problem, &self.settings, engine.with_v(vec![0.0; self.own.len()]))?;
-        engine.count_gains();
         let (pool, points, problem) = (engine.pool(), engine.points(), &self.problem);
         self.own = parallel::install(&pool, || problem.image(points));
+        self.terms = problem.terms(points)?;
+        self.moved.fill(0.0);
         self.engine = engine;
         self.pending = None;
         Ok(())

@@ -21,12 +21,15 @@
 //! values with v_k, compensated and with their error bounds, and these are added in the order of the shards. A shard that
 //! starts again from an older point, or from its first one, changes v by a known amount and costs progress only.
 //!
-//! - `local`: a shard and its rounds. `parts`: what shards send. `whole`: what is made of it.
+//! - `local`: a shard and its rounds. `parts`: what shards send. `whole`: what is made of it. `course`: momentum, σ' and v from round
+//!   to round.
 
+mod course;
 mod local;
 mod parts;
 mod whole;
 
+pub use course::{Course, Position};
 pub use local::{Rounds, Shard};
 pub use parts::{Change, DualPart, LossPart};
-pub use whole::{Aggregation, Whole};
+pub use whole::Whole;

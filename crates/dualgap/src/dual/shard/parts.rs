@@ -13,6 +13,8 @@ pub struct Change {
     pub v: Vec<f64>,
     /// By how much the dual terms rise.
     pub rise: f64,
+    /// `Σ ‖d_k‖²` of the local steps, d_k from the centres of the local problems to where the steps have ended.
+    pub square: f64,
 }
 
 /// The losses of some shards at given weights.
@@ -29,6 +31,7 @@ impl Change {
         check(self.v.len(), other.v.len())?;
         self.v.iter_mut().zip(&other.v).for_each(|(v, more)| *v += more);
         self.rise += other.rise;
+        self.square += other.square;
         Ok(())
     }
 

@@ -72,6 +72,15 @@ impl Whole {
         with_link!(self, link => Losses::of(all.0).penalised(link, self.lambda, &[], w))
     }
 
+    /// Returns by how much the dual rises if all shards go their whole changes.
+    pub fn gain(&self, v: &[f64], change: &Change) -> f64 {
+        with_link!(self, link => {
+            let after: Vec<f64> = v.iter().zip(&change.v).map(|(v, change)| v + change).collect();
+            let conjugates = link.conjugate(&after).value - link.conjugate(v).value;
+            change.rise - self.lambda * conjugates
+        })
+    }
+
     /// Returns which share of the changes of all shards raises the dual most; see the module's head.
     pub fn step(&self, v: &[f64], change: &Change) -> f64 {
         with_link!(self, link => step(link, self.lambda, v, change))
@@ -98,39 +107,4 @@ fn step<L: Link>(link: &L, lambda: f64, v: &[f64], change: &Change) -> f64 {
         }
     }
     low
-}
-
-/// Chooses σ' for the next round, from the shares that rounds have gone: by nothing that a clock has measured.
-///
-/// Shards that share few columns add up even with σ' = 1. So σ' shrinks while rounds go the whole way, and grows when a
-/// round was cut short. At K it is safe.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Aggregation {
-    /// σ' of the next round.
-    pub sigma: f64,
-    /// K.
-    shards: f64,
-}
-
-impl Aggregation {
-    /// Starts at the safe value for this many shards.
-    pub fn new(shards: usize) -> Self {
-        let shards = shards.max(1) as f64;
-        Self { sigma: shards, shards }
-    }
-
-    /// Goes on at this σ', that of a checkpoint.
-    #[must_use]
-    pub fn at(self, sigma: f64) -> Self {
-        Self { sigma: sigma.clamp(1.0, self.shards), ..self }
-    }
-
-    /// Records the share of a round.
-    pub fn record(&mut self, gamma: f64) {
-        if gamma >= 1.0 {
-            self.sigma = (0.8 * self.sigma).max(1.0);
-        } else if gamma < 0.8 {
-            self.sigma = (1.25 * self.sigma).min(self.shards);
-        }
-    }
 }

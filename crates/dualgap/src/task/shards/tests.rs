@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::data::{DataSet, Examples, PrintParts, Sequences, print_of};
-use crate::dual::shard::{Aggregation, Change, DualPart, LossPart, Rounds};
+use crate::dual::shard::{Change, Course, DualPart, LossPart, Position, Rounds};
 use crate::dual::{Settings, Witness};
 use crate::linalg::Random;
 use crate::run::{Budget, Certificate, Stop};
@@ -32,6 +32,19 @@ fn rounds<S: Structure<Data: PrintParts>>(
     tolerance: f64,
     lost: Option<usize>,
 ) -> (Model<S>, Vec<f64>) {
+    rounds_with(task, data, sizes, tolerance, lost, true)
+}
+
+/// The same, with momentum or without.
+fn rounds_with<S: Structure<Data: PrintParts>>(
+    task: &Task<S>,
+    data: &S::Data,
+    sizes: &[usize],
+    tolerance: f64,
+    lost: Option<usize>,
+    momentum: bool,
+) -> (Model<S>, Vec<f64>) {
+    let accelerated = momentum;
     let mut places = 0..data.len();
     let parts: Vec<S::Data> =
         sizes.iter().map(|&n| data.subset(&places.by_ref().take(n).collect::<Vec<_>>())).collect();
@@ -63,7 +76,7 @@ fn rounds<S: Structure<Data: PrintParts>>(
         })
         .collect();
     let whole = task.whole().unwrap();
-    let mut aggregation = Aggregation::new(shards.len());
+    let (mut course, mut at) = (Course::new(shards.len()), None::<Position>);
     let (mut duals, mut state) = (Vec::new(), Vec::new());
     for round in 0..2000 {
         let sums: Vec<DualPart> = shards
@@ -73,6 +86,8 @@ fn rounds<S: Structure<Data: PrintParts>>(
         let dual = whole.dual(tree(&sums, &|a: &mut DualPart, b| a.add(b).unwrap()));
         duals.push(dual.value.value);
         let w = whole.weights(&dual.v);
+        let at = at.get_or_insert_with(|| Position::new(dual.v.clone()));
+        at.settle(dual.v.clone()).unwrap();
         let losses: Vec<LossPart> = shards
             .iter_mut()
             .map(|shard| LossPart::from_bytes(&shard.losses(&w).unwrap().to_bytes()).unwrap())
@@ -89,17 +104,21 @@ fn rounds<S: Structure<Data: PrintParts>>(
         if Some(round) == lost {
             // Its v has changed, so that the next certification comes before the next round.
             shards[0].restore(&state).unwrap();
+            course.restart();
             continue;
         }
+        let (momentum, sigma) = (course.momentum(), course.sigma());
         let changes: Vec<Change> = shards
             .iter_mut()
-            .map(|shard| shard.round(&dual.v, aggregation.sigma, 2).unwrap())
+            .map(|shard| shard.round(&at.ahead(momentum), momentum, sigma, 2).unwrap())
             .map(|change| Change::from_bytes(&change.to_bytes()).unwrap())
             .collect();
         let change = tree(&changes, &|a: &mut Change, b| a.add(b).unwrap());
-        let gamma = whole.step(&dual.v, &change);
+        let gamma = course.step(&whole, at, &change).unwrap();
+        if !accelerated {
+            course.restart();
+        }
         shards.iter_mut().for_each(|shard| shard.apply(gamma).unwrap());
-        aggregation.record(gamma);
     }
     panic!("the rounds do not end: {duals:?}");
 }
@@ -209,6 +228,24 @@ fn classes_and_chains_on_shards_are_those_of_one_machine() {
     agrees(&Task::new(Chain::default(), Penalty::ridge(0.1)), &data, &[1, 8, 3]);
 }
 
+/// Shards of examples with the same columns disagree about them, and without momentum for long.
+#[test]
+fn momentum_saves_many_of_the_rounds() {
+    // Columns of variance one, and labels that another one, which the examples do not have, makes noisy.
+    let all: Vec<Vec<f64>> = rows(240, 8, 5)
+        .into_iter()
+        .map(|row| row.into_iter().map(|x| 12f64.sqrt() * (x - 0.1)).collect())
+        .collect();
+    let noisy = |row: &Vec<f64>| row[0] + 0.5 * row[1] + 0.3 * row[7] > 0.0;
+    let labels: Vec<&str> = all.iter().map(|row| if noisy(row) { "yes" } else { "no" }).collect();
+    let inputs: Vec<Vec<f64>> = all.iter().map(|row| row[..7].to_vec()).collect();
+    let data = Examples::from_dense(&inputs, &labels).unwrap();
+    let task = Task::new(Linear::new(ScalarLoss::Logistic), Penalty::ridge(1e-3));
+    let count = |momentum| rounds_with(&task, &data, &[80; 3], 1e-3, None, momentum).1.len();
+    let (with, without) = (count(true), count(false));
+    assert!(3 * with < 2 * without, "{with} rounds with momentum, {without} without");
+}
+
 #[test]
 fn the_optimum_of_a_tiny_problem_is_that_of_a_grid() {
     let data = Examples::from_dense_numbers(&[vec![1.0], vec![-2.0], vec![0.5]], &[1.0, 1.0, -1.0])
@@ -245,7 +282,8 @@ fn what_shards_cannot_do_is_refused() {
     assert!(!restored(&task, &data.subset(&[0, 1, 2]), &state));
     assert!(!restored(&task.at_lambda(0.2).unwrap(), &data, &state));
     assert!(!restored(&task, &data, &state[..state.len() / 2]));
-    let wrong = task.with_shard(&data, 6.0, &Method::Auto, 1, |shard| shard.round(&[0.0], 1.0, 1));
+    let wrong =
+        task.with_shard(&data, 6.0, &Method::Auto, 1, |shard| shard.round(&[0.0], 0.0, 1.0, 1));
     assert!(wrong.is_err(), "another number of weights");
 }
 
@@ -258,7 +296,7 @@ fn a_shard_goes_on_from_its_state_with_the_same_bits() {
         let work = |shard: &mut dyn Rounds| {
             let mut v = vec![0.0; dim];
             for round in 0..6 {
-                let change = shard.round(&v, 1.0, 1)?;
+                let change = shard.round(&v, 0.0, 1.0, 1)?;
                 shard.apply(1.0)?;
                 v.iter_mut().zip(&change.v).for_each(|(v, change)| *v += change);
                 shard.dual()?;

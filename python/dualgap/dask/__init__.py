@@ -1,0 +1,18 @@
+"""The estimators on a cluster of Dask: examples stay on their workers, and the certificate is that of all of them.
+
+Needs ``pip install dualgap[dask]``. The estimators have the keywords of those of the package, and take Dask arrays, Dask data
+frames, lists of delayed or plain blocks, or paths of LIBSVM files that every worker can read. What comes out is an ordinary
+model: it can be saved, loaded and certified without a cluster.
+"""
+
+from __future__ import annotations
+
+try:
+    import distributed as _distributed  # noqa: F401
+except ImportError as error:
+    raise ImportError("dualgap.dask needs Dask: pip install 'dualgap[dask]'") from error
+
+from ._chains import ChainSVM
+from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
+
+__all__ = ["ChainSVM", "LinearClassifier", "LinearRegressor", "MulticlassSVM"]

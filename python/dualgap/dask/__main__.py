@@ -1,0 +1,102 @@
+"""Training on a cluster from the shell: ``python -m dualgap.dask train binary shard-*.svm --scheduler ADDRESS -o MODEL``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from distributed import Client, LocalCluster
+
+from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
+
+_TASKS: dict[str, Any] = {"binary": LinearClassifier, "regression": LinearRegressor, "multiclass": MulticlassSVM}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m dualgap.dask", description="Train on a cluster of Dask.")
+    train = parser.add_subparsers(required=True, dest="command").add_parser("train", help="train on shards")
+    train.add_argument("task", choices=sorted(_TASKS))
+    train.add_argument("shards", nargs="+", help="LIBSVM files that every worker can read")
+    train.add_argument("--output", "-o", help="where the model file goes")
+    train.add_argument("--scheduler", help="the address of the scheduler; without it the workers are processes of this machine")
+    train.add_argument("--workers", type=int, default=2, help="the number of such processes")
+    train.add_argument("--loss", help="the name of the loss; each task has its default")
+    train.add_argument("--lambda", dest="lam", default="1/n", help="a number, or a multiple of 1/n")
+    train.add_argument("--tolerance", type=float, default=0.01, help="the relative gap to reach")
+    train.add_argument("--passes", type=int, help="the most passes")
+    train.add_argument("--time", type=float, help="the most seconds")
+    train.add_argument("--seed", type=int, default=0)
+    train.add_argument("--local-passes", default="auto", help="auto, a number, or numbers with commas as a run has recorded them")
+    train.add_argument("--checkpoint", help="a file to go on from if it is there, and to write now and then")
+    train.add_argument("--json", action="store_true", help="print the report as JSON")
+    return parser
+
+
+def _local_passes(text: str) -> str | int | list[int]:
+    if text == "auto":
+        return text
+    numbers = [int(number) for number in text.split(",")]
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the program, and return its exit status: 0 if the tolerance was reached."""
+    given = _parser().parse_args(arguments)
+    lam: float | str = given.lam if "n" in given.lam else float(given.lam)
+    keywords = {"loss": given.loss} if given.loss else {}
+
+    def show(progress: dict[str, Any]) -> None:
+        print(
+            f"round {progress['rounds']}: {progress['passes']:.0f} passes, primal {progress['primal']:.6g}, "
+            f"gap {progress['gap']:.3g}",
+            file=sys.stderr,
+        )
+
+    cluster = None
+    if given.scheduler is None:
+        cluster = LocalCluster(n_workers=given.workers, threads_per_worker=1, dashboard_address=None)
+    with Client(cluster if cluster is not None else given.scheduler) as client:
+        model = _TASKS[given.task](
+            client=client,
+            lam=lam,
+            tolerance=given.tolerance,
+            passes=given.passes,
+            time=given.time,
+            seed=given.seed,
+            local_passes=_local_passes(given.local_passes),
+            checkpoint=given.checkpoint,
+            callback=show,
+            **keywords,
+        ).fit(given.shards)
+    if cluster is not None:
+        cluster.close()
+    if given.output:
+        model.save(given.output)
+    if given.json:
+        report = {
+            "stop": model.stop_,
+            "primal": model.certificate_.primal,
+            "dual": model.certificate_.dual,
+            "relative_gap": model.certificate_.relative_gap,
+            "rounds": len(model.rounds_),
+            "local_passes": [made["passes"] for made in model.rounds_],
+            "bytes": model.bytes_,
+            "lost_shards": model.lost_,
+            "restored_shards": model.restored_,
+            "history": model.history_,
+        }
+        print(json.dumps(report))
+    else:
+        print(model.report_)
+        print(
+            f"{len(model.rounds_)} rounds, {model.bytes_ / 1e6:.3g} MB moved, {model.lost_} shards lost "
+            f"({model.restored_} restored); local passes "
+            + ",".join(str(made["passes"]) for made in model.rounds_)
+        )
+    return 0 if model.stop_ == "gap_reached" else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

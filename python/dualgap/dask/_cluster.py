@@ -1,0 +1,264 @@
+"""The shards as the client sees them: where they are, calls to all of them, and what to do when one is lost."""
+
+from __future__ import annotations
+
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from distributed import Client, Future, wait
+from distributed.client import CancelledError
+from distributed.scheduler import KilledWorker
+
+from .. import _dualgap
+from . import _shards
+from ._shards import Part, ShardLost
+
+#: How often the client looks whether all workers are there while it waits, in seconds.
+_LOOK = 0.5
+#: Parts that one task adds. Two levels of such tasks are enough for sixty shards.
+_FAN = 8
+#: Payloads of more bytes are sent to one worker, from which the others fetch them, and not with every task.
+_INLINE = 100_000
+#: Losses in a row, without a round between them, after which the run gives up.
+_MOST_LOSSES = 20
+#: How long to wait for a worker if there is none, in seconds.
+_PATIENCE = 120
+#: What is raised for results that are gone with their worker, besides what says that they were cancelled.
+_GONE = ("CommClosedError", "StreamClosedError")
+
+
+class Lost(Exception):
+    """Shards were lost."""
+
+
+class Cluster:
+    """The shards of a run on their workers.
+
+    ``blocks`` are what a worker reads a shard from: delayed blocks, or paths. They are kept, so that a lost shard can be read
+    again.
+    """
+
+    def __init__(self, client: Client, blocks: list[Any]) -> None:
+        self.client = client
+        self.run = uuid.uuid4().hex
+        self.blocks = blocks
+        self.places: list[str] = []
+        #: The fingerprint of each shard, as far as they are known.
+        self.prints: dict[int, str] = {}
+        self.setup: dict[str, Any] = {}
+        #: The last known state of each shard.
+        self.states: list[bytes | None] = [None] * len(blocks)
+        #: How many shards were lost, and how many of them went on from a state.
+        self.lost, self.restored = 0, 0
+        #: How many bytes have travelled.
+        self.bytes = 0
+        self._failures = 0
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            alive = self.alive()
+            places = sorted(place for place in set(self.places) if place in alive)
+            wait([self._submit(place, _shards.close, self.run) for place in places], timeout=5)
+        except Exception:  # noqa: BLE001, S110 (a cluster that is gone has forgotten)
+            pass
+
+    def read(self) -> list[dict[str, Any]]:
+        """Read all shards, and return what they say of themselves."""
+        while True:
+            try:
+                self.places = self._spread(range(len(self)), {})
+                return self._read(range(len(self)))
+            except Lost:
+                self._count()
+
+    def open(self, setup: dict[str, Any]) -> None:
+        """Make shards of what was read."""
+        self.setup = setup
+        try:
+            self.prints = dict(enumerate(self.gather(_shards.open_shard, setup)))
+        except Lost:
+            self.recover()
+        while len(self.prints) < len(self):
+            try:
+                self.prints = dict(enumerate(self.gather(_shards.fingerprint)))
+            except Lost:
+                self.recover()
+
+    def _read(self, shards: Iterable[int]) -> list[dict[str, Any]]:
+        shards = list(shards)
+        found = self._wait([self._reading(k) for k in shards], [self.places[k] for k in shards])
+        for info in found:
+            if info["version"] != _dualgap.__version__:
+                raise RuntimeError(
+                    f"a worker has dualgap {info['version']}, and the client {_dualgap.__version__}: install the same version"
+                )
+        return found
+
+    def _reading(self, k: int) -> Future:
+        block, place = self.blocks[k], self.places[k]
+        if isinstance(block, str):
+            return self._submit(place, _shards.read, self.run, k, block)
+        # The parts of a block are computed where the shard will be.
+        parts = [
+            self.client.compute(part, workers=[place], allow_other_workers=False) if hasattr(part, "__dask_graph__") else part
+            for part in block
+        ]
+        return self._submit(place, _shards.read_parts, self.run, k, *parts)
+
+    def _submit(self, place: str, function: Callable[..., Any], *arguments: Any) -> Future:
+        with warnings.catch_warnings():
+            # Vectors and blocks are as large as they are.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return self.client.submit(function, *arguments, workers=[place], pure=False)
+
+    def alive(self) -> dict[str, int]:
+        """Return the workers and their threads."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        return {address: int(worker["nthreads"]) for address, worker in workers.items()}
+
+    def _spread(self, shards: Iterable[int], taken: dict[int, str]) -> list[str]:
+        """Return a worker for each of these shards: those with the fewest shards first, in the order of their names."""
+        until = time.monotonic() + _PATIENCE
+        while not (alive := self.alive()):
+            if time.monotonic() > until:
+                raise RuntimeError(f"the cluster has had no worker for {_PATIENCE} seconds: look at their logs")
+            time.sleep(_LOOK)
+        load = dict.fromkeys(sorted(alive), 0)
+        for place in taken.values():
+            if place in load:
+                load[place] += 1
+        places = []
+        for _ in shards:
+            place = min(load, key=lambda address: load[address])
+            load[place] += 1
+            places.append(place)
+        return places
+
+    def _wait(self, futures: list[Future], places: Iterable[str]) -> list[Any]:
+        """Return the results, or raise :class:`Lost` if a worker is gone."""
+        places, done, patience = set(places), False, _LOOK
+        results: list[Any] = []
+        try:
+            while len(results) < len(futures):
+                try:
+                    if not done:
+                        wait(futures, timeout=_LOOK)
+                        done = True
+                    results.append(futures[len(results)].result(timeout=patience))
+                except TimeoutError:
+                    self._require(places, futures)
+                    # The workers compute, or their result is large.
+                    patience = 2 * patience if done else _LOOK
+        except (ShardLost, KilledWorker):
+            raise Lost from None
+        except (Exception, CancelledError) as error:
+            # What a lost worker had computed is lost with it; a mistake in the data is no loss.
+            if isinstance(error, CancelledError) or type(error).__name__ in _GONE:
+                raise Lost from None
+            raise
+        return results
+
+    def _require(self, places: set[str], futures: list[Future] | None = None) -> None:
+        if not places <= self.alive().keys():
+            if futures:
+                self.client.cancel(futures, force=True)
+            raise Lost
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> list[Future]:
+        """Call a function with every shard, where it is."""
+        return [self._submit(place, function, self.run, k, *arguments) for k, place in enumerate(self.places)]
+
+    def gather(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Call a function with every shard, and return the results in order."""
+        return self._wait(self.submit(function, *arguments), self.places)
+
+    def one(self, k: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function with one shard."""
+        return self._wait([self._submit(self.places[k], function, self.run, k, *arguments)], [self.places[k]])[0]
+
+    def total(self, kind: str, function: Callable[..., Any], *arguments: Any) -> Part:
+        """Call a function with every shard, and add the results by a tree."""
+        futures = self.submit(function, *arguments)
+        kept = list(futures)
+        while len(futures) > 1:
+            groups = [futures[k : k + _FAN] for k in range(0, len(futures), _FAN)]
+            futures = [self.client.submit(_shards.add, kind, *group, pure=False) for group in groups]
+            kept += futures
+        part: Part = self._wait(futures, self.places)[0]
+        self.bytes += part[2]
+        self._failures = 0
+        return part
+
+    def broadcast(self, payload: bytes) -> Any:
+        """Return bytes as an argument of calls to all shards."""
+        self.bytes += len(payload) * len(set(self.places))
+        if len(payload) <= _INLINE:
+            return payload
+        return self._submit(self.places[0], _shards.hold, payload)
+
+    def keep_states(self) -> None:
+        """Remember the states of all shards, so that a lost one goes on from there."""
+        self.states = list(self.gather(_shards.state))
+
+    def restore_states(self) -> None:
+        """Let all shards go on from their states."""
+        try:
+            futures = [
+                self._submit(place, _shards.restore, self.run, k, self.states[k]) for k, place in enumerate(self.places)
+            ]
+            self._wait(futures, self.places)
+        except Lost:
+            self.recover()
+            self.restore_states()
+
+    def _count(self) -> None:
+        self._failures += 1
+        if self._failures > _MOST_LOSSES:
+            raise RuntimeError(f"workers were lost {_MOST_LOSSES} times in a row: look at their logs")
+
+    def recover(self) -> None:
+        """Read lost shards again, on other workers or on the same ones, and let them go on from their last state."""
+        while True:
+            self._count()
+            try:
+                present = self._present()
+                gone = [k for k in range(len(self)) if k not in present]
+                for k, place in zip(gone, self._spread(gone, present), strict=True):
+                    self.places[k] = place
+                self._read(gone)
+                places = [self.places[k] for k in gone]
+                opened = [self._submit(self.places[k], _shards.open_shard, self.run, k, self.setup) for k in gone]
+                for k, found in zip(gone, self._wait(opened, places), strict=True):
+                    self._check_print(k, found)
+                stored = [(k, state) for k in gone if (state := self.states[k]) is not None]
+                again = [self._submit(self.places[k], _shards.restore, self.run, k, state) for k, state in stored]
+                self._wait(again, places)
+                self.lost += len(gone)
+                self.restored += len(stored)
+                return
+            except Lost:
+                continue
+
+    def _check_print(self, k: int, found: str) -> None:
+        if self.prints.setdefault(k, found) != found:
+            raise RuntimeError(
+                f"shard {k} was read again, and has other examples than before: the source of a shard must not change "
+                "while a run goes on"
+            )
+
+    def _present(self) -> dict[int, str]:
+        """Return the shards that are where they should be."""
+        alive = self.alive()
+        places = sorted(place for place in set(self.places) if place in alive)
+        there = self._wait([self._submit(place, _shards.held_shards, self.run) for place in places], places)
+        held = dict(zip(places, there, strict=True))
+        return {k: place for k, place in enumerate(self.places) if k in held.get(place, ())}

@@ -1,0 +1,230 @@
+"""The rounds of a run, driven by the client: local passes on all shards, a common step, and now and then a certificate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _dualgap
+from . import _shards
+from ._checkpoint import Checkpoint
+from ._cluster import Cluster, Lost
+from ._shards import Behind, Part, Step
+
+#: The most local passes of a round. More of them gain little: the other shards' changes are unknown to them.
+_MOST_PASSES = 8
+#: The local passes of the first round.
+_FIRST_PASSES = 2
+#: Certify when this share of all passes so far was done since the last certification, and a pass at least.
+_CERTIFY_AFTER = 0.2
+#: v of the rounds may differ from that of the points by this share of its largest entry: it is rounded in every round.
+_DRIFT = 1e-11
+#: The states of the shards are fetched after this many seconds at least, and this many times as long as it takes.
+_KEEP_SECONDS, _KEEP_SHARE = 1.0, 20.0
+
+
+class Rounds:
+    """A run: the problem, the shards, and what has been done so far."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        whole: _dualgap.Whole,
+        limits: dict[str, Any],
+        local_passes: str | int | list[int],
+        callback: Callable[[dict[str, Any]], Any] | None,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
+        self.cluster, self.whole, self.limits, self.callback = cluster, whole, limits, callback
+        self.local_passes, self.checkpoint = local_passes, checkpoint
+        self.course = _dualgap.Course(len(cluster))
+        self.position: _dualgap.Position | None = None
+        #: What the workers' positions have to follow: the step, and its payload.
+        self.step: Step = (0, "whole", 0.0)
+        self.payload: bytes = b""
+        #: The last round that was taken, whether or not it came to an end, and what shards have to apply.
+        self.taken = 0
+        self.last: tuple[int, float] | None = None
+        #: Every round: its local passes, σ', momentum, the share that it went, seconds, and bytes that have travelled.
+        self.rounds: list[dict[str, Any]] = []
+        self.history: list[dict[str, Any]] = []
+        self.passes, self.certified_at = 0, 0
+        #: The weights with the smallest primal value, the value, and the sum of their losses.
+        self.best: tuple[bytes, float, bytes] | None = None
+        self.dual = (0.0, 0.0)
+        self.seconds, self.certify_seconds = 0.0, 0.0
+        self.kept_at, self.keeping = time.monotonic(), 0.0
+        if checkpoint is not None and checkpoint.passes:
+            self.passes = self.certified_at = checkpoint.passes
+
+    def run(self) -> str:
+        """Take rounds until the gap is within the tolerance, or a limit is reached; return why they ended."""
+        begin = time.monotonic()
+        certified = False
+        while True:
+            try:
+                if not certified:
+                    self._certify()
+                    certified = True
+                    stop = self._stop(time.monotonic() - begin)
+                    if stop is not None:
+                        return stop
+                    self._keep()
+                self._round()
+                done = self.passes - self.certified_at
+                certified = done < max(1.0, _CERTIFY_AFTER * self.passes) and not self._out(time.monotonic() - begin)
+            except Lost:
+                # The shards that are left keep their points. v is computed from all of them again.
+                self.cluster.recover()
+                self.course.restart()
+                self.last, self.position, certified = None, None, False
+
+    def _round(self) -> None:
+        begin = time.perf_counter()
+        self.taken += 1
+        passes, before, at = self._local_passes(), self.cluster.bytes, self.position
+        momentum, sigma = self.course.momentum, self.course.sigma
+        change, computing, _ = self._total(
+            "change", _shards.take_round, self.last, self.taken, momentum, sigma, passes
+        )
+        assert at is not None
+        gamma = self.course.step(self.whole, at, change)
+        self._moved("moved", change, gamma)
+        self.last = self.taken, gamma
+        seconds = time.perf_counter() - begin
+        self.passes += passes
+        self.seconds += seconds
+        self.rounds.append(
+            {
+                "passes": passes,
+                "sigma": sigma,
+                "momentum": momentum,
+                "gamma": gamma,
+                "seconds": seconds,
+                "computing": computing,
+                "bytes": self.cluster.bytes - before,
+            }
+        )
+
+    def _moved(self, kind: str, payload: bytes, gamma: float = 0.0) -> None:
+        """Say how the position has changed since the workers were last told."""
+        self.step, self.payload = (self.step[0] + 1, kind, gamma), payload
+
+    def _total(self, kind: str, function: Callable[..., Part], *arguments: Any) -> Part:
+        """Add what shards find at the position, and send it whole to workers that do not have the one before."""
+        while True:
+            try:
+                part = self.cluster.total(kind, function, self.step, self.cluster.broadcast(self.payload), *arguments)
+                break
+            except Behind:
+                at = self.position
+                assert at is not None
+                self._moved("whole", at.v() + at.moved())
+        # All workers have it now.
+        self.step, self.payload = (self.step[0], "held", 0.0), b""
+        return part
+
+    def _local_passes(self) -> int:
+        """Return the local passes of the next round: as given, or so many that they take as long as the communication."""
+        given, most = self.local_passes, self.limits.get("passes")
+        left = _MOST_PASSES if most is None else max(1, most - self.passes)
+        if isinstance(given, list):
+            return max(1, given[min(len(self.rounds), len(given) - 1)])
+        if given != "auto":
+            return min(max(1, int(given)), left)
+        if not self.rounds:
+            return min(_FIRST_PASSES, left)
+        last = self.rounds[-1]
+        a_pass = max(last["computing"] / last["passes"], 1e-6)
+        wanted = (last["seconds"] - last["computing"]) / a_pass
+        # Times are noisy: not more than twice or half as many as before.
+        wanted = min(max(wanted, last["passes"] / 2), 2 * last["passes"])
+        return int(min(max(1, round(wanted)), _MOST_PASSES, left))
+
+    def _position(self, v: bytes) -> _dualgap.Position:
+        """Return the position, after a look whether it has drifted from the v of all points by rounding."""
+        at = self.position
+        if at is None:
+            at = self.position = _dualgap.Position(v)
+            self._moved("whole", v + at.moved())
+            return at
+        exact, near = np.frombuffer(v), np.frombuffer(at.v())
+        if np.abs(exact - near).max() > _DRIFT * np.abs(exact).max():
+            at.settle(v)
+            self._moved("whole", v + at.moved())
+        return at
+
+    def _certify(self) -> None:
+        begin = time.perf_counter()
+        part, _, _ = self.cluster.total("dual", _shards.dual, self.last)
+        self.dual, v = self.whole.dual(part)
+        self.last = None
+        at = self._position(v)
+        part, _, _ = self._total("losses", _shards.losses)
+        w = self.whole.weights(at.v())
+        (primal, error), certified = self.whole.primal(w, part)
+        if certified and (self.best is None or primal < self.best[1]):
+            self.best = w, primal, part
+        self.certified_at = self.passes
+        self.certify_seconds += time.perf_counter() - begin
+        best = primal if self.best is None else self.best[1]
+        self.history.append(
+            {
+                "passes": float(self.passes),
+                "rounds": len(self.rounds),
+                "solve_seconds": self.seconds,
+                "certify_seconds": self.certify_seconds,
+                "primal": best,
+                "dual": self.dual[0],
+                "gap": best - self.dual[0],
+                "rounding_error": error + self.dual[1],
+            }
+        )
+
+    def _stop(self, elapsed: float) -> str | None:
+        now = self.history[-1]
+        bound = now["gap"] + now["rounding_error"]
+        tolerance, absolute = self.limits.get("tolerance"), self.limits.get("absolute_tolerance")
+        if tolerance is not None and bound <= tolerance * abs(now["primal"]):
+            return "gap_reached"
+        if absolute is not None and bound <= absolute:
+            return "gap_reached"
+        if self.callback is not None and self.callback(dict(now)):
+            return "interrupted"
+        return self._out(elapsed)
+
+    def _out(self, elapsed: float) -> str | None:
+        """Return which limit is reached, if one is."""
+        if self.passes >= self.limits.get("passes", float("inf")):
+            return "pass_limit"
+        return "time_limit" if elapsed >= self.limits.get("time", float("inf")) else None
+
+    def _keep(self) -> None:
+        """Fetch the states of the shards now and then. The clock decides only from where a lost shard goes on."""
+        begin = time.monotonic()
+        if begin - self.kept_at < max(_KEEP_SECONDS, _KEEP_SHARE * self.keeping):
+            return
+        self.cluster.keep_states()
+        if self.checkpoint is not None:
+            self.checkpoint.write(self.passes, self.cluster.states)
+        self.kept_at = time.monotonic()
+        self.keeping = self.kept_at - begin
+
+    def fingerprint(self) -> tuple[bytes, int]:
+        """Return the state of the digest of all examples in order, and their number."""
+        sizes = self.cluster.gather(_shards.sizes)
+        total = [sum(column) for column in zip(*sizes, strict=True)]
+        digest: bytes = b""
+        stage = 0
+        while True:
+            before = [0] * len(total)
+            for k, size in enumerate(sizes):
+                found = self.cluster.one(k, _shards.digest_part, stage, before, total, digest)
+                if found is None:
+                    return digest, total[0]
+                digest = found
+                before = [one + more for one, more in zip(before, size, strict=True)]
+            stage += 1

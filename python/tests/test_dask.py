@@ -1,0 +1,263 @@
+"""Training on a cluster of Dask: real processes, judged by runs on one machine and by what `certify` says of the joined data."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import dask.array as da
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from distributed import Client, LocalCluster
+from sklearn.base import clone
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+import dualgap
+import dualgap.dask
+from dualgap.dask.__main__ import main
+from dualgap.dask._checkpoint import Checkpoint
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def client(cluster):
+    # Those that another test has killed are started again.
+    cluster.wait_for_workers(2, timeout=120)
+    return cluster
+
+
+@pytest.fixture(scope="module")
+def examples():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(600, 20))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * random.normal(size=600) > 0, "yes", "no")
+    return X, y
+
+
+@pytest.fixture
+def files(examples, tmp_path):
+    """Two LIBSVM files, and all of their lines in one."""
+    X, y = examples
+    numbers = np.where(y == "yes", 1, -1)
+    paths = [tmp_path / "a.svm", tmp_path / "b.svm"]
+    for path, part in zip(paths, (slice(0, 250), slice(250, 600)), strict=True):
+        dump_svmlight_file(X[part], numbers[part], str(path), zero_based=False)
+    joined = tmp_path / "joined.svm"
+    joined.write_bytes(b"".join(path.read_bytes() for path in paths))
+    return paths, joined
+
+
+def same_bracket(one, other):
+    slack = one.certificate_.rounding + other.certificate_.rounding
+    assert one.certificate_.dual <= other.certificate_.primal + slack
+    assert other.certificate_.dual <= one.certificate_.primal + slack
+
+
+def certified(distributed, local, X, y, sample_weight=None):
+    """The model of the shards is that of the joined data, for the estimator of one machine too."""
+    again = distributed.certify(X, y, sample_weight)
+    assert again.evidence == "witness"
+    slack = again.rounding + distributed.certificate_.rounding
+    assert again.primal == pytest.approx(distributed.certificate_.primal, rel=0, abs=slack)
+    assert again.dual == pytest.approx(distributed.certificate_.dual, rel=0, abs=slack)
+    same_bracket(distributed, local.fit(X, y, sample_weight))
+
+
+# Without momentum the same shards need three times as many rounds.
+@pytest.mark.parametrize(("loss", "lam", "most"), [("hinge", 1e-2, 60), ("logistic", 1e-3, 50)])
+def test_dask_arrays_give_the_model_of_one_machine(client, examples, loss, lam, most):
+    X, y = examples
+    keywords = {"loss": loss, "lam": lam, "tolerance": 1e-3, "intercept": "penalised", "class_weight": "balanced"}
+    model = dualgap.dask.LinearClassifier(client=client, local_passes=4, **keywords)
+    blocks = da.from_array(X, chunks=(250, -1)), da.from_array(y, chunks=250)
+    model.fit(*blocks)
+    assert model.stop_ == "gap_reached" and model.bytes_ > 0 and model.lost_ == 0
+    assert len(model.rounds_) <= most
+    certified(model, dualgap.LinearClassifier(**keywords), X, y)
+    assert (model.predict(blocks[0]).compute() == model.predict(X)).all()
+
+
+def test_csr_blocks_weights_and_the_same_bits_again(client, examples, tmp_path):
+    X, y = examples
+    X = sp.csr_matrix(np.where(np.abs(X) > 1, X, 0))
+    weights = np.arange(600) % 3 + 1.0
+    parts = [slice(0, 1), slice(1, 500), slice(500, 600)]
+    lists = [[column[part] for part in parts] for column in (X, y, weights)]
+    keywords = {"loss": "logistic", "lam": 1e-2, "tolerance": 1e-4}
+    first = dualgap.dask.LinearClassifier(client=client, **keywords).fit(*lists)
+    certified(first, dualgap.LinearClassifier(**keywords), X, y, weights)
+    taken = [made["passes"] for made in first.rounds_]
+    second = clone(dualgap.dask.LinearClassifier(client=client, local_passes=taken, **keywords)).fit(*lists)
+    assert second.client is client
+    assert second.coef_.tobytes() == first.coef_.tobytes()
+    first.save(tmp_path / "model")
+    assert dualgap.load(tmp_path / "model").certify(X, y).dual == pytest.approx(first.certificate_.dual)
+
+
+def test_classes_and_numbers(client):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(300, 6))
+    y = (X @ random.normal(size=(6, 3))).argmax(axis=1)
+    cut = [slice(0, 100), slice(100, 300)]
+    keywords = {"loss": "softmax", "lam": 0.01, "tolerance": 1e-3}
+    model = dualgap.dask.MulticlassSVM(client=client, **keywords).fit([X[c] for c in cut], [y[c] for c in cut])
+    certified(model, dualgap.MulticlassSVM(**keywords), X, y)
+    numbers = X[:, 0] - 2 * X[:, 1]
+    keywords = {"lam": 0.01, "l1": 0.01, "tolerance": 1e-4}
+    model = dualgap.dask.LinearRegressor(client=client, **keywords).fit([X[c] for c in cut], [numbers[c] for c in cut])
+    certified(model, dualgap.LinearRegressor(**keywords), X, numbers)
+
+
+def test_chains_in_shards_are_those_of_one_machine(client):
+    random = np.random.default_rng(3)
+    lengths = random.integers(1, 6, size=40)
+    X = random.normal(size=(lengths.sum(), 5))
+    y = np.where(X[:, 0] + np.roll(X[:, 1], 1) > 0, "in", "out")
+    ends = np.cumsum([0, lengths[:15].sum(), lengths[15:].sum()])
+    blocks = [[column[ends[k] : ends[k + 1]] for k in range(2)] for column in (X, y)]
+    keywords = {"lam": 0.02, "tolerance": 1e-3}
+    model = dualgap.dask.ChainSVM(client=client, **keywords).fit(*blocks, [lengths[:15], lengths[15:]])
+    again = model.certify(X, y, lengths=lengths)
+    assert again.evidence == "witness" and again.relative_gap <= 1e-3
+    same_bracket(model, dualgap.ChainSVM(**keywords).fit(X, y, lengths))
+    assert model.score(X, y, lengths) > 0.6
+
+
+def test_changes_of_few_columns_travel_sparse(client):
+    # Every example has two of ten thousand columns, and with three hundred of them no round can change more than six hundred.
+    random = np.random.default_rng(2)
+    columns = random.integers(0, 10_000, size=(300, 2))
+    X = sp.csr_matrix((np.ones(600), columns.ravel(), np.arange(0, 601, 2)), shape=(300, 10_000))
+    y = np.where(random.random(300) > 0.5, 1, -1)
+    cut = [slice(0, 150), slice(150, 300)]
+    keywords = {"lam": 0.1, "tolerance": 1e-3}
+    model = dualgap.dask.LinearClassifier(client=client, **keywords).fit([X[c] for c in cut], [y[c] for c in cut])
+    certified(model, dualgap.LinearClassifier(**keywords), X, y)
+    assert all(made["bytes"] < 40_000 for made in model.rounds_)
+
+
+def test_what_shards_cannot_do_is_said(client, examples):
+    X, y = examples
+    fit = dualgap.dask.LinearClassifier(client=client).fit
+    with pytest.raises(ValueError, match="no examples"):
+        fit([X, X[:0]], [y, y[:0]])
+    with pytest.raises(ValueError, match="columns"):
+        fit([X, X[:, :3]], [y, y])
+    with pytest.raises(ValueError, match="same blocks"):
+        fit([X], [y, y])
+    with pytest.raises(ValueError, match="penalised"):
+        dualgap.dask.LinearClassifier(client=client, intercept=True).fit([X], [y])
+    with pytest.raises(ValueError, match="MulticlassSVM"):
+        fit([X], [np.arange(600) % 3])
+    with pytest.raises(OSError, match="missing"):
+        fit(["missing.svm"])
+
+
+def test_killed_workers_cost_progress_and_no_truth(client, examples):
+    X, y = examples
+    cut = [slice(0, 200), slice(200, 400), slice(400, 600)]
+    keywords = {"loss": "logistic", "lam": 1e-3, "tolerance": 1e-5}
+    killed = []
+
+    def kill(progress):
+        # From the callback, so that it happens in the middle of the run, however fast it is.
+        if len(killed) < 3 and progress["rounds"] >= 4 * (len(killed) + 1):
+            # The oldest has shards: a new one gets some only when another is gone.
+            killed.append(min(pid for pid in client.run(os.getpid, on_error="ignore").values() if isinstance(pid, int)))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    model = dualgap.dask.LinearClassifier(client=client, callback=kill, local_passes=2, **keywords)
+    model.fit([X[c] for c in cut], [y[c] for c in cut])
+    assert len(killed) == 3 and model.lost_ >= 3
+    assert model.stop_ == "gap_reached"
+    assert model.certify(X, y).relative_gap <= 1e-5
+    same_bracket(model, dualgap.LinearClassifier(**keywords).fit(X, y))
+
+
+def test_a_source_that_changes_is_refused(client, files):
+    paths, joined = files
+
+    def change(progress):
+        for path in paths:
+            path.write_bytes(joined.read_bytes())
+        os.kill(client.run(os.getpid).popitem()[1], signal.SIGKILL)
+
+    model = dualgap.dask.LinearClassifier(client=client, callback=change, lam=1e-4, tolerance=1e-9)
+    with pytest.raises(RuntimeError, match="other examples than before"):
+        model.fit(paths)
+
+
+def test_from_the_shell(client, files, tmp_path, capsys):
+    paths, joined = files
+    model = tmp_path / "model"
+    train = ["train", "binary", *map(str, paths), "--scheduler", client.scheduler.address]
+    assert main([*train, "--lambda", "10/n", "-o", str(model)]) == 0
+    assert "tolerance was reached" in capsys.readouterr().out
+    again = dualgap.load(model).certify(*load_svmlight_file(str(joined), zero_based=False))
+    assert again.relative_gap <= 0.01 and again.evidence == "witness"
+    if "DUALGAP_PROGRAM" in os.environ:
+        subprocess.run([os.environ["DUALGAP_PROGRAM"], "certify", model, joined], check=True)
+
+
+_CLIENT = """
+import sys
+from distributed import Client
+import dualgap.dask
+with Client(sys.argv[1]) as client:
+    model = dualgap.dask.LinearClassifier(client=client, lam=1e-6, tolerance=1e-12, checkpoint=sys.argv[2])
+    model.fit(sys.argv[3:])
+"""
+
+
+def test_another_client_goes_on_from_the_checkpoint_of_one_that_was_killed(client, files, tmp_path):
+    paths, joined = files
+    checkpoint = tmp_path / "run"
+    killed = subprocess.Popen([sys.executable, "-c", _CLIENT, client.scheduler.address, checkpoint, *paths])
+    try:
+        until = time.monotonic() + 120
+        while not checkpoint.exists():
+            assert killed.poll() is None and time.monotonic() < until
+            time.sleep(0.1)
+    finally:
+        killed.kill()
+        killed.wait()
+    keywords = {"lam": 1e-6, "checkpoint": checkpoint}
+    stops = dualgap.dask.LinearClassifier(client=client, callback=lambda progress: True, tolerance=1e-12, **keywords)
+    stops.fit(paths)
+    # It begins with the dual points of the other client, and not with zeros, whose dual value is zero.
+    assert stops.history_[0]["passes"] > 0 and stops.history_[0]["dual"] > 0
+    X, y = load_svmlight_file(str(joined), zero_based=False)
+    assert stops.certify(X, y).dual == pytest.approx(stops.certificate_.dual)
+    with pytest.raises(ValueError, match="other examples"):
+        dualgap.dask.LinearClassifier(client=client, **keywords).fit(paths[::-1])
+    with pytest.raises(ValueError, match="another problem"):
+        dualgap.dask.LinearClassifier(client=client, **{**keywords, "lam": 1e-3}).fit(paths)
+
+
+def test_a_full_disk_costs_the_checkpoint_only(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "run", {}, ["print"])
+    checkpoint.write(1, [b"first"])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.warns(RuntimeWarning, match="goes on without it"):
+            checkpoint.write(2, [bytes(100_000)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert Checkpoint(tmp_path / "run", {}, ["print"]).states == [b"first"]
+    (tmp_path / "run").write_bytes(b"damaged")
+    with pytest.raises(ValueError, match="remove"):
+        Checkpoint(tmp_path / "run", {}, ["print"])
