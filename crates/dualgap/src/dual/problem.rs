@@ -332,15 +332,6 @@ impl<'a, B: Blocks, L: Link> Problem<'a, B, L> {
         self.weighed.dual(points)
     }
 
-    /// Returns `Σ mass_i dual_i(α_i)` without v and without bounds on its rounding.
-    pub(super) fn terms(&self, points: &[B::Point]) -> Result<f64> {
-        let (mut scratch, mut sum) = (self.blocks.scratch(), Sum::default());
-        for (i, (at, mass)) in points.iter().zip(&self.masses).enumerate() {
-            sum.add(mass * self.blocks.audit(i, at, &mut scratch)?.dual.value);
-        }
-        Ok(sum.total().value)
-    }
-
     /// The same of points that are made one after the other.
     fn mean_dual_of(&self, points: impl ExactSizeIterator<Item = B::Point>) -> Result<MeanDual> {
         self.check_count(points.len())?;

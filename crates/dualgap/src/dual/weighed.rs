@@ -10,7 +10,7 @@ use super::Blocks;
 use super::partial::{Mean, SomeDual, SomeLosses};
 use crate::Result;
 use crate::linalg::underflow::product_above;
-use crate::linalg::{CompensatedVec, UNDERFLOW, parallel};
+use crate::linalg::{CompensatedVec, Sum, UNDERFLOW, parallel};
 use crate::term::Readable;
 use std::borrow::Borrow;
 use std::ops::Range;
@@ -112,6 +112,15 @@ impl<'a, B: Blocks> Weighed<'a, B> {
         let mut all = parts.swap_remove(0);
         rest.iter().for_each(|part| all.add_dual(part));
         Ok(all)
+    }
+
+    /// Returns `Σ mass_i dual_i(α_i)` without v and without bounds on its rounding.
+    pub fn terms(&self, points: &[B::Point]) -> Result<f64> {
+        let (mut scratch, mut sum) = (self.blocks.scratch(), Sum::default());
+        for (i, (at, mass)) in points.iter().zip(&self.masses).enumerate() {
+            sum.add(mass * self.blocks.audit(i, at, &mut scratch)?.dual.value);
+        }
+        Ok(sum.total().value)
     }
 
     /// Audits these blocks.

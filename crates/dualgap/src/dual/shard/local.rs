@@ -107,7 +107,7 @@ impl<'a, B: Witnessed, L: Link> Shard<'a, B, L> {
         let engine = Engine::new(problem.retuned(link, lambda)?, settings)?;
         let (pool, points) = (engine.pool(), engine.points());
         let own = parallel::install(&pool, || problem.image(points));
-        let terms = problem.terms(points)?;
+        let terms = problem.weighed.terms(points)?;
         let (settings, moved) = (settings.clone(), vec![0.0; own.len()]);
         Ok(Self { blocks, problem, engine, settings, own, moved, terms, pending: None })
     }
@@ -158,7 +158,7 @@ impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
         let steps = passes.saturating_mul(blocks.len() as u64);
         let calls = steps.saturating_mul(blocks.calls_per_step());
         engine.advance(&Quota { oracle_calls: calls, steps, pause: calls, halted: &|| false })?;
-        let terms = problem.terms(engine.points())?;
+        let terms = problem.weighed.terms(engine.points())?;
         let changes = engine.v().iter().zip(&first);
         let change: Vec<f64> = changes.map(|(after, first)| (after - first) / sigma).collect();
         let square =
@@ -183,7 +183,7 @@ impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
                 }
             }
             self.engine.restore(&before);
-            self.terms = self.problem.terms(&before)?;
+            self.terms = self.problem.weighed.terms(&before)?;
             change.iter_mut().for_each(|change| *change *= gamma);
         }
         self.own.iter_mut().zip(&change).for_each(|(own, change)| *own += change);
@@ -241,7 +241,7 @@ impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
             Engine::resumed(problem, &self.settings, engine.with_v(vec![0.0; self.own.len()]))?;
         let (pool, points, problem) = (engine.pool(), engine.points(), &self.problem);
         self.own = parallel::install(&pool, || problem.image(points));
-        self.terms = problem.terms(points)?;
+        self.terms = problem.weighed.terms(points)?;
         self.moved.fill(0.0);
         self.engine = engine;
         self.pending = None;
