@@ -5,8 +5,8 @@
 use crate::args::ConvertArgs;
 use crate::places::{check_not_read, check_writable};
 use crate::words::{aligned, number, percent, thousands, to_json};
-use crate::{Outcome, formats, print};
-use dualgap::data::conversion::{Written, libsvm_to_data_file, write_data_file};
+use crate::{Outcome, convert_mapped, formats, print};
+use dualgap::data::conversion::Written;
 use dualgap::data::random_binning::median_distance;
 use dualgap::data::scheme::rewrite;
 use dualgap::data::source::is_stdin;
@@ -32,7 +32,7 @@ pub fn run(args: &ConvertArgs) -> Result<Outcome> {
         return write_labels(args, scheme, output);
     }
     if mapped::is_named_so(output) {
-        return write_mapped(args, output);
+        return convert_mapped::run(args, output);
     }
     let (conversion, data) = match &args.map {
         None => first(args)?,
@@ -88,62 +88,6 @@ fn write_attributes(args: &ConvertArgs, output: &Path) -> Result<Outcome> {
         let _ = writeln!(std::io::stderr(), "{sequences} sequences of {positions} positions");
     }
     Ok(Outcome::Reached)
-}
-
-/// Writes a data file: line by line where the data are a LIBSVM file, which may be larger than memory.
-fn write_mapped(args: &ConvertArgs, output: &Path) -> Result<Outcome> {
-    let mut source = Source::open(&args.data)?;
-    let given = [
-        (args.random_binning.is_some(), "--random-binning"),
-        (args.degree.is_some(), "--degree"),
-        (args.atoms.is_some(), "--atoms"),
-        (args.map.is_some(), "--map"),
-        (args.save_map.is_some(), "--save-map"),
-        (args.save_names.is_some(), "--save-names"),
-    ];
-    if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
-        return Err(Error::setting(format!(
-            "{option} is for LIBSVM files: write one, and convert it to a data file"
-        )));
-    }
-    formats::check_mapped(&args.layout, &source)?;
-    let format = formats::format(&args.layout, Format::guess_examples(&source.head()?))?;
-    let written = if format == Format::Libsvm && args.folds.is_none() {
-        libsvm_to_data_file(source, output)?
-    } else {
-        let folds = args.folds.as_ref().map(|folds| folds.0.clone());
-        write_data_file(&Recipe { folds, ..Recipe::whole(format) }.examples(source, None)?, output)?
-    };
-    if args.json {
-        print(&to_json(&MappedJson {
-            n: written.examples,
-            features: written.features,
-            entries: written.entries,
-            value_bits: 8 * written.value_bytes,
-            fingerprint: &written.fingerprint,
-            version: env!("CARGO_PKG_VERSION"),
-        }))?;
-    } else if !args.quiet {
-        let bits = 8 * written.value_bytes;
-        print(&aligned(&[
-            ("examples", thousands(written.examples as u64)),
-            ("features", thousands(written.features as u64)),
-            ("entries", format!("{}, values of {bits} bits", thousands(written.entries))),
-            ("fingerprint", written.fingerprint),
-            ("written", output.display().to_string()),
-        ]))?;
-    }
-    Ok(Outcome::Reached)
-}
-
-#[derive(Serialize)]
-struct MappedJson<'a> {
-    n: usize,
-    features: usize,
-    entries: u64,
-    value_bits: usize,
-    fingerprint: &'a str,
-    version: &'static str,
 }
 
 /// Writes a column file with its labels in a scheme, and notes where it breaks its own.

@@ -33,6 +33,7 @@ mod choices;
 mod chosen;
 mod compress;
 mod convert;
+mod convert_mapped;
 mod curve;
 mod cv;
 mod demo;

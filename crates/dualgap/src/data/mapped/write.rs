@@ -172,9 +172,12 @@ impl DataWriter {
             read_row(&mut indices, ends, 4, &mut columns).map_err(failed)?;
             read_row(&mut values, ends, size, &mut numbers).map_err(failed)?;
             let columns = columns.chunks_exact(4).map(|j| u32::from_le_bytes(word(j)) as usize);
-            let value = |x: &[u8]| match single {
-                true => f64::from(f32::from_le_bytes(word(x))),
-                false => f64::from_le_bytes(word(x)),
+            let value = |x: &[u8]| {
+                if single {
+                    f64::from(f32::from_le_bytes(word(x)))
+                } else {
+                    f64::from_le_bytes(word(x))
+                }
             };
             digest_row(&mut digest, columns.zip(numbers.chunks_exact(size).map(value)), &mut bytes);
             numbers.extend_from_slice(one);
