@@ -39,9 +39,8 @@ def kills(given: argparse.Namespace) -> None:
     X = numbers.normal(size=(given.examples, 40))
     y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.5 * numbers.normal(size=given.examples) > 0, 1, -1)
     cuts = np.array_split(np.arange(given.examples), given.shards)
-    with cluster(given.workers) as local, Client(local) as client:
-        for run in range(given.runs):
-            client.wait_for_workers(given.workers, timeout=120)
+    for run in range(given.runs):
+        with cluster(given.workers) as local, Client(local) as client:
             chance = random.Random(f"{given.seed} {run}")
             killed: list[int] = []
             over = threading.Event()
@@ -55,7 +54,7 @@ def kills(given: argparse.Namespace) -> None:
                         os.kill(chance.choice(pids), signal.SIGKILL)
                         killed.append(len(killed))
 
-            killer = threading.Thread(target=kill)
+            killer = threading.Thread(target=kill, daemon=True)
             begin = time.perf_counter()
 
             def hold(progress: dict[str, Any]) -> None:
@@ -66,10 +65,11 @@ def kills(given: argparse.Namespace) -> None:
 
             keywords = {"loss": "logistic", "lam": 1e-3, "tolerance": given.tolerance}
             model = dualgap.dask.LinearClassifier(client=client, callback=hold, local_passes=1, **keywords)
-            model.fit([X[cut] for cut in cuts], [y[cut] for cut in cuts])
+            try:
+                model.fit([X[cut] for cut in cuts], [y[cut] for cut in cuts])
+            finally:
+                over.set()
             seconds = time.perf_counter() - begin
-            over.set()
-            killer.join()
             found = model.certify(X, y)
             print(
                 f"run {run}: {len(killed)} kills, {model.lost_} shards lost, {model.restored_} restored, "
@@ -139,7 +139,7 @@ def main() -> None:
     one.set_defaults(call=kills)
     for name, default in (("runs", 3), ("kills", 10), ("workers", 3), ("shards", 5), ("examples", 4000), ("seed", 0)):
         one.add_argument(f"--{name}", type=int, default=default)
-    for name, number in (("every", 4.0), ("pause", 0.5), ("tolerance", 1e-5)):
+    for name, number in (("every", 3.0), ("pause", 0.5), ("tolerance", 1e-7)):
         one.add_argument(f"--{name}", type=float, default=number)
     two = commands.add_parser("scaling", help="workers beside threads")
     two.set_defaults(call=scaling)

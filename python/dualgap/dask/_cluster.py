@@ -25,7 +25,7 @@ _INLINE = 100_000
 #: Losses in a row, without a round between them, after which the run gives up.
 _MOST_LOSSES = 20
 #: How long to wait for a worker if there is none, in seconds.
-_PATIENCE = 120
+_PATIENCE = 600
 #: What is raised for results that are gone with their worker, besides what says that they were cancelled.
 _GONE = ("CommClosedError", "StreamClosedError")
 
