@@ -204,9 +204,8 @@ fn write(path: &Path, options: &Options) -> Result<()> {
     let failed = |error: std::io::Error| Error::file(path, error.to_string(), "write elsewhere");
     let mut file = BufWriter::new(std::fs::File::create(path).map_err(failed)?);
     each(options, |y, row| {
-        let mut line = y.to_string();
-        row.iter().for_each(|(j, x)| line += &format!(" {}:{x}", j + 1));
-        writeln!(file, "{line}").map_err(failed)
+        let entries: String = row.iter().map(|(j, x)| format!(" {}:{x}", j + 1)).collect();
+        writeln!(file, "{y}{entries}").map_err(failed)
     })?;
     file.flush().map_err(failed)
 }

@@ -16,6 +16,16 @@ const LONGEST_LINE: usize = 1 << 28;
 /// The number of bytes of text between two checks of the free memory.
 const CHECKED_EVERY: usize = 1 << 20;
 
+/// What the beginning of a file says that it has.
+#[derive(PartialEq)]
+enum Form {
+    Lines,
+    /// A data file, at this path.
+    Mapped(PathBuf),
+    /// A data file that is no file by itself, such as standard input, and cannot be mapped.
+    Unmapped,
+}
+
 /// Lines of text with their numbers.
 ///
 /// ```
@@ -38,8 +48,7 @@ pub struct Source<'a> {
     converted: String,
     /// Whether it comes as it is written: from a pipe or a terminal, not from a file.
     live: bool,
-    /// Whether it is a data file, which has no lines, and where it is if it can be mapped.
-    mapped: Option<Option<PathBuf>>,
+    form: Form,
     /// Files that belong to this one line by line, by the ending of their names.
     beside: Vec<(&'static str, Source<'a>)>,
 }
@@ -134,7 +143,9 @@ impl<'a> Source<'a> {
         let live = !file.metadata().map_err(unreadable)?.is_file();
         let reader = BufReader::with_capacity(BUFFER, file);
         let mut source = Source { live, ..Source::new(path.display().to_string(), reader)? };
-        source.mapped = source.mapped.map(|_| (!live).then(|| path.into()));
+        if source.form == Form::Unmapped && !live {
+            source.form = Form::Mapped(path.into());
+        }
         Ok(source)
     }
 
@@ -149,7 +160,7 @@ impl<'a> Source<'a> {
             Error::in_file(&name, message, "check the path and the permissions").caused_by(error)
         };
         let head = reader.fill_buf().map_err(unreadable)?;
-        let mapped = DATA_FILE.begins(head).then_some(None);
+        let form = if DATA_FILE.begins(head) { Form::Unmapped } else { Form::Lines };
         let compression =
             MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| *kind);
         let boxed: Box<dyn BufRead + 'a> = match compression {
@@ -174,7 +185,7 @@ impl<'a> Source<'a> {
             encoding: Encoding::Utf8,
             converted: String::new(),
             live: false,
-            mapped,
+            form,
             beside: Vec::new(),
         })
     }
@@ -201,10 +212,10 @@ impl<'a> Source<'a> {
     /// Returns the path of a data file, which is mapped and has no lines, or `None` for any other file. One that is no file by
     /// itself, such as standard input, cannot be mapped.
     pub fn mapped(&self) -> Result<Option<PathBuf>> {
-        match &self.mapped {
-            None => Ok(None),
-            Some(Some(path)) => Ok(Some(path.clone())),
-            Some(None) => Err(self.file_error(
+        match &self.form {
+            Form::Lines => Ok(None),
+            Form::Mapped(path) => Ok(Some(path.clone())),
+            Form::Unmapped => Err(self.file_error(
                 "has a data file, and it is not a file that can be mapped",
                 "name the data file itself",
             )),
@@ -271,7 +282,7 @@ impl<'a> Source<'a> {
 
     /// Returns the next line without its end, or `None` after the last.
     pub fn next_line(&mut self) -> Result<Option<&str>> {
-        if self.mapped.is_some() {
+        if self.form != Form::Lines {
             return Err(self.file_error(
                 "is a data file: it has rows with a class or a number each, and no lines",
                 "name a text file here",
