@@ -77,7 +77,7 @@ def written(templates: list[list[Field]]) -> str:
     """Return the file of the templates."""
 
     def field(kind: str, column: int, distance: int, length: int) -> str:
-        return f"%{kind}[{distance},{column}{f',{length}' if length else ''}]"
+        return f"%{kind}{length or ''}[{distance},{column}]"
 
     rows = ["/".join(field(*part) for part in fields) for fields in templates]
     return "".join(f"U{k:02}:{row}\n" for k, row in enumerate(rows))
@@ -95,6 +95,8 @@ def features(sentence: Sentence, templates: list[list[Field]]) -> list[list[str]
         if t >= len(sentence):
             return f"_B+{t - len(sentence) + 1}"
         text = sentence[t][column]
+        if len(text) < length:
+            return ""
         return text[:length] if kind == "prefix" else text[-length:] if kind == "suffix" else text
 
     def name(k: int, t: int) -> str:
@@ -306,8 +308,8 @@ fn cell(lines: &[Vec<&str>], t: isize, field: &Field, out: &mut String) {
     } else {
         let text = lines[t as usize][field.1];
         out.push_str(match &field.0[..] {
-            "prefix" => text.char_indices().nth(field.3).map_or(text, |(end, _)| &text[..end]),
-            "suffix" => text.char_indices().rev().nth(field.3 - 1).map_or(text, |(start, _)| &text[start..]),
+            "prefix" => text.char_indices().nth(field.3 - 1).map_or("", |(end, c)| &text[..end + c.len_utf8()]),
+            "suffix" => text.char_indices().rev().nth(field.3 - 1).map_or("", |(start, _)| &text[start..]),
             _ => text,
         });
     }

@@ -7,27 +7,28 @@
 use super::Row;
 use multiversion::multiversion;
 
-/// Takes the labels in one run if there are 24 at most, whose results stay in registers; more of them in runs of 16 and a last one.
-/// Every run goes over the whole row again. The order of the operations for a single label does not depend on the split.
+/// Splits the labels into runs of 16, and the rest into runs of 8, 4, 2 and 1, so that the results of a run stay in
+/// registers. The order of the operations for a single label does not depend on the split.
 macro_rules! in_lanes {
     ($out:ident, $of_lanes:ident($($with:expr),+)) => {{
         let labels = $out.len();
         let mut rest = labels;
-        while rest > 24 {
+        while rest >= 16 {
             $of_lanes::<16>($($with),+, labels, &mut $out[labels - rest..]);
             rest -= 16;
         }
-        let out = &mut $out[labels - rest..];
-        in_lanes!(@ 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24, out, rest, labels, $of_lanes, ($($with),+));
-    }};
-    (@ $($lanes:literal)+, $out:ident, $rest:ident, $labels:ident, $of_lanes:ident, $with:tt) => {
-        match $rest {
-            $($lanes => in_lanes!(@@ $lanes, $out, $labels, $of_lanes, $with),)+
-            _ => {} // there is no label
+        in_lanes!(@ 8, $out, rest, labels, $of_lanes($($with),+));
+        in_lanes!(@ 4, $out, rest, labels, $of_lanes($($with),+));
+        in_lanes!(@ 2, $out, rest, labels, $of_lanes($($with),+));
+        if rest > 0 {
+            $of_lanes::<1>($($with),+, labels, &mut $out[labels - 1..]);
         }
-    };
-    (@@ $lanes:literal, $out:ident, $labels:ident, $of_lanes:ident, ($($with:expr),+)) => {
-        $of_lanes::<$lanes>($($with),+, $labels, $out)
+    }};
+    (@ $lanes:literal, $out:ident, $rest:ident, $labels:ident, $of_lanes:ident($($with:expr),+)) => {
+        if $rest >= $lanes {
+            $of_lanes::<$lanes>($($with),+, $labels, &mut $out[$labels - $rest..]);
+            $rest -= $lanes;
+        }
     };
 }
 
