@@ -42,7 +42,8 @@ pub fn train<B: Blocks>(
 ) -> Result<Report<Solution<B::Point>>> {
     let Settings { regulariser, lambda, .. } = *settings;
     refuse_q_norm(settings)?;
-    if regulariser.is_plain() {
+    // As in `train_joined`, so that both certify the same numbers.
+    if regulariser.is_plain() && settings.method != Method::Fw {
         return train_fresh(blocks, L2, settings, budget, observer);
     }
     train_fresh(blocks, regulariser.link(lambda)?, settings, budget, observer)
