@@ -38,8 +38,10 @@ pub struct Source<'a> {
     converted: String,
     /// Whether it comes as it is written: from a pipe or a terminal, not from a file.
     live: bool,
-    /// Whether it is a data file, which has no lines, and where it is if it can be mapped.
-    mapped: Option<Option<PathBuf>>,
+    /// Whether it is a data file, which has no lines, ...
+    mapped: bool,
+    /// ... and where it is, if it is a file that can be mapped.
+    place: Option<PathBuf>,
     /// Files that belong to this one line by line, by the ending of their names.
     beside: Vec<(&'static str, Source<'a>)>,
 }
@@ -133,9 +135,8 @@ impl<'a> Source<'a> {
         let file = File::open(path).map_err(unreadable)?;
         let live = !file.metadata().map_err(unreadable)?.is_file();
         let reader = BufReader::with_capacity(BUFFER, file);
-        let mut source = Source { live, ..Source::new(path.display().to_string(), reader)? };
-        source.mapped = source.mapped.map(|_| (!live).then(|| path.into()));
-        Ok(source)
+        let place = (!live).then(|| path.into());
+        Ok(Source { live, place, ..Source::new(path.display().to_string(), reader)? })
     }
 
     /// Reads text in memory, plain or compressed.
@@ -149,7 +150,7 @@ impl<'a> Source<'a> {
             Error::in_file(&name, message, "check the path and the permissions").caused_by(error)
         };
         let head = reader.fill_buf().map_err(unreadable)?;
-        let mapped = DATA_FILE.begins(head).then_some(None);
+        let mapped = DATA_FILE.begins(head);
         let compression =
             MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| *kind);
         let boxed: Box<dyn BufRead + 'a> = match compression {
@@ -175,6 +176,7 @@ impl<'a> Source<'a> {
             converted: String::new(),
             live: false,
             mapped,
+            place: None,
             beside: Vec::new(),
         })
     }
@@ -201,10 +203,10 @@ impl<'a> Source<'a> {
     /// Returns the path of a data file, which is mapped and has no lines, or `None` for any other file. One that is no file by
     /// itself, such as standard input, cannot be mapped.
     pub fn mapped(&self) -> Result<Option<PathBuf>> {
-        match &self.mapped {
-            None => Ok(None),
-            Some(Some(path)) => Ok(Some(path.clone())),
-            Some(None) => Err(self.file_error(
+        match &self.place {
+            _ if !self.mapped => Ok(None),
+            Some(path) => Ok(Some(path.clone())),
+            None => Err(self.file_error(
                 "has a data file, and it is not a file that can be mapped",
                 "name the data file itself",
             )),
@@ -271,7 +273,7 @@ impl<'a> Source<'a> {
 
     /// Returns the next line without its end, or `None` after the last.
     pub fn next_line(&mut self) -> Result<Option<&str>> {
-        if self.mapped.is_some() {
+        if self.mapped {
             return Err(self.file_error(
                 "is a data file: it has rows with a class or a number each, and no lines",
                 "name a text file here",

@@ -47,6 +47,12 @@ impl Rows {
     /// ```
     pub fn append_constant(&mut self) {
         let last = self.width() as u32;
+        if let Storage::Mapped(rows) = &mut self.storage
+            && rows.append_constant(last as usize)
+        {
+            self.width += 1;
+            return;
+        }
         match &mut self.storage {
             Storage::Sparse { starts, indices, values } => {
                 append_to_rows(starts, indices, last);
@@ -61,12 +67,6 @@ impl Rows {
                 shift(starts);
                 self.width += 1;
                 return;
-            }
-            Storage::Mapped(rows) => {
-                if rows.append_constant(last as usize) {
-                    self.width += 1;
-                    return;
-                }
             }
             _ => {} // the rows of a dense or shared matrix have no room for more
         }
