@@ -204,9 +204,12 @@ fn write(path: &Path, options: &Options) -> Result<()> {
     let failed = |error: std::io::Error| Error::file(path, error.to_string(), "write elsewhere");
     let mut file = BufWriter::new(std::fs::File::create(path).map_err(failed)?);
     each(options, |y, row| {
-        let mut line = y.to_string();
-        row.iter().for_each(|(j, x)| line += &format!(" {}:{x}", j + 1));
-        writeln!(file, "{line}").map_err(failed)
+        let mut line = || -> std::io::Result<()> {
+            write!(file, "{y}")?;
+            row.iter().try_for_each(|(j, x)| write!(file, " {}:{x}", j + 1))?;
+            writeln!(file)
+        };
+        line().map_err(failed)
     })?;
     file.flush().map_err(failed)
 }
