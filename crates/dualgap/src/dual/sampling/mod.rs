@@ -53,7 +53,7 @@ const RUN: usize = u64::BITS as usize;
 pub(crate) const GROUP: usize = 4 * RUN;
 
 /// The runs of a stretch: 4096 blocks, megabytes of most data. Of a file of 1.2 GB in 600 MB of memory a pass in runs alone took
-/// minutes.
+/// three minutes; 64 has not been compared with other lengths.
 const STRETCH: usize = 64;
 
 /// The stretches of a window.
