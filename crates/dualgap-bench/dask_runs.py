@@ -30,7 +30,7 @@ _SHARDED: dict[str, Any] = {"binary": dualgap.dask.LinearClassifier, "multiclass
 
 def cluster(workers: int) -> LocalCluster:
     """Return a cluster of processes of one thread each."""
-    return LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None)
+    return LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0")
 
 
 def kills(given: argparse.Namespace) -> None:

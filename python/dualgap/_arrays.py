@@ -85,7 +85,7 @@ def class_numbers(y: Any, classes: np.ndarray) -> np.ndarray:
     return np.searchsorted(classes, y)
 
 
-def class_weights(class_weight: Any, classes: np.ndarray) -> Any:
+def class_weights(class_weight: Any) -> Any:
     """Return ``"balanced"`` or weights by class in the library's JSON form, or None."""
     if class_weight is None or class_weight == "balanced":
         return class_weight

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Integral
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -87,7 +88,7 @@ class CrossValidated:
         if cls.__doc__ is not None:
             cls.__doc__ = cls.__doc__.replace("Examples\n", f"{_DOCUMENTATION}Examples\n", 1)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose `lam` by cross-validation, and train the model with it on all data.
 
         Parameters
@@ -109,6 +110,8 @@ class CrossValidated:
     def _dealing(self, X: Any, y: Any) -> Iterator[None]:
         """Have the folds at hand while `fit` runs. X has a row for each example, and y may be None."""
         counted = isinstance(self.cv, Integral)
+        if not counted and isinstance(X, str | PathLike):
+            raise ValueError("the examples of a file are dealt into folds by their number: give `cv` as a number")
         self._folds = whole(self.cv, "cv") if counted else _dealt(self.cv, X, y, is_classifier(self))
         try:
             yield

@@ -100,7 +100,7 @@ class ExamplesEstimator(CertifiedEstimator):
             "scaling": getattr(self, "scale", "none"),
         }
         if getattr(self, "class_weight", None) is not None:
-            task["class_weights"] = class_weights(self.class_weight, getattr(self, "classes_", None))
+            task["class_weights"] = class_weights(self.class_weight)
         return task
 
     def _structure_settings(self) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.model_selection import KFold
 
-from dualgap import LinearClassifier, LinearRegressor, MulticlassSVM, load
+from dualgap import LinearClassifier, LinearClassifierCV, LinearRegressor, MulticlassSVM, load
 
 PROGRAM = os.environ.get("DUALGAP_PROGRAM")
 needs_program = pytest.mark.skipif(PROGRAM is None, reason="DUALGAP_PROGRAM does not name the program")
@@ -83,3 +84,13 @@ def test_what_was_altered_is_refused(tmp_path: Path) -> None:
         LinearClassifier().fit(mapped, [1, 2])
     with pytest.raises(FileNotFoundError):
         LinearClassifier().fit(tmp_path / "none.mapped")
+
+
+@needs_program
+def test_the_examples_of_a_file_are_dealt_into_folds_like_those_of_arrays(tmp_path: Path) -> None:
+    X, y = table(2)
+    text, mapped = converted(tmp_path, X, y)
+    chosen = [LinearClassifierCV(lams=[1.0, 0.1, 0.01], cv=4).fit(*data).lam_ for data in ((X, y), (text,), (mapped,))]
+    assert chosen[0] == chosen[1] == chosen[2]
+    with pytest.raises(ValueError, match="give `cv` as a number"):
+        LinearClassifierCV(cv=KFold(4)).fit(mapped)

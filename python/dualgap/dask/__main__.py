@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     cluster = None
     if given.scheduler is None:
-        cluster = LocalCluster(n_workers=given.workers, threads_per_worker=1, dashboard_address=None)
+        cluster = LocalCluster(n_workers=given.workers, threads_per_worker=1, dashboard_address=":0")
     with Client(cluster if cluster is not None else given.scheduler) as client:
         model = _TASKS[given.task](
             client=client,

@@ -288,7 +288,7 @@ class _Classes(Distributed):
     def _shard_task(self, found: list[dict[str, Any]]) -> dict[str, Any]:
         task: dict[str, Any] = self._task()
         weights = self._numbers_of_classes(found)
-        return task if weights is None else {**task, "class_weights": class_weights(weights, self.classes_)}
+        return task if weights is None else {**task, "class_weights": class_weights(weights)}
 
     def _class_total(self, found: list[dict[str, Any]], total: float) -> float:
         weights = self._numbers_of_classes(found)
