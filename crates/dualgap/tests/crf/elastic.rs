@@ -1,7 +1,7 @@
 //! The log-loss of chains under λ/2‖w‖² + σ‖w‖₁.
 
-use super::{brute, sequences};
-use dualgap::data::{Examples, Sequences};
+use super::{brute, of_one_position, sequences};
+use dualgap::data::Sequences;
 use dualgap::run::{Budget, InMemory, Tolerance};
 use dualgap::structure::{Chain, Multiclass};
 use dualgap::task::{Keep, Model, Plan, Resume, Task};
@@ -35,15 +35,7 @@ fn both_values_are_those_of_all_labelings() {
 // Softmax is solved by another method, with a dual of its own.
 #[test]
 fn chains_of_length_one_are_softmax_with_an_elastic_net() {
-    let x = [[0.5, -1.0], [1.5, 0.3], [-0.2, 0.8], [0.9, 0.9], [-1.0, 0.1]];
-    let y = [0_u16, 1, 2, 1, 0];
-    let names = ["a", "b", "c"].map(String::from);
-    let rows: Vec<Vec<Vec<f64>>> = x.iter().map(|x| vec![x.to_vec()]).collect();
-    let labels: Vec<Vec<u16>> = y.iter().map(|&y| vec![y]).collect();
-    let chains = Sequences::from_dense(&rows, &labels, &names).unwrap();
-    let rows: Vec<Vec<f64>> = x.iter().map(|x| vec![x[0], x[1], 1.0, 1.0]).collect();
-    let labels: Vec<&str> = y.iter().map(|&y| &*names[usize::from(y)]).collect();
-    let classes = Examples::from_dense(&rows, &labels).unwrap();
+    let (chains, classes) = of_one_position();
     for (lambda, sigma) in [(1.0, 0.01), (0.05, 0.05), (0.01, 0.003)] {
         let crf = fit(&chains, (lambda, sigma), Budget::relative(1e-8)).certificate;
         let softmax = Multiclass::new(MulticlassLoss::Softmax);

@@ -12,7 +12,7 @@ mod elastic;
 mod legal;
 mod runs;
 
-use dualgap::data::Sequences;
+use dualgap::data::{Examples, Sequences};
 use dualgap::linalg::{Random, Rows};
 use dualgap::run::Budget;
 use dualgap::structure::Chain;
@@ -51,4 +51,19 @@ fn task(lambda: f64) -> Task<Chain> {
 
 fn fit(data: &Sequences, lambda: f64, budget: Budget) -> Model<Chain> {
     task(lambda).fit(data, Plan { threads: 1, ..Plan::new(budget) }).unwrap().model
+}
+
+/// Chains of one position, and the same examples for softmax with two constant features: a chain has weights of its first and of its
+/// last label.
+fn of_one_position() -> (Sequences, Examples) {
+    let x = [[0.5, -1.0], [1.5, 0.3], [-0.2, 0.8], [0.9, 0.9], [-1.0, 0.1]];
+    let y = [0_u16, 1, 2, 1, 0];
+    let names = ["a", "b", "c"].map(String::from);
+    let rows: Vec<Vec<Vec<f64>>> = x.iter().map(|x| vec![x.to_vec()]).collect();
+    let labels: Vec<Vec<u16>> = y.iter().map(|&y| vec![y]).collect();
+    let chains = Sequences::from_dense(&rows, &labels, &names).unwrap();
+    let rows: Vec<Vec<f64>> = x.iter().map(|x| vec![x[0], x[1], 1.0, 1.0]).collect();
+    let labels: Vec<&str> = y.iter().map(|&y| &*names[usize::from(y)]).collect();
+    let classes = Examples::from_dense(&rows, &labels).unwrap();
+    (chains, classes)
 }

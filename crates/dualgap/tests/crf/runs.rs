@@ -1,22 +1,12 @@
-use super::{fit, sequences, task};
-use dualgap::data::{Examples, Sequences};
+use super::{fit, of_one_position, sequences, task};
 use dualgap::run::{Budget, InMemory, Tolerance};
 use dualgap::structure::Multiclass;
 use dualgap::task::{Keep, Plan, Resume, Task};
 use dualgap::term::{MulticlassLoss, Penalty};
 
-// A chain of one position is softmax with two constant features: the weights of the first and of the last label.
 #[test]
 fn chains_of_length_one_are_softmax() {
-    let x = [[0.5, -1.0], [1.5, 0.3], [-0.2, 0.8], [0.9, 0.9], [-1.0, 0.1]];
-    let y = [0_u16, 1, 2, 1, 0];
-    let names = ["a", "b", "c"].map(String::from);
-    let rows: Vec<Vec<Vec<f64>>> = x.iter().map(|x| vec![x.to_vec()]).collect();
-    let labels: Vec<Vec<u16>> = y.iter().map(|&y| vec![y]).collect();
-    let chains = Sequences::from_dense(&rows, &labels, &names).unwrap();
-    let rows: Vec<Vec<f64>> = x.iter().map(|x| vec![x[0], x[1], 1.0, 1.0]).collect();
-    let labels: Vec<&str> = y.iter().map(|&y| &*names[usize::from(y)]).collect();
-    let classes = Examples::from_dense(&rows, &labels).unwrap();
+    let (chains, classes) = of_one_position();
     for lambda in [1.0, 0.05, 0.001] {
         let crf = fit(&chains, lambda, Budget::relative(1e-10)).certificate;
         let softmax = Task::new(Multiclass::new(MulticlassLoss::Softmax), Penalty::ridge(lambda));
