@@ -1,7 +1,7 @@
 //! The tests of the library as its users see it, a folder for each subject.
 //!
 //! They are one program, so that what is generic, the engine above all, is compiled and linked once for all of
-//! them. `cargo test --package dualgap --test all linear::` runs one folder. In a file of a folder, what the folder's
+//! them. `cargo test --package dualgap-tests --test all linear::` runs one folder. In a file of a folder, what the folder's
 //! `main.rs` has is `crate::folder::…`, and what all folders share is `crate::common::…`.
 //!
 //! Apart from it stand `allocation`, whose counts are those of a whole program, and `floors`, which reads sources and

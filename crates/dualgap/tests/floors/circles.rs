@@ -183,8 +183,8 @@ impl House {
 
 #[test]
 fn no_files_import_each_other_in_a_circle() {
-    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dualgap-cli/src");
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dualgap-cli/src");
     for folder in [library, program] {
         let house = House::of(&folder);
         let arrows: usize = house.arrows().values().map(BTreeSet::len).sum();

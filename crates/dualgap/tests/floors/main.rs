@@ -113,7 +113,7 @@ fn violations(file: &Path, source: &str) -> Vec<Violation> {
 }
 
 fn source_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../src")
 }
 
 #[test]
