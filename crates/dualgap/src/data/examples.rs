@@ -73,6 +73,11 @@ impl Examples {
         Ok(Self { dictionary, ..self })
     }
 
+    /// Stores inputs that are full with their zeros: see [`Rows::densify_if_full`].
+    pub(crate) fn densify_if_full(&mut self) {
+        self.rows.densify_if_full();
+    }
+
     /// Appends a feature that is always 1, for an intercept. If features have names, so has this one: `(constant)`.
     ///
     /// ```

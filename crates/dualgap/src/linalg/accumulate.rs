@@ -147,6 +147,11 @@ impl Accumulate for [f64] {
         self[index] += value;
     }
 
+    #[inline]
+    fn add_row(&mut self, row: Row<'_>, factor: f64) {
+        super::kernels::add_row(row, factor, self);
+    }
+
     fn add_outer(&mut self, row: Row<'_>, d: &[f64], factor: f64) {
         super::kernels::add_outer(row, d, factor, self);
     }
@@ -156,6 +161,11 @@ impl Accumulate for Vec<f64> {
     #[inline]
     fn add(&mut self, index: usize, value: f64) {
         self[index] += value;
+    }
+
+    #[inline]
+    fn add_row(&mut self, row: Row<'_>, factor: f64) {
+        super::kernels::add_row(row, factor, self);
     }
 
     fn add_outer(&mut self, row: Row<'_>, d: &[f64], factor: f64) {

@@ -26,16 +26,26 @@ pub struct Columns {
     values: Vec<f64>,
 }
 
+/// Whether so many nonzero entries of a matrix are worth storing its zeros.
+fn is_full(nonzero: usize, rows: &Rows) -> bool {
+    nonzero.saturating_mul(DENSE) >= rows.len().saturating_mul(rows.width())
+}
+
 impl Columns {
     /// Returns the columns of these rows; zeros are left out unless there are few.
     pub fn of(rows: &Rows) -> Self {
         let (height, width) = (rows.len(), rows.width());
+        if let Some(values) = rows.dense_values()
+            && is_full(values.iter().filter(|x| **x != 0.0).count(), rows)
+        {
+            return Self::dense(rows);
+        }
         let mut starts = vec![0; width + 1];
         for i in 0..height {
             rows.row(i).for_each(|j, x| starts[j + 1] += usize::from(x != 0.0));
         }
         let count: usize = starts.iter().sum();
-        if count.saturating_mul(DENSE) >= height.saturating_mul(width) {
+        if is_full(count, rows) {
             return Self::dense(rows);
         }
         for j in 0..width {

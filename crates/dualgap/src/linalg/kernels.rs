@@ -168,6 +168,27 @@ pub fn score(row: Row<'_>, w: &[f64]) -> f64 {
     }
 }
 
+/// `v += factor · x`: the transpose of [`score`].
+///
+/// ```
+/// # use dualgap::linalg::{Row, kernels::add_row};
+/// let mut v = [1.0, 1.0];
+/// add_row(Row::Dense(&[2.0, 3.0]), -1.0, &mut v);
+/// assert_eq!(v, [-1.0, -2.0]);
+/// ```
+#[inline]
+pub fn add_row(row: Row<'_>, factor: f64, v: &mut [f64]) {
+    match row {
+        Row::Dense(values) => add_dense(values, factor, v),
+        Row::Sparse { .. } | Row::Single { .. } => row.for_each(|j, x| v[j] += factor * x),
+    }
+}
+
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+fn add_dense(values: &[f64], factor: f64, v: &mut [f64]) {
+    add_scaled(values, factor, v);
+}
+
 /// Returns the index and the value of the first largest score, so ties are broken the same way everywhere.
 #[inline]
 pub fn argmax(scores: impl IntoIterator<Item = f64>) -> (usize, f64) {

@@ -35,6 +35,33 @@ fn sparse_and_dense_rows_have_the_same_products() {
 }
 
 #[test]
+fn full_long_rows_are_stored_with_their_zeros_and_others_are_not() {
+    let stored = |width: u32, entries: u32, value: f64| {
+        let mut rows = Rows::sparse();
+        rows.push_sparse(&(0..entries).map(|j| (j, value)).collect::<Vec<_>>());
+        rows.push_sparse(&[(width - 1, 2.0)]);
+        let before = rows.clone();
+        rows.densify_if_full();
+        for i in 0..2 {
+            let nonzero = rows.row(i).iter().filter(|(_, x)| *x != 0.0).collect::<Vec<_>>();
+            assert_eq!(nonzero, before.row(i).iter().collect::<Vec<_>>());
+        }
+        rows.dense_values().is_some()
+    };
+    // 40 of 80 entries, 39 of them, and all of short rows; values of 32 and of 64 bits.
+    for value in [1.5, 0.1] {
+        assert!(stored(40, 39, value));
+        assert!(!stored(40, 38, value) && !stored(31, 31, value));
+    }
+    // Nothing to divide by, and nothing to store.
+    let mut none = Rows::sparse();
+    none.densify_if_full();
+    none.push_sparse(&[]);
+    none.densify_if_full();
+    assert_eq!((none.len(), none.stored()), (1, 0));
+}
+
+#[test]
 fn selected_rows_keep_their_entries_and_the_width() {
     for rows in [sample().0, sample().1] {
         let chosen = rows.select([1, 0].into_iter());

@@ -19,7 +19,7 @@ use crate::dual::witness::{DEFECT, Witnessed};
 use crate::dual::{
     Audit, Blocks, Found, FreeIntercept, InterceptBlocks, Plain, Sweep, View, no_number,
 };
-use crate::linalg::kernels::score;
+use crate::linalg::kernels::{add_row, score};
 use crate::linalg::underflow::{product_above, root_above};
 use crate::linalg::{Accumulate, Measured, Row, Rows, gamma, parallel, sized_score};
 use crate::methods::newton::CurvedBlocks;
@@ -302,7 +302,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
                     *gained += masses[i] * (rise - a * z - 0.5 * (scale * (squares * z * z)));
                 }
                 let factor = scale * z;
-                row.for_each(|j, x| v[j] += factor * x);
+                add_row(row, factor, v);
                 *at = to;
                 Ok(true)
             },
@@ -419,7 +419,7 @@ impl<L: Loss> Blocks for LinearBlocks<'_, L> {
         scratch: &mut LinearScratch,
     ) {
         let factor = factor * scratch.z;
-        self.rows.row(i).for_each(|j, x| out.add(j, factor * x));
+        out.add_row(self.rows.row(i), factor);
     }
 
     #[inline]

@@ -215,7 +215,9 @@ impl Structure for Linear {
         source: Source<'_>,
         purpose: Purpose<'_>,
     ) -> Result<Loaded<Examples>> {
-        recipe.examples(source, purpose.known().map(Names::vocabulary))
+        let mut loaded = recipe.examples(source, purpose.known().map(Names::vocabulary))?;
+        loaded.data.densify_if_full();
+        Ok(loaded)
     }
 
     fn of_sequences(sequences: Sequences) -> Option<Examples> {
