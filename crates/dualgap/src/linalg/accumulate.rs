@@ -92,7 +92,12 @@ impl Accumulate for CompensatedVec {
     fn add_row(&mut self, row: Row<'_>, factor: f64) {
         match row {
             Row::Dense(values) => self.add_run(0, values, factor),
-            Row::Sparse { .. } | Row::Single { .. } => row.for_each(|j, x| self.add(j, factor * x)),
+            Row::Sparse { .. } | Row::Single { .. } => {
+                // Both arrays have the same length, so that an index is compared with one of them.
+                let high = &mut self.high[..];
+                let low = &mut self.low[..high.len()];
+                row.for_each(|j, x| two_sum(&mut high[j], &mut low[j], factor * x));
+            }
         }
     }
 
