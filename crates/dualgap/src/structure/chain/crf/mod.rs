@@ -28,5 +28,5 @@ mod problem;
 mod scaled;
 mod stochastic;
 
-pub(super) use marginals::{log_losses, marginals};
+pub(super) use marginals::{Held, log_losses, marginals};
 pub(super) use posed::posed;

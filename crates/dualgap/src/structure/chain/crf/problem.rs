@@ -157,7 +157,8 @@ impl<'d> CrfProblem<'d> {
         shared.set(&Legal::masked(self.legal.as_deref(), &w[layout.transitions()]), k);
         let sizes = bounded.then(|| self.sizes(w));
         let legal = self.legal.as_deref();
-        let weights = Weights { layout, w, shared: &shared, sizes: sizes.as_deref(), legal };
+        let sizes = sizes.as_deref();
+        let weights = Weights { layout, w, packed: None, shared: &shared, sizes, legal };
         residuals.resize(self.data.rows().len() * k, 0.0);
         let mut rest = &mut residuals[..];
         let mut parts: Vec<(Range<usize>, &mut [f64])> = Vec::new();

@@ -27,7 +27,7 @@ use super::super::legal::{Legal, is_forbidden};
 use super::super::oracle::{Label, Layout};
 use crate::data::Sequence;
 use crate::linalg::kernels::{add_outer, add_scores};
-use crate::linalg::{Measured, Row, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma};
+use crate::linalg::{Measured, PackedRows, Row, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma};
 
 /// The largest width of the scores of pairs for sums without logarithms.
 const WIDEST: f64 = 200.0;
@@ -83,6 +83,8 @@ fn range(scores: &[f64]) -> (f64, f64) {
 pub(super) struct Weights<'a> {
     pub layout: Layout,
     pub w: &'a [f64],
+    /// The weights of features, where those of the layout have none.
+    pub packed: Option<&'a PackedRows>,
     /// The exponentials of the transitions, if pairs have no features of their own.
     pub shared: &'a Pairs,
     /// For bounds: the largest weight of each feature, of positions and then of pairs, in absolute value.
@@ -176,7 +178,10 @@ impl Scaled {
             *node += end;
         }
         for (t, nodes) in self.nodes.chunks_exact_mut(k).enumerate() {
-            add_scores(x.row(t), w, nodes);
+            match weights.packed {
+                Some(packed) => packed.add_scores(x.row(t), nodes),
+                None => add_scores(x.row(t), w, nodes),
+            }
             if let Some(legal) = weights.legal {
                 legal.mask_nodes(t, length, nodes);
             }

@@ -106,7 +106,7 @@ impl CrfProblem<'_> {
         }
         pairs.clear();
         pairs.resize(k * k, 0.0);
-        let weights = Weights { layout, w, shared, sizes: None, legal };
+        let weights = Weights { layout, w, packed: None, shared, sizes: None, legal };
         let found = scaled.run(&weights, x, Some(truth), 1.0, Some(pairs));
         if let Some(factor) = weights.factor() {
             pairs.iter_mut().zip(factor).for_each(|(sum, e)| *sum *= e);
