@@ -5,6 +5,7 @@
 //! best is picked at run time; none may reorder or fuse what it adds, so all give the same bits.
 
 use super::Row;
+use super::elementary::exp_of_negative;
 use multiversion::multiversion;
 
 /// Calls the kernel of runs of labels: as many of 32 as there are, then one for the rest, in lanes of four. The last four
@@ -251,6 +252,14 @@ pub fn argmax(scores: impl IntoIterator<Item = f64>) -> (usize, f64) {
         }
     }
     best
+}
+
+/// Replaces numbers that are at most `top` by about e^(number − top): a few units in the last place, and never zero.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+pub(crate) fn exp_below(top: f64, numbers: &mut [f64]) {
+    for x in numbers {
+        *x = exp_of_negative(*x - top);
+    }
 }
 
 /// `to += factor · from`. It is inlined, so it is compiled for the instruction set of its caller.

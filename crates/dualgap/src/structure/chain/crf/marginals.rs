@@ -26,8 +26,8 @@ fn each<T: Send>(
 ) -> Result<Vec<T>> {
     let Held { layout, weights: w, packed } = held;
     let mut shared = Pairs::default();
-    shared.set(&Legal::masked(legal, &w[layout.transitions()]), layout.labels);
-    let weights = Weights { layout, w, packed, shared: &shared, sizes: None, legal };
+    shared.set(&Legal::masked(legal, &w[layout.transitions()]), layout.labels, false);
+    let weights = Weights { layout, w, packed, shared: &shared, sizes: None, legal, quick: false };
     parallel::map(data.len(), Scaled::default, |scaled, i| {
         let truth = labels(i).filter(|y| legal.is_none_or(|legal| legal.allows(y)));
         let found = scaled.run(&weights, data.sequence(i), truth.as_deref(), 1.0, None);
