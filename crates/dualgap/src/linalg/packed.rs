@@ -112,9 +112,10 @@ mod tests {
         for (features, labels) in [(1, 1), (5, 3), (40, 22), (7, 33)] {
             for single in [false, true] {
                 let mut dense = vec![0.0; features * labels];
-                for w in dense.iter_mut().filter(|_| random.unit() < 0.2) {
+                for w in &mut dense {
                     let x = random.unit() - 0.5;
-                    *w = if single { f64::from(x as f32) } else { x };
+                    let kept = random.unit() < 0.2;
+                    *w = if !kept { 0.0 } else if single { f64::from(x as f32) } else { x };
                 }
                 let (mut packed, mut zeros) = (PackedRows::new(features, labels, 0, single), 0);
                 for &w in &dense {
