@@ -9,14 +9,14 @@ use crate::{Outcome, Tasks};
 use dualgap::Result;
 use dualgap::data::{Sink, Source};
 use dualgap::structure::evaluation::Strangers;
-use dualgap::task::{AnyModel, Request};
+use dualgap::task::{AnyModel, Predictor, Request};
 use std::io::Write;
 use std::path::Path;
 
 /// Predicts for a file. A column file is returned with one more column; other data give one label per line, with an
 /// empty line after each sequence.
 pub fn run(args: &PredictArgs, tasks: &Tasks) -> Result<Outcome> {
-    let model = load(&args.model, tasks)?;
+    let model = load_to_predict(&args.model, tasks)?;
     let folds = args.folds.as_ref().map(|folds| folds.0.clone());
     let request = Request {
         folds,
@@ -46,6 +46,15 @@ pub fn run(args: &PredictArgs, tasks: &Tasks) -> Result<Outcome> {
         );
     }
     Ok(Outcome::Reached)
+}
+
+/// Loads a model that says how its data file is read, to predict with it and for nothing else.
+pub fn load_to_predict(path: &Path, tasks: &Tasks) -> Result<Predictor> {
+    let model = tasks.registry().predictor(path)?;
+    match model.provenance().recipe {
+        Some(_) => Ok(model),
+        None => Err(from_memory(path)),
+    }
 }
 
 /// Loads a model that says how its data file is read.

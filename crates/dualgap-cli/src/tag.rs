@@ -2,7 +2,7 @@
 
 use crate::args::TagArgs;
 use crate::places::check_not_read;
-use crate::predict::load;
+use crate::predict::load_to_predict;
 use crate::report::unseen_row;
 use crate::{Outcome, Tasks};
 use dualgap::Result;
@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::Path;
 
 pub fn run(args: &TagArgs, tasks: &Tasks) -> Result<Outcome> {
-    let model = load(&args.model, tasks)?;
+    let model = load_to_predict(&args.model, tasks)?;
     let place = args.to.as_deref().unwrap_or(Path::new("-"));
     check_not_read(place, &[&args.data, &args.model])?;
     let tagging =

@@ -73,7 +73,8 @@ impl Chains {
         let chain = Chain::new(Hamming::Normalized);
         let names = chain.names(&self.train)?;
         let error = |weights: &[f64]| {
-            let fitted = Fitted { names: &names, weights, low_rank: None, support: None };
+            let fitted =
+                Fitted { names: &names, weights, low_rank: None, support: None, packed: None };
             let evaluation = chain.evaluate(fitted, &self.test)?;
             let labels = evaluation.labels().map(|labels| labels.figures().normalized_hamming);
             labels.ok_or_else(|| Error::setting("chains have labels"))
@@ -100,7 +101,7 @@ fn race_alignments(
     let matching = Matching::new(LinkLoss::default());
     let names = matching.names(&train)?;
     let error = |weights: &[f64]| {
-        let fitted = Fitted { names: &names, weights, low_rank: None, support: None };
+        let fitted = Fitted { names: &names, weights, low_rank: None, support: None, packed: None };
         Ok(matching.evaluate(fitted, &test)?.error())
     };
     let lambda = lambda.unwrap_or(1.0 / train.len() as f64);

@@ -156,11 +156,19 @@ impl<'a> Reader<'a> {
         Ok(all)
     }
 
+    /// Whether a tensor has floats of 32 bits.
+    pub(crate) fn is_single(&self, name: &str) -> bool {
+        match &self.contents {
+            Contents::Tensors { file, .. } => {
+                file.tensor(name).is_ok_and(|tensor| tensor.dtype() == Dtype::F32)
+            }
+            Contents::Body(_) => false,
+        }
+    }
+
     /// Hands over the floats of a list of 32 or 64 bits, all or those before one that is not finite, which is a fault.
     pub(crate) fn each_float(&self, name: &str, each: impl FnMut(f64)) -> Result<(), Fault> {
-        if let Contents::Tensors { file, .. } = &self.contents
-            && file.tensor(name).is_ok_and(|tensor| tensor.dtype() == Dtype::F32)
-        {
+        if self.is_single(name) {
             let words = words(self.checked(name, Dtype::F32, None)?);
             return each_finite(name, words.map(|word| f64::from(f32::from_le_bytes(word))), each);
         }

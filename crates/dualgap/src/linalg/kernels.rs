@@ -5,31 +5,97 @@
 //! best is picked at run time; none may reorder or fuse what it adds, so all give the same bits.
 
 use super::Row;
+use super::elementary::exp_of_negative;
 use multiversion::multiversion;
 
-/// Splits the labels into runs of 16, and the rest into runs of 8, 4, 2 and 1, so that the results of a run stay in
-/// registers. The order of the operations for a single label does not depend on the split.
+/// Calls the kernel of runs of labels: as many of 32 as there are, then one for the rest, in lanes of four. The last four
+/// overlap those before where the rest is no multiple of four: a label's result is then computed twice, to the same bits,
+/// because the order of its operations does not depend on the split. Fewer than four are runs of two and one.
 macro_rules! in_lanes {
     ($out:ident, $of_lanes:ident($($with:expr),+)) => {{
         let labels = $out.len();
-        let mut rest = labels;
-        while rest >= 16 {
-            $of_lanes::<16>($($with),+, labels, &mut $out[labels - rest..]);
-            rest -= 16;
+        let mut first = 0;
+        while labels - first >= 32 {
+            $of_lanes::<8, 4>($($with),+, labels, first, &mut $out[first..first + 32]);
+            first += 32;
         }
-        in_lanes!(@ 8, $out, rest, labels, $of_lanes($($with),+));
-        in_lanes!(@ 4, $out, rest, labels, $of_lanes($($with),+));
-        in_lanes!(@ 2, $out, rest, labels, $of_lanes($($with),+));
-        if rest > 0 {
-            $of_lanes::<1>($($with),+, labels, &mut $out[labels - 1..]);
+        let rest = labels - first;
+        let out = &mut $out[first..];
+        match rest.div_ceil(4) {
+            0 => {}
+            1 if rest < 4 => {
+                if rest >= 2 {
+                    $of_lanes::<1, 2>($($with),+, labels, first, &mut out[..2]);
+                }
+                if rest % 2 == 1 {
+                    $of_lanes::<1, 1>($($with),+, labels, labels - 1, &mut out[rest - 1..]);
+                }
+            }
+            1 => $of_lanes::<1, 4>($($with),+, labels, first, out),
+            2 => $of_lanes::<2, 4>($($with),+, labels, first, out),
+            3 => $of_lanes::<3, 4>($($with),+, labels, first, out),
+            4 => $of_lanes::<4, 4>($($with),+, labels, first, out),
+            5 => $of_lanes::<5, 4>($($with),+, labels, first, out),
+            6 => $of_lanes::<6, 4>($($with),+, labels, first, out),
+            7 => $of_lanes::<7, 4>($($with),+, labels, first, out),
+            _ => $of_lanes::<8, 4>($($with),+, labels, first, out),
         }
     }};
-    (@ $lanes:literal, $out:ident, $rest:ident, $labels:ident, $of_lanes:ident($($with:expr),+)) => {
-        if $rest >= $lanes {
-            $of_lanes::<$lanes>($($with),+, $labels, &mut $out[$labels - $rest..]);
-            $rest -= $lanes;
+}
+
+/// The results of M times N labels, in registers.
+type Lanes<const M: usize, const N: usize> = [[f64; N]; M];
+
+/// Where the lanes of number m begin among `count` labels.
+#[allow(clippy::inline_always)] // only what is inlined is compiled for the caller's instruction set
+#[inline(always)]
+fn begin<const M: usize, const N: usize>(m: usize, count: usize) -> usize {
+    if m + 1 == M { count - N } else { m * N }
+}
+
+/// Adds x times a run to the sums of its lanes.
+// A closure in the place of such functions is not always inlined.
+#[allow(clippy::inline_always)]
+#[inline(always)]
+fn add_run<const M: usize, const N: usize>(run: &[f64], x: f64, sums: &mut Lanes<M, N>) {
+    for (m, sums) in sums.iter_mut().enumerate() {
+        let run = &run[begin::<M, N>(m, run.len())..][..N];
+        for lane in 0..N {
+            sums[lane] += x * run[lane];
         }
-    };
+    }
+}
+
+/// Replaces what is less than the numbers of a run and `score`.
+#[allow(clippy::inline_always)]
+#[inline(always)]
+fn max_run<const M: usize, const N: usize>(run: &[f64], score: f64, best: &mut Lanes<M, N>) {
+    for (m, best) in best.iter_mut().enumerate() {
+        let run = &run[begin::<M, N>(m, run.len())..][..N];
+        for lane in 0..N {
+            let candidate = score + run[lane];
+            best[lane] = if candidate > best[lane] { candidate } else { best[lane] };
+        }
+    }
+}
+
+#[allow(clippy::inline_always)]
+#[inline(always)]
+fn read_lanes<const M: usize, const N: usize>(run: &[f64]) -> Lanes<M, N> {
+    let mut lanes = [[0.0; N]; M];
+    for (m, lanes) in lanes.iter_mut().enumerate() {
+        lanes.copy_from_slice(&run[begin::<M, N>(m, run.len())..][..N]);
+    }
+    lanes
+}
+
+#[allow(clippy::inline_always)]
+#[inline(always)]
+fn write_lanes<const M: usize, const N: usize>(lanes: &Lanes<M, N>, run: &mut [f64]) {
+    let count = run.len();
+    for (m, lanes) in lanes.iter().enumerate() {
+        run[begin::<M, N>(m, count)..][..N].copy_from_slice(lanes);
+    }
 }
 
 /// `scores[y] += Σ_f x_f · w[f·K + y]` for every label, with `K = scores.len()`.
@@ -46,29 +112,36 @@ pub fn add_scores(row: Row<'_>, w: &[f64], scores: &mut [f64]) {
     in_lanes!(scores, add_lanes(row, w));
 }
 
-/// [`add_scores`] for the first N labels of `scores`, which is the tail of the scores of all `labels`.
-#[allow(clippy::inline_always)] // only what is inlined is compiled for the caller's instruction set
+/// [`add_scores`] for a run of labels, of which `first` is the first of all `labels`.
+#[allow(clippy::inline_always)]
 #[inline(always)]
-fn add_lanes<const N: usize>(row: Row<'_>, w: &[f64], labels: usize, scores: &mut [f64]) {
-    let first = labels - scores.len();
-    let mut sums = [0.0; N];
-    sums.copy_from_slice(&scores[..N]);
-    let mut add = |f: usize, x: f64| {
-        let run = &w[f * labels + first..][..N];
-        for lane in 0..N {
-            sums[lane] += x * run[lane];
-        }
-    };
+fn add_lanes<const M: usize, const N: usize>(
+    row: Row<'_>,
+    w: &[f64],
+    labels: usize,
+    first: usize,
+    scores: &mut [f64],
+) {
+    let count = scores.len();
+    let mut sums = read_lanes::<M, N>(scores);
     match row {
         Row::Sparse { indices, values } => {
-            indices.iter().zip(values).for_each(|(&f, &x)| add(f as usize, x));
+            for (&f, &x) in indices.iter().zip(values) {
+                add_run(&w[f as usize * labels + first..][..count], x, &mut sums);
+            }
         }
         Row::Single { indices, values } => {
-            indices.iter().zip(values).for_each(|(&f, &x)| add(f as usize, x.into()));
+            for (&f, &x) in indices.iter().zip(values) {
+                add_run(&w[f as usize * labels + first..][..count], x.into(), &mut sums);
+            }
         }
-        Row::Dense(values) => values.iter().enumerate().for_each(|(f, &x)| add(f, x)),
+        Row::Dense(values) => {
+            for (f, &x) in values.iter().enumerate() {
+                add_run(&w[f * labels + first..][..count], x, &mut sums);
+            }
+        }
     }
-    scores[..N].copy_from_slice(&sums);
+    write_lanes(&sums, scores);
 }
 
 /// `v[f·K + y] += factor · x_f · d_y`: the transpose of [`add_scores`], with `K = d.len()`.
@@ -112,20 +185,21 @@ pub fn max_plus(from: &[f64], transitions: &[f64], to: &mut [f64]) {
     in_lanes!(to, max_lanes(from, transitions));
 }
 
-/// [`max_plus`] for the first N labels of `to`, which is the tail of the values of all `labels`.
-#[allow(clippy::inline_always)] // only what is inlined is compiled for the caller's instruction set
+/// [`max_plus`] for a run of labels, of which `first` is the first of all `labels`.
+#[allow(clippy::inline_always)]
 #[inline(always)]
-fn max_lanes<const N: usize>(from: &[f64], transitions: &[f64], labels: usize, to: &mut [f64]) {
-    let first = labels - to.len();
-    let mut best = [f64::NEG_INFINITY; N];
-    for (&score, run) in from.iter().zip(transitions.chunks_exact(labels)) {
-        let run = &run[first..][..N];
-        for lane in 0..N {
-            let candidate = score + run[lane];
-            best[lane] = if candidate > best[lane] { candidate } else { best[lane] };
-        }
+fn max_lanes<const M: usize, const N: usize>(
+    from: &[f64],
+    transitions: &[f64],
+    labels: usize,
+    first: usize,
+    to: &mut [f64],
+) {
+    let mut best = [[f64::NEG_INFINITY; N]; M];
+    for (&score, row) in from.iter().zip(transitions.chunks_exact(labels)) {
+        max_run(&row[first..][..to.len()], score, &mut best);
     }
-    to[..N].copy_from_slice(&best);
+    write_lanes(&best, to);
 }
 
 /// `Σ a_j b_j` in eight interleaved partial sums, always in the same order.
@@ -201,6 +275,14 @@ pub fn argmax(scores: impl IntoIterator<Item = f64>) -> (usize, f64) {
     best
 }
 
+/// Replaces numbers that are at most `top` by about e^(number − top): a few units in the last place, and never zero.
+#[multiversion(targets("x86_64+avx2", "x86_64+avx"))]
+pub(crate) fn exp_below(top: f64, numbers: &mut [f64]) {
+    for x in numbers {
+        *x = exp_of_negative(*x - top);
+    }
+}
+
 /// `to += factor · from`. It is inlined, so it is compiled for the instruction set of its caller.
 #[inline(always)]
 #[allow(clippy::inline_always)]
@@ -252,7 +334,7 @@ mod tests {
         let mut random = crate::linalg::Random::new(1);
         let mut numbers =
             |count: usize| -> Vec<f64> { (0..count).map(|_| 2.0 * random.unit() - 1.0).collect() };
-        for labels in 1..=40 {
+        for labels in 1..=70 {
             let (w, x, from) = (numbers(7 * labels), numbers(7), numbers(labels));
             let (indices, values) = ([1_u32, 2, 5, 6], [x[0], x[1], x[2], x[3]]);
             for row in [Row::Dense(&x), Row::Sparse { indices: &indices, values: &values }] {

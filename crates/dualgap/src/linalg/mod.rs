@@ -4,6 +4,7 @@
 //! - `columns`: the same by columns.
 //! - `halt`: the question whether long computations should stop.
 //! - [`kernels`]: the few inner loops that take most of the time.
+//! - `packed`: the weights of features by label without zeros.
 //! - `elementary`: exponentials and logarithms of many numbers at once.
 //! - [`sum`]: compensated sums and numbers with an error bound.
 //! - [`underflow`]: bounds that hold where products underflow.
@@ -30,6 +31,7 @@ pub(crate) mod low_rank;
 #[cfg(feature = "low-rank")]
 pub(crate) mod low_rank;
 pub mod memory;
+mod packed;
 pub mod parallel;
 mod random;
 mod row;
@@ -50,6 +52,7 @@ pub use low_rank::{
     Combination, Dense, Operator, OuterSum, Proof, Search, Singular, SpectralBound, difference,
     spectral_bound, spectral_bound_until, top_singular, top_singular_above,
 };
+pub use packed::PackedRows;
 pub use random::Random;
 pub use row::Row;
 pub use rows::Rows;

@@ -97,6 +97,12 @@ pub trait Structure:
         vec![("weights", vec![names.features])]
     }
 
+    /// Returns the first of these tensors if predictions need of it only the scores of rows, `Σ_f x_f w[f, y]`, so that a model
+    /// that is loaded to predict may have it as [`PackedRows`](crate::linalg::PackedRows).
+    fn packs(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the number of rows of weights in factors.
     fn rows(&self, names: &Names) -> usize {
         names.features

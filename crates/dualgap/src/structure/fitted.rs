@@ -2,8 +2,9 @@
 
 use super::{Names, Support};
 use crate::linalg::kernels::{add_scores, argmax, score};
-use crate::linalg::{LowRank, Row, Rows, parallel};
+use crate::linalg::{LowRank, PackedRows, Row, Rows, parallel};
 use crate::{Error, Result, Setting};
+use std::sync::Arc;
 
 /// The weights of a model, dense or in factors, and what they are the weights of.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,9 @@ pub struct Fitted<'a> {
     pub low_rank: Option<&'a LowRank>,
     /// The inputs that the weights are coefficients of, under a kernel.
     pub support: Option<&'a Support>,
+    /// The weights of the rows of [`Structure::packs`](super::Structure::packs), if a model was loaded only to predict: those in
+    /// `weights` are the others then.
+    pub packed: Option<&'a Arc<PackedRows>>,
 }
 
 impl Fitted<'_> {

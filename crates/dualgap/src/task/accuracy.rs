@@ -123,7 +123,8 @@ impl<S: Structure> Task<S> {
         let (factors, scaled) = data.scaled(self.scaling)?;
         let posing = Posing { penalty: self.penalty, weights: weights.as_deref(), choice: None };
         let posed = structure.pose(&scaled, &posing)?;
-        let fitted = Fitted { names: &names, weights: zero, low_rank: None, support: None };
+        let fitted =
+            Fitted { names: &names, weights: zero, low_rank: None, support: None, packed: None };
         let primal = posed.sides()?.primal(fitted, None, &factors)?;
         if !primal.certified {
             return Err(Error::setting(

@@ -22,8 +22,8 @@ use super::quantised;
 use crate::Result;
 use crate::container::{Fault, Reader, Tensor};
 use crate::data::Dictionary;
-use crate::linalg::Measured;
 use crate::linalg::memory::reserve_check;
+use crate::linalg::{Measured, PackedRows};
 use crate::run::Certificate;
 use crate::structure::Structure;
 use flate2::Compression;
@@ -102,10 +102,8 @@ pub(super) fn take_weights(
     shape: &[usize],
     weights: &mut Vec<f64>,
 ) -> Result<(), Fault> {
-    let places = format!("{name}.places");
-    let altered = || Fault::from(format!("has places of `{name}` that make no sense"));
     let size = shape.iter().try_fold(1_usize, |size, &side| size.checked_mul(side));
-    if !file.has(&places) {
+    if !file.has(&format!("{name}.places")) {
         let part = if quantised::has(file, name) {
             let part = quantised::take(file, name)?;
             let fits = size == Some(part.len());
@@ -117,11 +115,8 @@ pub(super) fn take_weights(
         weights.extend_from_slice(&part);
         return Ok(());
     }
-    let mut places = file.bytes(&places)?;
-    let quantised = quantised::has(file, name).then(|| quantised::take(file, name)).transpose()?;
-    let values = format!("{name}.values");
-    let stored = quantised.as_ref().map_or_else(|| file.side(&values).unwrap_or(0), Vec::len);
-    let size = size.filter(|&size| size / MOST <= stored).ok_or_else(altered)?;
+    let stored = Stored::take(file, name, size)?;
+    let size = stored.size;
     reserve_check(size)?;
     let begin = weights.len();
     if begin == 0 {
@@ -129,29 +124,105 @@ pub(super) fn take_weights(
     } else {
         weights.resize(begin + size, 0.0);
     }
-    let (mut next, mut sound) = (begin, true);
-    let mut put = |value: f64| {
-        let zeros = match places.split_first() {
-            Some((&byte, rest)) if byte < 0x80 => {
-                places = rest;
-                Some(byte.into())
-            }
-            _ => pop(&mut places),
-        };
-        let place = zeros.and_then(|zeros: usize| next.checked_add(zeros));
+    let mut next = begin;
+    stored.each(|zeros, value| {
+        let place = next.checked_add(zeros);
         match place.and_then(|place| Some((place, weights.get_mut(place)?))) {
             Some((place, weight)) => {
                 *weight = value;
                 next = place + 1;
+                true
             }
-            None => sound = false,
+            None => false,
         }
-    };
-    match quantised {
-        Some(values) => values.into_iter().for_each(put),
-        None => file.each_float(&values, &mut put)?,
+    })
+}
+
+/// Reads a matrix of weights without its zeros, by features and labels; `None` if the file has it in another form.
+pub(super) fn take_packed(
+    file: &Reader<'_>,
+    name: &str,
+    shape: &[usize],
+) -> Result<Option<PackedRows>, Fault> {
+    let &[features, labels] = shape else { return Ok(None) };
+    if !file.has(&format!("{name}.places")) || labels == 0 || labels > usize::from(u16::MAX) {
+        return Ok(None);
     }
-    if sound && places.is_empty() { Ok(()) } else { Err(altered()) }
+    let stored = Stored::take(file, name, features.checked_mul(labels))?;
+    if u32::try_from(stored.count()).is_err() {
+        return Ok(None);
+    }
+    reserve_check(features / 2 + 2 * stored.count())?;
+    let mut packed = PackedRows::new(features, labels, stored.count(), stored.is_single());
+    stored.each(|zeros, value| packed.push(zeros, value))?;
+    packed.finish();
+    Ok(Some(packed))
+}
+
+/// What a file has of an array without its zeros.
+struct Stored<'f> {
+    file: &'f Reader<'f>,
+    name: &'f str,
+    /// The number of weights, zeros included.
+    size: usize,
+    places: &'f [u8],
+    integers: Option<Vec<f64>>,
+}
+
+impl<'f> Stored<'f> {
+    /// Reads what there is of an array of this size, if there is such a size.
+    fn take(file: &'f Reader<'_>, name: &'f str, size: Option<usize>) -> Result<Self, Fault> {
+        let places = file.bytes(&format!("{name}.places"))?;
+        let integers =
+            quantised::has(file, name).then(|| quantised::take(file, name)).transpose()?;
+        let mut stored = Self { file, name, size: 0, places, integers };
+        let size = size.filter(|&size| size / MOST <= stored.count());
+        stored.size = size.ok_or_else(|| stored.altered())?;
+        Ok(stored)
+    }
+
+    fn altered(&self) -> Fault {
+        format!("has places of `{}` that make no sense", self.name).into()
+    }
+
+    fn values(&self) -> String {
+        format!("{}.values", self.name)
+    }
+
+    /// The number of weights that are not zero.
+    fn count(&self) -> usize {
+        match &self.integers {
+            Some(integers) => integers.len(),
+            None => self.file.side(&self.values()).unwrap_or(0),
+        }
+    }
+
+    /// Whether 32 bits hold every weight.
+    fn is_single(&self) -> bool {
+        self.integers.is_none() && self.file.is_single(&self.values())
+    }
+
+    /// Hands over the number of zeros before each weight, and the weight. A weight that is not taken is a fault.
+    fn each(self, mut put: impl FnMut(usize, f64) -> bool) -> Result<(), Fault> {
+        let (mut places, mut sound) = (self.places, true);
+        let altered = self.altered();
+        let mut put = |value: f64| {
+            let zeros = match places.split_first() {
+                Some((&byte, rest)) if byte < 0x80 => {
+                    places = rest;
+                    Some(byte.into())
+                }
+                _ => pop(&mut places),
+            };
+            sound = sound && zeros.is_some_and(|zeros| put(zeros, value));
+        };
+        let values = self.values();
+        match self.integers {
+            Some(integers) => integers.into_iter().for_each(put),
+            None => self.file.each_float(&values, &mut put)?,
+        }
+        if sound && places.is_empty() { Ok(()) } else { Err(altered) }
+    }
 }
 
 /// Hands over the names of features, compressed if there are many.

@@ -31,22 +31,23 @@
 
 use super::checkpoint::CHECKPOINT;
 use super::compact::{
-    is_plain, is_quantised, put_features, put_weights, take_features, take_weights,
+    is_plain, is_quantised, put_features, put_weights, take_features, take_packed, take_weights,
 };
 use super::version1::upgrade;
 use super::{Model, Provenance, Task};
 use crate::container::{Fault, Form, Kind, Reader, Tensor, Writer, read_file, write_atomically};
 use crate::data::{Alphabet, Dictionary};
 use crate::dual::Witness;
-use crate::linalg::LowRank;
 use crate::linalg::memory::Need;
 use crate::linalg::parallel::both;
+use crate::linalg::{LowRank, PackedRows};
 use crate::run::Certificate;
 use crate::structure::{Names, Structure, Support};
 use crate::{Result, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The newest version that this program reads and writes.
 pub const FORMAT_VERSION: u32 = 4;
@@ -143,6 +144,11 @@ impl RawModel {
 
     /// Returns the model of a structure, or a fault if the file is of another one or its tensors do not fit.
     pub fn read<S: Structure>(&self) -> Result<Model<S>, Fault> {
+        self.read_for(false)
+    }
+
+    /// [`read`](Self::read), where a model that is only `to_predict` may have packed weights.
+    pub(super) fn read_for<S: Structure>(&self, to_predict: bool) -> Result<Model<S>, Fault> {
         let Header { structure, task, labels, features, pair_features, certificate, provenance } =
             &self.header;
         if structure != S::NAME {
@@ -163,9 +169,10 @@ impl RawModel {
             dictionary: Dictionary::default(),
         };
         let (dictionary, ahead) = if file.has("names.packed") {
-            both(|| take_features(&file, all), || weights_ahead(&file, &task, &names))
+            both(|| take_features(&file, all), || weights_ahead(&file, &task, &names, to_predict))
         } else {
-            (take_features(&file, all), None)
+            let ahead = to_predict.then(|| weights_ahead(&file, &task, &names, to_predict));
+            (take_features(&file, all), ahead.flatten())
         };
         names.dictionary = dictionary?.unwrap_or_default();
         if !names.are_distinct() {
@@ -175,6 +182,7 @@ impl RawModel {
         structure.check(&names)?;
         let task = Task { structure, ..task };
         let (mut weights, mut low_rank, mut support) = (Vec::new(), None, None);
+        let mut packed = None;
         if task.penalty.is_low_rank() {
             low_rank =
                 Some(factors(&file, task.structure.rows(&names), task.structure.columns(&names))?);
@@ -185,7 +193,7 @@ impl RawModel {
                 parts.insert(0, ("coefficients", vec![vectors, task.structure.columns(&names)]));
             }
             if let Some(ahead) = ahead {
-                weights = ahead;
+                (weights, packed) = ahead;
                 parts.clear();
             }
             for (name, shape) in parts {
@@ -205,6 +213,7 @@ impl RawModel {
             weights,
             low_rank,
             support,
+            packed: packed.map(Arc::new),
             certificate: *certificate,
             provenance: provenance.clone(),
             sample_weights,
@@ -334,24 +343,32 @@ pub(super) fn in_file(fault: Fault, path: &Path) -> crate::Error {
     fault.in_file(path, remedy)
 }
 
-/// Reads the weights of a model whose names are unpacked at the same time, if nothing about them depends on these. Faults are
-/// found again, and told, when they are read without this.
+/// Reads the weights of a model whose names are unpacked at the same time, if nothing about them depends on these. Of one that
+/// is only `to_predict` some may be packed. Faults are found again, and told, when they are read without this.
 fn weights_ahead<S: Structure>(
     file: &Reader<'_>,
     task: &Task<S>,
     unnamed: &Names,
-) -> Option<Vec<f64>> {
+    to_predict: bool,
+) -> Option<(Vec<f64>, Option<PackedRows>)> {
     let plain = !task.penalty.is_low_rank() && !file.has("support.examples");
     if !plain || !unnamed.are_distinct() {
         return None;
     }
     let structure = task.structure.clone().take(file, unnamed).ok()?;
     structure.check(unnamed).ok()?;
-    let mut weights = Vec::new();
+    let (mut weights, mut packed) = (Vec::new(), None);
+    let packs = structure.packs().filter(|_| to_predict);
     for (name, shape) in structure.layout(unnamed) {
+        if packs == Some(name) {
+            packed = take_packed(file, name, &shape).ok()?;
+            if packed.is_some() {
+                continue;
+            }
+        }
         take_weights(file, name, &shape, &mut weights).ok()?;
     }
-    Some(weights)
+    Some((weights, packed))
 }
 
 /// Reads weights in factors. It does not expand them: the matrix could need far more memory than the file.

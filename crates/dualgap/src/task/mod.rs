@@ -71,7 +71,7 @@ pub use plan::{Keep, Plan, Resume};
 pub use predict::{Predictions, Request};
 pub use problem::Task;
 pub use prove::{DualEvidence, Verified};
-pub use registry::{AnyModel, Registry};
+pub use registry::{AnyModel, Predictor, Registry};
 pub use shards::Outcome;
 pub use spec::{PenaltySpec, TaskSpec};
 pub use strength::Strength;

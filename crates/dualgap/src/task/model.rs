@@ -4,12 +4,13 @@ use super::{Method, Task};
 use crate::data::{Examples, Recipe};
 use crate::dual::Witness;
 use crate::linalg::memory::{MOST_ENTRIES, Need};
-use crate::linalg::{LowRank, Rows};
+use crate::linalg::{LowRank, PackedRows, Rows};
 use crate::run::{Basis, Certificate, Stop};
 use crate::structure::evaluation::SequenceCalibration;
 use crate::structure::{Evaluation, Fitted, Names, Ranked, Structure, Support, Table};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How a model was made: the solver, its outcome, and the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +46,8 @@ pub struct Model<S> {
     pub low_rank: Option<LowRank>,
     /// The inputs that the weights are coefficients of, under a kernel.
     pub support: Option<Support>,
+    /// The weights of the first array, of a model inside of a [`Predictor`](super::Predictor): `weights` has the others then.
+    pub packed: Option<Arc<PackedRows>>,
     /// The certificate of exactly these weights.
     pub certificate: Certificate,
     /// How the model was made.
@@ -71,6 +74,7 @@ impl<S: Structure> Model<S> {
             weights: Vec::new(),
             low_rank: None,
             support: None,
+            packed: None,
             certificate: Certificate {
                 primal: 0.0,
                 dual: 0.0,
@@ -97,7 +101,7 @@ impl<S: Structure> Model<S> {
     pub fn fitted(&self) -> Fitted<'_> {
         let (names, weights) = (&self.names, &self.weights[..]);
         let (low_rank, support) = (self.low_rank.as_ref(), self.support.as_ref());
-        Fitted { names, weights, low_rank, support }
+        Fitted { names, weights, low_rank, support, packed: self.packed.as_ref() }
     }
 
     /// Returns the prediction for every example. Targets are not needed, and features that the model does not know are

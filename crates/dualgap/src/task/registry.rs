@@ -248,7 +248,63 @@ impl<S: Structure> AnyModel for Model<S> {
     }
 }
 
-type Opener = fn(&RawModel) -> Result<Box<dyn AnyModel>, crate::container::Fault>;
+/// A model that was loaded to predict and for nothing else: large weights that are mostly zeros are not written out, so that
+/// this takes a fraction of the time and of the memory.
+///
+/// ```
+/// use dualgap::data::Sequences;
+/// use dualgap::run::Budget;
+/// use dualgap::structure::Chain;
+/// use dualgap::task::{Plan, Registry, Task};
+/// use dualgap::term::Penalty;
+///
+/// let names = ["a", "b"].map(String::from);
+/// let data = Sequences::from_dense(&[vec![vec![1.0], vec![-1.0]]], &[vec![0, 1]], &names)?;
+/// let model = Task::new(Chain::default(), Penalty::ridge(0.01)).fit(&data, Plan::new(Budget::relative(1e-3)))?.model;
+/// let folder = std::env::temp_dir().join(format!("dualgap-predictor-{}", std::process::id()));
+/// std::fs::create_dir_all(&folder).unwrap();
+/// model.save(&folder.join("model"))?;
+/// let predictor = Registry::builtin().predictor(&folder.join("model"))?;
+/// assert!(predictor.provenance().recipe.is_none(), "trained from memory: it does not predict files");
+/// std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), dualgap::Error>(())
+/// ```
+pub struct Predictor(Box<dyn AnyModel>);
+
+impl Predictor {
+    /// How the model was made.
+    pub fn provenance(&self) -> &Provenance {
+        self.0.provenance()
+    }
+
+    /// See [`AnyModel::check_request`].
+    pub fn check_request(&self, request: &Request) -> Result<()> {
+        self.0.check_request(request)
+    }
+
+    /// See [`AnyModel::predict`].
+    pub fn predict(
+        &self,
+        source: Source<'_>,
+        request: &Request,
+        sink: &mut Sink,
+    ) -> Result<Predictions> {
+        self.0.predict(source, request, sink)
+    }
+
+    /// See [`AnyModel::tag`].
+    pub fn tag(
+        &self,
+        source: Source<'_>,
+        tagging: &Tagging,
+        sink: &mut Sink,
+    ) -> Result<Predictions> {
+        self.0.tag(source, tagging, sink)
+    }
+}
+
+/// Reads a model, whole or only to predict.
+type Opener = fn(&RawModel, to_predict: bool) -> Result<Box<dyn AnyModel>, crate::container::Fault>;
 
 /// The structures that a program knows by name.
 ///
@@ -283,7 +339,7 @@ impl Registry {
     #[must_use]
     pub fn with<S: Structure>(mut self) -> Self {
         self.known.retain(|(name, _)| *name != S::NAME);
-        let open: Opener = |raw| Ok(Box::new(raw.read::<S>()?));
+        let open: Opener = |raw, to_predict| Ok(Box::new(raw.read_for::<S>(to_predict)?));
         self.known.push((S::NAME, open));
         self
     }
@@ -299,8 +355,17 @@ impl Registry {
         self.read(&raw, path)
     }
 
+    /// Reads a model file to predict and for nothing else.
+    pub fn predictor(&self, path: &Path) -> Result<Predictor> {
+        self.read_for(&RawModel::open(path)?, path, true).map(Predictor)
+    }
+
     /// Returns the model of a file that was opened, or an error if its structure is unknown.
     pub fn read(&self, raw: &RawModel, path: &Path) -> Result<Box<dyn AnyModel>> {
+        self.read_for(raw, path, false)
+    }
+
+    fn read_for(&self, raw: &RawModel, path: &Path, to_predict: bool) -> Result<Box<dyn AnyModel>> {
         let known = self.known.iter().find(|(name, _)| *name == raw.structure());
         let Some((_, open)) = known else {
             return Err(Error::UnknownStructure {
@@ -308,6 +373,6 @@ impl Registry {
                 structure: raw.structure().into(),
             });
         };
-        open(raw).map_err(|fault| in_file(fault, path))
+        open(raw, to_predict).map_err(|fault| in_file(fault, path))
     }
 }

@@ -29,6 +29,28 @@ fn every_certificate_brackets_the_optimum_of_a_tighter_run() {
     }
 }
 
+// The ascent does not stop short of the optimum, as stochastic steps would; where λ is small it leaves the end to others.
+#[test]
+fn ascent_reaches_the_optimum_alone_unless_lambda_is_small() {
+    let data = sequences(14, false);
+    for (lambda, alone) in [(1.0, true), (0.3, true), (1e-4, false)] {
+        let report = task(lambda).fit(&data, Plan::new(Budget::relative(1e-5))).unwrap();
+        assert!(report.certificate.relative_gap_bound() <= 1e-5);
+        let tight = fit(&data, lambda, Budget::relative(1e-10)).certificate;
+        assert!(report.certificate.primal <= tight.primal * (1.0 + 1e-5) + 1e-12);
+        assert_eq!(report.counters["gradients"] == 0, alone, "{lambda}: {}", report.passes);
+    }
+}
+
+// Residuals shrink at the same rate until the weights are as exact as numbers of 32 bits let them be, and then the
+// quasi-Newton steps take over.
+#[test]
+fn a_gap_that_ascent_cannot_close_is_closed() {
+    let data = sequences(15, false);
+    let report = task(0.3).fit(&data, Plan::new(Budget::relative(1e-13))).unwrap();
+    assert!(report.certificate.relative_gap_bound() <= 1e-12, "{:?}", report.certificate);
+}
+
 #[test]
 fn threads_change_nothing_and_runs_resume_to_the_same_bits() {
     let data = sequences(12, false);

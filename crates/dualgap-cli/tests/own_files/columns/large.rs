@@ -1,6 +1,6 @@
 //! Models of many features: their files are small, and are certified as stored.
 
-use crate::common::forge::ModelFile;
+use crate::common::forge::{ModelFile, Tensor};
 use crate::common::{Desk, number};
 use std::fmt::Write;
 
@@ -41,4 +41,65 @@ fn a_large_model_is_stored_in_few_bytes_and_certified_as_stored() {
     let stored = weights.lines().skip(1).filter_map(|line| line.rsplit('\t').next());
     let stored: Vec<f64> = stored.map(|cell| cell.parse().unwrap()).collect();
     assert!(stored.len() > 1000 && stored.iter().all(|&x| f64::from(x as f32) == x));
+}
+
+/// The same file with all weights of features written out, zeros too.
+fn written_out(file: &[u8]) -> Vec<u8> {
+    let mut model = ModelFile::parse(file);
+    let places = model.tensors.remove("emissions.places").unwrap().bytes;
+    let values = model.tensors.remove("emissions.values").unwrap();
+    let number = |bytes: &[u8]| match bytes.len() {
+        4 => f64::from(f32::from_le_bytes(bytes.try_into().unwrap())),
+        _ => f64::from_le_bytes(bytes.try_into().unwrap()),
+    };
+    let mut values = values.bytes.chunks_exact(values.bytes.len() / values.shape[0]).map(number);
+    let header = model.header();
+    let side = |name: &str| header[name].as_u64().map(|side| side as usize);
+    let labels = model.tensors["start"].shape[0];
+    let features = side("features").unwrap();
+    let mut dense = vec![0.0; features * labels];
+    let (mut next, mut zeros, mut digits) = (0, 0, 0);
+    for byte in places {
+        zeros |= usize::from(byte & 0x7f) << digits;
+        digits += 7;
+        if byte < 0x80 {
+            next += zeros;
+            dense[next] = values.next().unwrap();
+            (next, zeros, digits) = (next + 1, 0, 0);
+        }
+    }
+    let bytes = dense.iter().flat_map(|x: &f64| x.to_le_bytes()).collect();
+    let emissions = Tensor { dtype: "F64".into(), shape: vec![features, labels], bytes };
+    model.tensors.insert("emissions".into(), emissions);
+    model.sealed()
+}
+
+// `predict` and `tag` have the weights of features without their zeros; the judge is a file that has them all, whose predictions
+// go by the dense kernels.
+#[test]
+fn predictions_do_not_depend_on_how_weights_are_stored() {
+    let desk = Desk::new();
+    desk.write("train.txt", sentences());
+    let unseen: String = sentences().lines().rev().map(|line| format!("{line}\n")).collect();
+    desk.write("new.txt", unseen.trim_start());
+    for (line, asked) in [
+        ("", &["", "--nbest 3"][..]),
+        ("--loss log --l1 0.0002", &["", "--nbest 3", "--marginals"]),
+        ("--hash 12", &[""]),
+        ("--forbid illegal --tolerance 0.5", &["", "--nbest 3"]),
+    ] {
+        desk.train(&format!("chain train.txt {line} --passes 8 -o model"));
+        desk.write("dense", written_out(&desk.read("model")));
+        for asked in asked {
+            let predict = |model: &str| {
+                desk.run(&format!("predict {model} new.txt {asked} --quiet")).ok().stdout
+            };
+            assert_eq!(predict("model"), predict("dense"), "{line} {asked}");
+        }
+        let tag = |model: &str| {
+            let line = format!("tag {model} new.txt --input columns --output json --quiet");
+            desk.run(&line).ok().stdout
+        };
+        assert_eq!(tag("model"), tag("dense"), "{line}");
+    }
 }

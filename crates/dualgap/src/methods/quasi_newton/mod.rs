@@ -24,6 +24,6 @@ mod problem;
 mod solver;
 mod train;
 
-pub use problem::SmoothProblem;
+pub use problem::{Past, SmoothProblem};
 pub use solver::{QuasiNewton, State};
 pub use train::{Start, train_from};

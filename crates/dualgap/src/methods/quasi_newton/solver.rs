@@ -1,10 +1,12 @@
 //! The steps, as a [`Solver`].
 
 use super::memory::{Memory, Products};
-use super::{SmoothProblem, orthant};
+use super::{Past, SmoothProblem, orthant};
 use crate::linalg::kernels::dot;
 use crate::linalg::parallel;
-use crate::run::{Certificate, Certified, Counters, Expected, Quota, Resumable, Solver, Work};
+use crate::run::{
+    Certificate, Certified, Checkpoint, Counters, Expected, Quota, Resumable, Solver, Work,
+};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -34,6 +36,30 @@ pub struct State {
     best: Option<Vec<f64>>,
     /// Whether P and its gradient at w are known already; they are computed again, to the same bits.
     known: bool,
+    /// What the stochastic passes have left for the next.
+    past: Past,
+}
+
+/// The state of a program whose stochastic passes remembered nothing.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+struct Forgetful {
+    w: Vec<f64>,
+    stochastic: Option<u64>,
+    memory: Memory,
+    best: Option<Vec<f64>>,
+    known: bool,
+}
+
+impl State {
+    /// Returns the state of a checkpoint, also of an older program.
+    pub(super) fn of(checkpoint: &Checkpoint) -> Result<Self> {
+        checkpoint.state().or_else(|error| {
+            let older = checkpoint.state::<Forgetful>().map_err(|_| error)?;
+            let Forgetful { w, stochastic, memory, best, known } = older;
+            Ok(Self { w, stochastic, memory, best, known, past: Past::default() })
+        })
+    }
 }
 
 /// P, and the gradient of its smooth part, at the current weights.
@@ -74,8 +100,14 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
     pub fn new(problem: &'a P, threads: usize) -> Result<Self> {
         let pool = parallel::Pool::new(threads)?;
         let w = vec![0.0; problem.dim()];
-        let state =
-            State { w, stochastic: Some(0), memory: Memory::default(), best: None, known: false };
+        let state = State {
+            w,
+            stochastic: Some(0),
+            memory: Memory::default(),
+            best: None,
+            known: false,
+            past: Past::default(),
+        };
         let (pool, spare) = (Arc::new(pool), Spare::default());
         Ok(Self { problem, state, local: None, proved: None, pool, gradients: 0, spare })
     }
@@ -91,6 +123,7 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
         let finite = |w: &[f64]| w.len() == dim && w.iter().all(|w| w.is_finite());
         let sound = finite(&state.w)
             && state.memory.is_sound(dim)
+            && state.past.is_sound()
             && state.best.as_ref().is_none_or(|w| finite(w));
         if !sound {
             return Err(Error::setting("the state is not one of this problem and these settings"));
@@ -122,7 +155,8 @@ impl<'a, P: SmoothProblem> QuasiNewton<'a, P> {
     /// Takes a step, and returns the work that it took in passes over the data.
     fn step(&mut self) -> Result<u64> {
         if let Some(pass) = self.state.stochastic {
-            let more = self.problem.stochastic_pass(&mut self.state.w, pass)?;
+            let State { w, past, .. } = &mut self.state;
+            let more = self.problem.stochastic_pass(w, past, pass)?;
             self.state.stochastic = more.then_some(pass + 1);
             // The first pass has to find out how long steps are.
             return Ok(if pass == 0 { 2 } else { 1 });
@@ -280,6 +314,10 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
     fn certify(&mut self) -> Result<Certified> {
         let (problem, w) = (self.problem, &self.state.w);
         let iterate = parallel::install(&self.pool, || certificate_of(problem, w))?;
+        if self.state.stochastic.is_some() {
+            self.state.past.learn(&iterate);
+        }
+        let w = &self.state.w;
         if self.proved.is_none_or(|best| iterate.gap_bound() < best.gap_bound()) {
             (self.proved, self.state.best) = (Some(iterate), Some(w.clone()));
         }
@@ -289,6 +327,9 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
 
     /// The gap of w and its own dual point: without an l1 norm, ‖∇P‖²/(2λ).
     fn expected(&self) -> Option<Expected> {
+        if self.state.stochastic.is_some() {
+            return self.state.past.expected();
+        }
         let Local { value, gradient, .. } = self.local.as_ref()?;
         let (lambda, sigma) = (self.problem.lambda(), self.problem.l1());
         let gap = if sigma > 0.0 {
@@ -315,5 +356,32 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
 
     fn into_model(self) -> Vec<f64> {
         self.state.best.unwrap_or(self.state.w)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::RunState;
+
+    #[test]
+    fn the_state_of_an_older_program_is_read() {
+        let (w, best) = (vec![1.0, -2.0], Some(vec![0.5, 3.0]));
+        let older = Forgetful {
+            w: w.clone(),
+            stochastic: Some(3),
+            memory: Memory::default(),
+            best: best.clone(),
+            known: true,
+        };
+        let solver = postcard::to_stdvec(&older).unwrap();
+        let state = State::of(&Checkpoint { run: RunState::default(), solver }).unwrap();
+        assert_eq!((&state.w, &state.best, state.stochastic), (&w, &best, Some(3)));
+        assert!(state.known && state.past.numbers.is_empty());
+        let solver = postcard::to_stdvec(&state).unwrap();
+        let again = State::of(&Checkpoint { run: RunState::default(), solver }).unwrap();
+        assert_eq!((&again.w, &again.best, again.stochastic), (&w, &best, Some(3)));
+        let nonsense = Checkpoint { run: RunState::default(), solver: vec![7] };
+        assert!(State::of(&nonsense).is_err());
     }
 }

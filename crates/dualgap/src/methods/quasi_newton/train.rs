@@ -1,6 +1,6 @@
 //! Runs: from zero, from given weights or from a checkpoint.
 
-use super::{QuasiNewton, SmoothProblem};
+use super::{QuasiNewton, SmoothProblem, State};
 use crate::Result;
 use crate::linalg::memory::Need;
 use crate::run::{Budget, Checkpoint, CheckpointSink, Observer, Report, RunState, run_from};
@@ -34,7 +34,7 @@ pub fn train_from<P: SmoothProblem>(
             RunState::default()
         }
         Start::At(checkpoint) => {
-            solver.resume(checkpoint.state()?)?;
+            solver.resume(State::of(&checkpoint)?)?;
             checkpoint.run
         }
     };

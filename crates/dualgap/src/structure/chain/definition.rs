@@ -163,7 +163,7 @@ impl Chain {
     /// ```
     pub fn sequence_losses(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Vec<f64>> {
         self.check_probabilities()?;
-        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        let data = &*known(fitted.names, data);
         let names = data.alphabet().names();
         let own: Vec<Option<usize>> =
             names.iter().map(|name| fitted.names.alphabet.index(name)).collect();
@@ -173,7 +173,7 @@ impl Chain {
             labels.collect::<Option<Vec<_>>>().filter(|_| data.is_labelled())
         };
         let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
-        crf::log_losses(layout, fitted.weights, data, legal.as_deref(), labels)
+        crf::log_losses(held_by(fitted), data, legal.as_deref(), labels)
     }
 
     /// Returns the mean of the sequences' losses for each of their labels, with the weights of the sequences.
@@ -241,6 +241,14 @@ fn refuse_all_but_elastic_net(penalty: &Penalty) -> Result<()> {
 pub(crate) fn layout_of(names: &Names) -> Layout {
     let (features, labels, pairs) = (names.features, names.alphabet.len(), names.pair_features);
     Layout { features, labels, pairs }
+}
+
+/// Returns the weights as the model has them.
+fn held_by(fitted: Fitted<'_>) -> crf::Held<'_> {
+    let packed = fitted.packed.map(|packed| &**packed);
+    let whole = layout_of(fitted.names);
+    let layout = if packed.is_some() { Layout { features: 0, ..whole } } else { whole };
+    crf::Held { layout, weights: fitted.weights, packed }
 }
 
 impl Structure for Chain {
@@ -356,12 +364,16 @@ impl Structure for Chain {
         parts
     }
 
+    fn packs(&self) -> Option<&'static str> {
+        Some("emissions")
+    }
+
     fn predict(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Vec<Vec<usize>>> {
-        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        let (layout, data) = (held_by(fitted).layout, &*known(fitted.names, data));
         let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
         parallel::map(
             data.len(),
-            || Viterbi::among(legal.clone()),
+            || Viterbi::among(legal.clone()).packed(fitted.packed.cloned()),
             |viterbi, i| {
                 let mut best = Vec::new();
                 viterbi.score(layout, fitted.weights, data.sequence(i), None);
@@ -381,13 +393,13 @@ impl Structure for Chain {
         data: &Sequences,
         count: usize,
     ) -> Result<Vec<Vec<Ranked<Vec<usize>>>>> {
-        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        let (layout, data) = (held_by(fitted).layout, &*known(fitted.names, data));
         let longest = (0..data.len()).map(|i| data.sequence(i).len()).max().unwrap_or(0);
         reserve_check(
             longest.saturating_mul(layout.labels).saturating_mul(count).saturating_mul(2),
         )?;
         let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
-        let viterbi = || Viterbi::among(legal.clone());
+        let viterbi = || Viterbi::among(legal.clone()).packed(fitted.packed.cloned());
         let found = parallel::map(data.len(), viterbi, |viterbi, i| {
             viterbi.score(layout, fitted.weights, data.sequence(i), None);
             Ok(n_best(viterbi, layout, fitted.weights, count))
@@ -396,7 +408,7 @@ impl Structure for Chain {
             ChainLoss::Hinge => None,
             ChainLoss::Log => {
                 let best = |i: usize| found[i].first().map(|(labels, _)| labels.clone());
-                Some(crf::log_losses(layout, fitted.weights, data, legal.as_deref(), best)?)
+                Some(crf::log_losses(held_by(fitted), data, legal.as_deref(), best)?)
             }
         };
         let ranked = found.into_iter().enumerate().map(|(i, found)| {
@@ -426,9 +438,9 @@ impl Structure for Chain {
     /// The marginals, a row for every position of every sequence.
     fn probabilities(&self, fitted: Fitted<'_>, data: &Sequences) -> Result<Table> {
         self.check_probabilities()?;
-        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        let (layout, data) = (held_by(fitted).layout, &*known(fitted.names, data));
         let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
-        let marginals = crf::marginals(layout, fitted.weights, data, legal.as_deref())?;
+        let marginals = crf::marginals(held_by(fitted), data, legal.as_deref())?;
         Ok(Table::of(layout.labels, &marginals))
     }
 
@@ -458,12 +470,12 @@ impl Structure for Chain {
         if self.loss != ChainLoss::Log {
             return Ok(None);
         }
-        let (layout, data) = (layout_of(fitted.names), &*known(fitted.names, data));
+        let (layout, data) = (held_by(fitted).layout, &*known(fitted.names, data));
         let predicted = self.predict(fitted, data)?;
         let legal = Legal::shared(self.forbid, &fitted.names.alphabet);
-        let marginals = crf::marginals(layout, fitted.weights, data, legal.as_deref())?;
+        let marginals = crf::marginals(held_by(fitted), data, legal.as_deref())?;
         let labeling = |i: usize| Some(predicted[i].iter().map(|&y| y as Label).collect());
-        let losses = crf::log_losses(layout, fitted.weights, data, legal.as_deref(), labeling)?;
+        let losses = crf::log_losses(held_by(fitted), data, legal.as_deref(), labeling)?;
         let (own, names) = (fitted.names.alphabet.names(), data.alphabet().names());
         let is_right = |i: usize, t: usize| {
             own.get(predicted[i][t]) == names.get(usize::from(data.truth(i)[t]))

@@ -14,9 +14,9 @@
 use super::frontier::Frontier;
 use super::legal::Legal;
 use crate::data::Sequence;
-use crate::linalg::Accumulate;
 use crate::linalg::kernels::argmax;
 use crate::linalg::kernels::{add_scaled, add_scores, max_plus};
+use crate::linalg::{Accumulate, PackedRows};
 use crate::structure::own::{Bound, Decoded, Extent, Oracle, StoredOutputs};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -126,6 +126,8 @@ pub struct Viterbi {
     tables: Vec<f64>,
     /// What is not forbidden.
     legal: Option<Arc<Legal>>,
+    /// The weights of features, where those of the layout have none.
+    packed: Option<Arc<PackedRows>>,
     forward: Vec<f64>,
     /// For slack rescaling: the scores by position, number of errors and label.
     pub(super) counted: Vec<f64>,
@@ -136,6 +138,11 @@ impl Viterbi {
     /// Returns the buffers of searches among the legal labelings, if some are forbidden.
     pub(super) fn among(legal: Option<Arc<Legal>>) -> Self {
         Self { legal, ..Self::default() }
+    }
+
+    /// Takes the weights of features from here, and those of a layout without features from elsewhere.
+    pub(super) fn packed(self, packed: Option<Arc<PackedRows>>) -> Self {
+        Self { packed, ..self }
     }
 
     /// Computes the node scores; `loss` adds a cost to every label but the truth.
@@ -205,7 +212,10 @@ impl Viterbi {
             }
             None => nodes.fill(0.0),
         }
-        add_scores(x.row(t), w, nodes);
+        match &self.packed {
+            Some(packed) => packed.add_scores(x.row(t), nodes),
+            None => add_scores(x.row(t), w, nodes),
+        }
         if t == 0 {
             add_scaled(&w[layout.start()], 1.0, nodes);
         }

@@ -105,7 +105,13 @@ impl<S: UnderKernel, K: Kernel> Kernelised<S, K> {
         let mut weights = values.concat();
         weights.extend_from_slice(rest);
         let names = Names { features: inputs.len(), ..fitted.names.clone() };
-        let fitted = Fitted { names: &names, weights: &weights, low_rank: None, support: None };
+        let fitted = Fitted {
+            names: &names,
+            weights: &weights,
+            low_rank: None,
+            support: None,
+            packed: None,
+        };
         with(fitted, &S::one_hot(data))
     }
 }

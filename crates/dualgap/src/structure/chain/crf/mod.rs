@@ -19,14 +19,15 @@
 //! ‖∇P(w)‖²/(2λ), if there is no l1 norm.
 //!
 //! - `scaled`: forward-backward on one sequence, with its rounding. `problem`: the sums over all sequences, for gradients and
-//!   certificates. `posed`: the problem as others are posed. `stochastic`: the steps that a
-//!   run begins with. `marginals`: predictions.
+//!   certificates. `posed`: the problem as others are posed. `ascent`: the steps that a run under a ridge
+//!   begins with; `stochastic`: those under an elastic net. `marginals`: predictions.
 
+mod ascent;
 mod marginals;
 mod posed;
 mod problem;
 mod scaled;
 mod stochastic;
 
-pub(super) use marginals::{log_losses, marginals};
+pub(super) use marginals::{Held, log_losses, marginals};
 pub(super) use posed::posed;

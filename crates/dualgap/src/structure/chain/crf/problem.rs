@@ -23,7 +23,7 @@ use crate::linalg::memory::Need;
 use crate::linalg::sum::{squared_norm, two_sum};
 use crate::linalg::underflow::product_above;
 use crate::linalg::{Columns, Measured, Sum, UNIT_ROUNDOFF, gamma, parallel};
-use crate::methods::quasi_newton::SmoothProblem;
+use crate::methods::quasi_newton::{Past, SmoothProblem};
 use crate::term::ball::l1::soft;
 use crate::{Error, Result};
 use std::ops::Range;
@@ -154,10 +154,12 @@ impl<'d> CrfProblem<'d> {
     fn first_half(&self, w: &[f64], bounded: bool, residuals: &mut Vec<f64>) -> Result<Sums> {
         let (layout, k) = (self.layout, self.layout.labels);
         let mut shared = Pairs::default();
-        shared.set(&Legal::masked(self.legal.as_deref(), &w[layout.transitions()]), k);
+        let quick = !bounded && self.legal.is_none();
+        shared.set(&Legal::masked(self.legal.as_deref(), &w[layout.transitions()]), k, quick);
         let sizes = bounded.then(|| self.sizes(w));
         let legal = self.legal.as_deref();
-        let weights = Weights { layout, w, shared: &shared, sizes: sizes.as_deref(), legal };
+        let sizes = sizes.as_deref();
+        let weights = Weights { layout, w, packed: None, shared: &shared, sizes, legal, quick };
         residuals.resize(self.data.rows().len() * k, 0.0);
         let mut rest = &mut residuals[..];
         let mut parts: Vec<(Range<usize>, &mut [f64])> = Vec::new();
@@ -432,10 +434,13 @@ impl SmoothProblem for CrfProblem<'_> {
         Ok(())
     }
 
-    fn stochastic_pass(&self, w: &mut [f64], pass: u64) -> Result<bool> {
+    fn stochastic_pass(&self, w: &mut [f64], past: &mut Past, pass: u64) -> Result<bool> {
         // Where pairs have features, a step would have to write all their weights.
         if self.layout.pairs > 0 {
             return Ok(false);
+        }
+        if self.can_ascend() {
+            return Ok(self.ascend(w, past, pass));
         }
         self.walk(w, pass);
         let last = pass + 1 >= PASSES;

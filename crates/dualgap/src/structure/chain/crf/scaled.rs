@@ -26,8 +26,8 @@ use super::super::forward_backward::{ForwardBackward, Potentials};
 use super::super::legal::{Legal, is_forbidden};
 use super::super::oracle::{Label, Layout};
 use crate::data::Sequence;
-use crate::linalg::kernels::{add_outer, add_scores};
-use crate::linalg::{Measured, Row, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma};
+use crate::linalg::kernels::{add_outer, add_scores, exp_below};
+use crate::linalg::{Measured, PackedRows, Row, Sum, UNDERFLOW, UNIT_ROUNDOFF, gamma};
 
 /// The largest width of the scores of pairs for sums without logarithms.
 const WIDEST: f64 = 200.0;
@@ -50,13 +50,15 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    pub fn set(&mut self, scores: &[f64], labels: usize) {
+    /// Takes these scores; see [`Weights::quick`].
+    pub fn set(&mut self, scores: &[f64], labels: usize, quick: bool) {
         let (least, top) = range(scores);
         (self.top, self.width) = (top, top - least);
         self.scores.clear();
         self.scores.extend_from_slice(scores);
         self.forward.clear();
-        self.forward.extend(scores.iter().map(|s| (s - top).exp()));
+        self.forward.extend_from_slice(scores);
+        exponentiate(top, &mut self.forward, quick);
         self.backward.resize(scores.len(), 0.0);
         for (y, row) in self.forward.chunks_exact(labels).enumerate() {
             for (next, &e) in row.iter().enumerate() {
@@ -68,6 +70,15 @@ impl Pairs {
     /// Whether sums need no logarithms. Not so if a score is not a number.
     pub fn is_narrow(&self) -> bool {
         self.width <= WIDEST
+    }
+}
+
+/// Replaces scores by their exponentials, relative to that of the largest.
+fn exponentiate(top: f64, scores: &mut [f64], quick: bool) {
+    if quick {
+        exp_below(top, scores);
+    } else {
+        scores.iter_mut().for_each(|s| *s = (*s - top).exp());
     }
 }
 
@@ -83,12 +94,17 @@ fn range(scores: &[f64]) -> (f64, f64) {
 pub(super) struct Weights<'a> {
     pub layout: Layout,
     pub w: &'a [f64],
+    /// The weights of features, where those of the layout have none.
+    pub packed: Option<&'a PackedRows>,
     /// The exponentials of the transitions, if pairs have no features of their own.
     pub shared: &'a Pairs,
     /// For bounds: the largest weight of each feature, of positions and then of pairs, in absolute value.
     pub sizes: Option<&'a [f64]>,
     /// The labelings that there are, if some are forbidden.
     pub legal: Option<&'a Legal>,
+    /// Whether exponentials may have errors of a few units in the last place: for steps, where nothing is forbidden, and not for
+    /// bounds.
+    pub quick: bool,
 }
 
 impl Weights<'_> {
@@ -176,7 +192,10 @@ impl Scaled {
             *node += end;
         }
         for (t, nodes) in self.nodes.chunks_exact_mut(k).enumerate() {
-            add_scores(x.row(t), w, nodes);
+            match weights.packed {
+                Some(packed) => packed.add_scores(x.row(t), nodes),
+                None => add_scores(x.row(t), w, nodes),
+            }
             if let Some(legal) = weights.legal {
                 legal.mask_nodes(t, length, nodes);
             }
@@ -192,7 +211,7 @@ impl Scaled {
                 if let Some(legal) = weights.legal {
                     legal.mask_pairs(scores);
                 }
-                self.tables[t].set(scores, k);
+                self.tables[t].set(scores, k, weights.quick);
             }
         }
         sizes.map_or(0.0, |sizes| {
@@ -254,7 +273,7 @@ impl Scaled {
                     loss.add(-if own { scores[t * k * k + place] } else { transitions[place] });
                 }
             }
-            a.iter_mut().for_each(|a| *a = (*a - top).exp());
+            exponentiate(top, a, weights.quick);
             let (before, here) = alpha.split_at_mut(t * k);
             let here = &mut here[..k];
             if t == 0 {

@@ -1,4 +1,4 @@
-//! Steps on single sequences, with which a run begins.
+//! Stochastic gradient steps, with which a run begins under an elastic net, or where [`ascent`](super::ascent) has no room.
 //!
 //! ```text
 //! w ← w + η_k c_i (φ(x_i, y_i) − E φ(x_i, ·)),     η_k = η/(1 + ηλk),     c_i = n mass_i
@@ -27,11 +27,11 @@ const TRIALS: usize = 12;
 
 /// The buffers of steps.
 #[derive(Default)]
-struct Buffers {
-    scaled: Scaled,
-    shared: Pairs,
-    pairs: Vec<f64>,
-    d: Vec<f64>,
+pub(super) struct Buffers {
+    pub scaled: Scaled,
+    pub shared: Pairs,
+    pub pairs: Vec<f64>,
+    pub d: Vec<f64>,
 }
 
 impl CrfProblem<'_> {
@@ -61,7 +61,7 @@ impl CrfProblem<'_> {
     }
 
     /// Returns the η with the lowest loss after steps from zero on some sequences. It depends on the problem alone.
-    fn tried_rate(&self) -> f64 {
+    pub(super) fn tried_rate(&self) -> f64 {
         let mut order: Vec<usize> = (0..self.data.len()).collect();
         Random::new(u64::MAX).shuffle(&mut order);
         order.truncate(TRIED);
@@ -101,12 +101,13 @@ impl CrfProblem<'_> {
         let (x, truth) = (self.data.sequence(i), self.data.truth(i));
         let legal = self.legal.as_deref();
         match legal {
-            Some(_) => shared.set(&Legal::masked(legal, &w[layout.transitions()]), k),
-            None => shared.set(&w[layout.transitions()], k),
+            Some(_) => shared.set(&Legal::masked(legal, &w[layout.transitions()]), k, false),
+            None => shared.set(&w[layout.transitions()], k, true),
         }
         pairs.clear();
         pairs.resize(k * k, 0.0);
-        let weights = Weights { layout, w, shared, sizes: None, legal };
+        let weights =
+            Weights { layout, w, packed: None, shared, sizes: None, legal, quick: legal.is_none() };
         let found = scaled.run(&weights, x, Some(truth), 1.0, Some(pairs));
         if let Some(factor) = weights.factor() {
             pairs.iter_mut().zip(factor).for_each(|(sum, e)| *sum *= e);
