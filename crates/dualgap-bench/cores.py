@@ -30,20 +30,24 @@ from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-#: What callgrind calls the functions of a phase, without demangling; and the seconds of the report.
+#: The functions of a phase, by the names that the linker knows; and the seconds of the report.
 PHASES = {
-    "read": ("*dualgap_cli3job*4read17h*", "read_seconds"),
-    "solve": ("*run..train..Drive$GT$7advance*", "solve_seconds"),
-    "certify": ("*run..train..Drive$GT$*certify*", "certify_seconds"),
+    "read": (re.compile(r"dualgap_cli3job.*4read17h"), "read_seconds"),
+    "solve": (re.compile(r"run\.\.train\.\.Drive\$GT\$7advance"), "solve_seconds"),
+    "certify": (re.compile(r"run\.\.train\.\.Drive\$GT\$\d+certify"), "certify_seconds"),
 }
-#: Work that is handed out to threads: what `parallel::map_mut` does with a run of items, and the features of some sentences.
-HANDED_OUT = re.compile(r"8parallel7map_mut28_\$u7b\$\$u7b\$closure|4data8features7extract17h")
-#: What of it runs on a thread of rayon's global pool, which reading uses.
-ELSEWHERE = "*dualgap4data8features7extract17h*"
+#: The same for callgrind, which knows no regular expressions.
+COLLECTED = {"solve": "*run..train..Drive$GT$7advance*", "certify": "*run..train..Drive$GT$*certify*"}
+#: Work that is handed out to threads: what `parallel::map_mut` does with a run of items; and the features of some sentences.
+HANDED_OUT = re.compile(r"8parallel7map_mut28_\$u7b\$\$u7b\$closure")
+EXTRACTION = re.compile(r"4data8features7extract17h")
 #: Bytes a second of machines with so many cores: two, four and eight channels of memory, and two sockets of the last.
 BANDWIDTH = {8: 60e9, 32: 150e9, 128: 400e9}
 #: The own cache of a core, which callgrind simulates as its last one: 2 MB.
 CACHE = ["--LL=2097152,16,64"]
+#: Words of three folds, and the sentences of the smaller file: callgrind takes two hundred times as long as the processor.
+LETTERS = ["chain", "ocr_letters/letter.data.gz", "--format", "letters", "--train-folds", "1-3", "--lambda", "0.001"]
+CHUNKS = ["chain", "conll2000/test.txt.gz", "--lambda", "1/n"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Workload:
 
 
 WORKLOADS = [
-    Workload("dual ascent, a9a, hinge", ["binary", "libsvm/a9a.gz", "--lambda", "1/n", "--tolerance", "0.001"], {"certify": 16}),
+    Workload("dual ascent, a9a, hinge", ["binary", "libsvm/a9a.gz", "--lambda", "1/n"], {"certify": 16}),
     Workload(
         "Newton, ijcnn1, logistic",
         ["binary", "libsvm/ijcnn1.gz", "--loss", "logistic", "--solver", "newton", "--tolerance", "1e-6"],
@@ -67,27 +71,11 @@ WORKLOADS = [
         ["binary", "libsvm/a9a.gz", "--loss", "logistic", "--lambda", "0", "--l1", "0.01max", "--solver", "coordinates"],
         {"solve": 16, "certify": 16},
     ),
-    Workload(
-        "dual ascent, news20, 20 classes",
-        ["multiclass", "libsvm/news20.gz", "--lambda", "1/n", "--passes", "6"],
-        {"certify": 16},
-    ),
-    Workload(
-        "structural SVM, letters",
-        ["chain", "ocr_letters/letter.data.gz", "--format", "letters", "--train-folds", "1-9", "--lambda", "0.001", "--passes", "6"],
-        {},
-    ),
-    Workload(
-        "CRF, letters",
-        ["chain", "ocr_letters/letter.data.gz", "--format", "letters", "--train-folds", "1-9", "--loss", "log", "--lambda", "0.001"],
-        {"solve": 64, "certify": 64},
-    ),
-    Workload("structural SVM, CoNLL-2000", ["chain", "conll2000/train.txt.gz", "--lambda", "1/n", "--passes", "2"], {}),
-    Workload(
-        "CRF, CoNLL-2000",
-        ["chain", "conll2000/train.txt.gz", "--loss", "log", "--lambda", "1/n", "--passes", "10"],
-        {"solve": 64, "certify": 64},
-    ),
+    Workload("dual ascent, news20, 20 classes", ["multiclass", "libsvm/news20.gz", "--lambda", "1/n", "--passes", "3"], {"certify": 16}),
+    Workload("structural SVM, letters", [*LETTERS, "--passes", "8"], {}),
+    Workload("CRF, letters", [*LETTERS, "--loss", "log", "--passes", "8"], {"solve": 64, "certify": 64}),
+    Workload("structural SVM, CoNLL-2000", [*CHUNKS, "--passes", "3"], {}),
+    Workload("CRF, CoNLL-2000", [*CHUNKS, "--loss", "log", "--passes", "4"], {"solve": 64, "certify": 64}),
 ]
 
 
@@ -97,27 +85,23 @@ def commands(program: str, data: str, workload: Workload, threads: int) -> list[
     return [program, "train", task, os.path.join(data, path), *rest, "--threads", str(threads), "--quiet", "--json"]
 
 
-def counted(command: list[str], function: str) -> dict[str, dict[str, float]]:
-    """Return the counts of a function and what it calls, in a run under callgrind: all of them, and those of what is handed out."""
+def profile(command: list[str], *options: str) -> list[tuple[str, str, dict[str, float]]]:
+    """Return the calls of a run under callgrind: who called whom, and the counts of what was called."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out")
-        # Features are extracted on a thread of their own, to which the function is not known; but nobody else hands out such work.
-        elsewhere = [f"--toggle-collect={ELSEWHERE}"] if function == PHASES["read"][0] else []
-        only = [f"--toggle-collect={function}", *elsewhere]
-        tool = ["valgrind", "--tool=callgrind", "--demangle=no", "--cache-sim=yes", *CACHE, *only, f"--callgrind-out-file={out}"]
+        tool = ["valgrind", "--tool=callgrind", "--demangle=no", *options, f"--callgrind-out-file={out}"]
         env = {**os.environ, "RAYON_NUM_THREADS": "1"}
         done = subprocess.run([*tool, *command], capture_output=True, text=True, env=env)
         if done.returncode not in (0, 1):
             raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
-        return read_profile(pathlib.Path(out).read_text())
+        return read_calls(pathlib.Path(out).read_text())
 
 
-def read_profile(text: str) -> dict[str, dict[str, float]]:
-    """Return the counts of all, and those of the calls to what is handed out, from what callgrind has written."""
+def read_calls(text: str) -> list[tuple[str, str, dict[str, float]]]:
+    """Return the calls that callgrind has written down."""
     events: list[str] = []
     names: dict[str, str] = {}
-    everything: list[float] = []
-    handed: list[float] = []
+    calls = []
     caller = callee = ""
     called = False
 
@@ -130,26 +114,23 @@ def read_profile(text: str) -> dict[str, dict[str, float]]:
     for line in text.splitlines():
         if line.startswith("events:"):
             events = line.split()[1:]
-            everything, handed = [0.0] * len(events), [0.0] * len(events)
         elif line.startswith("fn="):
             caller = name_of(line[3:])
         elif line.startswith("cfn="):
             callee = name_of(line[4:])
         elif line.startswith("calls="):
             called = True
-        elif line and (line[0].isdigit() or line[0] in "+-*") and events:
+        elif called:
+            # Zeros at the end of a line are left out.
             costs = [float(cost) for cost in line.split()[1:]]
-            if not called:
-                for k, cost in enumerate(costs):
-                    everything[k] += cost
-            elif HANDED_OUT.search(callee) and not HANDED_OUT.search(caller):
-                for k, cost in enumerate(costs):
-                    handed[k] += cost
+            calls.append((caller, callee, dict(zip(events, costs + [0.0] * (len(events) - len(costs)), strict=True))))
             called = False
-    return {
-        "all": dict(zip(events, everything, strict=True)),
-        "handed out": dict(zip(events, handed, strict=True)),
-    }
+    return calls
+
+
+def inclusive(calls: list[tuple[str, str, dict[str, float]]], function: re.Pattern[str], event: str) -> float:
+    """Return a count of these functions and of all that they call."""
+    return sum(cost[event] for caller, callee, cost in calls if function.search(callee) and not function.search(caller))
 
 
 def timed(command: list[str], repeats: int) -> dict[str, float]:
@@ -198,28 +179,37 @@ def speedup(phase: dict[str, Any], cores: int, rate: float) -> float:
     return one / max(seconds, min(phase["bytes"] / rate, one))
 
 
-def measure(program: str, data: str, workload: Workload, repeats: int) -> list[dict[str, Any]]:
-    """Return the phases of a workload."""
-    times = {threads: timed(commands(program, data, workload, threads), repeats) for threads in (1, 2)}
+def count(program: str, data: str, workload: Workload) -> dict[str, Any]:
+    """Return what callgrind counts in the phases of a workload."""
+    command = commands(program, data, workload, 1)
+    everything = profile(command, "--cache-sim=yes", *CACHE)
+    # Features are extracted on a thread of rayon's global pool, which whoever reads waits for.
+    elsewhere = {event: inclusive(everything, EXTRACTION, event) for event in ("Ir", "DLmr", "DLmw")}
+    phases = {}
+    for name, (function, _) in PHASES.items():
+        own = {event: inclusive(everything, function, event) for event in elsewhere}
+        handed = elsewhere["Ir"]
+        if name == "read":
+            own = {event: cost + elsewhere[event] for event, cost in own.items()}
+        else:
+            within = profile(command, f"--toggle-collect={COLLECTED[name]}")
+            handed = inclusive(within, HANDED_OUT, "Ir")
+        traffic = 64 * (own["DLmr"] + own["DLmw"])
+        phases[name] = {"instructions": own["Ir"], "serial": 1 - handed / own["Ir"], "bytes": traffic}
+        print(f"{workload.name}, {name}: {phases[name]}", file=sys.stderr, flush=True)
+    return phases
+
+
+def joined(kept: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the phases of all workloads that were both counted and timed."""
     phases = []
-    for name, (pattern, _) in PHASES.items():
-        found = counted(commands(program, data, workload, 1), pattern)
-        every, handed = found["all"], found["handed out"]
-        if not every["Ir"]:
-            print(f"{workload.name}: no function of {name} was called", file=sys.stderr)
-            continue
-        phases.append(
-            {
-                "workload": workload.name,
-                "phase": name,
-                "instructions": every["Ir"],
-                "serial": 1 - handed["Ir"] / every["Ir"],
-                "bytes": 64 * (every["DLmr"] + every["DLmw"]),
-                "parts": workload.parts.get(name),
-                "seconds": {str(threads): seconds[name] for threads, seconds in times.items()},
-            }
-        )
-        print(json.dumps(phases[-1]), flush=True)
+    for workload in WORKLOADS:
+        times = kept["times"].get(workload.name)
+        for name, counts in kept["counts"].get(workload.name, {}).items():
+            if times is not None:
+                seconds = {threads: times[threads][name] for threads in ("1", "2")}
+                parts = workload.parts.get(name)
+                phases.append({"workload": workload.name, "phase": name, **counts, "parts": parts, "seconds": seconds})
     return phases
 
 
@@ -254,21 +244,27 @@ def main() -> None:
     parser.add_argument("--program", default=str(ROOT / "target/release/dualgap"))
     parser.add_argument("--only", default="", help="a regular expression of workloads")
     parser.add_argument("--repeats", type=int, default=5, help="timed runs, of which the fastest counts")
+    parser.add_argument("--times-only", action="store_true", help="count nothing: to be done while the machine is quiet")
     parser.add_argument("--page", help="a page whose table is replaced")
     parser.add_argument("--json", help="where to keep what was measured; what is there is not measured again")
     given = parser.parse_args()
-    kept: dict[str, Any] = {"phases": {}}
+    kept: dict[str, Any] = {"counts": {}, "times": {}}
     if given.json and os.path.exists(given.json):
         kept = json.loads(pathlib.Path(given.json).read_text())
     if "bandwidth" not in kept:
         kept["bandwidth"] = {str(threads): bandwidth(threads) for threads in (1, 2)}
     for workload in WORKLOADS:
-        if re.search(given.only, workload.name) and workload.name not in kept["phases"]:
-            kept["phases"][workload.name] = measure(given.program, given.data, workload, given.repeats)
-            if given.json:
-                pathlib.Path(given.json).write_text(json.dumps(kept, indent=1))
+        if not re.search(given.only, workload.name):
+            continue
+        if workload.name not in kept["times"]:
+            each = {str(threads): commands(given.program, given.data, workload, threads) for threads in (1, 2)}
+            kept["times"][workload.name] = {threads: timed(command, given.repeats) for threads, command in each.items()}
+        if workload.name not in kept["counts"] and not given.times_only:
+            kept["counts"][workload.name] = count(given.program, given.data, workload)
+        if given.json:
+            pathlib.Path(given.json).write_text(json.dumps(kept, indent=1))
     rates = {2: kept["bandwidth"]["2"], **BANDWIDTH}
-    text = table([phase for workload in WORKLOADS for phase in kept["phases"].get(workload.name, [])], rates)
+    text = table(joined(kept), rates)
     print(f"this machine moves {kept['bandwidth']['1'] / 1e9:.1f} GB/s on one thread and {kept['bandwidth']['2'] / 1e9:.1f} on two")
     print(text)
     if given.page:

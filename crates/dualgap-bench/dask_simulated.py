@@ -19,6 +19,7 @@ import time
 from typing import Any
 
 import numpy as np
+import pandas
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 
@@ -33,11 +34,15 @@ _TASKS: dict[str, Any] = {
 }
 
 
+#: What is shown of a row as soon as it is there.
+SHOWN = ("workers", "rounds", "passes", "bytes", "seconds", "computing", "certifying", "finishing")
+
+
 def load(path: str) -> tuple[Any, Any, Any]:
     """Return rows, targets, and the lengths of sequences if there are any."""
     name = os.path.basename(path)
     if name.startswith("covtype.data"):
-        table = np.loadtxt(path, delimiter=",")
+        table = pandas.read_csv(path, header=None).to_numpy(dtype=np.float64)
         X = table[:, :-1] / np.maximum(np.abs(table[:, :-1]).max(axis=0), 1e-300)
         return sp.csr_matrix(X), np.where(table[:, -1] == 2, 1, -1), None
     if name.startswith("letter.data"):
@@ -164,6 +169,8 @@ def main() -> None:
     parser.add_argument("--workers", default="1,2,4,8,16,32,64,128,256,512,1024,2048,4096,10000")
     parser.add_argument("--network", default="10gbit", help="names of networks, with commas")
     parser.add_argument("--memory", type=float, default=4e9)
+    parser.add_argument("--largest", type=int, default=10_000, help="the largest number of workers that is run")
+    parser.add_argument("--rates", help="a file of rates: they are taken from it, or measured and written if it is not there")
     parser.add_argument("--spread", type=float, default=0.0)
     parser.add_argument("--losses", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=0)
@@ -172,8 +179,18 @@ def main() -> None:
     X, y, lengths = load(given.data)
     task_of(given, lengths)
     examples = X.shape[0] if lengths is None else len(lengths)
-    counts = [count for count in map(int, given.workers.split(",")) if count <= examples]
-    rates, found = None, {}
+    counts = [count for count in map(int, filter(None, given.workers.split(","))) if count <= examples]
+    found = {}
+    if given.rates and os.path.exists(given.rates):
+        with open(given.rates) as file:
+            rates = dualgap.dask.Rates(**json.load(file))
+    else:
+        rates = measured_rates(estimator(given), _Dealt(X, y, lengths, given.seed))
+        if given.rates:
+            with open(given.rates, "w") as file:
+                json.dump(rates.as_dict(), file)
+    if not counts:
+        return
     for name in given.network.split(","):
         network = dualgap.dask.Network.named(name, spread=given.spread, losses=given.losses)
         begin = time.perf_counter()
@@ -187,9 +204,9 @@ def main() -> None:
             rates=rates,
             seed=given.seed,
             memory=given.memory,
-            progress=lambda row: print(f"{row['workers']} workers: {row['seconds']:.4g} s", file=sys.stderr, flush=True),
+            largest=given.largest,
+            progress=lambda row: print({name: row[name] for name in SHOWN}, file=sys.stderr, flush=True),
         )
-        rates = dualgap.dask.Rates(**table.inputs["rates"])
         found[name] = table.as_dict()
         print(f"{os.path.basename(given.data)}, {name}, simulated in {time.perf_counter() - begin:.0f} s\n{table}", flush=True)
         if given.json:

@@ -51,10 +51,11 @@ def calibrate(client: Client, *, repeats: int = 7) -> Network:
     wait(large)
     there = iter(large)
     if other == one:
+        # By the scheduler to the client: twice the way.
         moved = _median(lambda: len(next(there).result()), repeats) / 2
     else:
-        moved = _median(lambda: submit(other, len, next(there)).result(), repeats)
-    bandwidth = _BYTES / max(moved - call, 1e-9)
+        moved = _median(lambda: submit(other, len, next(there)).result(), repeats) - call
+    bandwidth = _BYTES / max(moved, 1e-4)
     hosts = {address.split("://")[-1].rsplit(":", 1)[0] for address in [*places, client.scheduler.address]}
     cores = os.cpu_count() if len(hosts) == 1 else None
     overhead = max(0.0, call - task - 5 * latency)

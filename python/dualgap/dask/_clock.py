@@ -155,7 +155,7 @@ class Clock:
         return np.exp(self.network.spread * self.chance.standard_normal(count))
 
     def total(self, compute: Times, sizes: Sequence[Sequence[int]], sent: int = 0, add: float = 0.0) -> float:
-        """Let a call to all shards pass, whose parts are added by a tree; return the seconds of the slowest computation.
+        """Let a call to all shards pass, whose parts are added by a tree; return the seconds of the slowest worker.
 
         `compute` has the seconds of every shard; `sizes` the bytes of their parts, of the sums of the first level of the tree, and so on up to
         the sum of all; `sent` are the bytes that all workers are sent, and `add` the seconds that adding takes a byte.
@@ -172,10 +172,11 @@ class Clock:
         submitted = half * tasks + 2 * inline / net.bandwidth * count
         told = served(np.zeros(count), half + 2 * inline / net.bandwidth)
         compute = compute * self.slowdowns(count)
-        done = shared(np.maximum(told + net.latency, begin), compute, net.cores)
+        begin = np.maximum(told + net.latency, begin)
+        done = shared(begin, compute, net.cores)
         ended = self._added(np.maximum(done + net.latency, submitted), sizes, add)
         self.now += ended + net.overhead + 3 * net.latency + 2 * sum(sizes[-1]) / net.bandwidth
-        return float(compute.max())
+        return float((done - begin).max())
 
     def _added(self, arrivals: Times, sizes: Sequence[Sequence[int]], add: float) -> float:
         """Return when the scheduler knows that the sum is there, from when it hears of every part."""

@@ -51,6 +51,7 @@ def add_commands(commands: Any, tasks: dict[str, Any]) -> None:
     one.add_argument("--passes", type=int, help="the most passes")
     one.add_argument("--seed", type=int, default=0)
     one.add_argument("--memory", type=float, default=4e9, help="the bytes that shards may take in this process")
+    one.add_argument("--largest", type=int, default=10_000, help="the largest number of workers that is run, and not extrapolated")
     one.add_argument("--json", action="store_true", help="print all of it as JSON")
     two = commands.add_parser("calibrate", help="measure a cluster, for simulate --network")
     two.set_defaults(call=_calibrate)
@@ -73,6 +74,7 @@ def _simulate(given: argparse.Namespace, tasks: dict[str, Any]) -> int:
         rates=rates,
         seed=given.seed,
         memory=given.memory,
+        largest=given.largest,
         progress=lambda row: print(f"{row['workers']} workers: {row['seconds']:.3g} s", file=sys.stderr),
     )
     print(found.json() if given.json else found)

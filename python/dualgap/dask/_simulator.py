@@ -81,6 +81,7 @@ def simulate(
     rates: Rates | None = None,
     seed: int = 0,
     memory: float = 4e9,
+    largest: int = 10_000,
     progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Simulation:
     """Simulate the training of an estimator of :mod:`dualgap.dask` on different numbers of workers, a shard on each.
@@ -98,7 +99,7 @@ def simulate(
     lengths : array, default=None
         The number of rows of each sequence, for chains.
     workers : iterable of int
-        How many workers. Numbers whose shards do not fit in `memory` are extrapolated from the others.
+        How many workers. Numbers whose shards do not fit in `memory`, or that are above `largest`, are extrapolated from the others.
     network : Network or str, default="10gbit"
         The cluster: ``"laptop"``, ``"1gbit"``, ``"10gbit"`` or numbers, such as those that :func:`calibrate` measures.
     rates : Rates, default=None
@@ -108,6 +109,8 @@ def simulate(
         Decides how the examples are dealt out to the shards, who is slow when, and who is lost.
     memory : float, default=4e9
         The bytes that shards may take in this process.
+    largest : int, default=10_000
+        The largest number of workers that is run.
     progress : callable, default=None
         Called with every row when it is there.
 
@@ -137,7 +140,7 @@ def simulate(
     runs: list[_Run] = []
     rows: list[dict[str, Any]] = []
     for count in counts:
-        if runs and count * runs[-1].bytes_per_shard > memory:
+        if runs and (count > largest or count * runs[-1].bytes_per_shard > memory):
             row = _extrapolated(estimator, runs, count, Clock(network, [seed, count]), rates)
         else:
             runs.append(_Run(estimator, data, count, Clock(network, [seed, count]), rates))
@@ -350,16 +353,13 @@ def measured_rates(estimator: Any, data: _Dealt) -> Rates:
 
 def _fitted(cluster: SimulatedCluster, kind: str) -> tuple[float, float]:
     """Return the seconds for each entry (and pass), and for a call, that fit what was measured with the least relative errors."""
-    rows, seconds = [], []
-    for (what, passes, _, _), measured in zip(cluster.calls, cluster.measured, strict=True):
+    measured: dict[tuple[float, float], list[float]] = {}
+    for (what, passes, _, _), seconds in zip(cluster.calls, cluster.measured, strict=True):
         if what == kind:
-            rows += [(count * max(1, passes), 1.0) for count in cluster.entries]
-            seconds += measured
-    # A shard that was interrupted is no measure of the others: of those with the same work the fastest counts.
-    least: dict[tuple[float, float], float] = {}
-    for row, second in zip(rows, seconds, strict=True):
-        least[row] = min(second, least.get(row, float("inf")))
-    matrix, right = np.array(list(least)), np.maximum(np.array(list(least.values())), 1e-9)
+            for count, second in zip(cluster.entries, seconds, strict=True):
+                measured.setdefault((float(count) * max(1, passes), 1.0), []).append(second)
+    # Of those with the same work the median: one may have been interrupted, and the first one finds the data in no cache.
+    matrix, right = np.array(list(measured)), np.array([max(np.median(each), 1e-9) for each in measured.values()])
     scale = np.array([matrix[:, 0].max(), 1.0])
     found, _ = nnls(matrix / scale / right[:, None], np.ones(len(right)))
     return float(found[0] / scale[0]), float(found[1])
