@@ -40,7 +40,7 @@ class Rates:
     add: float
     #: What the client does in a round with the sum of all.
     step: float
-    #: The fingerprint of the examples, for each entry.
+    #: A stage of the fingerprint of the examples, for each entry.
     digest: float
     #: Reading a shard again, for each entry.
     read: float
@@ -72,6 +72,8 @@ class SimulatedCluster(Cluster):
         self.calls: list[tuple[str, int, int, list[list[int]]]] = []
         #: How long each shard has really computed in these calls.
         self.measured: list[list[float]] = []
+        #: The entries of the shards that were asked for their part of the fingerprint, once for every stage of it.
+        self.digests = 0.0
         self._sent = 0
         self._gone: list[int] = []
 
@@ -97,7 +99,10 @@ class SimulatedCluster(Cluster):
     def one(self, k: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function with one shard."""
         found = function(self.run, k, *arguments)
-        compute = self.rates.digest * self.entries[k] if function is _shards.digest_part else 0.0
+        compute = 0.0
+        if function is _shards.digest_part:
+            self.digests += self.entries[k]
+            compute = self.rates.digest * self.entries[k]
         self.time.gather(np.array([compute]), [_bytes(found)])
         return found
 

@@ -346,7 +346,7 @@ def measured_rates(estimator: Any, data: _Dealt) -> Rates:
         *fitted["losses"],
         add=adding / (3 * len(change)),
         step=stepping,
-        digest=printed / everything,
+        digest=printed / cluster.digests,
         read=opened / everything,
     )
 
