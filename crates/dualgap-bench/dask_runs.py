@@ -2,8 +2,10 @@
 
     python crates/dualgap-bench/dask_runs.py kills --runs 3
     python crates/dualgap-bench/dask_runs.py scaling covtype.libsvm.binary --task binary --lam 10/n
+    python crates/dualgap-bench/dask_runs.py simulated covtype.data.gz --workers 1,2,4
 
-Both run on this machine, and print a line for every run. `scaling` pins every worker to a core of its own.
+All run on this machine, and print a line for every run. `scaling` pins every worker to a core of its own; `simulated` has the simulator's
+seconds beside them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import time
 from typing import Any
 
 import numpy as np
+from dask_simulated import add_check
 from distributed import Client, LocalCluster
 
 import dualgap
@@ -148,6 +151,7 @@ def main() -> None:
     two.add_argument("--loss", default="logistic")
     two.add_argument("--lam", default="10/n")
     two.add_argument("--tolerance", type=float, default=0.01)
+    add_check(commands.add_parser("simulated", help="simulated seconds beside measured ones"))
     given = parser.parse_args()
     given.call(given)
 

@@ -3,6 +3,8 @@
 Needs ``pip install dualgap[dask]``. The estimators have the keywords of those of the package, and take Dask arrays, Dask data
 frames, lists of delayed or plain blocks, or paths of LIBSVM files that every worker can read. What comes out is an ordinary
 model: it can be saved, loaded and certified without a cluster.
+
+`simulate` tells how many workers a data set is worth, without having them.
 """
 
 from __future__ import annotations
@@ -12,7 +14,21 @@ try:
 except ImportError as error:
     raise ImportError("dualgap.dask needs Dask: pip install 'dualgap[dask]'") from error
 
+from ._calibration import calibrate
 from ._chains import ChainSVM
+from ._clock import Network
 from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
+from ._simulated import Rates
+from ._simulator import Simulation, simulate
 
-__all__ = ["ChainSVM", "LinearClassifier", "LinearRegressor", "MulticlassSVM"]
+__all__ = [
+    "ChainSVM",
+    "LinearClassifier",
+    "LinearRegressor",
+    "MulticlassSVM",
+    "Network",
+    "Rates",
+    "Simulation",
+    "calibrate",
+    "simulate",
+]

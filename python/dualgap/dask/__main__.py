@@ -1,4 +1,8 @@
-"""Training on a cluster from the shell: ``python -m dualgap.dask train binary shard-*.svm --scheduler ADDRESS -o MODEL``."""
+"""Training on a cluster from the shell: ``python -m dualgap.dask train binary shard-*.svm --scheduler ADDRESS -o MODEL``.
+
+And before that: ``simulate binary shard-*.svm --workers 1,4,16`` tells how many workers the data are worth, and ``calibrate`` measures a
+cluster for it.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,16 @@ from typing import Any
 from distributed import Client, LocalCluster
 
 from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
+from ._simulate_commands import add_commands
 
 _TASKS: dict[str, Any] = {"binary": LinearClassifier, "regression": LinearRegressor, "multiclass": MulticlassSVM}
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m dualgap.dask", description="Train on a cluster of Dask.")
-    train = parser.add_subparsers(required=True, dest="command").add_parser("train", help="train on shards")
+    commands = parser.add_subparsers(required=True, dest="command")
+    add_commands(commands, _TASKS)
+    train = commands.add_parser("train", help="train on shards")
     train.add_argument("task", choices=sorted(_TASKS))
     train.add_argument("shards", nargs="+", help="LIBSVM files that every worker can read")
     train.add_argument("--output", "-o", help="where the model file goes")
@@ -44,6 +51,8 @@ def _local_passes(text: str) -> str | int | list[int]:
 def main(arguments: list[str] | None = None) -> int:
     """Run the program, and return its exit status: 0 if the tolerance was reached."""
     given = _parser().parse_args(arguments)
+    if hasattr(given, "call"):
+        return int(given.call(given))
     lam: float | str = given.lam if "n" in given.lam else float(given.lam)
     keywords = {"loss": given.loss} if given.loss else {}
 

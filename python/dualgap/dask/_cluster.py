@@ -6,7 +6,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Self
 
 from distributed import Client, Future, wait
 from distributed.client import CancelledError
@@ -60,7 +60,11 @@ class Cluster:
     def __len__(self) -> int:
         return len(self.blocks)
 
-    def __enter__(self) -> Cluster:
+    def clock(self) -> float:
+        """Return the time in seconds, from some moment on."""
+        return time.perf_counter()
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +23,27 @@ _CERTIFY_AFTER = 0.2
 _DRIFT = 1e-11
 #: The states of the shards are fetched after this many seconds at least, and this many times as long as it takes.
 _KEEP_SECONDS, _KEEP_SHARE = 1.0, 20.0
+
+
+def next_passes(given: str | int | list[int], rounds: list[dict[str, Any]], left: int = _MOST_PASSES) -> int:
+    """Return the local passes of the next round: as given, or so many that they take as long as the communication.
+
+    >>> from dualgap.dask._rounds import next_passes
+    >>> next_passes("auto", [{"passes": 2, "seconds": 3.0, "computing": 1.0}])
+    4
+    """
+    if isinstance(given, list):
+        return max(1, given[min(len(rounds), len(given) - 1)])
+    if given != "auto":
+        return min(max(1, int(given)), left)
+    if not rounds:
+        return min(_FIRST_PASSES, left)
+    last = rounds[-1]
+    a_pass = max(last["computing"] / last["passes"], 1e-6)
+    wanted = (last["seconds"] - last["computing"]) / a_pass
+    # Times are noisy: not more than twice or half as many as before.
+    wanted = min(max(wanted, last["passes"] / 2), 2 * last["passes"])
+    return int(min(max(1, round(wanted)), _MOST_PASSES, left))
 
 
 class Rounds:
@@ -56,26 +76,26 @@ class Rounds:
         self.best: tuple[bytes, float, bytes] | None = None
         self.dual = (0.0, 0.0)
         self.seconds, self.certify_seconds = 0.0, 0.0
-        self.kept_at, self.keeping = time.monotonic(), 0.0
+        self.kept_at, self.keeping = cluster.clock(), 0.0
         if checkpoint is not None and checkpoint.passes:
             self.passes = self.certified_at = checkpoint.passes
 
     def run(self) -> str:
         """Take rounds until the gap is within the tolerance, or a limit is reached; return why they ended."""
-        begin = time.monotonic()
+        begin = self.cluster.clock()
         certified = False
         while True:
             try:
                 if not certified:
                     self._certify()
                     certified = True
-                    stop = self._stop(time.monotonic() - begin)
+                    stop = self._stop(self.cluster.clock() - begin)
                     if stop is not None:
                         return stop
                     self._keep()
                 self._round()
                 done = self.passes - self.certified_at
-                certified = done < max(1.0, _CERTIFY_AFTER * self.passes) and not self._out(time.monotonic() - begin)
+                certified = done < max(1.0, _CERTIFY_AFTER * self.passes) and not self._out(self.cluster.clock() - begin)
             except Lost:
                 # The shards that are left keep their points. v is computed from all of them again.
                 self.cluster.recover()
@@ -83,7 +103,7 @@ class Rounds:
                 self.last, self.position, certified = None, None, False
 
     def _round(self) -> None:
-        begin = time.perf_counter()
+        begin = self.cluster.clock()
         self.taken += 1
         passes, before, at = self._local_passes(), self.cluster.bytes, self.position
         momentum, sigma = self.course.momentum, self.course.sigma
@@ -94,7 +114,7 @@ class Rounds:
         gamma = self.course.step(self.whole, at, change)
         self._moved("moved", change, gamma)
         self.last = self.taken, gamma
-        seconds = time.perf_counter() - begin
+        seconds = self.cluster.clock() - begin
         self.passes += passes
         self.seconds += seconds
         self.rounds.append(
@@ -128,21 +148,9 @@ class Rounds:
         return part
 
     def _local_passes(self) -> int:
-        """Return the local passes of the next round: as given, or so many that they take as long as the communication."""
-        given, most = self.local_passes, self.limits.get("passes")
+        most = self.limits.get("passes")
         left = _MOST_PASSES if most is None else max(1, most - self.passes)
-        if isinstance(given, list):
-            return max(1, given[min(len(self.rounds), len(given) - 1)])
-        if given != "auto":
-            return min(max(1, int(given)), left)
-        if not self.rounds:
-            return min(_FIRST_PASSES, left)
-        last = self.rounds[-1]
-        a_pass = max(last["computing"] / last["passes"], 1e-6)
-        wanted = (last["seconds"] - last["computing"]) / a_pass
-        # Times are noisy: not more than twice or half as many as before.
-        wanted = min(max(wanted, last["passes"] / 2), 2 * last["passes"])
-        return int(min(max(1, round(wanted)), _MOST_PASSES, left))
+        return next_passes(self.local_passes, self.rounds, left)
 
     def _position(self, v: bytes) -> _dualgap.Position:
         """Return the position, after a look whether it has drifted from the v of all points by rounding."""
@@ -158,7 +166,7 @@ class Rounds:
         return at
 
     def _certify(self) -> None:
-        begin = time.perf_counter()
+        begin = self.cluster.clock()
         part, _, _ = self.cluster.total("dual", _shards.dual, self.last)
         self.dual, v = self.whole.dual(part)
         self.last = None
@@ -169,7 +177,7 @@ class Rounds:
         if certified and (self.best is None or primal < self.best[1]):
             self.best = w, primal, part
         self.certified_at = self.passes
-        self.certify_seconds += time.perf_counter() - begin
+        self.certify_seconds += self.cluster.clock() - begin
         best = primal if self.best is None else self.best[1]
         self.history.append(
             {
@@ -204,13 +212,13 @@ class Rounds:
 
     def _keep(self) -> None:
         """Fetch the states of the shards now and then. The clock decides only from where a lost shard goes on."""
-        begin = time.monotonic()
+        begin = self.cluster.clock()
         if begin - self.kept_at < max(_KEEP_SECONDS, _KEEP_SHARE * self.keeping):
             return
         self.cluster.keep_states()
         if self.checkpoint is not None:
             self.checkpoint.write(self.passes, self.cluster.states)
-        self.kept_at = time.monotonic()
+        self.kept_at = self.cluster.clock()
         self.keeping = self.kept_at - begin
 
     def fingerprint(self) -> tuple[bytes, int]:
