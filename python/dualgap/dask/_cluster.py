@@ -38,11 +38,12 @@ class Cluster:
     """The shards of a run on their workers.
 
     ``blocks`` are what a worker reads a shard from: delayed blocks, or paths. They are kept, so that a lost shard can be read
-    again.
+    again. ``how`` says what paths are read as.
     """
 
-    def __init__(self, client: Client, blocks: list[Any]) -> None:
+    def __init__(self, client: Client, blocks: list[Any], how: dict[str, Any]) -> None:
         self.client = client
+        self.how = how
         self.run = uuid.uuid4().hex
         self.blocks = blocks
         self.places: list[str] = []
@@ -106,13 +107,13 @@ class Cluster:
     def _reading(self, k: int) -> Future:
         block, place = self.blocks[k], self.places[k]
         if isinstance(block, str):
-            return self._submit(place, _shards.read, self.run, k, block)
+            return self._submit(place, _shards.read, self.run, k, self.how, block)
         # The parts of a block are computed where the shard will be.
         parts = [
             self.client.compute(part, workers=[place], allow_other_workers=False) if hasattr(part, "__dask_graph__") else part
             for part in block
         ]
-        return self._submit(place, _shards.read_parts, self.run, k, *parts)
+        return self._submit(place, _shards.read_parts, self.run, k, self.how, *parts)
 
     def _submit(self, place: str, function: Callable[..., Any], *arguments: Any) -> Future:
         with warnings.catch_warnings():
