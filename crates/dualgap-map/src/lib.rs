@@ -85,7 +85,8 @@ impl Held {
         if !self.bytes.is_empty() {
             // SAFETY: a map for reading that is shared with its file has the same contents when its pages are read again; see
             // the head of this file.
-            let advised = unsafe { self.bytes.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            let advised =
+                unsafe { self.bytes.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
             // It is advice: pages that stay do no harm.
             drop(advised);
         }

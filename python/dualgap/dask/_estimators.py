@@ -47,6 +47,7 @@ class Distributed:
 
     #: The estimator of one machine.
     _local: ClassVar[type]
+    feature_names_in_: np.ndarray
 
     def __init__(
         self,

@@ -51,12 +51,7 @@ impl Sequences {
     /// assert_eq!((shard.rows().row(0).get(1), shard.truth(0)), (1.0, &[1, 0][..]));
     /// # Ok::<(), dualgap::Error>(())
     /// ```
-    pub fn in_common(
-        self,
-        width: usize,
-        features: &Dictionary,
-        labels: &Alphabet,
-    ) -> Result<Self> {
+    pub fn in_common(self, width: usize, features: &Dictionary, labels: &Alphabet) -> Result<Self> {
         if self.edges().is_some() {
             return Err(Error::setting(
                 "sequences in shards have no features of pairs: leave out the templates B…%x[…]",

@@ -1,8 +1,8 @@
 //! The data of a user's own structure.
 
 use crate::container::Digest;
-use crate::data::{DataSet, PrintParts, resumed};
 use crate::data::fingerprint::Fingerprint;
+use crate::data::{DataSet, PrintParts, resumed};
 use crate::{Error, Result};
 use serde::Serialize;
 
@@ -77,13 +77,7 @@ impl<X: Clone + Serialize, Y: Clone + Serialize> PrintParts for OwnExamples<X, Y
         vec![self.len() as u64]
     }
 
-    fn digest_part(
-        &self,
-        _: usize,
-        before: &[u64],
-        _: &[u64],
-        state: &[u8],
-    ) -> Result<Vec<u8>> {
+    fn digest_part(&self, _: usize, before: &[u64], _: &[u64], state: &[u8]) -> Result<Vec<u8>> {
         if !self.inputs.is_empty() {
             return Err(Error::setting("examples in shards have an output each"));
         }
