@@ -21,6 +21,7 @@ import signal
 import tempfile
 import threading
 import time
+import traceback
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,9 @@ def kills(given: argparse.Namespace) -> None:
                     there = set(local.scheduler.workers)
                     pids = [nanny.pid for nanny in local.workers.values() if nanny.worker_address in there]
                     if pids:
-                        os.kill(chance.choice(pids), signal.SIGKILL)
-                        killed.append(len(killed))
+                        with contextlib.suppress(ProcessLookupError, TypeError):
+                            os.kill(chance.choice(pids), signal.SIGKILL)
+                            killed.append(len(killed))
 
             killer = threading.Thread(target=kill, daemon=True)
             begin = time.perf_counter()
@@ -84,6 +86,10 @@ def kills(given: argparse.Namespace) -> None:
             model = dualgap.dask.LinearClassifier(client=client, callback=hold, local_passes=1, **keywords)
             try:
                 model.fit([X[cut] for cut in cuts], [y[cut] for cut in cuts])
+            except BaseException:
+                # Before the cluster is closed, which takes its time and writes much.
+                print(f"run {run} has failed after {len(killed)} kills\n{traceback.format_exc()}", flush=True)
+                raise
             finally:
                 over.set()
             seconds = time.perf_counter() - begin
