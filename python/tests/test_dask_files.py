@@ -142,7 +142,7 @@ def test_pages_of_data_files_are_dropped_beyond_the_limit(tmp_path, monkeypatch)
     path = tmp_path / "a.svm"
     write(path, random.normal(size=(500, 200)), np.arange(500) % 2)
     mapped = convert(path)
-    request = json.dumps({"structure": {"loss": "hinge"}, "recipe": None})
+    request = json.dumps({"structure": dualgap.LinearClassifier()._structure_settings(), "recipe": None})
     data, _ = _dualgap.Data.read("linear", mapped, request, purpose="shard")
     assert _resident(mapped) > mapped.stat().st_size / 2 and data.about()["mapped"]
     monkeypatch.setattr(_pages, "_LEAST", 0)
@@ -173,7 +173,7 @@ def sentences(random, count):
     "keywords",
     [
         {"features": "standard", "lam": 0.02},
-        {"features": "U0:%x[0,0]\nU1:%x[-1,1]/%x[0,1]\n", "min_count": 3, "lam": "1/n", "loss": "log"},
+        {"features": "U0:%x[0,0]\nU1:%x[-1,1]/%x[0,1]\n", "min_count": 3, "lam": "1/n"},
     ],
 )
 def test_column_files_have_the_features_of_the_joined_file(client, tmp_path, keywords):
