@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Course", "Data", "Interrupt", "Model", "Position", "Reach", "Rows", "Shard", "Whole", "add_parts", "appraise", "assemble", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "path", "read_libsvm"]
+__all__ = ["__version__", "Course", "Data", "Interrupt", "Model", "Position", "Reach", "Rows", "Shard", "Whole", "add_parts", "appraise", "assemble", "check_oracle", "column_recipe", "cross_validate", "fit", "grid_path", "mapped_bytes", "path", "read_libsvm", "release_pages", "usual_min_count"]
 
 __version__: Final[str]
 """
@@ -51,6 +51,10 @@ class Data:
     A data set to train on or to predict.
     """
     def __len__(self, /) -> int: ...
+    def about(self, /) -> dict:
+        """
+        Return what the other shards must know of the data of one.
+        """
     def digest_part(self, /, stage: SupportsIndex, before: SupportsGetItem[int, SupportsIndex], total: SupportsGetItem[int, SupportsIndex], digest: bytes | bytearray) -> bytes | None:
         """
         Return the state of the fingerprint of all shards after this shard's part of a stage, or None if there is no such
@@ -67,6 +71,10 @@ class Data:
     def fingerprint(self, /) -> str:
         """
         The fingerprint of the data, as a model file has it.
+        """
+    def in_common(self, /, width: SupportsIndex, labels: SupportsGetItem[int, str], features: SupportsGetItem[int, str], *, constant: bool = False) -> Data:
+        """
+        Return the data with the columns and labels of all shards, and with the features of these names if they have any.
         """
     @staticmethod
     def matchings(rows: Rows, sizes: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex]], edges: Incomplete, starts: Any, *, marks: Any | None = None, weights: Any | None = None, features: SupportsGetItem[int, str] | None = None) -> Data:
@@ -91,8 +99,8 @@ class Data:
         Read data as the program does, from a path or from the bytes of a file.
 
         `request` is JSON, `{"structure": …, "recipe": …}` in the forms that a model file has; without a recipe the format
-        is guessed. To `train` a file must have targets; to `test` or to `predict` it is read with the names of the model
-        `names_of`. `weights` are those of the examples. Returns the data, and a dict of the completed `recipe`, of whether they are `labelled`, and of what is
+        is guessed. To `train` a file must have targets; a `shard` is read to train on together with others; to `test` or to `predict` it is read with the
+        names of the model `names_of`. `weights` are those of the examples. Returns the data, and a dict of the completed `recipe`, of whether they are `labelled`, and of what is
         `unseen` by the model.
         """
     @staticmethod
@@ -362,7 +370,8 @@ class Shard:
         """
     def witness(self, /) -> list[bytes]:
         """
-        Return the dual points: how many entries each example has, their keys and their weights, all as bytes.
+        Return the dual points: how many entries each example has, their keys and their weights, and the outputs that keys of an
+        oracle of one's own are places in, all as bytes.
         """
 
 @final
@@ -455,6 +464,11 @@ def grid_path(structure: str, data: Data, request: str, arrays: dict, over: str,
     that ended it, if there was one.
     """
 
+def mapped_bytes() -> int:
+    """
+    Return how many bytes of files this process has mapped.
+    """
+
 def path(structure: str, data: Data, request: str, arrays: dict, low: str, high: str, *, callback: Any | None = None) -> tuple:
     """
     Compute a path between `low` and `high`, which are numbers or multiples of 1/n as text. Either may be the larger.
@@ -467,4 +481,15 @@ def read_libsvm(path: str | PathLike[str]) -> tuple[Incomplete, Incomplete, Inco
     """
     Read a LIBSVM file, plain or compressed, as the program does: return the starts, columns and values of its rows, the number of
     columns, and the number that each line begins with.
+    """
+
+def release_pages() -> int:
+    """
+    Drop the pages of all mapped files from the memory of this process; return how many bytes are mapped. They are read again when
+    they are touched.
+    """
+
+def usual_min_count(tokens: SupportsIndex) -> int:
+    """
+    Return how often a feature must occur in so many tokens if nothing is said about it.
     """

@@ -77,10 +77,10 @@ class ScoringClassifier(CertifiedClassifier):
 
     def _completion(self) -> dict[str, Any]:
         """Return what completes the structure besides its settings: the costs of mistakes."""
-        costs, classes = getattr(self, "costs", None), len(self.classes_)
+        costs = getattr(self, "costs", None)
         if costs is None:
             return {}
-        costs = np.array(costs, dtype=np.float64)
+        costs, classes = np.array(costs, dtype=np.float64), len(self.classes_)
         if costs.shape != (classes, classes):
             raise ValueError(
                 f"costs must have a row and a column for each of the {classes} classes, and its shape is {costs.shape}"

@@ -8,7 +8,8 @@
 //! twenty has a weight.
 //!
 //! `--write FILE` writes the rows, one by one, for other programs (`generated.py` beside this crate's `src` has LIBLINEAR read them),
-//! or as a data file if the name ends with `.mapped`.
+//! or as a data file if the name ends with `.mapped`; with `--parts K` as K data files, `NAME-0.mapped` and so on, whose joined rows are
+//! those of the whole.
 
 use clap::Args;
 use dualgap::data::mapped::{DataWriter, is_named_so};
@@ -49,6 +50,9 @@ pub struct Options {
     /// Writes the rows to this file, in the LIBSVM format or as a data file (`.mapped`), and trains nothing.
     #[arg(long)]
     write: Option<PathBuf>,
+    /// How many data files the rows are written to, one after the other.
+    #[arg(long, default_value_t = 1)]
+    parts: usize,
 }
 
 pub fn run(options: &Options) -> Result<()> {
@@ -190,16 +194,10 @@ fn each(options: &Options, mut push: impl FnMut(f64, &[(u32, f64)]) -> Result<()
 
 fn write(path: &Path, options: &Options) -> Result<()> {
     if is_named_so(path) {
-        let (mut writer, mut labels) = (DataWriter::create(path)?, Vec::new());
-        each(options, |y, row| {
-            labels.push(u32::from(y > 0.0));
-            writer.push(row)
-        })?;
-        let classes = Classes::new(labels, Alphabet::new(["-1", "1"].map(String::from)))?;
-        let recipe = Recipe::whole(Format::Libsvm);
-        let written = writer.finish(0, &classes.into(), &Dictionary::default(), &recipe)?;
-        println!("{written:?}");
-        return Ok(());
+        return write_parts(path, options);
+    }
+    if options.parts > 1 {
+        return Err(Error::setting("only data files are written in parts: name the file .mapped"));
     }
     let failed = |error: std::io::Error| Error::file(path, error.to_string(), "write elsewhere");
     let mut file = BufWriter::new(std::fs::File::create(path).map_err(failed)?);
@@ -208,4 +206,33 @@ fn write(path: &Path, options: &Options) -> Result<()> {
         writeln!(file, "{y}{entries}").map_err(failed)
     })?;
     file.flush().map_err(failed)
+}
+
+/// Writes data files, each with its share of the rows.
+fn write_parts(path: &Path, options: &Options) -> Result<()> {
+    let Options { rows, parts, .. } = *options;
+    let each_has = rows.div_ceil(parts.max(1)).max(1);
+    let name = |part: usize| match (parts, path.file_stem()) {
+        (0 | 1, _) | (_, None) => path.to_path_buf(),
+        (_, Some(stem)) => path.with_file_name(format!("{}-{part}.mapped", stem.display())),
+    };
+    let mut writer = DataWriter::create(&name(0))?;
+    let (mut labels, mut part): (Vec<u32>, usize) = (Vec::new(), 0);
+    let finish = |writer: DataWriter, labels: Vec<u32>| {
+        let classes = Classes::new(labels, Alphabet::new(["-1", "1"].map(String::from)))?;
+        let recipe = Recipe::whole(Format::Libsvm);
+        let written = writer.finish(0, &classes.into(), &Dictionary::default(), &recipe)?;
+        println!("{written:?}");
+        Ok::<(), Error>(())
+    };
+    each(options, |y, row| {
+        if labels.len() == each_has {
+            part += 1;
+            let full = std::mem::replace(&mut writer, DataWriter::create(&name(part))?);
+            finish(full, std::mem::take(&mut labels))?;
+        }
+        labels.push(u32::from(y > 0.0));
+        writer.push(row)
+    })?;
+    finish(writer, labels)
 }

@@ -2,7 +2,7 @@
 //!
 //! [`Map`] maps a file for reading; [`Map::array`] returns a part of it as an [`Array`] of numbers, which keeps the map alive. The
 //! operating system reads pages when they are touched and drops them when memory is short, so that a file may be larger than the
-//! memory of the machine.
+//! memory of the machine. [`release`] drops them at once, for processes that are watched by how much memory they have.
 //!
 //! # Soundness
 //!
@@ -14,6 +14,8 @@
 //!   (`SIGBUS`) at the next touch of a page that is gone. No program can prevent that of a mapped file. What can be done is done: the
 //!   file is held under a shared advisory lock as long as it is mapped, and whatever writes such files here writes a new file and
 //!   renames it, so that a map keeps the old contents. To remove or replace a mapped file by a rename is harmless.
+//! - *Dropped pages.* A map is shared with its file and never written to, so that a page that was dropped is read from the file again
+//!   at the next touch, with the same contents. Threads that read at the same time wait for it.
 
 pub use bytemuck::Pod;
 use memmap2::Mmap;
@@ -21,7 +23,7 @@ use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind, Result};
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A file that is mapped for reading.
 ///
@@ -45,6 +47,53 @@ struct Held {
     _file: File,
 }
 
+/// All maps of the process.
+static MAPS: Mutex<Vec<Weak<Held>>> = Mutex::new(Vec::new());
+
+/// Returns the list of all maps; it stays whole whatever a thread that holds it does.
+fn maps() -> MutexGuard<'static, Vec<Weak<Held>>> {
+    MAPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns how many bytes of files this process has mapped, in memory or not.
+pub fn mapped() -> usize {
+    maps().iter().filter_map(Weak::upgrade).map(|held| held.bytes.len()).sum()
+}
+
+/// Drops the pages of all maps from the memory of this process, and returns how many bytes are mapped. The operating system
+/// keeps them as long as it has room, and reads them when they are touched again: it costs time, and changes nothing. Where there is no
+/// such call nothing happens.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("numbers");
+/// std::fs::write(&path, [7; 8])?;
+/// let map = dualgap_map::Map::open(&path)?;
+/// assert!(dualgap_map::release() >= 8);
+/// assert_eq!(map.bytes(), [7; 8]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn release() -> usize {
+    // Without the lock, so that files can be opened meanwhile.
+    let all: Vec<Arc<Held>> = maps().iter().filter_map(Weak::upgrade).collect();
+    all.iter().map(|held| held.release()).sum()
+}
+
+impl Held {
+    fn release(&self) -> usize {
+        #[cfg(unix)]
+        if !self.bytes.is_empty() {
+            // SAFETY: a map for reading that is shared with its file has the same contents when its pages are read again; see
+            // the head of this file.
+            let advised =
+                unsafe { self.bytes.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            // It is advice: pages that stay do no harm.
+            drop(advised);
+        }
+        self.bytes.len()
+    }
+}
+
 impl Map {
     /// Maps a file. One that another program has locked for itself is an error of the kind `ResourceBusy`.
     pub fn open(path: &Path) -> Result<Self> {
@@ -61,7 +110,11 @@ impl Map {
         }
         // SAFETY: the file is mapped for reading only; what other programs can do to it is in the head of this file.
         let bytes = unsafe { Mmap::map(&file) }?;
-        Ok(Self(Arc::new(Held { bytes, _file: file })))
+        let held = Arc::new(Held { bytes, _file: file });
+        let mut all = maps();
+        all.retain(|held| held.strong_count() > 0);
+        all.push(Arc::downgrade(&held));
+        Ok(Self(held))
     }
 
     /// The bytes of the file.
@@ -114,6 +167,9 @@ impl<T> Deref for Array<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// For tests that see when a map ends: `release` holds all of them for a moment.
+    static ALONE: Mutex<()> = Mutex::new(());
 
     fn file(bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -168,8 +224,47 @@ mod tests {
         assert_eq!(Map::open(&path).unwrap().bytes(), [9; 8]);
     }
 
+    /// How many bytes of mapped files are in the memory of this process, by the table of the system.
+    #[cfg(target_os = "linux")]
+    fn resident(name: &str) -> usize {
+        let table = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut lines = table.lines().skip_while(|line| !line.ends_with(name));
+        let found = lines.find_map(|line| line.strip_prefix("Rss:"));
+        let kilobytes: usize = found.unwrap().trim().trim_end_matches(" kB").parse().unwrap();
+        1024 * kilobytes
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn released_pages_leave_the_memory_and_come_back_the_same() {
+        let _alone = ALONE.lock();
+        let bytes: Vec<u8> = (0..1 << 20).map(|i: u32| (i % 251) as u8).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("released-pages");
+        std::fs::write(&path, &bytes).unwrap();
+        let map = Map::open(&path).unwrap();
+        assert_eq!(map.bytes(), bytes);
+        assert!(mapped() >= bytes.len());
+        assert!(resident("released-pages") >= bytes.len() / 2);
+        // Others read while the pages are dropped.
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| (0..20).for_each(|_| assert_eq!(map.bytes(), bytes)));
+            }
+            (0..100).for_each(|_| assert!(release() >= bytes.len()));
+        });
+        release();
+        assert_eq!(resident("released-pages"), 0);
+        assert_eq!(map.bytes(), bytes);
+        drop(map);
+        let again = Map::open(&path).unwrap();
+        assert!(maps().iter().all(|held| held.strong_count() > 0));
+        drop(again);
+    }
+
     #[test]
     fn a_file_is_locked_against_those_who_ask() {
+        let _alone = ALONE.lock();
         let (_folder, path) = file(&[7; 8]);
         let other = File::options().write(true).open(&path).unwrap();
         other.lock().unwrap();

@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::oracle::{self, Value};
 use crate::reading::{self, How, Input};
 use crate::rows::{Rows, places};
-use crate::shard;
+use crate::shard_data;
 use dualgap::data::{
     Alphabet, Classes, DataSet, Dictionary, Examples, Graph, Mark, Matchings, Numbers, Outputs,
     Ratings, Sequences, Sets, Targets,
@@ -221,8 +221,8 @@ impl Data {
     /// Read data as the program does, from a path or from the bytes of a file.
     ///
     /// `request` is JSON, `{"structure": …, "recipe": …}` in the forms that a model file has; without a recipe the format
-    /// is guessed. To `train` a file must have targets; to `test` or to `predict` it is read with the names of the model
-    /// `names_of`. `weights` are those of the examples. Returns the data, and a dict of the completed `recipe`, of whether they are `labelled`, and of what is
+    /// is guessed. To `train` a file must have targets; a `shard` is read to train on together with others; to `test` or to `predict` it is read with the
+    /// names of the model `names_of`. `weights` are those of the examples. Returns the data, and a dict of the completed `recipe`, of whether they are `labelled`, and of what is
     /// `unseen` by the model.
     #[staticmethod]
     #[pyo3(signature = (structure, source, request, *, purpose="train", names_of=None, weights=None, threads=0))]
@@ -268,9 +268,27 @@ impl Data {
         }
     }
 
+    /// Return what the other shards must know of the data of one.
+    fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        shard_data::about(py, &self.0)
+    }
+
+    /// Return the data with the columns and labels of all shards, and with the features of these names if they have any.
+    #[pyo3(signature = (width, labels, features, *, constant=false))]
+    fn in_common(
+        &self,
+        py: Python<'_>,
+        width: usize,
+        labels: Vec<String>,
+        features: Vec<String>,
+        constant: bool,
+    ) -> PyResult<Self> {
+        shard_data::in_common(py, &self.0, width, labels, features, constant)
+    }
+
     /// Return the sizes of a shard that the fingerprint of all shards needs: the number of examples, and others.
     fn sizes(&self) -> PyResult<Vec<u64>> {
-        shard::sizes(&self.0)
+        shard_data::sizes(&self.0)
     }
 
     /// Return the state of the fingerprint of all shards after this shard's part of a stage, or None if there is no such
@@ -282,7 +300,7 @@ impl Data {
         total: Vec<u64>,
         digest: PyBackedBytes,
     ) -> PyResult<Option<Vec<u8>>> {
-        shard::digest_part(&self.0, stage, &before, &total, &digest)
+        shard_data::digest_part(&self.0, stage, &before, &total, &digest)
     }
 
     /// The fingerprint of the data, as a model file has it.

@@ -7,7 +7,7 @@
 //! - `path`: models for every λ of an interval; `cv`: cross-validation.
 //! - `reading`: files of the program's formats; `figures`: how predictions compare with the truth.
 //! - `fit`: training; `running`: Ctrl-C and callbacks; `model`: fitted models.
-//! - `shard`: examples in several processes.
+//! - `shard`: examples in several processes; `shard_data`: the data of one of them.
 //! - `certify`: how far from the optimum the weights of others are.
 //! - `errors`: errors as exceptions.
 
@@ -25,6 +25,7 @@ mod reading;
 mod rows;
 mod running;
 mod shard;
+mod shard_data;
 mod structures;
 
 use pyo3::prelude::*;
@@ -47,13 +48,15 @@ mod _dualgap {
     #[pymodule_export]
     use crate::path::{Reach, grid_path, path};
     #[pymodule_export]
-    use crate::reading::{column_recipe, read_libsvm};
+    use crate::reading::{column_recipe, read_libsvm, usual_min_count};
     #[pymodule_export]
     use crate::rows::Rows;
     #[pymodule_export]
     use crate::running::Flag;
     #[pymodule_export]
     use crate::shard::{Course, Position, Shard, Whole, add_parts, assemble};
+    #[pymodule_export]
+    use crate::shard_data::{mapped_bytes, release_pages};
 
     /// The version of the library.
     #[allow(non_upper_case_globals)] // Python's name

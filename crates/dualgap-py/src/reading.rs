@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::running::{dict, to_python};
 use crate::structures::{PyStructure, for_structure};
 use dualgap::data::{
-    ColumnRecipe, DataSet, Loaded, Recipe, Sink, Source, TargetKind, Unseen, libsvm,
+    ColumnRecipe, DataSet, Loaded, Recipe, Sink, Source, TargetKind, Unseen, features, libsvm,
 };
 use dualgap::linalg::parallel::on_threads;
 use dualgap::structure::Purpose;
@@ -53,7 +53,7 @@ struct Wanted<S> {
 
 /// What data are read for.
 pub struct How<'a> {
-    /// `train`, `test` or `predict`.
+    /// `train`, `shard`, `test` or `predict`.
     pub purpose: &'a str,
     /// The model to test, or to predict with.
     pub names_of: Option<&'a Model>,
@@ -85,8 +85,10 @@ fn read_one<'py, S: PyStructure>(
     let Wanted::<S> { structure, recipe } = serde_json::from_str(request).or_raise()?;
     let model = names_of.map(Model::of_structure::<S>).transpose()?;
     let structure = model.map_or(structure, |model| model.task.structure.clone());
+    // A shard need not have all that data to train on need, such as two classes.
+    let is_shard = purpose == "shard";
     let purpose = match (purpose, model) {
-        ("train", _) => Purpose::Train,
+        ("train" | "shard", _) => Purpose::Train,
         ("test", Some(model)) => Purpose::Test(&model.names),
         ("predict", Some(model)) => Purpose::Predict(&model.names),
         _ => return Err(PyValueError::new_err("data are read to train, or for a model")),
@@ -102,7 +104,7 @@ fn read_one<'py, S: PyStructure>(
             let recipe = Recipe { target: structure.target(), ..recipe };
             let loaded = structure.read(&recipe, source, purpose)?;
             match structure.complaint(&loaded.data) {
-                Some((message, remedy)) if matches!(purpose, Purpose::Train) => {
+                Some((message, remedy)) if matches!(purpose, Purpose::Train) && !is_shard => {
                     Err(Error::file(Path::new(&name), message, remedy))
                 }
                 _ => Ok(loaded),
@@ -174,6 +176,12 @@ pub fn column_recipe<'py>(
         }
     };
     to_python(py, &recipe)
+}
+
+/// Return how often a feature must occur in so many tokens if nothing is said about it.
+#[pyfunction]
+pub fn usual_min_count(tokens: usize) -> u32 {
+    features::usual_min_count(tokens)
 }
 
 /// A CSR matrix and a number for each of its rows.

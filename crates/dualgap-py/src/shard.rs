@@ -2,22 +2,23 @@
 //!
 //! A shard borrows its data and lives on a thread of its own, which the calls of Python send their work to.
 
-use crate::data::{Data, Held};
+use crate::data::Data;
 use crate::errors::OrRaise;
 use crate::fit::{Request, unknown};
 use crate::model::Model;
 use crate::structures::{PyStructure, for_structure};
-use dualgap::data::{PrintParts, print_of};
+use dualgap::data::print_of;
 use dualgap::dual::Witness;
 use dualgap::dual::shard::{self, Change, DualPart, LossPart, Rounds};
 use dualgap::linalg::Measured;
 use dualgap::run::Stop;
 use dualgap::task::{Method, Outcome};
 use dualgap::{Error, Result};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
+use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
@@ -25,7 +26,11 @@ type Work = Box<dyn FnOnce(&mut dyn Rounds) + Send>;
 
 /// Some of the examples, with their dual points.
 #[pyclass(frozen, module = "dualgap._dualgap")]
-pub struct Shard(Sender<Work>);
+pub struct Shard {
+    works: Sender<Work>,
+    /// The exception that Python code of the structure has raised, if one has.
+    raised: Box<dyn Fn() -> Option<PyErr> + Send + Sync>,
+}
 
 #[pymethods]
 impl Shard {
@@ -87,20 +92,17 @@ impl Shard {
         self.call(py, move |shard| shard.restore(&state))
     }
 
-    /// Return the dual points: how many entries each example has, their keys and their weights, all as bytes.
-    fn witness<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyBytes>; 3]> {
+    /// Return the dual points: how many entries each example has, their keys and their weights, and the outputs that keys of an
+    /// oracle of one's own are places in, all as bytes.
+    fn witness<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyBytes>; 4]> {
         let Witness { starts, keys, weights, outputs } =
             self.call(py, |shard| Ok(shard.witness()))?;
-        if !outputs.is_empty() {
-            return Err(PyTypeError::new_err(
-                "the outputs of an oracle of one's own do not go with shards",
-            ));
-        }
         let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
         Ok([
             bytes(bytemuck::cast_slice(&starts)),
             bytes(bytemuck::cast_slice(&keys)),
             bytes(bytemuck::cast_slice(&weights)),
+            bytes(&outputs),
         ])
     }
 
@@ -118,13 +120,14 @@ impl Shard {
         work: impl FnOnce(&mut dyn Rounds) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let (answer, answered) = channel();
-        let sent = self.0.send(Box::new(move |shard| {
+        let sent = self.works.send(Box::new(move |shard| {
             // Nobody waits any more if the caller is gone.
             let _ = answer.send(work(shard));
         }));
         let lost = || PyRuntimeError::new_err("the thread of the shard has ended");
         sent.map_err(|_| lost())?;
-        py.detach(move || answered.recv()).map_err(|_| lost())?.or_raise()
+        let answer = py.detach(move || answered.recv()).map_err(|_| lost())?.or_raise();
+        (self.raised)().map_or(answer, Err)
     }
 }
 
@@ -139,6 +142,7 @@ fn open<S: PyStructure>(
     let request = Request::<S>::read(request, arrays)?;
     let task = request.task.resolve_for(total).or_raise()?;
     let (method, threads) = (request.method().or_raise()?, request.threads);
+    let structure = task.structure.clone();
     let held = data.0.clone();
     S::data(&held)?;
     let (sender, works) = channel::<Work>();
@@ -156,8 +160,11 @@ fn open<S: PyStructure>(
         let _ = opened.send(end);
     });
     let none = || Err(Error::setting("the thread of the shard has ended"));
-    py.detach(move || opening.recv().unwrap_or_else(|_| none())).or_raise()?;
-    Ok(Shard(sender))
+    let opened = py.detach(move || opening.recv().unwrap_or_else(|_| none())).or_raise();
+    structure.raised().map_or(opened, Err)?;
+    let structure = Mutex::new(structure);
+    let raised = move || structure.lock().ok()?.raised();
+    Ok(Shard { works: sender, raised: Box::new(raised) })
 }
 
 /// Returns numbers from their bytes, which may begin at any address.
@@ -383,7 +390,7 @@ struct Ended {
     w: PyBackedBytes,
     losses: PyBackedBytes,
     dual: (f64, f64),
-    witness: Vec<(PyBackedBytes, PyBackedBytes, PyBackedBytes)>,
+    witness: Vec<[PyBackedBytes; 4]>,
     stop: String,
     passes: f64,
     examples: usize,
@@ -404,9 +411,9 @@ fn assemble_one<S: PyStructure>(
     let ended: Ended = outcome.extract()?;
     let stop: Stop = serde_json::from_value(ended.stop.into()).or_raise()?;
     let mut witness = Witness { starts: vec![0], ..Witness::default() };
-    for (starts, keys, weights) in &ended.witness {
+    for [starts, keys, weights, outputs] in &ended.witness {
         let (starts, keys, weights) = (places(starts)?, places(keys)?, numbers(weights)?);
-        witness.append(&Witness { starts, keys, weights, outputs: Vec::new() });
+        witness.append(&Witness { starts, keys, weights, outputs: outputs.to_vec() });
     }
     let (w, weights) =
         (numbers(&ended.w)?, ended.weights.as_ref().map(|weights| numbers(weights)).transpose()?);
@@ -432,37 +439,4 @@ fn assemble_one<S: PyStructure>(
         Ok(model)
     });
     Ok(Model::new(model.or_raise()?))
-}
-
-/// Return the state of a fingerprint after a shard's part of a stage, or None after the last stage; see `PrintParts`.
-pub fn digest_part(
-    held: &Held,
-    stage: usize,
-    before: &[u64],
-    total: &[u64],
-    digest: &[u8],
-) -> PyResult<Option<Vec<u8>>> {
-    fn of<D: PrintParts>(
-        data: &D,
-        stage: usize,
-        before: &[u64],
-        total: &[u64],
-        digest: &[u8],
-    ) -> Result<Option<Vec<u8>>> {
-        (stage < D::STAGES).then(|| data.digest_part(stage, before, total, digest)).transpose()
-    }
-    match held {
-        Held::Examples(data) => of(&**data, stage, before, total, digest).or_raise(),
-        Held::Sequences(data) => of(&**data, stage, before, total, digest).or_raise(),
-        _ => Err(PyTypeError::new_err("only examples and sequences are trained in shards")),
-    }
-}
-
-/// Return the sizes of a shard that its fingerprint needs.
-pub fn sizes(held: &Held) -> PyResult<Vec<u64>> {
-    match held {
-        Held::Examples(data) => Ok(data.sizes()),
-        Held::Sequences(data) => Ok(data.sizes()),
-        _ => Err(PyTypeError::new_err("only examples and sequences are trained in shards")),
-    }
 }

@@ -1,8 +1,8 @@
 """The estimators on a cluster of Dask: examples stay on their workers, and the certificate is that of all of them.
 
 Needs ``pip install dualgap[dask]``. The estimators have the keywords of those of the package, and take Dask arrays, Dask data
-frames, lists of delayed or plain blocks, or paths of LIBSVM files that every worker can read. What comes out is an ordinary
-model: it can be saved, loaded and certified without a cluster.
+frames, lists of delayed or plain blocks, or paths of files that every worker can read: LIBSVM files, data files, which are
+mapped and not read, and column files. What comes out is an ordinary model: it can be saved, loaded and certified without a cluster.
 
 `simulate` tells how many workers a data set is worth, without having them.
 """
@@ -20,6 +20,8 @@ from ._clock import Network
 from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
 from ._simulated import Rates
 from ._simulator import Simulation, simulate
+from ._structured import StructuredSVM
+from ._tagger import SequenceTagger
 
 __all__ = [
     "ChainSVM",
@@ -28,7 +30,9 @@ __all__ = [
     "MulticlassSVM",
     "Network",
     "Rates",
+    "SequenceTagger",
     "Simulation",
+    "StructuredSVM",
     "calibrate",
     "simulate",
 ]

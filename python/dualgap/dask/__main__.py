@@ -15,8 +15,14 @@ from distributed import Client, LocalCluster
 
 from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
 from ._simulate_commands import add_commands
+from ._tagger import SequenceTagger
 
-_TASKS: dict[str, Any] = {"binary": LinearClassifier, "regression": LinearRegressor, "multiclass": MulticlassSVM}
+_TASKS: dict[str, Any] = {
+    "binary": LinearClassifier,
+    "regression": LinearRegressor,
+    "multiclass": MulticlassSVM,
+    "chain": SequenceTagger,
+}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -25,12 +31,13 @@ def _parser() -> argparse.ArgumentParser:
     add_commands(commands, _TASKS)
     train = commands.add_parser("train", help="train on shards")
     train.add_argument("task", choices=sorted(_TASKS))
-    train.add_argument("shards", nargs="+", help="LIBSVM files that every worker can read")
+    train.add_argument("shards", nargs="+", help="files that every worker can read: LIBSVM or data files, column files for chains")
     train.add_argument("--output", "-o", help="where the model file goes")
     train.add_argument("--scheduler", help="the address of the scheduler; without it the workers are processes of this machine")
     train.add_argument("--workers", type=int, default=2, help="the number of such processes")
     train.add_argument("--loss", help="the name of the loss; each task has its default")
     train.add_argument("--lambda", dest="lam", default="1/n", help="a number, or a multiple of 1/n")
+    train.add_argument("--features", help="what columns become for a chain: standard, paper-conll2000, or a file of templates")
     train.add_argument("--tolerance", type=float, default=0.01, help="the relative gap to reach")
     train.add_argument("--passes", type=int, help="the most passes")
     train.add_argument("--time", type=float, help="the most seconds")
@@ -50,11 +57,14 @@ def _local_passes(text: str) -> str | int | list[int]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the program, and return its exit status: 0 if the tolerance was reached."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
     if hasattr(given, "call"):
         return int(given.call(given))
     lam: float | str = given.lam if "n" in given.lam else float(given.lam)
-    keywords = {"loss": given.loss} if given.loss else {}
+    if given.features and given.task != "chain":
+        parser.error("only the columns of chains become features")
+    keywords = {name: value for name in ("loss", "features") if (value := getattr(given, name))}
 
     def show(progress: dict[str, Any]) -> None:
         print(

@@ -9,9 +9,8 @@ import numpy as np
 import dualgap
 
 from .. import _dualgap
-from .._arrays import rows
 from ._blocks import blocks_of
-from ._estimators import _KEYWORDS, _Classes
+from ._estimators import _KEYWORDS, _Classes, no_rows
 
 
 class ChainSVM(_Classes, dualgap.ChainSVM):
@@ -21,7 +20,7 @@ class ChainSVM(_Classes, dualgap.ChainSVM):
         + _KEYWORDS
     )
 
-    def fit(self, X: Any, y: Any, lengths: Any, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, lengths: Any = None, *, sample_weight: Any = None) -> Self:
         """Train the model on the shards of X until its certified gap is within the tolerance.
 
         Parameters
@@ -42,7 +41,7 @@ class ChainSVM(_Classes, dualgap.ChainSVM):
             The fitted estimator.
         """
         if lengths is None:
-            raise ValueError("sequences in shards need their lengths")
+            raise ValueError("sequences in shards need their lengths; dualgap.dask.SequenceTagger reads column files")
         return self._fit_blocks(blocks_of(X, y, sample_weight, lengths))
 
     def predict(self, X: Any, lengths: Any = None, *, edges: Any = None) -> Any:
@@ -52,10 +51,20 @@ class ChainSVM(_Classes, dualgap.ChainSVM):
     def _kind_of_intercept(self) -> None:
         return None
 
-    def _shard_recipe(self) -> None:
+    def _recipe(self) -> None:
         return None
 
+    def _recipe_target(self) -> dict[str, bool]:
+        return {}
+
     def _any(self, setup: dict[str, Any]) -> _dualgap.Data:
-        numbers = np.zeros(1, dtype=np.int64)
-        matrix = rows(np.zeros((1, setup["width"])))
-        return _dualgap.Data.sequences(matrix, np.array([0, 1]), classes=numbers, labels=setup["labels"])
+        return any_sequence(setup)
+
+
+def any_sequence(setup: dict[str, Any]) -> _dualgap.Data:
+    """Return a sequence with the columns and labels of the shards."""
+    numbers = np.zeros(1, dtype=np.int64)
+    names = {"features": setup["features"]} if setup["features"] else {}
+    return _dualgap.Data.sequences(
+        no_rows(setup["width"]), np.array([0, 1]), classes=numbers, labels=setup["labels"], **names
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import uuid
 import warnings
@@ -26,8 +27,8 @@ _INLINE = 100_000
 _MOST_LOSSES = 20
 #: How long to wait for a worker if there is none, in seconds.
 _PATIENCE = 600
-#: What is raised for results that are gone with their worker, besides what says that they were cancelled.
-_GONE = ("CommClosedError", "StreamClosedError")
+#: How often a scheduler that does not answer is asked again.
+_ASK_AGAIN = 5
 
 
 class Lost(Exception):
@@ -38,11 +39,12 @@ class Cluster:
     """The shards of a run on their workers.
 
     ``blocks`` are what a worker reads a shard from: delayed blocks, or paths. They are kept, so that a lost shard can be read
-    again.
+    again. ``how`` says what paths are read as.
     """
 
-    def __init__(self, client: Client, blocks: list[Any]) -> None:
+    def __init__(self, client: Client, blocks: list[Any], how: dict[str, Any]) -> None:
         self.client = client
+        self.how = how
         self.run = uuid.uuid4().hex
         self.blocks = blocks
         self.places: list[str] = []
@@ -110,13 +112,13 @@ class Cluster:
     def _reading(self, k: int) -> Future:
         block, place = self.blocks[k], self.places[k]
         if isinstance(block, str):
-            return self._submit(place, _shards.read, self.run, k, block)
+            return self._submit(place, _shards.read, self.run, k, self.how, block)
         # The parts of a block are computed where the shard will be.
         parts = [
             self.client.compute(part, workers=[place], allow_other_workers=False) if hasattr(part, "__dask_graph__") else part
             for part in block
         ]
-        return self._submit(place, _shards.read_parts, self.run, k, *parts)
+        return self._submit(place, _shards.read_parts, self.run, k, self.how, *parts)
 
     def _submit(self, place: str, function: Callable[..., Any], *arguments: Any) -> Future:
         with warnings.catch_warnings():
@@ -126,7 +128,15 @@ class Cluster:
 
     def alive(self) -> dict[str, int]:
         """Return the workers and their threads."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        for left in reversed(range(_ASK_AGAIN)):
+            try:
+                workers = self.client.scheduler_info(n_workers=-1)["workers"]
+                break
+            except (OSError, TimeoutError):
+                # The scheduler is busy, or gone.
+                if not left:
+                    raise
+                time.sleep(_LOOK)
         return {address: int(worker["nthreads"]) for address, worker in workers.items()}
 
     def _spread(self, shards: Iterable[int], taken: dict[int, str]) -> list[str]:
@@ -162,14 +172,22 @@ class Cluster:
                     self._require(places, futures)
                     # The workers compute, or their result is large.
                     patience = 2 * patience if done else _LOOK
-        except (ShardLost, KilledWorker):
+        except (ShardLost, KilledWorker, CancelledError, asyncio.CancelledError, Lost):
             raise Lost from None
-        except (Exception, CancelledError) as error:
-            # What a lost worker had computed is lost with it; a mistake in the data is no loss.
-            if isinstance(error, CancelledError) or type(error).__name__ in _GONE:
-                raise Lost from None
+        except Exception as error:
+            # What others find that ask a worker which is just dying has many names. A mistake in the data is no loss.
+            if self._is_gone(places):
+                raise Lost from error
             raise
         return results
+
+    def _is_gone(self, places: set[str]) -> bool:
+        """Return whether one of these workers is not there, now or in a moment: the scheduler may hear of it later than others."""
+        for pause in (0.0, _LOOK):
+            time.sleep(pause)
+            if not places <= self.alive().keys():
+                return True
+        return False
 
     def _require(self, places: set[str], futures: list[Future] | None = None) -> None:
         if not places <= self.alive().keys():
@@ -233,6 +251,8 @@ class Cluster:
         """Read lost shards again, on other workers or on the same ones, and let them go on from their last state."""
         while True:
             self._count()
+            # Workers that are lost again and again need time to start.
+            time.sleep(min(5.0, 0.05 * 2 ** (self._failures - 1)) if self._failures > 1 else 0.0)
             try:
                 present = self._present()
                 gone = [k for k in range(len(self)) if k not in present]

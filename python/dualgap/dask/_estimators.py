@@ -8,6 +8,7 @@ import os
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from distributed import Client, get_client
 
 import dualgap
@@ -46,6 +47,7 @@ class Distributed:
 
     #: The estimator of one machine.
     _local: ClassVar[type]
+    feature_names_in_: np.ndarray
 
     def __init__(
         self,
@@ -76,8 +78,9 @@ class Distributed:
         Parameters
         ----------
         X : Dask array, Dask data frame, list of blocks, or list of paths
-            The rows. A block is a delayed or plain array, CSR matrix or data frame; a path is that of a LIBSVM file with its
-            targets. Every block is a shard, and stays on its worker.
+            The rows. A block is a delayed or plain array, CSR matrix or data frame; a path is that of a LIBSVM file or of a data
+            file (``dualgap convert``), with its targets. Every block is a shard, and stays on its worker; a data file is mapped and
+            not read.
         y : Dask array, Dask series, or list of blocks, default=None
             The targets, in the same blocks; absent for paths.
         sample_weight : as y, default=None
@@ -93,7 +96,7 @@ class Distributed:
     def _fit_blocks(self, blocks: list[Any]) -> Self:
         """Train the model on these shards."""
         self._refuse()
-        with Cluster(self.client or get_client(), blocks) as cluster:
+        with Cluster(self.client or get_client(), blocks, self._how()) as cluster:
             found = cluster.read()
             setup = self._setup(found)
             cluster.open(setup)
@@ -115,6 +118,13 @@ class Distributed:
             },
         )
         return self
+
+    def _how(self) -> dict[str, Any]:
+        """Return what workers read files as."""
+        task = self._task()
+        recipe = {"format": "libsvm", "folds": None, "constant": False, **self._recipe_target()}
+        threads = whole_number(self.threads, "threads")
+        return {"structure": self._structure, "settings": task["structure"], "recipe": recipe, "threads": threads}
 
     def _resumed(self, cluster: Cluster, setup: dict[str, Any]) -> Checkpoint | None:
         """Return the checkpoint, if one is wanted, after the shards were told to go on from it."""
@@ -145,9 +155,9 @@ class Distributed:
 
     def _setup(self, found: list[dict[str, Any]]) -> dict[str, Any]:
         """Return what all shards have in common, from what they say of themselves."""
-        width = max(info["width"] for info in found)
         if len({info["weights"] is None for info in found}) > 1:
             raise ValueError("some shards have weights and others none")
+        width, features, recipe = self._shard_columns(found)
         self.n_features_in_ = width
         total = sum(info["total"] for info in found)
         classes = self._shard_classes(found)
@@ -158,12 +168,13 @@ class Distributed:
             "solver": self.solver,
             "method": self._method(),
             "threads": whole_number(self.threads, "threads"),
-            "recipe": self._shard_recipe(),
+            "recipe": recipe,
         }
         json.dumps(request, allow_nan=False)
         return {
             "structure": self._structure,
             "width": width,
+            "features": features,
             "classes": classes,
             "labels": None if classes is None else [spelled(label) for label in classes],
             "constant": self._kind_of_intercept() is not None,
@@ -172,11 +183,26 @@ class Distributed:
             "arrays": self._completion() if hasattr(self, "_completion") else {},
         }
 
+    def _shard_columns(self, found: list[dict[str, Any]]) -> tuple[int, list[str], dict[str, Any] | None]:
+        """Return the number of columns of all shards, their names if they have any, and how the program reads such data."""
+        width = max(info["width"] for info in found)
+        names: list[str] = found[0].get("features", [])
+        if any(info.get("features", []) != names for info in found):
+            raise ValueError("the shards have columns of different names: convert them with the same columns")
+        recipes = [info["recipe"] for info in found if "recipe" in info]
+        if any(recipe != recipes[0] for recipe in recipes):
+            raise ValueError("the data files were read in different ways: convert them with the same options")
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        recipe = recipes[0] if names else self._recipe()
+        if recipe is not None:
+            recipe = {**recipe, "constant": self._kind_of_intercept() is not None}
+        if names:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return width, names, recipe
+
     def _shard_task(self, found: list[dict[str, Any]]) -> dict[str, Any]:
         return self._task()
-
-    def _shard_recipe(self) -> dict[str, Any] | None:
-        return self._recipe()
 
     def _shard_classes(self, found: list[dict[str, Any]]) -> np.ndarray | None:
         """Return the classes of all shards, or None for a regressor."""
@@ -231,7 +257,9 @@ class Distributed:
             if setup["classes"] is None
             else {"classes": np.zeros(1, dtype=np.int64), "labels": setup["labels"]}
         )
-        return _dualgap.Data.examples(rows(np.zeros((1, setup["width"]))), constant=setup["constant"], **targets)
+        if setup["features"]:
+            targets["features"] = setup["features"]
+        return _dualgap.Data.examples(no_rows(setup["width"]), constant=setup["constant"], **targets)
 
     def _local_estimator(self) -> Any:
         """Return the fitted estimator of one machine, which needs no cluster."""
@@ -247,8 +275,33 @@ class Distributed:
         return self._local.predict(self, X)  # type: ignore[attr-defined]
 
 
+def no_rows(width: int) -> _dualgap.Rows:
+    """Return a row of zeros."""
+    return rows(sp.csr_matrix((1, width)))
+
+
 def _predicted(block: Any, estimator: Any) -> Any:
     return estimator.predict(block)
+
+
+def _name_classes(found: list[dict[str, Any]]) -> None:
+    """Make numbers of the labels of files if all are numbers, and names of all if one is none."""
+    named = [info for info in found if info["file"] and info["classes"].dtype.kind == "O"]
+    try:
+        numbers = [np.array([float(name) for name in info["classes"]]) for info in named]
+        same = all(
+            spelled(number) == name
+            for info, each in zip(named, numbers, strict=True)
+            for number, name in zip(each, info["classes"], strict=True)
+        )
+    except ValueError:
+        same = False
+    if same:
+        for info, each in zip(named, numbers, strict=True):
+            info["classes"] = each
+    else:
+        for info in found:
+            info["classes"] = np.array([spelled(label) for label in info["classes"]])
 
 
 class _Classes(Distributed):
@@ -259,8 +312,10 @@ class _Classes(Distributed):
     def _shard_classes(self, found: list[dict[str, Any]]) -> np.ndarray:
         if any(info["classes"] is None for info in found):
             raise ValueError("a shard has more than 10,000 different targets: are these numbers to predict?")
+        _name_classes(found)
         self.classes_ = np.unique(np.concatenate([info["classes"] for info in found]))
-        if found[0]["file"] and (self.classes_ == np.round(self.classes_)).all():
+        whole = self.classes_.dtype.kind == "f" and (self.classes_ == np.round(self.classes_)).all()
+        if found[0]["file"] and whole:
             self.classes_ = self.classes_.astype(np.int64)
         if len(self.classes_) < 2:
             raise ValueError(

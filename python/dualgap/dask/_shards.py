@@ -13,11 +13,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
 from .. import _dualgap
-from .._arrays import class_numbers, rows
+from . import _reading
 
 #: What a shard sends: bytes, the seconds that they took to compute, and how many bytes have travelled for them.
 Part = tuple[bytes, float, int]
@@ -38,7 +35,7 @@ class Behind(RuntimeError):
 class _Run:
     """What a worker holds of a run, by the number of the shard."""
 
-    read: dict[int, tuple[Any, Any, Any, Any]] = field(default_factory=dict)
+    read: dict[int, _reading.Read] = field(default_factory=dict)
     data: dict[int, _dualgap.Data] = field(default_factory=dict)
     shards: dict[int, _dualgap.Shard] = field(default_factory=dict)
     #: The round that a shard has taken and not applied.
@@ -68,79 +65,24 @@ def _run(run: str) -> _Run:
         return _runs[run]
 
 
-def read(run: str, number: int, block: Any) -> dict[str, Any]:
-    """Take a block ``(X, y, weights, lengths)``, or read it from a path; return what the client must know of it."""
-    X, y, weights, lengths = _from_file(block) if isinstance(block, str) else block
-    X = _aligned_rows(X.tocsr()) if sp.issparse(X) else _aligned(getattr(X, "values", X), np.float64)
-    y = _aligned(getattr(y, "values", y)).ravel()
-    if lengths is not None:
-        lengths = _aligned(lengths, np.int64).ravel()
-    examples = len(y) if lengths is None else len(lengths)
-    if weights is not None:
-        weights = _aligned(getattr(weights, "values", weights), np.float64).ravel()
-    if X.ndim != 2 or X.shape[0] != len(y):
-        raise ValueError(f"shard {number} has numbers of shape {X.shape} and {len(y)} targets: every row needs one")
-    if lengths is not None and ((lengths < 1).any() or lengths.sum() != len(y)):
-        raise ValueError(f"shard {number} has {len(y)} rows, and the lengths of its sequences do not add up to that")
-    if weights is not None and len(weights) != examples:
-        raise ValueError(f"shard {number} has {examples} examples and {len(weights)} weights")
-    if not examples:
-        raise ValueError(f"shard {number} has no examples: every shard needs at least one, so make fewer of them")
-    if not np.isfinite(X.data if sp.issparse(X) else X).all():
-        raise ValueError(f"shard {number} has numbers that are not finite")
-    _run(run).read[number] = X, y, weights, lengths
-    classes, places = np.unique(y, return_inverse=True)
-    by_row = weights if lengths is None or weights is None else np.repeat(weights, lengths)
-    return {
-        "version": _dualgap.__version__,
-        "width": X.shape[1],
-        "file": isinstance(block, str),
-        "classes": classes if len(classes) <= 10_000 else None,
-        "counts": np.bincount(places, weights=by_row, minlength=len(classes)),
-        "weights": None if weights is None else weights.tobytes(),
-        "total": float(examples) if weights is None else float(np.sum(weights)),
-    }
+def read(run: str, number: int, how: dict[str, Any], block: Any) -> dict[str, Any]:
+    """Take a block, or read it from a path; return what the client must know of it."""
+    held, info = _reading.read(number, block, {**how, "threads": how.get("threads") or _own_threads()})
+    _run(run).read[number] = held
+    return {**info, "version": _dualgap.__version__}
 
 
-def read_parts(run: str, number: int, *parts: Any) -> dict[str, Any]:
+def read_parts(run: str, number: int, how: dict[str, Any], *parts: Any) -> dict[str, Any]:
     """Take a block whose parts were computed on their own."""
-    return read(run, number, parts)
-
-
-def _aligned(array: Any, dtype: Any = None) -> Any:
-    """Return an array that begins at an address of its type: one that has travelled may begin anywhere."""
-    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
-
-
-def _aligned_rows(X: Any) -> Any:
-    return sp.csr_matrix((_aligned(X.data), _aligned(X.indices), _aligned(X.indptr)), shape=X.shape)
-
-
-def _from_file(path: str) -> tuple[Any, Any, None, None]:
-    """Read a LIBSVM file as the program does, so that a shard has the numbers that it would have there."""
-    starts, columns, values, width, y = _dualgap.read_libsvm(path)
-    return sp.csr_matrix((values, columns, starts), shape=(len(y), width)), y, None, None
+    return read(run, number, how, parts)
 
 
 def open_shard(run: str, number: int, setup: dict[str, Any]) -> str:
     """Make a shard of what was read, and return its fingerprint."""
     held = _run(run)
-    try:
-        X, y, weights, lengths = held.read.pop(number)
-    except KeyError:
-        raise ShardLost(number) from None
-    if sp.issparse(X) and X.shape[1] < setup["width"]:
-        X = sp.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], setup["width"]))
-    if X.shape[1] != setup["width"]:
-        raise ValueError(f"shard {number} has {X.shape[1]} columns, and another has {setup['width']}")
-    if setup["classes"] is None:
-        targets: dict[str, Any] = {"numbers": np.ascontiguousarray(y, dtype=np.float64)}
-    else:
-        targets = {"classes": class_numbers(y, setup["classes"]), "labels": setup["labels"]}
-    if lengths is None:
-        data = _dualgap.Data.examples(rows(X), weights=weights, constant=setup["constant"], **targets)
-    else:
-        data = _dualgap.Data.sequences(rows(X), np.cumsum([0, *lengths]), weights=weights, **targets)
+    if number not in held.read:
+        raise ShardLost(number)
+    data = _reading.data_of(number, held.read.pop(number), setup)
     request = json.dumps({**setup["request"], "threads": setup["request"]["threads"] or _own_threads()})
     problem = setup["structure"], request, setup["arrays"], setup["total"]
     shard = _dualgap.Shard(problem[0], data, *problem[1:])
@@ -264,10 +206,9 @@ def restore(run: str, number: int, stored: bytes) -> None:
     _shard(run, number).restore(stored)
 
 
-def witness(run: str, number: int) -> tuple[bytes, bytes, bytes]:
+def witness(run: str, number: int) -> list[bytes]:
     """Return the dual points of a shard."""
-    found = _shard(run, number).witness()
-    return found[0], found[1], found[2]
+    return list(_shard(run, number).witness())
 
 
 def sizes(run: str, number: int) -> list[int]:

@@ -21,6 +21,7 @@
 //! - `vocabulary`: the names that a model knows, and what it does not know.
 //! - `recipe`: how a file becomes a data set, in a form that a model file stores.
 //! - `fingerprint`: digests that identify data sets; `print_parts`: those of data in shards.
+//! - `common`: shards with the columns and labels of all of them.
 
 pub mod alignment;
 mod alphabet;
@@ -29,6 +30,7 @@ mod checks;
 mod class_weights;
 mod column_recipe;
 mod columns;
+mod common;
 pub mod conversion;
 pub mod csv;
 mod dataset;
@@ -83,6 +85,7 @@ pub use folds::Folds;
 pub use hashing::Hashing;
 pub use matchings::{Graph, GraphRef, Mark, Matchings, SideWords};
 pub use outputs::Outputs;
+pub(crate) use print_parts::resumed;
 pub use print_parts::{PrintParts, print_of};
 pub use random_binning::RandomBinning;
 pub use ratings::{Pairs, Ratings, RatingsRecipe};

@@ -44,7 +44,8 @@ pub fn print_of(state: &[u8]) -> Result<String> {
     Ok(resumed(state)?.hex())
 }
 
-fn resumed(state: &[u8]) -> Result<Digest> {
+/// Returns the digest of a state; a new one if it is empty.
+pub(crate) fn resumed(state: &[u8]) -> Result<Digest> {
     if state.is_empty() {
         return Ok(Digest::default());
     }

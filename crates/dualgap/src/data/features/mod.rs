@@ -46,6 +46,16 @@ const PORTION: usize = 8 * PART;
 /// From so many tokens on, features that occur only once are left out if nothing is said about them.
 const MANY_TOKENS: usize = 20_000;
 
+/// Returns how often a feature must occur in so many tokens if nothing is said about it.
+///
+/// ```
+/// # use dualgap::data::features::usual_min_count;
+/// assert_eq!([usual_min_count(100), usual_min_count(1_000_000)], [1, 2]);
+/// ```
+pub fn usual_min_count(tokens: usize) -> u32 {
+    if tokens >= MANY_TOKENS { 2 } else { 1 }
+}
+
 /// The smallest number of sentences for which a thread is worth its while when a stream is labelled.
 const SMALL_PART: usize = 16;
 
@@ -123,7 +133,7 @@ pub(super) fn read_training_as(
         }
     }
     if recipe.min_count == 0 {
-        recipe.min_count = if all.lines.len() >= MANY_TOKENS { 2 } else { 1 };
+        recipe.min_count = usual_min_count(all.lines.len());
     }
     let names = std::mem::take(&mut all.dictionary);
     let Numbering { dictionary, widths, new } =

@@ -50,6 +50,25 @@ pub fn is_named_so(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
 }
 
+/// Returns how many bytes of files this process has mapped, in memory or not.
+///
+/// ```
+/// assert_eq!(dualgap::data::mapped::mapped_bytes(), 0);
+/// ```
+pub fn mapped_bytes() -> usize {
+    dualgap_map::mapped()
+}
+
+/// Drops the pages of all mapped files from the memory of this process, for those who are watched by how much they have; returns
+/// how many bytes are mapped. The pages are read again when they are touched, mostly from the memory of the operating system.
+///
+/// ```
+/// assert_eq!(dualgap::data::mapped::release_pages(), 0);
+/// ```
+pub fn release_pages() -> usize {
+    dualgap_map::release()
+}
+
 #[derive(Serialize, Deserialize)]
 struct Header {
     /// A [`Recipe`](super::Recipe).

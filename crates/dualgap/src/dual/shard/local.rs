@@ -237,8 +237,13 @@ impl<B: Witnessed, L: Link> Rounds for Shard<'_, B, L> {
             ));
         }
         let problem = self.problem.retuned(self.problem.link.clone(), lambda)?;
-        let engine =
+        let mut engine =
             Engine::resumed(problem, &self.settings, engine.with_v(vec![0.0; self.own.len()]))?;
+        if B::REBUILT {
+            // The state may come from a file, which may say anything of what a point is made of.
+            let points = Witness::of(self.blocks, engine.points()).points(self.blocks)?;
+            engine.restore(&points);
+        }
         let (pool, points, problem) = (engine.pool(), engine.points(), &self.problem);
         self.own = parallel::install(&pool, || problem.image(points));
         self.terms = problem.weighed.terms(points)?;

@@ -1,9 +1,9 @@
 //! The data of a user's own structure.
 
-use crate::Result;
 use crate::container::Digest;
-use crate::data::DataSet;
 use crate::data::fingerprint::Fingerprint;
+use crate::data::{DataSet, PrintParts, resumed};
+use crate::{Error, Result};
 use serde::Serialize;
 
 /// Inputs of a user's own structure with their outputs, or inputs to predict.
@@ -52,17 +52,41 @@ impl<X, Y> OwnExamples<X, Y> {
     }
 }
 
+/// What the fingerprint of such data begins with.
+const KIND: &str = "own examples";
+
 impl<X: Serialize, Y: Serialize> Fingerprint for OwnExamples<X, Y> {
     fn digest(&self, digest: &mut Digest) {
-        digest.text("own examples");
-        let mut put = |bytes: Result<Vec<u8>, postcard::Error>| {
-            // What cannot be written has no bytes; serde's own types all can.
-            let bytes = bytes.unwrap_or_default();
-            digest.bytes(&(bytes.len() as u64).to_le_bytes());
-            digest.bytes(&bytes);
-        };
-        self.labelled.iter().for_each(|example| put(postcard::to_stdvec(example)));
-        self.inputs.iter().for_each(|input| put(postcard::to_stdvec(input)));
+        digest.text(KIND);
+        self.labelled.iter().for_each(|example| put(digest, example));
+        self.inputs.iter().for_each(|input| put(digest, input));
+    }
+}
+
+fn put(digest: &mut Digest, example: &impl Serialize) {
+    // What cannot be written has no bytes; serde's own types all can.
+    let bytes = postcard::to_stdvec(example).unwrap_or_default();
+    digest.bytes(&(bytes.len() as u64).to_le_bytes());
+    digest.bytes(&bytes);
+}
+
+impl<X: Clone + Serialize, Y: Clone + Serialize> PrintParts for OwnExamples<X, Y> {
+    const STAGES: usize = 1;
+
+    fn sizes(&self) -> Vec<u64> {
+        vec![self.len() as u64]
+    }
+
+    fn digest_part(&self, _: usize, before: &[u64], _: &[u64], state: &[u8]) -> Result<Vec<u8>> {
+        if !self.inputs.is_empty() {
+            return Err(Error::setting("examples in shards have an output each"));
+        }
+        let mut digest = resumed(state)?;
+        if before == [0] {
+            digest.text(KIND);
+        }
+        self.labelled.iter().for_each(|example| put(&mut digest, example));
+        Ok(digest.state())
     }
 }
 
