@@ -111,7 +111,7 @@ impl<'a, B: Blocks> Weighed<'a, B> {
     /// Returns the sum of the dual values and v, or an error if a point is infeasible.
     pub fn dual(&self, points: &[B::Point]) -> Result<SomeDual> {
         let parts = self.blocks.image_parts();
-        if parts < 2 {
+        if parts < 2 && slices::shares(points.len()) {
             return self.dual_in_slices(points);
         }
         let mut parts = parallel::map_ranges(points.len(), parts, |range| {

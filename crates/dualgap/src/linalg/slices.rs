@@ -153,15 +153,19 @@ pub(crate) trait Terms: Sync {
     fn add_to(&self, terms: &mut dyn Iterator<Item = usize>, out: &mut impl Accumulate);
 }
 
+/// Whether the threads of the current pool share a sum of so many terms.
+pub(crate) fn shares(count: usize) -> bool {
+    count >= MANY && parallel::threads() > 1
+}
+
 /// Returns the sum of the terms below `count`, on the threads of the current pool. It does not depend on their number.
 pub(crate) fn sum(dim: usize, count: usize, terms: &impl Terms) -> CompensatedVec {
     let mut all = CompensatedVec::zeros(dim);
-    let threads = parallel::threads();
-    if threads < 2 || count < MANY || dim == 0 {
+    if !shares(count) || dim == 0 {
         terms.add_to(&mut (0..count), &mut all);
         return all;
     }
-    let bounds = bounds(dim, threads, |counts| {
+    let bounds = bounds(dim, parallel::threads(), |counts| {
         terms.add_to(&mut (0..count).step_by(COUNTED), counts);
     });
     let mut slices = Slice::of(&mut all, &bounds);
