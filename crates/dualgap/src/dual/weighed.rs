@@ -6,11 +6,12 @@
 //!
 //! No link is needed here, so that searches and audits, which are most of a certificate, are compiled once for a kind of block.
 
-use super::Blocks;
 use super::partial::{Mean, SomeDual, SomeLosses};
+use super::{Audit, Blocks};
 use crate::Result;
+use crate::linalg::slices::{self, Terms};
 use crate::linalg::underflow::product_above;
-use crate::linalg::{CompensatedVec, Sum, UNDERFLOW, parallel};
+use crate::linalg::{Accumulate, CompensatedVec, Sum, UNDERFLOW, parallel};
 use crate::term::Readable;
 use std::borrow::Borrow;
 use std::ops::Range;
@@ -21,6 +22,9 @@ pub(crate) type Take<'a, C> = &'a (dyn Fn(usize, &mut C) + Sync);
 /// The most parts that searches are split into, of at most so many blocks each.
 const SEARCH_PARTS: usize = 256;
 const MOST_SEARCHES: usize = 1024;
+
+/// The blocks that are audited one after the other.
+const AUDITS: usize = 64;
 
 /// Blocks with their masses.
 #[derive(Debug)]
@@ -86,15 +90,17 @@ impl<'a, B: Blocks> Weighed<'a, B> {
 
     /// Returns v at these points, by a compensated sum.
     pub fn image(&self, points: &[B::Point]) -> CompensatedVec {
+        let parts = self.blocks.image_parts();
+        if parts < 2 {
+            let image = Image { weighed: self, points };
+            return slices::sum(self.blocks.dim(), points.len(), &image);
+        }
         let part = |range: Range<usize>| {
-            let mut scratch = self.blocks.scratch();
             let mut v = CompensatedVec::zeros(self.blocks.dim());
-            for i in range {
-                self.blocks.add(i, &points[i], self.scales[i], &mut v, &mut scratch);
-            }
+            Image { weighed: self, points }.add_to(&mut { range }, &mut v);
             Ok(v)
         };
-        let parts = parallel::map_ranges(points.len(), self.blocks.image_parts(), part);
+        let parts = parallel::map_ranges(points.len(), parts, part);
         let all = parts.unwrap_or_default().into_iter().reduce(|mut all, part| {
             all.add_sum(&part);
             all
@@ -105,6 +111,9 @@ impl<'a, B: Blocks> Weighed<'a, B> {
     /// Returns the sum of the dual values and v, or an error if a point is infeasible.
     pub fn dual(&self, points: &[B::Point]) -> Result<SomeDual> {
         let parts = self.blocks.image_parts();
+        if parts < 2 && slices::shares(points.len()) {
+            return self.dual_in_slices(points);
+        }
         let mut parts = parallel::map_ranges(points.len(), parts, |range| {
             self.dual_of(range.clone(), points[range].iter())
         })?;
@@ -112,6 +121,22 @@ impl<'a, B: Blocks> Weighed<'a, B> {
         let mut all = parts.swap_remove(0);
         rest.iter().for_each(|part| all.add_dual(part));
         Ok(all)
+    }
+
+    /// [`dual_of`](Self::dual_of) all blocks, to the last bit, on all threads: audits come in parts, and v in
+    /// [slices](slices::sum).
+    fn dual_in_slices(&self, points: &[B::Point]) -> Result<SomeDual> {
+        let n = points.len();
+        let parts = parallel::map_ranges(n, n.div_ceil(AUDITS), |range| {
+            let mut scratch = self.blocks.scratch();
+            range.map(|i| self.blocks.audit(i, &points[i], &mut scratch)).collect()
+        })?;
+        let mut sums = DualSums::default();
+        let audits: Vec<Vec<Audit>> = parts;
+        for (i, audit) in audits.iter().flatten().enumerate() {
+            sums.add(audit, self.masses[i], self.scales[i]);
+        }
+        Ok(sums.with(self.image(points)))
     }
 
     /// Returns `Σ mass_i dual_i(α_i)` without v and without bounds on its rounding.
@@ -131,18 +156,52 @@ impl<'a, B: Blocks> Weighed<'a, B> {
     ) -> Result<SomeDual> {
         let mut scratch = self.blocks.scratch();
         let mut v = CompensatedVec::zeros(self.blocks.dim());
-        let (mut mean, mut reach, mut spans) = (Mean::default(), 0.0, 0.0);
+        let mut sums = DualSums::default();
         for (i, at) in range.zip(points) {
             let at = at.borrow();
             let audit = self.blocks.audit(i, at, &mut scratch)?;
-            mean.add(audit.dual, self.masses[i]);
-            reach += product_above(self.scales[i], audit.reach);
-            spans += audit.span + audit.reach;
+            sums.add(&audit, self.masses[i], self.scales[i]);
             self.blocks.add(i, at, self.scales[i], &mut v, &mut scratch);
         }
+        Ok(sums.with(v))
+    }
+}
+
+/// `(1/λ) Σ mass_i X_i α_i`, term by term.
+struct Image<'w, 'a, B: Blocks> {
+    weighed: &'w Weighed<'a, B>,
+    points: &'w [B::Point],
+}
+
+impl<B: Blocks> Terms for Image<'_, '_, B> {
+    fn add_to(&self, terms: &mut dyn Iterator<Item = usize>, out: &mut impl Accumulate) {
+        let Weighed { blocks, scales, .. } = self.weighed;
+        let mut scratch = blocks.scratch();
+        for i in terms {
+            blocks.add(i, &self.points[i], scales[i], out, &mut scratch);
+        }
+    }
+}
+
+/// The sums of a dual value over some of the blocks, without v.
+#[derive(Default)]
+struct DualSums {
+    mean: Mean,
+    reach: f64,
+    spans: f64,
+}
+
+impl DualSums {
+    fn add(&mut self, audit: &Audit, mass: f64, scale: f64) {
+        self.mean.add(audit.dual, mass);
+        self.reach += product_above(scale, audit.reach);
+        self.spans += audit.span + audit.reach;
+    }
+
+    fn with(self, v: CompensatedVec) -> SomeDual {
         // mass/λ itself may have underflowed. One product for all examples: those with subnormal numbers are slow.
-        reach += product_above(UNDERFLOW, spans * 1.000_001);
-        Ok(SomeDual { mean, reach, v })
+        let reach = self.reach + product_above(UNDERFLOW, self.spans * 1.000_001);
+        SomeDual { mean: self.mean, reach, v }
     }
 }
 

@@ -71,6 +71,11 @@ impl CompensatedVec {
         self.high
     }
 
+    /// Returns the sums and what they have rounded away, to be changed in place.
+    pub(super) fn halves(&mut self) -> (&mut [f64], &mut [f64]) {
+        (&mut self.high, &mut self.low)
+    }
+
     /// Adds another sum, with what it has rounded away.
     pub fn add_sum(&mut self, other: &Self) {
         add_compensated(&other.high, 1.0, &mut self.high, &mut self.low);
@@ -140,7 +145,7 @@ fn add_outer_compensated(row: Row<'_>, d: &[f64], factor: f64, high: &mut [f64],
 
 #[allow(clippy::inline_always)] // only what is inlined is compiled for the caller's instruction set
 #[inline(always)]
-fn add_each(values: &[f64], factor: f64, high: &mut [f64], low: &mut [f64]) {
+pub(super) fn add_each(values: &[f64], factor: f64, high: &mut [f64], low: &mut [f64]) {
     for ((high, low), &value) in high.iter_mut().zip(low).zip(values) {
         two_sum(high, low, factor * value);
     }

@@ -37,6 +37,7 @@ mod random;
 mod row;
 mod rows;
 mod sized_score;
+pub(crate) mod slices;
 pub(crate) mod sparse;
 pub mod sum;
 pub mod underflow;

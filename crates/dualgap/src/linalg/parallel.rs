@@ -134,6 +134,11 @@ pub fn map<S, T: Send>(
     map_mut(&mut vec![(); count], state, |state, i, ()| work(state, i))
 }
 
+/// Returns the number of threads of the current pool. No result may depend on it.
+pub(crate) fn threads() -> usize {
+    if ALONE.get() { 1 } else { rayon::current_num_threads() }
+}
+
 /// Does two things at the same time, if the current pool has threads for it.
 ///
 /// ```

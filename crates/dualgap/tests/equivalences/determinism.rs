@@ -1,9 +1,14 @@
 //! The seed and the batch size decide a run, bit for bit; the number of threads and the clock do not.
 
 use crate::common::{Kind, Small, with_blocks};
-use dualgap::dual::{Average, Method, Mixture, Sampling, Settings, Solution, Step, Witness};
+use dualgap::data::{Graph, Mark, Matchings};
+use dualgap::dual::{
+    self, Average, Blocks, Cache, Method, Mixture, Sampling, Settings, Solution, Step, Witness,
+};
+use dualgap::linalg::{Random, Row, Rows};
 use dualgap::run::{Budget, Report};
-use dualgap::structure::Hamming;
+use dualgap::structure::{Hamming, LinkLoss, MatchingBlocks, MulticlassOracle, OracleBlocks};
+use dualgap::term::Costs;
 
 const SEVERAL: [Average; 3] = [Average::None, Average::Weighted, Average::Suffix];
 
@@ -121,4 +126,58 @@ fn a_cyclic_order_needs_no_seed() {
         };
         assert_eq!(run(5), run(6));
     }
+}
+
+/// Enough examples for the sums of a certificate to be shared among threads.
+const MANY: usize = 1100;
+
+/// The weights and the certificates of a run over any blocks, as bits.
+fn bits_of<B: Blocks>(blocks: &B, settings: &Settings) -> Vec<u64> {
+    let Report { model, history, .. } =
+        dual::train(blocks, settings, &Budget::passes(4), &mut ()).unwrap();
+    let sides = history.iter().flat_map(|at| {
+        let c = at.certificate;
+        [c.primal, c.dual, c.rounding_error]
+    });
+    model.weights.iter().copied().chain(sides).map(f64::to_bits).collect()
+}
+
+fn same_on_all_threads<B: Blocks>(name: &str, blocks: &B) {
+    let ways = [
+        Settings::plain(),
+        Settings { cache: Cache::Off, ..Settings::default() },
+        Settings { cache: Cache::On, ..Settings::default() },
+        Settings { average: Average::Weighted, ..Settings::default() },
+    ];
+    for way in ways {
+        let run = |threads| bits_of(blocks, &Settings { lambda: 0.01, threads, ..way.clone() });
+        let one = run(1);
+        for threads in [2, 3, 4] {
+            assert!(run(threads) == one, "{name}: {threads} threads, {way:?}");
+        }
+    }
+}
+
+// From some thousand examples on, threads add up v together, each its own coordinates.
+#[test]
+fn certificates_of_many_examples_are_the_same_on_any_number_of_threads() {
+    for kind in [Kind::Chain(Hamming::Plain), Kind::all(5)[3].clone()] {
+        let small = Small::random(4, kind, MANY, 5, 3);
+        with_blocks!(&small, |blocks| same_on_all_threads("built in", &blocks));
+    }
+
+    let mut random = Random::new(8);
+    let mut number = || 2.0 * random.unit() - 1.0;
+    let inputs: Vec<[f64; 3]> = (0..MANY).map(|_| [number(), number(), number()]).collect();
+    let examples: Vec<(Row<'_>, u32)> =
+        inputs.iter().map(|x| (Row::Dense(x), u32::from(x[0] > 0.2))).collect();
+    let oracle = MulticlassOracle::new(3, 2, &Costs::ZeroOne).unwrap();
+    same_on_all_threads("an oracle", &OracleBlocks::new(&oracle, &examples).unwrap());
+
+    let edges: Vec<Vec<f64>> = (0..4 * MANY).map(|_| vec![number(), number()]).collect();
+    let marks = [Mark::Sure, Mark::None, Mark::None, Mark::Sure].repeat(MANY);
+    let graphs = vec![Graph::full(2, 2); MANY];
+    let data = Matchings::new(Rows::dense(&edges).unwrap(), &graphs, marks).unwrap();
+    let blocks = MatchingBlocks::new(&data, LinkLoss::default()).unwrap();
+    same_on_all_threads("matchings", &blocks);
 }
