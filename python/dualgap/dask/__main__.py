@@ -17,18 +17,14 @@ from ._estimators import LinearClassifier, LinearRegressor, MulticlassSVM
 from ._simulate_commands import add_commands
 from ._tagger import SequenceTagger
 
-_TASKS: dict[str, Any] = {
-    "binary": LinearClassifier,
-    "regression": LinearRegressor,
-    "multiclass": MulticlassSVM,
-    "chain": SequenceTagger,
-}
+_OF_ROWS: dict[str, Any] = {"binary": LinearClassifier, "regression": LinearRegressor, "multiclass": MulticlassSVM}
+_TASKS = {**_OF_ROWS, "chain": SequenceTagger}
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m dualgap.dask", description="Train on a cluster of Dask.")
     commands = parser.add_subparsers(required=True, dest="command")
-    add_commands(commands, _TASKS)
+    add_commands(commands, _OF_ROWS)
     train = commands.add_parser("train", help="train on shards")
     train.add_argument("task", choices=sorted(_TASKS))
     train.add_argument("shards", nargs="+", help="files that every worker can read: LIBSVM or data files, column files for chains")
