@@ -115,7 +115,13 @@ mod tests {
                 for w in &mut dense {
                     let x = random.unit() - 0.5;
                     let kept = random.unit() < 0.2;
-                    *w = if !kept { 0.0 } else if single { f64::from(x as f32) } else { x };
+                    *w = if !kept {
+                        0.0
+                    } else if single {
+                        f64::from(x as f32)
+                    } else {
+                        x
+                    };
                 }
                 let (mut packed, mut zeros) = (PackedRows::new(features, labels, 0, single), 0);
                 for &w in &dense {
