@@ -43,10 +43,10 @@ fn a_large_model_is_stored_in_few_bytes_and_certified_as_stored() {
     assert!(stored.len() > 1000 && stored.iter().all(|&x| f64::from(x as f32) == x));
 }
 
-/// The same file with all weights of features written out, zeros too.
-fn written_out(file: &[u8]) -> Vec<u8> {
+/// The same file with all weights of features written out, zeros too; `None` if it has them so.
+fn written_out(file: &[u8]) -> Option<Vec<u8>> {
     let mut model = ModelFile::parse(file);
-    let places = model.tensors.remove("emissions.places").unwrap().bytes;
+    let places = model.tensors.remove("emissions.places")?.bytes;
     let values = model.tensors.remove("emissions.values").unwrap();
     let number = |bytes: &[u8]| match bytes.len() {
         4 => f64::from(f32::from_le_bytes(bytes.try_into().unwrap())),
@@ -71,7 +71,7 @@ fn written_out(file: &[u8]) -> Vec<u8> {
     let bytes = dense.iter().flat_map(|x: &f64| x.to_le_bytes()).collect();
     let emissions = Tensor { dtype: "F64".into(), shape: vec![features, labels], bytes };
     model.tensors.insert("emissions".into(), emissions);
-    model.sealed()
+    Some(model.sealed())
 }
 
 // `predict` and `tag` have the weights of features without their zeros; the judge is a file that has them all, whose predictions
@@ -82,14 +82,17 @@ fn predictions_do_not_depend_on_how_weights_are_stored() {
     desk.write("train.txt", sentences());
     let unseen: String = sentences().lines().rev().map(|line| format!("{line}\n")).collect();
     desk.write("new.txt", unseen.trim_start());
+    let mut compared = 0;
     for (line, asked) in [
         ("", &["", "--nbest 3"][..]),
-        ("--loss log --l1 0.0002", &["", "--nbest 3", "--marginals"]),
+        ("--loss log --l1 0.002", &["", "--nbest 3", "--marginals"]),
         ("--hash 12", &[""]),
         ("--forbid illegal --tolerance 0.5", &["", "--nbest 3"]),
     ] {
         desk.train(&format!("chain train.txt {line} --passes 8 -o model"));
-        desk.write("dense", written_out(&desk.read("model")));
+        let Some(dense) = written_out(&desk.read("model")) else { continue };
+        desk.write("dense", dense);
+        compared += 1;
         for asked in asked {
             let predict = |model: &str| {
                 desk.run(&format!("predict {model} new.txt {asked} --quiet")).ok().stdout
@@ -102,4 +105,5 @@ fn predictions_do_not_depend_on_how_weights_are_stored() {
         };
         assert_eq!(tag("model"), tag("dense"), "{line}");
     }
+    assert!(compared > 1, "{compared}");
 }
