@@ -19,7 +19,6 @@ import time
 from typing import Any
 
 import numpy as np
-import pandas
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 
@@ -42,6 +41,8 @@ def load(path: str) -> tuple[Any, Any, Any]:
     """Return rows, targets, and the lengths of sequences if there are any."""
     name = os.path.basename(path)
     if name.startswith("covtype.data"):
+        import pandas
+
         table = pandas.read_csv(path, header=None).to_numpy(dtype=np.float64)
         X = table[:, :-1] / np.maximum(np.abs(table[:, :-1]).max(axis=0), 1e-300)
         return sp.csr_matrix(X), np.where(table[:, -1] == 2, 1, -1), None
