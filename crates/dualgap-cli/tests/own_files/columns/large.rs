@@ -87,7 +87,7 @@ fn predictions_do_not_depend_on_how_weights_are_stored() {
         ("", &["", "--nbest 3"][..]),
         ("--loss log --l1 0.002", &["", "--nbest 3", "--marginals"]),
         ("--hash 12", &[""]),
-        ("--forbid illegal --tolerance 0.5", &["", "--nbest 3"]),
+        ("--forbid illegal", &["", "--nbest 3"]),
     ] {
         desk.train(&format!("chain train.txt {line} --passes 8 -o model"));
         let Some(dense) = written_out(&desk.read("model")) else { continue };
