@@ -341,9 +341,12 @@ impl<P: SmoothProblem> Solver for QuasiNewton<'_, P> {
     }
 
     fn tactics(&self) -> Vec<String> {
-        let start =
-            "stochastic steps, then quasi-Newton ones (L-BFGS) with a diagonal preconditioner";
-        vec![start.into()]
+        let single = "steps on single examples";
+        let then = match self.state.stochastic {
+            Some(_) => "",
+            None => ", then quasi-Newton ones (L-BFGS) with a diagonal preconditioner",
+        };
+        vec![format!("{single}{then}")]
     }
 
     fn counters(&self) -> Counters {
