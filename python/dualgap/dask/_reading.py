@@ -52,7 +52,7 @@ def read(number: int, block: Any, how: dict[str, Any]) -> tuple[Read, dict[str, 
         mapped = _is_mapped(block)
         if mapped or how["structure"] == "chain":
             return _of_library(block, how, mapped)
-        block = _libsvm(block)
+        block = libsvm(block)
         held, info = _arrays(number, *block)
         return held, {**info, "file": True}
     if how["structure"] == "python":
@@ -96,7 +96,7 @@ def _of_library(path: str, how: dict[str, Any], mapped: bool) -> tuple[_dualgap.
     }
 
 
-def _libsvm(path: str) -> tuple[Any, Any, None, None]:
+def libsvm(path: str) -> tuple[Any, Any, None, None]:
     """Read a LIBSVM file as the program does, so that a shard has the numbers that it would have there."""
     starts, columns, values, width, y = _dualgap.read_libsvm(path)
     return sp.csr_matrix((values, columns, starts), shape=(len(y), width)), y, None, None

@@ -63,8 +63,8 @@ def entries(block: tuple[Any, ...]) -> int:
 class SimulatedCluster(Cluster):
     """Shards in this process, under a simulated clock; see the module's head."""
 
-    def __init__(self, blocks: list[tuple[Any, ...]], clock: Clock, rates: Rates) -> None:
-        super().__init__(cast(Client, None), cast(list[Any], blocks))
+    def __init__(self, blocks: list[tuple[Any, ...]], how: dict[str, Any], clock: Clock, rates: Rates) -> None:
+        super().__init__(cast(Client, None), cast(list[Any], blocks), how)
         self.time, self.rates = clock, rates
         self.entries: Times = np.array([entries(block) for block in blocks], dtype=np.float64)
         self.places = [str(k) for k in range(len(blocks))]
@@ -88,7 +88,7 @@ class SimulatedCluster(Cluster):
 
     def read(self) -> list[dict[str, Any]]:
         """Take all shards, and return what they say of themselves."""
-        return [_shards.read(self.run, k, block) for k, block in enumerate(self.blocks)]
+        return [_shards.read(self.run, k, self.how, block) for k, block in enumerate(self.blocks)]
 
     def gather(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Call a function with every shard, and return the results in order."""
@@ -155,7 +155,7 @@ class SimulatedCluster(Cluster):
         """Read lost shards again, and let them go on from their last state."""
         self._count()
         for k in self._gone:
-            _shards.read(self.run, k, self.blocks[k])
+            _shards.read(self.run, k, self.how, self.blocks[k])
             _shards.open_shard(self.run, k, self.setup)
             if self.states[k] is not None:
                 _shards.restore(self.run, k, cast(bytes, self.states[k]))

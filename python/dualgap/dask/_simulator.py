@@ -214,7 +214,7 @@ class _Run:
 
     def __init__(self, estimator: Any, data: _Dealt, count: int, clock: Clock, rates: Rates) -> None:
         self.count = count
-        with SimulatedCluster(data.even(count), clock, rates) as cluster:
+        with SimulatedCluster(data.even(count), estimator._how(), clock, rates) as cluster:
             whole = _open(estimator, cluster)
             self.weights = _shards._shard(cluster.run, 0).dim()
             clock.now = 0.0
@@ -324,7 +324,7 @@ def _extrapolated(estimator: Any, runs: list[_Run], count: int, clock: Clock, ra
 
 def measured_rates(estimator: Any, data: _Dealt) -> Rates:
     """Return how fast a core is with these data: a few rounds on shards of different sizes, timed."""
-    with SimulatedCluster(data.halving(), Clock(Network()), Rates.none()) as cluster:
+    with SimulatedCluster(data.halving(), estimator._how(), Clock(Network()), Rates.none()) as cluster:
         begin = time.perf_counter()
         whole = _open(estimator, cluster)
         opened = time.perf_counter() - begin
