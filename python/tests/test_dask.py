@@ -24,15 +24,6 @@ from dualgap.dask.__main__ import main
 from dualgap.dask._checkpoint import Checkpoint
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
 @pytest.fixture
 def mortal():
     """Workers to be killed: more than a test kills, because Dask may wait for long for one that dies while it starts."""

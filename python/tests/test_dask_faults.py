@@ -8,7 +8,6 @@ import sys
 import cloudpickle
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
 
 import dualgap
 import dualgap.dask
@@ -16,15 +15,6 @@ import dualgap.dask
 
 # Workers cannot import the tests.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 @pytest.fixture(scope="module")

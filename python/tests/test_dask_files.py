@@ -13,7 +13,6 @@ import cloudpickle
 import numpy as np
 import psutil
 import pytest
-from distributed import Client, LocalCluster
 
 import dualgap
 import dualgap.dask
@@ -26,15 +25,6 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 PROGRAM = os.environ.get("DUALGAP_PROGRAM")
 needs_program = pytest.mark.skipif(PROGRAM is None, reason="DUALGAP_PROGRAM does not name the program")
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 def same_bracket(one, other):
